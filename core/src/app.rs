@@ -1,0 +1,398 @@
+//! The compiled app: what the bundler makes of an app folder, and what a host carries.
+//!
+//! Holding an [`App`] means that every check of the bundler passed: names resolve, statements are compiled, settings are
+//! inherited and defaults are filled in. Nothing here is parsed again per request.
+
+use alloc::{string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use crate::expression::Expression;
+
+mod bundle;
+mod literal;
+mod statement;
+mod template;
+
+pub use bundle::{BUNDLE_VERSION, BundleError};
+pub use literal::Literal;
+pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
+pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
+
+/// A compiled app.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct App {
+    /// `name`: MCP `serverInfo.name`.
+    pub name: String,
+    /// `version`: MCP `serverInfo.version`.
+    pub version: String,
+    /// `instructions`: told to clients at `initialize` and `server/discover`.
+    pub instructions: Option<String>,
+    /// `server`
+    pub server: Server,
+    /// `env`: the variables that scripts see as `ctx.env`.
+    pub env: Vec<String>,
+    /// `fetch.allow`: hosts that scripts may call: `api.example.com`, `*.example.com` (any depth below), `host:port`.
+    pub fetch_allow: Vec<String>,
+    /// The connections, by name.
+    pub adapters: Vec<Adapter>,
+    /// The scripts; tools refer to them by index.
+    pub scripts: Vec<Script>,
+    /// The tools, sorted by name.
+    pub tools: Vec<Tool>,
+    /// The prompts, sorted by name.
+    pub prompts: Vec<Prompt>,
+    /// The resources and resource templates, sorted by URI.
+    pub resources: Vec<Resource>,
+}
+
+/// `server`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Server {
+    /// The local host's port.
+    pub port: u16,
+    /// The path of the MCP endpoint, `/mcp`.
+    pub path: String,
+    /// `cors.origins`: web origins that may call, as `scheme://host[:port]`.
+    pub cors_origins: Vec<String>,
+    /// The longest request body, in bytes.
+    pub body_limit: u32,
+}
+
+/// `app/adapters/<name>.yaml`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Adapter {
+    /// The name that tools `use`.
+    pub name: String,
+    /// `sqlite`, …
+    pub connector: String,
+    /// Where to connect.
+    pub connection_string: EnvTemplate,
+    /// The connector's own options, sorted by name.
+    pub options: Vec<(String, EnvTemplate)>,
+    /// `options.timeout`: how long one statement may take, in milliseconds.
+    pub timeout_ms: u32,
+    /// `options.max_rows`
+    pub max_rows: u32,
+    /// `options.read_only`
+    pub read_only: bool,
+}
+
+/// A script and everything it imports, linked into one program.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Script {
+    /// The entry's path below the app folder, for messages and stacks.
+    pub path: String,
+    /// One expression in strict JavaScript that evaluates to `async (host) => exports`: called once per call of the script with the
+    /// exports of the module `"millrace"`, it runs every module's body anew and resolves to the entry's exports.
+    pub program: String,
+}
+
+/// One exported function of a script.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ScriptRef {
+    /// Index into [`App::scripts`].
+    pub script: u32,
+    /// `default`, or the name after `#`.
+    pub export: String,
+}
+
+/// `app/tools/**/config.yaml`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    /// The name in `tools/call`.
+    pub name: String,
+    /// The tool's folder below the tools folder, with slashes: `billing/get-invoice`.
+    pub path: String,
+    /// The whole entry of `tools/list`, as JSON text: name, title, description, `inputSchema`, annotations.
+    pub descriptor: String,
+    /// `auth`, the tool's own or the root's.
+    pub auth: Option<Auth>,
+    /// `inputs`, in declared order.
+    pub inputs: Vec<Input>,
+    /// `mappers.input`
+    pub map_input: Option<ScriptRef>,
+    /// What stage *execute* does.
+    pub execute: Execute,
+    /// `mappers.output`
+    pub map_output: Option<ScriptRef>,
+    /// `cache`; only on tools that do not write.
+    pub cache: Option<Cache>,
+    /// `errors`
+    pub errors: Errors,
+    /// `limits`
+    pub limits: Limits,
+    /// Results are always a list of objects, as in Hyperterse: nothing is `[]`, an object is `[object]`, a scalar is `[{"value": scalar}]`.
+    /// Only in imported apps.
+    pub results_as_rows: bool,
+}
+
+/// What stage *execute* does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Execute {
+    /// `use` and `statement`
+    Statement {
+        /// Index into [`App::adapters`].
+        adapter: u32,
+        /// The compiled statement.
+        statement: Statement,
+    },
+    /// `handler`
+    Script(ScriptRef),
+}
+
+/// `auth`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Auth {
+    /// `allow_all`
+    AllowAll,
+    /// `api_key`. No key: the call is refused.
+    ApiKey(Vec<ApiKey>),
+    /// `./auth/x.ts`
+    Script {
+        /// The plugin.
+        script: ScriptRef,
+        /// `policy`, handed to the plugin; `{{ env.X }}` in its strings is filled in per call.
+        policy: Vec<(String, PolicyValue)>,
+    },
+}
+
+/// A value of the policy of a script plugin.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum PolicyValue {
+    /// A string.
+    Text(EnvTemplate),
+    /// Anything else.
+    Literal(Literal),
+}
+
+/// One key of `api_key`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ApiKey {
+    /// Who comes with this key: `auth.subject`; `api_key` where the policy does not say.
+    pub name: String,
+    /// The expected key. A variable that is not set, or is empty, expects no key: it matches nothing.
+    pub expected: ExpectedKey,
+    /// `auth.scopes`
+    pub scopes: Vec<String>,
+    /// `auth.roles`
+    pub roles: Vec<String>,
+}
+
+/// How an expected key is given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ExpectedKey {
+    /// `value`
+    Value(EnvTemplate),
+    /// `sha256`: the key's SHA-256 in hexadecimal.
+    Sha256(EnvTemplate),
+}
+
+/// One input of a tool, or one field or element of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Input {
+    /// The name; empty for `items`.
+    pub name: String,
+    /// `type`
+    pub kind: InputKind,
+    /// May be left out. An input with a default may always be left out.
+    pub optional: bool,
+    /// `null` is a value of it.
+    pub nullable: bool,
+    /// The value that stands in where it is left out.
+    pub default: Option<Literal>,
+    /// The allowed values; empty: all.
+    pub allowed: Vec<Literal>,
+    /// Numbers: the least value. Strings: the least length in characters. Arrays: the fewest elements.
+    pub min: Option<f64>,
+    /// Likewise, the greatest.
+    pub max: Option<f64>,
+    /// A regular expression that a string has to contain a match of; written in the syntax that the bundler checked.
+    pub pattern: Option<String>,
+    /// A format of strings that is checked: `email`, `uri`, `hostname`, `ipv4`, `ipv6`, …
+    pub format: Option<String>,
+    /// The element of an array.
+    pub items: Option<alloc::boxed::Box<Input>>,
+    /// The fields of an object, in declared order; empty: any fields.
+    pub fields: Vec<Input>,
+    /// `header`: also sent as `Mcp-Param-<this>` by modern clients.
+    pub header: Option<String>,
+}
+
+/// `inputs.*.type`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names are the words of the app format")]
+pub enum InputKind {
+    String,
+    Int,
+    Float,
+    Boolean,
+    Datetime,
+    Date,
+    Uuid,
+    Array,
+    Object,
+    Json,
+}
+
+impl InputKind {
+    /// The word of the app format.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::String => "string",
+            Self::Int => "int",
+            Self::Float => "float",
+            Self::Boolean => "boolean",
+            Self::Datetime => "datetime",
+            Self::Date => "date",
+            Self::Uuid => "uuid",
+            Self::Array => "array",
+            Self::Object => "object",
+            Self::Json => "json",
+        }
+    }
+}
+
+/// `cache`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cache {
+    /// How long a result is good, in seconds.
+    pub ttl_s: u32,
+    /// Who shares it.
+    pub scope: CacheScope,
+}
+
+/// `cache.scope`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum CacheScope {
+    /// Every caller.
+    Public,
+    /// Callers with the same principal.
+    Principal,
+}
+
+/// `errors`, tool and root merged.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Errors {
+    /// How a fault is rendered.
+    pub style: ErrorStyle,
+    /// Send the upstream's own words to the caller.
+    pub expose: bool,
+    /// `on`, in order; the first that holds wins.
+    pub on: Vec<ErrorRule>,
+}
+
+/// `errors.style`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ErrorStyle {
+    /// A tool result with `isError`.
+    Result,
+    /// A JSON-RPC error.
+    Protocol,
+}
+
+/// One entry of `errors.on`: a result that counts as a failure.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorRule {
+    /// `when`, over `results`, `inputs`, `auth`.
+    pub when: Expression,
+    /// `code`
+    pub code: String,
+    /// `message`
+    pub message: Template,
+    /// `suggestion`
+    pub suggestion: Option<String>,
+    /// `actions`: names of tools that help.
+    pub actions: Vec<String>,
+}
+
+/// `limits`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limits {
+    /// How long one call may take, in milliseconds.
+    pub timeout_ms: u32,
+    /// The longest text of a result, in bytes.
+    pub output_bytes: u32,
+    /// `script`
+    pub script: ScriptLimits,
+}
+
+/// `limits.script`
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptLimits {
+    /// Iterations of one loop.
+    pub loops: u64,
+    /// Nested calls.
+    pub recursion: u32,
+    /// The longest value that a script may return, as JSON in bytes.
+    pub output_bytes: u32,
+}
+
+/// `app/prompts/*.yaml`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// The name in `prompts/get`.
+    pub name: String,
+    /// The whole entry of `prompts/list`, as JSON text.
+    pub descriptor: String,
+    /// `description`
+    pub description: Option<String>,
+    /// The arguments, in declared order.
+    pub arguments: Vec<Argument>,
+    /// The messages.
+    pub messages: Vec<PromptMessage>,
+}
+
+/// An argument of a prompt or a resource template.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Argument {
+    /// The name.
+    pub name: String,
+    /// Has to be given.
+    pub required: bool,
+    /// Suggestions for `completion/complete`.
+    pub completion: Vec<String>,
+}
+
+/// One message of a prompt.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PromptMessage {
+    /// `user` or `assistant`.
+    pub role: String,
+    /// The text; its placeholders are arguments (root [`Root::Arguments`]).
+    pub text: Template,
+}
+
+/// `app/resources/**/config.yaml`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Resource {
+    /// The URI, or an RFC 6570 template of level 1 (`docs://orders/{id}`).
+    pub uri: UriPattern,
+    /// The whole entry of `resources/list` or `resources/templates/list`, as JSON text.
+    pub descriptor: String,
+    /// The MIME type.
+    pub mime_type: String,
+    /// The arguments of a template.
+    pub arguments: Vec<Argument>,
+    /// What it says.
+    pub content: Content,
+}
+
+/// A URI or a template of URIs, cut at its variables.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UriPattern {
+    /// The text before, between and after the variables: one more than `variables`.
+    pub literals: Vec<String>,
+    /// The variables' names.
+    pub variables: Vec<String>,
+}
+
+/// The content of a resource.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Content {
+    /// Text with the URI's variables (root [`Root::Arguments`]).
+    Text(Template),
+    /// Bytes that are not text, sent as base64.
+    Blob(Vec<u8>),
+}

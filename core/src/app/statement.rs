@@ -1,0 +1,95 @@
+use alloc::{string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{InputKind, Source};
+
+/// A compiled statement: text of its author, and places for values.
+///
+/// No value of a caller ever becomes part of the text, [`Part::Textual`] apart, which only `substitution: textual` makes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Statement {
+    /// How the connector writes placeholders.
+    pub style: ParamStyle,
+    /// The parts in order. Neighbouring text is joined.
+    pub parts: Vec<Part>,
+    /// The finished text, where nothing of it depends on the call: placeholders already written in `style`, one for each
+    /// [`Part::Bind`] in order.
+    pub text: Option<String>,
+    /// Whether it writes.
+    pub access: Access,
+}
+
+/// Whether a statement writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Access {
+    /// It only reads.
+    Read,
+    /// It writes, or nobody can tell.
+    Write,
+}
+
+/// How a connector writes placeholders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ParamStyle {
+    /// `?1`, `?2`: SQLite, libSQL, D1
+    NumberedQuestion,
+    /// `$1`, `$2`: PostgreSQL
+    NumberedDollar,
+    /// `?`: MySQL
+    Question,
+}
+
+/// A part of a statement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Part {
+    /// The author's text.
+    Text(String),
+    /// The value of an environment variable, spliced: the operator is trusted.
+    Env(String),
+    /// One parameter.
+    Bind(Bind),
+    /// One parameter for each element of an array, between commas. An empty array becomes `empty`.
+    BindEach {
+        /// The array.
+        source: Source,
+        /// The type of its elements.
+        kind: Option<InputKind>,
+        /// A subselect without rows: `IN (…)` of it matches nothing, `NOT IN (…)` everything.
+        empty: String,
+    },
+    /// `| ident`, `| keyword`: the text that the build wrote for each value of the input's `enum`.
+    Choice {
+        /// The input.
+        source: Source,
+        /// Value and text.
+        options: Vec<(String, String)>,
+    },
+    /// `substitution: textual`: the value itself, as text. Injectable; `check` warns of it.
+    Textual(Source),
+}
+
+/// One bound parameter.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Bind {
+    /// A value with its own type.
+    Value {
+        /// Where it comes from.
+        source: Source,
+        /// The declared type; `None` for `ctx` and `auth`, whose values have the type they have.
+        kind: Option<InputKind>,
+    },
+    /// A string composed at call time: `'%{{ inputs.q }}%'`.
+    Composed(Vec<Piece>),
+}
+
+/// A piece of a composed string.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Piece {
+    /// The author's text, escapes of the literal undone.
+    Text(String),
+    /// A value, as text.
+    Source(Source),
+    /// The value of an environment variable.
+    Env(String),
+}

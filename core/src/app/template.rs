@@ -1,0 +1,53 @@
+use alloc::{string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+/// Text with environment variables, cut at build time: `libsql://{{ env.DB_HOST }}`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EnvTemplate(pub Vec<EnvPart>);
+
+/// A part of an [`EnvTemplate`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum EnvPart {
+    /// Text as it stands.
+    Text(String),
+    /// The value of a variable.
+    Env(String),
+}
+
+/// Text with placeholders, cut at build time: `No invoice {{ inputs.id }}.`
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Template(pub Vec<TemplatePart>);
+
+/// A part of a [`Template`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum TemplatePart {
+    /// Text as it stands.
+    Text(String),
+    /// A value.
+    Source(Source),
+}
+
+/// Where a placeholder's value comes from: `inputs.user.id` is root `Inputs` and path `["user", "id"]`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The first name.
+    pub root: Root,
+    /// The names after it.
+    pub path: Vec<String>,
+}
+
+/// The first name of a placeholder.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Root {
+    /// The tool's inputs, mapped and validated.
+    Inputs,
+    /// What context and middleware made.
+    Ctx,
+    /// The principal.
+    Auth,
+    /// The tool's result.
+    Results,
+    /// The arguments of a prompt, or the variables of a resource template.
+    Arguments,
+}

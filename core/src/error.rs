@@ -1,0 +1,77 @@
+//! The one error that ports return.
+
+use alloc::string::String;
+use core::fmt;
+
+/// What went wrong, seen by what the caller can do about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// A setting, a variable or a file is missing or wrong; no retry helps before the operator acts.
+    Configuration,
+    /// The upstream does not understand the statement or request.
+    Syntax,
+    /// The upstream understood and refused: a unique key, a foreign key, a check.
+    Constraint,
+    /// The upstream does not accept the credentials, or forbids the operation (a read-only database among others).
+    Denied,
+    /// No answer before the deadline.
+    TimedOut,
+    /// The upstream cannot be reached, is starting or going away; nothing was executed.
+    Unavailable,
+    /// The upstream is locked or has too much to do; a retry can help.
+    Busy,
+    /// More rows or bytes than the limit allows.
+    TooLarge,
+    /// The upstream answered something that its protocol does not allow, or its data is damaged.
+    Protocol,
+    /// The caller went away.
+    Cancelled,
+}
+
+impl ErrorKind {
+    /// Whether the same call, sent again later, may succeed.
+    #[must_use]
+    pub const fn is_retryable(self) -> bool {
+        matches!(self, Self::TimedOut | Self::Unavailable | Self::Busy)
+    }
+}
+
+/// An error of a port.
+///
+/// `message` is one clause that names the offending thing in backticks; it carries no secret, no value of a
+/// statement and no upstream text, and may be shown to a caller. `source` is the upstream's own words: for the log, and for
+/// callers only under `errors.expose: full`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What the caller can do.
+    pub kind: ErrorKind,
+    /// One clause without secrets.
+    pub message: String,
+    /// The upstream's own words, for the log.
+    pub source: Option<String>,
+}
+
+impl Error {
+    /// An error without upstream text.
+    pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self { kind, message: message.into(), source: None }
+    }
+
+    /// The same error, with the upstream's own words for the log.
+    #[must_use]
+    pub fn with_source(mut self, source: impl Into<String>) -> Self {
+        self.source = Some(source.into());
+        self
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl core::error::Error for Error {}
+
+/// A result with the crate's [`Error`].
+pub type Result<T, E = Error> = core::result::Result<T, E>;

@@ -1,0 +1,1 @@
+//! The thirteen stages of `tools/call`, in order.

@@ -1,0 +1,48 @@
+//! What the outside implements for the core, one trait a file.
+//!
+//! Futures stay on their isolate: nothing here is `Send`. A host builds one [`Ports`] per isolate.
+
+use alloc::{boxed::Box, rc::Rc};
+use core::{future::Future, pin::Pin};
+
+mod clock;
+mod connector;
+mod env;
+mod http_client;
+mod kv_cache;
+mod random;
+mod script_engine;
+mod wait_until;
+
+pub use clock::Clock;
+pub use connector::{Connection, Connector, Connectors, Query};
+pub use env::Env;
+pub use http_client::{HttpClient, HttpRequest, HttpResponse};
+pub use kv_cache::KvCache;
+pub use random::Random;
+pub use script_engine::{Invocation, LogLevel, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown, ToolErrorReply};
+pub use wait_until::WaitUntil;
+
+/// A future that stays on its isolate.
+pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+
+/// Everything an isolate gives the core.
+#[derive(Clone)]
+pub struct Ports {
+    /// Outgoing HTTP.
+    pub http: Rc<dyn HttpClient>,
+    /// Opens connections to what the app's adapters name.
+    pub connectors: Rc<dyn Connectors>,
+    /// Where results of cached tools are kept.
+    pub cache: Rc<dyn KvCache>,
+    /// Runs the app's scripts. Not touched by an app without scripts.
+    pub scripts: Rc<dyn ScriptEngine>,
+    /// Wall time and sleep.
+    pub clock: Rc<dyn Clock>,
+    /// Randomness.
+    pub random: Rc<dyn Random>,
+    /// Environment variables and secrets.
+    pub env: Rc<dyn Env>,
+    /// Work that may outlive the response.
+    pub wait_until: Rc<dyn WaitUntil>,
+}

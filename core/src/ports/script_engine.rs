@@ -1,0 +1,160 @@
+use alloc::{string::String, vec::Vec};
+
+use super::{HttpRequest, HttpResponse, LocalFuture};
+use crate::{
+    Json, Result,
+    app::{Script, ScriptLimits},
+    cancel::Cancel,
+    value::{Rows, Value},
+};
+
+/// One call of one exported function.
+pub struct Invocation<'a> {
+    /// The script's place in `App::scripts`: the engine keeps compiled code under it.
+    pub index: usize,
+    /// The script.
+    pub script: &'a Script,
+    /// The export to call: `default` or a name.
+    pub export: &'a str,
+    /// The first argument.
+    pub payload: &'a Json,
+    /// The data of the second argument, `ctx`: `{ auth?, request: { id, headers, protocol }, env }`, and what the context stage made.
+    /// The engine adds the functions (`log`, `progress`, `db`, `signal`) and freezes the whole.
+    pub ctx: &'a Json,
+    /// What the script may use up.
+    pub limits: ScriptLimits,
+    /// When the call has to end, in milliseconds since the Unix epoch.
+    pub deadline_ms: u64,
+    /// Tripped when the caller went away.
+    pub cancel: &'a Cancel,
+    /// What the script may ask of the outside.
+    pub host: &'a dyn ScriptHost,
+}
+
+/// The level of a script's log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogLevel {
+    /// `console.debug`, `ctx.log.debug`
+    Debug,
+    /// `console.log`, `console.info`, `ctx.log.info`
+    Info,
+    /// `console.warn`, `ctx.log.warn`
+    Warn,
+    /// `console.error`, `ctx.log.error`
+    Error,
+}
+
+/// What a script may ask of the outside. Implemented by the core, so that allow-lists and limits hold on every host.
+pub trait ScriptHost {
+    /// `fetch`. The core checks the allow-list, follows redirects within it, and limits size, time and number.
+    ///
+    /// # Errors
+    /// [`Denied`](crate::ErrorKind::Denied) for a host that is not allowed; else as [`HttpClient`](super::HttpClient).
+    fn fetch(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>>;
+
+    /// `ctx.db(adapter).query(sql, params)`.
+    ///
+    /// # Errors
+    /// [`Configuration`](crate::ErrorKind::Configuration) for an unknown adapter; else as [`Connector`](super::Connector).
+    fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>>;
+
+    /// `console.*` and `ctx.log.*`.
+    fn log(&self, level: LogLevel, message: &str);
+
+    /// `ctx.progress(done, total, message)`.
+    fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>);
+
+    /// Milliseconds since the Unix epoch, for `Date`.
+    fn now_ms(&self) -> u64;
+
+    /// A pause, for timers.
+    fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()>;
+
+    /// Randomness, for `crypto` and `Math.random`.
+    fn random(&self, buffer: &mut [u8]);
+}
+
+/// What a script returned.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Returned {
+    /// `undefined`: no value.
+    Undefined,
+    /// A JSON value.
+    Value(Json),
+    /// A tagged object made with `success`, `error`, `required` or `toolError` of `"millrace"`.
+    Reply(Reply),
+}
+
+/// A tagged reply; never guessed from a value's shape.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// `success(data)`
+    Success(Json),
+    /// `error(message)`
+    Error(String),
+    /// `required(field)`
+    Required(String),
+    /// `toolError(code, options)`
+    ToolError(ToolErrorReply),
+}
+
+/// The options of `toolError(code, options)`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolErrorReply {
+    /// The machine-readable code, such as `NOT_FOUND`.
+    pub code: String,
+    /// What happened; the code where it is absent.
+    pub message: Option<String>,
+    /// What to do about it.
+    pub suggestion: Option<String>,
+    /// Tools that help.
+    pub available_actions: Vec<String>,
+    /// Further facts, in order.
+    pub details: Vec<(String, String)>,
+    /// `warning`, `error` or `critical`.
+    pub severity: Option<String>,
+    /// When to try again.
+    pub retry_after_s: Option<u64>,
+}
+
+/// What a script threw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Thrown {
+    /// The thrown error's message, or the thrown string, or a description of what else was thrown.
+    pub message: String,
+    /// The stack, for the log.
+    pub stack: Option<String>,
+    /// The tagged reply, where one was thrown instead of returned.
+    pub reply: Option<Reply>,
+}
+
+/// Why a script gave no value.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScriptFault {
+    /// It threw, or its promise was rejected.
+    Thrown(Thrown),
+    /// It used up a limit; the text names the limit, its value and the setting.
+    Limit(String),
+    /// Its deadline passed.
+    TimedOut,
+    /// The caller went away.
+    Cancelled,
+    /// It returned something that is no JSON: a function, a cycle, a symbol, a bigint. The text says what and where.
+    NotJson(String),
+    /// Its promise can never settle: nothing is left that could settle it.
+    NeverSettles,
+    /// It has no such export, or does not compile.
+    Broken(String),
+}
+
+/// Runs the app's scripts.
+///
+/// Nothing that one call does may be seen by another: globals, prototypes, module variables. Compiled code is
+/// kept. The engine starts at its first use.
+pub trait ScriptEngine {
+    /// Calls an exported function and waits for its promise.
+    ///
+    /// # Errors
+    /// A [`ScriptFault`]; the next call on the same engine works whatever happened in this one.
+    fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>>;
+}
