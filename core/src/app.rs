@@ -76,6 +76,8 @@ pub struct Adapter {
     pub max_rows: u32,
     /// `options.read_only`
     pub read_only: bool,
+    /// `options.seed` of `sqlite`: the SQL that fills a database which does not exist yet.
+    pub seed: Option<String>,
 }
 
 /// A script and everything it imports, linked into one program.

@@ -22,6 +22,8 @@ pub struct Connection {
     pub options: Vec<(String, Secret<String>)>,
     /// Refuse every statement that writes.
     pub read_only: bool,
+    /// The SQL that fills a database which does not exist yet.
+    pub seed: Option<String>,
 }
 
 /// One statement with its values.
