@@ -1,6 +1,6 @@
 //! The values that go into statements and come out of databases.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{rc::Rc, string::String, vec::Vec};
 
 use crate::Json;
 
@@ -37,8 +37,9 @@ pub enum Value {
 /// The answer of a statement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Rows {
-    /// Column names in the statement's order, made unique: the second `id` is `id_2`.
-    pub columns: Vec<String>,
+    /// Column names in the statement's order, made unique: the second `id` is `id_2`. Shared: a connector that keeps
+    /// prepared statements names their columns once.
+    pub columns: Rc<[String]>,
     /// Cells, row by row, in the order of `columns`.
     pub rows: Vec<Vec<Value>>,
     /// For a statement that has no result columns: how many rows it changed.
