@@ -1,14 +1,483 @@
 //! The parser of `when:` expressions.
+//!
+//! ```text
+//! or         = and { "or" and }
+//! and        = comparison { "and" comparison }
+//! comparison = not [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in" ) not ]
+//! not        = "not" not | operand
+//! operand    = literal | path | "len" "(" or ")" | "exists" "(" path ")" | "(" or ")"
+//! path       = name { "." name | "[" digits "]" }
+//! literal    = number | string | "true" | "false" | "null" | "[" [ literal { "," literal } ] "]"
+//! ```
+//!
+//! `not a == b` is refused: readers disagree about what it means. `not (a == b)` says it.
 
-use millrace_core::expression::Expression;
+use millrace_core::{
+    Json,
+    app::Literal,
+    expression::{Comparison, Expression, Step},
+};
 
-use crate::Problem;
+use crate::{Problem, Severity};
+
+mod token;
+
+use token::{Spanned, Token};
+
+/// The deepest nesting of an expression; a chain of `and` or `or` nests once for each operator.
+const MAX_DEPTH: usize = 64;
 
 /// Parses an expression. `roots` are the first names that a path may have here.
 ///
 /// # Errors
 /// A [`Problem`] that says what was expected where.
 pub fn parse(text: &str, roots: &[&str]) -> Result<Expression, Problem> {
-    let _ = (text, roots);
-    Err(Problem { severity: crate::Severity::Error, range: 0..0, message: String::new(), help: None })
+    let tokens = token::tokens(text)?;
+    let mut parser = Parser { tokens: &tokens, position: 0, end: text.len(), roots, nesting: 0 };
+    let (expression, _) = parser.or()?;
+    match parser.next() {
+        None => Ok(expression),
+        Some(token) => Err(parser.unexpected(token, "`and`, `or` or the end")),
+    }
+}
+
+/// An expression and how deep it nests.
+type Nested = (Expression, usize);
+
+/// What makes one expression of an operator's two sides.
+type Wrap = fn(Expression, Expression) -> Expression;
+
+struct Parser<'a> {
+    tokens: &'a [Spanned],
+    position: usize,
+    end: usize,
+    roots: &'a [&'a str],
+    nesting: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn or(&mut self) -> Result<Nested, Problem> {
+        let mut left = self.and()?;
+        while self.takes_word("or") {
+            let right = self.and()?;
+            left = self.join(left, right, |left, right| Expression::Or(Box::new(left), Box::new(right)))?;
+        }
+        Ok(left)
+    }
+
+    fn and(&mut self) -> Result<Nested, Problem> {
+        let mut left = self.comparison()?;
+        while self.takes_word("and") {
+            let right = self.comparison()?;
+            left = self.join(left, right, |left, right| Expression::And(Box::new(left), Box::new(right)))?;
+        }
+        Ok(left)
+    }
+
+    fn comparison(&mut self) -> Result<Nested, Problem> {
+        let negated = self.at_word("not");
+        let left = self.not()?;
+        let operator = self.peek();
+        let Some(wrap) = self.operator()? else { return Ok(left) };
+        if let Some(operator) = operator.filter(|_| negated) {
+            return Err(error(
+                operator.range.clone(),
+                format!("`not` before `{}` can be read in two ways", operator.token),
+                "write `not (a == b)` or `a != b`, and `a not in b`",
+            ));
+        }
+        let right = self.not()?;
+        let next = self.peek();
+        if self.operator()?.is_some()
+            && let Some(next) = next
+        {
+            return Err(error(
+                next.range.clone(),
+                format!("a second comparison starts at `{}`", next.token),
+                "join two comparisons with `and`, or use parentheses",
+            ));
+        }
+        self.join(left, right, wrap)
+    }
+
+    /// The operator of a comparison, taken, where there is one.
+    fn operator(&mut self) -> Result<Option<Wrap>, Problem> {
+        let Some(operator) = self.peek() else { return Ok(None) };
+        let wrap: Wrap = match &operator.token {
+            Token::Equal => |l, r| compare(Comparison::Equal, l, r),
+            Token::NotEqual => |l, r| compare(Comparison::NotEqual, l, r),
+            Token::Less => |l, r| compare(Comparison::Less, l, r),
+            Token::LessOrEqual => |l, r| compare(Comparison::LessOrEqual, l, r),
+            Token::Greater => |l, r| compare(Comparison::Greater, l, r),
+            Token::GreaterOrEqual => |l, r| compare(Comparison::GreaterOrEqual, l, r),
+            Token::Word(word) if word == "in" => |l, r| Expression::In(Box::new(l), Box::new(r)),
+            Token::Word(word) if word == "not" => {
+                self.position += 1;
+                if !self.at_word("in") {
+                    return Err(self.expected("`in` after `not`"));
+                }
+                |l, r| Expression::Not(Box::new(Expression::In(Box::new(l), Box::new(r))))
+            }
+            _ => return Ok(None),
+        };
+        self.position += 1;
+        Ok(Some(wrap))
+    }
+
+    fn not(&mut self) -> Result<Nested, Problem> {
+        if !self.takes_word("not") {
+            return self.operand();
+        }
+        self.enter()?;
+        let (inner, depth) = self.not()?;
+        self.nesting -= 1;
+        Ok((Expression::Not(Box::new(inner)), self.deeper(depth)?))
+    }
+
+    fn operand(&mut self) -> Result<Nested, Problem> {
+        const WHAT: &str = "a literal, a path, `len(…)`, `exists(…)`, `not` or `(`";
+        let Some(spanned) = self.next() else { return Err(self.expected(WHAT)) };
+        match &spanned.token {
+            Token::Open => {
+                self.enter()?;
+                let inner = self.or()?;
+                self.close(Token::Close, "`)`")?;
+                Ok(inner)
+            }
+            Token::Number(_) | Token::Text(_) | Token::OpenList => {
+                let value = self.literal(spanned)?;
+                Ok((Expression::Literal(Literal(value)), 1))
+            }
+            Token::Word(word) => match word.as_str() {
+                "true" | "false" | "null" => Ok((Expression::Literal(Literal(self.literal(spanned)?)), 1)),
+                "and" | "or" | "in" => Err(self.unexpected(spanned, WHAT)),
+                "len" if self.at(&Token::Open) => {
+                    self.position += 1;
+                    self.enter()?;
+                    let (inner, depth) = self.or()?;
+                    self.close(Token::Close, "`)`")?;
+                    Ok((Expression::Len(Box::new(inner)), self.deeper(depth)?))
+                }
+                "exists" if self.at(&Token::Open) => {
+                    self.position += 1;
+                    let path = match self.next() {
+                        Some(Spanned { token: Token::Word(root), range }) => self.path(root, range.start)?,
+                        Some(other) => return Err(self.unexpected(other, "a path")),
+                        None => return Err(self.expected("a path")),
+                    };
+                    match self.next() {
+                        Some(Spanned { token: Token::Close, .. }) => Ok((Expression::Exists(Box::new(path)), 2)),
+                        Some(other) => Err(self.unexpected(other, "`)`")),
+                        None => Err(self.expected("`)`")),
+                    }
+                }
+                _ if self.at(&Token::Open) => {
+                    Err(error(spanned.range.clone(), format!("`{word}` is not a function"), "the functions are `len(…)` and `exists(…)`"))
+                }
+                _ => Ok((self.path(word, spanned.range.start)?, 1)),
+            },
+            _ => Err(self.unexpected(spanned, WHAT)),
+        }
+    }
+
+    fn path(&mut self, root: &str, start: usize) -> Result<Expression, Problem> {
+        if !self.roots.contains(&root) {
+            let known = self.roots.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", ");
+            return Err(Problem {
+                severity: Severity::Error,
+                range: start..start + root.len(),
+                message: format!("`{root}` is not known here"),
+                help: Some(format!("a path starts with one of {known}; a text needs quotes")),
+            });
+        }
+        let mut steps = vec![Step::Member(root.to_owned())];
+        loop {
+            if self.takes(&Token::Dot) {
+                match self.next() {
+                    Some(Spanned { token: Token::Word(name), .. }) => steps.push(Step::Member(name.clone())),
+                    Some(other) => return Err(self.unexpected(other, "a name after `.`")),
+                    None => return Err(self.expected("a name after `.`")),
+                }
+            } else if self.takes(&Token::OpenList) {
+                const INDEX: &str = "an index, 0 or greater, after `[`";
+                let Some(spanned) = self.next() else { return Err(self.expected(INDEX)) };
+                let index = match &spanned.token {
+                    Token::Number(number) => number.as_u64().and_then(|index| u32::try_from(index).ok()),
+                    _ => None,
+                };
+                let Some(index) = index else { return Err(self.unexpected(spanned, INDEX)) };
+                if !self.takes(&Token::CloseList) {
+                    return Err(self.expected("`]`"));
+                }
+                steps.push(Step::Index(index));
+            } else {
+                return Ok(Expression::Path(steps));
+            }
+        }
+    }
+
+    fn literal(&mut self, spanned: &Spanned) -> Result<Json, Problem> {
+        match &spanned.token {
+            Token::Number(number) => Ok(Json::Number(number.clone())),
+            Token::Text(text) => Ok(Json::String(text.clone())),
+            Token::Word(word) if word == "true" => Ok(Json::Bool(true)),
+            Token::Word(word) if word == "false" => Ok(Json::Bool(false)),
+            Token::Word(word) if word == "null" => Ok(Json::Null),
+            Token::OpenList => {
+                let mut values = Vec::new();
+                if self.takes(&Token::CloseList) {
+                    return Ok(Json::Array(values));
+                }
+                self.enter()?;
+                loop {
+                    let Some(element) = self.next() else { return Err(self.expected("a literal")) };
+                    values.push(self.literal(element)?);
+                    if self.takes(&Token::Comma) {
+                        continue;
+                    }
+                    self.close(Token::CloseList, "`,` or `]`")?;
+                    return Ok(Json::Array(values));
+                }
+            }
+            _ => Err(self.unexpected(spanned, "a literal")),
+        }
+    }
+
+    fn join(&self, left: Nested, right: Nested, wrap: impl FnOnce(Expression, Expression) -> Expression) -> Result<Nested, Problem> {
+        let depth = self.deeper(left.1.max(right.1))?;
+        Ok((wrap(left.0, right.0), depth))
+    }
+
+    fn deeper(&self, depth: usize) -> Result<usize, Problem> {
+        if depth < MAX_DEPTH { Ok(depth + 1) } else { Err(self.too_deep()) }
+    }
+
+    fn enter(&mut self) -> Result<(), Problem> {
+        self.nesting += 1;
+        if self.nesting <= MAX_DEPTH { Ok(()) } else { Err(self.too_deep()) }
+    }
+
+    fn close(&mut self, token: Token, what: &str) -> Result<(), Problem> {
+        if !self.takes(&token) {
+            return Err(self.expected(what));
+        }
+        self.nesting -= 1;
+        Ok(())
+    }
+
+    fn too_deep(&self) -> Problem {
+        let at = self.peek().map_or(self.end..self.end, |spanned| spanned.range.clone());
+        error(
+            at,
+            format!("the expression nests more than {MAX_DEPTH} levels"),
+            "replace a chain of `or` by `in` and a list, or use a script",
+        )
+    }
+
+    fn peek(&self) -> Option<&'a Spanned> {
+        self.tokens.get(self.position)
+    }
+
+    fn next(&mut self) -> Option<&'a Spanned> {
+        let next = self.peek();
+        self.position += usize::from(next.is_some());
+        next
+    }
+
+    fn at(&self, token: &Token) -> bool {
+        self.peek().is_some_and(|spanned| spanned.token == *token)
+    }
+
+    fn at_word(&self, word: &str) -> bool {
+        self.peek().is_some_and(|spanned| matches!(&spanned.token, Token::Word(found) if found == word))
+    }
+
+    fn takes(&mut self, token: &Token) -> bool {
+        let found = self.at(token);
+        self.position += usize::from(found);
+        found
+    }
+
+    fn takes_word(&mut self, word: &str) -> bool {
+        let found = self.at_word(word);
+        self.position += usize::from(found);
+        found
+    }
+
+    /// Something else than what comes next was expected.
+    fn expected(&self, what: &str) -> Problem {
+        match self.peek() {
+            Some(spanned) => self.unexpected(spanned, what),
+            None => Problem {
+                severity: Severity::Error,
+                range: self.end..self.end,
+                message: format!("expected {what} at byte {}, where the expression ends", self.end),
+                help: None,
+            },
+        }
+    }
+
+    fn unexpected(&self, spanned: &Spanned, what: &str) -> Problem {
+        Problem {
+            severity: Severity::Error,
+            range: spanned.range.clone(),
+            message: format!("expected {what} at byte {}, not `{}`", spanned.range.start, spanned.token),
+            help: None,
+        }
+    }
+}
+
+fn compare(comparison: Comparison, left: Expression, right: Expression) -> Expression {
+    Expression::Compare(comparison, Box::new(left), Box::new(right))
+}
+
+fn error(range: std::ops::Range<usize>, message: String, help: &str) -> Problem {
+    Problem { severity: Severity::Error, range, message, help: Some(help.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ROOTS: &[&str] = &["inputs", "item", "items", "auth", "results"];
+
+    fn show(expression: &Expression) -> String {
+        let two = |name: &str, left: &Expression, right: &Expression| format!("({name} {} {})", show(left), show(right));
+        match expression {
+            Expression::Literal(literal) => literal.0.to_string(),
+            Expression::Path(steps) => steps
+                .iter()
+                .map(|step| match step {
+                    Step::Member(name) => format!(".{name}"),
+                    Step::Index(index) => format!("[{index}]"),
+                })
+                .collect(),
+            Expression::Not(inner) => format!("(not {})", show(inner)),
+            Expression::And(left, right) => two("and", left, right),
+            Expression::Or(left, right) => two("or", left, right),
+            Expression::Compare(comparison, left, right) => two(&format!("{comparison:?}"), left, right),
+            Expression::In(left, right) => two("in", left, right),
+            Expression::Len(inner) => format!("(len {})", show(inner)),
+            Expression::Exists(inner) => format!("(exists {})", show(inner)),
+        }
+    }
+
+    #[test]
+    fn parses() {
+        for (text, expected) in [
+            ("true", "true"),
+            ("item", ".item"),
+            ("item.status == 'overdue'", "(Equal .item.status \"overdue\")"),
+            ("len(items) > 20", "(Greater (len .items) 20)"),
+            ("'admin' in auth.roles", "(in \"admin\" .auth.roles)"),
+            ("'admin' not in auth.roles", "(not (in \"admin\" .auth.roles))"),
+            ("exists(inputs.user-id)", "(exists .inputs.user-id)"),
+            ("results[0].total >= -1.5e3", "(GreaterOrEqual .results[0].total -1500.0)"),
+            ("item.a or item.b and item.c", "(or .item.a (and .item.b .item.c))"),
+            ("(item.a or item.b) and item.c", "(and (or .item.a .item.b) .item.c)"),
+            ("not item.a and not not item.b", "(and (not .item.a) (not (not .item.b)))"),
+            ("not (item.a == 1)", "(not (Equal .item.a 1))"),
+            ("item.a == (not item.b)", "(Equal .item.a (not .item.b))"),
+            ("item.a == not item.b", "(Equal .item.a (not .item.b))"),
+            ("item.a < 1 and item.b <= 2 or item.c != null", "(or (and (Less .item.a 1) (LessOrEqual .item.b 2)) (NotEqual .item.c null))"),
+            ("item.in.not.len == true", "(Equal .item.in.not.len true)"),
+            ("item.a in ['x', \"y\", 1, -2, null, [true]]", "(in .item.a [\"x\",\"y\",1,-2,null,[true]])"),
+            ("item.a in []", "(in .item.a [])"),
+            (r#"item.a == 'it\'s \\ \n "x" \u00e9'"#, r#"(Equal .item.a "it's \\ \n \"x\" é")"#),
+            ("item.a == \"😀\"", "(Equal .item.a \"😀\")"),
+            ("len('abc') == 3", "(Equal (len \"abc\") 3)"),
+            ("item.a==18446744073709551615", "(Equal .item.a 18446744073709551615)"),
+            ("\n item.a\t==\n1 ", "(Equal .item.a 1)"),
+            ("results[0][12].x", ".results[0][12].x"),
+        ] {
+            assert_eq!(parse(text, ROOTS).map(|expression| show(&expression)), Ok(expected.to_owned()), "{text}");
+        }
+    }
+
+    #[test]
+    fn says_what_it_expected_where() {
+        const OPERAND: &str = "a literal, a path, `len(…)`, `exists(…)`, `not` or `(`";
+        for (text, range, message) in [
+            ("", 0..0, format!("expected {OPERAND} at byte 0, where the expression ends")),
+            ("item.a ==", 9..9, format!("expected {OPERAND} at byte 9, where the expression ends")),
+            ("== 1", 0..2, format!("expected {OPERAND} at byte 0, not `==`")),
+            ("item.a item.b", 7..11, "expected `and`, `or` or the end at byte 7, not `item`".to_owned()),
+            ("(item.a", 7..7, "expected `)` at byte 7, where the expression ends".to_owned()),
+            ("item.a)", 6..7, "expected `and`, `or` or the end at byte 6, not `)`".to_owned()),
+            ("item.", 5..5, "expected a name after `.` at byte 5, where the expression ends".to_owned()),
+            ("item[x]", 5..6, "expected an index, 0 or greater, after `[` at byte 5, not `x`".to_owned()),
+            ("item[-1]", 5..7, "expected an index, 0 or greater, after `[` at byte 5, not `-1`".to_owned()),
+            ("item[0", 6..6, "expected `]` at byte 6, where the expression ends".to_owned()),
+            ("user.a", 0..4, "`user` is not known here".to_owned()),
+            ("upper(item.a)", 0..5, "`upper` is not a function".to_owned()),
+            ("exists('a')", 7..10, "expected a path at byte 7, not `'a'`".to_owned()),
+            ("exists(item.a == 1)", 14..16, "expected `)` at byte 14, not `==`".to_owned()),
+            ("item.a in [item.b]", 11..15, "expected a literal at byte 11, not `item`".to_owned()),
+            ("item.a in [1 2]", 13..14, "expected `,` or `]` at byte 13, not `2`".to_owned()),
+            ("item.a not 1", 11..12, "expected `in` after `not` at byte 11, not `1`".to_owned()),
+            ("not item.a == 1", 11..13, "`not` before `==` can be read in two ways".to_owned()),
+            ("not 'a' in item.b", 8..10, "`not` before `in` can be read in two ways".to_owned()),
+            ("1 < item.a < 3", 11..12, "a second comparison starts at `<`".to_owned()),
+            ("item.a = 1", 7..8, "`=` is not an operator".to_owned()),
+            ("item.a && item.b", 7..9, "`&&` is not an operator".to_owned()),
+            ("item.a || item.b", 7..9, "`||` is not an operator".to_owned()),
+            ("!item.a", 0..1, "`!` is not an operator".to_owned()),
+            ("item.a + 1", 7..8, "`+` does not belong in an expression".to_owned()),
+            ("item.a == 'x", 10..12, "the string is not closed".to_owned()),
+            ("item.a == 'x\\q'", 12..14, "`\\q` is not an escape".to_owned()),
+            ("item.a == '\\ud800'", 11..17, "`\\ud800` is not an escape".to_owned()),
+            ("item.a == 01", 10..12, "`01` is not a number".to_owned()),
+            ("item.a == 1.", 10..12, "`1.` is not a number".to_owned()),
+            ("item.a == 1e999", 10..15, "`1e999` is not a number".to_owned()),
+            ("item.a == 18446744073709551616", 10..30, "`18446744073709551616` is not a number".to_owned()),
+            ("item.a == é", 10..12, "`é` does not belong in an expression".to_owned()),
+        ] {
+            let problem = parse(text, ROOTS).expect_err(text);
+            assert_eq!((problem.range, problem.message), (range, message), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_unknown_root_names_the_known_ones() {
+        let problem = parse("foo.x == 1", &["inputs", "auth"]).expect_err("unknown root");
+        assert_eq!(problem.help.as_deref(), Some("a path starts with one of `inputs`, `auth`; a text needs quotes"));
+    }
+
+    #[test]
+    fn refuses_what_nests_too_deep() {
+        let deep = [
+            format!("{}item{}", "(".repeat(100_000), ")".repeat(100_000)),
+            format!("{}item", "not ".repeat(100_000)),
+            format!("{}item{}", "len(".repeat(100_000), ")".repeat(100_000)),
+            format!("item in {}{}", "[".repeat(100_000), "]".repeat(100_000)),
+            format!("item{}", " and item".repeat(100_000)),
+            format!("item{}", " or item".repeat(100_000)),
+        ];
+        for text in deep {
+            let problem = parse(&text, ROOTS).expect_err("too deep");
+            assert_eq!(problem.message, "the expression nests more than 64 levels");
+        }
+        assert!(parse(&format!("item{}", " and item".repeat(63)), ROOTS).is_ok());
+        assert!(parse(&format!("{}item{}", "(".repeat(64), ")".repeat(64)), ROOTS).is_ok());
+    }
+
+    #[test]
+    fn never_panics() {
+        let alphabet = [
+            "item", ".", "[", "]", "(", ")", "0", "-", "1.5", "'a'", "\"", "'", "\\", " ", "not ", "in ", "and ", "or ", "len", "==", "<",
+            ",", "é", "\u{0}",
+        ];
+        let mut seed = 3_u64;
+        for _ in 0..50_000 {
+            let text: String = (0..10)
+                .map(|_| {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    alphabet[(seed >> 33) as usize % alphabet.len()]
+                })
+                .collect();
+            if let Err(problem) = parse(&text, ROOTS) {
+                assert!(text.get(problem.range.clone()).is_some(), "{text}: {problem:?}");
+            }
+        }
+    }
 }
