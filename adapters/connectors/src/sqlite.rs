@@ -1,0 +1,145 @@
+//! `connector: sqlite`: the embedded engine, on a file or in memory.
+//!
+//! In go a statement in SQLite's placeholder style (`?1`, `?2`) and its values; out come rows, or the number of rows that
+//! it changed. Nothing else of SQLite can be reached: a query is exactly one statement, and `ATTACH`, transactions, temporary
+//! objects, extensions and every `PRAGMA` that is not a mere question are refused.
+//!
+//! # Why rusqlite
+//!
+//! It offers a progress handler, `sqlite3_limit`, the authorizer and cached statements through a safe interface. So a
+//! running statement ends at its deadline on the isolate's own thread, which the crate `libsql` does not offer: there the statement runs
+//! on, and only the waiting ends.
+//!
+//! # Time
+//!
+//! A statement runs on the isolate's thread and is not awaited: SQLite is fast, and the deadline bounds what is not. A locked
+//! database *is* awaited: the statement is tried again after 1, 2, 4, … 32 ms, and other calls of the isolate go on
+//! meanwhile. This is safe for statements that write, too: one that met a lock has changed nothing.
+//!
+//! # Values
+//!
+//! SQLite has integers, reals, text and blobs, and no booleans, decimals or dates. Going in: `Bool` is 0 or 1; `Decimal`, `Timestamp` and a
+//! `U64` beyond `i64` are text; `Json` and `Array` are JSON text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared `BOOLEAN`
+//! gives the integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it whole.
+//!
+//! # Options
+//!
+//! | option | default | |
+//! |---|---|---|
+//! | `busy_timeout` | `5s` | how long a locked database is waited for, never past the deadline |
+//! | `create` | `false` | make an empty database where there is neither a file nor a `seed` |
+//! | `foreign_keys` | `true` | enforce foreign keys |
+//! | `journal_mode` | as the file is | `delete`, `persist`, `truncate` or `wal` |
+//! | `statement_cache` | `128` | how many prepared statements are kept |
+//!
+//! `seed`, `read_only`, `timeout` and `max_rows` are options of every adapter and come as fields of their own.
+//!
+//! Protocol: <https://sqlite.org/c3ref/intro.html>. Guarded as <https://sqlite.org/security.html> advises.
+
+mod authorizer;
+mod deadline;
+mod failure;
+mod location;
+mod options;
+mod seed;
+mod session;
+mod value;
+
+use std::{cell::RefCell, path::Path, rc::Rc};
+
+use millrace_core::{
+    Error, ErrorKind, Result,
+    ports::{Clock, Connection, Connector, LocalFuture, Query},
+    value::Rows,
+};
+
+use location::Location;
+use options::Options;
+use session::{Session, Setup};
+
+/// The longest pause between two attempts at a locked database.
+const LONGEST_PAUSE_MS: u64 = 32;
+
+/// A SQLite database, opened at its first query.
+pub struct Sqlite {
+    setup: Setup,
+    busy_timeout_ms: u64,
+    clock: Rc<dyn Clock>,
+    session: RefCell<Option<Session>>,
+}
+
+impl Sqlite {
+    /// Reads the settings of an adapter; touches no file.
+    ///
+    /// The connection string is a path, `file:` URI, `sqlite:path`, `sqlite://path` or `:memory:`. A relative path starts at `base`. The URIs may
+    /// carry `?mode=ro|rw|rwc|memory`, `cache=private` and, for a database that is only read, `immutable=1`. A database in
+    /// memory belongs to one isolate and is gone with it.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string of another database, an unknown option or a wrong
+    /// value of one.
+    pub fn open(connection: Connection, base: &Path, clock: Rc<dyn Clock>) -> Result<Self> {
+        let location = Location::parse(connection.connection_string.expose(), base)?;
+        let read_only = connection.read_only || location.read_only;
+        if location.immutable && !read_only {
+            let message = "`immutable=1` needs `read_only: true`: a database that is written cannot be immutable";
+            return Err(Error::new(ErrorKind::Configuration, message));
+        }
+        let options = Options::parse(&connection.options, read_only)?;
+        Ok(Self {
+            busy_timeout_ms: options.busy_timeout_ms,
+            setup: Setup { adapter: connection.adapter, location, options, read_only, seed: connection.seed },
+            clock,
+            session: RefCell::new(None),
+        })
+    }
+
+    /// Does `work` on the open database, again and again while the database is locked.
+    async fn patiently<T>(&self, deadline_ms: u64, work: impl Fn(&mut Session) -> Result<T>) -> Result<T> {
+        let mut now_ms = self.clock.now_ms();
+        let patience_ms = self.busy_timeout_ms.min(deadline_ms.saturating_sub(now_ms));
+        let mut waited_ms = 0;
+        let mut pause_ms = 1;
+        loop {
+            if now_ms >= deadline_ms {
+                return Err(failure::timed_out());
+            }
+            let outcome = self.attempt(now_ms, deadline_ms, &work);
+            if waited_ms >= patience_ms || !outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::Busy) {
+                return outcome;
+            }
+            let next_ms = pause_ms.min(patience_ms - waited_ms);
+            self.clock.sleep(next_ms).await;
+            waited_ms += next_ms;
+            pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
+            now_ms = self.clock.now_ms();
+        }
+    }
+
+    /// Does `work` once, opening the database where it is not open, and closing it after a failure that may be the connection's.
+    fn attempt<T>(&self, now_ms: u64, deadline_ms: u64, work: impl Fn(&mut Session) -> Result<T>) -> Result<T> {
+        let mut slot = self.session.borrow_mut();
+        if slot.as_mut().is_some_and(|session| !session.is_current(now_ms)) {
+            *slot = None;
+        }
+        let session = match &mut *slot {
+            Some(session) => session,
+            empty => empty.insert(Session::open(&self.setup, now_ms)?),
+        };
+        let outcome = deadline::watched(&self.clock, deadline_ms, || work(session));
+        if outcome.as_ref().is_err_and(failure::is_of_connection) && session.can_be_replaced() {
+            *slot = None;
+        }
+        outcome
+    }
+}
+
+impl Connector for Sqlite {
+    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async move { self.patiently(query.deadline_ms, |session| session.run(&query)).await })
+    }
+
+    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(self.patiently(deadline_ms, |session| session.ping()))
+    }
+}

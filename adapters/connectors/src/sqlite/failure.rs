@@ -1,0 +1,93 @@
+//! SQLite's errors as the core's: what the caller can do, in words that hold no value.
+//!
+//! Codes: <https://sqlite.org/rescode.html>.
+
+use millrace_core::{Error, ErrorKind};
+use rusqlite::{
+    ErrorCode,
+    ffi::{self, Error as Code},
+};
+
+/// When a statement failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    /// While SQLite read it.
+    Prepare,
+    /// While it ran.
+    Step,
+}
+
+/// The deadline passed.
+pub(super) fn timed_out() -> Error {
+    Error::new(ErrorKind::TimedOut, "the statement ran past its deadline")
+}
+
+/// Whether a new connection may fare better.
+pub(super) fn is_of_connection(error: &Error) -> bool {
+    matches!(error.kind, ErrorKind::Protocol | ErrorKind::Unavailable)
+}
+
+/// The core's error for one of SQLite's.
+pub(super) fn explain(error: rusqlite::Error, phase: Phase) -> Error {
+    use rusqlite::Error as E;
+    match error {
+        E::SqlInputError { msg, offset, .. } => {
+            Error::new(ErrorKind::Syntax, format!("SQLite does not understand the statement at byte {offset}")).with_source(msg)
+        }
+        E::MultipleStatement => Error::new(ErrorKind::Syntax, "the query holds more than one statement"),
+        E::SqliteFailure(code, text) => {
+            let text = text.unwrap_or_else(|| code.to_string());
+            let (kind, message) = kind_and_message(code, &text, phase);
+            Error::new(kind, message).with_source(text)
+        }
+        other => Error::new(ErrorKind::Protocol, "SQLite gave an answer that is not understood").with_source(other.to_string()),
+    }
+}
+
+fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String) {
+    let (kind, message) = match code.code {
+        ErrorCode::ConstraintViolation => return (ErrorKind::Constraint, constraint(code.extended_code, text)),
+        ErrorCode::TypeMismatch => (ErrorKind::Constraint, "a value does not have the type of its column"),
+        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
+            (ErrorKind::Busy, "the database is locked by another connection")
+        }
+        ErrorCode::OperationInterrupted => return (ErrorKind::TimedOut, timed_out().message),
+        ErrorCode::ReadOnly => (ErrorKind::Denied, "the database is read-only"),
+        ErrorCode::AuthorizationForStatementDenied => (ErrorKind::Denied, "the statement does what no statement may do here"),
+        ErrorCode::PermissionDenied => (ErrorKind::Denied, "the operating system forbids access to the database file"),
+        ErrorCode::DatabaseCorrupt => (ErrorKind::Protocol, "the database file is damaged"),
+        ErrorCode::NotADatabase => (ErrorKind::Protocol, "the database file is not a SQLite database"),
+        ErrorCode::DiskFull => (ErrorKind::Unavailable, "the disk of the database is full"),
+        ErrorCode::CannotOpen => (ErrorKind::Unavailable, "a file of the database cannot be opened"),
+        ErrorCode::SystemIoFailure => (ErrorKind::Unavailable, "the database file cannot be read or written"),
+        ErrorCode::OutOfMemory => (ErrorKind::Unavailable, "SQLite ran out of memory"),
+        ErrorCode::TooBig => (ErrorKind::TooLarge, "a text or blob is longer than SQLite may hold here"),
+        ErrorCode::ApiMisuse => (ErrorKind::Syntax, "the query holds no statement"),
+        // A plain error while it runs is a value that a function refused, unless the schema changed under the statement.
+        ErrorCode::Unknown if phase == Phase::Step && !text.starts_with("no such") => {
+            (ErrorKind::Constraint, "SQLite refused a value or the result of a computation")
+        }
+        ErrorCode::Unknown | ErrorCode::SchemaChanged => (ErrorKind::Syntax, "SQLite does not understand the statement"),
+        _ => (ErrorKind::Protocol, "SQLite failed in an unexpected way"),
+    };
+    (kind, message.into())
+}
+
+/// Names the kind of the constraint, and the column or check where SQLite names it. The texts are the schema's, not values; what a
+/// trigger says may hold values and is left out.
+fn constraint(code: i32, text: &str) -> String {
+    let kind = match code {
+        ffi::SQLITE_CONSTRAINT_UNIQUE | ffi::SQLITE_CONSTRAINT_ROWID => "UNIQUE",
+        ffi::SQLITE_CONSTRAINT_PRIMARYKEY => "PRIMARY KEY",
+        ffi::SQLITE_CONSTRAINT_NOTNULL => "NOT NULL",
+        ffi::SQLITE_CONSTRAINT_FOREIGNKEY => "FOREIGN KEY",
+        ffi::SQLITE_CONSTRAINT_CHECK => "CHECK",
+        ffi::SQLITE_CONSTRAINT_DATATYPE => return "a value does not have the type of its column".into(),
+        ffi::SQLITE_CONSTRAINT_TRIGGER => return "a trigger of the database refused the change".into(),
+        _ => return "a constraint of the database refused the change".into(),
+    };
+    match text.split_once("constraint failed: ") {
+        Some((_, subject)) => format!("a {kind} constraint refused the change: `{subject}`"),
+        None => format!("a {kind} constraint refused the change"),
+    }
+}

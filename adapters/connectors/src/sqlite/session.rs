@@ -1,0 +1,352 @@
+//! An open database: guarded, with its prepared statements.
+
+use std::{
+    collections::HashMap,
+    ffi::OsString,
+    fs, io,
+    panic::{AssertUnwindSafe, catch_unwind},
+    path::{Path, PathBuf},
+    rc::Rc,
+    sync::Arc,
+    time::Duration,
+};
+
+use millrace_core::{
+    Error, ErrorKind, Result,
+    ports::Query,
+    value::{Rows, Value, unique_names},
+};
+use rusqlite::{Connection, OpenFlags, Statement, Transaction, TransactionBehavior, config::DbConfig, limits::Limit};
+
+use super::{
+    authorizer::Authorizer,
+    deadline,
+    failure::{Phase, explain},
+    location::{Location, Place},
+    options::Options,
+    seed,
+    value::{Bound, cell, cell_bytes},
+};
+
+/// The longest text or blob that SQLite handles here, in bytes: one function call must not eat the host's memory.
+const LONGEST_VALUE: i32 = 64 * 1024 * 1024;
+/// The longest pattern of `LIKE` and `GLOB`, in bytes: a long one with many `%` is slow, and no deadline ends it.
+const LONGEST_PATTERN: i32 = 4096;
+/// How often to look whether the file is still the one that was opened, in milliseconds.
+const LOOK_EVERY_MS: u64 = 1000;
+
+/// What it takes to open a database.
+pub(super) struct Setup {
+    pub(super) adapter: String,
+    pub(super) location: Location,
+    pub(super) options: Options,
+    pub(super) read_only: bool,
+    pub(super) seed: Option<String>,
+}
+
+/// An open database.
+pub(super) struct Session {
+    connection: Connection,
+    authorizer: Arc<Authorizer>,
+    /// Column names by statement, unique and shared with the results.
+    names: HashMap<Box<str>, Rc<[String]>>,
+    capacity: usize,
+    read_only: bool,
+    file: Option<Opened>,
+}
+
+/// The file that was opened.
+struct Opened {
+    path: PathBuf,
+    identity: Option<Identity>,
+    looked_ms: u64,
+}
+
+/// What tells a file from another one of the same name: device and inode.
+type Identity = (u64, u64);
+
+impl Session {
+    /// Opens the database, and makes it where it does not exist and may be made.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for a file that is missing or cannot be opened and for a seed that fails;
+    /// [`Busy`](ErrorKind::Busy) where the journal mode cannot be set because the database is locked.
+    pub(super) fn open(setup: &Setup, now_ms: u64) -> Result<Self> {
+        let (mut connection, file) = match &setup.location.place {
+            Place::Memory => (open_memory(setup)?, None),
+            Place::File { path, shown } => {
+                let (connection, identity) = open_file(setup, path, shown)?;
+                (connection, Some(Opened { path: path.clone(), identity, looked_ms: now_ms }))
+            }
+        };
+        let authorizer = Arc::new(Authorizer::default());
+        guard(&mut connection, setup, &authorizer).map_err(|error| explain(error, Phase::Step))?;
+        Ok(Self {
+            connection,
+            authorizer,
+            names: HashMap::new(),
+            capacity: setup.options.statement_cache.max(1),
+            read_only: setup.read_only,
+            file,
+        })
+    }
+
+    /// Whether the file of that name is still the one that is open.
+    pub(super) fn is_current(&mut self, now_ms: u64) -> bool {
+        let Some(file) = &mut self.file else { return true };
+        if now_ms.abs_diff(file.looked_ms) < LOOK_EVERY_MS {
+            return true;
+        }
+        file.looked_ms = now_ms;
+        fs::metadata(&file.path).is_ok_and(|metadata| identity(&metadata) == file.identity)
+    }
+
+    /// Whether opening again can help. A database in memory would be lost with its connection.
+    pub(super) const fn can_be_replaced(&self) -> bool {
+        self.file.is_some()
+    }
+
+    /// Checks that the database answers and is one.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) fn ping(&self) -> Result<()> {
+        // The schema is read from the file, which `SELECT 1` is not.
+        let asked = self.connection.prepare_cached("SELECT count(*) FROM sqlite_schema");
+        let answered = asked.and_then(|mut statement| statement.query_row([], |row| row.get::<_, i64>(0)));
+        answered.map(|_| ()).map_err(|error| explain(error, Phase::Step))
+    }
+
+    /// Runs one statement.
+    ///
+    /// # Errors
+    /// Any [`ErrorKind`] but `Cancelled`. Nothing is changed then: a statement that writes takes effect as a whole or not at all.
+    pub(super) fn run(&mut self, query: &Query<'_>) -> Result<Rows> {
+        // SQLite would end the text there and leave the rest out.
+        if !self.names.contains_key(query.text) && query.text.contains('\0') {
+            return Err(Error::new(ErrorKind::Syntax, "the statement holds a NUL character"));
+        }
+        let mut statement = self.connection.prepare_cached(query.text).map_err(|error| refused(&self.authorizer, error, Phase::Prepare))?;
+        if self.read_only && !statement.readonly() {
+            return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
+        }
+        bind(&mut statement, query.params)?;
+        if statement.column_count() == 0 {
+            let affected = execute(&self.connection, &mut statement).map_err(|error| refused(&self.authorizer, error, Phase::Step))?;
+            return Ok(Rows { affected, ..Rows::default() });
+        }
+        let rows = if statement.readonly() {
+            read(&mut statement, query, &self.authorizer)?
+        } else {
+            let write = || write_and_read(&self.connection, &mut statement, query, &self.authorizer);
+            self.authorizer.with_own_transaction(write)?
+        };
+        let columns = names(&mut self.names, self.capacity, &statement, query.text)?;
+        Ok(Rows { columns, rows, affected: 0 })
+    }
+}
+
+fn open_memory(setup: &Setup) -> Result<Connection> {
+    let connection = Connection::open_in_memory().map_err(|error| explain(error, Phase::Step))?;
+    if let Some(text) = &setup.seed {
+        seed::fill(&connection, ":memory:", text, setup.options.foreign_keys)?;
+    }
+    Ok(connection)
+}
+
+fn open_file(setup: &Setup, path: &Path, shown: &str) -> Result<(Connection, Option<Identity>)> {
+    let may_create = (setup.options.create || setup.location.create) && !setup.read_only;
+    // Looked at in this order, a log without a file is a left-over: whoever makes the file makes it before its log.
+    let log = ["-wal", "-journal"].into_iter().find(|suffix| with_suffix(path, suffix).exists());
+    let mut found = look(path, shown)?;
+    if found.is_none() {
+        if let Some(suffix) = log {
+            let message =
+                format!("database file `{shown}` does not exist, and its log `{shown}{suffix}` does; remove it or restore the database");
+            return Err(Error::new(ErrorKind::Configuration, message));
+        }
+        if let Some(text) = &setup.seed {
+            seed::create(path, shown, text, setup.options.foreign_keys)?;
+            tracing::info!(adapter = setup.adapter, file = shown, "database made from its seed");
+            found = look(path, shown)?;
+        } else if !may_create {
+            let message = format!("database file `{shown}` does not exist");
+            return Err(Error::new(ErrorKind::Configuration, message).with_source(path.display().to_string()));
+        }
+    }
+    let mode = match (setup.read_only, may_create) {
+        (true, _) => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        (false, false) => OpenFlags::SQLITE_OPEN_READ_WRITE,
+        (false, true) => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
+    };
+    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let opened = if setup.location.immutable {
+        Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
+    } else {
+        Connection::open_with_flags(path, flags)
+    };
+    let connection = opened.map_err(|error| {
+        Error::new(ErrorKind::Configuration, format!("database file `{shown}` cannot be opened")).with_source(error.to_string())
+    })?;
+    // A file that SQLite itself made just now.
+    let identity = match found {
+        Some(identity) => identity,
+        None => look(path, shown)?.flatten(),
+    };
+    Ok((connection, identity))
+}
+
+/// Looks for the file: `None` where there is none, else what tells it from others.
+fn look(path: &Path, shown: &str) -> Result<Option<Option<Identity>>> {
+    match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => Ok(Some(identity(&metadata))),
+        Ok(_) => Err(Error::new(ErrorKind::Configuration, format!("database file `{shown}` is not a file"))),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => {
+            Err(Error::new(ErrorKind::Configuration, format!("database file `{shown}` cannot be opened")).with_source(error.to_string()))
+        }
+    }
+}
+
+#[cfg(unix)]
+fn identity(metadata: &fs::Metadata) -> Option<Identity> {
+    use std::os::unix::fs::MetadataExt;
+    Some((metadata.dev(), metadata.ino()))
+}
+
+/// Where files have no such number, a replaced file shows only by its errors.
+#[cfg(not(unix))]
+fn identity(_: &fs::Metadata) -> Option<Identity> {
+    None
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(suffix);
+    name.into()
+}
+
+fn immutable_uri(path: &Path) -> String {
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
+            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
+            byte => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri.push_str("?immutable=1");
+    uri
+}
+
+/// Sets what no statement may change.
+fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer>) -> rusqlite::Result<()> {
+    connection.set_prepared_statement_cache_capacity(setup.options.statement_cache);
+    // A lock is waited for by the connector, not on the isolate's thread.
+    connection.busy_timeout(Duration::ZERO)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, false)?;
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, setup.options.foreign_keys)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_WORKER_THREADS, 0)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)?;
+    if let (Some(mode), Place::File { .. }) = (setup.options.journal_mode, &setup.location.place) {
+        connection.pragma_update(None, "journal_mode", mode)?;
+    }
+    if setup.read_only {
+        connection.pragma_update(None, "query_only", true)?;
+    }
+    connection.progress_handler(deadline::STEPS, Some(deadline::is_over))?;
+    let judge = Arc::clone(authorizer);
+    connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| judge.judge(context)))
+}
+
+fn refused(authorizer: &Authorizer, error: rusqlite::Error, phase: Phase) -> Error {
+    let explained = explain(error, phase);
+    match authorizer.take_refused() {
+        Some(what) => Error { kind: ErrorKind::Denied, message: format!("connector `sqlite` does not run `{what}`"), ..explained },
+        None => explained,
+    }
+}
+
+fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {
+    let places = statement.parameter_count();
+    if places != params.len() {
+        let message = format!("the statement takes {places} values, and {} were given", params.len());
+        return Err(Error::new(ErrorKind::Syntax, message));
+    }
+    for (index, value) in params.iter().enumerate() {
+        statement.raw_bind_parameter(index + 1, Bound(value)).map_err(|error| explain(error, Phase::Step))?;
+    }
+    Ok(())
+}
+
+/// Runs a statement without columns; how many rows it changed.
+fn execute(connection: &Connection, statement: &mut Statement<'_>) -> rusqlite::Result<u64> {
+    let before = connection.total_changes();
+    statement.raw_execute()?;
+    // After a statement that changes no rows, `changes` still tells of the one before.
+    Ok(if connection.total_changes() == before { 0 } else { connection.changes() })
+}
+
+/// Runs `… RETURNING`, all of which is undone when its rows are too many: without a transaction it would stay half reported.
+fn write_and_read(
+    connection: &Connection,
+    statement: &mut Statement<'_>,
+    query: &Query<'_>,
+    authorizer: &Authorizer,
+) -> Result<Vec<Vec<Value>>> {
+    let failed = |error| refused(authorizer, error, Phase::Step);
+    let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(failed)?;
+    let rows = read(statement, query, authorizer)?;
+    transaction.commit().map_err(failed)?;
+    Ok(rows)
+}
+
+fn read(statement: &mut Statement<'_>, query: &Query<'_>, authorizer: &Authorizer) -> Result<Vec<Vec<Value>>> {
+    let failed = |error| refused(authorizer, error, Phase::Step);
+    let mut cursor = statement.raw_query();
+    let mut rows = Vec::new();
+    let mut bytes = 0_usize;
+    while let Some(row) = cursor.next().map_err(failed)? {
+        if rows.len() == query.max_rows {
+            return Err(Error::new(ErrorKind::TooLarge, format!("the result has more than `max_rows`, {} rows", query.max_rows)));
+        }
+        // Asked here, because the first step compiles a statement anew when the schema changed.
+        let width = row.as_ref().column_count();
+        let mut cells = Vec::with_capacity(width);
+        for index in 0..width {
+            let value = row.get_ref(index).map_err(failed)?;
+            bytes = bytes.saturating_add(cell_bytes(value));
+            if bytes > query.max_bytes {
+                return Err(Error::new(ErrorKind::TooLarge, format!("the result has more than {} bytes", query.max_bytes)));
+            }
+            cells.push(cell(value));
+        }
+        rows.push(cells);
+    }
+    Ok(rows)
+}
+
+/// The statement's column names as they are now: those of the last time, where they are the same.
+fn names(known: &mut HashMap<Box<str>, Rc<[String]>>, capacity: usize, statement: &Statement<'_>, text: &str) -> Result<Rc<[String]>> {
+    let looked_up = || {
+        if let Some(names) = known.get(text)
+            && names.len() == statement.column_count()
+            && statement.column_names().eq(names.iter().map(String::as_str))
+        {
+            return Rc::clone(names);
+        }
+        let names: Rc<[String]> = unique_names(statement.column_names()).into();
+        if known.len() >= capacity {
+            known.clear();
+        }
+        known.insert(text.into(), Rc::clone(&names));
+        names
+    };
+    // rusqlite panics over a name that is not UTF-8, which a damaged or hostile file can hold.
+    catch_unwind(AssertUnwindSafe(looked_up))
+        .map_err(|_| Error::new(ErrorKind::Protocol, "a column of the result has a name that is not UTF-8"))
+}
