@@ -1,10 +1,14 @@
 //! The expressions of `when:`, parsed at build time and evaluated here.
+//!
+//! Evaluation is total: it has no error and no side effect. A path that leads nowhere is null. Numbers are compared exactly,
+//! whatever their representation; strings by code point. Values of different types are not equal, and none is less or greater.
 
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
+use core::cmp::Ordering;
 
 use serde::{Deserialize, Serialize};
 
-use crate::app::Literal;
+use crate::{Json, app::Literal};
 
 /// A parsed expression: `item.status == 'overdue' and len(items) > 20`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -48,4 +52,221 @@ pub enum Comparison {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
+}
+
+/// The values that the paths of an expression begin at, by their first name.
+pub type Roots<'a> = [(&'a str, &'a Json)];
+
+impl Expression {
+    /// Whether the expression is true. Only `true` is: a number, a string or a list never is by itself.
+    ///
+    /// ```
+    /// use millrace_core::expression::{Comparison, Expression, Step};
+    /// let results = serde_json::json!([]);
+    /// let empty = Expression::Compare(
+    ///     Comparison::Equal,
+    ///     Box::new(Expression::Len(Box::new(Expression::Path(vec![Step::Member("results".into())])))),
+    ///     Box::new(Expression::Literal(millrace_core::app::Literal(0.into()))),
+    /// );
+    /// assert!(empty.holds(&[("results", &results)]));
+    /// ```
+    #[must_use]
+    pub fn holds(&self, roots: &Roots<'_>) -> bool {
+        *self.value(roots) == Json::Bool(true)
+    }
+
+    /// The value of the expression.
+    #[must_use]
+    pub fn value<'a>(&'a self, roots: &Roots<'a>) -> Cow<'a, Json> {
+        let truth = match self {
+            Self::Literal(literal) => return Cow::Borrowed(&literal.0),
+            Self::Path(steps) => return follow(steps, roots).map_or(Cow::Owned(Json::Null), Cow::Borrowed),
+            Self::Len(of) => return Cow::Owned(length(&of.value(roots)).into()),
+            Self::Not(operand) => !operand.holds(roots),
+            Self::And(left, right) => left.holds(roots) && right.holds(roots),
+            Self::Or(left, right) => left.holds(roots) || right.holds(roots),
+            Self::Compare(comparison, left, right) => comparison.holds(&left.value(roots), &right.value(roots)),
+            Self::In(needle, haystack) => contains(&haystack.value(roots), &needle.value(roots)),
+            Self::Exists(operand) => !operand.value(roots).is_null(),
+        };
+        Cow::Owned(Json::Bool(truth))
+    }
+}
+
+impl Comparison {
+    fn holds(self, left: &Json, right: &Json) -> bool {
+        match self {
+            Self::Equal => equal(left, right),
+            Self::NotEqual => !equal(left, right),
+            Self::Less => order(left, right) == Some(Ordering::Less),
+            Self::LessOrEqual => matches!(order(left, right), Some(Ordering::Less | Ordering::Equal)),
+            Self::Greater => order(left, right) == Some(Ordering::Greater),
+            Self::GreaterOrEqual => matches!(order(left, right), Some(Ordering::Greater | Ordering::Equal)),
+        }
+    }
+}
+
+/// Whether two values are equal: numbers by their value (`1` is `1.0`), objects without regard to the order of members.
+#[must_use]
+pub fn equal(left: &Json, right: &Json) -> bool {
+    match (left, right) {
+        (Json::Number(left), Json::Number(right)) => compare_numbers(left, right) == Ordering::Equal,
+        (Json::Array(left), Json::Array(right)) => {
+            left.len() == right.len() && left.iter().zip(right).all(|(left, right)| equal(left, right))
+        }
+        (Json::Object(left), Json::Object(right)) => {
+            left.len() == right.len() && left.iter().all(|(name, value)| right.get(name).is_some_and(|other| equal(value, other)))
+        }
+        _ => left == right,
+    }
+}
+
+/// The order of two numbers, exact: no integer is rounded to a float.
+#[must_use]
+pub fn compare_numbers(left: &serde_json::Number, right: &serde_json::Number) -> Ordering {
+    match (left.as_i128(), right.as_i128()) {
+        (Some(left), Some(right)) => left.cmp(&right),
+        (Some(left), None) => compare_mixed(left, float(right)),
+        (None, Some(right)) => compare_mixed(right, float(left)).reverse(),
+        (None, None) => float(left).partial_cmp(&float(right)).unwrap_or(Ordering::Equal),
+    }
+}
+
+fn float(number: &serde_json::Number) -> f64 {
+    // Not an integer, hence a float; without `arbitrary_precision` a number is nothing else.
+    number.as_f64().unwrap_or(0.0)
+}
+
+fn compare_mixed(integer: i128, float: f64) -> Ordering {
+    // The cast truncates and saturates far beyond every 64-bit integer, so only the fraction is left to look at.
+    let whole = float as i128;
+    integer.cmp(&whole).then_with(|| {
+        let fraction = float - whole as f64;
+        0.0.partial_cmp(&fraction).unwrap_or(Ordering::Equal)
+    })
+}
+
+fn order(left: &Json, right: &Json) -> Option<Ordering> {
+    match (left, right) {
+        (Json::Number(left), Json::Number(right)) => Some(compare_numbers(left, right)),
+        (Json::String(left), Json::String(right)) => Some(left.cmp(right)),
+        _ => None,
+    }
+}
+
+fn contains(haystack: &Json, needle: &Json) -> bool {
+    match (haystack, needle) {
+        (Json::Array(elements), _) => elements.iter().any(|element| equal(element, needle)),
+        (Json::String(text), Json::String(part)) => text.contains(part.as_str()),
+        (Json::Object(members), Json::String(name)) => members.contains_key(name),
+        _ => false,
+    }
+}
+
+fn length(value: &Json) -> usize {
+    match value {
+        Json::String(text) => text.chars().count(),
+        Json::Array(elements) => elements.len(),
+        Json::Object(members) => members.len(),
+        _ => 0,
+    }
+}
+
+fn follow<'a>(steps: &[Step], roots: &Roots<'a>) -> Option<&'a Json> {
+    let (Step::Member(root), rest) = steps.split_first()? else { return None };
+    let start = roots.iter().find(|(name, _)| name == root).map(|(_, value)| *value)?;
+    rest.iter().try_fold(start, |value, step| match step {
+        Step::Member(name) => value.as_object()?.get(name),
+        Step::Index(index) => value.as_array()?.get(*index as usize),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn literal(value: Json) -> Box<Expression> {
+        Box::new(Expression::Literal(Literal(value)))
+    }
+
+    fn path(text: &str) -> Expression {
+        let steps = text.split('.').map(|step| step.parse().map_or_else(|_| Step::Member(step.into()), Step::Index)).collect();
+        Expression::Path(steps)
+    }
+
+    #[test]
+    fn comparisons() {
+        use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        let table = [
+            (json!(1), Equal, json!(1.0), true),
+            (json!(9_007_199_254_740_993_i64), Equal, json!(9_007_199_254_740_992.0), false),
+            (json!(9_007_199_254_740_993_i64), Greater, json!(9_007_199_254_740_992.0), true),
+            (json!(u64::MAX), Greater, json!(i64::MAX), true),
+            (json!(u64::MAX), Less, json!(1e300), true),
+            (json!(-1e300), Less, json!(i64::MIN), true),
+            (json!(u64::MAX), Equal, json!(-1), false),
+            (json!(2), Less, json!(2.5), true),
+            (json!(-2), Greater, json!(-2.5), true),
+            (json!(-2.5), LessOrEqual, json!(-3), false),
+            (json!(3), GreaterOrEqual, json!(3.0), true),
+            (json!("a"), Less, json!("b"), true),
+            (json!("Z"), Less, json!("a"), true),
+            (json!("ﬀ"), Less, json!("😀"), true),
+            (json!("1"), Equal, json!(1), false),
+            (json!("1"), NotEqual, json!(1), true),
+            (json!("1"), Less, json!(2), false),
+            (json!("1"), GreaterOrEqual, json!(2), false),
+            (json!(null), Equal, json!(null), true),
+            (json!(null), LessOrEqual, json!(null), false),
+            (json!(true), Greater, json!(false), false),
+            (json!([1, {"a": 2}]), Equal, json!([1.0, {"a": 2}]), true),
+            (json!({"a": 1, "b": 2}), Equal, json!({"b": 2, "a": 1}), true),
+            (json!({"a": 1}), Equal, json!({"a": 1, "b": null}), false),
+        ];
+        for (left, comparison, right, expected) in table {
+            let expression = Expression::Compare(comparison, literal(left.clone()), literal(right.clone()));
+            assert_eq!(expression.holds(&[]), expected, "{left} {comparison:?} {right}");
+        }
+    }
+
+    #[test]
+    fn membership() {
+        let table = [
+            (json!(2), json!([1, 2.0]), true),
+            (json!(3), json!([1, 2]), false),
+            (json!("ell"), json!("hello"), true),
+            (json!("a"), json!({"a": null}), true),
+            (json!("b"), json!({"a": null}), false),
+            (json!(1), json!("1"), false),
+            (json!("a"), json!(null), false),
+        ];
+        for (needle, haystack, expected) in table {
+            let expression = Expression::In(literal(needle.clone()), literal(haystack.clone()));
+            assert_eq!(expression.holds(&[]), expected, "{needle} in {haystack}");
+        }
+    }
+
+    #[test]
+    fn paths_lengths_and_logic() {
+        let results = json!([{"total": 5, "name": "äöü", "none": null}]);
+        let roots: &Roots<'_> = &[("results", &results)];
+        assert_eq!(*path("results.0.total").value(roots), json!(5));
+        for nowhere in ["results.1.total", "results.total", "results.0.total.x", "results.0.0", "inputs", "results.0.none.x"] {
+            assert_eq!(*path(nowhere).value(roots), Json::Null, "{nowhere}");
+        }
+        for (of, expected) in [("results", 1), ("results.0", 3), ("results.0.name", 3), ("results.0.total", 0), ("absent", 0)] {
+            assert_eq!(*Expression::Len(Box::new(path(of))).value(roots), json!(expected), "{of}");
+        }
+        assert!(Expression::Exists(Box::new(path("results.0.total"))).holds(roots));
+        assert!(!Expression::Exists(Box::new(path("results.0.none"))).holds(roots));
+        assert!(!path("results.0.total").holds(roots), "a number is not true");
+        assert!(Expression::Not(Box::new(path("absent"))).holds(roots));
+        assert!(Expression::Or(literal(json!(false)), literal(json!(true))).holds(roots));
+        assert!(!Expression::And(literal(json!(true)), literal(json!("true"))).holds(roots));
+        assert_eq!(*Expression::Path(vec![Step::Index(0)]).value(roots), Json::Null);
+    }
 }

@@ -1,6 +1,11 @@
-//! The one error of the pipeline. A stage makes it, stage *serialize* renders it; nothing parses text back.
+//! The one error of the pipeline, and its renderings. A stage makes it, stage *serialize* renders it; nothing parses text back.
 
 use alloc::{string::String, vec::Vec};
+use core::fmt::Write as _;
+
+use serde_json::{Map, json};
+
+use crate::Json;
 
 /// A stage of the pipeline, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,7 +140,231 @@ impl Fault {
             log: None,
         }
     }
+
+    /// The same fault with a line on what to do about it.
+    #[must_use]
+    pub fn suggesting(mut self, suggestion: impl Into<String>) -> Self {
+        self.suggestion = Some(suggestion.into());
+        self
+    }
+
+    /// The same fault, known to pass: the same call can succeed later.
+    #[must_use]
+    pub fn retryable(mut self) -> Self {
+        self.retryable = true;
+        self
+    }
+
+    /// The same fault with what only the log may see.
+    #[must_use]
+    pub fn logging(mut self, detail: impl Into<String>) -> Self {
+        self.log = Some(detail.into());
+        self
+    }
+
+    /// The JSON-RPC error code: -32601 for an unknown tool, -32000 for every other fault.
+    #[must_use]
+    pub const fn json_rpc_code(&self) -> i32 {
+        match self.stage {
+            Stage::Resolve => -32601,
+            _ => -32000,
+        }
+    }
+
+    /// `data` of the JSON-RPC error: `{stage, code, severity, retryable}`, and `suggestion`, `available_actions`, `details`,
+    /// `retry_after` (seconds) and `issues` where there are any.
+    #[must_use]
+    pub fn data(&self) -> Json {
+        Json::Object(self.fields())
+    }
+
+    /// `_meta."millrace/error"` of a tool result: [`data`](Self::data) with the message and the JSON-RPC code.
+    #[must_use]
+    pub fn meta(&self) -> Json {
+        let mut fields = self.fields();
+        fields.insert("message".into(), self.message.as_str().into());
+        fields.insert("json_rpc_code".into(), self.json_rpc_code().into());
+        Json::Object(fields)
+    }
+
+    /// The text of a tool result: a `<validation_error>` where there are issues, else a `<tool_error>`. `tool` is the tool's name.
+    #[must_use]
+    pub fn envelope(&self, tool: &str) -> String {
+        if self.issues.is_empty() { self.tool_error() } else { self.validation_error(tool) }
+    }
+
+    fn fields(&self) -> Map<String, Json> {
+        let mut fields = Map::new();
+        fields.insert("stage".into(), self.stage.as_str().into());
+        fields.insert("code".into(), self.code.as_str().into());
+        fields.insert("severity".into(), self.severity.as_str().into());
+        fields.insert("retryable".into(), self.retryable.into());
+        if let Some(suggestion) = &self.suggestion {
+            fields.insert("suggestion".into(), suggestion.as_str().into());
+        }
+        if !self.available_actions.is_empty() {
+            fields.insert("available_actions".into(), json!(self.available_actions));
+        }
+        if !self.details.is_empty() {
+            let details = self.details.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
+            fields.insert("details".into(), Json::Object(details));
+        }
+        if let Some(seconds) = self.retry_after_s {
+            fields.insert("retry_after".into(), seconds.into());
+        }
+        if !self.issues.is_empty() {
+            let issues = self.issues.iter().map(|issue| json!({ "field": issue.field, "message": issue.message })).collect();
+            fields.insert("issues".into(), Json::Array(issues));
+        }
+        fields
+    }
+
+    fn tool_error(&self) -> String {
+        let mut text = String::from("<tool_error code=\"");
+        push_attribute(&mut text, &self.code);
+        text.push_str("\" severity=\"");
+        text.push_str(self.severity.as_str());
+        text.push_str("\">\n");
+        push_element(&mut text, "message", &self.message);
+        if let Some(suggestion) = &self.suggestion {
+            push_element(&mut text, "recovery", suggestion);
+        }
+        if !self.available_actions.is_empty() {
+            text.push_str("<available_actions>\n");
+            for action in &self.available_actions {
+                text.push_str("  ");
+                push_element(&mut text, "action", action);
+            }
+            text.push_str("</available_actions>\n");
+        }
+        if !self.details.is_empty() {
+            text.push_str("<details>\n");
+            for (key, value) in &self.details {
+                text.push_str("  <detail key=\"");
+                push_attribute(&mut text, key);
+                text.push_str("\">");
+                push_text(&mut text, value);
+                text.push_str("</detail>\n");
+            }
+            text.push_str("</details>\n");
+        }
+        if let Some(seconds) = self.retry_after_s {
+            let unit = if seconds == 1 { "second" } else { "seconds" };
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "<retry_after>{seconds} {unit}</retry_after>");
+        }
+        text.push_str("</tool_error>");
+        text
+    }
+
+    fn validation_error(&self, tool: &str) -> String {
+        let mut text = String::from("<validation_error action=\"");
+        push_attribute(&mut text, tool);
+        text.push_str("\">\n");
+        for issue in &self.issues {
+            text.push_str("<field name=\"");
+            push_attribute(&mut text, &issue.field);
+            text.push_str("\">");
+            push_text(&mut text, &issue.message);
+            text.push_str("</field>\n");
+        }
+        if let Some(suggestion) = &self.suggestion {
+            push_element(&mut text, "recovery", suggestion);
+        }
+        text.push_str("</validation_error>");
+        text
+    }
+}
+
+fn push_element(out: &mut String, name: &str, text: &str) {
+    out.push('<');
+    out.push_str(name);
+    out.push('>');
+    push_text(out, text);
+    out.push_str("</");
+    out.push_str(name);
+    out.push_str(">\n");
+}
+
+fn push_text(out: &mut String, text: &str) {
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            other => out.push(other),
+        }
+    }
+}
+
+fn push_attribute(out: &mut String, text: &str) {
+    for character in text.chars() {
+        match character {
+            '&' => out.push_str("&amp;"),
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&apos;"),
+            other => out.push(other),
+        }
+    }
 }
 
 /// A result with a [`Fault`]. The fault is boxed: it is big, and the good case is the usual one.
 pub type Faulty<T> = Result<T, alloc::boxed::Box<Fault>>;
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn a_bare_fault_has_no_empty_parts() {
+        let fault = Fault::new(Stage::Execute, "CONSTRAINT", "The database refused it.");
+        let expected = "<tool_error code=\"CONSTRAINT\" severity=\"error\">\n<message>The database refused it.</message>\n</tool_error>";
+        assert_eq!(fault.envelope("t"), expected);
+        assert_eq!(fault.data(), json!({"stage": "execute", "code": "CONSTRAINT", "severity": "error", "retryable": false}));
+        assert_eq!(fault.json_rpc_code(), -32000);
+        assert_eq!(Fault::new(Stage::Resolve, "X", "x").json_rpc_code(), -32601);
+    }
+
+    #[test]
+    fn a_full_fault_is_rendered_and_escaped() {
+        let mut fault =
+            Fault::new(Stage::MapOutput, "A\"<>&'", "1 < 2 & 3 > 2 </message>").suggesting("do & so").retryable().logging("stack");
+        fault.severity = Severity::Critical;
+        fault.available_actions = vec!["list-invoices".into(), "a<b".into()];
+        fault.details = vec![("i\"d".into(), "<9>".into())];
+        fault.retry_after_s = Some(30);
+        assert_eq!(
+            fault.envelope("t"),
+            "<tool_error code=\"A&quot;&lt;&gt;&amp;&apos;\" severity=\"critical\">\n\
+             <message>1 &lt; 2 &amp; 3 > 2 &lt;/message></message>\n\
+             <recovery>do &amp; so</recovery>\n\
+             <available_actions>\n  <action>list-invoices</action>\n  <action>a&lt;b</action>\n</available_actions>\n\
+             <details>\n  <detail key=\"i&quot;d\">&lt;9></detail>\n</details>\n\
+             <retry_after>30 seconds</retry_after>\n\
+             </tool_error>"
+        );
+        assert_eq!(
+            fault.meta(),
+            json!({
+                "stage": "map_output", "code": "A\"<>&'", "severity": "critical", "retryable": true, "suggestion": "do & so",
+                "available_actions": ["list-invoices", "a<b"], "details": {"i\"d": "<9>"}, "retry_after": 30,
+                "message": "1 < 2 & 3 > 2 </message>", "json_rpc_code": -32000
+            })
+        );
+    }
+
+    #[test]
+    fn issues_make_a_validation_error() {
+        let mut fault = Fault::new(Stage::Validate, "VALIDATION_ERROR", "wrong").suggesting("Fix it.");
+        fault.issues = vec![Issue { field: "a'b".into(), message: "You sent: '<x>'.".into() }];
+        assert_eq!(
+            fault.envelope("get-\"user"),
+            "<validation_error action=\"get-&quot;user\">\n<field name=\"a&apos;b\">You sent: '&lt;x>'.</field>\n\
+             <recovery>Fix it.</recovery>\n</validation_error>"
+        );
+        assert_eq!(fault.data()["issues"], json!([{"field": "a'b", "message": "You sent: '<x>'."}]));
+    }
+}

@@ -1,13 +1,55 @@
 //! The thirteen stages of `tools/call`, in order.
+//!
+//! ```text
+//! request ─ protocol ─▶ 1 resolve ─▶ 2 authenticate ─▶ 3 context ─▶ 4 signal ─▶ 5 map input ─▶ 6 validate
+//!                                                                                               │
+//! response ◀─ 13 serialize ◀─ 12 sync ◀─ 11 present ◀─ 10 map output ◀─ 9 execute ◀─ 8 guard ◀─ 7 middleware
+//! ```
+//!
+//! A stage is a file. Any stage may end the call; nothing after it runs. Authentication comes before any other script of the app,
+//! so no code of the app runs for a caller that is not let in. Of *context* only the data that every script sees is built. Not built
+//! yet are *middleware*, *guard*, *present* and *sync*: the bundler refuses their settings, so that no app can rely on them.
 
 use alloc::{rc::Rc, string::String, vec::Vec};
 
-use crate::{Json, app::App, cancel::Cancel, fault::Faulty, headers::Headers, ports::Ports};
+use tracing::Instrument as _;
+
+use crate::{
+    Json,
+    app::App,
+    cancel::Cancel,
+    fault::{Faulty, Stage},
+    headers::Headers,
+    ports::Ports,
+};
+
+mod authenticate;
+mod connections;
+mod context;
+mod env;
+mod execute;
+mod map_input;
+mod map_output;
+mod resolve;
+mod run;
+mod scope;
+mod script;
+mod serialize;
+mod signal;
+mod validate;
+
+use connections::Connections;
+use resolve::Names;
+use run::TARGET;
+use validate::Patterns;
 
 /// An app and ports, with what is kept between calls: the index of the tools, open connections, compiled patterns.
 pub struct Pipeline {
     app: Rc<App>,
     ports: Ports,
+    names: Names,
+    connections: Connections,
+    patterns: Patterns,
 }
 
 /// One `tools/call`.
@@ -52,7 +94,9 @@ impl Pipeline {
     /// Makes a pipeline. Opens nothing.
     #[must_use]
     pub fn new(app: Rc<App>, ports: Ports) -> Self {
-        Self { app, ports }
+        let names = Names::of(&app.tools);
+        let connections = Connections::of(app.adapters.len());
+        Self { app, ports, names, connections, patterns: Patterns::default() }
     }
 
     /// The app.
@@ -73,16 +117,32 @@ impl Pipeline {
     /// A fault that has to be a JSON-RPC error: an unknown tool, a refused caller, or any fault of a tool with
     /// `errors.style: protocol`. Every other fault is a [`ToolResult`] with `is_error`.
     pub async fn call(&self, call: Call<'_>) -> Faulty<ToolResult> {
-        let _ = call;
-        Ok(ToolResult::default())
+        let span = tracing::info_span!(target: TARGET, "tools/call", tool = %resolve::shown(call.tool));
+        self.stages(call).instrument(span).await
+    }
+
+    async fn stages(&self, call: Call<'_>) -> Faulty<ToolResult> {
+        let (mut run, arguments) = resolve::resolve(self, call)?;
+        let end = async {
+            run.auth = run.at(Stage::Authenticate, authenticate::authenticate(&run)).await?;
+            let inputs = run.at(Stage::MapInput, map_input::map_input(&run, arguments)).await?;
+            let mut inputs = run.at(Stage::Validate, validate::validate(&run, inputs)).await?;
+            let outcome = run.at(Stage::Execute, execute::execute(&run, &mut inputs)).await?;
+            let outcome = run.at(Stage::MapOutput, map_output::map_output(&run, &inputs, outcome)).await?;
+            run.at(Stage::Serialize, serialize::success(&run, outcome)).await
+        };
+        match end.await {
+            Ok(result) => Ok(result),
+            Err(end) => serialize::failure(run.tool, end),
+        }
     }
 
     /// Checks that an adapter's database answers; for `/readyz` and `millrace check --connect`.
     ///
     /// # Errors
-    /// Whatever the connector reports.
+    /// [`Configuration`](crate::ErrorKind::Configuration) for an adapter that the app does not have or whose variables are not set;
+    /// else whatever the connector reports.
     pub async fn ping(&self, adapter: usize) -> crate::Result<()> {
-        let _ = adapter;
-        Ok(())
+        self.connections.ping(self, adapter).await
     }
 }

@@ -1,14 +1,20 @@
-//! The values that go into statements and come out of databases.
+//! The values that go into statements and come out of databases, and their JSON.
 
 use alloc::{rc::Rc, string::String, vec::Vec};
 
-use crate::Json;
+use base64::{display::Base64Display, engine::general_purpose::STANDARD};
+use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
+
+use crate::{Json, app::Literal};
+
+/// The greatest integer up to which every JSON reader tells neighbours apart, 2^53 − 1.
+pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 
 /// One bound value of a statement, or one cell of a result.
 ///
-/// As JSON (see [`Rows`]): integers beyond ±(2^53−1) and decimals are strings, bytes are base64, a float that is not
-/// finite is `null`.
-#[derive(Clone, Debug, PartialEq)]
+/// As JSON (see [`Value::json`]): integers beyond ±(2^53−1) and decimals are strings, bytes are base64, a float that is not
+/// finite is `null`. Its own `Serialize` is not that JSON: it is the form in which the cache keeps it, and loses nothing.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// SQL `NULL`.
     Null,
@@ -27,15 +33,15 @@ pub enum Value {
     /// Bytes.
     Bytes(Vec<u8>),
     /// A JSON document.
-    Json(Json),
+    Json(#[serde(with = "document")] Json),
     /// A date, a time or both, in the form the statement's author or the database wrote it.
     Timestamp(String),
     /// A native array of the database.
     Array(Vec<Value>),
 }
 
-/// The answer of a statement.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// The answer of a statement. Its own `Serialize` is the form in which the cache keeps it; for JSON there is [`Rows::json`].
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rows {
     /// Column names in the statement's order, made unique: the second `id` is `id_2`. Shared: a connector that keeps
     /// prepared statements names their columns once.
@@ -44,6 +50,86 @@ pub struct Rows {
     pub rows: Vec<Vec<Value>>,
     /// For a statement that has no result columns: how many rows it changed.
     pub affected: u64,
+}
+
+impl Value {
+    /// The value as JSON, written without building a [`Json`].
+    ///
+    /// A float keeps its point on every host: `1.0` is `1.0`. Text, dates and JSON documents are themselves.
+    #[must_use]
+    pub fn json(&self) -> impl Serialize + '_ {
+        CellJson(self)
+    }
+}
+
+impl Rows {
+    /// The rows as a JSON list of objects, members in the order of the columns; `{"affected_rows": n}` for a statement that has no
+    /// result columns. Written without building a [`Json`].
+    #[must_use]
+    pub fn json(&self) -> impl Serialize + '_ {
+        RowsJson(self)
+    }
+}
+
+struct RowsJson<'a>(&'a Rows);
+
+impl Serialize for RowsJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Rows { columns, rows, affected } = self.0;
+        if columns.is_empty() {
+            let mut object = serializer.serialize_map(Some(1))?;
+            object.serialize_entry("affected_rows", affected)?;
+            return object.end();
+        }
+        serializer.collect_seq(rows.iter().map(|cells| RowJson { columns, cells }))
+    }
+}
+
+struct RowJson<'a> {
+    columns: &'a [String],
+    cells: &'a [Value],
+}
+
+impl Serialize for RowJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.columns.iter().zip(self.cells.iter().map(CellJson)))
+    }
+}
+
+struct CellJson<'a>(&'a Value);
+
+impl Serialize for CellJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self.0 {
+            Value::Null => serializer.serialize_unit(),
+            Value::Bool(value) => serializer.serialize_bool(*value),
+            Value::I64(value) if value.unsigned_abs() > MAX_SAFE_INTEGER => serializer.collect_str(value),
+            Value::I64(value) => serializer.serialize_i64(*value),
+            Value::U64(value) if *value > MAX_SAFE_INTEGER => serializer.collect_str(value),
+            Value::U64(value) => serializer.serialize_u64(*value),
+            Value::F64(value) if value.is_finite() => serializer.serialize_f64(*value),
+            Value::F64(_) => serializer.serialize_unit(),
+            Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => serializer.serialize_str(text),
+            Value::Bytes(bytes) => serializer.collect_str(&Base64Display::new(bytes, &STANDARD)),
+            Value::Json(document) => document.serialize(serializer),
+            Value::Array(elements) => serializer.collect_seq(elements.iter().map(CellJson)),
+        }
+    }
+}
+
+/// A JSON document in the cache's form.
+mod document {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::{Json, Literal};
+
+    pub(super) fn serialize<S: Serializer>(document: &Json, serializer: S) -> Result<S::Ok, S::Error> {
+        Literal(document.clone()).serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Json, D::Error> {
+        Literal::deserialize(deserializer).map(|literal| literal.0)
+    }
 }
 
 /// Makes column names unique, in order: `id, id, id_2` becomes `id, id_2, id_2_2`.
@@ -64,4 +150,62 @@ pub fn unique_names<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<String>
         unique.push(candidate);
     }
     unique
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{string::ToString, vec};
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn every_value() -> Vec<(Value, &'static str)> {
+        vec![
+            (Value::Null, "null"),
+            (Value::Bool(true), "true"),
+            (Value::I64(9_007_199_254_740_991), "9007199254740991"),
+            (Value::I64(9_007_199_254_740_992), "\"9007199254740992\""),
+            (Value::I64(-9_007_199_254_740_991), "-9007199254740991"),
+            (Value::I64(i64::MIN), "\"-9223372036854775808\""),
+            (Value::U64(7), "7"),
+            (Value::U64(u64::MAX), "\"18446744073709551615\""),
+            (Value::F64(1.0), "1.0"),
+            (Value::F64(0.1), "0.1"),
+            (Value::F64(-0.0), "-0.0"),
+            (Value::F64(f64::NEG_INFINITY), "null"),
+            (Value::Decimal("12345678901234567890.10".into()), "\"12345678901234567890.10\""),
+            (Value::Text("a\"\u{1}ß".into()), "\"a\\\"\\u0001ß\""),
+            (Value::Bytes(vec![0xde, 0xad, 0xbe, 0xef]), "\"3q2+7w==\""),
+            (Value::Json(json!({"z": 1, "a": [1.5]})), "{\"z\":1,\"a\":[1.5]}"),
+            (Value::Timestamp("2026-01-02 03:04:05".into()), "\"2026-01-02 03:04:05\""),
+            (Value::Array(vec![Value::I64(i64::MAX), Value::Bytes(vec![])]), "[\"9223372036854775807\",\"\"]"),
+        ]
+    }
+
+    #[test]
+    fn cells_as_json() {
+        for (value, expected) in every_value() {
+            assert_eq!(serde_json::to_string(&value.json()).unwrap(), expected, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn rows_as_json() {
+        let mut rows = Rows { columns: Rc::from(["id".to_string(), "name".to_string()]), rows: vec![], affected: 0 };
+        assert_eq!(serde_json::to_string(&rows.json()).unwrap(), "[]");
+        rows.rows.push(vec![Value::I64(1), Value::Null]);
+        assert_eq!(serde_json::to_string(&rows.json()).unwrap(), r#"[{"id":1,"name":null}]"#);
+        assert_eq!(serde_json::to_value(rows.json()).unwrap(), json!([{"id": 1, "name": null}]));
+        let changed = Rows { affected: 3, ..Rows::default() };
+        assert_eq!(serde_json::to_string(&changed.json()).unwrap(), r#"{"affected_rows":3}"#);
+    }
+
+    #[test]
+    fn the_cache_form_loses_nothing() {
+        let (cells, names): (Vec<Value>, Vec<String>) = every_value().into_iter().map(|(value, text)| (value, text.to_string())).unzip();
+        let rows = Rows { columns: names.into(), rows: vec![cells], affected: 9 };
+        let bytes = postcard::to_allocvec(&rows).unwrap();
+        assert_eq!(postcard::from_bytes::<Rows>(&bytes).unwrap(), rows);
+    }
 }

@@ -1,0 +1,60 @@
+//! The connections of an isolate: one connector an adapter, made at its first use and kept.
+
+use alloc::{format, rc::Rc, vec::Vec};
+use core::cell::OnceCell;
+
+use super::{Pipeline, env};
+use crate::{
+    Error, ErrorKind, Result,
+    app::Adapter,
+    ports::{Connection, Connector},
+};
+
+/// The connectors by adapter.
+pub(super) struct Connections(Vec<OnceCell<Rc<dyn Connector>>>);
+
+impl Connections {
+    pub(super) fn of(adapters: usize) -> Self {
+        Self((0..adapters).map(|_| OnceCell::new()).collect())
+    }
+
+    /// The adapter and its connector. An attempt that failed is made again at the next call.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Configuration`] for a variable that is not set; else as [`Connectors::open`](crate::ports::Connectors::open).
+    pub(super) fn open<'a>(&'a self, pipeline: &'a Pipeline, index: usize) -> Result<(&'a Adapter, &'a Rc<dyn Connector>)> {
+        let (Some(adapter), Some(slot)) = (pipeline.app.adapters.get(index), self.0.get(index)) else {
+            return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter number {index}")));
+        };
+        if let Some(connector) = slot.get() {
+            return Ok((adapter, connector));
+        }
+        let connector = pipeline.ports.connectors.open(connection(pipeline, adapter)?)?;
+        tracing::debug!(target: super::TARGET, adapter = adapter.name, connector = adapter.connector, "connector made");
+        Ok((adapter, slot.get_or_init(|| connector)))
+    }
+
+    pub(super) async fn ping(&self, pipeline: &Pipeline, index: usize) -> Result<()> {
+        let (adapter, connector) = self.open(pipeline, index)?;
+        let clock = &pipeline.ports.clock;
+        connector.ping(clock.now_ms().saturating_add(adapter.timeout_ms.into())).await
+    }
+}
+
+fn connection(pipeline: &Pipeline, adapter: &Adapter) -> Result<Connection> {
+    let fill = |template| {
+        env::fill(template, &*pipeline.ports.env).map_err(|env::Unset(name)| {
+            let message = format!("the environment variable `{name}`, which the adapter `{}` needs, is not set", adapter.name);
+            Error::new(ErrorKind::Configuration, message)
+        })
+    };
+    let options = adapter.options.iter().map(|(name, value)| Ok((name.clone(), fill(value)?)));
+    Ok(Connection {
+        adapter: adapter.name.clone(),
+        connector: adapter.connector.clone(),
+        connection_string: fill(&adapter.connection_string)?,
+        options: options.collect::<Result<_>>()?,
+        read_only: adapter.read_only,
+        seed: adapter.seed.clone(),
+    })
+}

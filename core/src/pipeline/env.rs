@@ -1,0 +1,28 @@
+//! Text with environment variables, filled in.
+
+use alloc::string::String;
+
+use crate::{
+    app::{EnvPart, EnvTemplate},
+    ports::Env,
+    secret::Secret,
+};
+
+/// A variable that is not set.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unset<'a>(pub(super) &'a str);
+
+/// Fills in a template.
+///
+/// # Errors
+/// The first variable that is not set.
+pub(super) fn fill<'a>(template: &'a EnvTemplate, env: &dyn Env) -> Result<Secret<String>, Unset<'a>> {
+    let mut text = String::new();
+    for part in &template.0 {
+        match part {
+            EnvPart::Text(literal) => text.push_str(literal),
+            EnvPart::Env(name) => text.push_str(env.var(name).ok_or(Unset(name))?.expose()),
+        }
+    }
+    Ok(Secret::new(text))
+}

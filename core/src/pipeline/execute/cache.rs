@@ -1,0 +1,216 @@
+//! The cache of results of statements that only read.
+//!
+//! The key is the SHA-256 of everything that the result depends on: app, tool, adapter, final statement, bound values with their
+//! types, and who may share it. Each part is written with its length before it, so that no two calls write the same bytes. A failing
+//! cache never fails a call: it is a miss and a logged warning.
+
+use alloc::{boxed::Box, rc::Rc, string::String, vec::Vec};
+
+use sha2::{Digest as _, Sha256};
+
+use super::statement::Rendered;
+use crate::{
+    Json,
+    app::{Cache, CacheScope},
+    pipeline::run::{Run, TARGET},
+    value::{Rows, Value},
+};
+
+/// Begins every key's text: another form of keys or values is another version.
+const VERSION: &str = "millrace-1";
+/// The length of the digest in front of a kept value.
+const DIGEST_BYTES: usize = 32;
+
+/// The place of one result in the cache.
+pub(super) struct Entry {
+    key: String,
+    ttl_s: u32,
+}
+
+impl Entry {
+    pub(super) fn of(run: &Run<'_>, settings: Cache, adapter: &str, statement: &Rendered<'_>) -> Self {
+        let scope = match settings.scope {
+            CacheScope::Public => None,
+            CacheScope::Principal => Some(run.auth.as_ref().unwrap_or(&Json::Null)),
+        };
+        let key = key(&run.pipeline.app.name, &run.tool.name, adapter, statement, scope);
+        Self { key, ttl_s: settings.ttl_s }
+    }
+
+    /// The kept rows. What cannot be read, or is damaged, is a miss.
+    pub(super) async fn look_up(&self, run: &Run<'_>) -> Option<Rows> {
+        let rows = match run.pipeline.ports.cache.get(&self.key).await {
+            Ok(None) => None,
+            Ok(Some(bytes)) => {
+                let rows = decode(&bytes);
+                if rows.is_none() {
+                    tracing::warn!(target: TARGET, tool = run.tool.name, "a damaged cache value is ignored");
+                }
+                rows
+            }
+            Err(error) => {
+                tracing::warn!(target: TARGET, tool = run.tool.name, %error, detail = error.source, "the cache cannot be read");
+                None
+            }
+        };
+        tracing::debug!(target: TARGET, hit = rows.is_some(), "cache");
+        rows
+    }
+
+    /// Keeps rows, after the response where the host can.
+    pub(super) fn store(self, run: &Run<'_>, rows: &Rows) {
+        let Some(bytes) = encode(rows) else { return };
+        let cache = Rc::clone(&run.pipeline.ports.cache);
+        run.pipeline.ports.wait_until.wait_until(Box::pin(async move {
+            if let Err(error) = cache.put(&self.key, bytes, self.ttl_s).await {
+                tracing::warn!(target: TARGET, %error, detail = error.source, "the cache cannot be written");
+            }
+        }));
+    }
+}
+
+/// `scope` is the principal, or `None` for what every caller shares.
+fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Option<&Json>) -> String {
+    let mut digest = Sha256::new();
+    for part in [VERSION, app, tool, adapter, &statement.text] {
+        update(&mut digest, b'p', part.as_bytes());
+    }
+    update_count(&mut digest, b'v', statement.params.len());
+    for value in &statement.params {
+        update_value(&mut digest, value);
+    }
+    match scope {
+        None => update(&mut digest, b'o', b"public"),
+        Some(principal) => update_json(&mut digest, principal),
+    }
+    hex(&digest.finalize())
+}
+
+fn update(digest: &mut Sha256, tag: u8, bytes: &[u8]) {
+    update_count(digest, tag, bytes.len());
+    digest.update(bytes);
+}
+
+fn update_count(digest: &mut Sha256, tag: u8, count: usize) {
+    digest.update([tag]);
+    digest.update((count as u64).to_le_bytes());
+}
+
+fn update_value(digest: &mut Sha256, value: &Value) {
+    match value {
+        Value::Null => update(digest, b'n', &[]),
+        Value::Bool(truth) => update(digest, b'b', &[u8::from(*truth)]),
+        Value::I64(integer) => update(digest, b'i', &integer.to_le_bytes()),
+        Value::U64(integer) => update(digest, b'u', &integer.to_le_bytes()),
+        Value::F64(float) => update(digest, b'f', &float.to_bits().to_le_bytes()),
+        Value::Decimal(text) => update(digest, b'd', text.as_bytes()),
+        Value::Text(text) => update(digest, b't', text.as_bytes()),
+        Value::Bytes(bytes) => update(digest, b'x', bytes),
+        Value::Timestamp(text) => update(digest, b's', text.as_bytes()),
+        Value::Json(document) => update_json(digest, document),
+        Value::Array(elements) => {
+            update_count(digest, b'a', elements.len());
+            elements.iter().for_each(|element| update_value(digest, element));
+        }
+    }
+}
+
+/// JSON text is unambiguous by itself.
+fn update_json(digest: &mut Sha256, document: &Json) {
+    update(digest, b'j', alloc::format!("{document}").as_bytes());
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or('0');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+/// A digest, then the rows: a value that is cut short or damaged is told from a whole one.
+fn encode(rows: &Rows) -> Option<Vec<u8>> {
+    let body = postcard::to_allocvec(rows).ok()?;
+    let mut bytes = Vec::with_capacity(DIGEST_BYTES + body.len());
+    bytes.extend_from_slice(&Sha256::digest(&body));
+    bytes.extend(body);
+    Some(bytes)
+}
+
+fn decode(bytes: &[u8]) -> Option<Rows> {
+    let (digest, body) = bytes.split_first_chunk::<DIGEST_BYTES>()?;
+    if Sha256::digest(body).as_slice() != digest {
+        return None;
+    }
+    postcard::from_bytes(body).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{borrow::Cow, collections::BTreeSet, vec};
+
+    use serde_json::json;
+
+    use super::*;
+
+    type Call = (&'static str, &'static str, &'static str, &'static str, Vec<Value>, Option<Json>);
+
+    fn keys(calls: &[Call]) -> Vec<String> {
+        let key = |(app, tool, adapter, text, params, scope): &Call| {
+            let statement = Rendered { text: Cow::Borrowed(text), params: params.clone() };
+            key(app, tool, adapter, &statement, scope.as_ref())
+        };
+        calls.iter().map(key).collect()
+    }
+
+    #[test]
+    fn different_calls_have_different_keys() {
+        let text = |text: &str| Value::Text(text.into());
+        let calls = [
+            ("a", "t", "d", "S", vec![], None),
+            ("at", "", "d", "S", vec![], None),
+            ("a", "t2", "d", "S", vec![], None),
+            ("a", "t", "d2", "S", vec![], None),
+            ("a", "t", "d", "S2", vec![], None),
+            ("a", "t", "d", "S", vec![Value::Null], None),
+            ("a", "t", "d", "S", vec![text("")], None),
+            ("a", "t", "d", "S", vec![text("1")], None),
+            ("a", "t", "d", "S", vec![Value::Decimal("1".into())], None),
+            ("a", "t", "d", "S", vec![Value::Timestamp("1".into())], None),
+            ("a", "t", "d", "S", vec![Value::Json(json!(1))], None),
+            ("a", "t", "d", "S", vec![Value::Json(json!("1"))], None),
+            ("a", "t", "d", "S", vec![Value::Bytes(vec![b'1'])], None),
+            ("a", "t", "d", "S", vec![Value::I64(1)], None),
+            ("a", "t", "d", "S", vec![Value::U64(1)], None),
+            ("a", "t", "d", "S", vec![Value::F64(1.0)], None),
+            ("a", "t", "d", "S", vec![Value::F64(-0.0)], None),
+            ("a", "t", "d", "S", vec![Value::F64(0.0)], None),
+            ("a", "t", "d", "S", vec![Value::Bool(true)], None),
+            ("a", "t", "d", "S", vec![text("ab"), text("c")], None),
+            ("a", "t", "d", "S", vec![text("a"), text("bc")], None),
+            ("a", "t", "d", "S", vec![text("abc")], None),
+            ("a", "t", "d", "S", vec![Value::Array(vec![text("a"), text("bc")])], None),
+            ("a", "t", "d", "S", vec![Value::Array(vec![text("a")]), text("bc")], None),
+            ("a", "t", "d", "S", vec![], Some(json!(null))),
+            ("a", "t", "d", "S", vec![], Some(json!("public"))),
+            ("a", "t", "d", "S", vec![], Some(json!({"subject": "1", "claims": {}}))),
+            ("a", "t", "d", "S", vec![], Some(json!({"subject": "1", "claims": {"tenant": 2}}))),
+            ("a", "t", "d", "S", vec![], Some(json!({"subject": 1, "claims": {}}))),
+        ];
+        let keys = keys(&calls);
+        assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), calls.len());
+        assert!(keys.iter().all(|key| key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit())));
+    }
+
+    #[test]
+    fn damaged_values_are_told_from_whole_ones() {
+        let rows = Rows { columns: Rc::from([String::from("id")]), rows: vec![vec![Value::I64(i64::MAX)]], affected: 0 };
+        let bytes = encode(&rows).unwrap();
+        assert_eq!(decode(&bytes), Some(rows));
+        for cut in 0..bytes.len() {
+            assert_eq!(decode(&bytes[..cut]), None, "cut at {cut}");
+        }
+        for position in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[position] ^= 1;
+            assert_eq!(decode(&damaged), None, "damaged at {position}");
+        }
+    }
+}

@@ -1,0 +1,190 @@
+//! A compiled statement → its text and its bound values.
+//!
+//! A value is bound with its declared type. What is absent or null binds NULL; in a composed string of several pieces it is nothing,
+//! and a composed string of one absent value is NULL. No value becomes part of the text, `substitution: textual` apart, where an
+//! absent one is the word `NULL`.
+
+use alloc::{borrow::Cow, format, string::String, vec, vec::Vec};
+use core::fmt::Write as _;
+
+use super::variable;
+use crate::{
+    Json,
+    app::{Bind, InputKind, ParamStyle, Part, Piece, Source, Statement},
+    fault::{Fault, Faulty, Stage},
+    pipeline::{
+        run::Run,
+        scope::{Scope, push_text, text_of},
+    },
+    value::Value,
+};
+
+/// A statement, ready to be sent.
+pub(super) struct Rendered<'a> {
+    pub(super) text: Cow<'a, str>,
+    pub(super) params: Vec<Value>,
+}
+
+/// Fills in a statement.
+///
+/// # Errors
+/// `CONFIGURATION` for a variable that is not set, `INVALID_CHOICE` for a value that is none of the statement's choices.
+pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json) -> Faulty<Rendered<'a>> {
+    let scope = run.scope(inputs);
+    let Some(text) = &statement.text else { return Writer::new(run, scope, statement.style).write(&statement.parts) };
+    let mut params = Vec::new();
+    for part in &statement.parts {
+        if let Part::Bind(bind) = part {
+            params.push(bound(run, scope, bind)?);
+        }
+    }
+    Ok(Rendered { text: Cow::Borrowed(text), params })
+}
+
+struct Writer<'a> {
+    run: &'a Run<'a>,
+    scope: Scope<'a>,
+    style: ParamStyle,
+    text: String,
+    params: Vec<Value>,
+}
+
+impl<'a> Writer<'a> {
+    fn new(run: &'a Run<'a>, scope: Scope<'a>, style: ParamStyle) -> Self {
+        Self { run, scope, style, text: String::new(), params: Vec::new() }
+    }
+
+    fn write<'s>(mut self, parts: &[Part]) -> Faulty<Rendered<'s>> {
+        for part in parts {
+            match part {
+                Part::Text(text) => self.text.push_str(text),
+                Part::Env(name) => self.text.push_str(variable(self.run, name)?.expose()),
+                Part::Bind(bind) => {
+                    let value = bound(self.run, self.scope, bind)?;
+                    self.push(value);
+                }
+                Part::BindEach { source, kind, empty } => self.push_each(source, *kind, empty),
+                Part::Choice { source, options } => self.text.push_str(self.choice(source, options)?),
+                Part::Textual(source) => match self.scope.find(source) {
+                    None | Some(Json::Null) => self.text.push_str("NULL"),
+                    Some(value) => push_text(&mut self.text, value),
+                },
+            }
+        }
+        Ok(Rendered { text: Cow::Owned(self.text), params: self.params })
+    }
+
+    fn push(&mut self, value: Value) {
+        self.params.push(value);
+        let number = self.params.len();
+        // Writing to a string cannot fail.
+        let _ = match self.style {
+            ParamStyle::NumberedQuestion => write!(self.text, "?{number}"),
+            ParamStyle::NumberedDollar => write!(self.text, "${number}"),
+            ParamStyle::Question => self.text.write_char('?'),
+        };
+    }
+
+    fn push_each(&mut self, source: &Source, kind: Option<InputKind>, empty: &str) {
+        let values = match self.scope.find(source) {
+            None | Some(Json::Null) => Vec::new(),
+            Some(Json::Array(elements)) => elements.iter().map(|element| typed(element, kind)).collect(),
+            Some(single) => vec![typed(single, kind)],
+        };
+        if values.is_empty() {
+            self.text.push_str(empty);
+        }
+        for (position, value) in values.into_iter().enumerate() {
+            if position > 0 {
+                self.text.push_str(", ");
+            }
+            self.push(value);
+        }
+    }
+
+    fn choice<'o>(&self, source: &Source, options: &'o [(String, String)]) -> Faulty<&'o str> {
+        let value = self.scope.find(source).map(text_of);
+        let chosen = options.iter().find(|(option, _)| value.as_ref() == Some(option));
+        chosen.map(|(_, text)| text.as_str()).ok_or_else(|| {
+            let name = source.path.join(".");
+            Fault::new(Stage::Execute, "INVALID_CHOICE", format!("`{name}` is none of the values that the statement has a place for."))
+                .suggesting("Send one of the values that the tool's schema lists.")
+                .into()
+        })
+    }
+}
+
+fn bound(run: &Run<'_>, scope: Scope<'_>, bind: &Bind) -> Faulty<Value> {
+    let pieces = match bind {
+        Bind::Value { source, kind } => return Ok(scope.find(source).map_or(Value::Null, |value| typed(value, *kind))),
+        Bind::Composed(pieces) => pieces,
+    };
+    if let [Piece::Source(source)] = pieces.as_slice() {
+        return Ok(match scope.find(source) {
+            None | Some(Json::Null) => Value::Null,
+            Some(value) => Value::Text(text_of(value)),
+        });
+    }
+    let mut text = String::new();
+    for piece in pieces {
+        match piece {
+            Piece::Text(literal) => text.push_str(literal),
+            Piece::Source(source) => push_text(&mut text, scope.find(source).unwrap_or(&Json::Null)),
+            Piece::Env(name) => text.push_str(variable(run, name)?.expose()),
+        }
+    }
+    Ok(Value::Text(text))
+}
+
+/// A JSON value with its declared type; with the type it has where none is declared, or where it is not of the declared one.
+fn typed(value: &Json, kind: Option<InputKind>) -> Value {
+    match (value, kind) {
+        (Json::Null, _) => Value::Null,
+        (_, Some(InputKind::Json | InputKind::Array | InputKind::Object)) | (Json::Array(_) | Json::Object(_), _) => {
+            Value::Json(value.clone())
+        }
+        (Json::Number(number), Some(InputKind::Float)) => number.as_f64().map_or(Value::Null, Value::F64),
+        (Json::Number(number), _) => match (number.as_i64(), number.as_u64()) {
+            (Some(integer), _) => Value::I64(integer),
+            (None, Some(integer)) => Value::U64(integer),
+            (None, None) => number.as_f64().map_or(Value::Null, Value::F64),
+        },
+        (Json::Bool(truth), _) => Value::Bool(*truth),
+        (Json::String(text), Some(InputKind::Datetime | InputKind::Date)) => Value::Timestamp(text.clone()),
+        (Json::String(text), _) => Value::Text(text.clone()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_are_bound_with_their_declared_type() {
+        use InputKind::{Array, Boolean, Date, Datetime, Float, Int, Object, String as Text, Uuid};
+        let table = [
+            (json!(7), Some(Int), Value::I64(7)),
+            (json!(i64::MIN), Some(Int), Value::I64(i64::MIN)),
+            (json!(7), Some(Float), Value::F64(7.0)),
+            (json!(0.1), Some(Float), Value::F64(0.1)),
+            (json!(true), Some(Boolean), Value::Bool(true)),
+            (json!("x"), Some(Text), Value::Text("x".into())),
+            (json!("0a"), Some(Uuid), Value::Text("0a".into())),
+            (json!("2026-01-01"), Some(Date), Value::Timestamp("2026-01-01".into())),
+            (json!("2026-01-01T00:00:00Z"), Some(Datetime), Value::Timestamp("2026-01-01T00:00:00Z".into())),
+            (json!([1]), Some(Array), Value::Json(json!([1]))),
+            (json!({"a": 1}), Some(Object), Value::Json(json!({"a": 1}))),
+            (json!("x"), Some(InputKind::Json), Value::Json(json!("x"))),
+            (json!(null), Some(Int), Value::Null),
+            (json!(u64::MAX), None, Value::U64(u64::MAX)),
+            (json!(1.5), None, Value::F64(1.5)),
+            (json!([1]), None, Value::Json(json!([1]))),
+            (json!("2026-01-01"), None, Value::Text("2026-01-01".into())),
+        ];
+        for (value, kind, expected) in table {
+            assert_eq!(typed(&value, kind), expected, "{value} {kind:?}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Stage 5, *map input*: `mappers.input` gets `{inputs, tool}`; the object that it returns replaces the inputs for all later stages.
+
+use alloc::format;
+
+use super::{
+    run::{End, Run},
+    script,
+};
+use crate::{
+    Json,
+    fault::{Fault, Stage},
+};
+
+/// The inputs, mapped; as they are where the tool has no input mapper.
+///
+/// # Errors
+/// Those of [`script::call`], and `SCRIPT_RESULT` for anything but an object.
+pub(super) async fn map_input(run: &Run<'_>, mut inputs: Json) -> Result<Json, End> {
+    let Some(mapper) = &run.tool.map_input else { return Ok(inputs) };
+    match script::call_with_inputs(run, Stage::MapInput, mapper, &mut inputs).await? {
+        Some(mapped @ Json::Object(_)) => Ok(mapped),
+        other => {
+            let message = format!("The input mapper has to return an object; it returned {}.", word(other.as_ref()));
+            Err(Fault::new(Stage::MapInput, "SCRIPT_RESULT", message)
+                .suggesting("This is a defect of the tool: calling it again with the same inputs does not help.")
+                .into())
+        }
+    }
+}
+
+/// What a value is, with its article.
+pub(super) const fn word(value: Option<&Json>) -> &'static str {
+    match value {
+        None => "nothing",
+        Some(Json::Null) => "null",
+        Some(Json::Bool(_)) => "a boolean",
+        Some(Json::Number(_)) => "a number",
+        Some(Json::String(_)) => "a string",
+        Some(Json::Array(_)) => "an array",
+        Some(Json::Object(_)) => "an object",
+    }
+}

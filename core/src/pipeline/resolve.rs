@@ -1,0 +1,99 @@
+//! Stage 1, *resolve*: the name in `tools/call` → the compiled tool. Exact match, in constant time.
+
+use alloc::{borrow::Cow, boxed::Box, format, string::String};
+use core::{
+    cell::{Cell, OnceCell},
+    hash::BuildHasher as _,
+};
+
+use hashbrown::HashTable;
+use rustc_hash::FxBuildHasher;
+
+use super::{
+    Call, Pipeline,
+    run::{self, Run, TARGET},
+    signal::Signal,
+};
+use crate::{
+    Json,
+    app::Tool,
+    fault::{Fault, Faulty, Stage},
+};
+
+/// The most characters of an unknown name that are repeated.
+const SHOWN_CHARACTERS: usize = 64;
+
+/// The tools by name. Built once from a trusted bundle: no caller can add a name, so a fast hash does.
+pub(super) struct Names(HashTable<u32>);
+
+impl Names {
+    pub(super) fn of(tools: &[Tool]) -> Self {
+        let hash = |index: &u32| tools.get(*index as usize).map_or(0, |tool| hash(&tool.name));
+        let mut table = HashTable::with_capacity(tools.len());
+        for index in (0..tools.len()).filter_map(|index| u32::try_from(index).ok()) {
+            table.insert_unique(hash(&index), index, hash);
+        }
+        Self(table)
+    }
+
+    fn find<'a>(&self, tools: &'a [Tool], name: &str) -> Option<&'a Tool> {
+        let named = |index: &u32| tools.get(*index as usize).is_some_and(|tool| tool.name == name);
+        self.0.find(hash(name), named).and_then(|index| tools.get(*index as usize))
+    }
+}
+
+/// Finds the tool and begins the call; gives back the arguments for the next stage.
+///
+/// # Errors
+/// `TOOL_NOT_FOUND`.
+pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run<'a>, Json)> {
+    let Some(tool) = run::resolving(|| pipeline.names.find(&pipeline.app.tools, call.tool)) else {
+        tracing::debug!(target: TARGET, tool = %shown(call.tool), "unknown tool");
+        let message = format!("tool '{}' not found", shown(call.tool));
+        return Err(Box::new(Fault::new(Stage::Resolve, "TOOL_NOT_FOUND", message)));
+    };
+    let signal = Signal::new(&*pipeline.ports.clock, call.cancel, call.deadline_ms, tool.limits.timeout_ms);
+    let run = Run {
+        pipeline,
+        tool,
+        request_id: call.request_id,
+        headers: call.headers,
+        protocol: call.protocol,
+        signal,
+        auth: None,
+        ctx: OnceCell::new(),
+        requests: Cell::new(0),
+    };
+    Ok((run, Json::Object(call.arguments)))
+}
+
+/// A name as it may be repeated to its sender and to a log: cut, and without control characters.
+pub(super) fn shown(name: &str) -> Cow<'_, str> {
+    if name.len() <= SHOWN_CHARACTERS && !name.contains(char::is_control) {
+        return Cow::Borrowed(name);
+    }
+    let mut shown: String = name.chars().take(SHOWN_CHARACTERS).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
+    if name.chars().nth(SHOWN_CHARACTERS).is_some() {
+        shown.push('…');
+    }
+    Cow::Owned(shown)
+}
+
+fn hash(name: &str) -> u64 {
+    FxBuildHasher.hash_one(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shown_names() {
+        for (name, expected) in [("get-user", "get-user"), ("a\n\u{7}b", "a\u{fffd}\u{fffd}b"), ("", "")] {
+            assert_eq!(shown(name), expected);
+        }
+        let long = "ä".repeat(10_000);
+        assert_eq!(shown(&long).chars().count(), SHOWN_CHARACTERS + 1);
+        assert_eq!(shown(&"ä".repeat(SHOWN_CHARACTERS)), "ä".repeat(SHOWN_CHARACTERS));
+    }
+}

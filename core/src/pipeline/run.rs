@@ -1,0 +1,101 @@
+//! One call on its way: what every stage after *resolve* may look at.
+
+use alloc::boxed::Box;
+use core::{
+    cell::{Cell, OnceCell},
+    future::Future,
+};
+
+use tracing::{Instrument as _, Span};
+
+use super::{Pipeline, context, scope::Scope, signal::Signal};
+use crate::{
+    Json,
+    app::Tool,
+    fault::{Fault, Stage},
+    headers::Headers,
+};
+
+/// The target of the pipeline's spans and events.
+pub(super) const TARGET: &str = "millrace::pipeline";
+
+/// One call. `'a` outlives it.
+pub(super) struct Run<'a> {
+    pub(super) pipeline: &'a Pipeline,
+    pub(super) tool: &'a Tool,
+    pub(super) request_id: &'a str,
+    pub(super) headers: &'a Headers,
+    pub(super) protocol: &'a str,
+    pub(super) signal: Signal<'a>,
+    /// The principal; `None` before stage *authenticate*, and for callers that nobody named.
+    pub(super) auth: Option<Json>,
+    /// Made at its first use: a statement that mentions no `ctx` never pays for one.
+    pub(super) ctx: OnceCell<Json>,
+    /// How many HTTP requests the call's scripts have sent.
+    pub(super) requests: Cell<u32>,
+}
+
+/// Why a call ended before its last stage.
+pub(super) enum End {
+    /// It failed.
+    Fault(Box<Fault>),
+    /// A script returned `error()`, `required()` or `toolError()`: a value, hence a result in both styles.
+    Reply(Box<Fault>),
+}
+
+impl From<Fault> for End {
+    fn from(fault: Fault) -> Self {
+        Self::Fault(Box::new(fault))
+    }
+}
+
+impl From<Box<Fault>> for End {
+    fn from(fault: Box<Fault>) -> Self {
+        Self::Fault(fault)
+    }
+}
+
+impl<'a> Run<'a> {
+    /// Runs a stage, unless the call is over already.
+    pub(super) async fn at<T, E: Into<End>>(&self, stage: Stage, work: impl Future<Output = Result<T, E>>) -> Result<T, End> {
+        self.signal.check().map_err(|interruption| interruption.fault(Stage::Signal))?;
+        work.instrument(span(stage)).await.map_err(Into::into)
+    }
+
+    /// `ctx` of this call.
+    pub(super) fn ctx(&self) -> &Json {
+        self.ctx.get_or_init(|| context::context(self))
+    }
+
+    /// Where placeholders and expressions find their values.
+    pub(super) fn scope<'s>(&'s self, inputs: &'s Json) -> Scope<'s> {
+        Scope { run: self, inputs }
+    }
+}
+
+/// The fault of a variable that is not set.
+pub(super) fn missing_variable(name: &str, stage: Stage) -> Fault {
+    let message = alloc::format!("The environment variable `{name}` is not set.");
+    Fault::new(stage, "CONFIGURATION", message.clone())
+        .suggesting("Only the operator of this server can mend this: calling the tool again does not help.")
+        .logging(message)
+}
+
+/// The span of a stage. Its name is part of the call site, hence one call site a stage.
+fn span(stage: Stage) -> Span {
+    macro_rules! spans {
+        ($($stage:ident => $name:literal),+) => {
+            match stage { $(Stage::$stage => tracing::debug_span!(target: TARGET, $name)),+ }
+        };
+    }
+    spans! {
+        Resolve => "resolve", Authenticate => "authenticate", Context => "context", Signal => "signal", MapInput => "map_input",
+        Validate => "validate", Middleware => "middleware", Guard => "guard", Execute => "execute", MapOutput => "map_output",
+        Present => "present", Sync => "sync", Serialize => "serialize"
+    }
+}
+
+/// Runs the one stage that comes before there is a [`Run`].
+pub(super) fn resolving<T>(work: impl FnOnce() -> T) -> T {
+    span(Stage::Resolve).in_scope(work)
+}

@@ -1,0 +1,167 @@
+//! Calls of the app's scripts, whatever stage makes them, and what becomes of their answers.
+//!
+//! | answer | what becomes of it |
+//! |---|---|
+//! | a value, `success(data)` | the value |
+//! | `error()`, `required()`, `toolError()`, returned or thrown | a result in both error styles |
+//! | it throws | `SCRIPT_ERROR` with the message of the thrown error; the stack goes to the debug log |
+//! | it uses up a limit | `SCRIPT_LIMIT` with the limit |
+//! | its deadline passes, its caller goes away | `TIMEOUT`, `CANCELLED` |
+//! | it returns what is no JSON | `SCRIPT_RESULT` |
+//! | its promise can never settle | `SCRIPT_NEVER_SETTLES` |
+//! | it has no such export, or does not compile | `SCRIPT_BROKEN`; the cause goes to the log |
+
+use alloc::{format, string::String, vec};
+
+use serde_json::Map;
+
+use super::{
+    run::{End, Run, TARGET},
+    signal::{self, Interruption},
+};
+use crate::{
+    Json,
+    app::ScriptRef,
+    fault::{Fault, Issue, Severity, Stage},
+    ports::{Invocation, Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
+};
+
+mod address;
+mod host;
+
+use host::Host;
+
+/// The most characters of a thrown error's message that reach the caller.
+const MESSAGE_CHARACTERS: usize = 4_000;
+
+/// Calls a script and sorts its answer; `None` is `undefined`.
+///
+/// # Errors
+/// See the table of this module.
+pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payload: &Json) -> Result<Option<Json>, End> {
+    match invoke(run, script, payload, run.ctx()).await {
+        Ok(Returned::Undefined) => Ok(None),
+        Ok(Returned::Value(value) | Returned::Reply(Reply::Success(value))) => Ok(Some(value)),
+        Ok(Returned::Reply(reply)) => Err(reply_end(run, stage, reply)),
+        Err(ScriptFault::Thrown(thrown)) => Err(thrown_end(run, stage, script, thrown)),
+        Err(fault) => Err(fault_of(run, stage, script, fault).into()),
+    }
+}
+
+/// Calls a script with `{inputs, tool}`. The inputs are lent to the payload, not copied.
+///
+/// # Errors
+/// As [`call`].
+pub(super) async fn call_with_inputs(run: &Run<'_>, stage: Stage, script: &ScriptRef, inputs: &mut Json) -> Result<Option<Json>, End> {
+    let mut payload = Map::<String, Json>::with_capacity(2);
+    payload.insert("inputs".into(), core::mem::take(inputs));
+    payload.insert("tool".into(), run.tool.name.as_str().into());
+    let mut payload = Json::Object(payload);
+    let answer = call(run, stage, script, &payload).await;
+    if let Some(lent) = payload.get_mut("inputs") {
+        *inputs = lent.take();
+    }
+    answer
+}
+
+/// Calls a script; the caller sorts the answer.
+pub(super) async fn invoke(run: &Run<'_>, script: &ScriptRef, payload: &Json, ctx: &Json) -> Result<Returned, ScriptFault> {
+    let index = script.script as usize;
+    let Some(program) = run.pipeline.app.scripts.get(index) else {
+        return Err(ScriptFault::Broken(format!("the app has no script number {index}")));
+    };
+    let host = Host::new(run);
+    let call = run.pipeline.ports.scripts.call(Invocation {
+        index,
+        script: program,
+        export: &script.export,
+        payload,
+        ctx,
+        limits: run.tool.limits.script,
+        deadline_ms: run.signal.deadline_ms(),
+        cancel: run.signal.cancel(),
+        host: &host,
+    });
+    match run.signal.race(call).await {
+        Ok(answer) => answer,
+        Err(Interruption::Cancelled) => Err(ScriptFault::Cancelled),
+        Err(Interruption::TimedOut(_)) => Err(ScriptFault::TimedOut),
+    }
+}
+
+fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault) -> Fault {
+    const NO_RETRY: &str = "This is a defect of the tool: calling it again with the same inputs does not help.";
+    match fault {
+        ScriptFault::Cancelled => signal::cancelled(stage),
+        ScriptFault::TimedOut => run.signal.timed_out().fault(stage).suggesting(
+            "Calling the tool again later can help. If the tool changes something, check first whether the change was made: that is not known.",
+        ),
+        ScriptFault::Limit(limit) => Fault::new(stage, "SCRIPT_LIMIT", limit)
+            .suggesting("Ask for less, or for fewer things at once: the same call would reach the same limit again."),
+        ScriptFault::NotJson(what) => Fault::new(stage, "SCRIPT_RESULT", what).suggesting(NO_RETRY),
+        ScriptFault::NeverSettles => {
+            Fault::new(stage, "SCRIPT_NEVER_SETTLES", "The script waits for a promise that nothing can settle.").suggesting(NO_RETRY)
+        }
+        ScriptFault::Broken(cause) => Fault::new(stage, "SCRIPT_BROKEN", "The tool's script cannot be run.")
+            .suggesting(NO_RETRY)
+            .logging(format!("{}#{}: {cause}", path(run, script), script.export)),
+        ScriptFault::Thrown(thrown) => Fault::new(stage, "SCRIPT_ERROR", cut(thrown.message)),
+    }
+}
+
+fn thrown_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: Thrown) -> End {
+    match thrown.reply {
+        Some(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_))) => reply_end(run, stage, reply),
+        _ => {
+            let stack = thrown.stack.as_deref().unwrap_or_default();
+            tracing::debug!(target: TARGET, script = path(run, script), export = script.export, stack, "script threw");
+            let message =
+                if thrown.message.is_empty() { "The script threw an error without a message.".into() } else { cut(thrown.message) };
+            Fault::new(stage, "SCRIPT_ERROR", message).suggesting("Calling the tool again with the same inputs is unlikely to help.").into()
+        }
+    }
+}
+
+fn reply_end(run: &Run<'_>, stage: Stage, reply: Reply) -> End {
+    let fault = match reply {
+        Reply::Success(_) => Fault::new(stage, "SCRIPT_ERROR", "The script threw `success()`."),
+        Reply::Error(message) => Fault::new(stage, "ERROR", message),
+        Reply::Required(field) => required(run, stage, field),
+        Reply::ToolError(reply) => tool_error(stage, reply),
+    };
+    End::Reply(alloc::boxed::Box::new(fault))
+}
+
+fn required(run: &Run<'_>, stage: Stage, field: String) -> Fault {
+    let expected = run.tool.inputs.iter().find(|input| input.name == field);
+    let expected = expected.map_or_else(String::new, |input| format!(" Expected type: {}.", input.kind.as_str()));
+    let message = format!("`{field}` is required.");
+    let mut fault = Fault::new(stage, "VALIDATION_ERROR", message).suggesting(super::validate::RECOVERY);
+    fault.issues = vec![Issue { field, message: format!("Required. You sent: (missing).{expected}") }];
+    fault
+}
+
+fn tool_error(stage: Stage, reply: ToolErrorReply) -> Fault {
+    let ToolErrorReply { code, message, suggestion, available_actions, details, severity, retry_after_s } = reply;
+    let message = message.unwrap_or_else(|| code.clone());
+    let mut fault = Fault::new(stage, &code, message);
+    fault.severity = match severity.as_deref() {
+        Some("warning") => Severity::Warning,
+        Some("critical") => Severity::Critical,
+        _ => Severity::Error,
+    };
+    fault.retryable = retry_after_s.is_some();
+    Fault { suggestion, available_actions, details, retry_after_s, ..fault }
+}
+
+/// The script's path, for messages.
+pub(super) fn path<'a>(run: &Run<'a>, script: &ScriptRef) -> &'a str {
+    run.pipeline.app.scripts.get(script.script as usize).map_or("", |script| script.path.as_str())
+}
+
+fn cut(message: String) -> String {
+    match message.char_indices().nth(MESSAGE_CHARACTERS) {
+        Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
+        None => message,
+    }
+}

@@ -1,0 +1,175 @@
+//! What a script may ask of the outside, limits held.
+
+use alloc::{boxed::Box, format, vec::Vec};
+
+use super::address::Address;
+use crate::{
+    Error, ErrorKind, Result,
+    app::Access,
+    headers::Headers,
+    pipeline::{execute::MAX_CELL_BYTES, run::Run},
+    ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, Query, ScriptHost},
+    value::{Rows, Value},
+};
+
+/// The most HTTP requests of one tool call, redirects included.
+const MAX_REQUESTS: u32 = 20;
+/// The most redirects of one `fetch`.
+const MAX_REDIRECTS: u32 = 5;
+/// The longest body that `fetch` reads, in bytes.
+const MAX_RESPONSE_BYTES: usize = 1 << 20;
+/// The target of what scripts log.
+const LOG_TARGET: &str = "millrace::script";
+
+/// The host of one script call.
+pub(super) struct Host<'a> {
+    run: &'a Run<'a>,
+}
+
+impl<'a> Host<'a> {
+    pub(super) const fn new(run: &'a Run<'a>) -> Self {
+        Self { run }
+    }
+
+    async fn follow(&self, mut request: HttpRequest) -> Result<HttpResponse> {
+        let mut address = Address::parse(&request.url)?;
+        request.deadline_ms = request.deadline_ms.min(self.run.signal.deadline_ms());
+        request.max_response_bytes = request.max_response_bytes.min(MAX_RESPONSE_BYTES);
+        for _ in 0..=MAX_REDIRECTS {
+            self.admit(&address)?;
+            request.url = address.to_url();
+            let response = self.run.pipeline.ports.http.send(request.clone()).await?;
+            let Some(location) = redirect(&response) else { return Ok(response) };
+            let next = address.join(location)?;
+            redirected(&mut request, response.status, !next.same_origin(&address));
+            address = next;
+        }
+        let message = format!("`{}` redirects more than {MAX_REDIRECTS} times", address.host());
+        Err(Error::new(ErrorKind::Protocol, message))
+    }
+
+    fn admit(&self, address: &Address) -> Result<()> {
+        let allowed = &self.run.pipeline.app.fetch_allow;
+        if !allowed.iter().any(|pattern| address.matches(pattern)) {
+            let host = address.authority();
+            return Err(Error::new(ErrorKind::Denied, format!("the host `{host}` is not in `fetch.allow` of the app's settings")));
+        }
+        let sent = self.run.requests.get();
+        if sent >= MAX_REQUESTS {
+            return Err(Error::new(ErrorKind::Denied, format!("a call may send {MAX_REQUESTS} requests, redirects included")));
+        }
+        self.run.requests.set(sent + 1);
+        Ok(())
+    }
+}
+
+impl ScriptHost for Host<'_> {
+    fn fetch(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
+        Box::pin(self.follow(request))
+    }
+
+    fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async move {
+            let pipeline = self.run.pipeline;
+            let Some(index) = pipeline.app.adapters.iter().position(|candidate| candidate.name == adapter) else {
+                return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter `{adapter}`")));
+            };
+            let (adapter, connector) = pipeline.connections.open(pipeline, index)?;
+            let query = Query {
+                text,
+                params: &params,
+                // Nobody looked at the statement; only a read-only connection makes sure that it reads.
+                access: if adapter.read_only { Access::Read } else { Access::Write },
+                deadline_ms: self.run.signal.deadline_within(adapter.timeout_ms),
+                max_rows: adapter.max_rows as usize,
+                max_bytes: MAX_CELL_BYTES,
+            };
+            connector.query(query).await
+        })
+    }
+
+    fn log(&self, level: LogLevel, message: &str) {
+        let tool = self.run.tool.name.as_str();
+        match level {
+            LogLevel::Debug => tracing::debug!(target: LOG_TARGET, tool, "{message}"),
+            LogLevel::Info => tracing::info!(target: LOG_TARGET, tool, "{message}"),
+            LogLevel::Warn => tracing::warn!(target: LOG_TARGET, tool, "{message}"),
+            LogLevel::Error => tracing::error!(target: LOG_TARGET, tool, "{message}"),
+        }
+    }
+
+    fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
+        let tool = self.run.tool.name.as_str();
+        tracing::debug!(target: LOG_TARGET, tool, done, total, message, "progress");
+    }
+
+    fn now_ms(&self) -> u64 {
+        self.run.pipeline.ports.clock.now_ms()
+    }
+
+    fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {
+        self.run.pipeline.ports.clock.sleep(duration_ms)
+    }
+
+    fn random(&self, buffer: &mut [u8]) {
+        self.run.pipeline.ports.random.fill(buffer);
+    }
+}
+
+fn redirect(response: &HttpResponse) -> Option<&str> {
+    matches!(response.status, 301 | 302 | 303 | 307 | 308).then(|| response.headers.first("location")).flatten()
+}
+
+/// Makes the request that follows a redirect, as [`fetch`](https://fetch.spec.whatwg.org/#http-redirect-fetch) does.
+fn redirected(request: &mut HttpRequest, status: u16, other_origin: bool) {
+    let method = request.method.as_str();
+    let becomes_get = match status {
+        301 | 302 => method.eq_ignore_ascii_case("POST"),
+        303 => !method.eq_ignore_ascii_case("GET") && !method.eq_ignore_ascii_case("HEAD"),
+        _ => false,
+    };
+    if becomes_get {
+        request.method = "GET".into();
+        request.body = Vec::new();
+    }
+    let goes = |name: &str| match name {
+        "content-encoding" | "content-language" | "content-location" | "content-type" | "content-length" => becomes_get,
+        "authorization" | "cookie" | "proxy-authorization" => other_origin,
+        _ => false,
+    };
+    request.headers = request.headers.iter().filter(|(name, _)| !goes(name)).collect::<Headers>();
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn redirects_change_method_body_and_headers() {
+        let table = [
+            (301, "POST", false, "GET", "authorization accept"),
+            (302, "post", true, "GET", "accept"),
+            (302, "PUT", false, "PUT", "authorization content-type accept"),
+            (303, "PUT", false, "GET", "authorization accept"),
+            (303, "HEAD", false, "HEAD", "authorization content-type accept"),
+            (307, "POST", true, "POST", "content-type accept"),
+            (308, "POST", false, "POST", "authorization content-type accept"),
+        ];
+        for (status, method, other_origin, expected_method, expected_headers) in table {
+            let mut request = HttpRequest {
+                method: method.into(),
+                url: "https://a.example/".into(),
+                headers: [("Authorization", "x"), ("Content-Type", "text/plain"), ("Accept", "*/*")].into_iter().collect(),
+                body: vec![1],
+                deadline_ms: 0,
+                max_response_bytes: 0,
+            };
+            redirected(&mut request, status, other_origin);
+            let names: Vec<&str> = request.headers.iter().map(|(name, _)| name).collect();
+            assert_eq!((request.method.as_str(), names.join(" ").as_str()), (expected_method, expected_headers), "{status} {method}");
+            assert_eq!(request.body.is_empty(), request.method == "GET", "{status} {method}");
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! Stage 4, *signal*: is the caller still there, is there still time? Asked before every stage, and while one waits for the outside.
+
+use alloc::format;
+use core::{
+    future::{Future, poll_fn},
+    pin::{Pin, pin},
+    task::Poll,
+};
+
+use crate::{
+    cancel::Cancel,
+    fault::{Fault, Stage},
+    ports::{Clock, LocalFuture},
+};
+
+/// The deadline and the cancellation of one call.
+pub(super) struct Signal<'a> {
+    clock: &'a dyn Clock,
+    cancel: &'a Cancel,
+    deadline_ms: u64,
+    allowed_ms: u64,
+}
+
+/// Why a call has to end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Interruption {
+    /// The caller went away.
+    Cancelled,
+    /// The time is over; so many milliseconds were allowed.
+    TimedOut(u64),
+}
+
+impl<'a> Signal<'a> {
+    /// The earlier of the host's deadline and the tool's `limits.timeout`, from now.
+    pub(super) fn new(clock: &'a dyn Clock, cancel: &'a Cancel, host_deadline_ms: Option<u64>, timeout_ms: u32) -> Self {
+        let now_ms = clock.now_ms();
+        let own_ms = now_ms.saturating_add(timeout_ms.into());
+        let deadline_ms = host_deadline_ms.map_or(own_ms, |host_ms| host_ms.min(own_ms));
+        Self { clock, cancel, deadline_ms, allowed_ms: deadline_ms.saturating_sub(now_ms) }
+    }
+
+    /// When the call has to end, in milliseconds since the Unix epoch.
+    pub(super) const fn deadline_ms(&self) -> u64 {
+        self.deadline_ms
+    }
+
+    /// The earlier of the call's deadline and `timeout_ms` from now.
+    pub(super) fn deadline_within(&self, timeout_ms: u32) -> u64 {
+        self.deadline_ms.min(self.clock.now_ms().saturating_add(timeout_ms.into()))
+    }
+
+    /// What [`check`](Self::check) says when the time is over.
+    pub(super) const fn timed_out(&self) -> Interruption {
+        Interruption::TimedOut(self.allowed_ms)
+    }
+
+    pub(super) const fn cancel(&self) -> &'a Cancel {
+        self.cancel
+    }
+
+    /// Says whether the call may go on.
+    pub(super) fn check(&self) -> Result<(), Interruption> {
+        if self.cancel.is_tripped() {
+            return Err(Interruption::Cancelled);
+        }
+        if self.clock.now_ms() >= self.deadline_ms {
+            return Err(self.timed_out());
+        }
+        Ok(())
+    }
+
+    /// Waits for work, but not past the deadline and not for a caller that went away. Work that is ready at once never starts a timer.
+    pub(super) async fn race<T>(&self, work: impl Future<Output = T>) -> Result<T, Interruption> {
+        let mut work = pin!(work);
+        let mut tripped = self.cancel.tripped();
+        let mut timer: Option<LocalFuture<'static, ()>> = None;
+        poll_fn(|context| {
+            if let Poll::Ready(value) = work.as_mut().poll(context) {
+                return Poll::Ready(Ok(value));
+            }
+            if Pin::new(&mut tripped).poll(context).is_ready() {
+                return Poll::Ready(Err(Interruption::Cancelled));
+            }
+            let timer = timer.get_or_insert_with(|| self.clock.sleep(self.deadline_ms.saturating_sub(self.clock.now_ms())));
+            timer.as_mut().poll(context).map(|()| Err(self.timed_out()))
+        })
+        .await
+    }
+}
+
+impl Interruption {
+    /// The fault of a stage that was interrupted.
+    pub(super) fn fault(self, stage: Stage) -> Fault {
+        match self {
+            Self::Cancelled => cancelled(stage),
+            Self::TimedOut(allowed_ms) => timed_out(stage, format!("The call did not finish within {allowed_ms} ms.")),
+        }
+    }
+}
+
+pub(super) fn cancelled(stage: Stage) -> Fault {
+    Fault::new(stage, "CANCELLED", "Request cancelled.")
+}
+
+pub(super) fn timed_out(stage: Stage, message: impl Into<alloc::string::String>) -> Fault {
+    Fault::new(stage, "TIMEOUT", message).retryable().suggesting("Calling the tool again later can help.")
+}

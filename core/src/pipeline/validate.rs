@@ -1,0 +1,225 @@
+//! Stage 6, *validate*: every declared input of every tool, in declared order; all problems at once, undeclared fields last.
+//!
+//! A value is coerced where that loses nothing: `"42"` is the int 42, `3.0` is 3, `"true"` and `1` are booleans (the words of Go's
+//! `ParseBool`), an RFC 3339 or `YYYY-MM-DD[ HH:MM:SS]` text is a datetime and stays as it was written. What would lose something is
+//! refused: `3.9` as an int, an integer beyond ±2^53 sent as a number, `null` for a required input. For an optional input that is not
+//! `nullable`, `null` is the same as leaving it out.
+
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use core::fmt;
+
+use serde_json::{Map, Number};
+
+use super::run::Run;
+use crate::{
+    Json,
+    app::{Input, InputKind},
+    expression::{compare_numbers, equal},
+    fault::{Fault, Faulty, Issue, Stage},
+};
+
+mod coerce;
+mod format;
+mod pattern;
+mod sent;
+
+pub(super) use pattern::Patterns;
+
+/// The recovery line of a validation error.
+pub(super) const RECOVERY: &str = "Fix the fields above and call the tool again. Do not explain the error.";
+
+/// The most problems that are reported; a long list with one mistake in every element would drown the caller.
+const MAX_ISSUES: usize = 50;
+/// The most names or options that one problem lists.
+const MAX_LISTED: usize = 50;
+/// The path of what concerns the inputs as a whole.
+const ROOT: &str = "(root)";
+
+/// The inputs with values coerced and defaults filled in, in declared order.
+///
+/// # Errors
+/// `VALIDATION_ERROR` with every problem; `CONFIGURATION` for a pattern that does not compile.
+pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
+    let sent = match inputs {
+        Json::Object(sent) => sent,
+        _ => Map::new(),
+    };
+    let mut check = Check { patterns: &run.pipeline.patterns, issues: Vec::new(), hidden: 0, undeclared: Vec::new(), broken: None };
+    let inputs = check.fields(&run.tool.inputs, sent, &Path::Root);
+    check.finish(&run.tool.inputs)?;
+    Ok(Json::Object(inputs))
+}
+
+struct Check<'a> {
+    patterns: &'a Patterns,
+    issues: Vec<Issue>,
+    hidden: usize,
+    undeclared: Vec<String>,
+    broken: Option<alloc::boxed::Box<Fault>>,
+}
+
+/// The way to a value; written out only for a problem.
+enum Path<'a> {
+    Root,
+    Member(&'a Path<'a>, &'a str),
+    Element(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Member(Self::Root, name) => f.write_str(name),
+            Self::Member(parent, name) => write!(f, "{parent}.{name}"),
+            Self::Element(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+impl Check<'_> {
+    fn fields(&mut self, declared: &[Input], mut sent: Map<String, Json>, path: &Path<'_>) -> Map<String, Json> {
+        let mut fields = Map::with_capacity(declared.len());
+        for input in declared {
+            let value = sent.remove(&input.name);
+            if let Some(value) = self.field(input, value, &Path::Member(path, &input.name)) {
+                fields.insert(input.name.clone(), value);
+            }
+        }
+        self.undeclared.extend(sent.keys().map(|name| format!("{}", Path::Member(path, &sent::name(name)))));
+        fields
+    }
+
+    fn field(&mut self, input: &Input, value: Option<Json>, path: &Path<'_>) -> Option<Json> {
+        let may_be_absent = input.optional || input.default.is_some();
+        match value {
+            Some(Json::Null) if input.nullable => Some(Json::Null),
+            None | Some(Json::Null) if may_be_absent => input.default.as_ref().map(|literal| literal.0.clone()),
+            None => self.report(path, format!("Required. You sent: (missing). Expected type: {}.", input.kind.as_str())),
+            Some(Json::Null) => self.report(path, format!("Required. You sent: null. Expected type: {}.", input.kind.as_str())),
+            Some(value) => self.value(input, value, path),
+        }
+    }
+
+    fn value(&mut self, input: &Input, value: Json, path: &Path<'_>) -> Option<Json> {
+        let value = match coerce::coerce(input.kind, value) {
+            Ok(value) => value,
+            Err(refused) => {
+                let (sent, kind) = (sent::sent(&refused.value), input.kind.as_str());
+                return self.report(path, format!("{}. You sent: {sent}. Expected type: {kind}.{}", refused.problem, refused.hint));
+            }
+        };
+        if !input.allowed.is_empty() && !input.allowed.iter().any(|allowed| equal(&allowed.0, &value)) {
+            let options = listed(input.allowed.iter().map(|allowed| Cow::Owned(sent::sent(&allowed.0))));
+            return self.report(path, format!("Invalid value. You sent: {}. Valid options: {options}.", sent::sent(&value)));
+        }
+        if let Some(problem) = self.problem(input, &value) {
+            return self.report(path, problem);
+        }
+        Some(match (value, &input.items) {
+            (Json::Array(elements), Some(item)) => self.elements(item, elements, path),
+            (Json::Object(members), _) if input.kind == InputKind::Object && !input.fields.is_empty() => {
+                Json::Object(self.fields(&input.fields, members, path))
+            }
+            (value, _) => value,
+        })
+    }
+
+    fn elements(&mut self, item: &Input, elements: Vec<Json>, path: &Path<'_>) -> Json {
+        let checked = elements.into_iter().enumerate();
+        // An element has no default and cannot be absent: null is a value of it, or a problem.
+        checked
+            .filter_map(|(index, element)| match element {
+                Json::Null if item.nullable || item.kind == InputKind::Json => Some(Json::Null),
+                element => self.value(item, element, &Path::Element(path, index)),
+            })
+            .collect()
+    }
+
+    /// What is wrong with a value of the right type.
+    fn problem(&mut self, input: &Input, value: &Json) -> Option<String> {
+        let (measure, small, large, noun) = match value {
+            Json::Number(number) => (number.clone(), "Too small", "Too large", "value"),
+            Json::String(text) => (Number::from(text.chars().count()), "Too short", "Too long", "length"),
+            Json::Array(elements) => (Number::from(elements.len()), "Too few elements", "Too many elements", "number of elements"),
+            _ => return None,
+        };
+        if let Some(min) = input.min
+            && below(&measure, min)
+        {
+            return Some(format!("{small}. You sent: {}. Least {noun}: {min}.", sent::sent(value)));
+        }
+        if let Some(max) = input.max
+            && above(&measure, max)
+        {
+            return Some(format!("{large}. You sent: {}. Greatest {noun}: {max}.", sent::sent(value)));
+        }
+        let Json::String(text) = value else { return None };
+        if let Some(pattern) = &input.pattern {
+            match self.patterns.matches(pattern, text) {
+                Ok(true) => {}
+                Ok(false) => return Some(format!("Invalid value. You sent: {}. Expected pattern: {pattern}", sent::sent(value))),
+                Err(fault) => self.broken = Some(fault),
+            }
+        }
+        match &input.format {
+            Some(format) if !format::is(format, text) => {
+                Some(format!("Invalid value. You sent: {}. Expected format: {format}.", sent::sent(value)))
+            }
+            _ => None,
+        }
+    }
+
+    fn report(&mut self, path: &Path<'_>, message: String) -> Option<Json> {
+        if self.issues.len() < MAX_ISSUES {
+            self.issues.push(Issue { field: format!("{path}"), message });
+        } else {
+            self.hidden += 1;
+        }
+        None
+    }
+
+    fn finish(mut self, declared: &[Input]) -> Faulty<()> {
+        if let Some(fault) = self.broken {
+            return Err(fault);
+        }
+        if self.hidden > 0 {
+            let message = format!("{} more problems of this kind are not listed.", self.hidden);
+            self.issues.push(Issue { field: ROOT.into(), message });
+        }
+        if !self.undeclared.is_empty() {
+            // Taking the declared ones out moved the others around.
+            self.undeclared.sort_unstable();
+            let names = listed(self.undeclared.iter().map(|name| Cow::Owned(format!("'{name}'"))));
+            let allowed = listed(declared.iter().map(|input| Cow::Owned(format!("'{}'", input.name))));
+            self.issues.push(Issue { field: ROOT.into(), message: format!("Unknown fields: {names}. Allowed fields: {allowed}.") });
+        }
+        if self.issues.is_empty() {
+            return Ok(());
+        }
+        let summary: Vec<String> = self.issues.iter().map(|issue| format!("{}: {}", issue.field, issue.message)).collect();
+        let mut fault = Fault::new(Stage::Validate, "VALIDATION_ERROR", format!("The inputs are not valid. {}", summary.join(" ")))
+            .suggesting(RECOVERY);
+        fault.issues = self.issues;
+        Err(fault.into())
+    }
+}
+
+fn below(number: &Number, min: f64) -> bool {
+    Number::from_f64(min).is_some_and(|min| compare_numbers(number, &min).is_lt())
+}
+
+fn above(number: &Number, max: f64) -> bool {
+    Number::from_f64(max).is_some_and(|max| compare_numbers(number, &max).is_gt())
+}
+
+fn listed<'a>(names: impl ExactSizeIterator<Item = Cow<'a, str>>) -> String {
+    let count = names.len();
+    if count == 0 {
+        return "(none)".into();
+    }
+    let mut list = names.take(MAX_LISTED).collect::<Vec<_>>().join(", ");
+    if count > MAX_LISTED {
+        list.push_str(&format!(" and {} more", count - MAX_LISTED));
+    }
+    list
+}
