@@ -97,15 +97,16 @@ impl Sqlite {
     /// Does `work` on the open database, again and again while the database is locked.
     async fn patiently<T>(&self, deadline_ms: u64, work: impl Fn(&mut Session) -> Result<T>) -> Result<T> {
         let mut now_ms = self.clock.now_ms();
-        let patience_ms = self.busy_timeout_ms.min(deadline_ms.saturating_sub(now_ms));
+        if now_ms >= deadline_ms {
+            return Err(failure::timed_out());
+        }
+        let patience_ms = self.busy_timeout_ms.min(deadline_ms - now_ms);
         let mut waited_ms = 0;
         let mut pause_ms = 1;
         loop {
-            if now_ms >= deadline_ms {
-                return Err(failure::timed_out());
-            }
             let outcome = self.attempt(now_ms, deadline_ms, &work);
-            if waited_ms >= patience_ms || !outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::Busy) {
+            let is_busy = outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::Busy);
+            if !is_busy || waited_ms >= patience_ms {
                 return outcome;
             }
             let next_ms = pause_ms.min(patience_ms - waited_ms);
@@ -113,6 +114,9 @@ impl Sqlite {
             waited_ms += next_ms;
             pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
             now_ms = self.clock.now_ms();
+            if now_ms >= deadline_ms {
+                return outcome;
+            }
         }
     }
 

@@ -55,7 +55,7 @@ pub(super) struct Authorizer {
 impl Authorizer {
     /// The answer for one step of a statement.
     pub(super) fn judge(&self, context: AuthContext<'_>) -> Authorization {
-        let Some(refused) = self.refusal(context.action) else { return Authorization::Allow };
+        let Some(refused) = self.refusal(context) else { return Authorization::Allow };
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
         Authorization::Deny
     }
@@ -72,8 +72,9 @@ impl Authorizer {
         work()
     }
 
-    fn refusal(&self, action: AuthAction<'_>) -> Option<String> {
-        match action {
+    fn refusal(&self, context: AuthContext<'_>) -> Option<String> {
+        let is_temporary = context.database_name == Some("temp");
+        match context.action {
             AuthAction::Attach { .. } => Some("ATTACH` or `VACUUM".into()),
             AuthAction::Detach { .. } => Some("DETACH".into()),
             AuthAction::Transaction { .. } if self.own_transaction.load(Ordering::Relaxed) => None,
@@ -83,6 +84,15 @@ impl Authorizer {
             | AuthAction::CreateTempTable { .. }
             | AuthAction::CreateTempTrigger { .. }
             | AuthAction::CreateTempView { .. } => Some("CREATE TEMP".into()),
+            AuthAction::CreateIndex { .. }
+            | AuthAction::CreateTable { .. }
+            | AuthAction::CreateTrigger { .. }
+            | AuthAction::CreateView { .. }
+            | AuthAction::CreateVtable { .. }
+                if is_temporary =>
+            {
+                Some("CREATE TEMP".into())
+            }
             AuthAction::Pragma { pragma_name, pragma_value } => {
                 (!is_question(pragma_name, pragma_value)).then(|| format!("PRAGMA {pragma_name}"))
             }

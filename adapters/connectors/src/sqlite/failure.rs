@@ -53,7 +53,8 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
         }
         ErrorCode::OperationInterrupted => return (ErrorKind::TimedOut, timed_out().message),
         ErrorCode::ReadOnly => (ErrorKind::Denied, "the database is read-only"),
-        ErrorCode::AuthorizationForStatementDenied => (ErrorKind::Denied, "the statement does what no statement may do here"),
+        // What the authorizer refuses on purpose it names itself; else rusqlite refused a name that it could not read.
+        ErrorCode::AuthorizationForStatementDenied => (ErrorKind::Protocol, "the schema of the database holds a name that is not UTF-8"),
         ErrorCode::PermissionDenied => (ErrorKind::Denied, "the operating system forbids access to the database file"),
         ErrorCode::DatabaseCorrupt => (ErrorKind::Protocol, "the database file is damaged"),
         ErrorCode::NotADatabase => (ErrorKind::Protocol, "the database file is not a SQLite database"),

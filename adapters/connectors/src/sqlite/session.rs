@@ -4,7 +4,6 @@ use std::{
     collections::HashMap,
     ffi::OsString,
     fs, io,
-    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     rc::Rc,
     sync::Arc,
@@ -79,6 +78,9 @@ impl Session {
                 (connection, Some(Opened { path: path.clone(), identity, looked_ms: now_ms }))
             }
         };
+        if file.is_some() {
+            set_journal_mode(&connection, setup)?;
+        }
         let authorizer = Arc::new(Authorizer::default());
         guard(&mut connection, setup, &authorizer).map_err(|error| explain(error, Phase::Step))?;
         Ok(Self {
@@ -126,7 +128,11 @@ impl Session {
         if !self.names.contains_key(query.text) && query.text.contains('\0') {
             return Err(Error::new(ErrorKind::Syntax, "the statement holds a NUL character"));
         }
-        let mut statement = self.connection.prepare_cached(query.text).map_err(|error| refused(&self.authorizer, error, Phase::Prepare))?;
+        self.authorizer.take_refused();
+        let mut statement = self
+            .connection
+            .prepare_cached(query.text)
+            .map_err(|error| refused(&self.authorizer, located(error, query.text), Phase::Prepare))?;
         if self.read_only && !statement.readonly() {
             return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
         }
@@ -141,7 +147,7 @@ impl Session {
             let write = || write_and_read(&self.connection, &mut statement, query, &self.authorizer);
             self.authorizer.with_own_transaction(write)?
         };
-        let columns = names(&mut self.names, self.capacity, &statement, query.text)?;
+        let columns = names(&mut self.names, self.capacity, &statement, query.text);
         Ok(Rows { columns, rows, affected: 0 })
     }
 }
@@ -239,6 +245,21 @@ fn immutable_uri(path: &Path) -> String {
     uri
 }
 
+/// Sets the journal mode that the options ask for; SQLite stays with the old one, without an error, where it cannot.
+fn set_journal_mode(connection: &Connection, setup: &Setup) -> Result<()> {
+    let Some(wanted) = setup.options.journal_mode else { return Ok(()) };
+    // A lock is waited for by the connector.
+    let asked = connection.busy_timeout(Duration::ZERO);
+    let set = asked.and_then(|()| connection.pragma_update_and_check(None, "journal_mode", wanted, |row| row.get::<_, String>(0)));
+    match set.map_err(|error| explain(error, Phase::Step))? {
+        mode if mode == wanted => Ok(()),
+        mode => {
+            let message = format!("option `journal_mode` of connector `sqlite` cannot be set: the database stays in mode `{mode}`");
+            Err(Error::new(ErrorKind::Configuration, message))
+        }
+    }
+}
+
 /// Sets what no statement may change.
 fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer>) -> rusqlite::Result<()> {
     connection.set_prepared_statement_cache_capacity(setup.options.statement_cache);
@@ -252,9 +273,6 @@ fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer
     connection.set_limit(Limit::SQLITE_LIMIT_WORKER_THREADS, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)?;
-    if let (Some(mode), Place::File { .. }) = (setup.options.journal_mode, &setup.location.place) {
-        connection.pragma_update(None, "journal_mode", mode)?;
-    }
     if setup.read_only {
         connection.pragma_update(None, "query_only", true)?;
     }
@@ -268,6 +286,19 @@ fn refused(authorizer: &Authorizer, error: rusqlite::Error, phase: Phase) -> Err
     match authorizer.take_refused() {
         Some(what) => Error { kind: ErrorKind::Denied, message: format!("connector `sqlite` does not run `{what}`"), ..explained },
         None => explained,
+    }
+}
+
+/// The same error, with the place counted from the start of the whole text: rusqlite trims it, and looks at what follows a
+/// statement on its own.
+fn located(error: rusqlite::Error, text: &str) -> rusqlite::Error {
+    match error {
+        rusqlite::Error::SqlInputError { error, msg, sql, offset } => {
+            let before = text.trim_end().len().saturating_sub(sql.len());
+            let offset = offset.saturating_add(i32::try_from(before).unwrap_or(i32::MAX));
+            rusqlite::Error::SqlInputError { error, msg, sql, offset }
+        }
+        other => other,
     }
 }
 
@@ -331,22 +362,17 @@ fn read(statement: &mut Statement<'_>, query: &Query<'_>, authorizer: &Authorize
 }
 
 /// The statement's column names as they are now: those of the last time, where they are the same.
-fn names(known: &mut HashMap<Box<str>, Rc<[String]>>, capacity: usize, statement: &Statement<'_>, text: &str) -> Result<Rc<[String]>> {
-    let looked_up = || {
-        if let Some(names) = known.get(text)
-            && names.len() == statement.column_count()
-            && statement.column_names().eq(names.iter().map(String::as_str))
-        {
-            return Rc::clone(names);
-        }
-        let names: Rc<[String]> = unique_names(statement.column_names()).into();
-        if known.len() >= capacity {
-            known.clear();
-        }
-        known.insert(text.into(), Rc::clone(&names));
-        names
-    };
-    // rusqlite panics over a name that is not UTF-8, which a damaged or hostile file can hold.
-    catch_unwind(AssertUnwindSafe(looked_up))
-        .map_err(|_| Error::new(ErrorKind::Protocol, "a column of the result has a name that is not UTF-8"))
+fn names(known: &mut HashMap<Box<str>, Rc<[String]>>, capacity: usize, statement: &Statement<'_>, text: &str) -> Rc<[String]> {
+    if let Some(names) = known.get(text)
+        && names.len() == statement.column_count()
+        && statement.column_names().eq(names.iter().map(String::as_str))
+    {
+        return Rc::clone(names);
+    }
+    let names: Rc<[String]> = unique_names(statement.column_names()).into();
+    if known.len() >= capacity {
+        known.clear();
+    }
+    known.insert(text.into(), Rc::clone(&names));
+    names
 }

@@ -1,7 +1,7 @@
 //! One isolate with a connector: a clock that the test moves, and calls that are awaited on the spot.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
     future::Future,
     path::Path,
     pin::pin,
@@ -18,12 +18,23 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
+/// Something to happen at a time.
+type Event = (u64, Box<dyn FnOnce()>);
+
 /// A clock that moves by `tick_ms` each time somebody looks, and by the length of a sleep.
 #[derive(Default)]
 pub(crate) struct TestClock {
     pub(crate) now_ms: Cell<u64>,
     pub(crate) tick_ms: Cell<u64>,
-    pub(crate) slept_ms: Rc<Cell<u64>>,
+    pub(crate) slept_ms: Cell<u64>,
+    event: RefCell<Option<Event>>,
+}
+
+impl TestClock {
+    /// Lets something happen during the sleep that reaches this many milliseconds of sleep.
+    pub(crate) fn at(&self, slept_ms: u64, event: impl FnOnce() + 'static) {
+        self.event.replace(Some((slept_ms, Box::new(event))));
+    }
 }
 
 impl Clock for TestClock {
@@ -35,6 +46,10 @@ impl Clock for TestClock {
     fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {
         self.now_ms.set(self.now_ms.get() + duration_ms);
         self.slept_ms.set(self.slept_ms.get() + duration_ms);
+        if self.event.borrow().as_ref().is_some_and(|(at_ms, _)| self.slept_ms.get() >= *at_ms) {
+            let (_, event) = self.event.take().unwrap();
+            event();
+        }
         Box::pin(async {})
     }
 }
