@@ -1,1 +1,23 @@
-//! Stub.
+//! What the hosts share that run on an operating system: isolates, an HTTP/1.1 server over them, and the ports of the core.
+//!
+//! An **isolate** is one thread with its own app, script engine, connections and in-memory cache. Nothing of the core is
+//! shared between isolates, so nothing of it is locked. In the order of the data:
+//!
+//! - [`listener`]: one socket; hands each connection to the isolate with the fewest.
+//! - [`isolate`]: the thread, its runtime, the handler that it answers with and how that is replaced.
+//! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
+//! - [`connectors`] and the other modules: one port of the core each.
+//! - [`logging`]: log lines on standard error.
+
+pub mod clock;
+pub mod connectors;
+pub mod env;
+pub mod http;
+pub mod http_client;
+pub mod isolate;
+pub mod listener;
+pub mod logging;
+pub mod memory_cache;
+pub mod random;
+mod stream;
+pub mod wait_until;

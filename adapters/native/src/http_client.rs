@@ -1,0 +1,111 @@
+//! Outgoing HTTP on [reqwest](https://docs.rs/reqwest).
+//!
+//! No redirect is followed, no proxy is taken from the environment, no cookie is kept, and no content encoding is asked for. TLS is
+//! rustls with the certificates that the operating system trusts.
+
+use std::{cell::OnceCell, rc::Rc, time::Duration};
+
+use millrace_core::{
+    Error, ErrorKind, Result,
+    headers::Headers,
+    ports::{Clock, HttpClient, HttpRequest, HttpResponse, LocalFuture},
+};
+use reqwest::{Client, Method, Url, redirect::Policy};
+
+/// Fields that are the client's own business. What accepts an encoding would have to undo it.
+const OWN_FIELDS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding", "upgrade"];
+
+/// Outgoing HTTP of one isolate. Starts at the first request; keeps connections open for the next ones.
+pub struct NativeHttpClient {
+    client: OnceCell<Client>,
+    clock: Rc<dyn Clock>,
+}
+
+impl NativeHttpClient {
+    /// Makes a client. Takes no memory to speak of before its first request.
+    #[must_use]
+    pub fn new(clock: Rc<dyn Clock>) -> Self {
+        Self { client: OnceCell::new(), clock }
+    }
+
+    fn client(&self) -> Result<&Client> {
+        if let Some(client) = self.client.get() {
+            return Ok(client);
+        }
+        // Another isolate may have been first; the provider is the same.
+        drop(rustls::crypto::ring::default_provider().install_default());
+        let client = Client::builder()
+            .redirect(Policy::none())
+            .no_proxy()
+            .referer(false)
+            .build()
+            .map_err(|error| Error::new(ErrorKind::Configuration, "the HTTP client cannot start").with_source(words(&error)))?;
+        Ok(self.client.get_or_init(|| client))
+    }
+
+    async fn exchange(&self, request: HttpRequest) -> Result<HttpResponse> {
+        let url = Url::parse(&request.url).map_err(|_| Error::new(ErrorKind::Configuration, "the URL of a request is malformed"))?;
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let method = Method::from_bytes(request.method.as_bytes())
+            .map_err(|_| Error::new(ErrorKind::Configuration, format!("a request to `{host}` has a method that HTTP does not allow")))?;
+        let mut builder = self.client()?.request(method, url).body(request.body);
+        for (name, value) in request.headers.iter().filter(|(name, _)| !OWN_FIELDS.contains(name)) {
+            builder = builder.header(name, value);
+        }
+        let mut response = builder.send().await.map_err(|error| classify(error, &host))?;
+        let too_large = || {
+            let message = format!("the response of `{host}` is longer than {} bytes", request.max_response_bytes);
+            Error::new(ErrorKind::TooLarge, message)
+        };
+        if response.content_length().is_some_and(|length| length > request.max_response_bytes as u64) {
+            return Err(too_large());
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| classify(error, &host))? {
+            if body.len() + chunk.len() > request.max_response_bytes {
+                return Err(too_large());
+            }
+            body.extend_from_slice(&chunk);
+        }
+        let headers: Headers =
+            response.headers().iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))).collect();
+        Ok(HttpResponse { status: response.status().as_u16(), headers, body })
+    }
+}
+
+impl HttpClient for NativeHttpClient {
+    fn send(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
+        Box::pin(async move {
+            let left = Duration::from_millis(request.deadline_ms.saturating_sub(self.clock.now_ms()));
+            match tokio::time::timeout(left, self.exchange(request)).await {
+                Ok(outcome) => outcome,
+                Err(_) => Err(Error::new(ErrorKind::TimedOut, "an HTTP request was not answered before its deadline")),
+            }
+        })
+    }
+}
+
+fn classify(error: reqwest::Error, host: &str) -> Error {
+    let (kind, message) = if error.is_timeout() {
+        (ErrorKind::TimedOut, format!("`{host}` did not answer in time"))
+    } else if error.is_connect() {
+        (ErrorKind::Unavailable, format!("no connection to `{host}` could be had"))
+    } else if error.is_builder() {
+        (ErrorKind::Configuration, format!("a request to `{host}` is malformed"))
+    } else {
+        (ErrorKind::Protocol, format!("`{host}` broke off, or did not answer in HTTP"))
+    };
+    Error::new(kind, message).with_source(words(&error.without_url()))
+}
+
+/// An error and what caused it, outermost first.
+fn words(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    text
+}

@@ -1,0 +1,342 @@
+//! The server with a handler of the tests' own: limits, hang-ups, panics, replacement, shutdown.
+
+use std::{
+    io::{Read as _, Write as _},
+    net::{SocketAddr, TcpStream},
+    sync::{Arc, mpsc},
+    thread::{self, JoinHandle},
+    time::Duration,
+};
+
+use millrace_core::{
+    headers::Headers,
+    protocol::{Body, Request, Response},
+};
+use millrace_native::{
+    http::{Handler, Limits, Make},
+    listener::{Replacer, Server},
+};
+use tokio::sync::{Semaphore, oneshot};
+
+/// Answers by path: `/echo` the body, `/panic` with a panic, `/gate` when the gate is opened, anything else its name.
+struct Plain {
+    name: &'static str,
+    gate: Arc<Gate>,
+}
+
+struct Gate {
+    arrived: Semaphore,
+    open: Semaphore,
+    hangups: Semaphore,
+}
+
+impl Handler for Plain {
+    fn body_limit(&self) -> usize {
+        1000
+    }
+
+    async fn handle(&self, request: Request) -> Response {
+        let Body::Whole(body) = request.body else { return response(413, b"too large") };
+        match request.path.as_str() {
+            "/echo" => response(200, &body),
+            "/panic" => panic!("on purpose"),
+            "/gate" => {
+                let gate = self.gate.clone();
+                let watch = (gate.clone(), request.cancel.clone());
+                tokio::task::spawn_local(async move {
+                    watch.1.tripped().await;
+                    watch.0.hangups.add_permits(1);
+                });
+                gate.arrived.add_permits(1);
+                gate.open.acquire().await.unwrap().forget();
+                response(200, self.name.as_bytes())
+            }
+            _ => response(200, self.name.as_bytes()),
+        }
+    }
+}
+
+fn response(status: u16, body: &[u8]) -> Response {
+    Response { status, headers: [("Content-Type", "text/plain")].into_iter().collect::<Headers>(), body: body.to_vec() }
+}
+
+struct Running {
+    address: SocketAddr,
+    gate: Arc<Gate>,
+    replacer: Replacer<Plain>,
+    stop: Option<oneshot::Sender<()>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+fn start(isolates: usize, limits: Limits) -> Running {
+    let gate = Arc::new(Gate { arrived: Semaphore::new(0), open: Semaphore::new(0), hangups: Semaphore::new(0) });
+    let (sender, receiver) = mpsc::channel();
+    let (stop, stopped) = oneshot::channel();
+    let of_thread = gate.clone();
+    let thread = thread::spawn(move || {
+        tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async move {
+            let makes = (0..isolates).map(|_| make("first", &of_thread)).collect();
+            let server = Server::start(SocketAddr::from(([127, 0, 0, 1], 0)), makes, &limits).unwrap();
+            sender.send((server.address(), server.replacer())).unwrap();
+            server.run(async { drop(stopped.await) }).await;
+        });
+    });
+    let (address, replacer) = receiver.recv().unwrap();
+    Running { address, gate, replacer, stop: Some(stop), thread: Some(thread) }
+}
+
+fn make(name: &'static str, gate: &Arc<Gate>) -> Make<Plain> {
+    let gate = gate.clone();
+    Box::new(move |_| Plain { name, gate })
+}
+
+impl Running {
+    fn connect(&self) -> TcpStream {
+        let socket = TcpStream::connect(self.address).unwrap();
+        // Nothing here waits for time; this only ends a test that would hang.
+        socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        socket
+    }
+
+    fn stop(&mut self) {
+        drop(self.stop.take());
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.stop();
+        self.gate.open.add_permits(10_000);
+        drop(self.thread.take().map(JoinHandle::join));
+    }
+}
+
+fn wait(semaphore: &Semaphore, count: u32) {
+    let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+    runtime.block_on(semaphore.acquire_many(count)).unwrap().forget();
+}
+
+fn get(socket: &mut TcpStream, path: &str) -> (u16, String) {
+    write!(socket, "GET {path} HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    answer(socket)
+}
+
+/// Reads one response with a `content-length`.
+fn answer(socket: &mut TcpStream) -> (u16, String) {
+    let mut head = Vec::new();
+    while !head.ends_with(b"\r\n\r\n") {
+        let mut byte = [0];
+        socket.read_exact(&mut byte).unwrap();
+        head.push(byte[0]);
+    }
+    let head = String::from_utf8(head).unwrap();
+    let status = head.split(' ').nth(1).unwrap().parse().unwrap();
+    let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")).map_or(0, |text| text.parse().unwrap());
+    let mut body = vec![0; length];
+    socket.read_exact(&mut body).unwrap();
+    (status, String::from_utf8(body).unwrap())
+}
+
+fn rest(socket: &mut TcpStream) -> String {
+    let mut text = String::new();
+    socket.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn one_connection_carries_many_requests() {
+    let server = start(2, Limits::default());
+    let mut socket = server.connect();
+    for number in 0..20 {
+        let body = format!("body {number}");
+        write!(socket, "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        assert_eq!(answer(&mut socket), (200, body));
+    }
+    socket.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2\r\nde\r\n0\r\n\r\n").unwrap();
+    assert_eq!(answer(&mut socket), (200, "abcde".into()));
+    assert_eq!(get(&mut socket, "/"), (200, "first".into()));
+}
+
+#[test]
+fn a_body_of_the_limit_passes_and_a_longer_one_is_refused_however_it_comes() {
+    let server = start(1, Limits::default());
+    let mut socket = server.connect();
+    write!(socket, "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 1000\r\n\r\n{}", "x".repeat(1000)).unwrap();
+    assert_eq!(answer(&mut socket), (200, "x".repeat(1000)));
+
+    // Sent whole, so that bytes lie unread where the response is written.
+    let mut socket = server.connect();
+    write!(socket, "POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 300000\r\n\r\n{}", "x".repeat(300_000)).unwrap();
+    let text = rest(&mut socket);
+    assert!(text.starts_with("HTTP/1.1 413 "), "{text}");
+    assert!(text.contains("connection: close"), "{text}");
+    assert!(text.ends_with("too large"), "{text}");
+
+    // Without a length.
+    let mut socket = server.connect();
+    socket.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\n").unwrap();
+    for _ in 0..3 {
+        write!(socket, "190\r\n{}\r\n", "x".repeat(400)).unwrap();
+    }
+    assert!(rest(&mut socket).starts_with("HTTP/1.1 413 "));
+
+    // A client that asks first is refused before it sends, and one within the limit is told to go on.
+    let mut socket = server.connect();
+    socket.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 1001\r\nExpect: 100-continue\r\n\r\n").unwrap();
+    assert_eq!(answer(&mut socket).0, 413);
+    let mut socket = server.connect();
+    socket.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\nExpect: 100-continue\r\n\r\n").unwrap();
+    assert_eq!(answer(&mut socket).0, 100);
+    socket.write_all(b"ok").unwrap();
+    assert_eq!(answer(&mut socket), (200, "ok".into()));
+}
+
+#[test]
+fn heads_are_bounded_and_malformed_requests_end_nothing_else() {
+    let server = start(1, Limits::default());
+    let mut socket = server.connect();
+    write!(socket, "GET / HTTP/1.1\r\nHost: test\r\nX-Long: {}\r\n\r\n", "x".repeat(60_000)).unwrap();
+    assert_eq!(answer(&mut socket).0, 431);
+    for garbage in ["\0\0\0\0\r\n\r\n", "GET\r\n\r\n", "POST /echo HTTP/1.1\r\nContent-Length: x\r\n\r\n", "GET / HTTP/9.9\r\n\r\n"] {
+        let mut socket = server.connect();
+        socket.write_all(garbage.as_bytes()).unwrap();
+        assert!(rest(&mut socket).starts_with("HTTP/1.1 400 "), "{garbage:?}");
+    }
+    let mut socket = server.connect();
+    socket.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n").unwrap();
+    assert!(rest(&mut socket).starts_with("HTTP/1.1 400 "));
+    assert_eq!(get(&mut server.connect(), "/").0, 200);
+}
+
+#[test]
+fn slow_clients_are_let_go() {
+    let limits = Limits { head_timeout: Duration::from_millis(50), body_timeout: Duration::from_millis(50), ..Limits::default() };
+    let server = start(1, limits);
+    let mut slow_head = server.connect();
+    slow_head.write_all(b"GET / HTTP/1.1\r\nHos").unwrap();
+    assert_eq!(rest(&mut slow_head), "");
+    let mut slow_body = server.connect();
+    slow_body.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nabc").unwrap();
+    assert_eq!(answer(&mut slow_body).0, 408);
+}
+
+#[test]
+fn a_thousand_connections_are_served_at_once() {
+    let server = start(1, Limits::default());
+    let mut sockets: Vec<_> = (0..1000).map(|_| server.connect()).collect();
+    for socket in &mut sockets {
+        socket.write_all(b"GET /gate HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    }
+    wait(&server.gate.arrived, 1000);
+    server.gate.open.add_permits(1000);
+    for socket in &mut sockets {
+        assert_eq!(answer(socket), (200, "first".into()));
+    }
+}
+
+#[test]
+fn connections_beyond_the_limit_wait_for_a_seat() {
+    let server = start(1, Limits { connections: 1, ..Limits::default() });
+    let mut first = server.connect();
+    assert_eq!(get(&mut first, "/").0, 200);
+    let mut second = server.connect();
+    second.write_all(b"GET /gate HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    assert_eq!(get(&mut first, "/").0, 200);
+    assert_eq!(server.gate.arrived.available_permits(), 0);
+    drop(first);
+    server.gate.open.add_permits(1);
+    assert_eq!(answer(&mut second).0, 200);
+}
+
+#[test]
+fn isolates_share_the_connections() {
+    let server = start(2, Limits { connections: 8, ..Limits::default() });
+    // Sixteen seats, eight an isolate: all of them can only be taken where both isolates take their share.
+    let mut sockets: Vec<_> = (0..16).map(|_| server.connect()).collect();
+    for socket in &mut sockets {
+        assert_eq!(get(socket, "/").0, 200);
+    }
+}
+
+#[test]
+fn a_client_that_goes_away_cancels_its_request() {
+    let server = start(1, Limits::default());
+    let mut socket = server.connect();
+    socket.write_all(b"GET /gate HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    wait(&server.gate.arrived, 1);
+    drop(socket);
+    wait(&server.gate.hangups, 1);
+    // The one that stays is answered, and is no hang-up.
+    let mut socket = server.connect();
+    server.gate.open.add_permits(1);
+    assert_eq!(get(&mut socket, "/gate").0, 200);
+    assert_eq!(server.gate.hangups.available_permits(), 0);
+}
+
+#[test]
+fn a_panic_is_one_internal_error_and_the_connection_goes_on() {
+    let server = start(1, Limits::default());
+    let mut socket = server.connect();
+    for _ in 0..3 {
+        let (status, body) = get(&mut socket, "/panic");
+        assert_eq!((status, body.contains(r#""code":-32603"#)), (500, true), "{body}");
+        assert!(!body.contains("on purpose"));
+        assert_eq!(get(&mut socket, "/"), (200, "first".into()));
+    }
+}
+
+#[test]
+fn a_new_handler_answers_new_requests_and_the_old_one_ends_its_own() {
+    let server = start(2, Limits::default());
+    let mut before = server.connect();
+    before.write_all(b"GET /gate HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    wait(&server.gate.arrived, 1);
+    server.replacer.replace(|| make("second", &server.gate));
+    // Jobs of an isolate are taken in order: a connection that comes after the replacement meets the new handler.
+    for _ in 0..4 {
+        assert_eq!(get(&mut server.connect(), "/"), (200, "second".into()));
+    }
+    server.replacer.replace(|| Box::new(|_| panic!("on purpose")));
+    assert_eq!(get(&mut server.connect(), "/"), (200, "second".into()));
+    server.gate.open.add_permits(1);
+    assert_eq!(answer(&mut before), (200, "first".into()));
+    assert_eq!(get(&mut before, "/"), (200, "second".into()));
+}
+
+#[test]
+fn calls_in_flight_finish_when_the_server_stops() {
+    let mut server = start(2, Limits::default());
+    let mut idle = server.connect();
+    assert_eq!(get(&mut idle, "/").0, 200);
+    let mut busy = server.connect();
+    busy.write_all(b"GET /gate HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    wait(&server.gate.arrived, 1);
+    server.stop();
+    assert_eq!(rest(&mut idle), "");
+    server.gate.open.add_permits(1);
+    assert_eq!(answer(&mut busy), (200, "first".into()));
+    assert_eq!(rest(&mut busy), "");
+    server.thread.take().unwrap().join().unwrap();
+    assert!(TcpStream::connect(server.address).is_err());
+}
+
+#[test]
+fn a_call_that_does_not_end_is_cut_off_after_the_grace() {
+    let mut server = start(1, Limits { grace: Duration::from_millis(50), ..Limits::default() });
+    let mut busy = server.connect();
+    busy.write_all(b"GET /gate HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    wait(&server.gate.arrived, 1);
+    server.stop();
+    server.thread.take().unwrap().join().unwrap();
+    let mut text = String::new();
+    drop(busy.read_to_string(&mut text));
+    assert_eq!(text, "");
+}
+
+#[test]
+fn an_address_in_use_is_an_error() {
+    let server = start(1, Limits::default());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let error = runtime.block_on(async { Server::start(server.address, vec![make("second", &server.gate)], &Limits::default()).err() });
+    assert_eq!(error.unwrap().kind(), std::io::ErrorKind::AddrInUse);
+}
