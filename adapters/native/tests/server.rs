@@ -1,4 +1,5 @@
 //! The server with a handler of the tests' own: limits, hang-ups, panics, replacement, shutdown.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end where it fails, and one panics on purpose")]
 
 use std::{
     io::{Read as _, Write as _},
