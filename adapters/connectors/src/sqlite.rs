@@ -22,6 +22,14 @@
 //! `U64` beyond `i64` are text; `Json` and `Array` are JSON text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared `BOOLEAN`
 //! gives the integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it whole.
 //!
+//! One text or blob may have 64 MiB; a longer one is `TooLarge`.
+//!
+//! # Files
+//!
+//! A file that does not exist is made from the adapter's `seed`, whole or not at all; without one it is an error. A file that
+//! is replaced or removed is noticed within a second, and a connection that failed is opened anew at the next call. A database in WAL mode
+//! inside a folder that cannot be written, such as a Lambda package, opens with `file:shop.db?immutable=1` and `read_only: true`.
+//!
 //! # Options
 //!
 //! | option | default | |
@@ -29,7 +37,7 @@
 //! | `busy_timeout` | `5s` | how long a locked database is waited for, never past the deadline |
 //! | `create` | `false` | make an empty database where there is neither a file nor a `seed` |
 //! | `foreign_keys` | `true` | enforce foreign keys |
-//! | `journal_mode` | as the file is | `delete`, `persist`, `truncate` or `wal` |
+//! | `journal_mode` | as the file is | `delete`, `persist`, `truncate` or `wal`; with `wal` a short read takes half the time, and none waits for a write |
 //! | `statement_cache` | `128` | how many prepared statements are kept |
 //!
 //! `seed`, `read_only`, `timeout` and `max_rows` are options of every adapter and come as fields of their own.
@@ -39,6 +47,7 @@
 mod authorizer;
 mod deadline;
 mod failure;
+mod file;
 mod location;
 mod options;
 mod seed;

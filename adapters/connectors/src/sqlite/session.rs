@@ -1,26 +1,19 @@
 //! An open database: guarded, with its prepared statements.
 
-use std::{
-    collections::HashMap,
-    ffi::OsString,
-    fs, io,
-    path::{Path, PathBuf},
-    rc::Rc,
-    sync::Arc,
-    time::Duration,
-};
+use std::{collections::HashMap, rc::Rc, sync::Arc, time::Duration};
 
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::Query,
     value::{Rows, Value, unique_names},
 };
-use rusqlite::{Connection, OpenFlags, Statement, Transaction, TransactionBehavior, config::DbConfig, limits::Limit};
+use rusqlite::{Connection, Statement, Transaction, TransactionBehavior, config::DbConfig, limits::Limit};
 
 use super::{
     authorizer::Authorizer,
     deadline,
     failure::{Phase, explain},
+    file::{self, OpenFile},
     location::{Location, Place},
     options::Options,
     seed,
@@ -29,10 +22,6 @@ use super::{
 
 /// The longest text or blob that SQLite handles here, in bytes: one function call must not eat the host's memory.
 const LONGEST_VALUE: i32 = 64 * 1024 * 1024;
-/// The longest pattern of `LIKE` and `GLOB`, in bytes: a long one with many `%` is slow, and no deadline ends it.
-const LONGEST_PATTERN: i32 = 4096;
-/// How often to look whether the file is still the one that was opened, in milliseconds.
-const LOOK_EVERY_MS: u64 = 1000;
 
 /// What it takes to open a database.
 pub(super) struct Setup {
@@ -51,18 +40,8 @@ pub(super) struct Session {
     names: HashMap<Box<str>, Rc<[String]>>,
     capacity: usize,
     read_only: bool,
-    file: Option<Opened>,
+    file: Option<OpenFile>,
 }
-
-/// The file that was opened.
-struct Opened {
-    path: PathBuf,
-    identity: Option<Identity>,
-    looked_ms: u64,
-}
-
-/// What tells a file from another one of the same name: device and inode.
-type Identity = (u64, u64);
 
 impl Session {
     /// Opens the database, and makes it where it does not exist and may be made.
@@ -74,8 +53,8 @@ impl Session {
         let (mut connection, file) = match &setup.location.place {
             Place::Memory => (open_memory(setup)?, None),
             Place::File { path, shown } => {
-                let (connection, identity) = open_file(setup, path, shown)?;
-                (connection, Some(Opened { path: path.clone(), identity, looked_ms: now_ms }))
+                let (connection, file) = file::open(setup, path, shown, now_ms)?;
+                (connection, Some(file))
             }
         };
         if file.is_some() {
@@ -95,12 +74,7 @@ impl Session {
 
     /// Whether the file of that name is still the one that is open.
     pub(super) fn is_current(&mut self, now_ms: u64) -> bool {
-        let Some(file) = &mut self.file else { return true };
-        if now_ms.abs_diff(file.looked_ms) < LOOK_EVERY_MS {
-            return true;
-        }
-        file.looked_ms = now_ms;
-        fs::metadata(&file.path).is_ok_and(|metadata| identity(&metadata) == file.identity)
+        self.file.as_mut().is_none_or(|file| file.is_current(now_ms))
     }
 
     /// Whether opening again can help. A database in memory would be lost with its connection.
@@ -160,91 +134,6 @@ fn open_memory(setup: &Setup) -> Result<Connection> {
     Ok(connection)
 }
 
-fn open_file(setup: &Setup, path: &Path, shown: &str) -> Result<(Connection, Option<Identity>)> {
-    let may_create = (setup.options.create || setup.location.create) && !setup.read_only;
-    // Looked at in this order, a log without a file is a left-over: whoever makes the file makes it before its log.
-    let log = ["-wal", "-journal"].into_iter().find(|suffix| with_suffix(path, suffix).exists());
-    let mut found = look(path, shown)?;
-    if found.is_none() {
-        if let Some(suffix) = log {
-            let message =
-                format!("database file `{shown}` does not exist, and its log `{shown}{suffix}` does; remove it or restore the database");
-            return Err(Error::new(ErrorKind::Configuration, message));
-        }
-        if let Some(text) = &setup.seed {
-            seed::create(path, shown, text, setup.options.foreign_keys)?;
-            tracing::info!(adapter = setup.adapter, file = shown, "database made from its seed");
-            found = look(path, shown)?;
-        } else if !may_create {
-            let message = format!("database file `{shown}` does not exist");
-            return Err(Error::new(ErrorKind::Configuration, message).with_source(path.display().to_string()));
-        }
-    }
-    let mode = match (setup.read_only, may_create) {
-        (true, _) => OpenFlags::SQLITE_OPEN_READ_ONLY,
-        (false, false) => OpenFlags::SQLITE_OPEN_READ_WRITE,
-        (false, true) => OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE,
-    };
-    let flags = mode | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let opened = if setup.location.immutable {
-        Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
-    } else {
-        Connection::open_with_flags(path, flags)
-    };
-    let connection = opened.map_err(|error| {
-        Error::new(ErrorKind::Configuration, format!("database file `{shown}` cannot be opened")).with_source(error.to_string())
-    })?;
-    // A file that SQLite itself made just now.
-    let identity = match found {
-        Some(identity) => identity,
-        None => look(path, shown)?.flatten(),
-    };
-    Ok((connection, identity))
-}
-
-/// Looks for the file: `None` where there is none, else what tells it from others.
-fn look(path: &Path, shown: &str) -> Result<Option<Option<Identity>>> {
-    match fs::metadata(path) {
-        Ok(metadata) if metadata.is_file() => Ok(Some(identity(&metadata))),
-        Ok(_) => Err(Error::new(ErrorKind::Configuration, format!("database file `{shown}` is not a file"))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => {
-            Err(Error::new(ErrorKind::Configuration, format!("database file `{shown}` cannot be opened")).with_source(error.to_string()))
-        }
-    }
-}
-
-#[cfg(unix)]
-fn identity(metadata: &fs::Metadata) -> Option<Identity> {
-    use std::os::unix::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-/// Where files have no such number, a replaced file shows only by its errors.
-#[cfg(not(unix))]
-fn identity(_: &fs::Metadata) -> Option<Identity> {
-    None
-}
-
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(suffix);
-    name.into()
-}
-
-fn immutable_uri(path: &Path) -> String {
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'/' | b'.' | b'-' | b'_' => uri.push(char::from(*byte)),
-            byte if byte.is_ascii_alphanumeric() => uri.push(char::from(*byte)),
-            byte => uri.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    uri.push_str("?immutable=1");
-    uri
-}
-
 /// Sets the journal mode that the options ask for; SQLite stays with the old one, without an error, where it cannot.
 fn set_journal_mode(connection: &Connection, setup: &Setup) -> Result<()> {
     let Some(wanted) = setup.options.journal_mode else { return Ok(()) };
@@ -272,7 +161,6 @@ fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_WORKER_THREADS, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, LONGEST_PATTERN)?;
     if setup.read_only {
         connection.pragma_update(None, "query_only", true)?;
     }

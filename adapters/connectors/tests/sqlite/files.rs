@@ -284,6 +284,22 @@ fn the_journal_mode_is_set() {
     assert_eq!(locked.error("SELECT 1").kind, Busy);
 }
 
+/// So it opens where nothing can be written.
+#[test]
+fn an_immutable_database_gets_no_files_beside_it() {
+    let folder = shop();
+    let writer = Isolate::new(folder.path(), with_options("shop.db", &[("journal_mode", "wal")]));
+    writer.ping().unwrap();
+    drop(writer);
+    assert_eq!(names(folder.path()), ["shop.db"]);
+    let isolate = Isolate::new(folder.path(), Connection { read_only: true, ..connection("file:shop.db?immutable=1") });
+    assert_eq!(isolate.rows("SELECT v FROM t"), [[text("seed")]]);
+    assert_eq!(names(folder.path()), ["shop.db"]);
+    let plain = Isolate::new(folder.path(), Connection { read_only: true, ..connection("shop.db") });
+    assert_eq!(plain.rows("SELECT v FROM t"), [[text("seed")]]);
+    assert_eq!(names(folder.path()), ["shop.db", "shop.db-shm", "shop.db-wal"]);
+}
+
 #[test]
 fn a_column_name_that_is_not_utf8_is_an_error_and_no_crash() {
     let folder = tempfile::tempdir().unwrap();
