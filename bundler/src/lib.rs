@@ -7,11 +7,32 @@ use std::path::{Path, PathBuf};
 
 use millrace_core::app::App;
 
+mod adapter;
+mod argument;
+mod auth;
+mod compiler;
+mod descriptor;
 pub mod diagnostic;
 pub mod expression;
+mod field;
+mod findings;
+mod input;
+mod link;
+mod names;
 pub mod placeholder;
+mod prompt;
+mod render;
+mod resource;
+mod root;
+pub mod schema;
 pub mod script;
+mod setting;
+mod source;
 pub mod statement;
+mod template;
+mod tool;
+mod tree;
+mod yaml;
 
 pub use diagnostic::{Diagnostic, Problem, Severity};
 
@@ -48,16 +69,25 @@ pub struct Origin {
     pub place: String,
 }
 
-/// Compiles an app folder.
+/// Compiles an app folder. The same folder gives the same report, whatever order the file system lists it in.
 #[must_use]
 pub fn bundle(folder: &Path, options: &Options) -> Report {
-    let _ = (folder, options);
-    Report { app: None, diagnostics: Vec::new(), files: Vec::new(), origins: Vec::new() }
+    let Some(tree) = tree::Tree::open(folder) else {
+        let message = format!("there is no folder `{}`", folder.display());
+        let help = "Name the folder of an app, or make one with `millrace new NAME`.";
+        let mut findings = findings::Findings::default();
+        findings.error(&source::Source::new(".", ""), 0..0, message, help);
+        return Report { app: None, diagnostics: findings.into_sorted(), files: vec![folder.to_owned()], origins: Vec::new() };
+    };
+    let mut compiler = compiler::Compiler::new(tree, options);
+    let app = compiler.run().filter(|_| !compiler.findings.has_errors());
+    let mut origins = compiler.origins;
+    origins.sort_by(|a, b| a.tool.cmp(&b.tool));
+    Report { app, diagnostics: compiler.findings.into_sorted(), files: compiler.tree.into_seen(), origins }
 }
 
-/// Renders diagnostics for a terminal, with the lines they mean.
+/// Renders diagnostics for a terminal of 100 columns, with the lines they mean, and counts them.
 #[must_use]
 pub fn render(folder: &Path, diagnostics: &[Diagnostic], colour: bool) -> String {
-    let _ = (folder, diagnostics, colour);
-    String::new()
+    render::render(folder, diagnostics, colour)
 }

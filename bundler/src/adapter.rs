@@ -1,0 +1,233 @@
+//! `app/adapters/*.yaml`: the connections.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    rc::Rc,
+};
+
+use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script};
+
+use crate::{
+    compiler::Compiler,
+    field::{Field, Record, Shape, duration_ms},
+    names::{is_name, meant, nearest, one_of},
+    source::Source,
+    statement::Dialect,
+    tree::{Item, MAX_EMBEDDED, is_yaml, parent, stem},
+    yaml::{Data, Document, Entry, Node},
+};
+
+/// `app/adapters/*.yaml`
+pub(crate) static ADAPTER: Record = Record {
+    name: "adapter",
+    noun: "an adapter",
+    doc: "One connection. `{{ env.X }}` works in every text of the file.",
+    fields: &[
+        Field::new("name", Shape::Text, "The name that tools `use`; without it, the file's name."),
+        Field::new("connector", Shape::Text, "What it connects to: `sqlite`.").required(),
+        Field::new("connection_string", Shape::Text, "Where to connect. For `sqlite` a file, relative to the app's folder, or `:memory:`.")
+            .required(),
+        Field::new(
+            "options",
+            Shape::Map(&Shape::Scalar),
+            "`timeout` (of one statement, `30s`), `max_rows` (`10000`), `read_only` (`false`); for `sqlite` also `seed`, a file of SQL, relative to \
+             this file, that fills a database which does not exist yet. Others are the connector's own.",
+        ),
+    ],
+};
+
+/// The adapters of the app.
+#[derive(Debug, Default)]
+pub(crate) struct Adapters {
+    /// Those that could be read, sorted by name.
+    pub(crate) list: Vec<Adapter>,
+    known: BTreeMap<String, Known>,
+    used: BTreeSet<String>,
+}
+
+#[derive(Debug)]
+struct Known {
+    source: Rc<Source>,
+    range: Range<usize>,
+    connector: Option<String>,
+}
+
+/// An adapter that a tool uses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Used {
+    /// Index into [`Adapters::list`].
+    pub(crate) index: u32,
+    /// The language of its statements; `None` where its file is wrong, which has been said.
+    pub(crate) dialect: Option<Dialect>,
+    /// `options.read_only`
+    pub(crate) read_only: bool,
+}
+
+/// Reads every adapter below a folder.
+pub(crate) fn read_all(compiler: &mut Compiler<'_>, folder: &str) -> Adapters {
+    let mut adapters = Adapters::default();
+    for file in compiler.tree.walk(folder).into_iter().filter(|file| is_yaml(&file.name)) {
+        read(compiler, &file, &mut adapters);
+    }
+    adapters.list.sort_by(|a, b| a.name.cmp(&b.name));
+    adapters
+}
+
+fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
+    let Some(document) = compiler.document(&file.path, &ADAPTER) else {
+        // Tools that use it are right to do so.
+        let source = Rc::new(Source::new(file.path.as_str(), ""));
+        adapters.known.entry(stem(&file.name).to_owned()).or_insert(Known { source, range: 0..0, connector: None });
+        return;
+    };
+    let root = &document.root;
+    let name_node = root.at("name");
+    let name = name_node.and_then(Node::text).unwrap_or_else(|| stem(&file.name)).to_owned();
+    let range = name_node.or_else(|| root.at("connector")).map_or(0..0, |node| node.range.clone());
+    if !is_name(&name) {
+        let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
+        compiler.error(&document, range.clone(), format!("`{name}` is no name of an adapter"), help);
+    }
+    let connector = root.text_at("connector").map(|word| word.trim().to_owned());
+    let supported = connector.as_deref().is_some_and(|word| supported(compiler, &document, word));
+    if let Some(other) = adapters.known.get(&name) {
+        let help = format!("The other one is {}. Give one of them another `name`.", other.source.place(other.range.start));
+        compiler.error(&document, range, format!("there are two adapters `{name}`"), help);
+        return;
+    }
+    let known = Known { source: Rc::clone(&document.source), range, connector: connector.clone() };
+    adapters.known.insert(name.clone(), known);
+    let connection_string = match root.at("connection_string") {
+        Some(node) => compiler.env_template(&document, node),
+        None => EnvTemplate::default(),
+    };
+    let Some(connector) = connector else { return };
+    if supported && connector == "sqlite" {
+        check_sqlite(compiler, &document, &connection_string);
+    }
+    adapters.list.push(options(compiler, &document, name, connector, connection_string));
+}
+
+fn supported(compiler: &mut Compiler<'_>, document: &Document, word: &str) -> bool {
+    if compiler.options.connectors.iter().any(|known| known == word) {
+        return true;
+    }
+    let range = document.root.at("connector").map_or(0..0, |node| node.range.clone());
+    let connectors: Vec<&str> = compiler.options.connectors.iter().map(String::as_str).collect();
+    let (message, help) = match nearest(word, connectors.iter().copied()) {
+        Some(near) if dialect(word).is_none() => (format!("there is no connector `{word}`"), format!("Did you mean `{near}`?")),
+        _ => (format!("connector `{word}` is not supported yet"), format!("This build has {}.", one_of(&connectors))),
+    };
+    compiler.error(document, range, message, help);
+    false
+}
+
+/// Refuses a remote database, which `sqlite` of Hyperterse takes, too.
+fn check_sqlite(compiler: &mut Compiler<'_>, document: &Document, connection_string: &EnvTemplate) {
+    let Some(EnvPart::Text(start)) = connection_string.0.first() else { return };
+    let start = start.trim_start().to_ascii_lowercase();
+    let remote = ["libsql://", "http://", "https://", "ws://", "wss://"].into_iter().find(|scheme| start.starts_with(scheme));
+    if let (Some(scheme), Some(node)) = (remote, document.root.at("connection_string")) {
+        let message = format!("a database at `{scheme}` is not supported yet");
+        compiler.error(document, node.range.clone(), message, "Name a file, `file:…` or `:memory:`.");
+    }
+}
+
+fn options(compiler: &mut Compiler<'_>, document: &Document, name: String, connector: String, connection_string: EnvTemplate) -> Adapter {
+    let mut adapter = Adapter {
+        name,
+        connector,
+        connection_string,
+        options: Vec::new(),
+        timeout_ms: 30_000,
+        max_rows: 10_000,
+        read_only: false,
+        seed: None,
+    };
+    for entry in document.root.at("options").map(Node::entries).unwrap_or_default() {
+        match entry.key.as_str() {
+            "timeout" => match entry.value.text().and_then(duration_ms).filter(|ms| *ms > 0) {
+                Some(ms) => adapter.timeout_ms = ms,
+                None => wrong(compiler, document, entry, "It takes a time such as `500ms` or `5s`."),
+            },
+            "max_rows" => match &entry.value.data {
+                Data::Int(rows @ 1..=4_294_967_295) => adapter.max_rows = u32::try_from(*rows).unwrap_or(u32::MAX),
+                _ => wrong(compiler, document, entry, "It takes a whole number from 1."),
+            },
+            "read_only" => match entry.value.bool() {
+                Some(value) => adapter.read_only = value,
+                None => wrong(compiler, document, entry, "It takes `true` or `false`."),
+            },
+            "seed" if adapter.connector == "sqlite" => adapter.seed = seed(compiler, document, &entry.value),
+            _ => adapter.options.push((entry.key.clone(), compiler.env_template(document, &entry.value))),
+        }
+    }
+    adapter.options.sort_by(|a, b| a.0.cmp(&b.0));
+    adapter
+}
+
+fn wrong(compiler: &mut Compiler<'_>, document: &Document, entry: &Entry, help: &str) {
+    let written = entry.value.written(&document.source).unwrap_or_default();
+    compiler.error(document, entry.value.range.clone(), format!("`options.{}` cannot be `{written}`", entry.key), help);
+}
+
+fn seed(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<String> {
+    let name = node.text().unwrap_or_default();
+    let outcome = match compiler.tree.resolve(parent(&document.source.path), name) {
+        Some(path) => compiler.tree.read(&path, MAX_EMBEDDED).map_err(|why| why.to_string()),
+        None => Err("is outside of the app's folder".to_owned()),
+    };
+    let outcome = outcome.and_then(|bytes| String::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned()));
+    match outcome {
+        Ok(text) => Some(text),
+        Err(why) => {
+            let help = "It takes a file of SQL, relative to this file.";
+            compiler.error(document, node.range.clone(), format!("the seed `{name}` {why}"), help);
+            None
+        }
+    }
+}
+
+impl Adapters {
+    /// The adapter that a tool names. `None` where there is none, or where its file is wrong; both have been said.
+    pub(crate) fn find(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<Used> {
+        let name = node.text()?;
+        let Some(known) = self.known.get(name) else {
+            let names: Vec<&str> = self.known.keys().map(String::as_str).collect();
+            let help = match names.as_slice() {
+                [] => "The app has no adapters yet: describe one under `app/adapters`.".to_owned(),
+                names => meant(name, names, "The adapters are"),
+            };
+            compiler.error(document, node.range.clone(), format!("there is no adapter `{name}`"), help);
+            return None;
+        };
+        self.used.insert(name.to_owned());
+        let dialect = known.connector.as_deref().and_then(dialect);
+        let found = self.list.iter().position(|adapter| adapter.name == name).and_then(|index| u32::try_from(index).ok());
+        let read_only = found.and_then(|index| self.list.get(index as usize)).is_some_and(|adapter| adapter.read_only);
+        Some(Used { index: found.unwrap_or(0), dialect, read_only })
+    }
+
+    /// Notes adapters that no tool uses and no script names.
+    pub(crate) fn warn_unused(&self, compiler: &mut Compiler<'_>, scripts: &[Script]) {
+        for (name, known) in self.known.iter().filter(|(name, _)| !self.used.contains(*name)) {
+            let quoted = ['"', '\'', '`'].map(|quote| format!("{quote}{name}{quote}"));
+            if scripts.iter().any(|script| quoted.iter().any(|name| script.program.contains(name.as_str()))) {
+                continue;
+            }
+            let message = format!("no tool uses the adapter `{name}`");
+            compiler.findings.warning(&known.source, known.range.clone(), message, "Remove it, or `use` it in a tool.");
+        }
+    }
+}
+
+/// The language that a connector's statements are written in.
+fn dialect(connector: &str) -> Option<Dialect> {
+    match connector {
+        "sqlite" | "libsql" | "d1" => Some(Dialect::Sqlite),
+        "postgres" => Some(Dialect::Postgres),
+        "mysql" => Some(Dialect::MySql),
+        _ => None,
+    }
+}

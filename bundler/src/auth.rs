@@ -1,0 +1,154 @@
+//! `auth`: who may call a tool.
+
+use millrace_core::app::{ApiKey, Auth, EnvPart, EnvTemplate, ExpectedKey, Literal, PolicyValue};
+
+use crate::{
+    compiler::Compiler,
+    field::{Checked, Field, Record, Shape, check_part},
+    link::is_reference,
+    names::nearest,
+    tree::parent,
+    yaml::{Data, Document, Node},
+};
+
+/// `auth`
+pub(crate) static AUTH: Record = Record {
+    name: "auth",
+    noun: "`auth`",
+    doc: "Who may call. Without it, everyone may.",
+    fields: &[
+        Field::new("plugin", Shape::Text, "`allow_all`, `api_key`, or a script: `./auth/x.ts`, with `#name` for a named export.")
+            .required(),
+        Field::new("policy", Shape::Map(&Shape::Any), "What the plugin needs. For `api_key` see its keys; a script gets it as `policy`."),
+    ],
+};
+
+/// `auth.policy` of `api_key`
+pub(crate) static API_KEY_POLICY: Record = Record {
+    name: "api_key_policy",
+    noun: "the policy of `api_key`",
+    doc: "The keys that are let in, by the header `X-API-Key` or `Authorization: Bearer`. Without any, the variable `MILLRACE_API_KEY` is the key.",
+    fields: &[
+        Field::new("value", ONE_OR_MORE, "The key, or several. Take it from the environment: `\"{{ env.API_KEY }}\"`."),
+        Field::new("sha256", ONE_OR_MORE, "The SHA-256 of the key in hexadecimal, or several, so that the key itself is nowhere."),
+        Field::new("keys", Shape::List(&Shape::Record(&API_KEY)), "Keys that tell callers apart."),
+        Field::new("name", Shape::Text, "`auth.subject` of callers with `value` or `sha256`.").default("api_key"),
+        Field::new("scopes", Shape::List(&Shape::Text), "`auth.scopes` of callers with `value` or `sha256`.").default("[]"),
+        Field::new("roles", Shape::List(&Shape::Text), "`auth.roles` of callers with `value` or `sha256`.").default("[]"),
+    ],
+};
+
+/// One of `auth.policy.keys`
+pub(crate) static API_KEY: Record = Record {
+    name: "api_key",
+    noun: "a key",
+    doc: "One key, and who comes with it.",
+    fields: &[
+        Field::new("name", Shape::Text, "`auth.subject` of callers with this key.").required(),
+        Field::new("value", Shape::Text, "The key; or `sha256`."),
+        Field::new("sha256", Shape::Text, "The SHA-256 of the key in hexadecimal; or `value`."),
+        Field::new("scopes", Shape::List(&Shape::Text), "`auth.scopes` of callers with this key.").default("[]"),
+        Field::new("roles", Shape::List(&Shape::Text), "`auth.roles` of callers with this key.").default("[]"),
+    ],
+};
+
+const ONE_OR_MORE: Shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]);
+
+impl Compiler<'_> {
+    /// Reads an `auth` block. `None` where it is wrong, which has been said.
+    pub(crate) fn auth(&mut self, document: &Document, node: &Node) -> Option<Auth> {
+        let plugin_node = node.at("plugin")?;
+        let plugin = plugin_node.text()?.trim();
+        let word = if self.imported { plugin.to_ascii_lowercase() } else { plugin.to_owned() };
+        match word.as_str() {
+            "allow_all" => Some(Auth::AllowAll),
+            "api_key" => Some(Auth::ApiKey(self.api_keys(document, node))),
+            "jwt" => {
+                let help = "Use `api_key`, or a script: `./auth/x.ts`.";
+                self.error(document, plugin_node.range.clone(), "the auth plugin `jwt` is not supported yet", help);
+                None
+            }
+            _ if is_reference(plugin) => {
+                let script = self.script(document, plugin_node, parent(&document.source.path))?;
+                let policy = node.at("policy").map(Node::entries).unwrap_or_default();
+                let policy = policy.iter().map(|entry| (entry.key.clone(), self.policy_value(document, &entry.value))).collect();
+                Some(Auth::Script { script, policy })
+            }
+            _ => {
+                let help = match nearest(&word, ["allow_all", "api_key"]) {
+                    Some(near) => format!("Did you mean `{near}`?"),
+                    None => "Use `allow_all`, `api_key`, or a script: `./auth/x.ts`.".into(),
+                };
+                self.error(document, plugin_node.range.clone(), format!("there is no auth plugin `{plugin}`"), help);
+                None
+            }
+        }
+    }
+
+    fn policy_value(&mut self, document: &Document, node: &Node) -> PolicyValue {
+        match node.data {
+            Data::Text(_) => PolicyValue::Text(self.env_template(document, node)),
+            _ => PolicyValue::Literal(Literal(node.json())),
+        }
+    }
+
+    fn api_keys(&mut self, document: &Document, node: &Node) -> Vec<ApiKey> {
+        let mut keys = Vec::new();
+        if let Some(entry) = node.entry("policy") {
+            let mut policy = entry.value.clone();
+            let checked = Checked::strict(self.imported);
+            check_part(document, &mut policy, &API_KEY_POLICY, "auth.policy", entry.key_range.clone(), checked, &mut self.findings);
+            let name = policy.text_at("name").unwrap_or("api_key").to_owned();
+            let found = self.expected(document, &policy);
+            keys.extend(found.into_iter().map(|expected| key(&name, expected, &policy)));
+            for item in policy.at("keys").map(Node::items).unwrap_or_default() {
+                let mut found = self.expected(document, item);
+                if found.len() != 1 {
+                    let help = "Give the key by one of them.";
+                    self.error(document, item.range.clone(), "a key takes exactly one of `value` and `sha256`", help);
+                }
+                if let Some(expected) = found.pop() {
+                    keys.push(key(item.text_at("name").unwrap_or_default(), expected, item));
+                }
+            }
+        }
+        if keys.is_empty() {
+            let variables: &[&str] = if self.imported { &["MILLRACE_API_KEY", "HYPERTERSE_API_KEY"] } else { &["MILLRACE_API_KEY"] };
+            keys.extend(variables.iter().map(|variable| {
+                let expected = ExpectedKey::Value(EnvTemplate(vec![EnvPart::Env((*variable).to_owned())]));
+                key("api_key", expected, node.at("policy").unwrap_or(node))
+            }));
+        }
+        keys
+    }
+
+    /// The expected keys under `value` and `sha256`. An empty `value` is none.
+    fn expected(&mut self, document: &Document, node: &Node) -> Vec<ExpectedKey> {
+        let mut found = Vec::new();
+        for value in one_or_more(node.at("value")).filter(|value| value.text().is_some_and(|text| !text.trim().is_empty())) {
+            found.push(ExpectedKey::Value(self.env_template(document, value)));
+        }
+        for digest in one_or_more(node.at("sha256")) {
+            let text = digest.text().unwrap_or_default().trim();
+            let literal = !text.contains("{{");
+            if literal && (text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+                let help = "It has 64 hexadecimal digits: `printf %s KEY | sha256sum`.";
+                self.error(document, digest.range.clone(), "`sha256` is no SHA-256 digest", help);
+                continue;
+            }
+            found.push(ExpectedKey::Sha256(self.env_template(document, digest)));
+        }
+        found
+    }
+}
+
+fn one_or_more(node: Option<&Node>) -> impl Iterator<Item = &Node> {
+    node.into_iter().flat_map(|node| match &node.data {
+        Data::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    })
+}
+
+fn key(name: &str, expected: ExpectedKey, node: &Node) -> ApiKey {
+    ApiKey { name: name.to_owned(), expected, scopes: node.texts_at("scopes"), roles: node.texts_at("roles") }
+}

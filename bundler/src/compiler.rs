@@ -1,0 +1,145 @@
+//! One run of the bundler: what the readers share, and the order they run in.
+
+use std::ops::Range;
+
+use millrace_core::app::App;
+
+use crate::{
+    Options, Origin, adapter,
+    field::{Checked, Record, check},
+    findings::Findings,
+    link::Links,
+    prompt, resource, root,
+    source::Source,
+    tool,
+    tree::{MAX_YAML, Tree, Unreadable},
+    yaml::{Document, Node},
+};
+
+/// What the readers share.
+pub(crate) struct Compiler<'a> {
+    /// The app's folder.
+    pub(crate) tree: Tree,
+    /// What was found.
+    pub(crate) findings: Findings,
+    /// What the app is built for.
+    pub(crate) options: &'a Options,
+    /// The app is one of Hyperterse.
+    pub(crate) imported: bool,
+    /// The scripts.
+    pub(crate) links: Links,
+    /// Where the tools' settings came from.
+    pub(crate) origins: Vec<Origin>,
+}
+
+/// A value, and where its author put it.
+#[derive(Clone, Debug)]
+pub(crate) struct Placed<T> {
+    /// The value.
+    pub(crate) value: T,
+    /// `millrace.yaml:4:1`, or `default`.
+    pub(crate) place: String,
+}
+
+impl<T> Placed<T> {
+    /// A value that nobody set.
+    pub(crate) fn default(value: T) -> Self {
+        Self { value, place: "default".into() }
+    }
+
+    /// A value of a file.
+    pub(crate) fn at(value: T, document: &Document, node: &Node) -> Self {
+        Self { value, place: document.source.place(node.range.start) }
+    }
+}
+
+impl<'a> Compiler<'a> {
+    /// Starts a run.
+    pub(crate) fn new(tree: Tree, options: &'a Options) -> Self {
+        Self { tree, findings: Findings::default(), options, imported: false, links: Links::default(), origins: Vec::new() }
+    }
+
+    /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
+    /// error.
+    pub(crate) fn run(&mut self) -> Option<App> {
+        let root = root::read(self)?;
+        let mut adapters = adapter::read_all(self, &root.adapters_folder);
+        let tools = tool::read_all(self, &root, &mut adapters);
+        let prompts = prompt::read_all(self, &root);
+        let resources = resource::read_all(self, &root);
+        let scripts = self.links.take_scripts();
+        adapters.warn_unused(self, &scripts);
+        if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !self.findings.has_errors() {
+            let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
+            self.findings.warning(&root.document.source, 0..0, "the app has no tools, no prompts and no resources", help);
+        }
+        Some(App {
+            name: root.name,
+            version: root.version,
+            instructions: root.instructions,
+            server: root.server,
+            env: root.env,
+            fetch_allow: root.fetch_allow,
+            adapters: adapters.list,
+            scripts,
+            tools,
+            prompts,
+            resources,
+        })
+    }
+
+    /// Reads a YAML file and checks it against its table. What is wrong in it is taken out; `None` where nothing can be read.
+    pub(crate) fn document(&mut self, path: &str, record: &'static Record) -> Option<Document> {
+        let mut document = self.unchecked(path)?;
+        check(&mut document, record, Checked::strict(self.imported), &mut self.findings);
+        Some(document)
+    }
+
+    /// Reads a YAML file.
+    pub(crate) fn unchecked(&mut self, path: &str) -> Option<Document> {
+        let source = self.text(path, MAX_YAML)?;
+        Document::parse(source, &mut self.findings)
+    }
+
+    /// Reads a text file that has to be there.
+    pub(crate) fn text(&mut self, path: &str, limit: u64) -> Option<Source> {
+        let bytes = match self.tree.read(path, limit) {
+            Ok(bytes) => bytes,
+            Err(why) => {
+                self.unreadable(path, why);
+                return None;
+            }
+        };
+        match String::from_utf8(bytes) {
+            Ok(text) => Some(Source::new(path, text.strip_prefix('\u{feff}').unwrap_or(&text))),
+            Err(error) => {
+                let good = error.utf8_error().valid_up_to();
+                let text = String::from_utf8_lossy(&error.as_bytes()[..good]).into_owned();
+                let end = text.len();
+                let help = "Save the file as UTF-8.";
+                self.findings.error(&Source::new(path, text), end..end, "the file is not UTF-8 from here on", help);
+                None
+            }
+        }
+    }
+
+    /// Notes that a file, which someone listed, cannot be read.
+    fn unreadable(&mut self, path: &str, why: Unreadable) {
+        self.findings.error(&Source::new(path, ""), 0..0, format!("`{path}` {why}"), "");
+    }
+
+    /// Notes a mistake of a document. An empty `help` is none.
+    pub(crate) fn error(&mut self, document: &Document, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+        self.findings.error(&document.source, range, message, help);
+    }
+
+    /// Notes something to look at. An empty `help` is none.
+    pub(crate) fn warning(&mut self, document: &Document, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
+        self.findings.warning(&document.source, range, message, help);
+    }
+
+    /// Notes where a setting of a tool came from.
+    pub(crate) fn origin(&mut self, tool: &str, setting: &str, value: impl Into<String>, place: impl Into<String>) {
+        self.origins.push(Origin { tool: tool.into(), setting: setting.into(), value: value.into(), place: place.into() });
+    }
+}

@@ -1,0 +1,88 @@
+//! The entries of `tools/list`, `prompts/list` and the resource lists, as JSON text. Members always come in the same order.
+
+use serde_json::{Map, Value, json};
+
+use crate::input::{Declared, schema::members};
+
+/// What the entry of a tool says.
+pub(crate) struct ToolEntry<'a> {
+    /// `name`
+    pub(crate) name: &'a str,
+    /// `title`
+    pub(crate) title: Option<&'a str>,
+    /// `description`
+    pub(crate) description: &'a str,
+    /// `inputs`
+    pub(crate) inputs: &'a [Declared],
+    /// `annotations`, in order
+    pub(crate) annotations: Vec<(&'static str, Value)>,
+    /// `tags`
+    pub(crate) tags: &'a [String],
+}
+
+/// The entry of a tool.
+pub(crate) fn tool(entry: &ToolEntry<'_>) -> String {
+    let mut object = head(entry.name, entry.title, Some(entry.description));
+    let mut schema = Map::new();
+    schema.insert("type".into(), "object".into());
+    let schemas = entry.inputs.iter().map(|declared| declared.schema.clone()).collect();
+    members(&mut schema, entry.inputs.iter().map(|declared| &declared.input), schemas);
+    object.insert("inputSchema".into(), schema.into());
+    if !entry.annotations.is_empty() {
+        let annotations: Map<String, Value> = entry.annotations.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
+        object.insert("annotations".into(), annotations.into());
+    }
+    if !entry.tags.is_empty() {
+        object.insert("_meta".into(), json!({ "millrace/tags": entry.tags }));
+    }
+    Value::Object(object).to_string()
+}
+
+/// What the entry of a prompt says of an argument.
+pub(crate) struct ArgumentEntry<'a> {
+    /// `name`
+    pub(crate) name: &'a str,
+    /// `title`
+    pub(crate) title: Option<&'a str>,
+    /// `description`
+    pub(crate) description: Option<&'a str>,
+    /// `required`
+    pub(crate) required: bool,
+}
+
+/// The entry of a prompt.
+pub(crate) fn prompt(name: &str, title: Option<&str>, description: Option<&str>, arguments: &[ArgumentEntry<'_>]) -> String {
+    let mut object = head(name, title, description);
+    if !arguments.is_empty() {
+        let list: Vec<Value> = arguments
+            .iter()
+            .map(|argument| {
+                let mut object = head(argument.name, argument.title, argument.description);
+                object.insert("required".into(), argument.required.into());
+                Value::Object(object)
+            })
+            .collect();
+        object.insert("arguments".into(), list.into());
+    }
+    Value::Object(object).to_string()
+}
+
+/// The entry of a resource (`key` is `uri`) or of a resource template (`uriTemplate`).
+pub(crate) fn resource(key: &str, uri: &str, name: &str, title: Option<&str>, description: Option<&str>, mime_type: &str) -> String {
+    let mut object = Map::new();
+    object.insert(key.to_owned(), uri.into());
+    object.extend(head(name, title, description));
+    object.insert("mimeType".into(), mime_type.into());
+    Value::Object(object).to_string()
+}
+
+fn head(name: &str, title: Option<&str>, description: Option<&str>) -> Map<String, Value> {
+    let mut object = Map::new();
+    object.insert("name".into(), name.into());
+    for (key, value) in [("title", title), ("description", description)] {
+        if let Some(value) = value {
+            object.insert(key.into(), value.into());
+        }
+    }
+    object
+}

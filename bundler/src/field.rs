@@ -1,0 +1,113 @@
+//! The tables of the app format: every key of every file, its type, its meaning, its default.
+//!
+//! One table is read by [`check`] (which finds unknown keys and wrong types), by the editor schemas and by the reference in
+//! [`schema`](crate::schema): they cannot drift apart.
+
+mod check;
+mod unit;
+
+pub(crate) use check::{Checked, check, check_part, noun};
+pub(crate) use unit::{duration_ms, size_bytes};
+
+/// A map with known keys.
+#[derive(Debug)]
+pub(crate) struct Record {
+    /// Its name in schemas: `tool`, `auth`.
+    pub(crate) name: &'static str,
+    /// What it is in a sentence: `a tool`, `` `server` ``.
+    pub(crate) noun: &'static str,
+    /// What it is.
+    pub(crate) doc: &'static str,
+    /// Its keys, in the order of the reference.
+    pub(crate) fields: &'static [Field],
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field {
+    /// The key.
+    pub(crate) key: &'static str,
+    /// What its value may be.
+    pub(crate) shape: Shape,
+    /// What it means: one sentence or two.
+    pub(crate) doc: &'static str,
+    /// What holds without it, as the author would write it.
+    pub(crate) default: Option<&'static str>,
+    /// Has to be there.
+    pub(crate) required: bool,
+    /// Whether it can be used.
+    pub(crate) status: Status,
+}
+
+/// Whether a key can be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Status {
+    /// It can.
+    Now,
+    /// It belongs to the format, but this version does not have it: refused, not ignored.
+    Later,
+    /// It comes from Hyperterse, and is read in its apps only.
+    Imported,
+}
+
+/// What a value may be.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Shape {
+    /// Text.
+    Text,
+    /// A truth value.
+    Bool,
+    /// A whole number within bounds.
+    Int(i64, i64),
+    /// Any number.
+    Number,
+    /// Bytes: `1mb`, `256kb`, `4096`.
+    Size,
+    /// Time: `5s`, `500ms`, `2m`.
+    Duration,
+    /// Text, a number or a truth value.
+    Scalar,
+    /// Anything.
+    Any,
+    /// One of some words; the second list holds words of a later version.
+    Word(&'static [&'static str], &'static [&'static str]),
+    /// A list.
+    List(&'static Shape),
+    /// A map with keys of the author's.
+    Map(&'static Shape),
+    /// A map with known keys.
+    Record(&'static Record),
+    /// One of these.
+    OneOf(&'static [Shape]),
+}
+
+impl Field {
+    /// A key that may be left out and has no default.
+    pub(crate) const fn new(key: &'static str, shape: Shape, doc: &'static str) -> Self {
+        Self { key, shape, doc, default: None, required: false, status: Status::Now }
+    }
+
+    /// Gives it a default.
+    pub(crate) const fn default(mut self, default: &'static str) -> Self {
+        self.default = Some(default);
+        self
+    }
+
+    /// Makes it required.
+    pub(crate) const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+
+    /// Puts it off to a later version.
+    pub(crate) const fn later(mut self) -> Self {
+        self.status = Status::Later;
+        self
+    }
+
+    /// Keeps it to apps of Hyperterse.
+    pub(crate) const fn imported(mut self) -> Self {
+        self.status = Status::Imported;
+        self
+    }
+}

@@ -1,0 +1,232 @@
+//! Checks a file against its table.
+
+use std::{ops::Range, rc::Rc};
+
+use super::{Record, Shape, Status, duration_ms, size_bytes};
+use crate::{
+    Severity,
+    findings::Findings,
+    names::{nearest, one_of},
+    source::Source,
+    yaml::{Data, Document, Node},
+};
+
+/// How a file is checked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Checked {
+    /// The app is one of Hyperterse: its keys are known, too.
+    pub(crate) imported: bool,
+    /// How bad unknown keys and wrong types are: an error, but a warning in `.hyperterse`, which always ignored them.
+    pub(crate) severity: Severity,
+}
+
+/// Notes every unknown key, missing key, wrong type and key of a later version. What is wrong is read as if it were not there.
+pub(crate) fn check(document: &mut Document, record: &'static Record, checked: Checked, findings: &mut Findings) {
+    let mut walk = Walk { source: Rc::clone(&document.source), checked, findings };
+    if !walk.value(&mut document.root, &Shape::Record(record), "", 0..0) {
+        document.root.data = Data::Map(Vec::new());
+    }
+}
+
+/// Checks a part of a file against a table of its own, as [`check`] does a whole file.
+pub(crate) fn check_part(
+    document: &Document,
+    node: &mut Node,
+    record: &'static Record,
+    path: &str,
+    key: Range<usize>,
+    checked: Checked,
+    findings: &mut Findings,
+) {
+    let mut walk = Walk { source: Rc::clone(&document.source), checked, findings };
+    if !walk.value(node, &Shape::Record(record), path, key) {
+        node.data = Data::Map(Vec::new());
+    }
+}
+
+impl Checked {
+    /// Everything that is wrong is an error.
+    pub(crate) fn strict(imported: bool) -> Self {
+        Self { imported, severity: Severity::Error }
+    }
+}
+
+struct Walk<'a> {
+    source: Rc<Source>,
+    checked: Checked,
+    findings: &'a mut Findings,
+}
+
+impl Walk<'_> {
+    /// Checks one value and everything in it, and takes out what is wrong in it; false where the value itself is wrong.
+    fn value(&mut self, node: &mut Node, shape: &Shape, path: &str, key: Range<usize>) -> bool {
+        let fits = match shape {
+            Shape::Any => true,
+            Shape::OneOf(shapes) => {
+                let Some(shape) = shapes.iter().find(|shape| kind_fits(node, shape)) else {
+                    return self.wrong(node, shape, path, key);
+                };
+                return self.value(node, shape, path, key);
+            }
+            Shape::List(element) => {
+                if matches!(node.data, Data::Null) {
+                    return true;
+                }
+                let Data::List(items) = &mut node.data else { return self.wrong(node, shape, path, key) };
+                let mut index = 0;
+                items.retain_mut(|item| {
+                    let path = format!("{path}[{index}]");
+                    index += 1;
+                    let range = item.range.clone();
+                    self.value(item, element, &path, range)
+                });
+                true
+            }
+            Shape::Map(element) => {
+                if matches!(node.data, Data::Null) {
+                    return true;
+                }
+                let Data::Map(entries) = &mut node.data else { return self.wrong(node, shape, path, key) };
+                entries.retain_mut(|entry| self.value(&mut entry.value, element, &join(path, &entry.key), entry.key_range.clone()));
+                true
+            }
+            Shape::Record(record) => {
+                if matches!(node.data, Data::Null) {
+                    node.data = Data::Map(Vec::new());
+                }
+                if !matches!(node.data, Data::Map(_)) {
+                    return self.wrong(node, shape, path, key);
+                }
+                self.record(node, record, path, key);
+                return true;
+            }
+            Shape::Word(now, later) => match node.text() {
+                Some(word) if now.contains(&word) => true,
+                Some(word) if later.contains(&word) => {
+                    let message = format!("`{path}: {word}` is not supported yet");
+                    self.findings.error(&self.source, node.range.clone(), message, format!("Use {}.", one_of(now)));
+                    return false;
+                }
+                _ => false,
+            },
+            Shape::Text => matches!(node.data, Data::Text(_)),
+            Shape::Bool => node.bool().is_some(),
+            Shape::Int(min, max) => matches!(node.data, Data::Int(value) if value >= *min && value <= *max),
+            Shape::Number => node.number().is_some_and(f64::is_finite),
+            Shape::Size => node.written(&self.source).is_some_and(|text| size_bytes(&text).is_some()),
+            Shape::Duration => node.text().is_some_and(|text| duration_ms(text).is_some()),
+            Shape::Scalar => !matches!(node.data, Data::Null | Data::List(_) | Data::Map(_)),
+        };
+        fits || self.wrong(node, shape, path, key)
+    }
+
+    fn record(&mut self, node: &mut Node, record: &'static Record, path: &str, key: Range<usize>) {
+        let Data::Map(entries) = &mut node.data else { return };
+        let imported = self.checked.imported;
+        let written: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
+        let known = |status: Status| status == Status::Now || (status == Status::Imported && imported);
+        entries.retain_mut(|entry| {
+            let at = join(path, &entry.key);
+            match record.fields.iter().find(|field| field.key == entry.key && (field.status == Status::Later || known(field.status))) {
+                Some(field) if field.status == Status::Later => {
+                    let message = format!("`{at}` is not supported yet");
+                    self.findings.error(&self.source, entry.key_range.clone(), message, "Remove it; this version would ignore it.");
+                    false
+                }
+                Some(field) => self.value(&mut entry.value, &field.shape, &at, entry.key_range.clone()),
+                None => {
+                    let keys: Vec<&str> = record.fields.iter().filter(|field| known(field.status)).map(|field| field.key).collect();
+                    let help = match nearest(&entry.key, keys.iter().copied()) {
+                        Some(near) => format!("Did you mean `{near}`?"),
+                        None => format!("The keys here are {}.", one_of(&keys)),
+                    };
+                    let message = format!("`{at}` is no key of {}", record.noun);
+                    self.findings.report(self.checked.severity, &self.source, entry.key_range.clone(), message, help);
+                    false
+                }
+            }
+        });
+        for field in record.fields.iter().filter(|field| field.required && known(field.status)) {
+            if !written.iter().any(|key| key == field.key) {
+                let range = if path.is_empty() { node.range.start..node.range.start } else { key.clone() };
+                let message = format!("`{}` is missing", join(path, field.key));
+                self.findings.error(&self.source, range, message, format!("{} {}", field.doc, wants(&field.shape)));
+            }
+        }
+    }
+
+    fn wrong(&mut self, node: &Node, shape: &Shape, path: &str, key: Range<usize>) -> bool {
+        let range = if matches!(node.data, Data::Null) || node.range.is_empty() { key } else { node.range.clone() };
+        let found = match (&node.data, shape) {
+            (Data::Text(word), Shape::Word(..)) => format!("`{word}`"),
+            (Data::Text(text), Shape::Size | Shape::Duration) => format!("`{text}`"),
+            (Data::Int(value), Shape::Int(..)) => value.to_string(),
+            _ => node.kind().to_owned(),
+        };
+        let subject = if path.is_empty() { "the file".to_owned() } else { format!("`{path}`") };
+        let mut help = wants(shape);
+        match (shape, &node.data) {
+            (Shape::Word(now, _), Data::Text(word)) => {
+                if let Some(near) = nearest(word, now.iter().copied()) {
+                    help = format!("Did you mean `{near}`?");
+                }
+            }
+            (Shape::Text, Data::Int(_) | Data::Float(_) | Data::Bool(_)) => "Put it between quotes.".clone_into(&mut help),
+            _ => {}
+        }
+        let message = format!("{subject} cannot be {found}");
+        self.findings.report(self.checked.severity, &self.source, range, message, help);
+        false
+    }
+}
+
+/// Whether a value is of the kind that a shape asks for; what is inside it is not looked at.
+fn kind_fits(node: &Node, shape: &Shape) -> bool {
+    match shape {
+        Shape::List(_) => matches!(node.data, Data::List(_)),
+        Shape::Map(_) | Shape::Record(_) => matches!(node.data, Data::Map(_)),
+        Shape::Text | Shape::Word(..) => matches!(node.data, Data::Text(_)),
+        Shape::Bool => matches!(node.data, Data::Bool(_)),
+        Shape::Int(..) => matches!(node.data, Data::Int(_)),
+        Shape::Number => matches!(node.data, Data::Int(_) | Data::Float(_)),
+        Shape::Size | Shape::Duration | Shape::Scalar => !matches!(node.data, Data::Null | Data::List(_) | Data::Map(_)),
+        Shape::Any => true,
+        Shape::OneOf(shapes) => shapes.iter().any(|shape| kind_fits(node, shape)),
+    }
+}
+
+/// What a shape takes, as a sentence.
+fn wants(shape: &Shape) -> String {
+    format!("It takes {}.", noun(shape))
+}
+
+/// What a shape takes, as a noun.
+pub(crate) fn noun(shape: &Shape) -> String {
+    match shape {
+        Shape::Text => "text".into(),
+        Shape::Bool => "`true` or `false`".into(),
+        Shape::Int(i64::MIN, i64::MAX) => "a whole number".into(),
+        Shape::Int(min, i64::MAX) => format!("a whole number from {min}"),
+        Shape::Int(min, max) => format!("a whole number from {min} to {max}"),
+        Shape::Number => "a number".into(),
+        Shape::Size => "a size such as `256kb` or `1mb`".into(),
+        Shape::Duration => "a time such as `500ms` or `5s`".into(),
+        Shape::Scalar => "text, a number, `true` or `false`".into(),
+        Shape::Any => "anything".into(),
+        Shape::Word(now, _) => one_of(now),
+        Shape::List(element) => format!("a list; each element is {}", noun(element)),
+        Shape::Map(element) => format!("a map; each value is {}", noun(element)),
+        Shape::Record(record) => {
+            format!("a map with the keys {}", one_of(&now(record)))
+        }
+        Shape::OneOf(shapes) => shapes.iter().map(noun).collect::<Vec<_>>().join(", or "),
+    }
+}
+
+fn now(record: &Record) -> Vec<&'static str> {
+    record.fields.iter().filter(|field| field.status == Status::Now).map(|field| field.key).collect()
+}
+
+fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}

@@ -1,0 +1,204 @@
+//! Values that an author writes for an input: defaults, allowed values, examples.
+
+use millrace_core::app::{Input, InputKind};
+use regex::Regex;
+use serde_json::Value;
+
+use crate::yaml::{Data, Node};
+
+/// The greatest whole number that JSON carries without loss.
+const MAX_SAFE: i64 = (1 << 53) - 1;
+
+/// A value of an app of Hyperterse, where every default is text: read as the type where it can be.
+pub(super) fn coerced(node: &Node, kind: InputKind) -> Value {
+    let Data::Text(text) = &node.data else {
+        return match (kind, node.json()) {
+            (InputKind::String | InputKind::Datetime, value @ (Value::Number(_) | Value::Bool(_))) => value.to_string().into(),
+            (_, value) => value,
+        };
+    };
+    let parsed = match kind {
+        InputKind::Int => text.parse::<i64>().ok().map(Value::from),
+        InputKind::Float => text.parse::<f64>().ok().map(Value::from),
+        InputKind::Boolean => match text.as_str() {
+            "1" | "t" | "T" | "TRUE" | "true" | "True" => Some(true.into()),
+            "0" | "f" | "F" | "FALSE" | "false" | "False" => Some(false.into()),
+            _ => None,
+        },
+        _ => None,
+    };
+    parsed.unwrap_or_else(|| text.as_str().into())
+}
+
+/// Whether a value fits an input; else what is wrong, and how to mend it.
+pub(super) fn check(value: &Value, input: &Input, path: &str) -> Result<(), (String, String)> {
+    if value.is_null() && input.nullable {
+        return Ok(());
+    }
+    if !has_kind(value, input.kind) {
+        let message = format!("`{path}` does not have the type `{}`", input.kind.as_str());
+        return Err((message, expected(input.kind).to_owned()));
+    }
+    if !input.allowed.is_empty() && !input.allowed.iter().any(|allowed| allowed.0 == *value) {
+        let allowed: Vec<String> = input.allowed.iter().map(|allowed| format!("`{}`", allowed.0)).collect();
+        return Err((format!("`{path}` is none of the values of `enum`"), format!("They are {}.", allowed.join(", "))));
+    }
+    if let Some(amount) = amount(value) {
+        if input.min.is_some_and(|min| amount < min) {
+            return Err((format!("`{path}` is below `min`"), String::new()));
+        }
+        if input.max.is_some_and(|max| amount > max) {
+            return Err((format!("`{path}` is above `max`"), String::new()));
+        }
+    }
+    if let (Some(pattern), Some(text)) = (&input.pattern, value.as_str())
+        && Regex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text))
+    {
+        return Err((format!("`{path}` does not match `pattern`"), String::new()));
+    }
+    if let (Some(item), Some(values)) = (&input.items, value.as_array()) {
+        for (index, value) in values.iter().enumerate() {
+            check(value, item, &format!("{path}[{index}]"))?;
+        }
+    }
+    if let (false, Some(members)) = (input.fields.is_empty(), value.as_object()) {
+        for name in members.keys() {
+            if !input.fields.iter().any(|field| field.name == *name) {
+                return Err((format!("`{path}.{name}` is no field of it"), "Remove it, or declare it under `fields`.".into()));
+            }
+        }
+        for field in &input.fields {
+            match members.get(&field.name) {
+                Some(value) => check(value, field, &format!("{path}.{}", field.name))?,
+                None if field.optional || field.default.is_some() => {}
+                None => return Err((format!("`{path}.{}` is missing", field.name), String::new())),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The value as the pipeline has it: a whole number of a `float` is a float.
+pub(super) fn normal(value: Value, input: &Input) -> Value {
+    match (input.kind, value) {
+        (InputKind::Float, Value::Number(number)) => number.as_f64().map_or(Value::Null, Value::from),
+        (_, value) => value,
+    }
+}
+
+/// What `min` and `max` are about.
+#[allow(clippy::cast_precision_loss, reason = "lengths are far below 2^53")]
+fn amount(value: &Value) -> Option<f64> {
+    match value {
+        Value::Number(number) => number.as_f64(),
+        Value::String(text) => Some(text.chars().count() as f64),
+        Value::Array(items) => Some(items.len() as f64),
+        Value::Null | Value::Bool(_) | Value::Object(_) => None,
+    }
+}
+
+fn has_kind(value: &Value, kind: InputKind) -> bool {
+    let text = |fits: fn(&str) -> bool| value.as_str().is_some_and(fits);
+    match kind {
+        InputKind::String => value.is_string(),
+        InputKind::Int => value.as_i64().is_some_and(|number| (-MAX_SAFE..=MAX_SAFE).contains(&number)),
+        InputKind::Float => value.as_f64().is_some(),
+        InputKind::Boolean => value.is_boolean(),
+        InputKind::Datetime => text(is_datetime),
+        InputKind::Date => text(is_date),
+        InputKind::Uuid => text(is_uuid),
+        InputKind::Array => value.is_array(),
+        InputKind::Object => value.is_object(),
+        InputKind::Json => true,
+    }
+}
+
+fn expected(kind: InputKind) -> &'static str {
+    match kind {
+        InputKind::String => "It takes text; put it between quotes.",
+        InputKind::Int => "It takes a whole number of at most 2^53 - 1.",
+        InputKind::Float => "It takes a number.",
+        InputKind::Boolean => "It takes `true` or `false`.",
+        InputKind::Datetime => "It takes a time such as `2025-03-01T12:00:00Z`, `2025-03-01 12:00:00` or `2025-03-01`.",
+        InputKind::Date => "It takes a day such as `2025-03-01`.",
+        InputKind::Uuid => "It takes a UUID such as `6ba7b810-9dad-11d1-80b4-00c04fd430c8`.",
+        InputKind::Array => "It takes a list.",
+        InputKind::Object => "It takes a map.",
+        InputKind::Json => "",
+    }
+}
+
+fn is_date(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    let number = |range| text.get(range).and_then(|part: &str| part.parse::<u32>().ok());
+    if bytes.len() != 10 || bytes[4] != b'-' || bytes[7] != b'-' || !text.bytes().all(|b| b.is_ascii_digit() || b == b'-') {
+        return false;
+    }
+    let (Some(year), Some(month), Some(day)) = (number(0..4), number(5..7), number(8..10)) else { return false };
+    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let days = match month {
+        2 if leap => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        1..=12 => 31,
+        _ => 0,
+    };
+    (1..=days).contains(&day)
+}
+
+fn is_datetime(text: &str) -> bool {
+    let Some((date, rest)) = text.get(..10).zip(text.get(10..)) else { return false };
+    if !is_date(date) {
+        return false;
+    }
+    if rest.is_empty() {
+        return true;
+    }
+    let time = |text: &str| {
+        let (clock, fraction) = text.split_at(text.len().min(8));
+        let parts: Vec<Option<u32>> = clock.split(':').map(|part| part.parse().ok().filter(|_| part.len() == 2)).collect();
+        let fits = matches!(parts.as_slice(), [Some(0..=23), Some(0..=59), Some(0..=60)]);
+        fits && (fraction.is_empty() || fraction.strip_prefix('.').is_some_and(|f| !f.is_empty() && f.bytes().all(|b| b.is_ascii_digit())))
+    };
+    if let Some(clock) = rest.strip_prefix(' ') {
+        return time(clock);
+    }
+    let Some(zoned) = rest.strip_prefix(['T', 't']) else { return false };
+    if let Some(clock) = zoned.strip_suffix(['Z', 'z']) {
+        return time(clock);
+    }
+    let Some(at) = zoned.rfind(['+', '-']) else { return false };
+    let (clock, offset) = zoned.split_at(at);
+    let parts: Vec<Option<u32>> = offset[1..].split(':').map(|part| part.parse().ok().filter(|_| part.len() == 2)).collect();
+    time(clock) && matches!(parts.as_slice(), [Some(0..=23), Some(0..=59)])
+}
+
+fn is_uuid(text: &str) -> bool {
+    let parts: Vec<&str> = text.split('-').collect();
+    parts.iter().map(|part| part.len()).eq([8, 4, 4, 4, 12]) && parts.iter().all(|part| part.bytes().all(|b| b.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_times_from_text() {
+        for good in ["2025-03-01", "2024-02-29", "2025-03-01 12:00:00", "2025-03-01T12:00:00Z", "2025-03-01T12:00:00.123+02:00"] {
+            assert!(is_datetime(good), "{good}");
+        }
+        for bad in [
+            "",
+            "2025-02-29",
+            "2025-3-1",
+            "2025-03-01T12:00:00",
+            "2025-03-01 25:00:00",
+            "2025-03-01T12:00:00+2",
+            "+025-03-01",
+            "é025-03-01x",
+        ] {
+            assert!(!is_datetime(bad), "{bad}");
+        }
+        assert!(is_uuid("6ba7b810-9dad-11d1-80b4-00c04fd430c8") && !is_uuid("6ba7b810-9dad-11d1-80b4"));
+    }
+}

@@ -1,0 +1,148 @@
+//! References to scripts: `./x.ts#name` in a file of the app, a [`ScriptRef`] in the bundle. Each script is linked once.
+
+use std::{collections::BTreeMap, ops::Range, path::Path};
+
+use millrace_core::app::{Script, ScriptRef};
+
+use crate::{
+    compiler::Compiler,
+    names::{meant, one_of},
+    script,
+    source::Source,
+    tree::stem,
+    yaml::{Document, Node},
+};
+
+/// The extensions that a script may have.
+const EXTENSIONS: [&str; 4] = ["ts", "mts", "js", "mjs"];
+
+/// The scripts that were linked.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    scripts: Vec<Script>,
+    /// By path; `None` where a script could not be linked, which has been said.
+    known: BTreeMap<String, Option<Known>>,
+}
+
+#[derive(Clone, Debug)]
+struct Known {
+    index: u32,
+    exports: Vec<String>,
+}
+
+impl Links {
+    /// The scripts, in the order of their first use.
+    pub(crate) fn take_scripts(&mut self) -> Vec<Script> {
+        std::mem::take(&mut self.scripts)
+    }
+}
+
+/// Whether a word refers to a script: it begins like a path, or ends like one.
+pub(crate) fn is_reference(word: &str) -> bool {
+    let path = word.split('#').next().unwrap_or_default();
+    path.starts_with('.') || path.contains('/') || is_script(path)
+}
+
+/// Whether a file name is that of a script, type declarations and tests apart.
+pub(crate) fn is_script(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    let Some((stem, extension)) = lower.rsplit_once('.') else { return false };
+    EXTENSIONS.contains(&extension) && !stem.ends_with(".d") && !stem.ends_with(".test") && !stem.ends_with(".spec")
+}
+
+impl Compiler<'_> {
+    /// The function that a text such as `./x.ts#name` means in the folder `base`. `./` and `../` are relative to that folder; a bare path
+    /// is so too where there is such a file, else it is relative to the app's folder.
+    pub(crate) fn script(&mut self, document: &Document, node: &Node, base: &str) -> Option<ScriptRef> {
+        let text = node.text()?;
+        let (reference, export) = text.rsplit_once('#').unwrap_or((text, "default"));
+        let outside = |compiler: &mut Self| {
+            let message = format!("`{reference}` is outside of the app's folder");
+            compiler.error(document, node.range.clone(), message, "Move the script into the app's folder.");
+        };
+        let Some(mut path) = self.tree.resolve(base, reference) else {
+            outside(self);
+            return None;
+        };
+        if !reference.starts_with('.') && !self.tree.has_file(&path) {
+            path = self.tree.resolve("", reference).filter(|path| self.tree.has_file(path)).unwrap_or(path);
+        }
+        if !self.tree.has_file(&path) {
+            let files = self.tree.list(crate::tree::parent(&path));
+            let scripts: Vec<String> =
+                files.iter().filter(|file| is_script(&file.name)).map(|file| reference_like(reference, &file.name)).collect();
+            let names: Vec<&str> = scripts.iter().map(String::as_str).collect();
+            let help = meant(reference, &names, "The scripts there are");
+            self.error(document, node.range.clone(), format!("there is no script `{reference}`"), help);
+            return None;
+        }
+        if !is_script(&path) {
+            let help = "A script ends in `.ts`, `.mts`, `.js` or `.mjs`.";
+            self.error(document, node.range.clone(), format!("`{reference}` is no script"), help);
+            return None;
+        }
+        if self.tree.read(&path, crate::tree::MAX_EMBEDDED) == Err(crate::tree::Unreadable::Outside) {
+            outside(self);
+            return None;
+        }
+        self.export(&document.source, node.range.clone(), &path, export)
+    }
+
+    /// The default export of a script that was found by its name.
+    pub(crate) fn conventional_script(&mut self, path: &str) -> Option<ScriptRef> {
+        self.export(&Source::new(path, ""), 0..0, path, "default")
+    }
+
+    fn export(&mut self, source: &Source, range: Range<usize>, path: &str, export: &str) -> Option<ScriptRef> {
+        let known = self.linked(path)?;
+        if known.exports.iter().any(|name| name == export) {
+            return Some(ScriptRef { script: known.index, export: export.to_owned() });
+        }
+        let message = format!("`{path}` does not export `{export}`");
+        let help = match (export, known.exports.as_slice()) {
+            ("default", []) => "Begin its function with `export default function`.".to_owned(),
+            ("default", [one, ..]) => format!("Export the function as default, or name one of its exports: `{path}#{one}`."),
+            (_, exports) => format!("It exports {}.", one_of(exports)),
+        };
+        self.findings.error(source, range, message, help);
+        None
+    }
+
+    fn linked(&mut self, path: &str) -> Option<Known> {
+        if let Some(known) = self.links.known.get(path) {
+            return known.clone();
+        }
+        let known = match script::link(self.tree.folder(), Path::new(path)) {
+            Ok(linked) => {
+                self.tree.saw(linked.files);
+                let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
+                self.links.scripts.push(Script { path: path.to_owned(), program: linked.program });
+                Some(Known { index, exports: linked.exports })
+            }
+            Err(diagnostics) => {
+                self.tree.saw(std::iter::once(path.into()).chain(diagnostics.iter().map(|found| found.file.clone())));
+                for diagnostic in diagnostics {
+                    self.findings.push(diagnostic);
+                }
+                None
+            }
+        };
+        self.links.known.insert(path.to_owned(), known.clone());
+        known
+    }
+}
+
+/// A file's name, written the way a reference was.
+fn reference_like(reference: &str, name: &str) -> String {
+    match reference.rsplit_once('/') {
+        Some((folder, _)) => format!("{folder}/{name}"),
+        None => name.to_owned(),
+    }
+}
+
+/// The script of a folder that plays a part by its name: one with the very stem first, else the first whose name `fits`.
+pub(crate) fn by_convention<'a>(names: &'a [String], exact: &str, fits: impl Fn(&str) -> bool) -> Option<&'a str> {
+    let mut scripts = names.iter().filter(|name| is_script(name));
+    let same = scripts.clone().find(|name| stem(name).eq_ignore_ascii_case(exact));
+    same.or_else(|| scripts.find(|name| fits(&stem(name).to_ascii_lowercase()))).map(String::as_str)
+}

@@ -1,0 +1,136 @@
+//! `app/prompts/*.yaml`, and prompts in the root file.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use millrace_core::app::{Prompt, PromptMessage};
+
+use crate::{
+    argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
+    compiler::Compiler,
+    descriptor,
+    field::{Field, Record, Shape},
+    names::is_name,
+    root::RootSettings,
+    tree::{is_yaml, stem},
+    yaml::{Data, Document, Node},
+};
+
+/// `app/prompts/*.yaml`
+pub(crate) static PROMPT: Record = Record {
+    name: "prompt",
+    noun: "a prompt",
+    doc: "One prompt that clients offer to people.",
+    fields: &[
+        Field::new("name", Shape::Text, "The name that clients ask for; without it, the file's name."),
+        TITLE,
+        DESCRIPTION,
+        Field::new("arguments", Shape::Map(&Shape::Record(&ARGUMENT)), "What it takes, by name."),
+        MESSAGES,
+    ],
+};
+
+/// A prompt in the root file.
+pub(crate) static INLINE_PROMPT: Record = Record {
+    name: "inline_prompt",
+    noun: "a prompt",
+    doc: "One prompt, with its name.",
+    fields: &[
+        Field::new("name", Shape::Text, "The name that clients ask for.").required(),
+        TITLE,
+        DESCRIPTION,
+        Field::new("arguments", Shape::List(&Shape::Record(&INLINE_ARGUMENT)), "What it takes."),
+        MESSAGES,
+    ],
+};
+
+static MESSAGE: Record = Record {
+    name: "message",
+    noun: "a message",
+    doc: "One message of a prompt.",
+    fields: &[
+        Field::new("role", Shape::Text, "Who says it: `user` or `assistant`.").required(),
+        Field::new("text", Shape::Text, "What is said, with arguments as placeholders: `{{ order_id }}`.").required(),
+        Field::new("tool", Shape::Any, "A tool whose result is said.").later(),
+        Field::new("args", Shape::Any, "The inputs of `tool`.").later(),
+    ],
+};
+
+const TITLE: Field = Field::new("title", Shape::Text, "A name for people.");
+const DESCRIPTION: Field = Field::new("description", Shape::Text, "What it is for.");
+const MESSAGE_LIST: Shape = Shape::List(&Shape::Record(&MESSAGE));
+const MESSAGES: Field = Field::new("messages", MESSAGE_LIST, "What it says, at least one message.").required();
+
+/// Reads every prompt, sorted by name.
+pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings) -> Vec<Prompt> {
+    let mut prompts = Vec::new();
+    let mut places = BTreeMap::new();
+    if let Some(Node { data: Data::List(items), .. }) = root.document.root.at("prompts") {
+        for item in items {
+            let Some(name) = item.at("name") else { continue };
+            read(compiler, &root.document, item, name.text().unwrap_or_default(), name.range.clone(), (&mut prompts, &mut places));
+        }
+    } else {
+        for file in compiler.tree.walk(&root.prompts_folder).into_iter().filter(|file| is_yaml(&file.name)) {
+            let Some(document) = compiler.document(&file.path, &PROMPT) else { continue };
+            let node = document.root.at("name");
+            let name = node.and_then(Node::text).unwrap_or_else(|| stem(&file.name)).to_owned();
+            let range = node.map_or(0..0, |node| node.range.clone());
+            read(compiler, &document, &document.root, &name, range, (&mut prompts, &mut places));
+        }
+    }
+    prompts.sort_by(|a, b| a.name.cmp(&b.name));
+    prompts
+}
+
+fn read(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    node: &Node,
+    name: &str,
+    range: Range<usize>,
+    (prompts, places): (&mut Vec<Prompt>, &mut BTreeMap<String, String>),
+) {
+    if !is_name(name) {
+        let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
+        compiler.error(document, range.clone(), format!("`{name}` is no name of a prompt"), help);
+    }
+    if let Some(other) = places.get(name) {
+        let help = format!("The other one is {other}. Give one of them another `name`.");
+        compiler.error(document, range, format!("there are two prompts `{name}`"), help);
+        return;
+    }
+    places.insert(name.to_owned(), document.source.place(range.start));
+    let arguments = argument::read(compiler, document, node.at("arguments"));
+    let names: Vec<String> = arguments.iter().map(|declared| declared.argument.name.clone()).collect();
+    let messages = node.at("messages").map(Node::items).unwrap_or_default();
+    if let (Some(list), []) = (node.at("messages"), messages) {
+        compiler.error(document, list.range.clone(), "`messages` is empty", "A prompt says something: `{ role: user, text: … }`.");
+    }
+    let messages = messages.iter().map(|message| self::message(compiler, document, message, &names)).collect();
+    let entries: Vec<_> = arguments.iter().map(DeclaredArgument::entry).collect();
+    prompts.push(Prompt {
+        name: name.to_owned(),
+        descriptor: descriptor::prompt(name, node.text_at("title"), node.text_at("description"), &entries),
+        description: node.text_at("description").map(String::from),
+        arguments: arguments.into_iter().map(|declared| declared.argument).collect(),
+        messages,
+    });
+}
+
+fn message(compiler: &mut Compiler<'_>, document: &Document, node: &Node, arguments: &[String]) -> PromptMessage {
+    let text = node.at("text").map(|text| compiler.arguments_template(document, text, arguments)).unwrap_or_default();
+    let role = match node.at("role").map(|role| (role, role.text().unwrap_or_default())) {
+        Some((_, role @ ("user" | "assistant"))) => role,
+        Some((role, "system")) if compiler.imported => {
+            let message = "MCP has no role `system`; the message is sent as `user`";
+            compiler.warning(document, role.range.clone(), message, "Say `user` or `assistant`.");
+            "user"
+        }
+        Some((role, other)) => {
+            compiler.error(document, role.range.clone(), format!("there is no role `{other}`"), "It is `user` or `assistant`.");
+            "user"
+        }
+        None => "user",
+    };
+    PromptMessage { role: role.to_owned(), text }
+}

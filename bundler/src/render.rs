@@ -1,0 +1,80 @@
+//! Diagnostics for a terminal.
+
+use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
+
+use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
+
+use crate::{Diagnostic, Severity, source::Source, tree::MAX_YAML};
+
+const WIDTH: usize = 100;
+
+/// Renders diagnostics, each with its place, its line and its remedy, and counts them at the end.
+pub(crate) fn render(folder: &Path, diagnostics: &[Diagnostic], colour: bool) -> String {
+    let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
+    let handler = GraphicalReportHandler::new_themed(theme).with_width(WIDTH).with_links(false).with_context_lines(1);
+    let mut sources: BTreeMap<&Path, Option<Source>> = BTreeMap::new();
+    let mut text = String::new();
+    for diagnostic in diagnostics {
+        let source = sources.entry(&diagnostic.file).or_insert_with(|| read(folder, &diagnostic.file));
+        if !one(&handler, diagnostic, source.as_ref(), &mut text) {
+            plain(diagnostic, &mut text);
+        }
+        text.push('\n');
+    }
+    text.push_str(&summary(diagnostics));
+    text
+}
+
+/// Renders one with its line; false where there is none to show.
+fn one(handler: &GraphicalReportHandler, diagnostic: &Diagnostic, source: Option<&Source>, text: &mut String) -> bool {
+    let Some(source) = source else { return false };
+    let Some(line) = source.line(diagnostic.line.saturating_sub(1)).filter(|line| !line.is_empty()) else { return false };
+    let written = source.slice(line.clone());
+    let byte = |column: usize| line.start + written.char_indices().nth(column).map_or(written.len(), |(at, _)| at);
+    let start = byte(diagnostic.column.saturating_sub(1));
+    let end = byte(diagnostic.column.saturating_sub(1) + diagnostic.length).max(start);
+    let mut shown = MietteDiagnostic::new(diagnostic.message.clone())
+        .with_severity(match diagnostic.severity {
+            Severity::Error => miette::Severity::Error,
+            Severity::Warning => miette::Severity::Warning,
+        })
+        .with_label(LabeledSpan::underline((start, end - start)));
+    if let Some(help) = &diagnostic.help {
+        shown = shown.with_help(help);
+    }
+    let report = Report::new(shown).with_source_code(NamedSource::new(&source.path, source.text.clone()));
+    handler.render_report(text, report.as_ref()).is_ok()
+}
+
+/// Renders one without a line.
+fn plain(diagnostic: &Diagnostic, text: &mut String) {
+    let sign = match diagnostic.severity {
+        Severity::Error => '×',
+        Severity::Warning => '⚠',
+    };
+    let place = format!("{}:{}:{}", diagnostic.file.display(), diagnostic.line, diagnostic.column);
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "  {sign} {}\n   ╭─[{place}]\n   ╰────", diagnostic.message);
+    if let Some(help) = &diagnostic.help {
+        let _ = writeln!(text, "  help: {help}");
+    }
+}
+
+fn summary(diagnostics: &[Diagnostic]) -> String {
+    let count = |severity| diagnostics.iter().filter(|found| found.severity == severity).count();
+    let words = |count: usize, word: &str| match count {
+        0 => None,
+        1 => Some(format!("1 {word}")),
+        count => Some(format!("{count} {word}s")),
+    };
+    let parts: Vec<String> =
+        [words(count(Severity::Error), "error"), words(count(Severity::Warning), "warning")].into_iter().flatten().collect();
+    if parts.is_empty() { String::new() } else { format!("{}\n", parts.join(", ")) }
+}
+
+fn read(folder: &Path, file: &Path) -> Option<Source> {
+    let path = folder.join(file);
+    let small = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_YAML);
+    let text = small.then(|| fs::read_to_string(&path).ok()).flatten()?;
+    Some(Source::new(file.display().to_string(), text.strip_prefix('\u{feff}').unwrap_or(&text)))
+}

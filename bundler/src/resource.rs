@@ -1,0 +1,239 @@
+//! `app/resources/**/config.yaml`, and resources in the root file.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use millrace_core::app::{Content, Resource, Template, TemplatePart, UriPattern};
+
+use crate::{
+    argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
+    compiler::Compiler,
+    descriptor,
+    field::{Field, Record, Shape},
+    names::{is_name, meant},
+    root::RootSettings,
+    tree::{MAX_EMBEDDED, is_config, parent},
+    yaml::{Data, Document, Node},
+};
+
+mod mime;
+mod uri;
+
+/// `app/resources/**/config.yaml`
+pub(crate) static RESOURCE: Record = Record {
+    name: "resource",
+    noun: "a resource",
+    doc: "One resource, or one template of resources.",
+    fields: &[
+        Field::new("name", Shape::Text, "The name; without it, the folder's name."),
+        URI,
+        URI_TEMPLATE,
+        TITLE,
+        DESCRIPTION,
+        MIME_TYPE,
+        FILE,
+        TEXT,
+        TEXT_TEMPLATE,
+        FILE_TEMPLATE,
+        TOOL,
+        Field::new("arguments", Shape::Map(&Shape::Record(&ARGUMENT)), "What is known of the variables of `uri_template`, by name."),
+    ],
+};
+
+/// A resource in the root file.
+pub(crate) static INLINE_RESOURCE: Record = Record {
+    name: "inline_resource",
+    noun: "a resource",
+    doc: "One resource, with its name.",
+    fields: &[
+        Field::new("name", Shape::Text, "The name.").required(),
+        URI,
+        URI_TEMPLATE,
+        TITLE,
+        DESCRIPTION,
+        MIME_TYPE,
+        FILE,
+        TEXT,
+        TEXT_TEMPLATE,
+        FILE_TEMPLATE,
+        TOOL,
+        Field::new("arguments", Shape::List(&Shape::Record(&INLINE_ARGUMENT)), "What is known of the variables of `uri_template`."),
+    ],
+};
+
+const URI: Field = Field::new("uri", Shape::Text, "The URI: `docs://manual`. Either this or `uri_template`.");
+const URI_TEMPLATE: Field = Field::new("uri_template", Shape::Text, "A template of URIs (RFC 6570, level 1): `docs://orders/{id}`.");
+const TITLE: Field = Field::new("title", Shape::Text, "A name for people.");
+const DESCRIPTION: Field = Field::new("description", Shape::Text, "What it is.");
+const MIME_TYPE: Field = Field::new("mime_type", Shape::Text, "The MIME type.").default("by the file's extension and content");
+const FILE: Field = Field::new("file", Shape::Text, "A file, relative to this one, that goes into the bundle.");
+const TEXT: Field = Field::new("text", Shape::Text, "The text itself.");
+const TEXT_TEMPLATE: Field =
+    Field::new("text_template", Shape::Text, "For a template: text with its variables as placeholders, `{{ id }}`.");
+const FILE_TEMPLATE: Field = Field::new("file_template", Shape::Any, "A file whose name depends on the variables.").later();
+const TOOL: Field = Field::new("tool", Shape::Any, "A tool that makes the content.").later();
+
+/// Reads every resource, sorted by URI.
+pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings) -> Vec<Resource> {
+    let mut reading = Reading::default();
+    let inline = ["resources", "resource_templates"].map(|key| root.document.root.at(key));
+    for item in inline.iter().flatten().filter(|node| matches!(node.data, Data::List(_))).flat_map(|node| node.items()) {
+        let Some(name) = item.at("name") else { continue };
+        reading.read(compiler, &root.document, item, name.text().unwrap_or_default(), name.range.clone());
+    }
+    if !inline[0].is_some_and(|node| matches!(node.data, Data::List(_))) {
+        for file in compiler.tree.walk(&root.resources_folder).into_iter().filter(|file| is_config(&file.name)) {
+            let Some(document) = compiler.document(&file.path, &RESOURCE) else { continue };
+            let node = document.root.at("name");
+            let folder = parent(&file.path);
+            let folder = folder.rsplit_once('/').map_or(folder, |(_, name)| name);
+            let name = node.and_then(Node::text).unwrap_or(folder).to_owned();
+            let range = node.map_or(0..0, |node| node.range.clone());
+            reading.read(compiler, &document, &document.root, &name, range);
+        }
+    }
+    reading.resources.sort_by(|a, b| a.0.cmp(&b.0));
+    reading.resources.into_iter().map(|(_, resource)| resource).collect()
+}
+
+/// The resources so far, with their URIs, and the places of names and URIs.
+#[derive(Default)]
+struct Reading {
+    resources: Vec<(String, Resource)>,
+    names: BTreeMap<String, String>,
+    uris: BTreeMap<String, String>,
+}
+
+impl Reading {
+    fn read(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node, name: &str, range: Range<usize>) {
+        if !is_name(name) {
+            let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
+            compiler.error(document, range.clone(), format!("`{name}` is no name of a resource"), help);
+        }
+        if let Some(other) = self.names.insert(name.to_owned(), document.source.place(range.start)) {
+            let help = format!("The other one is {other}. Give one of them another `name`.");
+            compiler.error(document, range.clone(), format!("there are two resources `{name}`"), help);
+        }
+        let (key, uri_node) = match (node.entry("uri"), node.entry("uri_template")) {
+            (Some(_), Some(other)) => {
+                let help = "Keep one of them.";
+                compiler.error(document, other.key_range.clone(), "define either `uri` or `uri_template`, not both", help);
+                return;
+            }
+            (Some(uri), None) => ("uri", &uri.value),
+            (None, Some(template)) => ("uri_template", &template.value),
+            (None, None) => {
+                compiler.error(document, range, "`uri` or `uri_template` is missing", "Name the resource: `uri: docs://manual`.");
+                return;
+            }
+        };
+        let Some(uri) = uri_node.text() else { return };
+        if let Some(other) = self.uris.insert(uri.to_owned(), document.source.place(uri_node.range.start)) {
+            let help = format!("The other one is {other}.");
+            compiler.error(document, uri_node.range.clone(), format!("there are two resources at `{uri}`"), help);
+        }
+        let is_template = key == "uri_template";
+        let pattern = match uri::parse(uri, is_template) {
+            Ok(pattern) => pattern,
+            Err(problem) => {
+                compiler.findings.problem(document, uri_node, problem);
+                return;
+            }
+        };
+        let arguments = arguments(compiler, document, node, &pattern);
+        let Some((content, guessed)) = content(compiler, document, node, &pattern, range) else { return };
+        let mime_type = node.text_at("mime_type").map_or(guessed, String::from);
+        let content = match content {
+            Found::Template(template) => Content::Text(template),
+            Found::Bytes(bytes) => embedded(bytes, &mime_type),
+        };
+        let descriptor = descriptor::resource(
+            if is_template { "uriTemplate" } else { "uri" },
+            uri,
+            name,
+            node.text_at("title"),
+            node.text_at("description"),
+            &mime_type,
+        );
+        let arguments = arguments.into_iter().map(|declared| declared.argument).collect();
+        self.resources.push((uri.to_owned(), Resource { uri: pattern, descriptor, mime_type, arguments, content }));
+    }
+}
+
+enum Found {
+    Template(Template),
+    Bytes(Vec<u8>),
+}
+
+fn arguments(compiler: &mut Compiler<'_>, document: &Document, node: &Node, pattern: &UriPattern) -> Vec<DeclaredArgument> {
+    let declared = argument::read(compiler, document, node.at("arguments"));
+    let names: Vec<&str> = pattern.variables.iter().map(String::as_str).collect();
+    for argument in &declared {
+        let name = &argument.argument.name;
+        if !pattern.variables.contains(name) {
+            let help =
+                if names.is_empty() { "Only `uri_template` has variables.".into() } else { meant(name, &names, "The variables are") };
+            compiler.error(document, argument.range.clone(), format!("the URI has no variable `{name}`"), help);
+        }
+    }
+    declared
+}
+
+/// The content, and the MIME type that it has where nothing else is said.
+fn content(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    node: &Node,
+    pattern: &UriPattern,
+    range: Range<usize>,
+) -> Option<(Found, String)> {
+    let ways = ["file", "text", "text_template"].map(|key| node.entry(key));
+    let mut ways = ways.into_iter().flatten();
+    let Some(way) = ways.next() else {
+        let help = "Say what the resource says: `file`, `text` or `text_template`.";
+        compiler.error(document, range, "the resource has no content", help);
+        return None;
+    };
+    if let Some(other) = ways.next() {
+        let message = format!("the resource has both `{}` and `{}`", way.key, other.key);
+        compiler.error(document, other.key_range.clone(), message, "Keep one of them.");
+        return None;
+    }
+    let value = &way.value;
+    let text = value.text()?;
+    let plain = || "text/plain; charset=utf-8".to_owned();
+    match way.key.as_str() {
+        "text" => Some((Found::Template(verbatim(text)), plain())),
+        "text_template" => Some((Found::Template(compiler.arguments_template(document, value, &pattern.variables)), plain())),
+        _ => {
+            let outcome = match compiler.tree.resolve(parent(&document.source.path), text) {
+                Some(path) => compiler.tree.read(&path, MAX_EMBEDDED).map_err(|why| why.to_string()),
+                None => Err("is outside of the app's folder".into()),
+            };
+            match outcome {
+                Ok(bytes) => {
+                    let guessed = mime::guess(text, &bytes).to_owned();
+                    Some((Found::Bytes(bytes), guessed))
+                }
+                Err(why) => {
+                    let help = "It takes a file of the app's folder, relative to this file.";
+                    compiler.error(document, value.range.clone(), format!("the file `{text}` {why}"), help);
+                    None
+                }
+            }
+        }
+    }
+}
+
+fn embedded(bytes: Vec<u8>, mime_type: &str) -> Content {
+    if !mime::is_text(mime_type) {
+        return Content::Blob(bytes);
+    }
+    match String::from_utf8(bytes) {
+        Ok(text) => Content::Text(verbatim(&text)),
+        Err(error) => Content::Blob(error.into_bytes()),
+    }
+}
+
+fn verbatim(text: &str) -> Template {
+    Template(if text.is_empty() { Vec::new() } else { vec![TemplatePart::Text(text.to_owned())] })
+}

@@ -1,0 +1,411 @@
+//! `millrace.yaml`, or `.hyperterse`: the settings of the whole app.
+
+use millrace_core::app::{Auth, ErrorStyle, Server};
+
+use crate::{
+    Severity,
+    auth::AUTH,
+    compiler::{Compiler, Placed},
+    field::{Checked, Field, Record, Shape, check, size_bytes},
+    names::{is_app_name, is_variable},
+    prompt::INLINE_PROMPT,
+    resource::INLINE_RESOURCE,
+    source::Source,
+    statement::Substitution,
+    tree::Item,
+    yaml::{Data, Document, Node},
+};
+
+/// `millrace.yaml`
+pub(crate) static ROOT: Record = Record {
+    name: "root",
+    noun: "`millrace.yaml`",
+    doc: "The settings of the whole app. An app written for Hyperterse has them in `.hyperterse`.",
+    fields: &[
+        Field::new("name", Shape::Text, "The app's name, which clients see: small letters, digits, `_`, `-`.").required(),
+        Field::new("version", Shape::Text, "The app's version, which clients see.").default("1.0.0"),
+        Field::new("instructions", Shape::Text, "What a model should know about the app as a whole."),
+        Field::new("root", Shape::Text, "The folder that the folders below are in.").default("app"),
+        Field::new("tools", Shape::Record(&TOOLS), "Settings of all tools."),
+        Field::new("adapters", Shape::Record(&FOLDER), "Where the adapters are.").default("{ directory: adapters }"),
+        Field::new("prompts", PROMPTS, "Where the prompts are, or the prompts themselves.").default("{ directory: prompts }"),
+        Field::new("resources", RESOURCES, "Where the resources are, or the resources themselves.").default("{ directory: resources }"),
+        Field::new("resource_templates", Shape::List(&Shape::Record(&INLINE_RESOURCE)), "Resource templates.").imported(),
+        Field::new("presenters", Shape::Any, "Where the presenters are.").later(),
+        Field::new("server", Shape::Record(&SERVER), "The HTTP endpoint."),
+        Field::new("errors", Shape::Record(&ERRORS), "How failures are told."),
+        Field::new(
+            "substitution",
+            SUBSTITUTION,
+            "`bind`: values are bound to statements. `textual`: they become part of the text, which invites injection.",
+        )
+        .default("bind"),
+        Field::new("auth", Shape::Record(&AUTH), "Who may call the tools that do not say so themselves."),
+        Field::new("context", Shape::Any, "Values for every call.").later(),
+        Field::new("middleware", Shape::Any, "Scripts that run before every tool.").later(),
+        Field::new("sync", Shape::Any, "What writes invalidate.").later(),
+        Field::new("fetch", Shape::Record(&FETCH), "What scripts may call."),
+        Field::new("env", Shape::List(&Shape::Text), "The variables that scripts see as `ctx.env`.").default("[]"),
+        Field::new("telemetry", Shape::Any, "Traces.").later(),
+        Field::new("agents", Shape::Any, "Agents, which Millrace does not have.").imported(),
+        Field::new("build", Shape::Any, "Settings of the other build.").imported(),
+    ],
+};
+
+static TOOLS: Record = Record {
+    name: "tools",
+    noun: "`tools`",
+    doc: "Settings of all tools.",
+    fields: &[
+        Field::new("directory", Shape::Text, "The folder of the tools, below `root`.").default("tools"),
+        Field::new("cache", Shape::Record(&ROOT_CACHE), "The cache of tools that only read."),
+        Field::new("expose", Shape::Word(&["direct"], &["search", "both"]), "`direct`: every tool is in `tools/list`.").default("direct"),
+        Field::new("search", Shape::Any, "Settings of the tool `search`.").imported(),
+    ],
+};
+
+static ROOT_CACHE: Record = Record {
+    name: "root_cache",
+    noun: "`cache`",
+    doc: "The cache of every tool whose statement only reads. A tool's own block overrides it.",
+    fields: &[
+        Field::new("enabled", Shape::Bool, "Whether results are kept.").default("false"),
+        Field::new("ttl", Shape::Int(1, 31_536_000), "How long a result is good, in seconds.").default("120"),
+    ],
+};
+
+static FOLDER: Record = Record {
+    name: "folder_of",
+    noun: "this block",
+    doc: "A folder.",
+    fields: &[Field::new("directory", Shape::Text, "The folder, below `root`.")],
+};
+
+static SERVER: Record = Record {
+    name: "server",
+    noun: "`server`",
+    doc: "The HTTP endpoint.",
+    fields: &[
+        Field::new(
+            "port",
+            Shape::OneOf(&[Shape::Int(0, 65_535), Shape::Text]),
+            "The port of the local host; the option `--port` and the variable `PORT` override it.",
+        )
+        .default("8080"),
+        Field::new("path", Shape::Text, "The path of the MCP endpoint.").default("/mcp"),
+        Field::new("cors", Shape::Record(&CORS), "Which web pages may call."),
+        Field::new("body_limit", Shape::Size, "The longest request.").default("1mb"),
+        Field::new("log_level", Shape::Any, "How much is logged.").imported(),
+    ],
+};
+
+static CORS: Record = Record {
+    name: "cors",
+    noun: "`cors`",
+    doc: "Which web pages may call.",
+    fields: &[Field::new("origins", Shape::List(&Shape::Text), "Their origins: `https://chat.example.com`.").default("[]")],
+};
+
+static ERRORS: Record = Record {
+    name: "errors",
+    noun: "`errors`",
+    doc: "How failures are told.",
+    fields: &[
+        Field::new("style", STYLE, "`result`: as a result that a model can act on. `protocol`: as a JSON-RPC error.").default("result"),
+        Field::new("expose", EXPOSE, "`safe`: the caller does not see the database's own words. `full`: it does.").default("safe"),
+    ],
+};
+
+static FETCH: Record = Record {
+    name: "fetch",
+    noun: "`fetch`",
+    doc: "What scripts may call.",
+    fields: &[Field::new("allow", Shape::List(&Shape::Text), "Hosts: `api.example.com`, `*.example.com`, `localhost:9000`.").default("[]")],
+};
+
+const PROMPTS: Shape = Shape::OneOf(&[Shape::Record(&FOLDER), Shape::List(&Shape::Record(&INLINE_PROMPT))]);
+const RESOURCES: Shape = Shape::OneOf(&[Shape::Record(&FOLDER), Shape::List(&Shape::Record(&INLINE_RESOURCE))]);
+
+/// `substitution`
+pub(crate) const SUBSTITUTION: Shape = Shape::Word(&["bind", "textual"], &[]);
+/// `errors.style`
+pub(crate) const STYLE: Shape = Shape::Word(&["result", "protocol"], &[]);
+/// `errors.expose`
+pub(crate) const EXPOSE: Shape = Shape::Word(&["safe", "full"], &[]);
+
+/// What the root file says.
+pub(crate) struct RootSettings {
+    pub(crate) document: Document,
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) instructions: Option<String>,
+    pub(crate) server: Server,
+    pub(crate) env: Vec<String>,
+    pub(crate) fetch_allow: Vec<String>,
+    pub(crate) tools_folder: String,
+    pub(crate) adapters_folder: String,
+    pub(crate) prompts_folder: String,
+    pub(crate) resources_folder: String,
+    pub(crate) auth: Option<Placed<Auth>>,
+    pub(crate) cache_enabled: Placed<bool>,
+    pub(crate) cache_ttl_s: Placed<u32>,
+    pub(crate) error_style: Placed<ErrorStyle>,
+    pub(crate) expose: Placed<bool>,
+    pub(crate) substitution: Placed<Substitution>,
+}
+
+/// Reads the root file, and sets whether the app is one of Hyperterse. `None` where the folder is no app.
+pub(crate) fn read(compiler: &mut Compiler<'_>) -> Option<RootSettings> {
+    let path = find(compiler)?;
+    compiler.imported = path == ".hyperterse";
+    let document = match compiler.unchecked(&path) {
+        Some(mut document) => {
+            // `.hyperterse` always ignored what it did not know.
+            let severity = if compiler.imported { Severity::Warning } else { Severity::Error };
+            check(&mut document, &ROOT, Checked { imported: compiler.imported, severity }, &mut compiler.findings);
+            document
+        }
+        // The file's mistake has been noted; the rest of the app is still looked at.
+        None => Document::parse(Source::new(path, ""), &mut compiler.findings)?,
+    };
+    Some(settings(compiler, document))
+}
+
+fn find(compiler: &mut Compiler<'_>) -> Option<String> {
+    let names: Vec<String> = compiler.tree.list("").into_iter().filter(|item| !item.is_folder).map(|item| item.name).collect();
+    let found: Vec<&str> =
+        ["millrace.yaml", "millrace.yml", ".hyperterse"].into_iter().filter(|name| names.iter().any(|other| other == name)).collect();
+    if let [first, rest @ ..] = found.as_slice() {
+        for other in rest {
+            let message = format!("`{other}` is not read, because there is `{first}`");
+            compiler.findings.warning(&Source::new(*other, ""), 0..0, message, "Remove one of them.");
+        }
+        return Some((*first).to_owned());
+    }
+    let help = "Make an app with `millrace new NAME`, or name the folder of one.";
+    compiler.findings.error(&Source::new("millrace.yaml", ""), 0..0, "the folder is no app: it has no `millrace.yaml`", help);
+    None
+}
+
+fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
+    let root = document.root.clone();
+    let name = root.text_at("name").unwrap_or_default().to_owned();
+    if let Some(node) = root.at("name")
+        && !is_app_name(&name)
+    {
+        let help = "It begins with a small letter; small letters, digits, `_` and `-` follow.";
+        compiler.error(&document, node.range.clone(), format!("`{name}` is no name of an app"), help);
+    }
+    let empty = Node::nothing();
+    let tools = root.at("tools").unwrap_or(&empty);
+    let cache = tools.at("cache").unwrap_or(&empty);
+    let errors = root.at("errors").unwrap_or(&empty);
+    let base = folder(compiler, &document, root.at("root"), "", "app");
+    let below = |compiler: &mut Compiler<'_>, key: &str| {
+        folder(compiler, &document, root.at(key).and_then(|node| node.at("directory")), &base, key)
+    };
+    let tools_folder = below(compiler, "tools");
+    let adapters_folder = below(compiler, "adapters");
+    let prompts_folder = below(compiler, "prompts");
+    let resources_folder = below(compiler, "resources");
+    later_folders(compiler, &document, &base);
+    RootSettings {
+        name,
+        version: root.text_at("version").unwrap_or("1.0.0").to_owned(),
+        instructions: root.text_at("instructions").map(String::from),
+        server: server(compiler, &document, root.at("server").unwrap_or(&empty)),
+        env: env(compiler, &document, &root),
+        fetch_allow: fetch_allow(compiler, &document, root.at("fetch").and_then(|fetch| fetch.at("allow")).unwrap_or(&empty)),
+        tools_folder,
+        adapters_folder,
+        prompts_folder,
+        resources_folder,
+        auth: root.at("auth").and_then(|node| Some(Placed::at(compiler.auth(&document, node)?, &document, node))),
+        cache_enabled: placed(&document, cache.at("enabled"), Node::bool, false),
+        cache_ttl_s: placed(&document, cache.at("ttl"), seconds, 120),
+        error_style: error_style(&document, errors, Placed::default(ErrorStyle::Result)),
+        expose: expose(&document, errors, Placed::default(false)),
+        substitution: substitution(&document, &root, Placed::default(Substitution::Bind)),
+        document,
+    }
+}
+
+/// The value of a node with its place, or the default.
+fn placed<T>(document: &Document, node: Option<&Node>, read: impl Fn(&Node) -> Option<T>, default: T) -> Placed<T> {
+    match node.and_then(|node| Some((read(node)?, node))) {
+        Some((value, node)) => Placed::at(value, document, node),
+        None => Placed::default(default),
+    }
+}
+
+/// A number of seconds.
+pub(crate) fn seconds(node: &Node) -> Option<u32> {
+    match node.data {
+        Data::Int(value) => u32::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+/// `errors.style`, or what is inherited.
+pub(crate) fn error_style(document: &Document, errors: &Node, inherited: Placed<ErrorStyle>) -> Placed<ErrorStyle> {
+    match errors.at("style").map(|node| (node, node.text())) {
+        Some((node, Some("protocol"))) => Placed::at(ErrorStyle::Protocol, document, node),
+        Some((node, Some("result"))) => Placed::at(ErrorStyle::Result, document, node),
+        _ => inherited,
+    }
+}
+
+/// `errors.expose`, or what is inherited.
+pub(crate) fn expose(document: &Document, errors: &Node, inherited: Placed<bool>) -> Placed<bool> {
+    errors.at("expose").map_or(inherited, |node| Placed::at(node.text() == Some("full"), document, node))
+}
+
+/// `substitution`, or what is inherited.
+pub(crate) fn substitution(document: &Document, node: &Node, inherited: Placed<Substitution>) -> Placed<Substitution> {
+    match node.at("substitution").map(|node| (node, node.text())) {
+        Some((node, Some("textual"))) => Placed::at(Substitution::Textual, document, node),
+        Some((node, Some("bind"))) => Placed::at(Substitution::Bind, document, node),
+        _ => inherited,
+    }
+}
+
+fn folder(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>, base: &str, default: &str) -> String {
+    let name = node.and_then(Node::text).unwrap_or(default);
+    let Some(path) = compiler.tree.resolve(base, name) else {
+        let range = node.map_or(0..0, |node| node.range.clone());
+        let help = "Use a folder inside of it.";
+        compiler.error(document, range, format!("the folder `{name}` is outside of the app's folder"), help);
+        return if base.is_empty() { default.to_owned() } else { format!("{base}/{default}") };
+    };
+    if let Some(node) = node
+        && !compiler.tree.has_folder(&path)
+    {
+        compiler.error(document, node.range.clone(), format!("there is no folder `{path}`"), "Make it, or correct the name.");
+    }
+    path
+}
+
+/// Files of folders that a later version reads.
+fn later_folders(compiler: &mut Compiler<'_>, document: &Document, base: &str) {
+    let yaml = |item: &Item| crate::tree::is_yaml(&item.name);
+    let below = |name: &str| if base.is_empty() { name.to_owned() } else { format!("{base}/{name}") };
+    if compiler.imported {
+        let agents = root_agents(document).or_else(|| {
+            let first = compiler.tree.walk(&below("agents")).into_iter().find(yaml)?;
+            Some((first.path, 0..0))
+        });
+        if let Some((path, range)) = agents {
+            let source = if path == document.source.path { None } else { Some(Source::new(path, "")) };
+            let message = "Millrace has no agents; what the app says about them is not read";
+            let help = "Let an agent of your choice call the app's tools over MCP.";
+            compiler.findings.warning(source.as_ref().unwrap_or(&document.source), range, message, help);
+        }
+        return;
+    }
+    for item in compiler.tree.walk(&below("presenters")).iter().filter(|item| yaml(item)) {
+        let source = Source::new(item.path.as_str(), "");
+        compiler.findings.error(&source, 0..0, "presenters are not supported yet", "Remove the file; this version would ignore it.");
+    }
+}
+
+fn root_agents(document: &Document) -> Option<(String, std::ops::Range<usize>)> {
+    document.root.entry("agents").map(|entry| (document.source.path.clone(), entry.key_range.clone()))
+}
+
+fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Server {
+    let port = node.at("port").map_or(Some(8080), |port| port.written(&document.source).and_then(|text| text.trim().parse::<u16>().ok()));
+    if let (None, Some(port)) = (port, node.at("port")) {
+        compiler.error(document, port.range.clone(), "`server.port` is no port", "It takes a number from 0 to 65535.");
+    }
+    let path = node.text_at("path").unwrap_or("/mcp");
+    let odd = |c: char| c.is_whitespace() || c.is_control() || "?#{}\"<>\\".contains(c) || !c.is_ascii();
+    if let Some(node) = node.at("path")
+        && (!path.starts_with('/') || path.contains(odd))
+    {
+        compiler.error(document, node.range.clone(), format!("`{path}` is no path of an endpoint"), "It begins with `/`: `/mcp`.");
+    }
+    let cors = node.at("cors").and_then(|cors| cors.at("origins")).map(Node::items).unwrap_or_default();
+    let mut cors_origins = Vec::new();
+    for origin in cors {
+        let text = origin.text().unwrap_or_default();
+        if !is_origin(text) {
+            let help = "An origin is a scheme, a host and perhaps a port: `https://chat.example.com`.";
+            compiler.error(document, origin.range.clone(), format!("`{text}` is no origin"), help);
+        }
+        cors_origins.push(text.to_ascii_lowercase());
+    }
+    let body_limit = node.at("body_limit").and_then(|limit| size_bytes(&limit.written(&document.source)?)).unwrap_or(1 << 20);
+    if let (0..1024, Some(node)) = (body_limit, node.at("body_limit")) {
+        compiler.error(document, node.range.clone(), "`server.body_limit` is too small for any request", "It takes at least `1kb`.");
+    }
+    Server { port: port.unwrap_or(8080), path: path.to_owned(), cors_origins, body_limit }
+}
+
+fn env(compiler: &mut Compiler<'_>, document: &Document, root: &Node) -> Vec<String> {
+    let mut names = Vec::new();
+    for node in root.at("env").map(Node::items).unwrap_or_default() {
+        let name = node.text().unwrap_or_default();
+        if !is_variable(name) {
+            let help = "List the names only, without `{{ }}` and `$`.";
+            compiler.error(document, node.range.clone(), format!("`{name}` is no name of a variable"), help);
+        } else if !names.iter().any(|other| other == name) {
+            names.push(name.to_owned());
+        }
+    }
+    names
+}
+
+fn fetch_allow(compiler: &mut Compiler<'_>, document: &Document, list: &Node) -> Vec<String> {
+    let mut hosts = Vec::new();
+    for node in list.items() {
+        let text = node.text().unwrap_or_default();
+        if is_host(text.strip_prefix("*.").unwrap_or(text)) {
+            hosts.push(text.to_ascii_lowercase());
+        } else {
+            let help = "Write a host without scheme and path: `api.example.com`, `*.example.com` or `localhost:9000`.";
+            compiler.error(document, node.range.clone(), format!("`{text}` is no host"), help);
+        }
+    }
+    hosts
+}
+
+fn is_origin(text: &str) -> bool {
+    text.split_once("://").is_some_and(|(scheme, host)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b))
+            && is_host(host)
+    })
+}
+
+/// Whether it is `host` or `host:port`; an IPv6 address stands between brackets.
+fn is_host(text: &str) -> bool {
+    let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+        Some((address, rest)) => {
+            if address.parse::<std::net::Ipv6Addr>().is_err() {
+                return false;
+            }
+            ("v6", if rest.is_empty() { None } else { Some(rest.strip_prefix(':').unwrap_or("none")) })
+        }
+        None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
+    };
+    let label =
+        |label: &str| !label.is_empty() && label.len() <= 63 && label.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    host.split('.').all(label) && port.is_none_or(|port| port.parse::<u16>().is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_hosts_and_origins() {
+        for good in ["api.example.com", "localhost:9000", "[::1]:80", "10.0.0.1", "xn--bcher-kva.example"] {
+            assert!(is_host(good), "{good}");
+        }
+        for bad in ["", "https://x", "x/y", "x:y", "*.x", "a..b", "[x]", "[::1]x", "é.example", "a b"] {
+            assert!(!is_host(bad), "{bad}");
+        }
+        assert!(is_origin("https://chat.example.com") && is_origin("http://localhost:3000"));
+        assert!(!is_origin("*") && !is_origin("https://x/") && !is_origin("x.example"));
+    }
+}

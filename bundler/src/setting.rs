@@ -1,0 +1,168 @@
+//! Settings that a folder hands down to its tools: `_folder.yaml`, and the `limits` of folder and tool.
+
+use std::collections::BTreeMap;
+
+use millrace_core::app::{Auth, Limits, ScriptLimits};
+
+use crate::{
+    auth::AUTH,
+    compiler::{Compiler, Placed},
+    field::{Field, Record, Shape, duration_ms, size_bytes},
+    tree::{is_yaml, parent, stem},
+    yaml::{Data, Document, Node},
+};
+
+/// `_folder.yaml`
+pub(crate) static FOLDER: Record = Record {
+    name: "folder",
+    noun: "`_folder.yaml`",
+    doc: "Settings of every tool in this folder and below it, where neither the tool nor a nearer folder says otherwise.",
+    fields: &[
+        Field::new("auth", Shape::Record(&AUTH), "Who may call."),
+        Field::new("tags", Shape::List(&Shape::Text), "Words that sort the tools."),
+        Field::new("limits", Shape::Record(&LIMITS), "What a call may use up."),
+        Field::new("context", Shape::Any, "Values for every call.").later(),
+        Field::new("middleware", Shape::Any, "Scripts that run before every tool.").later(),
+    ],
+};
+
+/// `limits`
+pub(crate) static LIMITS: Record = Record {
+    name: "limits",
+    noun: "`limits`",
+    doc: "What a call may use up.",
+    fields: &[
+        Field::new("timeout", Shape::Duration, "How long one call may take.").default("30s"),
+        Field::new("output", Shape::Size, "The longest text of a result.").default("1mb"),
+        Field::new("script", Shape::Record(&SCRIPT_LIMITS), "What a script may use up."),
+    ],
+};
+
+static SCRIPT_LIMITS: Record = Record {
+    name: "script_limits",
+    noun: "`limits.script`",
+    doc: "What a script may use up.",
+    fields: &[
+        Field::new("loops", Shape::Int(1, i64::MAX), "Iterations of one loop.").default("2000000"),
+        Field::new("recursion", Shape::Int(1, 10_000), "Nested calls.").default("400"),
+        Field::new("output", Shape::Size, "The longest value that a script may return, as JSON.").default("1mb"),
+    ],
+};
+
+/// What one file says about limits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LimitSettings {
+    timeout_ms: Option<Placed<u32>>,
+    output_bytes: Option<Placed<u32>>,
+    loops: Option<Placed<u64>>,
+    recursion: Option<Placed<u32>>,
+    script_output_bytes: Option<Placed<u32>>,
+}
+
+impl LimitSettings {
+    /// Reads a `limits` block.
+    pub(crate) fn read(document: &Document, node: Option<&Node>) -> Self {
+        let Some(node) = node else { return Self::default() };
+        let time = |node: &Node| duration_ms(node.text()?);
+        let size = |node: &Node| size_bytes(&node.written(&document.source)?);
+        let script = node.at("script");
+        let of = |key: &str| script.and_then(|script| script.at(key));
+        Self {
+            timeout_ms: read(document, node.at("timeout"), time),
+            output_bytes: read(document, node.at("output"), size),
+            loops: read(document, of("loops"), whole),
+            recursion: read(document, of("recursion"), |node| u32::try_from(whole(node)?).ok()),
+            script_output_bytes: read(document, of("output"), size),
+        }
+    }
+
+    /// These settings, and those of `outer` where these say nothing.
+    pub(crate) fn or(self, outer: &Self) -> Self {
+        Self {
+            timeout_ms: self.timeout_ms.or_else(|| outer.timeout_ms.clone()),
+            output_bytes: self.output_bytes.or_else(|| outer.output_bytes.clone()),
+            loops: self.loops.or_else(|| outer.loops.clone()),
+            recursion: self.recursion.or_else(|| outer.recursion.clone()),
+            script_output_bytes: self.script_output_bytes.or_else(|| outer.script_output_bytes.clone()),
+        }
+    }
+
+    /// The limits of a tool, defaults filled in; notes where each came from.
+    pub(crate) fn resolve(self, compiler: &mut Compiler<'_>, tool: &str) -> Limits {
+        let timeout = self.timeout_ms.unwrap_or_else(|| Placed::default(30_000));
+        let output = self.output_bytes.unwrap_or_else(|| Placed::default(1 << 20));
+        let loops = self.loops.unwrap_or_else(|| Placed::default(2_000_000));
+        let recursion = self.recursion.unwrap_or_else(|| Placed::default(400));
+        let script_output = self.script_output_bytes.unwrap_or_else(|| Placed::default(1 << 20));
+        compiler.origin(tool, "limits.timeout", format!("{} ms", timeout.value), timeout.place);
+        compiler.origin(tool, "limits.output", format!("{} bytes", output.value), output.place);
+        compiler.origin(tool, "limits.script.loops", loops.value.to_string(), loops.place);
+        compiler.origin(tool, "limits.script.recursion", recursion.value.to_string(), recursion.place);
+        compiler.origin(tool, "limits.script.output", format!("{} bytes", script_output.value), script_output.place);
+        Limits {
+            timeout_ms: timeout.value,
+            output_bytes: output.value,
+            script: ScriptLimits { loops: loops.value, recursion: recursion.value, output_bytes: script_output.value },
+        }
+    }
+}
+
+fn read<T>(document: &Document, node: Option<&Node>, value: impl Fn(&Node) -> Option<T>) -> Option<Placed<T>> {
+    let node = node?;
+    Some(Placed::at(value(node)?, document, node))
+}
+
+fn whole(node: &Node) -> Option<u64> {
+    match node.data {
+        Data::Int(value) => u64::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+/// What the folders say, by their path.
+#[derive(Debug, Default)]
+pub(crate) struct Folders(BTreeMap<String, FolderSettings>);
+
+/// What a folder says, with what it inherits.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FolderSettings {
+    /// `auth`
+    pub(crate) auth: Option<Placed<Auth>>,
+    /// `tags`
+    pub(crate) tags: Option<Placed<Vec<String>>>,
+    /// `limits`
+    pub(crate) limits: LimitSettings,
+}
+
+impl Folders {
+    /// Reads every `_folder.yaml` among `files`, which come folder before subfolder.
+    pub(crate) fn read(compiler: &mut Compiler<'_>, files: &[crate::tree::Item]) -> Self {
+        let mut folders = Self::default();
+        for file in files.iter().filter(|file| is_yaml(&file.name) && stem(&file.name).eq_ignore_ascii_case("_folder")) {
+            let Some(document) = compiler.document(&file.path, &FOLDER) else { continue };
+            let folder = parent(&file.path);
+            let outer = folders.of(folder).cloned().unwrap_or_default();
+            let root = document.root.clone();
+            let auth = root.at("auth").and_then(|node| Some(Placed::at(compiler.auth(&document, node)?, &document, node)));
+            let tags = root.at("tags").map(|node| Placed::at(root.texts_at("tags"), &document, node));
+            let limits = LimitSettings::read(&document, root.at("limits")).or(&outer.limits);
+            let settings = FolderSettings { auth: auth.or(outer.auth), tags: tags.or(outer.tags), limits };
+            folders.0.insert(folder.to_owned(), settings);
+        }
+        folders
+    }
+
+    /// What holds in a folder: what the nearest folder with a `_folder.yaml` says.
+    pub(crate) fn of(&self, folder: &str) -> Option<&FolderSettings> {
+        let mut folder = folder;
+        loop {
+            if let Some(settings) = self.0.get(folder) {
+                return Some(settings);
+            }
+            if folder.is_empty() {
+                return None;
+            }
+            folder = parent(folder);
+        }
+    }
+}

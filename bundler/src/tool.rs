@@ -1,0 +1,356 @@
+//! `app/tools/**/config.yaml`: the tools.
+
+use std::{collections::BTreeMap, ops::Range, rc::Rc};
+
+use millrace_core::app::{Access, Auth, Errors, Execute, Input, ScriptRef, Tool};
+
+use crate::{
+    adapter::Adapters,
+    auth::AUTH,
+    compiler::{Compiler, Placed},
+    descriptor::{self, ToolEntry},
+    field::{Field, Record, Shape},
+    input::{Declared, INPUT},
+    names::{from_path, is_name, meant},
+    root::{EXPOSE, RootSettings, STYLE, SUBSTITUTION, error_style, expose},
+    setting::{FolderSettings, Folders, LIMITS, LimitSettings},
+    source::Source,
+    tree::{Item, is_config, parent},
+    yaml::{Document, Node},
+};
+
+mod cache;
+mod execute;
+mod rules;
+
+/// `app/tools/**/config.yaml`
+pub(crate) static TOOL: Record = Record {
+    name: "tool",
+    noun: "a tool",
+    doc: "One tool: a statement for an adapter, or a script.",
+    fields: &[
+        Field::new("name", Shape::Text, "The name that clients call; without it, the folders' names joined by `-`."),
+        Field::new("description", Shape::Text, "What it does and when to use it, for the model."),
+        Field::new(
+            "kind",
+            Shape::Word(&["query", "mutation", "action"], &[]),
+            "`query` only reads, `mutation` changes data, `action` does anything. Clients see it as annotations.",
+        )
+        .default("query where a statement only reads, else action"),
+        Field::new("annotations", Shape::Record(&ANNOTATIONS), "What MCP clients are told about the tool, over what `kind` says."),
+        Field::new("tags", Shape::List(&Shape::Text), "Words that sort the tools."),
+        Field::new("use", Shape::Text, "The adapter that runs `statement`."),
+        Field::new("statement", Shape::Text, "The statement, with placeholders: `{{ inputs.id }}`."),
+        Field::new("substitution", SUBSTITUTION, "As in the root file, for this tool."),
+        Field::new(
+            "handler",
+            Shape::Text,
+            "The script that does the work, instead of `use`: `./handler.ts`, with `#name` for a named export.",
+        )
+        .default("handler.ts in the folder"),
+        Field::new("inputs", Shape::Map(&Shape::Record(&INPUT)), "What the tool takes, by name. Anything else is refused."),
+        Field::new("mappers", Shape::Record(&MAPPERS), "Scripts that change what goes in and comes out."),
+        Field::new("auth", Shape::Record(&AUTH), "Who may call."),
+        Field::new("cache", Shape::Record(&CACHE), "The cache of a tool whose statement only reads."),
+        Field::new("errors", Shape::Record(&TOOL_ERRORS), "How failures are told, and which results are failures."),
+        Field::new("limits", Shape::Record(&LIMITS), "What a call may use up."),
+        Field::new("context", Shape::Any, "Values for every call.").later(),
+        Field::new("middleware", Shape::Any, "Scripts that run before the tool.").later(),
+        Field::new("returns", Shape::Any, "The presenter.").later(),
+        Field::new("output", Shape::Any, "The JSON Schema of the result.").later(),
+        Field::new("sync", Shape::Any, "What the tool invalidates.").later(),
+    ],
+};
+
+static ANNOTATIONS: Record = Record {
+    name: "annotations",
+    noun: "`annotations`",
+    doc: "What MCP clients are told about the tool.",
+    fields: &[
+        Field::new("title", Shape::Text, "A name for people."),
+        Field::new("readOnlyHint", Shape::Bool, "It changes nothing."),
+        Field::new("destructiveHint", Shape::Bool, "It may destroy something."),
+        Field::new("idempotentHint", Shape::Bool, "A second call with the same inputs changes nothing more."),
+        Field::new("openWorldHint", Shape::Bool, "It reaches out of the app's own data."),
+    ],
+};
+
+static MAPPERS: Record = Record {
+    name: "mappers",
+    noun: "`mappers`",
+    doc: "Scripts that change what goes in and comes out.",
+    fields: &[
+        Field::new("input", Shape::Text, "Gets the inputs, returns new ones, before they are checked.")
+            .default("input.ts or *input*validator*.ts in the folder"),
+        Field::new("output", Shape::Text, "Gets the result, returns a new one.").default("output.ts or *data*mapper*.ts in the folder"),
+    ],
+};
+
+static CACHE: Record = Record {
+    name: "cache",
+    noun: "`cache`",
+    doc: "The cache of a tool whose statement only reads.",
+    fields: &[
+        Field::new("enabled", Shape::Bool, "Whether results are kept.").default("true where the tool has a block, else the root's"),
+        Field::new("ttl", Shape::Int(1, 31_536_000), "How long a result is good, in seconds.").default("the root's"),
+        Field::new(
+            "scope",
+            Shape::Word(&["public", "principal"], &[]),
+            "Who shares a result: everyone, or callers with the same principal.",
+        )
+        .default("principal where the tool has auth, else public"),
+    ],
+};
+
+static TOOL_ERRORS: Record = Record {
+    name: "tool_errors",
+    noun: "`errors`",
+    doc: "How failures are told, and which results are failures.",
+    fields: &[
+        Field::new("style", STYLE, "As in the root file, for this tool."),
+        Field::new("expose", EXPOSE, "As in the root file, for this tool."),
+        Field::new("on", Shape::List(&Shape::Record(&rules::RULE)), "Results that count as failures; the first that holds wins."),
+    ],
+};
+
+/// What a tool's readers share.
+struct Reading<'a> {
+    document: &'a Document,
+    name: &'a str,
+    /// The tool's folder below the app's folder.
+    folder: &'a str,
+    /// The names of the files of that folder.
+    files: &'a [String],
+    root: &'a RootSettings,
+    outer: &'a FolderSettings,
+}
+
+/// A name of a tool that has to be there once all are known.
+struct Wanted {
+    source: Rc<Source>,
+    range: Range<usize>,
+    name: String,
+}
+
+/// Reads every tool, sorted by name.
+pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters) -> Vec<Tool> {
+    let files = compiler.tree.walk(&root.tools_folder);
+    let folders = Folders::read(compiler, &files);
+    let mut tools: Vec<Tool> = Vec::new();
+    let mut places: BTreeMap<String, String> = BTreeMap::new();
+    let mut wanted = Vec::new();
+    let mut configured: Option<&str> = None;
+    for file in files.iter().filter(|file| is_config(&file.name)) {
+        let folder = parent(&file.path);
+        if configured == Some(folder) {
+            let source = Source::new(file.path.as_str(), "");
+            compiler.findings.error(&source, 0..0, "the folder has two files of a tool", "Keep one `config.yaml`.");
+            continue;
+        }
+        configured = Some(folder);
+        let outer = folders.of(folder).cloned().unwrap_or_default();
+        let names: Vec<String> = files.iter().filter(|other| parent(&other.path) == folder).map(|other| other.name.clone()).collect();
+        if let Some(tool) = read(compiler, file, &names, (root, &outer), adapters, &mut places, &mut wanted) {
+            tools.push(tool);
+        }
+    }
+    for action in wanted {
+        if !places.contains_key(&action.name) {
+            let names: Vec<&str> = places.keys().map(String::as_str).collect();
+            let help = meant(&action.name, &names, "The tools are");
+            compiler.findings.error(&action.source, action.range, format!("there is no tool `{}`", action.name), help);
+        }
+    }
+    tools.sort_by(|a, b| a.name.cmp(&b.name));
+    tools
+}
+
+fn read(
+    compiler: &mut Compiler<'_>,
+    file: &Item,
+    files: &[String],
+    (root, outer): (&RootSettings, &FolderSettings),
+    adapters: &mut Adapters,
+    places: &mut BTreeMap<String, String>,
+    wanted: &mut Vec<Wanted>,
+) -> Option<Tool> {
+    let folder = parent(&file.path);
+    let path = folder.strip_prefix(&root.tools_folder).unwrap_or(folder).trim_start_matches('/').to_owned();
+    let Some(document) = compiler.document(&file.path, &TOOL) else {
+        // Others that name it are right to do so.
+        places.entry(from_path(&path)).or_insert_with(|| format!("{}:1:1", file.path));
+        return None;
+    };
+    let name = named(compiler, &document, &path, places);
+    let reading = Reading { document: &document, name: &name, folder, files, root, outer };
+    let node = &document.root;
+    let declared = compiler.inputs(&document, node.at("inputs"));
+    let inputs: Vec<Input> = declared.iter().map(|declared| declared.input.clone()).collect();
+    let execute = execute::read(compiler, &reading, &inputs, adapters);
+    let mappers = node.at("mappers");
+    let map_input = mapper(compiler, &reading, mappers, "input", |stem| stem.contains("input") && stem.contains("validator"));
+    let map_output = mapper(compiler, &reading, mappers, "output", |stem| stem.contains("data") && stem.contains("mapper"));
+    let auth = auth(compiler, &reading);
+    let errors = errors(compiler, &reading, &inputs, wanted);
+    let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).resolve(compiler, &name);
+    let execute = execute?;
+    let reads = matches!(&execute, Execute::Statement { statement, .. } if statement.access == Access::Read);
+    let kind = kind(compiler, &reading, &execute, reads);
+    let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
+    let descriptor = describe(compiler, &reading, &declared, kind);
+    Some(Tool {
+        descriptor,
+        auth,
+        inputs,
+        map_input,
+        execute,
+        map_output,
+        cache,
+        errors,
+        limits,
+        results_as_rows: compiler.imported,
+        name,
+        path,
+    })
+}
+
+/// The tool's name, which no other has.
+fn named(compiler: &mut Compiler<'_>, document: &Document, path: &str, places: &mut BTreeMap<String, String>) -> String {
+    let node = document.root.at("name");
+    let name = node.and_then(Node::text).map_or_else(|| from_path(path), String::from);
+    let range = node.map_or(0..0, |node| node.range.clone());
+    if !is_name(&name) {
+        let help = match node {
+            Some(_) => "A name begins with a letter; letters, digits, `_` and `-` follow, 128 at most.",
+            None => "It comes from the folders' names. Rename them, or set `name`.",
+        };
+        compiler.error(document, range.clone(), format!("`{name}` is no name of a tool"), help);
+    }
+    let place = document.source.place(range.start);
+    match places.get(&name) {
+        Some(other) => {
+            let help = format!("The other one is {other}. Give one of them another `name`.");
+            compiler.error(document, range, format!("there are two tools `{name}`"), help);
+        }
+        None => {
+            places.insert(name.clone(), place);
+        }
+    }
+    name
+}
+
+fn mapper(
+    compiler: &mut Compiler<'_>,
+    reading: &Reading<'_>,
+    mappers: Option<&Node>,
+    key: &str,
+    fits: impl Fn(&str) -> bool,
+) -> Option<ScriptRef> {
+    if let Some(node) = mappers.and_then(|mappers| mappers.at(key)) {
+        let place = reading.document.source.place(node.range.start);
+        compiler.origin(reading.name, &format!("mappers.{key}"), node.text().unwrap_or_default(), place);
+        return compiler.script(reading.document, node, reading.folder);
+    }
+    let path = format!("{}/{}", reading.folder, crate::link::by_convention(reading.files, key, fits)?);
+    compiler.origin(reading.name, &format!("mappers.{key}"), path.as_str(), format!("{path}:1:1"));
+    compiler.conventional_script(&path)
+}
+
+fn auth(compiler: &mut Compiler<'_>, reading: &Reading<'_>) -> Option<Auth> {
+    let document = reading.document;
+    let own = document.root.at("auth").map(|node| compiler.auth(document, node).map(|auth| Placed::at(auth, document, node)));
+    let placed = match own {
+        Some(own) => own?,
+        None => match reading.outer.auth.clone().or_else(|| reading.root.auth.clone()) {
+            Some(inherited) => inherited,
+            None => {
+                compiler.origin(reading.name, "auth.plugin", "none", "default");
+                return None;
+            }
+        },
+    };
+    let word = match &placed.value {
+        Auth::AllowAll => "allow_all".to_owned(),
+        Auth::ApiKey(_) => "api_key".to_owned(),
+        Auth::Script { script, .. } => format!("script #{}", script.export),
+    };
+    compiler.origin(reading.name, "auth.plugin", word, placed.place);
+    Some(placed.value)
+}
+
+fn errors(compiler: &mut Compiler<'_>, reading: &Reading<'_>, inputs: &[Input], wanted: &mut Vec<Wanted>) -> Errors {
+    let nothing = Node::nothing();
+    let node = reading.document.root.at("errors").unwrap_or(&nothing);
+    let style = error_style(reading.document, node, reading.root.error_style.clone());
+    let exposed = expose(reading.document, node, reading.root.expose.clone());
+    let word = match style.value {
+        millrace_core::app::ErrorStyle::Result => "result",
+        millrace_core::app::ErrorStyle::Protocol => "protocol",
+    };
+    compiler.origin(reading.name, "errors.style", word, style.place);
+    compiler.origin(reading.name, "errors.expose", if exposed.value { "full" } else { "safe" }, exposed.place);
+    let mut on = Vec::new();
+    for rule in node.at("on").map(Node::items).unwrap_or_default() {
+        on.extend(rules::read(compiler, reading.document, rule, inputs));
+        for action in rule.at("actions").map(Node::items).unwrap_or_default() {
+            let Some(name) = action.text() else { continue };
+            wanted.push(Wanted { source: Rc::clone(&reading.document.source), range: action.range.clone(), name: name.to_owned() });
+        }
+    }
+    Errors { style: style.value, expose: exposed.value, on }
+}
+
+/// `kind`, which decides the annotations and whether there is a cache.
+fn kind(compiler: &mut Compiler<'_>, reading: &Reading<'_>, execute: &Execute, reads: bool) -> &'static str {
+    let Some(node) = reading.document.root.at("kind") else {
+        let kind = if reads { "query" } else { "action" };
+        compiler.origin(reading.name, "kind", kind, "default");
+        return kind;
+    };
+    let kind = match node.text() {
+        Some("query") => "query",
+        Some("mutation") => "mutation",
+        _ => "action",
+    };
+    if kind == "query" && !reads && matches!(execute, Execute::Statement { .. }) {
+        let message = "`kind: query` tells clients that the tool only reads, but its statement writes, or may write";
+        compiler.warning(reading.document, node.range.clone(), message, "Say `mutation` or `action`.");
+    }
+    compiler.origin(reading.name, "kind", kind, reading.document.source.place(node.range.start));
+    kind
+}
+
+fn describe(compiler: &mut Compiler<'_>, reading: &Reading<'_>, declared: &[Declared], kind: &str) -> String {
+    let node = &reading.document.root;
+    let description = node.text_at("description").map(str::trim).filter(|text| !text.is_empty());
+    let fallback = format!("Tool generated from app tool: {}", reading.name);
+    if description.is_none() && !compiler.imported {
+        let help = "Say what the tool does and when to use it; models choose by that.";
+        compiler.warning(reading.document, 0..0, format!("the tool `{}` has no `description`", reading.name), help);
+    }
+    let tags = node.at("tags").map(|tags| Placed::at(node.texts_at("tags"), reading.document, tags)).or_else(|| reading.outer.tags.clone());
+    if let Some(tags) = &tags {
+        compiler.origin(reading.name, "tags", tags.value.join(", "), tags.place.as_str());
+    }
+    let nothing = Node::nothing();
+    let annotations = node.at("annotations").unwrap_or(&nothing);
+    let implied = |hint: &str| match (hint, kind) {
+        ("readOnlyHint", _) => Some(kind == "query"),
+        ("destructiveHint", "mutation") => Some(true),
+        _ => None,
+    };
+    let title = annotations.text_at("title");
+    let mut list: Vec<(&'static str, serde_json::Value)> = Vec::new();
+    list.extend(title.map(|title| ("title", title.into())));
+    for hint in ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] {
+        list.extend(annotations.bool_at(hint).or_else(|| implied(hint)).map(|value| (hint, value.into())));
+    }
+    descriptor::tool(&ToolEntry {
+        name: reading.name,
+        title,
+        description: description.unwrap_or(&fallback),
+        inputs: declared,
+        annotations: list,
+        tags: &tags.map(|tags| tags.value).unwrap_or_default(),
+    })
+}

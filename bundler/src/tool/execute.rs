@@ -1,0 +1,109 @@
+//! What stage *execute* does: `use` and `statement`, or `handler`.
+
+use millrace_core::app::{Access, Execute, Input};
+
+use super::Reading;
+use crate::{
+    Severity,
+    adapter::Adapters,
+    compiler::Compiler,
+    link::by_convention,
+    root::substitution,
+    statement::{self, Substitution},
+    yaml::Node,
+};
+
+/// Reads `use` and `statement`, or `handler`. `None` where that is wrong, which has been said.
+pub(super) fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, inputs: &[Input], adapters: &mut Adapters) -> Option<Execute> {
+    let document = reading.document;
+    let root = &document.root;
+    match (root.entry("use"), root.entry("handler")) {
+        (Some(_), Some(handler)) => {
+            let help = "A tool is one of them: remove `use` and `statement`, or `handler`.";
+            compiler.error(document, handler.key_range.clone(), "the tool has both `use` and `handler`", help);
+            None
+        }
+        (Some(adapter), None) => statement(compiler, reading, &adapter.value, inputs, adapters),
+        (None, handler) => {
+            if let Some(statement) = root.entry("statement") {
+                let help = "Name the adapter that runs it: `use: …`.";
+                compiler.error(document, statement.key_range.clone(), "`statement` has no adapter", help);
+                return None;
+            }
+            script(compiler, reading, handler.map(|entry| &entry.value))
+        }
+    }
+}
+
+fn statement(
+    compiler: &mut Compiler<'_>,
+    reading: &Reading<'_>,
+    adapter: &Node,
+    inputs: &[Input],
+    adapters: &mut Adapters,
+) -> Option<Execute> {
+    let document = reading.document;
+    let used = adapters.find(compiler, document, adapter);
+    compiler.origin(reading.name, "use", adapter.text().unwrap_or_default(), document.source.place(adapter.range.start));
+    let node = document.root.at("statement");
+    let text = match node.and_then(Node::text) {
+        Some(text) => text,
+        // What Hyperterse runs where nothing is said.
+        None if compiler.imported => "SELECT 1",
+        None => {
+            let help = "Write the statement that the adapter runs.";
+            compiler.error(document, adapter.range.clone(), "the tool has `use`, but no `statement`", help);
+            return None;
+        }
+    };
+    let used = used?;
+    let substitution = substitution(document, &document.root, reading.root.substitution.clone());
+    let word = if substitution.value == Substitution::Textual { "textual" } else { "bind" };
+    compiler.origin(reading.name, "substitution", word, substitution.place);
+    let nothing = Node::nothing();
+    let node = node.unwrap_or(&nothing);
+    let compiled = match statement::compile(text, used.dialect?, substitution.value, inputs) {
+        Ok(compiled) => compiled,
+        Err(problems) => {
+            for problem in problems {
+                compiler.findings.problem(document, node, problem);
+            }
+            return None;
+        }
+    };
+    for mut warning in compiled.warnings {
+        warning.severity = Severity::Warning;
+        compiler.findings.problem(document, node, warning);
+    }
+    if used.read_only && compiled.statement.access == Access::Write {
+        let message = format!("the statement writes, or may write, but the adapter `{}` is read only", adapter.text().unwrap_or_default());
+        compiler.warning(document, adapter.range.clone(), message, "Use another adapter, or drop `options.read_only` from its file.");
+    }
+    Some(Execute::Statement { adapter: used.index, statement: compiled.statement })
+}
+
+fn script(compiler: &mut Compiler<'_>, reading: &Reading<'_>, handler: Option<&Node>) -> Option<Execute> {
+    let document = reading.document;
+    let script = match handler {
+        Some(node) => {
+            compiler.origin(reading.name, "handler", node.text().unwrap_or_default(), document.source.place(node.range.start));
+            compiler.script(document, node, reading.folder)?
+        }
+        None => {
+            let Some(file) = by_convention(reading.files, "handler", |stem| stem.contains("handler")) else {
+                let help = "Add `use` and `statement`, or put a `handler.ts` beside this file.";
+                compiler.error(document, 0..0, format!("the tool `{}` does nothing", reading.name), help);
+                return None;
+            };
+            let path = format!("{}/{file}", reading.folder);
+            compiler.origin(reading.name, "handler", path.as_str(), format!("{path}:1:1"));
+            compiler.conventional_script(&path)?
+        }
+    };
+    if compiler.imported && document.root.at("inputs").is_none() {
+        let message = format!("the tool `{}` declares no inputs, so it takes none", reading.name);
+        let help = "Millrace checks the inputs of scripts, too: declare under `inputs` what the handler reads.";
+        compiler.warning(document, 0..0, message, help);
+    }
+    Some(Execute::Script(script))
+}

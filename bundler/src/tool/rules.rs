@@ -1,0 +1,44 @@
+//! `errors.on`: results that count as failures.
+
+use millrace_core::app::{ErrorRule, Input};
+
+use crate::{
+    compiler::Compiler,
+    expression,
+    field::{Field, Record, Shape},
+    yaml::{Document, Node},
+};
+
+/// One of `errors.on`
+pub(crate) static RULE: Record = Record {
+    name: "error_rule",
+    noun: "a rule",
+    doc: "A result that counts as a failure.",
+    fields: &[
+        Field::new("when", Shape::Text, "When it holds: an expression over `results`, `inputs` and `auth`.").required(),
+        Field::new("code", Shape::Text, "The code of the failure: `NOT_FOUND`.").required(),
+        Field::new("message", Shape::Text, "What the caller is told, with placeholders: `No invoice {{ inputs.id }}.`").required(),
+        Field::new("suggestion", Shape::Text, "What the caller can do about it."),
+        Field::new("actions", Shape::List(&Shape::Text), "Tools that help.").default("[]"),
+    ],
+};
+
+/// Reads one rule. `None` where it is wrong, which has been said.
+pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, rule: &Node, inputs: &[Input]) -> Option<ErrorRule> {
+    let message = rule.at("message").map(|node| compiler.message(document, node, inputs));
+    let node = rule.at("when")?;
+    let when = match expression::parse(node.text()?, &["results", "inputs", "auth"]) {
+        Ok(when) => when,
+        Err(problem) => {
+            compiler.findings.problem(document, node, problem);
+            return None;
+        }
+    };
+    Some(ErrorRule {
+        when,
+        code: rule.text_at("code")?.to_owned(),
+        message: message?,
+        suggestion: rule.text_at("suggestion").map(String::from),
+        actions: rule.texts_at("actions"),
+    })
+}
