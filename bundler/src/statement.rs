@@ -1,8 +1,29 @@
 //! The statement compiler: the author's text with placeholders in, a [`Statement`] out in which every value is bound.
+//!
+//! The text is cut into tokens of its dialect, each placeholder becomes a parameter or part of a composed literal, and a
+//! parser then looks whether a value may stand where each parameter stands. Where the parser does not know the statement,
+//! the tokens around the placeholder decide and a warning says so. In no case does a value become part of the text.
 
-use millrace_core::app::{Input, Statement};
+use millrace_core::app::{Access, Input, Part, Statement};
 
-use crate::Problem;
+use crate::{Problem, Severity, placeholder};
+
+mod dialect;
+mod lex;
+mod literal;
+mod lower;
+mod masked;
+mod position;
+mod probe;
+mod source;
+mod textual;
+mod tokens;
+
+use lex::Kind;
+use lower::{Fragment, Lowered};
+use masked::Masked;
+use probe::Verdict;
+use tokens::Tokens;
 
 /// The language of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +59,160 @@ pub struct Compiled {
 /// # Errors
 /// Every [`Problem`] of the statement, in order.
 pub fn compile(text: &str, dialect: Dialect, substitution: Substitution, inputs: &[Input]) -> Result<Compiled, Vec<Problem>> {
-    let _ = (text, dialect, substitution, inputs);
-    Err(Vec::new())
+    if let Some(at) = text.find('\0') {
+        return Err(vec![error(at..at + 1, "the statement has a NUL character".to_owned(), "remove it")]);
+    }
+    if text.trim().is_empty() {
+        return Err(vec![empty(text)]);
+    }
+    let pieces = placeholder::scan(text)?;
+    match substitution {
+        Substitution::Bind => bind(text, pieces, dialect, inputs),
+        Substitution::Textual => {
+            let mut compiled = textual::compile(&pieces, dialect, inputs)?;
+            // Without a value in its text a statement is what it is.
+            if compiled.warnings.is_empty() {
+                compiled.statement.access = bind(text, pieces, dialect, inputs).map_or(Access::Write, |bound| bound.statement.access);
+            }
+            Ok(compiled)
+        }
+    }
+}
+
+fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, inputs: &[Input]) -> Result<Compiled, Vec<Problem>> {
+    let masked = Masked::new(text, pieces);
+    let all = lex::lex(&masked.text, dialect).map_err(|unclosed| {
+        let message = format!("the {} that starts here is not closed", unclosed.what);
+        vec![error(masked.place(unclosed.range), message, "close it; a quote inside a literal is written twice")]
+    })?;
+    let mut tokens = Tokens { masked: &masked, all };
+    trim(&mut tokens);
+    let Some(first) = tokens.significant().find(|&token| tokens.all[token].kind != Kind::Sign(b';')) else { return Err(vec![empty(text)]) };
+    let Lowered { fragments, mut problems, mut warnings } = lower::lower(&tokens, dialect, inputs);
+    problems.extend(second_statement(&tokens, first));
+    problems.extend(pragma(&tokens, first, &fragments, dialect));
+    let mut access = Access::Write;
+    if problems.is_empty() {
+        match probe::ask(&fragments, dialect) {
+            Verdict::Understood { misplaced, access: found } => {
+                problems.extend(misplaced.iter().map(|(slot, place)| slot.misplaced(*place)));
+                if probe::may_only_read(&tokens) {
+                    access = found;
+                }
+            }
+            Verdict::Unknown { error: reason } => {
+                let slots = fragments.iter().filter_map(|fragment| match fragment {
+                    Fragment::Slot { slot, .. } => Some(slot),
+                    _ => None,
+                });
+                let mut values = 0;
+                for slot in slots {
+                    values += 1;
+                    problems.extend(position::likely(&tokens, slot.token).map(|place| slot.misplaced(place)));
+                }
+                let has_env = fragments.iter().any(|fragment| matches!(fragment, Fragment::Env(_)));
+                if values > 0 && !has_env {
+                    let whole =
+                        tokens.all.first().map_or(0, |token| token.range.start)..tokens.all.last().map_or(0, |token| token.range.end);
+                    warnings.push(warning(
+                        masked.place(whole),
+                        format!(
+                            "the statement could not be checked as {}: {}",
+                            dialect.name(),
+                            reason.trim_start_matches("sql parser error: ")
+                        ),
+                        "its values are bound all the same, and it counts as one that writes; try it against the database",
+                    ));
+                }
+            }
+        }
+    }
+    if !problems.is_empty() {
+        problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
+        return Err(problems);
+    }
+    warnings.sort_by_key(|warning| (warning.range.start, warning.range.end));
+    Ok(Compiled { statement: assemble(fragments, dialect, access), warnings })
+}
+
+/// Removes the space around a statement.
+fn trim(tokens: &mut Tokens<'_>) {
+    while tokens.all.last().is_some_and(|token| token.kind == Kind::Space) {
+        tokens.all.pop();
+    }
+    let space = tokens.all.iter().take_while(|token| token.kind == Kind::Space).count();
+    tokens.all.drain(..space);
+}
+
+fn second_statement(tokens: &Tokens<'_>, first: usize) -> Option<Problem> {
+    let end = tokens.significant().skip_while(|&token| token < first).find(|&token| tokens.all[token].kind == Kind::Sign(b';'))?;
+    let second = tokens.significant().find(|&token| token > end && tokens.all[token].kind != Kind::Sign(b';'))?;
+    let place = tokens.masked.place(tokens.all[second].range.clone());
+    Some(error(
+        place,
+        "a second statement starts after `;`".to_owned(),
+        "a tool runs one statement; make a tool, or a script that calls `ctx.db`, for more",
+    ))
+}
+
+/// SQLite's `PRAGMA` takes no parameters.
+fn pragma(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], dialect: Dialect) -> Option<Problem> {
+    if dialect != Dialect::Sqlite || !tokens.is_word(Some(first), "PRAGMA") {
+        return None;
+    }
+    let slot = fragments.iter().find_map(|fragment| match fragment {
+        Fragment::Slot { slot, .. } => Some(slot),
+        _ => None,
+    })?;
+    let help = "use the table-valued form: `SELECT * FROM pragma_table_info({{ inputs.table }})`";
+    Some(error(slot.place.clone(), format!("`{}` stands in a `PRAGMA`, which takes no bound values", slot.label), help))
+}
+
+fn assemble(fragments: Vec<Fragment>, dialect: Dialect, access: Access) -> Statement {
+    let mut parts = Vec::new();
+    for fragment in fragments {
+        match fragment {
+            Fragment::Text { text, .. } => push_text(&mut parts, &text),
+            Fragment::Env(name) => parts.push(Part::Env(name)),
+            Fragment::Slot { part, .. } | Fragment::Choice { part, .. } => parts.push(part),
+        }
+    }
+    Statement { style: dialect.style(), text: finished(&parts, dialect), parts, access }
+}
+
+fn push_text(parts: &mut Vec<Part>, text: &str) {
+    match parts.last_mut() {
+        Some(Part::Text(last)) => last.push_str(text),
+        _ if text.is_empty() => {}
+        _ => parts.push(Part::Text(text.to_owned())),
+    }
+}
+
+/// The whole text, where it does not depend on the call.
+fn finished(parts: &[Part], dialect: Dialect) -> Option<String> {
+    let mut text = String::new();
+    let mut number = 0;
+    for part in parts {
+        match part {
+            Part::Text(own) => text.push_str(own),
+            Part::Bind(_) => {
+                number += 1;
+                text.push_str(&dialect.parameter(number));
+            }
+            Part::Env(_) | Part::BindEach { .. } | Part::Choice { .. } | Part::Textual(_) => return None,
+        }
+    }
+    Some(text)
+}
+
+fn empty(text: &str) -> Problem {
+    error(0..text.len(), "the statement is empty".to_owned(), "write one statement")
+}
+
+fn error(range: std::ops::Range<usize>, message: String, help: &str) -> Problem {
+    Problem { severity: Severity::Error, range, message, help: Some(help.to_owned()) }
+}
+
+fn warning(range: std::ops::Range<usize>, message: String, help: &str) -> Problem {
+    Problem { severity: Severity::Warning, range, message, help: Some(help.to_owned()) }
 }

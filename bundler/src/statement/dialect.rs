@@ -1,0 +1,150 @@
+use millrace_core::app::{InputKind, ParamStyle};
+use sqlparser::dialect::{Dialect as SqlDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+
+use super::Dialect;
+
+impl Dialect {
+    /// How its connectors write parameters.
+    #[must_use]
+    pub const fn style(self) -> ParamStyle {
+        match self {
+            Self::Sqlite => ParamStyle::NumberedQuestion,
+            Self::Postgres => ParamStyle::NumberedDollar,
+            Self::MySql => ParamStyle::Question,
+        }
+    }
+
+    /// Its name, for messages.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "SQLite",
+            Self::Postgres => "PostgreSQL",
+            Self::MySql => "MySQL",
+        }
+    }
+
+    pub(super) fn parser(self) -> &'static dyn SqlDialect {
+        match self {
+            Self::Sqlite => &SQLiteDialect {},
+            Self::Postgres => &PostgreSqlDialect {},
+            Self::MySql => &MySqlDialect {},
+        }
+    }
+
+    /// The `number`th parameter, from 1.
+    pub(super) fn parameter(self, number: usize) -> String {
+        match self {
+            Self::Sqlite => format!("?{number}"),
+            Self::Postgres => format!("${number}"),
+            Self::MySql => "?".to_owned(),
+        }
+    }
+
+    /// A name as a quoted identifier, each part between dots of its own. `None` where a part is empty.
+    pub(super) fn identifier(self, name: &str) -> Option<String> {
+        let quote = if self == Self::MySql { '`' } else { '"' };
+        let parts: Option<Vec<_>> = name
+            .split('.')
+            .map(|part| {
+                let usable = !part.is_empty() && !part.contains('\0');
+                usable.then(|| format!("{quote}{}{quote}", part.replace(quote, &format!("{quote}{quote}"))))
+            })
+            .collect();
+        parts.map(|parts| parts.join("."))
+    }
+
+    /// What a literal after this type name is cast to: `DATE '…'`. `None` where the dialect has no such literal.
+    pub(super) fn typed_literal(self, word: &str) -> Option<&'static str> {
+        match self {
+            Self::Sqlite => None,
+            Self::MySql => [("DATE", "DATE"), ("TIME", "TIME(6)"), ("TIMESTAMP", "DATETIME(6)")]
+                .into_iter()
+                .find_map(|(name, cast)| name.eq_ignore_ascii_case(word).then_some(cast)),
+            Self::Postgres => POSTGRES_TYPES.iter().find(|name| name.eq_ignore_ascii_case(word)).copied(),
+        }
+    }
+
+    /// A subselect without rows.
+    ///
+    /// PostgreSQL compares types even there, so it repeats the compared column where that is known, and otherwise has a
+    /// null of the elements' type.
+    pub(super) fn empty(self, kind: Option<InputKind>, column: Option<&str>) -> String {
+        match (self, column) {
+            (Self::Sqlite, _) => "SELECT NULL WHERE 0".to_owned(),
+            (Self::MySql, _) => "SELECT NULL FROM DUAL WHERE FALSE".to_owned(),
+            (Self::Postgres, Some(column)) => format!("SELECT {column} LIMIT 0"),
+            (Self::Postgres, None) => format!("SELECT CAST(NULL AS {}) LIMIT 0", postgres_type(kind)),
+        }
+    }
+}
+
+/// The PostgreSQL type of an input.
+pub(super) fn postgres_type(kind: Option<InputKind>) -> &'static str {
+    match kind {
+        Some(InputKind::Int) => "bigint",
+        Some(InputKind::Float) => "double precision",
+        Some(InputKind::Boolean) => "boolean",
+        Some(InputKind::Datetime) => "timestamptz",
+        Some(InputKind::Date) => "date",
+        Some(InputKind::Uuid) => "uuid",
+        Some(InputKind::Array | InputKind::Object | InputKind::Json) => "jsonb",
+        Some(InputKind::String) | None => "text",
+    }
+}
+
+/// The types of PostgreSQL whose name before a literal makes a typed literal.
+const POSTGRES_TYPES: &[&str] = &[
+    "INTERVAL",
+    "DATE",
+    "TIME",
+    "TIMETZ",
+    "TIMESTAMP",
+    "TIMESTAMPTZ",
+    "UUID",
+    "JSON",
+    "JSONB",
+    "JSONPATH",
+    "TEXT",
+    "VARCHAR",
+    "BYTEA",
+    "NUMERIC",
+    "DECIMAL",
+    "INT",
+    "INTEGER",
+    "BIGINT",
+    "SMALLINT",
+    "INT2",
+    "INT4",
+    "INT8",
+    "FLOAT4",
+    "FLOAT8",
+    "REAL",
+    "BOOL",
+    "BOOLEAN",
+    "MONEY",
+    "INET",
+    "CIDR",
+    "MACADDR",
+    "TSVECTOR",
+    "TSQUERY",
+    "POINT",
+    "LINE",
+    "LSEG",
+    "BOX",
+    "PATH",
+    "POLYGON",
+    "CIRCLE",
+    "XML",
+    "INT4RANGE",
+    "INT8RANGE",
+    "NUMRANGE",
+    "DATERANGE",
+    "TSRANGE",
+    "TSTZRANGE",
+    "REGCLASS",
+    "REGPROC",
+    "REGTYPE",
+    "CITEXT",
+    "LTREE",
+];

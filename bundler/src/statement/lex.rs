@@ -1,0 +1,374 @@
+//! Cuts a masked statement into tokens, exactly as far as binding needs it: literals, quoted names, comments and words of
+//! each dialect, byte for byte.
+
+use std::ops::Range;
+
+use super::Dialect;
+
+/// A token of a statement.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    /// Its bytes in the masked text.
+    pub(super) range: Range<usize>,
+}
+
+/// What a token is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Space,
+    /// A comment. MySQL runs the text of an executable one, `/*! … */`.
+    Comment {
+        executable: bool,
+    },
+    /// A keyword or a name without quotes.
+    Word,
+    Number,
+    /// A text literal; `body` is what is between its quotes.
+    Literal {
+        prefix: Prefix,
+        body: Range<usize>,
+    },
+    /// A name in quotes.
+    Quoted,
+    /// `$tag$…$tag$`
+    Dollar,
+    /// A placeholder.
+    Mark,
+    /// A parameter that the author wrote: `?`, `:name`, `$1`.
+    Parameter,
+    /// Any other character.
+    Sign(u8),
+}
+
+/// What stands right before the quote of a literal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prefix {
+    /// Nothing, or `N`.
+    None,
+    /// PostgreSQL's `E`.
+    Escape,
+    /// PostgreSQL's `U&`.
+    Unicode,
+    /// `X`, `B`: digits of bytes or bits.
+    Digits,
+}
+
+/// A literal, quoted name or comment that has no end.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unclosed {
+    pub(super) what: &'static str,
+    pub(super) range: Range<usize>,
+}
+
+/// Cuts `text` into tokens that cover all of it.
+pub(super) fn lex(text: &str, dialect: Dialect) -> Result<Vec<Token>, Unclosed> {
+    let mut lexer = Lexer { bytes: text.as_bytes(), text, dialect, at: 0 };
+    let mut tokens: Vec<Token> = Vec::new();
+    while lexer.at < text.len() {
+        let start = lexer.at;
+        let kind = lexer.token()?;
+        tokens.push(Token { kind, range: start..lexer.at });
+    }
+    Ok(tokens)
+}
+
+struct Lexer<'a> {
+    bytes: &'a [u8],
+    text: &'a str,
+    dialect: Dialect,
+    at: usize,
+}
+
+impl Lexer<'_> {
+    fn token(&mut self) -> Result<Kind, Unclosed> {
+        let first = self.bytes[self.at];
+        let next = self.byte(1);
+        match (first, self.dialect) {
+            (0, _) => {
+                self.at += 1;
+                Ok(Kind::Mark)
+            }
+            (byte, _) if is_space(byte) => {
+                self.skip_while(is_space);
+                Ok(Kind::Space)
+            }
+            (b'-', _) if next == Some(b'-') && self.starts_dash_comment() => Ok(self.line_comment()),
+            (b'#', Dialect::MySql) => Ok(self.line_comment()),
+            (b'/', _) if next == Some(b'*') => self.block_comment(),
+            (b'\'', _) => self.literal(Prefix::None, b'\''),
+            (b'"', Dialect::MySql) => self.literal(Prefix::None, b'"'),
+            (b'"', _) => self.quoted(b'"'),
+            (b'`', Dialect::MySql | Dialect::Sqlite) => self.quoted(b'`'),
+            (b'[', Dialect::Sqlite) => self.quoted(b']'),
+            (b'$', Dialect::Postgres) => self.dollar(),
+            (b'?', Dialect::MySql) => {
+                self.at += 1;
+                Ok(Kind::Parameter)
+            }
+            (b'?', Dialect::Sqlite) => {
+                self.at += 1;
+                self.skip_while(|byte| byte.is_ascii_digit());
+                Ok(Kind::Parameter)
+            }
+            (b':', Dialect::Postgres) if next == Some(b':') => {
+                self.at += 2;
+                Ok(Kind::Sign(b':'))
+            }
+            (b':' | b'@' | b'$', Dialect::Sqlite) | (b':', Dialect::MySql) if next.is_some_and(is_word) => {
+                self.at += 1;
+                self.skip_while(is_word);
+                Ok(Kind::Parameter)
+            }
+            (b'$', Dialect::MySql) if next.is_some_and(|byte| byte.is_ascii_digit()) => {
+                self.at += 1;
+                self.skip_while(|byte| byte.is_ascii_digit());
+                Ok(Kind::Parameter)
+            }
+            (byte, _) if byte.is_ascii_digit() || (byte == b'.' && next.is_some_and(|byte| byte.is_ascii_digit())) => Ok(self.number()),
+            (byte, dialect) if is_word_start(byte) || (byte == b'$' && dialect == Dialect::MySql) => self.word(),
+            _ => {
+                self.at += 1;
+                Ok(Kind::Sign(first))
+            }
+        }
+    }
+
+    fn byte(&self, ahead: usize) -> Option<u8> {
+        self.bytes.get(self.at + ahead).copied()
+    }
+
+    fn skip_while(&mut self, belongs: impl Fn(u8) -> bool) {
+        while self.byte(0).is_some_and(&belongs) {
+            self.at += 1;
+        }
+    }
+
+    /// In MySQL `--` needs a blank behind it: `1--1` is 2. A placeholder is no blank.
+    fn starts_dash_comment(&self) -> bool {
+        self.dialect != Dialect::MySql || self.byte(2).is_none_or(|byte| byte != 0 && (byte <= b' ' || byte == 0x7f))
+    }
+
+    fn line_comment(&mut self) -> Kind {
+        self.skip_while(|byte| byte != b'\n');
+        Kind::Comment { executable: false }
+    }
+
+    fn block_comment(&mut self) -> Result<Kind, Unclosed> {
+        let start = self.at;
+        let opened = &self.text[start + 2..];
+        let executable = self.dialect == Dialect::MySql && (opened.starts_with('!') || opened.starts_with("M!"));
+        let mut depth = 1;
+        self.at += 2;
+        while depth > 0 {
+            match (self.byte(0), self.byte(1)) {
+                (Some(b'*'), Some(b'/')) => {
+                    depth -= 1;
+                    self.at += 2;
+                }
+                (Some(b'/'), Some(b'*')) if self.dialect == Dialect::Postgres => {
+                    depth += 1;
+                    self.at += 2;
+                }
+                (Some(_), _) => self.at += 1,
+                (None, _) => return Err(Unclosed { what: "comment", range: start..start + 2 }),
+            }
+        }
+        Ok(Kind::Comment { executable })
+    }
+
+    /// A literal; `self.at` is at its quote.
+    fn literal(&mut self, prefix: Prefix, quote: u8) -> Result<Kind, Unclosed> {
+        let open = self.at;
+        let backslashes = self.dialect == Dialect::MySql || prefix == Prefix::Escape;
+        self.at += 1;
+        while let Some(byte) = self.byte(0) {
+            if byte == quote {
+                if self.byte(1) != Some(quote) {
+                    let body = open + 1..self.at;
+                    self.at += 1;
+                    return Ok(Kind::Literal { prefix, body });
+                }
+                self.at += 2;
+            } else if byte == b'\\' && backslashes && self.byte(1).is_some_and(|next| next != 0) {
+                self.at += 2;
+            } else {
+                self.at += 1;
+            }
+        }
+        Err(Unclosed { what: "literal", range: open..open + 1 })
+    }
+
+    /// A quoted name; `self.at` is at its quote.
+    fn quoted(&mut self, close: u8) -> Result<Kind, Unclosed> {
+        let open = self.at;
+        self.at += 1;
+        while let Some(byte) = self.byte(0) {
+            self.at += 1;
+            if byte == close {
+                // `[` has no escape for `]`.
+                if close != b']' && self.byte(0) == Some(close) {
+                    self.at += 1;
+                    continue;
+                }
+                return Ok(Kind::Quoted);
+            }
+        }
+        Err(Unclosed { what: "quoted name", range: open..open + 1 })
+    }
+
+    fn dollar(&mut self) -> Result<Kind, Unclosed> {
+        let start = self.at;
+        let rest = &self.text[start + 1..];
+        if rest.starts_with(|c: char| c.is_ascii_digit()) {
+            self.at += 1;
+            self.skip_while(|byte| byte.is_ascii_digit());
+            return Ok(Kind::Parameter);
+        }
+        let tag = rest.find('$').map(|end| &rest[..end]).filter(|tag| tag.bytes().all(|byte| is_word(byte) && byte != b'$'));
+        let Some(tag) = tag else {
+            self.at += 1;
+            return Ok(Kind::Sign(b'$'));
+        };
+        let fence = &self.text[start..start + tag.len() + 2];
+        let body = start + fence.len();
+        let Some(end) = self.text[body..].find(fence) else {
+            return Err(Unclosed { what: "dollar-quoted text", range: start..body });
+        };
+        self.at = body + end + fence.len();
+        Ok(Kind::Dollar)
+    }
+
+    fn number(&mut self) -> Kind {
+        let start = self.at;
+        while let Some(byte) = self.byte(0) {
+            let signed_exponent = matches!(byte, b'+' | b'-')
+                && self.at > start
+                && matches!(self.bytes[self.at - 1], b'e' | b'E')
+                && !self.text[start..self.at].starts_with("0x")
+                && self.byte(1).is_some_and(|next| next.is_ascii_digit());
+            if !(byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'.' || signed_exponent) {
+                break;
+            }
+            self.at += 1;
+        }
+        Kind::Number
+    }
+
+    fn word(&mut self) -> Result<Kind, Unclosed> {
+        let start = self.at;
+        self.skip_while(is_word);
+        let word = &self.text[start..self.at];
+        let prefix = match (self.dialect, word) {
+            (Dialect::Postgres, "e" | "E") => Prefix::Escape,
+            (Dialect::Postgres | Dialect::MySql, "n" | "N") => Prefix::None,
+            (Dialect::Postgres, "u" | "U") if self.byte(0) == Some(b'&') => match self.byte(1) {
+                Some(b'\'') => {
+                    self.at += 1;
+                    Prefix::Unicode
+                }
+                Some(b'"') => {
+                    self.at += 1;
+                    return self.quoted(b'"');
+                }
+                _ => return Ok(Kind::Word),
+            },
+            (_, "x" | "X") | (Dialect::Postgres | Dialect::MySql, "b" | "B") => Prefix::Digits,
+            _ => return Ok(Kind::Word),
+        };
+        if self.byte(0) == Some(b'\'') { self.literal(prefix, b'\'') } else { Ok(Kind::Word) }
+    }
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
+}
+
+fn is_word_start(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}
+
+fn is_word(byte: u8) -> bool {
+    is_word_start(byte) || byte.is_ascii_digit() || byte == b'$'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(text: &str, dialect: Dialect) -> String {
+        match lex(text, dialect) {
+            Ok(tokens) => {
+                let mut end = 0;
+                for token in &tokens {
+                    assert_eq!(token.range.start, end, "{text}");
+                    end = token.range.end;
+                }
+                assert_eq!(end, text.len());
+                let shown = tokens.iter().filter(|token| token.kind != Kind::Space).map(|token| {
+                    let letter = match &token.kind {
+                        Kind::Space => 's',
+                        Kind::Comment { executable: true } => '!',
+                        Kind::Comment { executable: false } => 'c',
+                        Kind::Word => 'w',
+                        Kind::Number => 'n',
+                        Kind::Literal { prefix: Prefix::None, .. } => 'l',
+                        Kind::Literal { prefix: Prefix::Escape, .. } => 'e',
+                        Kind::Literal { prefix: Prefix::Unicode, .. } => 'u',
+                        Kind::Literal { prefix: Prefix::Digits, .. } => 'x',
+                        Kind::Quoted => 'q',
+                        Kind::Dollar => 'd',
+                        Kind::Mark => 'm',
+                        Kind::Parameter => 'p',
+                        Kind::Sign(_) => 'o',
+                    };
+                    format!("{letter}:{}", text[token.range.clone()].replace('\0', "@"))
+                });
+                shown.collect::<Vec<_>>().join(" ")
+            }
+            Err(unclosed) => format!("unclosed {} at {}", unclosed.what, unclosed.range.start),
+        }
+    }
+
+    #[test]
+    fn cuts_each_dialect_as_its_database_does() {
+        use Dialect::{MySql, Postgres, Sqlite};
+        for (dialect, text, expected) in [
+            (Sqlite, "a='x''y'", "w:a o:= l:'x''y'"),
+            (Sqlite, r"'a\' b", r"l:'a\' w:b"),
+            (MySql, r"'a\' b'", r"l:'a\' b'"),
+            (MySql, r#""a\"b""c""#, r#"l:"a\"b""c""#),
+            (Postgres, r"'a\' b", r"l:'a\' w:b"),
+            (Postgres, r"E'a\' b' e'x'", r"e:E'a\' b' e:e'x'"),
+            (Postgres, r"N'x' U&'d\0061' U&", r"l:N'x' u:U&'d\0061' w:U o:&"),
+            (Postgres, "U&\"a\"", "q:U&\"a\""),
+            (Postgres, "name'x'", "w:name l:'x'"),
+            (Sqlite, "x'00' X'ff' b'1'", "x:x'00' x:X'ff' w:b l:'1'"),
+            (MySql, "x'00' b'1' n'a' _utf8mb4'a'", "x:x'00' x:b'1' l:n'a' w:_utf8mb4 l:'a'"),
+            (Sqlite, "\"a\"\"b\" `c` [d e]", "q:\"a\"\"b\" q:`c` q:[d e]"),
+            (Postgres, "a[1:2]::int", "w:a o:[ n:1 o:: n:2 o:] o::: w:int"),
+            (Postgres, "$$a;'b$$ $t$ $$ $t$ $1 a$1 $x", "d:$$a;'b$$ d:$t$ $$ $t$ p:$1 w:a$1 o:$ w:x"),
+            (Postgres, "d ? 'a' ?| b ?& c @> e", "w:d o:? l:'a' o:? o:| w:b o:? o:& w:c o:@ o:> w:e"),
+            (Sqlite, "? ?12 :a @b $c a$b", "p:? p:?12 p::a p:@b p:$c w:a$b"),
+            (MySql, "? :a $1 $a @b @@c :=", "p:? p::a p:$1 w:$a o:@ w:b o:@ o:@ w:c o:: o:="),
+            (Postgres, "/* a /* b */ c */ d", "c:/* a /* b */ c */ w:d"),
+            (Sqlite, "/* a /* b */ c", "c:/* a /* b */ w:c"),
+            (MySql, "/*! a */ /*M!1 b */ /*+ c */ # d\ne", "!:/*! a */ !:/*M!1 b */ c:/*+ c */ c:# d w:e"),
+            (MySql, "1--1 -- x\n--\ty", "n:1 o:- o:- n:1 c:-- x c:--\ty"),
+            (MySql, "1--\0", "n:1 o:- o:- m:@"),
+            (Postgres, "1--1\n2", "n:1 c:--1 n:2"),
+            (Postgres, "a # b", "w:a o:# w:b"),
+            (Sqlite, "1.5e-3 .5 0x1F 1e+x 1_000", "n:1.5e-3 n:.5 n:0x1F n:1e o:+ w:x n:1_000"),
+            (Sqlite, "\0 '\0' a\0b", "m:@ l:'@' w:a m:@ w:b"),
+            (Sqlite, "é ünï", "w:é w:ünï"),
+            (MySql, r"'\", "unclosed literal at 0"),
+            (Sqlite, "a 'b", "unclosed literal at 2"),
+            (Sqlite, "a \"b", "unclosed quoted name at 2"),
+            (Sqlite, "[a", "unclosed quoted name at 0"),
+            (Postgres, "/* /* */", "unclosed comment at 0"),
+            (Postgres, "$a$ x", "unclosed dollar-quoted text at 0"),
+        ] {
+            assert_eq!(show(text, dialect), expected, "{dialect:?} {text}");
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! From tokens to fragments: which text stays, and where which value is bound.
+
+use std::ops::Range;
+
+use millrace_core::app::{Bind, Input, InputKind, Part};
+
+use super::{
+    Dialect,
+    dialect::postgres_type,
+    error,
+    lex::Kind,
+    position::{self, Place},
+    source::{self, Meaning, Value},
+    tokens::Tokens,
+    warning,
+};
+use crate::Problem;
+
+mod context;
+mod quotes;
+
+/// A piece of the statement on its way out.
+#[derive(Clone, Debug)]
+pub(super) enum Fragment {
+    /// Text, and what the parser is shown in its place.
+    Text { text: String, probe: Option<&'static str> },
+    /// A variable.
+    Env(String),
+    /// A value.
+    Slot { part: Part, slot: Slot },
+    /// One of several texts; the parser is shown the first.
+    Choice { part: Part, probe: String },
+}
+
+/// Where a value stands.
+#[derive(Clone, Debug)]
+pub(super) struct Slot {
+    /// The token.
+    pub(super) token: usize,
+    /// The bytes of the author's text to point at.
+    pub(super) place: Range<usize>,
+    /// The placeholder as the author would write it.
+    pub(super) label: String,
+    /// The input to give an `enum`, and whether it has one.
+    pub(super) input: Option<(String, bool)>,
+}
+
+impl Slot {
+    /// Says that no value may stand here.
+    pub(super) fn misplaced(&self, place: Place) -> Problem {
+        let help = match (place, &self.input) {
+            (Place::Operator, _) => "write each comparison out and choose between them with `CASE`, or make one tool for each".to_owned(),
+            (Place::Constant, _) => "write the constant out, or choose between statements by making one tool for each".to_owned(),
+            (_, None) => {
+                "only an input with an `enum` may stand here, as `{{ inputs.name | ident }}` or `{{ inputs.name | keyword }}`".to_owned()
+            }
+            (place, Some((name, has_enum))) => {
+                let filter = if matches!(place, Place::Keyword | Place::Function) { "keyword" } else { "ident" };
+                let form = format!("`{{{{ inputs.{name} | {filter} }}}}`");
+                if *has_enum {
+                    format!("write {form}")
+                } else {
+                    format!("list the allowed texts under the `enum` of `{name}` and write {form}")
+                }
+            }
+        };
+        error(self.place.clone(), format!("`{}` {}", self.label, place.reason()), &help)
+    }
+}
+
+/// What became of the tokens.
+#[derive(Default)]
+pub(super) struct Lowered {
+    pub(super) fragments: Vec<Fragment>,
+    pub(super) problems: Vec<Problem>,
+    pub(super) warnings: Vec<Problem>,
+}
+
+/// Turns tokens into fragments.
+pub(super) fn lower(tokens: &Tokens<'_>, dialect: Dialect, inputs: &[Input]) -> Lowered {
+    let meanings = tokens.masked.marks.iter().map(|mark| source::resolve(mark, dialect, inputs).map_err(Some)).collect();
+    let mut lowering = Lowering { tokens, dialect, meanings, starts: Vec::new(), skip_to: 0, done: Lowered::default() };
+    lowering.run();
+    lowering.done
+}
+
+struct Lowering<'a> {
+    tokens: &'a Tokens<'a>,
+    dialect: Dialect,
+    /// What each placeholder means; a problem is taken out when it is reported.
+    meanings: Vec<Result<Meaning<'a>, Option<Problem>>>,
+    /// The first fragment of each token.
+    starts: Vec<usize>,
+    /// Tokens before this one are already part of a fragment.
+    skip_to: usize,
+    done: Lowered,
+}
+
+impl<'a> Lowering<'a> {
+    fn run(&mut self) {
+        for token in 0..self.tokens.all.len() {
+            self.starts.push(self.done.fragments.len());
+            if token < self.skip_to {
+                continue;
+            }
+            let range = self.tokens.all[token].range.clone();
+            match self.tokens.all[token].kind.clone() {
+                Kind::Space | Kind::Word | Kind::Number | Kind::Sign(_) => {
+                    let probe = self.probe(token);
+                    self.done.fragments.push(Fragment::Text { text: self.tokens.text(token).to_owned(), probe });
+                }
+                Kind::Comment { .. } => self.untouched(token, "a comment", Some(" ")),
+                Kind::Dollar => self.untouched(token, "a dollar-quoted text", None),
+                Kind::Quoted => self.quoted(token),
+                Kind::Literal { prefix, body } if self.tokens.has_marks(token) => self.literal(token, prefix, body),
+                Kind::Literal { .. } => self.text(self.tokens.text(token)),
+                Kind::Mark => self.bare(token),
+                Kind::Parameter => {
+                    let text = self.tokens.text(token);
+                    self.done.problems.push(error(
+                        self.tokens.masked.place(range),
+                        format!("`{text}` is a parameter without a value"),
+                        "values come from placeholders, `{{ inputs.name }}`; Millrace writes the parameters itself",
+                    ));
+                }
+            }
+        }
+    }
+
+    /// What the parser does not know in the form that the database knows it.
+    fn probe(&self, token: usize) -> Option<&'static str> {
+        if self.dialect != Dialect::Sqlite {
+            return None;
+        }
+        // SQLite's `IS` compares any two values.
+        let compares = |operand: Option<usize>| {
+            operand.is_some() && !self.tokens.is_any_word(operand, &["NOT", "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT"])
+        };
+        let (before, after) = (self.tokens.before(token), self.tokens.after(token));
+        if self.tokens.is_word(Some(token), "IS") {
+            if compares(after) {
+                return Some("IS NOT DISTINCT FROM");
+            }
+            let negated = self.tokens.is_word(after, "NOT") && compares(after.and_then(|not| self.tokens.after(not)));
+            return negated.then_some("IS DISTINCT FROM");
+        }
+        let negates = self.tokens.is_word(Some(token), "NOT") && self.tokens.is_word(before, "IS") && compares(after);
+        negates.then_some(" ")
+    }
+
+    fn text(&mut self, text: &str) {
+        self.done.fragments.push(Fragment::Text { text: text.to_owned(), probe: None });
+    }
+
+    fn untouched(&mut self, token: usize, what: &str, probe: Option<&'static str>) {
+        let range = self.tokens.all[token].range.clone();
+        for mark in self.tokens.masked.marks_in(&range) {
+            let mark = &self.tokens.masked.marks[mark];
+            self.done.warnings.push(warning(
+                mark.range.clone(),
+                format!("`{}` stands in {what} and is not filled in", source::label(mark)),
+                "move it out, or remove it",
+            ));
+        }
+        let text = self.tokens.masked.author(range).to_owned();
+        self.done.fragments.push(Fragment::Text { text, probe });
+    }
+
+    /// A quoted name: variables are put in, inputs have no place in it.
+    fn quoted(&mut self, token: usize) {
+        let range = self.tokens.all[token].range.clone();
+        let mut start = range.start;
+        for mark in self.tokens.masked.marks_in(&range) {
+            let label = source::label(&self.tokens.masked.marks[mark]);
+            let place = self.tokens.masked.marks[mark].range.clone();
+            match self.meaning(mark) {
+                None => {}
+                Some(Meaning::Env(name)) => {
+                    let at = (start..range.end).find(|&at| self.tokens.masked.mark_at(at) == Some(mark)).unwrap_or(range.end);
+                    let before = self.tokens.masked.text[start..at].to_owned();
+                    self.text(&before);
+                    self.done.fragments.push(Fragment::Env(name));
+                    start = at + 1;
+                }
+                Some(Meaning::Choice { .. }) => self.done.problems.push(error(
+                    place,
+                    format!("`{label}` stands inside quotes"),
+                    "remove the quotes around it: the build writes them",
+                )),
+                Some(Meaning::Value(value)) => {
+                    let mut problem = slot(token, place, label, &value).misplaced(Place::Name);
+                    let quotes = if self.dialect == Dialect::Sqlite && self.tokens.text(token).starts_with('"') {
+                        "a text takes single quotes; for a name, remove the quotes and "
+                    } else {
+                        "remove the quotes and "
+                    };
+                    problem.help = problem.help.map(|help| format!("{quotes}{help}"));
+                    self.done.problems.push(problem);
+                }
+            }
+        }
+        let rest = self.tokens.masked.text[start..range.end].replace('\0', "");
+        self.text(&rest);
+    }
+
+    /// What a placeholder means. `None`: nothing, and its problem is reported.
+    fn meaning(&mut self, mark: usize) -> Option<Meaning<'a>> {
+        match &mut self.meanings[mark] {
+            Ok(meaning) => Some(meaning.clone()),
+            Err(problem) => {
+                self.done.problems.extend(problem.take());
+                None
+            }
+        }
+    }
+
+    fn bare(&mut self, token: usize) {
+        let Some(mark) = self.tokens.masked.mark_at(self.tokens.all[token].range.start) else { return };
+        let label = source::label(&self.tokens.masked.marks[mark]);
+        let place = self.tokens.masked.marks[mark].range.clone();
+        let Some(meaning) = self.meaning(mark) else { return };
+        if let Meaning::Env(name) = meaning {
+            self.done.fragments.push(Fragment::Env(name));
+            return;
+        }
+        if let Some(neighbour) = position::neighbour(self.tokens, token, self.dialect) {
+            let help = "a placeholder is a whole value or a whole name: put a blank between the two, or compose a text in quotes";
+            self.done.problems.push(error(place, format!("`{label}` stands right against `{neighbour}`"), help));
+            return;
+        }
+        let value = match meaning {
+            Meaning::Choice { source, options } => {
+                let probe = options.first().map(|(_, text)| text.clone()).unwrap_or_default();
+                self.done.fragments.push(Fragment::Choice { part: Part::Choice { source, options }, probe });
+                return;
+            }
+            Meaning::Value(value) => value,
+            Meaning::Env(_) => return,
+        };
+        let slot = slot(token, place, label, &value);
+        let before = self.tokens.before(token);
+        if let Some(place) = position::certain(self.tokens, token) {
+            self.done.problems.push(slot.misplaced(place));
+            return;
+        }
+        if let Some(word) = self.tokens.word(before).filter(|word| self.dialect.typed_literal(word).is_some()) {
+            let help = format!("write `{word} '{{{{ … }}}}'`: a literal after a type is bound with a cast");
+            self.done.problems.push(error(slot.place.clone(), format!("`{}` stands right after the type `{word}`", slot.label), &help));
+            return;
+        }
+        if let Some(part) = self.list(token, &value) {
+            self.done.fragments.push(Fragment::Slot { part, slot });
+            return;
+        }
+        if self.is_refused_list(token, &value, &slot) {
+            return;
+        }
+        let native = self.dialect == Dialect::Postgres && self.takes_array(token);
+        let kind = match value.kind {
+            // Only where PostgreSQL takes an array of its own does a list stay one; elsewhere it is a JSON document.
+            Some(InputKind::Array) if !native => Some(InputKind::Json),
+            kind => kind,
+        };
+        let cast = self.needs_type(token).then(|| postgres_type(kind));
+        self.bind(Bind::Value { source: value.source, kind }, slot, cast);
+    }
+
+    fn bind(&mut self, bind: Bind, slot: Slot, cast: Option<&str>) {
+        if cast.is_some() {
+            self.text("CAST(");
+        }
+        self.done.fragments.push(Fragment::Slot { part: Part::Bind(bind), slot });
+        if let Some(cast) = cast {
+            self.text(&format!(" AS {cast})"));
+        }
+    }
+}
+
+fn slot(token: usize, place: Range<usize>, label: String, value: &Value<'_>) -> Slot {
+    let input = value.input.map(|input| (value.source.path.join("."), !input.allowed.is_empty()));
+    Slot { token, place, label, input }
+}

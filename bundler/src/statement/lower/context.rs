@@ -1,0 +1,136 @@
+//! What the surroundings of a value ask for: one parameter for each element, an array, a type.
+
+use millrace_core::app::Part;
+
+use super::{
+    super::{Dialect, error, lex::Kind, source::Value},
+    Lowering, Slot,
+};
+
+impl Lowering<'_> {
+    /// `IN ({{ inputs.ids }})`
+    pub(super) fn list(&self, token: usize, value: &Value<'_>) -> Option<Part> {
+        let kind = value.elements?;
+        if !self.is_alone_after(token, &["IN"]) {
+            return None;
+        }
+        let empty = self.dialect.empty(kind, self.compared_column(token).as_deref());
+        Some(Part::BindEach { source: value.source.clone(), kind, empty })
+    }
+
+    /// Whether a list stands at `IN` in a way that cannot be expanded; reported.
+    pub(super) fn is_refused_list(&mut self, token: usize, value: &Value<'_>, slot: &Slot) -> bool {
+        let before = self.tokens.before(token);
+        let in_list = self.tokens.opening(token).is_some_and(|opening| self.tokens.is_word(self.tokens.before(opening), "IN"))
+            && (self.tokens.is_sign(before, b'(') || self.tokens.is_sign(before, b','))
+            && value.elements.is_some();
+        let without_parentheses = self.tokens.is_word(before, "IN");
+        if !in_list && !without_parentheses {
+            return false;
+        }
+        let message =
+            if without_parentheses { "stands after `IN` without parentheses" } else { "is a list and stands beside other values of `IN`" };
+        let help = format!("write `IN ({})`; join further values with `OR`", slot.label);
+        self.done.problems.push(error(slot.place.clone(), format!("`{}` {message}", slot.label), &help));
+        true
+    }
+
+    /// Whether a token is all that is between the parentheses after one of `words`.
+    pub(super) fn is_alone_after(&self, token: usize, words: &[&str]) -> bool {
+        let before = self.tokens.before(token);
+        self.tokens.is_sign(before, b'(')
+            && self.tokens.is_sign(self.tokens.after(token), b')')
+            && self.tokens.is_any_word(before.and_then(|open| self.tokens.before(open)), words)
+    }
+
+    /// Whether PostgreSQL takes an array of its own here: `ANY({{ inputs.ids }})`, `{{ inputs.ids }}::int[]`.
+    pub(super) fn takes_array(&self, token: usize) -> bool {
+        let colons = self.tokens.after(token).filter(|&at| self.tokens.text(at) == "::");
+        let mut last = colons.and_then(|colons| self.tokens.after(colons));
+        while let Some(next) = last.and_then(|at| self.tokens.after(at)).filter(|&at| self.tokens.word(Some(at)).is_some()) {
+            last = Some(next);
+        }
+        let cast = last.is_some_and(|at| self.tokens.is_sign(self.tokens.after(at), b'['));
+        cast || self.is_alone_after(token, &["ANY", "SOME", "ALL", "UNNEST", "CARDINALITY"])
+            || (self.tokens.is_sign(self.tokens.before(token), b'(') && self.takes_any_array(token))
+    }
+
+    /// `ANY({{ inputs.ids }}::int[])` is covered by its cast; this is `CAST({{ inputs.ids }} AS int[])`.
+    fn takes_any_array(&self, token: usize) -> bool {
+        let open = self.tokens.before(token);
+        let r#as = self.tokens.after(token);
+        if !self.tokens.is_word(open.and_then(|open| self.tokens.before(open)), "CAST") || !self.tokens.is_word(r#as, "AS") {
+            return false;
+        }
+        let mut at = r#as;
+        while let Some(next) = at.and_then(|at| self.tokens.after(at)) {
+            if self.tokens.is_sign(Some(next), b'[') {
+                return true;
+            }
+            if self.tokens.is_sign(Some(next), b')') {
+                return false;
+            }
+            at = Some(next);
+        }
+        false
+    }
+
+    /// The column before `IN (`, where nothing but a column is compared.
+    fn compared_column(&self, token: usize) -> Option<String> {
+        let word = self.tokens.before(self.tokens.before(token)?)?;
+        let mut last = self.tokens.before(word)?;
+        if self.tokens.is_word(Some(last), "NOT") {
+            last = self.tokens.before(last)?;
+        }
+        let is_name = |at: usize| matches!(self.tokens.all[at].kind, Kind::Word | Kind::Quoted) && !self.tokens.has_marks(at);
+        let mut first = last;
+        loop {
+            if !is_name(first) {
+                return None;
+            }
+            let Some(dot) = self.tokens.before(first).filter(|&at| self.tokens.is_sign(Some(at), b'.')) else { break };
+            first = self.tokens.before(dot)?;
+        }
+        let starts = self.tokens.is_any_word(self.tokens.before(first), &["WHERE", "AND", "OR", "NOT", "ON", "WHEN", "HAVING"])
+            || self.tokens.is_sign(self.tokens.before(first), b'(');
+        let column = (first..=last)
+            .filter(|&at| !matches!(self.tokens.all[at].kind, Kind::Space | Kind::Comment { .. }))
+            .map(|at| self.tokens.text(at));
+        starts.then(|| column.collect())
+    }
+
+    /// Whether PostgreSQL could not find out the type of a parameter here.
+    pub(super) fn needs_type(&self, token: usize) -> bool {
+        const OF_ANY_TYPE: &[&str] = &[
+            "CONCAT",
+            "CONCAT_WS",
+            "FORMAT",
+            "JSON_BUILD_ARRAY",
+            "JSON_BUILD_OBJECT",
+            "JSONB_BUILD_ARRAY",
+            "JSONB_BUILD_OBJECT",
+            "TO_JSON",
+            "TO_JSONB",
+            "NUM_NULLS",
+            "NUM_NONNULLS",
+            "PG_TYPEOF",
+            "QUOTE_NULLABLE",
+        ];
+        if self.dialect != Dialect::Postgres {
+            return false;
+        }
+        let after = self.tokens.after(token);
+        if self.tokens.is_word(after, "IS") {
+            let next = after.and_then(|is| self.tokens.after(is));
+            let null = if self.tokens.is_word(next, "NOT") { next.and_then(|not| self.tokens.after(not)) } else { next };
+            return self.tokens.is_word(null, "NULL");
+        }
+        if self.tokens.is_any_word(after, &["ISNULL", "NOTNULL"]) {
+            return true;
+        }
+        let before = self.tokens.before(token);
+        let whole = (self.tokens.is_sign(before, b'(') || self.tokens.is_sign(before, b','))
+            && (self.tokens.is_sign(after, b')') || self.tokens.is_sign(after, b','));
+        whole && self.tokens.opening(token).is_some_and(|opening| self.tokens.is_any_word(self.tokens.before(opening), OF_ANY_TYPE))
+    }
+}

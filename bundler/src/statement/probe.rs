@@ -1,0 +1,183 @@
+//! Shows the statement to a parser, with a parameter at each place of a value: where the parser stumbles over a parameter,
+//! no value may stand. The parsed statement also tells whether it only reads.
+
+use std::ops::ControlFlow;
+
+use millrace_core::app::Access;
+use sqlparser::{
+    ast::{Query, Select, SetExpr, Statement as Sql, Visit, Visitor},
+    parser::Parser,
+};
+
+use super::{
+    Dialect,
+    lex::Kind,
+    lower::{Fragment, Slot},
+    position::Place,
+    tokens::Tokens,
+};
+
+/// What the parser says.
+pub(super) enum Verdict {
+    /// It understands the statement; some values may stand where none may.
+    Understood { misplaced: Vec<(Slot, Place)>, access: Access },
+    /// It does not understand it.
+    Unknown { error: String },
+}
+
+/// Line and column of a parser, each from 1.
+type Location = (u64, u64);
+
+/// What may stand where the parser takes no parameter, most likely first.
+const CANDIDATES: &[(&str, Place)] =
+    &[("millrace_name", Place::Name), ("ASC", Place::Keyword), ("=", Place::Operator), ("1", Place::Constant), ("'x'", Place::Constant)];
+
+/// Asks the parser.
+pub(super) fn ask(fragments: &[Fragment], dialect: Dialect) -> Verdict {
+    let slots: Vec<&Slot> = fragments
+        .iter()
+        .filter_map(|fragment| match fragment {
+            Fragment::Slot { slot, .. } => Some(slot),
+            _ => None,
+        })
+        .collect();
+    let mut stand_ins: Vec<Option<&str>> = vec![None; slots.len()];
+    let mut misplaced = Vec::new();
+    loop {
+        let (text, places) = write(fragments, &stand_ins, dialect);
+        let (error, at) = match parse(&text, dialect) {
+            Ok(statements) => {
+                let access = if reads(&statements) { Access::Read } else { Access::Write };
+                return Verdict::Understood { misplaced, access };
+            }
+            Err(found) => found,
+        };
+        let blamed = at.and_then(|at| places.iter().position(|&place| place == at)).filter(|&slot| stand_ins[slot].is_none());
+        let Some(blamed) = blamed else { return Verdict::Unknown { error } };
+        let fits = CANDIDATES.iter().find(|(candidate, _)| {
+            let mut tried = stand_ins.clone();
+            tried[blamed] = Some(candidate);
+            let (text, _) = write(fragments, &tried, dialect);
+            match parse(&text, dialect) {
+                Ok(_) => true,
+                Err((_, later)) => later.is_some_and(|later| later > places[blamed]),
+            }
+        });
+        let Some((candidate, place)) = fits else { return Verdict::Unknown { error } };
+        stand_ins[blamed] = Some(candidate);
+        misplaced.push((slots[blamed].clone(), *place));
+    }
+}
+
+/// Whether the words of a statement allow that it only reads. The parser alone is not asked: it may know less than the database.
+pub(super) fn may_only_read(tokens: &Tokens<'_>) -> bool {
+    const WRITES: &[&str] = &["INTO", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK"];
+    const CALLS: &[&str] = &[
+        "NEXTVAL",
+        "SETVAL",
+        "SET_CONFIG",
+        "PG_NOTIFY",
+        "PG_TERMINATE_BACKEND",
+        "PG_CANCEL_BACKEND",
+        "PG_RELOAD_CONF",
+        "LO_IMPORT",
+        "LO_EXPORT",
+        "LO_CREATE",
+        "LO_UNLINK",
+        "LO_PUT",
+        "DBLINK",
+        "DBLINK_EXEC",
+        "GET_LOCK",
+        "RELEASE_LOCK",
+        "RELEASE_ALL_LOCKS",
+        "LOAD_EXTENSION",
+        "WRITEFILE",
+        "REPLACE",
+    ];
+    tokens.significant().all(|token| {
+        let called = tokens.is_sign(tokens.after(token), b'(');
+        let replaces_text = called && tokens.is_word(Some(token), "REPLACE");
+        let locks = called && tokens.word(Some(token)).is_some_and(|word| word.to_ascii_lowercase().starts_with("pg_advisory"));
+        let writes = tokens.is_any_word(Some(token), WRITES) || (tokens.is_any_word(Some(token), CALLS) && !replaces_text) || locks;
+        !writes
+    }) && !tokens.all.iter().any(|token| token.kind == Kind::Comment { executable: true })
+}
+
+/// The text for the parser, and where in it each slot stands.
+fn write(fragments: &[Fragment], stand_ins: &[Option<&str>], dialect: Dialect) -> (String, Vec<Location>) {
+    let mut text = String::new();
+    let mut places = Vec::new();
+    let mut at: Location = (1, 1);
+    for fragment in fragments {
+        let start = text.len();
+        match fragment {
+            Fragment::Text { text: own, probe } => text.push_str(probe.unwrap_or(own)),
+            Fragment::Env(_) => text.push_str("millrace_env"),
+            Fragment::Choice { probe, .. } => text.push_str(probe),
+            Fragment::Slot { .. } => {
+                let stand_in = stand_ins[places.len()].map_or_else(|| dialect.parameter(places.len() + 1), ToOwned::to_owned);
+                places.push(at);
+                text.push_str(&stand_in);
+            }
+        }
+        for c in text[start..].chars() {
+            at = if c == '\n' { (at.0 + 1, 1) } else { (at.0, at.1 + 1) };
+        }
+    }
+    (text, places)
+}
+
+fn parse(text: &str, dialect: Dialect) -> Result<Vec<Sql>, (String, Option<Location>)> {
+    Parser::parse_sql(dialect.parser(), text).map_err(|error| {
+        let message = error.to_string();
+        let location = message.rsplit_once(" at Line: ").and_then(|(_, place)| {
+            let (line, column) = place.split_once(", Column: ")?;
+            Some((line.trim().parse().ok()?, column.trim().parse().ok()?))
+        });
+        (message, location)
+    })
+}
+
+fn reads(statements: &[Sql]) -> bool {
+    let [statement] = statements else { return false };
+    is_read(statement) && statement.visit(&mut Reads).is_continue()
+}
+
+fn is_read(statement: &Sql) -> bool {
+    match statement {
+        Sql::Query(_) | Sql::ExplainTable { .. } => true,
+        Sql::Explain { statement, .. } => is_read(statement),
+        Sql::ShowTables { .. }
+        | Sql::ShowColumns { .. }
+        | Sql::ShowCreate { .. }
+        | Sql::ShowDatabases { .. }
+        | Sql::ShowSchemas { .. }
+        | Sql::ShowStatus { .. }
+        | Sql::ShowVariable { .. }
+        | Sql::ShowVariables { .. }
+        | Sql::ShowViews { .. }
+        | Sql::ShowFunctions { .. }
+        | Sql::ShowCollation { .. } => true,
+        _ => false,
+    }
+}
+
+/// Stops at anything inside a query that does more than read.
+struct Reads;
+
+impl Visitor for Reads {
+    type Break = ();
+
+    fn pre_visit_statement(&mut self, statement: &Sql) -> ControlFlow<()> {
+        if is_read(statement) { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    }
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<()> {
+        let changes = matches!(&*query.body, SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_));
+        if changes || !query.locks.is_empty() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<()> {
+        if select.into.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}

@@ -1,0 +1,181 @@
+//! What a placeholder of a statement names.
+
+use millrace_core::{
+    Json,
+    app::{Input, InputKind, Root, Source},
+};
+
+use super::{Dialect, error};
+use crate::{Problem, placeholder::Placeholder};
+
+/// What a placeholder stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Meaning<'a> {
+    /// The value of an environment variable.
+    Env(String),
+    /// A value of the call.
+    Value(Value<'a>),
+    /// `| ident`, `| keyword`: a text for each value of an `enum`.
+    Choice { source: Source, options: Vec<(String, String)> },
+}
+
+/// A value of the call.
+#[derive(Clone, Debug)]
+pub(super) struct Value<'a> {
+    pub(super) source: Source,
+    /// The declared type.
+    pub(super) kind: Option<InputKind>,
+    /// For a list: the type of its elements.
+    pub(super) elements: Option<Option<InputKind>>,
+    /// The declaration, where it is an input's.
+    pub(super) input: Option<&'a Input>,
+}
+
+/// The placeholder as the author would write it.
+pub(super) fn label(placeholder: &Placeholder<'_>) -> String {
+    match placeholder.filter {
+        Some(filter) => format!("{{{{ {} | {filter} }}}}", placeholder.path.join(".")),
+        None => format!("{{{{ {} }}}}", placeholder.path.join(".")),
+    }
+}
+
+/// Finds out what a placeholder names.
+pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, inputs: &'a [Input]) -> Result<Meaning<'a>, Problem> {
+    let label = label(placeholder);
+    let wrong = |message: String, help: &str| error(placeholder.range.clone(), message, help);
+    let filter = match placeholder.filter {
+        None => None,
+        Some("ident") => Some(Filter::Ident),
+        Some("keyword") => Some(Filter::Keyword),
+        Some(other) => {
+            return Err(wrong(
+                format!("`{other}` is not a filter of statements"),
+                "the filters are `ident` and `keyword`; a plain value needs none",
+            ));
+        }
+    };
+    let (root, path) = match placeholder.path.split_first() {
+        Some((root, path)) => (*root, path),
+        None => return Err(wrong("the placeholder is empty".to_owned(), "write `{{ inputs.name }}`")),
+    };
+    let source_root = match root {
+        "env" => {
+            if filter.is_some() {
+                return Err(wrong(
+                    format!("`{label}` takes no filter"),
+                    "the value of a variable is the operator's own text and is put in as it is",
+                ));
+            }
+            return match path {
+                [name] => Ok(Meaning::Env((*name).to_owned())),
+                _ => Err(wrong(format!("`{label}` names no variable"), "write `{{ env.NAME }}`")),
+            };
+        }
+        "inputs" => Root::Inputs,
+        "ctx" => Root::Ctx,
+        "auth" => Root::Auth,
+        _ => {
+            let help = if inputs.iter().any(|input| input.name == root) {
+                format!("write `{{{{ inputs.{} }}}}`", placeholder.path.join("."))
+            } else {
+                "a placeholder of a statement starts with `inputs`, `env`, `ctx` or `auth`".to_owned()
+            };
+            return Err(wrong(format!("`{label}` names nothing: `{root}` is not known in a statement"), &help));
+        }
+    };
+    if path.is_empty() {
+        return Err(wrong(format!("`{label}` names no value"), &format!("write `{{{{ {root}.name }}}}`")));
+    }
+    let source = Source { root: source_root, path: path.iter().map(|name| (*name).to_owned()).collect() };
+    let value = match source_root {
+        Root::Inputs => declared(source, path, inputs).map_err(|(message, help)| wrong(message, &help))?,
+        // The lists that every principal has.
+        Root::Auth if matches!(path, ["roles" | "scopes"]) => {
+            Value { source, kind: Some(InputKind::Array), elements: Some(Some(InputKind::String)), input: None }
+        }
+        _ => Value { source, kind: None, elements: None, input: None },
+    };
+    match filter {
+        None => Ok(Meaning::Value(value)),
+        Some(filter) => choice(filter, value, dialect).map_err(|(message, help)| wrong(format!("`{label}` {message}"), &help)),
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Filter {
+    Ident,
+    Keyword,
+}
+
+type Reason = (String, String);
+
+fn declared<'a>(source: Source, path: &[&str], inputs: &'a [Input]) -> Result<Value<'a>, Reason> {
+    let mut known = inputs;
+    let mut found: Option<&Input> = None;
+    for (depth, name) in path.iter().enumerate() {
+        let so_far = path[..depth].join(".");
+        if let Some(parent) = found {
+            match parent.kind {
+                InputKind::Json => return Ok(Value { source, kind: None, elements: None, input: None }),
+                InputKind::Object if parent.fields.is_empty() => return Ok(Value { source, kind: None, elements: None, input: None }),
+                InputKind::Object => known = &parent.fields,
+                kind => {
+                    let help = format!("write `{{{{ inputs.{so_far} }}}}`, or take it apart in an input mapper");
+                    return Err((format!("`inputs.{so_far}` is of type {} and has no `{name}`", kind.as_str()), help));
+                }
+            }
+        }
+        let Some(input) = known.iter().find(|input| input.name == *name) else {
+            let what =
+                if depth == 0 { format!("input `{name}` is not declared") } else { format!("`inputs.{so_far}` has no field `{name}`") };
+            let names = known.iter().take(8).map(|input| format!("`{}`", input.name)).collect::<Vec<_>>().join(", ");
+            let help = match (known.is_empty(), depth) {
+                (true, _) => "declare it under `inputs`".to_owned(),
+                (false, 0) => format!("declare it under `inputs`, which has {names}"),
+                (false, _) => format!("its fields are {names}"),
+            };
+            return Err((what, help));
+        };
+        found = Some(input);
+    }
+    let kind = found.map(|input| input.kind);
+    let elements = found.filter(|input| input.kind == InputKind::Array).map(|input| input.items.as_ref().map(|items| items.kind));
+    Ok(Value { source, kind, elements, input: found })
+}
+
+fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Dialect) -> Result<Meaning<'a>, Reason> {
+    let Some(input) = value.input else {
+        return Err(("takes no filter".to_owned(), "only an input with an `enum` of texts may stand for a name or a keyword".to_owned()));
+    };
+    if input.allowed.is_empty() {
+        return Err(("needs an `enum`".to_owned(), format!("list every text that `{}` may stand for under its `enum`", input.name)));
+    }
+    if input.nullable || (input.optional && input.default.is_none()) {
+        let help = format!("give `{}` a `default`, or make it required and not nullable", input.name);
+        return Err(("may be without a value, and there is nothing to write then".to_owned(), help));
+    }
+    let options = input.allowed.iter().map(|allowed| {
+        let Json::String(text) = &allowed.0 else {
+            return Err((format!("has `{}` in its `enum`, which is no string", allowed.0), "a name or a keyword is a string".to_owned()));
+        };
+        let written = match filter {
+            Filter::Ident => dialect.identifier(text),
+            Filter::Keyword => is_keyword(text).then(|| text.clone()),
+        };
+        match (written, filter) {
+            (Some(written), _) => Ok((text.clone(), written)),
+            (None, Filter::Ident) => {
+                Err((format!("has `{text}` in its `enum`, which is no name"), "a name has no empty part between its dots".to_owned()))
+            }
+            (None, Filter::Keyword) => {
+                let help = "keywords are letters, `_` and blanks: `ASC`, `DESC NULLS LAST`; for a name use `| ident`";
+                Err((format!("has `{text}` in its `enum`, which is no keyword"), help.to_owned()))
+            }
+        }
+    });
+    Ok(Meaning::Choice { source: value.source, options: options.collect::<Result<_, _>>()? })
+}
+
+fn is_keyword(text: &str) -> bool {
+    text.bytes().all(|byte| byte.is_ascii_alphabetic() || byte == b'_' || byte == b' ') && !text.trim().is_empty()
+}

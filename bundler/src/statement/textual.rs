@@ -1,0 +1,47 @@
+//! `substitution: textual`: values become text, as Hyperterse does it.
+
+use millrace_core::app::{Access, Input, Part, Statement};
+
+use super::{
+    Compiled, Dialect, finished, push_text,
+    source::{self, Meaning},
+    warning,
+};
+use crate::{Problem, placeholder::Piece};
+
+/// Compiles a statement whose values become part of its text. Nothing of the text is looked at.
+pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, inputs: &[Input]) -> Result<Compiled, Vec<Problem>> {
+    let mut parts = Vec::new();
+    let mut problems = Vec::new();
+    let mut warnings = Vec::new();
+    for piece in pieces {
+        let placeholder = match piece {
+            Piece::Text(text) => {
+                push_text(&mut parts, text);
+                continue;
+            }
+            Piece::Placeholder(placeholder) => placeholder,
+        };
+        match source::resolve(placeholder, dialect, inputs) {
+            Ok(Meaning::Env(name)) => parts.push(Part::Env(name)),
+            Ok(Meaning::Choice { source, options }) => parts.push(Part::Choice { source, options }),
+            Ok(Meaning::Value(value)) => {
+                if warnings.is_empty() {
+                    warnings.push(warning(
+                        placeholder.range.clone(),
+                        "with `substitution: textual` the caller's values become part of the statement: whoever calls the tool can run any SQL"
+                            .to_owned(),
+                        "remove `substitution: textual`; values are then bound, quoted placeholders too",
+                    ));
+                }
+                parts.push(Part::Textual(value.source));
+            }
+            Err(problem) => problems.push(problem),
+        }
+    }
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let statement = Statement { style: dialect.style(), text: finished(&parts, dialect), parts, access: Access::Write };
+    Ok(Compiled { statement, warnings })
+}
