@@ -4,22 +4,23 @@ use alloc::rc::Rc;
 
 use crate::{
     app::App,
-    headers::Headers,
     pipeline::Pipeline,
     ports::Ports,
-    protocol::{Request, Response},
+    protocol::{Protocol, Request, Response},
 };
 
 /// One isolate's endpoint.
 pub struct Endpoint {
     pipeline: Pipeline,
+    protocol: Protocol,
 }
 
 impl Endpoint {
     /// Makes an endpoint. Opens nothing: connections and the script engine start at their first use.
     #[must_use]
     pub fn new(app: App, ports: Ports) -> Self {
-        Self { pipeline: Pipeline::new(Rc::new(app), ports) }
+        let protocol = Protocol::new(&app);
+        Self { pipeline: Pipeline::new(Rc::new(app), ports), protocol }
     }
 
     /// The app.
@@ -41,8 +42,10 @@ impl Endpoint {
     }
 
     /// Answers one HTTP request. Never fails: what goes wrong is a [`Response`].
+    ///
+    /// The same request gives the same bytes, as far as the ports do; the request's id, which is random, stands in the
+    /// answers of internal failures only.
     pub async fn handle(&self, request: Request) -> Response {
-        let _ = request;
-        Response { status: 404, headers: Headers::new(), body: alloc::vec::Vec::new() }
+        self.protocol.answer(&self.pipeline, &request).await
     }
 }

@@ -32,6 +32,20 @@ impl Headers {
         self.0.iter().filter(move |(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
+    /// The only field of that name, blanks around its value cut off.
+    ///
+    /// # Errors
+    /// [`Repeated`] where the name stands more than once: whoever reads the first and whoever reads the last would
+    /// disagree.
+    pub fn only(&self, name: &str) -> Result<Option<&str>, Repeated> {
+        let mut values = self.all(name);
+        let value = values.next();
+        match values.next() {
+            Some(_) => Err(Repeated),
+            None => Ok(value.map(|value| value.trim_matches([' ', '\t']))),
+        }
+    }
+
     /// Every field, in order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
@@ -49,6 +63,10 @@ impl Headers {
         self.0.is_empty()
     }
 }
+
+/// A field stands more than once where it may stand only once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Repeated;
 
 impl<N: AsRef<str>, V: ToString> FromIterator<(N, V)> for Headers {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(fields: I) -> Self {

@@ -1,10 +1,64 @@
 //! The MCP endpoint: bytes ↔ typed requests and results.
 //!
-//! [`Request`] and [`Response`] are all that crosses the border between a host and the core.
+//! [`Request`] and [`Response`] are all that crosses the border between a host and the core. The endpoint is stateless and
+//! serves two eras of MCP at one path: the *modern* one, where every request carries its version and capabilities in
+//! `params._meta` (2026-07-28), and the *legacy* one, which starts with `initialize` (2024-11-05 to 2025-11-25). It mints no
+//! session, and ignores `Mcp-Session-Id` and `Last-Event-ID`.
+//!
+//! # The ladder
+//! A request climbs these steps in order; the first that refuses it answers. Statuses are HTTP's, negative numbers JSON-RPC's.
+//! Errors up to step 8 carry no `id`; later ones carry the request's.
+//!
+//! | step | refused as |
+//! |---|---|
+//! | too many or too long header fields | 431 −32600 |
+//! | 0 `Host` of a loopback server, then `Origin` | 403 −32600 |
+//! | the path: the endpoint, `/heartbeat`, `/livez`, `/readyz` | 404 −32600 |
+//! | 1 `OPTIONS` | answered 204, with CORS fields for an allowed origin |
+//! | 2 any other method than `POST` | 405 −32600 with `Allow` |
+//! | 4 `Content-Type` | 415 −32600 |
+//! | 5 `Accept` excludes JSON | 406 −32600 |
+//! | 6 size | 413 −32600 |
+//! | 7 UTF-8, JSON, depth | 400 −32700 |
+//! | 8 an array that is no batch of 2025-03-26 | 400 −32600 |
+//! | 9 shape: `jsonrpc`, `method`, `id`, no member twice | 400 −32600 |
+//! | 10 no `id` | answered 202, and nothing is done |
+//! | 11a modern: `_meta` complete | 400 −32602 |
+//! | 11b `MCP-Protocol-Version` equals `_meta` | 400 −32020 |
+//! | 11c the version is served | 400 −32022 with `data.supported` |
+//! | 11d `MCP-Protocol-Version` present | 400 −32020 |
+//! | 11e `Mcp-Method`, `Mcp-Name` equal the body | 400 −32020 |
+//! | 11f the method is known | 404 −32601 |
+//! | 11g `Mcp-Param-*` equal the body | 400 −32020 |
+//! | 11h parameters | 200 −32602 |
+//! | 11 legacy: the header's version is served, `initialize` apart | 400 −32022 with `data.supported` |
+//! | legacy: the method is known | 200 −32601 |
+//! | the caller is let in (stage *authenticate* of the pipeline) | 401 or 403 with `WWW-Authenticate` |
+//!
+//! Everything after that is HTTP 200: a result, or a JSON-RPC error. A resource that is not there is −32602 for the modern era and
+//! −32002 for the legacy one. (Step 3, authentication, is a stage of the pipeline: tools differ in who may call them.)
+//!
+//! # What is deliberately absent
+//! No event streams, no subscriptions, no server-to-client requests (legacy sampling and elicitation need a session), no
+//! logging capability. Capabilities name only what the app has.
 
 use alloc::{string::String, vec::Vec};
 
-use crate::{cancel::Cancel, headers::Headers};
+use crate::{app::App, cancel::Cancel, headers::Headers, pipeline::Pipeline};
+
+mod completion;
+mod encode;
+mod era;
+mod health;
+mod http;
+mod json_rpc;
+mod lists;
+mod mcp_headers;
+mod methods;
+mod prompts;
+mod request_id;
+mod resources;
+mod tools;
 
 /// One HTTP request, as a host received it.
 #[derive(Clone)]
@@ -43,4 +97,92 @@ pub struct Response {
     pub headers: Headers,
     /// The whole body.
     pub body: Vec<u8>,
+}
+
+/// What the endpoint keeps between requests: nothing of a request, only what it made of the app.
+pub(crate) struct Protocol {
+    origins: Vec<http::Origin>,
+    features: methods::Features,
+    server_info: String,
+    lists: lists::Lists,
+    resources: resources::Index,
+}
+
+impl Protocol {
+    pub(crate) fn new(app: &App) -> Self {
+        Self {
+            origins: app.server.cors_origins.iter().filter_map(|origin| http::Origin::parse(origin)).collect(),
+            features: methods::Features::of(app),
+            server_info: encode::server_info(app),
+            lists: lists::Lists::default(),
+            resources: resources::Index::default(),
+        }
+    }
+
+    /// Answers one HTTP request.
+    pub(crate) async fn answer(&self, pipeline: &Pipeline, request: &Request) -> Response {
+        let origin = match http::admit(request, &self.origins) {
+            Ok(origin) => origin,
+            Err(failure) => return http::refuse(&failure),
+        };
+        let mut response = match request.path.as_str() {
+            path if path == pipeline.app().server.path => self.at_endpoint(pipeline, request).await,
+            "/heartbeat" | "/livez" => health::live(request),
+            "/readyz" => health::ready(request, pipeline).await,
+            _ => http::not_found(&pipeline.app().server.path),
+        };
+        if let Some(origin) = origin {
+            http::share(&mut response, origin);
+        }
+        if request.method == "HEAD" {
+            response.body.clear();
+        }
+        response
+    }
+
+    /// Steps 1 to 7 of the ladder, then the messages.
+    async fn at_endpoint(&self, pipeline: &Pipeline, request: &Request) -> Response {
+        if request.method == "OPTIONS" {
+            return http::preflight(request);
+        }
+        let limit = pipeline.app().server.body_limit as usize;
+        let body = match http::body_of_post(request, limit) {
+            Ok(body) => body,
+            Err(failure) => return http::refuse(&failure),
+        };
+        match json_rpc::parse(body) {
+            Ok(json_rpc::Payload::One(message)) => self.one(pipeline, request, *message).await,
+            Ok(json_rpc::Payload::Batch(messages)) => self.batch(pipeline, request, messages).await,
+            Err(failure) => http::refuse(&failure),
+        }
+    }
+
+    async fn one(&self, pipeline: &Pipeline, request: &Request, message: json_rpc::Message) -> Response {
+        let mut call = match message.into_call() {
+            Ok(Some(call)) => call,
+            Ok(None) => return http::accepted(),
+            Err(refused) => return http::reply(encode::Answer::failure(refused.id.as_ref(), &refused.failure)),
+        };
+        let selected = match era::select(&call, &request.headers) {
+            Ok(selected) => selected,
+            Err(failure) => return http::reply(encode::Answer::failure(Some(&call.id), &failure)),
+        };
+        http::reply(self.dispatch(pipeline, request, selected, &mut call).await)
+    }
+
+    /// A batch of 2025-03-26. It is refused as a whole before anything of it runs.
+    async fn batch(&self, pipeline: &Pipeline, request: &Request, messages: Vec<json_rpc::Message>) -> Response {
+        let calls = match era::batch(messages, &request.headers) {
+            Ok(calls) => calls,
+            Err(failure) => return http::refuse(&failure),
+        };
+        if calls.is_empty() {
+            return http::accepted();
+        }
+        let mut answers = Vec::with_capacity(calls.len());
+        for mut call in calls {
+            answers.push(self.dispatch(pipeline, request, era::Selected::BATCH, &mut call).await);
+        }
+        http::reply(encode::Answer::batch(answers))
+    }
 }

@@ -1,0 +1,278 @@
+//! Writes JSON-RPC replies, straight into bytes.
+//!
+//! This is the only place that knows how a result differs between the eras: [`ResultWriter`] adds `resultType`, the cache
+//! hints and the server's identity for the modern era, and never for the legacy one, whose strict clients refuse them.
+
+use alloc::{boxed::Box, string::String, vec::Vec};
+
+use serde::Serialize;
+
+use super::{era::Era, json_rpc::Id};
+use crate::{Json, app::App};
+
+pub(super) const PARSE_ERROR: i32 = -32700;
+pub(super) const INVALID_REQUEST: i32 = -32600;
+pub(super) const METHOD_NOT_FOUND: i32 = -32601;
+pub(super) const INVALID_PARAMS: i32 = -32602;
+pub(super) const INTERNAL_ERROR: i32 = -32603;
+/// Legacy only; the modern era says [`INVALID_PARAMS`].
+pub(super) const RESOURCE_NOT_FOUND: i32 = -32002;
+pub(super) const HEADER_MISMATCH: i32 = -32020;
+pub(super) const UNSUPPORTED_VERSION: i32 = -32022;
+
+/// How long a modern client may keep a list, in milliseconds: short, so that a changed app is seen within seconds.
+const CACHE_TTL_MS: &str = "5000";
+const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
+
+/// A JSON-RPC error and its HTTP status.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) status: u16,
+    pub(super) code: i32,
+    pub(super) message: String,
+    pub(super) data: Option<Box<Json>>,
+    /// A header field that belongs to the status: `WWW-Authenticate`, `Allow`.
+    pub(super) field: Option<Box<(&'static str, String)>>,
+}
+
+impl Failure {
+    /// An error with HTTP status 200: with any other, common clients lose the code.
+    pub(super) fn new(code: i32, message: impl Into<String>) -> Self {
+        Self::http(200, code, message)
+    }
+
+    pub(super) fn invalid_params(message: impl Into<String>) -> Self {
+        Self::new(INVALID_PARAMS, message)
+    }
+
+    pub(super) fn http(status: u16, code: i32, message: impl Into<String>) -> Self {
+        Self { status, code, message: message.into(), data: None, field: None }
+    }
+
+    pub(super) fn with_data(mut self, data: Json) -> Self {
+        self.data = Some(Box::new(data));
+        self
+    }
+
+    pub(super) fn with_field(mut self, name: &'static str, value: String) -> Self {
+        self.field = Some(Box::new((name, value)));
+        self
+    }
+}
+
+/// The reply to one message or batch, before it is an HTTP response.
+pub(super) struct Answer {
+    pub(super) status: u16,
+    pub(super) field: Option<Box<(&'static str, String)>>,
+    pub(super) body: Vec<u8>,
+}
+
+impl Answer {
+    pub(super) fn result(body: Vec<u8>) -> Self {
+        Self { status: 200, field: None, body }
+    }
+
+    pub(super) fn failure(id: Option<&Id>, failure: &Failure) -> Self {
+        Self { status: failure.status, field: failure.field.clone(), body: error(id, failure) }
+    }
+
+    /// One array. A refused caller refuses the whole: the status is the first one that is not 200.
+    pub(super) fn batch(answers: Vec<Self>) -> Self {
+        let mut status = 200;
+        let mut field = None;
+        let mut body = Vec::with_capacity(answers.iter().map(|answer| answer.body.len() + 1).sum::<usize>() + 1);
+        for answer in answers {
+            body.push(if body.is_empty() { b'[' } else { b',' });
+            body.extend_from_slice(&answer.body);
+            if status == 200 {
+                status = answer.status;
+                field = answer.field;
+            }
+        }
+        body.push(b']');
+        Self { status, field, body }
+    }
+}
+
+/// A JSON-RPC error object. Without an id the member is left out, since MCP's schema forbids `null`.
+pub(super) fn error(id: Option<&Id>, failure: &Failure) -> Vec<u8> {
+    let mut out = Vec::with_capacity(160 + failure.message.len());
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
+    if let Some(id) = id {
+        out.extend_from_slice(br#""id":"#);
+        out.extend_from_slice(id.json().as_bytes());
+        out.push(b',');
+    }
+    out.extend_from_slice(br#""error":{"code":"#);
+    json(&mut out, &failure.code);
+    out.extend_from_slice(br#","message":"#);
+    string(&mut out, &failure.message);
+    if let Some(data) = &failure.data {
+        out.extend_from_slice(br#","data":"#);
+        json(&mut out, data);
+    }
+    out.extend_from_slice(b"}}");
+    out
+}
+
+/// Writes a JSON-RPC result, member by member.
+pub(super) struct ResultWriter<'a> {
+    out: Vec<u8>,
+    era: Era,
+    server_info: &'a str,
+    empty: bool,
+}
+
+impl<'a> ResultWriter<'a> {
+    /// `server_info` is the object that [`server_info`] made.
+    pub(super) fn new(id: &Id, era: Era, server_info: &'a str) -> Self {
+        let mut out = Vec::with_capacity(512);
+        out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        out.extend_from_slice(id.json().as_bytes());
+        out.extend_from_slice(br#","result":{"#);
+        let mut writer = Self { out, era, server_info, empty: true };
+        if era == Era::Modern {
+            writer.raw("resultType", "\"complete\"");
+        }
+        writer
+    }
+
+    pub(super) fn era(&self) -> Era {
+        self.era
+    }
+
+    /// A member whose value is JSON text.
+    pub(super) fn raw(&mut self, name: &str, text: &str) {
+        self.name(name);
+        self.out.extend_from_slice(text.as_bytes());
+    }
+
+    pub(super) fn text(&mut self, name: &str, value: &str) {
+        self.name(name);
+        string(&mut self.out, value);
+    }
+
+    pub(super) fn member<T: Serialize + ?Sized>(&mut self, name: &str, value: &T) {
+        self.name(name);
+        json(&mut self.out, value);
+    }
+
+    /// A member whose value is written by hand.
+    pub(super) fn with(&mut self, name: &str, write: impl FnOnce(&mut Vec<u8>)) {
+        self.name(name);
+        write(&mut self.out);
+    }
+
+    /// The cache hints of the six results that have them. Nothing of them depends on the caller, hence `public`.
+    pub(super) fn cacheable(&mut self) {
+        if self.era == Era::Modern {
+            self.raw("ttlMs", CACHE_TTL_MS);
+            self.raw("cacheScope", "\"public\"");
+        }
+    }
+
+    pub(super) fn finish(self) -> Vec<u8> {
+        self.finish_with(&[])
+    }
+
+    /// Ends the result; `meta` goes into `_meta`.
+    pub(super) fn finish_with(mut self, meta: &[(String, Json)]) -> Vec<u8> {
+        let modern = self.era == Era::Modern;
+        if modern || !meta.is_empty() {
+            self.name("_meta");
+            self.out.push(b'{');
+            if modern {
+                string(&mut self.out, SERVER_INFO);
+                self.out.push(b':');
+                self.out.extend_from_slice(self.server_info.as_bytes());
+            }
+            for (index, (name, value)) in meta.iter().enumerate() {
+                if modern || index > 0 {
+                    self.out.push(b',');
+                }
+                string(&mut self.out, name);
+                self.out.push(b':');
+                json(&mut self.out, value);
+            }
+            self.out.push(b'}');
+        }
+        self.out.extend_from_slice(b"}}");
+        self.out
+    }
+
+    fn name(&mut self, name: &str) {
+        if !self.empty {
+            self.out.push(b',');
+        }
+        self.empty = false;
+        string(&mut self.out, name);
+        self.out.push(b':');
+    }
+}
+
+/// `{"name":…,"version":…}`
+pub(super) fn server_info(app: &App) -> String {
+    let mut out = Vec::new();
+    out.extend_from_slice(br#"{"name":"#);
+    string(&mut out, &app.name);
+    out.extend_from_slice(br#","version":"#);
+    string(&mut out, &app.version);
+    out.push(b'}');
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// Appends a value as JSON.
+///
+/// Writing cannot fail: what is written here has text keys and finite numbers. Were it to fail after all, `null` keeps the
+/// reply well-formed.
+pub(super) fn json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    match serde_json::to_vec(value) {
+        Ok(text) => out.extend_from_slice(&text),
+        Err(_) => out.extend_from_slice(b"null"),
+    }
+}
+
+/// Appends a string as JSON, without a copy in between: most of a reply is text, and `serde_json` has no writer without std.
+pub(super) fn string(out: &mut Vec<u8>, text: &str) {
+    out.reserve(text.len() + 2);
+    out.push(b'"');
+    let bytes = text.as_bytes();
+    let mut start = 0;
+    for (at, byte) in bytes.iter().enumerate() {
+        let letter = match byte {
+            b'"' | b'\\' => *byte,
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0x08 => b'b',
+            0x0c => b'f',
+            0..0x20 => b'u',
+            _ => continue,
+        };
+        out.extend_from_slice(&bytes[start..at]);
+        out.extend_from_slice(&[b'\\', letter]);
+        if letter == b'u' {
+            out.extend_from_slice(&[b'0', b'0', b'0' + (byte >> 4), b"0123456789abcdef"[usize::from(byte & 15)]]);
+        }
+        start = at + 1;
+    }
+    out.extend_from_slice(&bytes[start..]);
+    out.push(b'"');
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{string::String, vec::Vec};
+
+    use super::string;
+
+    #[test]
+    fn writes_strings_as_serde_json_does() {
+        let every: String = (0..=0x2100).filter_map(char::from_u32).collect();
+        for text in ["", "plain", "\"", "a\\", "\u{1f}x\u{7f}", "tail\n", "\u{10ffff}", every.as_str()] {
+            let mut out = Vec::new();
+            string(&mut out, text);
+            assert_eq!(String::from_utf8(out).unwrap(), serde_json::to_string(text).unwrap());
+        }
+    }
+}

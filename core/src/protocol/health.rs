@@ -1,0 +1,66 @@
+//! `/heartbeat`, `/livez` and `/readyz`: whether the server runs, and whether its databases answer.
+
+use alloc::{vec, vec::Vec};
+use core::{future::poll_fn, task::Poll};
+
+use serde_json::json;
+
+use super::{Request, Response, http};
+use crate::{ErrorKind, Result, pipeline::Pipeline, ports::LocalFuture};
+
+/// The server runs.
+pub(super) fn live(request: &Request) -> Response {
+    http::read_only(request).unwrap_or_else(|| http::json(200, br#"{"status":"ok"}"#.to_vec()))
+}
+
+/// Every adapter answers: 200; else 503. An adapter that does not is named with the kind of its error and nothing else.
+pub(super) async fn ready(request: &Request, pipeline: &Pipeline) -> Response {
+    if let Some(refused) = http::read_only(request) {
+        return refused;
+    }
+    let adapters = &pipeline.app().adapters;
+    let pings = (0..adapters.len()).map(|index| -> LocalFuture<'_, Result<()>> { alloc::boxed::Box::pin(pipeline.ping(index)) });
+    let outcomes = all(pings.collect()).await;
+    let is_ready = outcomes.iter().all(Result::is_ok);
+    let adapters: Vec<_> = adapters
+        .iter()
+        .zip(outcomes)
+        .map(|(adapter, outcome)| match outcome {
+            Ok(()) => json!({ "name": adapter.name, "status": "ok" }),
+            Err(error) => json!({ "name": adapter.name, "status": "error", "kind": kind_name(error.kind) }),
+        })
+        .collect();
+    let body = json!({ "status": if is_ready { "ok" } else { "unavailable" }, "adapters": adapters });
+    http::json(if is_ready { 200 } else { 503 }, serde_json::to_vec(&body).unwrap_or_default())
+}
+
+/// Awaits all of them at once; the answers are in the order of the futures.
+async fn all<T>(mut futures: Vec<LocalFuture<'_, T>>) -> Vec<T> {
+    let mut answers: Vec<Option<T>> = vec![];
+    answers.resize_with(futures.len(), || None);
+    poll_fn(|context| {
+        for (future, answer) in futures.iter_mut().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
+            if let Poll::Ready(value) = future.as_mut().poll(context) {
+                *answer = Some(value);
+            }
+        }
+        if answers.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    answers.into_iter().flatten().collect()
+}
+
+const fn kind_name(kind: ErrorKind) -> &'static str {
+    match kind {
+        ErrorKind::Configuration => "configuration",
+        ErrorKind::Syntax => "syntax",
+        ErrorKind::Constraint => "constraint",
+        ErrorKind::Denied => "denied",
+        ErrorKind::TimedOut => "timed_out",
+        ErrorKind::Unavailable => "unavailable",
+        ErrorKind::Busy => "busy",
+        ErrorKind::TooLarge => "too_large",
+        ErrorKind::Protocol => "protocol",
+        ErrorKind::Cancelled => "cancelled",
+    }
+}

@@ -1,0 +1,232 @@
+//! The rules of HTTP: who may ask, how, and in what form. Steps 0 to 6 of the ladder.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use super::{
+    Body, Request, Response,
+    encode::{self, Answer, Failure, INVALID_REQUEST},
+};
+use crate::headers::{Headers, Repeated};
+
+/// The most header fields of a request.
+const MAX_FIELDS: usize = 128;
+/// The most bytes of header fields of a request, names and values.
+const MAX_FIELD_BYTES: usize = 64 * 1024;
+/// The header fields that a browser's script may send.
+const SHARED_FIELDS: [&str; 8] =
+    ["content-type", "accept", "authorization", "x-api-key", "mcp-protocol-version", "mcp-method", "mcp-name", "mcp-session-id"];
+
+/// A web origin: scheme, host and port.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Origin {
+    scheme: String,
+    authority: Authority,
+}
+
+/// A host and its port.
+#[derive(Debug, PartialEq, Eq)]
+struct Authority {
+    host: String,
+    port: Option<u16>,
+}
+
+impl Origin {
+    /// Reads `scheme://host[:port]`; `None` for anything else, `null` among it.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let (scheme, authority) = text.split_once("://")?;
+        let starts_with_letter = scheme.starts_with(|first: char| first.is_ascii_alphabetic());
+        if !starts_with_letter || !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
+            return None;
+        }
+        let scheme = scheme.to_ascii_lowercase();
+        let mut authority = Authority::parse(authority)?;
+        let default_port = match scheme.as_str() {
+            "http" => Some(80),
+            "https" => Some(443),
+            _ => None,
+        };
+        authority.port = authority.port.or(default_port);
+        Some(Self { scheme, authority })
+    }
+}
+
+impl Authority {
+    /// Reads `host`, `host:port` or `[v6]:port`, without user, path or blanks.
+    fn parse(text: &str) -> Option<Self> {
+        let split = if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':').unwrap_or(text.len()) };
+        let (host, port) = text.split_at(split);
+        let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+        let is_host = match host.strip_prefix('[') {
+            Some(v6) => v6.strip_suffix(']')?.bytes().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(&byte)),
+            None => !host.is_empty() && host.bytes().all(of_name),
+        };
+        if !is_host {
+            return None;
+        }
+        let port = match port.strip_prefix(':') {
+            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.parse().ok()?),
+            Some(_) => return None,
+            None if port.is_empty() => None,
+            None => return None,
+        };
+        Some(Self { host: host.to_ascii_lowercase(), port })
+    }
+
+    fn is_loopback(&self) -> bool {
+        matches!(self.host.as_str(), "localhost" | "127.0.0.1" | "[::1]")
+    }
+}
+
+/// Lets a request in, or not: the size of its header, `Host` and `Origin`. Gives back the allowed origin, as it was sent.
+pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin]) -> Result<Option<&'r str>, Failure> {
+    let headers = &request.headers;
+    let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if headers.len() > MAX_FIELDS || bytes > MAX_FIELD_BYTES {
+        return Err(refusal(431, "Too many or too long header fields"));
+    }
+    let host = if request.loopback_only { Some(loopback(headers)?) } else { None };
+    let sent = headers.only("origin").map_err(|Repeated| refusal(403, "Forbidden: `Origin` stands more than once"))?;
+    let Some(sent) = sent else { return Ok(None) };
+    let Some(origin) = Origin::parse(sent) else {
+        return Err(refusal(403, "Forbidden: `Origin` is no web origin"));
+    };
+    if origins.contains(&origin) || host.is_some_and(|host| is_same_origin(&origin, &host)) {
+        return Ok(Some(sent));
+    }
+    Err(refusal(403, "Forbidden: this `Origin` may not call; `server.cors.origins` lists those that may"))
+}
+
+/// The authority in `Host`, which has to be the loopback.
+fn loopback(headers: &Headers) -> Result<Authority, Failure> {
+    let host = headers.only("host").ok().flatten().and_then(Authority::parse);
+    host.filter(Authority::is_loopback).ok_or_else(|| refusal(403, "Forbidden: `Host` has to be localhost, 127.0.0.1 or [::1]"))
+}
+
+/// Whether a page of this very server asks.
+fn is_same_origin(origin: &Origin, host: &Authority) -> bool {
+    origin.scheme == "http" && origin.authority.host == host.host && origin.authority.port == Some(host.port.unwrap_or(80))
+}
+
+/// Steps 2 to 6: the body of a `POST` that has and wants JSON.
+pub(super) fn body_of_post(request: &Request, limit: usize) -> Result<&[u8], Failure> {
+    if request.method != "POST" {
+        return Err(refusal(405, "Method not allowed: the MCP endpoint takes `POST`").with_field("allow", "POST, OPTIONS".into()));
+    }
+    if !is_json(&request.headers) {
+        return Err(refusal(415, "Unsupported media type: `Content-Type` has to be application/json"));
+    }
+    if !accepts_json(&request.headers) {
+        return Err(refusal(406, "Not acceptable: `Accept` has to allow application/json"));
+    }
+    match &request.body {
+        Body::Whole(body) if body.len() <= limit => Ok(body),
+        Body::Whole(_) | Body::TooLarge => Err(refusal(413, format!("Content too large: the body may have {limit} bytes"))),
+    }
+}
+
+/// Whether the body is said to be JSON, in UTF-8 and not compressed.
+fn is_json(headers: &Headers) -> bool {
+    let Ok(Some(kind)) = headers.only("content-type") else { return false };
+    let mut parts = kind.split(';').map(str::trim);
+    let is_json = parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
+    let is_utf8 = parts.all(|part| match part.split_once('=') {
+        Some((name, value)) if name.eq_ignore_ascii_case("charset") => value.trim_matches('"').eq_ignore_ascii_case("utf-8"),
+        _ => true,
+    });
+    is_json && is_utf8 && headers.all("content-encoding").all(|coding| coding.trim().eq_ignore_ascii_case("identity"))
+}
+
+/// Whether the most specific range of `Accept` that covers JSON has a weight. No field, or an empty one, accepts all.
+fn accepts_json(headers: &Headers) -> bool {
+    let mut best: Option<(usize, bool)> = None;
+    let mut ranges = 0;
+    for range in headers.all("accept").flat_map(|value| value.split(',')).map(str::trim).filter(|range| !range.is_empty()) {
+        ranges += 1;
+        let mut parts = range.split(';').map(str::trim);
+        let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
+        let Some(rank) = ["*/*", "application/*", "application/json"].iter().position(|known| *known == kind) else { continue };
+        let refused = parts.any(|part| match part.split_once('=') {
+            Some((name, weight)) => name.trim().eq_ignore_ascii_case("q") && weight.trim().parse::<f32>().is_ok_and(|weight| weight <= 0.0),
+            None => false,
+        });
+        if best.is_none_or(|(known, _)| rank >= known) {
+            best = Some((rank, !refused));
+        }
+    }
+    ranges == 0 || best.is_some_and(|(_, accepted)| accepted)
+}
+
+/// Answers `OPTIONS`. Which origin may do it is added by [`share`].
+pub(super) fn preflight(request: &Request) -> Response {
+    let mut headers = Headers::new();
+    headers.append("allow", "POST, OPTIONS");
+    if request.headers.first("origin").is_some() {
+        let asked = request.headers.all("access-control-request-headers").flat_map(|value| value.split(',')).map(str::trim);
+        let shared: Vec<String> = asked.map(str::to_ascii_lowercase).filter(|name| is_shared(name)).collect();
+        headers.append("access-control-allow-methods", "POST, OPTIONS");
+        if !shared.is_empty() {
+            headers.append("access-control-allow-headers", shared.join(", "));
+        }
+        headers.append("access-control-max-age", "600");
+    }
+    Response { status: 204, headers, body: Vec::new() }
+}
+
+fn is_shared(name: &str) -> bool {
+    let is_param = name.starts_with("mcp-param-") && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte));
+    SHARED_FIELDS.contains(&name) || name == "last-event-id" || is_param
+}
+
+/// Lets the scripts of an allowed origin read a response.
+pub(super) fn share(response: &mut Response, origin: &str) {
+    response.headers.append("access-control-allow-origin", origin);
+    response.headers.append("access-control-expose-headers", "WWW-Authenticate");
+    response.headers.append("vary", "Origin");
+}
+
+/// A response with a JSON body.
+pub(super) fn json(status: u16, body: Vec<u8>) -> Response {
+    let mut headers = Headers::new();
+    headers.append("content-type", "application/json");
+    Response { status, headers, body }
+}
+
+/// The response of a JSON-RPC reply.
+pub(super) fn reply(answer: Answer) -> Response {
+    let mut response = json(answer.status, answer.body);
+    if let Some(field) = answer.field {
+        response.headers.append(field.0, field.1);
+    }
+    response
+}
+
+/// The response of an error that belongs to no message.
+pub(super) fn refuse(failure: &Failure) -> Response {
+    reply(Answer::failure(None, failure))
+}
+
+/// The response to notifications.
+pub(super) fn accepted() -> Response {
+    Response { status: 202, headers: Headers::new(), body: Vec::new() }
+}
+
+pub(super) fn not_found(endpoint: &str) -> Response {
+    refuse(&refusal(404, format!("Not found: the MCP endpoint of this server is `{endpoint}`")))
+}
+
+fn refusal(status: u16, message: impl ToString) -> Failure {
+    Failure::http(status, INVALID_REQUEST, message.to_string())
+}
+
+/// Refuses everything but `GET` and `HEAD`.
+pub(super) fn read_only(request: &Request) -> Option<Response> {
+    if matches!(request.method.as_str(), "GET" | "HEAD") {
+        return None;
+    }
+    let failure = refusal(405, "Method not allowed: this path takes `GET`").with_field("allow", "GET, HEAD".into());
+    Some(reply(encode::Answer::failure(None, &failure)))
+}

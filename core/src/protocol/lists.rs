@@ -1,0 +1,179 @@
+//! The lists: written once, when they are first asked for, and copied from then on.
+//!
+//! The order is the app's, so every page is the same bytes every time. Cursors are opaque, and known by comparison only: nothing
+//! that a caller sends is decoded.
+
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use core::cell::OnceCell;
+
+use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
+use serde_json::{Map, json};
+
+use super::{encode::Failure, era::Era, methods::Exchange};
+use crate::{
+    Json,
+    app::{App, Resource},
+};
+
+/// The most entries of a page: many, since common clients read the first page only.
+const PAGE_ENTRIES: usize = 1000;
+/// The most bytes of a page, one entry apart: a host such as AWS Lambda bounds a response at 6 MB.
+const PAGE_BYTES: usize = 2 << 20;
+
+/// Which list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    Tools,
+    Prompts,
+    Resources,
+    Templates,
+}
+
+impl Kind {
+    const fn member(self) -> &'static str {
+        match self {
+            Self::Tools => "tools",
+            Self::Prompts => "prompts",
+            Self::Resources => "resources",
+            Self::Templates => "resourceTemplates",
+        }
+    }
+}
+
+/// The lists of an app, each made at its first use.
+#[derive(Default)]
+pub(super) struct Lists {
+    tools: OnceCell<List>,
+    /// `None`: no tool looks different to the legacy era.
+    legacy_tools: OnceCell<Option<List>>,
+    prompts: OnceCell<List>,
+    resources: OnceCell<List>,
+    templates: OnceCell<List>,
+}
+
+impl Lists {
+    fn list(&self, kind: Kind, era: Era, app: &App) -> &List {
+        let of_resources = |templates: bool| {
+            let entries = app.resources.iter().filter(move |resource| is_template(resource) == templates);
+            List::new(kind, entries.map(|resource| resource.descriptor.as_str().into()))
+        };
+        match kind {
+            Kind::Tools => {
+                let legacy = || self.legacy_tools.get_or_init(|| legacy_tools(app)).as_ref();
+                match (era == Era::Legacy).then(legacy).flatten() {
+                    Some(legacy) => legacy,
+                    None => self.tools.get_or_init(|| List::new(kind, app.tools.iter().map(|tool| tool.descriptor.as_str().into()))),
+                }
+            }
+            Kind::Prompts => {
+                self.prompts.get_or_init(|| List::new(kind, app.prompts.iter().map(|prompt| prompt.descriptor.as_str().into())))
+            }
+            Kind::Resources => self.resources.get_or_init(|| of_resources(false)),
+            Kind::Templates => self.templates.get_or_init(|| of_resources(true)),
+        }
+    }
+}
+
+impl Exchange<'_> {
+    /// `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`
+    pub(super) fn list(&self, kind: Kind, params: &Map<String, Json>) -> Result<Vec<u8>, Failure> {
+        let cursor = match params.get("cursor") {
+            None | Some(Json::Null) => "",
+            Some(Json::String(cursor)) => cursor,
+            Some(_) => return Err(Failure::invalid_params("Invalid params: `cursor` has to be a string")),
+        };
+        let page = self.protocol.lists.list(kind, self.selected.era, self.app()).page(cursor);
+        let page = page.ok_or_else(|| Failure::invalid_params("Invalid params: `cursor` is none that this list gave out"))?;
+        let mut result = self.result();
+        result.raw(kind.member(), &page.entries);
+        if let Some(next) = &page.next {
+            result.text("nextCursor", next);
+        }
+        result.cacheable();
+        Ok(result.finish())
+    }
+}
+
+struct List {
+    pages: Vec<Page>,
+}
+
+struct Page {
+    /// The cursor that asks for it; the first page's is empty.
+    cursor: String,
+    /// A JSON array.
+    entries: String,
+    next: Option<String>,
+}
+
+impl List {
+    fn new<'a>(kind: Kind, entries: impl Iterator<Item = Cow<'a, str>>) -> Self {
+        let mut pages: Vec<Page> = Vec::new();
+        let mut page = Page { cursor: String::new(), entries: String::from("["), next: None };
+        let mut count = 0;
+        for (index, entry) in entries.enumerate() {
+            if count == PAGE_ENTRIES || (count > 0 && page.entries.len() + entry.len() > PAGE_BYTES) {
+                let cursor = URL_SAFE_NO_PAD.encode(format!("{}/{index}", kind.member()));
+                page.next = Some(cursor.clone());
+                page.entries.push(']');
+                pages.push(core::mem::replace(&mut page, Page { cursor, entries: String::from("["), next: None }));
+                count = 0;
+            }
+            if count > 0 {
+                page.entries.push(',');
+            }
+            page.entries.push_str(&entry);
+            count += 1;
+        }
+        page.entries.push(']');
+        pages.push(page);
+        Self { pages }
+    }
+
+    fn page(&self, cursor: &str) -> Option<&Page> {
+        self.pages.iter().find(|page| page.cursor == cursor)
+    }
+}
+
+pub(super) fn is_template(resource: &Resource) -> bool {
+    !resource.uri.variables.is_empty()
+}
+
+/// The tools as the legacy era has to see them; `None` where that is how they are.
+fn legacy_tools(app: &App) -> Option<List> {
+    let wrapped = app.tools.iter().map(|tool| wrap_output_schema(&tool.descriptor));
+    let wrapped: Vec<Option<String>> = wrapped.collect();
+    wrapped.iter().any(Option::is_some).then(|| {
+        let entries = app.tools.iter().zip(wrapped).map(|(tool, wrapped)| match wrapped {
+            Some(wrapped) => Cow::Owned(wrapped),
+            None => Cow::Borrowed(tool.descriptor.as_str()),
+        });
+        List::new(Kind::Tools, entries)
+    })
+}
+
+/// In the legacy era `structuredContent` is an object, and so is what `outputSchema` describes: any other schema becomes the
+/// member `result` of one. `None` where the descriptor can stay as it is.
+pub(super) fn wrap_output_schema(descriptor: &str) -> Option<String> {
+    if !descriptor.contains("\"outputSchema\"") {
+        return None;
+    }
+    let mut tool: Map<String, Json> = serde_json::from_str(descriptor).ok()?;
+    let schema = tool.get_mut("outputSchema")?;
+    if schema.get("type").is_some_and(|kind| kind == "object") {
+        return None;
+    }
+    let mut inner = schema.take();
+    let mut outer = Map::new();
+    // References such as `#/$defs/x` are resolved from the root, so definitions stay there.
+    for name in ["$schema", "$defs", "definitions"] {
+        if let Some(value) = inner.as_object_mut().and_then(|inner| inner.shift_remove(name)) {
+            outer.insert(name.into(), value);
+        }
+    }
+    outer.insert("type".into(), json!("object"));
+    outer.insert("properties".into(), json!({ "result": inner }));
+    outer.insert("required".into(), json!(["result"]));
+    *schema = Json::Object(outer);
+    serde_json::to_string(&tool).ok()
+}

@@ -1,0 +1,234 @@
+//! The methods of MCP: which there are in which era, and who answers them.
+
+use alloc::{format, string::String};
+
+use serde_json::{Map, json};
+
+use super::{
+    Protocol, Request,
+    encode::{Answer, Failure, INVALID_PARAMS, METHOD_NOT_FOUND, ResultWriter},
+    era::{Era, LEGACY, LISTED, Selected},
+    json_rpc::{Call, Id, Params},
+    lists::Kind,
+    mcp_headers, tools,
+};
+use crate::{Json, app::App, pipeline::Pipeline};
+
+/// The levels of `logging/setLevel` and of `io.modelcontextprotocol/logLevel`.
+const LOG_LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+
+/// What the app has besides tools, and so what the server may say it can do.
+#[derive(Clone, Copy)]
+pub(super) struct Features {
+    prompts: bool,
+    resources: bool,
+    completions: bool,
+}
+
+impl Features {
+    pub(super) fn of(app: &App) -> Self {
+        let of_prompts = app.prompts.iter().flat_map(|prompt| &prompt.arguments);
+        let of_resources = app.resources.iter().flat_map(|resource| &resource.arguments);
+        Self {
+            prompts: !app.prompts.is_empty(),
+            resources: !app.resources.is_empty(),
+            completions: of_prompts.chain(of_resources).any(|argument| !argument.completion.is_empty()),
+        }
+    }
+
+    fn capabilities(self) -> Json {
+        let mut capabilities = Map::new();
+        let has = [("tools", true), ("prompts", self.prompts), ("resources", self.resources), ("completions", self.completions)];
+        for (name, _) in has.into_iter().filter(|(_, has)| *has) {
+            capabilities.insert(name.into(), json!({}));
+        }
+        Json::Object(capabilities)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Method {
+    Initialize,
+    Ping,
+    SetLevel,
+    Subscribe,
+    Discover,
+    List(Kind),
+    CallTool,
+    GetPrompt,
+    ReadResource,
+    Complete,
+}
+
+impl Method {
+    /// The method of that name, where the era and the app have it.
+    fn find(name: &str, era: Era, features: Features) -> Option<Self> {
+        let (method, exists) = match name {
+            "tools/list" => (Self::List(Kind::Tools), true),
+            "tools/call" => (Self::CallTool, true),
+            "prompts/list" => (Self::List(Kind::Prompts), features.prompts),
+            "prompts/get" => (Self::GetPrompt, features.prompts),
+            "resources/list" => (Self::List(Kind::Resources), features.resources),
+            "resources/templates/list" => (Self::List(Kind::Templates), features.resources),
+            "resources/read" => (Self::ReadResource, features.resources),
+            "completion/complete" => (Self::Complete, features.completions),
+            "server/discover" => (Self::Discover, era == Era::Modern),
+            "initialize" => (Self::Initialize, era == Era::Legacy),
+            "ping" => (Self::Ping, era == Era::Legacy),
+            // Nothing is ever logged to a client, so every level is kept; and resources never change, so every subscription is.
+            // Some legacy clients ask for both without looking at the capabilities, which name neither.
+            "logging/setLevel" => (Self::SetLevel, era == Era::Legacy),
+            "resources/subscribe" | "resources/unsubscribe" => (Self::Subscribe, era == Era::Legacy && features.resources),
+            _ => return None,
+        };
+        exists.then_some(method)
+    }
+}
+
+/// One request on its way to its answer.
+pub(super) struct Exchange<'a> {
+    pub(super) protocol: &'a Protocol,
+    pub(super) pipeline: &'a Pipeline,
+    pub(super) request: &'a Request,
+    pub(super) selected: Selected,
+    pub(super) id: &'a Id,
+}
+
+impl<'a> Exchange<'a> {
+    pub(super) fn app(&self) -> &'a App {
+        self.pipeline.app()
+    }
+
+    /// Begins the result.
+    pub(super) fn result(&self) -> ResultWriter<'a> {
+        ResultWriter::new(self.id, self.selected.era, &self.protocol.server_info)
+    }
+}
+
+impl Protocol {
+    /// Steps 11f to 11h, and the answer.
+    pub(super) async fn dispatch(&self, pipeline: &Pipeline, request: &Request, selected: Selected, call: &mut Call) -> Answer {
+        let exchange = Exchange { protocol: self, pipeline, request, selected, id: &call.id };
+        match exchange.answer(&call.method, &mut call.params).await {
+            Ok(body) => Answer::result(body),
+            Err(failure) => Answer::failure(Some(&call.id), &failure),
+        }
+    }
+}
+
+impl Exchange<'_> {
+    async fn answer(&self, name: &str, params: &mut Params) -> Result<alloc::vec::Vec<u8>, Failure> {
+        let modern = self.selected.era == Era::Modern;
+        let Some(method) = Method::find(name, self.selected.era, self.protocol.features) else {
+            let status = if modern { 404 } else { 200 };
+            return Err(Failure::http(status, METHOD_NOT_FOUND, format!("Method not found: `{}`", shorten(name))));
+        };
+        if modern && matches!(method, Method::CallTool) {
+            let named = params.object().and_then(|params| params.get("name")).and_then(Json::as_str);
+            if let Some(tool) = named.and_then(|name| tools::find(self.app(), name)) {
+                let arguments = params.object().and_then(|params| params.get("arguments")).and_then(Json::as_object);
+                mcp_headers::params(&self.request.headers, &tool.inputs, arguments)?;
+            }
+        }
+        let request_id = match method {
+            Method::CallTool => super::request_id::of(params, &self.request.headers, &*self.pipeline.ports().random),
+            _ => String::new(),
+        };
+        let mut absent = Map::new();
+        let params = match params {
+            Params::Object(params) => params,
+            Params::Absent => &mut absent,
+            Params::Wrong => return Err(Failure::invalid_params("Invalid params: `params` has to be an object")),
+        };
+        if modern {
+            check_modern(method, params)?;
+        }
+        match method {
+            Method::Initialize => self.initialize(params),
+            Method::Ping => Ok(self.result().finish()),
+            Method::SetLevel => self.set_level(params),
+            Method::Subscribe => self.subscribe(params),
+            Method::Discover => Ok(self.discover()),
+            Method::List(kind) => self.list(kind, params),
+            Method::CallTool => self.call_tool(params, &request_id).await,
+            Method::GetPrompt => self.get_prompt(params),
+            Method::ReadResource => self.read_resource(params),
+            Method::Complete => self.complete(params),
+        }
+    }
+
+    /// A version that is not served is answered with the newest that is; the client decides.
+    fn initialize(&self, params: &mut Map<String, Json>) -> Result<alloc::vec::Vec<u8>, Failure> {
+        let asked = text(params, "protocolVersion")?;
+        let version = LEGACY.into_iter().find(|version| *version == asked).unwrap_or(LEGACY[0]);
+        let mut result = self.result();
+        result.text("protocolVersion", version);
+        result.member("capabilities", &self.protocol.features.capabilities());
+        result.raw("serverInfo", &self.protocol.server_info);
+        if let Some(instructions) = &self.app().instructions {
+            result.text("instructions", instructions);
+        }
+        Ok(result.finish())
+    }
+
+    fn discover(&self) -> alloc::vec::Vec<u8> {
+        let mut result = self.result();
+        result.member("supportedVersions", &LISTED);
+        result.member("capabilities", &self.protocol.features.capabilities());
+        if let Some(instructions) = &self.app().instructions {
+            result.text("instructions", instructions);
+        }
+        result.cacheable();
+        result.finish()
+    }
+
+    fn set_level(&self, params: &mut Map<String, Json>) -> Result<alloc::vec::Vec<u8>, Failure> {
+        let level = text(params, "level")?;
+        if !LOG_LEVELS.contains(&level.as_str()) {
+            return Err(bad_level("level"));
+        }
+        Ok(self.result().finish())
+    }
+}
+
+/// What a modern request may say about itself besides its era.
+fn check_modern(method: Method, params: &Map<String, Json>) -> Result<(), Failure> {
+    match params.get("_meta").and_then(|meta| meta.get(META_LOG_LEVEL)) {
+        None => {}
+        Some(Json::String(level)) if LOG_LEVELS.contains(&level.as_str()) => {}
+        Some(_) => return Err(bad_level(META_LOG_LEVEL)),
+    }
+    if !matches!(method, Method::CallTool | Method::GetPrompt | Method::ReadResource) {
+        return Ok(());
+    }
+    // No result of this server asks for input, so whatever state comes back was made up.
+    if params.get("requestState").is_some_and(|state| !state.is_null()) {
+        return Err(Failure::invalid_params("Invalid params: this server gave out no `requestState`"));
+    }
+    match params.get("inputResponses") {
+        None | Some(Json::Null | Json::Object(_)) => Ok(()),
+        Some(_) => Err(Failure::invalid_params("Invalid params: `inputResponses` has to be an object")),
+    }
+}
+
+fn bad_level(name: &str) -> Failure {
+    Failure::new(INVALID_PARAMS, format!("Invalid params: `{name}` has to be one of {}", LOG_LEVELS.join(", ")))
+}
+
+/// Takes a required string out of the parameters.
+pub(super) fn text(params: &mut Map<String, Json>, name: &str) -> Result<String, Failure> {
+    match params.get_mut(name).map(Json::take) {
+        Some(Json::String(text)) => Ok(text),
+        Some(_) => Err(Failure::invalid_params(format!("Invalid params: `{name}` has to be a string"))),
+        None => Err(Failure::invalid_params(format!("Invalid params: `{name}` is missing"))),
+    }
+}
+
+/// A caller's word, cut for a message.
+pub(super) fn shorten(word: &str) -> &str {
+    match word.char_indices().nth(128) {
+        Some((end, _)) => &word[..end],
+        None => word,
+    }
+}

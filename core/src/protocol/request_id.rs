@@ -1,0 +1,67 @@
+//! The id of a request in logs, in `ctx.request.id` and in the messages of internal failures.
+
+use alloc::string::String;
+use core::fmt::Write;
+
+use super::json_rpc::Params;
+use crate::{Json, headers::Headers, ports::Random};
+
+/// The trace id of the caller's `traceparent`, from `params._meta`, else from the header; else 16 random bytes. In hexadecimal.
+pub(super) fn of(params: &Params, headers: &Headers, random: &dyn Random) -> String {
+    let in_meta = params.meta().and_then(|meta| meta.get("traceparent")).and_then(Json::as_str);
+    let in_header = || headers.only("traceparent").ok().flatten();
+    if let Some(id) = in_meta.and_then(trace_id).or_else(|| in_header().and_then(trace_id)) {
+        return id.into();
+    }
+    let mut bytes = [0; 16];
+    random.fill(&mut bytes);
+    let mut id = String::with_capacity(32);
+    for byte in bytes {
+        // Writing to a string cannot fail.
+        let _ = write!(id, "{byte:02x}");
+    }
+    id
+}
+
+/// The trace id of a valid `traceparent` (<https://www.w3.org/TR/trace-context/#traceparent-header>). A later version may have
+/// further parts.
+fn trace_id(traceparent: &str) -> Option<&str> {
+    let mut parts = traceparent.split('-');
+    let (version, trace, parent, flags) = (parts.next()?, parts.next()?, parts.next()?, parts.next()?);
+    let is_hex = |part: &str, length| part.len() == length && part.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    let is_set = |part: &str| part.bytes().any(|byte| byte != b'0');
+    let is_valid = is_hex(version, 2)
+        && version != "ff"
+        && (version != "00" || parts.next().is_none())
+        && is_hex(trace, 32)
+        && is_set(trace)
+        && is_hex(parent, 16)
+        && is_set(parent)
+        && is_hex(flags, 2);
+    is_valid.then_some(trace)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::trace_id;
+
+    #[test]
+    fn only_a_valid_traceparent_names_the_request() {
+        let id = "0af7651916cd43dd8448eb211c80319c";
+        let cases = [
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", true),
+            ("01-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", true),
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more", false),
+            ("ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", false),
+            ("00-0AF7651916CD43DD8448EB211C80319C-b7ad6b7169203331-01", false),
+            ("00-00000000000000000000000000000000-b7ad6b7169203331-01", false),
+            ("00-0af7651916cd43dd8448eb211c80319c-0000000000000000-01", false),
+            ("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331", false),
+            ("0af7651916cd43dd8448eb211c80319c", false),
+            ("", false),
+        ];
+        for (traceparent, valid) in cases {
+            assert_eq!(trace_id(traceparent), valid.then_some(id), "{traceparent}");
+        }
+    }
+}
