@@ -1,0 +1,194 @@
+//! Stage *authenticate*.
+
+use millrace_core::{
+    app::{ApiKey, Auth, EnvPart, EnvTemplate, Execute, ExpectedKey, Literal, PolicyValue, Tool},
+    fault::{Fault, Refusal},
+    ports::{Reply, Returned, ScriptFault, Thrown},
+};
+use serde_json::{Value as Json, json};
+
+use crate::fakes::*;
+
+fn env(name: &str) -> EnvTemplate {
+    EnvTemplate(vec![EnvPart::Env(name.into())])
+}
+
+fn key(name: &str, expected: ExpectedKey) -> ApiKey {
+    ApiKey { name: name.into(), expected, scopes: vec![format!("{name}:read")], roles: vec![] }
+}
+
+fn headers(fields: &[(&str, &str)]) -> With {
+    With { headers: fields.iter().copied().collect(), ..With::default() }
+}
+
+fn assert_refused(fault: &Fault) {
+    assert_eq!((fault.code.as_str(), &fault.refusal), ("UNAUTHORIZED", &Some(Refusal::Unauthorized)));
+    assert_eq!(fault.message, "Unauthorized: the request has no valid credentials for this tool.");
+}
+
+#[test]
+fn api_keys() {
+    // printf b-key | sha256sum
+    const B_SHA256: &str = "912cf63e4e97cfdaa27ba19112c7881169eaa82676c40b0ce253f165738dafd2";
+    let world = World::new();
+    world.set_env("A", " a-key ");
+    world.set_env("B", B_SHA256);
+    world.set_env("EMPTY", "  ");
+    world.set_env("NO_DIGEST", "zz");
+    let keys = vec![
+        key("unset", ExpectedKey::Value(env("UNSET"))),
+        key("empty", ExpectedKey::Value(env("EMPTY"))),
+        key("damaged", ExpectedKey::Sha256(env("NO_DIGEST"))),
+        key("a", ExpectedKey::Value(env("A"))),
+        key("same", ExpectedKey::Value(env("A"))),
+        key("b", ExpectedKey::Sha256(env("B"))),
+    ];
+    let pipeline = pipeline(&world, Tool { auth: Some(Auth::ApiKey(keys)), ..script_tool() });
+    let table: &[(&[(&str, &str)], Option<&str>)] = &[
+        (&[("X-API-Key", "a-key")], Some("a")),
+        (&[("x-api-key", "\ta-key ")], Some("a")),
+        (&[("Authorization", "Bearer a-key")], Some("a")),
+        (&[("Authorization", "bearer  a-key")], Some("a")),
+        (&[("X-API-Key", "a-key"), ("Authorization", "Bearer wrong")], Some("a")),
+        (&[("X-API-Key", "wrong"), ("Authorization", "Bearer a-key")], None),
+        (&[("Authorization", "Basic a-key")], None),
+        (&[("Authorization", "a-key")], None),
+        (&[("X-API-Key", "A-KEY")], None),
+        (&[("X-API-Key", "")], None),
+        (&[("X-API-Key", "{{ env.A }}")], None),
+        (&[("X-API-Key", B_SHA256)], None),
+        (&[("X-API-Key", "zz")], None),
+        (&[], None),
+    ];
+    for (fields, expected) in table {
+        world.seen.borrow_mut().clear();
+        let outcome = call(&pipeline, json!({}), &headers(fields));
+        match expected {
+            None => {
+                assert_refused(&outcome.unwrap_err());
+                assert!(world.seen.borrow().is_empty(), "a script ran for a refused caller");
+            }
+            Some(name) => {
+                outcome.unwrap();
+                let expected = json!({"subject": name, "scopes": [format!("{name}:read")], "roles": [], "claims": {}, "plugin": "api_key"});
+                assert_eq!(world.seen.borrow()[0].ctx["auth"], expected, "{fields:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_key_given_as_its_digest() {
+    let world = World::new();
+    // printf hunter2 | sha256sum
+    world.set_env("D", "F52FBD32B2B3B86FF88EF6C490628285F482AF15DDCB29541F94BCF526A3F6C7");
+    let auth = Auth::ApiKey(vec![key("d", ExpectedKey::Sha256(env("D")))]);
+    let pipeline = pipeline(&world, Tool { auth: Some(auth), ..script_tool() });
+    call(&pipeline, json!({}), &headers(&[("x-api-key", "hunter2")])).unwrap();
+    assert_refused(&call(&pipeline, json!({}), &headers(&[("x-api-key", "hunter3")])).unwrap_err());
+}
+
+#[test]
+fn no_expected_key_refuses_and_tells_only_the_log() {
+    for keys in [vec![], vec![key("a", ExpectedKey::Value(env("UNSET")))], vec![key("a", ExpectedKey::Value(EnvTemplate::default()))]] {
+        let tool = Tool { auth: Some(Auth::ApiKey(keys)), ..script_tool() };
+        for fields in [&[][..], &[("x-api-key", "x")], &[("x-api-key", "")]] {
+            let fault = call(&pipeline(&World::new(), tool.clone()), json!({}), &headers(fields)).unwrap_err();
+            assert_refused(&fault);
+            assert!(fault.log.unwrap().contains("no expected key is configured"));
+        }
+    }
+}
+
+#[test]
+fn everyone_is_let_in_and_nobody_named() {
+    for auth in [None, Some(Auth::AllowAll)] {
+        let world = World::new();
+        call(&pipeline(&world, Tool { auth, ..script_tool() }), json!({}), &headers(&[("x-api-key", "x")])).unwrap();
+        assert_eq!(world.seen.borrow()[0].ctx.get("auth"), None);
+    }
+}
+
+fn plugin_tool(policy: Vec<(String, PolicyValue)>) -> Tool {
+    let auth = Some(Auth::Script { script: script(PLUGIN), policy });
+    Tool { auth, execute: Execute::Script(script(HANDLER)), ..script_tool() }
+}
+
+#[test]
+fn a_plugin_sees_headers_policy_and_tool() {
+    let world = World::new();
+    world.set_env("ISSUER", "me");
+    let policy = vec![("issuer".into(), PolicyValue::Text(env("ISSUER"))), ("leeway".into(), PolicyValue::Literal(Literal(json!([5]))))];
+    let pipeline = pipeline(&world, plugin_tool(policy));
+    assert!(call(&pipeline, json!({"n": 1}), &headers(&[])).unwrap().is_error);
+    call(&pipeline, json!({}), &headers(&[("X-A", "1"), ("x-b", "2"), ("x-a", "3")])).unwrap();
+    let seen = world.seen.borrow();
+    let paths: Vec<_> = seen.iter().map(|seen| seen.path.as_str()).collect();
+    assert_eq!(paths, ["auth.ts", "auth.ts", "handler.ts"], "inputs are validated after authentication");
+    let expected = json!({"headers": {"x-a": "1, 3", "x-b": "2"}, "policy": {"issuer": "me", "leeway": [5]}, "tool": "t"});
+    assert_eq!(seen[1].payload, expected);
+    assert_eq!(seen[1].ctx, json!({"request": {"id": "req-1", "headers": {}, "protocol": "2026-07-28"}, "env": {}}));
+}
+
+#[test]
+fn what_a_plugin_returns() {
+    let throws = |reply| Err(ScriptFault::Thrown(Thrown { message: "token of alice is stale".into(), stack: Some("s".into()), reply }));
+    let table: Vec<(Result<Returned, ScriptFault>, Option<Json>)> = vec![
+        (Ok(Returned::Undefined), Some(json!(null))),
+        (Ok(Returned::Value(json!({"subject": "alice"}))), Some(json!("alice"))),
+        (Ok(Returned::Reply(Reply::Success(json!({"subject": "bob"})))), Some(json!("bob"))),
+        (Ok(Returned::Value(json!(null))), None),
+        (Ok(Returned::Value(json!(false))), None),
+        (Ok(Returned::Value(json!(true))), None),
+        (Ok(Returned::Value(json!([]))), None),
+        (Ok(Returned::Value(json!("alice"))), None),
+        (Ok(Returned::Reply(Reply::Error("no alice".into()))), None),
+        (Ok(Returned::Reply(Reply::Required("alice".into()))), None),
+        (throws(None), None),
+        (throws(Some(Reply::Success(json!({"subject": "alice"})))), None),
+        (Err(ScriptFault::Limit("alice".into())), None),
+        (Err(ScriptFault::NotJson("alice".into())), None),
+        (Err(ScriptFault::Broken("alice".into())), None),
+        (Err(ScriptFault::NeverSettles), None),
+    ];
+    for (answer, expected) in table {
+        let world = World::new();
+        let for_plugin = answer.clone();
+        *world.on_script.borrow_mut() =
+            Some(Box::new(move |seen| Some(if seen.path == "auth.ts" { for_plugin.clone() } else { Ok(Returned::Undefined) })));
+        let outcome = run(&world, plugin_tool(vec![]), json!({}));
+        match expected {
+            Some(subject) => {
+                outcome.unwrap();
+                let seen = world.seen.borrow();
+                assert_eq!(seen[1].ctx.pointer("/auth/subject").unwrap_or(&Json::Null), &subject);
+                assert_eq!(seen[1].ctx.pointer("/auth/plugin").is_some(), !subject.is_null());
+            }
+            None => {
+                let fault = outcome.unwrap_err();
+                assert_refused(&fault);
+                assert!(fault.log.is_some(), "{answer:?}");
+                assert!(!format!("{} {}", fault.message, fault.data()).contains("alice"), "{answer:?}");
+                assert_eq!(world.seen.borrow().len(), 1, "the handler ran for a refused caller");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_policy_without_its_variable_refuses() {
+    let policy = vec![("issuer".into(), PolicyValue::Text(env("ISSUER")))];
+    let world = World::new();
+    let fault = run(&world, plugin_tool(policy), json!({})).unwrap_err();
+    assert_refused(&fault);
+    assert!(fault.log.unwrap().contains("`ISSUER`"));
+    assert!(world.seen.borrow().is_empty());
+}
+
+#[test]
+fn a_plugin_that_never_ends_is_stopped() {
+    let world = World::new();
+    *world.on_script.borrow_mut() = Some(Box::new(|_| None));
+    let fault = run(&world, plugin_tool(vec![]), json!({})).unwrap_err();
+    assert_eq!((fault.stage.as_str(), fault.code.as_str(), &fault.refusal), ("authenticate", "TIMEOUT", &None));
+}

@@ -1,0 +1,164 @@
+//! What scripts may ask of the outside.
+
+use std::rc::Rc;
+
+use millrace_core::{
+    Error, ErrorKind, Result,
+    app::Access,
+    headers::Headers,
+    pipeline::Pipeline,
+    ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, ScriptHost},
+    value::Value,
+};
+use serde_json::{Value as Json, json};
+
+use crate::fakes::*;
+
+fn get(url: &str) -> HttpRequest {
+    HttpRequest {
+        method: "GET".into(),
+        url: url.into(),
+        headers: [("authorization", "Bearer x")].into_iter().collect(),
+        body: vec![],
+        deadline_ms: u64::MAX,
+        max_response_bytes: usize::MAX,
+    }
+}
+
+fn response(status: u16, location: Option<&str>) -> Option<Result<HttpResponse>> {
+    let headers: Headers = location.map(|location| ("Location", location)).into_iter().collect();
+    Some(Ok(HttpResponse { status, headers, body: b"ok".to_vec() }))
+}
+
+fn outcome<T>(result: Result<T>, ok: impl FnOnce(T) -> Json) -> Json {
+    result.map_or_else(|error| json!(format!("{:?}: {}", error.kind, error.message)), ok)
+}
+
+/// Runs a piece of script, as it were, in a world with an allow-list.
+fn in_script(world: &Rc<World>, script: impl for<'a> Fn(&'a dyn ScriptHost) -> LocalFuture<'a, Json> + 'static) -> Json {
+    *world.on_host.borrow_mut() = Some(Rc::new(script));
+    let mut app = app(vec![script_tool()]);
+    app.fetch_allow = vec!["api.example.com".into(), "*.internal.example.com".into(), "127.0.0.1:8080".into()];
+    let pipeline = Pipeline::new(Rc::new(app), world.ports());
+    let result = call(&pipeline, json!({}), &With::default()).unwrap();
+    serde_json::from_str(&text(&result)).unwrap_or_else(|_| json!(text(&result)))
+}
+
+fn fetch(world: &Rc<World>, url: &'static str) -> Json {
+    in_script(world, move |host| Box::pin(async move { outcome(host.fetch(get(url)).await, |response| json!(response.status)) }))
+}
+
+#[test]
+fn only_listed_hosts_are_asked() {
+    let world = World::new();
+    *world.on_http.borrow_mut() = Some(Box::new(|_| response(500, None)));
+    for url in ["https://api.example.com/x", "http://api.example.com", "https://a.b.internal.example.com/", "http://127.0.0.1:8080/"] {
+        assert_eq!(fetch(&world, url), json!(500), "{url}");
+    }
+    let sent = world.sent.take();
+    assert_eq!(sent[1].url, "http://api.example.com/");
+    assert_eq!((sent[0].deadline_ms, sent[0].max_response_bytes), (NOW_MS + 5_000, 1 << 20));
+    for url in [
+        "https://example.com/",
+        "https://internal.example.com/",
+        "https://api.example.com.evil/",
+        "https://api.example.com@evil/",
+        "https://evil\\@api.example.com/",
+        "http://127.0.0.1/",
+        "http://169.254.169.254/",
+        "file:///etc/passwd",
+        "/x",
+    ] {
+        let Json::String(refused) = fetch(&world, url) else { panic!("{url}") };
+        assert!(refused.starts_with("Denied: "), "{url}: {refused}");
+    }
+    assert!(world.sent.borrow().is_empty());
+}
+
+#[test]
+fn redirects_stay_within_the_list() {
+    let world = World::new();
+    *world.on_http.borrow_mut() = Some(Box::new(|request| match request.url.as_str() {
+        "https://api.example.com/moved" => response(302, Some("there?x")),
+        "https://api.example.com/there?x" => response(307, Some("//a.internal.example.com/y")),
+        "https://a.internal.example.com/y" => response(200, None),
+        "https://api.example.com/out" => response(302, Some("https://evil.example/")),
+        "https://api.example.com/file" => response(302, Some("file:///etc/passwd")),
+        "https://api.example.com/loop" => response(302, Some("/loop")),
+        "https://api.example.com/nowhere" => response(302, None),
+        _ => None,
+    }));
+    assert_eq!(fetch(&world, "https://api.example.com/moved"), json!(200));
+    let authorized: Vec<bool> = world.sent.take().iter().map(|request| request.headers.first("authorization").is_some()).collect();
+    assert_eq!(authorized, [true, true, false], "credentials went to another origin");
+    let table = [
+        ("https://api.example.com/out", "Denied: the host `evil.example` is not in `fetch.allow` of the app's settings", 1),
+        ("https://api.example.com/file", "Denied: this address cannot be fetched: a URL begins with `http://` or `https://`", 1),
+        ("https://api.example.com/loop", "Protocol: `api.example.com` redirects more than 5 times", 6),
+    ];
+    for (url, expected, requests) in table {
+        assert_eq!(fetch(&world, url), json!(expected));
+        assert_eq!(world.sent.take().len(), requests, "{url}");
+    }
+    assert_eq!(fetch(&world, "https://api.example.com/nowhere"), json!(302));
+}
+
+#[test]
+fn a_call_sends_twenty_requests() {
+    let world = World::new();
+    *world.on_http.borrow_mut() = Some(Box::new(|_| response(200, None)));
+    let refused = in_script(&world, |host| {
+        Box::pin(async move {
+            for _ in 0..20 {
+                host.fetch(get("https://api.example.com/")).await.unwrap();
+            }
+            outcome(host.fetch(get("https://api.example.com/")).await, |_| json!("sent"))
+        })
+    });
+    assert_eq!(refused, json!("Denied: a call may send 20 requests, redirects included"));
+    assert_eq!(world.sent.borrow().len(), 20);
+}
+
+#[test]
+fn a_request_that_never_ends_ends_with_the_call() {
+    let world = World::new();
+    let Json::String(result) = fetch(&world, "https://api.example.com/") else { panic!("a text") };
+    assert!(result.starts_with("!<tool_error code=\"TIMEOUT\""), "{result}");
+}
+
+fn query(adapter: &'static str) -> impl for<'a> Fn(&'a dyn ScriptHost) -> LocalFuture<'a, Json> + 'static {
+    move |host| {
+        Box::pin(async move {
+            let rows = host.query(adapter, "SELECT ?1", vec![Value::Text("'".into())]).await;
+            outcome(rows, |rows| json!(rows.rows.len()))
+        })
+    }
+}
+
+#[test]
+fn queries_of_scripts() {
+    let world = World::new();
+    world.answer_rows(rows(&["id"], vec![vec![Value::I64(1)]]));
+    assert_eq!(in_script(&world, query("main")), json!(1));
+    let asked = world.asked.borrow()[0].clone();
+    assert_eq!((asked.access, asked.params, asked.deadline_ms), (Access::Write, vec![Value::Text("'".into())], NOW_MS + 2_000));
+    assert_eq!(in_script(&world, query("other")), json!("Configuration: the app has no adapter `other`"));
+    world.answer_error(Error::new(ErrorKind::Busy, "the database is locked"));
+    assert_eq!(in_script(&world, query("main")), json!("Busy: the database is locked"));
+}
+
+#[test]
+fn the_rest_of_the_host() {
+    let world = World::new();
+    let answer = in_script(&world, |host| {
+        Box::pin(async move {
+            host.log(LogLevel::Info, "hello");
+            host.progress(1.0, None, Some("half"));
+            host.sleep(5).await;
+            let mut bytes = [0; 3];
+            host.random(&mut bytes);
+            json!([host.now_ms(), bytes])
+        })
+    });
+    assert_eq!(answer, json!([NOW_MS + 5, [7, 7, 7]]));
+}

@@ -1,0 +1,205 @@
+//! Stage *validate*: the wire form of every problem.
+
+use millrace_core::app::{Input, InputKind, Literal, Tool};
+use serde_json::{Value as Json, json};
+
+use crate::fakes::*;
+
+fn optional(name: &str, kind: InputKind) -> Input {
+    Input { optional: true, ..input(name, kind) }
+}
+
+fn allowed(values: &[Json]) -> Vec<Literal> {
+    values.iter().cloned().map(Literal).collect()
+}
+
+/// What the handler got, or the problems as `field: message`.
+fn outcome(inputs: Vec<Input>, arguments: Json) -> Result<Json, Vec<String>> {
+    let world = World::new();
+    let result = run(&world, Tool { inputs, ..script_tool() }, arguments).unwrap();
+    if !result.is_error {
+        return Ok(world.seen.borrow()[0].payload["inputs"].clone());
+    }
+    assert!(world.seen.borrow().is_empty(), "the handler ran with inputs that are not valid");
+    let issues = meta(&result)["issues"].as_array().unwrap();
+    Err(issues.iter().map(|issue| format!("{}: {}", issue["field"].as_str().unwrap(), issue["message"].as_str().unwrap())).collect())
+}
+
+fn problem(input: Input, value: Json) -> String {
+    let name = input.name.clone();
+    let mut problems = outcome(vec![input], json!({ name: value })).unwrap_err();
+    assert_eq!(problems.len(), 1, "{problems:?}");
+    problems.remove(0)
+}
+
+#[test]
+fn the_envelope_is_exact() {
+    let inputs = vec![
+        input("user_id", InputKind::Int),
+        Input { allowed: allowed(&[json!("json"), json!("toon")]), ..optional("format", InputKind::String) },
+    ];
+    let result = run(&World::new(), Tool { inputs, ..script_tool() }, json!({"format": "xml"})).unwrap();
+    let expected = "!<validation_error action=\"t\">\n\
+                    <field name=\"user_id\">Required. You sent: (missing). Expected type: int.</field>\n\
+                    <field name=\"format\">Invalid value. You sent: 'xml'. Valid options: 'json', 'toon'.</field>\n\
+                    <recovery>Fix the fields above and call the tool again. Do not explain the error.</recovery>\n\
+                    </validation_error>";
+    assert_eq!(text(&result), expected);
+}
+
+#[test]
+fn one_problem_each() {
+    use InputKind::{Array, Boolean, Date, Datetime, Float, Int, Object, String as Text, Uuid};
+    let small = |kind| Input { min: Some(2.0), max: Some(3.5), ..input("x", kind) };
+    let table = [
+        (input("x", Int), json!(null), "x: Required. You sent: null. Expected type: int."),
+        (input("x", Int), json!("abc"), "x: Invalid type. You sent: 'abc'. Expected type: int."),
+        (input("x", Int), json!([1, 2]), "x: Invalid type. You sent: array(2). Expected type: int."),
+        (input("x", Int), json!({"a": 1}), "x: Invalid type. You sent: {\"a\":1}. Expected type: int."),
+        (input("x", Int), json!(true), "x: Invalid type. You sent: true. Expected type: int."),
+        (input("x", Int), json!(3.9), "x: Not a whole number. You sent: 3.9. Expected type: int."),
+        (
+            input("x", Int),
+            json!(9_007_199_254_740_993_i64),
+            "x: Too large to be exact. You sent: 9007199254740993. Expected type: int. Send an integer beyond 9007199254740992 as a string.",
+        ),
+        (
+            input("x", Int),
+            json!("9223372036854775808"),
+            "x: Out of range. You sent: '9223372036854775808'. Expected type: int. It has to fit in 64 bits.",
+        ),
+        (input("x", Float), json!("NaN"), "x: Invalid type. You sent: 'NaN'. Expected type: float."),
+        (input("x", Boolean), json!(2), "x: Invalid type. You sent: 2. Expected type: boolean."),
+        (input("x", Text), json!(5), "x: Invalid type. You sent: 5. Expected type: string."),
+        (
+            input("x", Datetime),
+            json!("2026-01-02T03:04:05"),
+            "x: Invalid value. You sent: '2026-01-02T03:04:05'. Expected type: datetime. Write it as RFC 3339, YYYY-MM-DD or YYYY-MM-DD HH:MM:SS.",
+        ),
+        (input("x", Date), json!("2026-02-30"), "x: Invalid value. You sent: '2026-02-30'. Expected type: date. Write it as YYYY-MM-DD."),
+        (
+            input("x", Uuid),
+            json!("no"),
+            "x: Invalid value. You sent: 'no'. Expected type: uuid. Write it as 8-4-4-4-12 hexadecimal digits.",
+        ),
+        (input("x", Array), json!("[]"), "x: Invalid type. You sent: '[]'. Expected type: array."),
+        (input("x", Object), json!([]), "x: Invalid type. You sent: array(0). Expected type: object."),
+        (small(Int), json!(1), "x: Too small. You sent: 1. Least value: 2."),
+        (small(Float), json!(3.6), "x: Too large. You sent: 3.6. Greatest value: 3.5."),
+        (small(Text), json!("ß"), "x: Too short. You sent: 'ß'. Least length: 2."),
+        (small(Text), json!("ßßßß"), "x: Too long. You sent: 'ßßßß'. Greatest length: 3.5."),
+        (small(Array), json!([1]), "x: Too few elements. You sent: array(1). Least number of elements: 2."),
+        (small(Array), json!([1, 2, 3, 4]), "x: Too many elements. You sent: array(4). Greatest number of elements: 3.5."),
+        (
+            Input { pattern: Some("^inv_[a-z0-9]+$".into()), ..input("x", Text) },
+            json!("INV_1"),
+            "x: Invalid value. You sent: 'INV_1'. Expected pattern: ^inv_[a-z0-9]+$",
+        ),
+        (
+            Input { format: Some("email".into()), ..input("x", Text) },
+            json!("a@"),
+            "x: Invalid value. You sent: 'a@'. Expected format: email.",
+        ),
+        (
+            Input { allowed: allowed(&[json!(1), json!(2)]), ..input("x", Int) },
+            json!(3),
+            "x: Invalid value. You sent: 3. Valid options: 1, 2.",
+        ),
+        (Input { allowed: allowed(&[json!("A")]), ..input("x", Text) }, json!("a"), "x: Invalid value. You sent: 'a'. Valid options: 'A'."),
+    ];
+    for (input, value, expected) in table {
+        assert_eq!(problem(input, value), expected);
+    }
+}
+
+#[test]
+fn values_that_pass() {
+    use InputKind::{Array, Int, Object, String as Text};
+    let table = [
+        (input("x", Int), json!("42"), json!({"x": 42})),
+        (input("x", Int), json!("9223372036854775807"), json!({"x": i64::MAX})),
+        (Input { nullable: true, ..input("x", Int) }, json!(null), json!({"x": null})),
+        (Input { nullable: true, default: Some(Literal(json!(7))), ..optional("x", Int) }, json!(null), json!({"x": null})),
+        (optional("x", Int), json!(null), json!({})),
+        (Input { default: Some(Literal(json!(7))), ..input("x", Int) }, json!(null), json!({"x": 7})),
+        (Input { allowed: allowed(&[json!(1)]), ..input("x", Int) }, json!("1"), json!({"x": 1})),
+        (Input { nullable: true, allowed: allowed(&[json!(1)]), ..input("x", Int) }, json!(null), json!({"x": null})),
+        (Input { min: Some(1.0), max: Some(1.0), ..input("x", Text) }, json!("😀"), json!({"x": "😀"})),
+        (Input { format: Some("made-up".into()), ..input("x", Text) }, json!(""), json!({"x": ""})),
+        (input("x", Object), json!({"anything": [null]}), json!({"x": {"anything": [null]}})),
+        (input("x", Array), json!([1, null, "a"]), json!({"x": [1, null, "a"]})),
+        (input("x", InputKind::Json), json!(3.9), json!({"x": 3.9})),
+    ];
+    for (input, value, expected) in table {
+        assert_eq!(outcome(vec![input], json!({ "x": value })), Ok(expected), "{value}");
+    }
+    let inputs = vec![Input { default: Some(Literal(json!(20))), ..optional("limit", Int) }, optional("q", Text), input("id", Int)];
+    assert_eq!(outcome(inputs, json!({"id": 1})).map(|inputs| inputs.to_string()), Ok(r#"{"limit":20,"id":1}"#.into()));
+}
+
+#[test]
+fn nested_paths_and_undeclared_fields() {
+    let zip = Input { pattern: Some("^[0-9]{5}$".into()), ..input("zip", InputKind::String) };
+    let address = Input { fields: vec![zip, optional("city", InputKind::String)], ..input("", InputKind::Object) };
+    let user = Input {
+        fields: vec![
+            input("name", InputKind::String),
+            Input { items: Some(Box::new(address)), ..input("addresses", InputKind::Array) },
+            Input { items: Some(Box::new(input("", InputKind::Int))), ..optional("scores", InputKind::Array) },
+        ],
+        ..input("user", InputKind::Object)
+    };
+    let arguments = json!({
+        "zz": 1, "aa": 2,
+        "user": {
+            "extra": true,
+            "addresses": [{"zip": "12345"}, {"zip": "1", "town": "x"}, {"city": 5}, 7],
+            "scores": ["1", null, "x"]
+        }
+    });
+    assert_eq!(
+        outcome(vec![user.clone(), optional("n", InputKind::Int)], arguments).unwrap_err(),
+        [
+            "user.name: Required. You sent: (missing). Expected type: string.",
+            "user.addresses[1].zip: Invalid value. You sent: '1'. Expected pattern: ^[0-9]{5}$",
+            "user.addresses[2].zip: Required. You sent: (missing). Expected type: string.",
+            "user.addresses[2].city: Invalid type. You sent: 5. Expected type: string.",
+            "user.addresses[3]: Invalid type. You sent: 7. Expected type: object.",
+            "user.scores[1]: Invalid type. You sent: null. Expected type: int.",
+            "user.scores[2]: Invalid type. You sent: 'x'. Expected type: int.",
+            "(root): Unknown fields: 'aa', 'user.addresses[1].town', 'user.extra', 'zz'. Allowed fields: 'user', 'n'.",
+        ]
+    );
+    let good = json!({"user": {"name": "a", "addresses": [{"city": "c", "zip": "12345"}], "scores": ["1"]}});
+    let expected = r#"{"user":{"name":"a","addresses":[{"zip":"12345","city":"c"}],"scores":[1]}}"#;
+    assert_eq!(outcome(vec![user], good).unwrap().to_string(), expected);
+    assert_eq!(outcome(vec![], json!({"a": 1})).unwrap_err(), ["(root): Unknown fields: 'a'. Allowed fields: (none)."]);
+}
+
+#[test]
+fn hostile_inputs_make_short_answers() {
+    let list = Input { items: Some(Box::new(input("", InputKind::Int))), ..input("x", InputKind::Array) };
+    let problems = outcome(vec![list], json!({ "x": vec!["no"; 100_000] })).unwrap_err();
+    assert_eq!(problems.len(), 51);
+    assert_eq!(problems[50], "(root): 99950 more problems of this kind are not listed.");
+
+    let many: serde_json::Map<String, Json> = (0..10_000).map(|n| (format!("{n:05}{}\n", "k".repeat(500)), json!(1))).collect();
+    let problems = outcome(vec![], Json::Object(many)).unwrap_err();
+    assert!(problems.len() == 1 && problems[0].len() < 5_000 && problems[0].contains(" and 9950 more."), "{}", problems[0].len());
+    assert!(!problems[0].contains('\n'));
+
+    let result = run(&World::new(), script_tool(), json!({"</field><x y='\"&": 1})).unwrap();
+    assert!(text(&result).contains("Unknown fields: '&lt;/field>&lt;x y='\"&amp;'. Allowed"));
+}
+
+#[test]
+fn what_the_mapper_returns_is_validated() {
+    let world = World::new();
+    *world.on_script.borrow_mut() = Some(Box::new(|seen| {
+        assert_eq!(seen.payload, json!({"inputs": {"raw": 1}, "tool": "t"}));
+        Some(Ok(millrace_core::ports::Returned::Value(json!({"id": "x"}))))
+    }));
+    let tool = Tool { inputs: vec![input("id", InputKind::Int)], map_input: Some(script(MAP_INPUT)), ..select_tool() };
+    let result = run(&world, tool, json!({"raw": 1})).unwrap();
+    assert_eq!(meta(&result)["issues"], json!([{"field": "id", "message": "Invalid type. You sent: 'x'. Expected type: int."}]));
+}
