@@ -1,8 +1,45 @@
-//! The linker of scripts: TypeScript or JavaScript modules in, one program out (see [`Script`](millrace_core::app::Script)).
+//! The linker of scripts: TypeScript or JavaScript modules in, one program out.
+//!
+//! # The program
+//! One JavaScript expression: a strict function that takes `host`, the exports of the module `"millrace"`, and returns the
+//! exports of the entry, as an object without prototype. Where a module awaits outside of its functions the function is
+//! `async` and returns a promise of them. The engine evaluates the expression once and calls the function, with `this` undefined,
+//! once per call of the script: every call runs every module's body anew.
+//!
+//! All modules stand in that one function, in the order of ECMAScript (what is imported first), and share its scope; an import
+//! *is* the binding that it imports. So live bindings, hoisted functions, cycles and the temporal dead zone are those of
+//! ECMAScript, without any work at run time. Names that collide get a number (`format$1`). `import * as x` and `export * as x` make
+//! one frozen object with getters.
+//!
+//! What differs from ECMAScript: a module that awaits holds up the modules after it even where they do not import it; the
+//! `name` of a default export without a name is that of its file (`handler_default`), and that of a function whose name collided has the number.
+//!
+//! # Lines
+//! A script of one file has its statements on the lines of the file. With more files the last line of the program is a
+//! comment, `//# modules: 1 app/lib.ts | 40 app/handler.ts`: the line on which each file's first line stands. Columns are those of the program.
+//!
+//! # Packages
+//! Where a file imports a package, esbuild bundles the script first; see [`npm`]. Lines are then those of the bundle.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use oxc::allocator::Allocator;
 
 use crate::Diagnostic;
+
+mod check;
+mod graph;
+mod lines;
+mod module;
+mod name;
+pub mod npm;
+mod place;
+mod print;
+mod resolve;
 
 /// A linked script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,9 +54,78 @@ pub struct Linked {
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
 ///
+/// The same files give the same program, wherever the folder is.
+///
 /// # Errors
 /// Every [`Diagnostic`] of every module.
 pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
-    let _ = (folder, entry);
-    Err(Vec::new())
+    let Ok(folder) = fs::canonicalize(folder) else {
+        return Err(vec![place::whole_file(entry, "the app's folder cannot be read", "check that it exists")]);
+    };
+    let entry = resolve::entry(&folder, entry).map_err(|missing| vec![entry_missing(entry, missing)])?;
+    let allocator = Allocator::default();
+    let mut diagnostics = Vec::new();
+    let mut graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
+    diagnostics.extend(graph.check());
+    let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
+
+    if !graph.packages.is_empty() {
+        let places: Vec<npm::Import<'_>> = graph
+            .packages
+            .iter()
+            .map(|&(index, request)| {
+                let module = &graph.modules[index];
+                let request = &module.requests[request];
+                let (line, column) = place::line_and_column(module.source, request.span.start as usize);
+                npm::Import { file: &module.path, line, column, specifier: &request.specifier }
+            })
+            .collect();
+        if !diagnostics.is_empty() {
+            // What is wrong with the packages is worth knowing in the same run.
+            diagnostics.extend(npm::precheck(&folder, &places).err().unwrap_or_default());
+            return Err(sorted(diagnostics));
+        }
+        let bundle = npm::bundle(&folder, &entry, &places)?;
+        files.extend(bundle.files);
+        let source = allocator.alloc_str(&bundle.code);
+        let (module, findings) = module::code(&allocator, &entry.with_extension("js"), source, true);
+        diagnostics.extend(findings.into_iter().map(|finding| npm::in_bundle(&entry, &finding.message)));
+        let targets = vec![module.requests.iter().map(|_| graph::Target::Host).collect()];
+        graph = graph::Graph { modules: vec![module], targets, packages: Vec::new() };
+        if diagnostics.is_empty() {
+            diagnostics.extend(graph.check());
+        }
+    }
+    if !diagnostics.is_empty() {
+        return Err(sorted(diagnostics));
+    }
+    let exports = graph.names(0).into_iter().collect();
+    let program = print::program(&allocator, graph);
+    Ok(Linked { program, exports, files: files.into_iter().collect() })
+}
+
+fn sorted(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    diagnostics.sort_by(|a, b| (&a.file, a.line, a.column, &a.message).cmp(&(&b.file, b.line, b.column, &b.message)));
+    diagnostics.dedup();
+    diagnostics
+}
+
+fn entry_missing(entry: &Path, missing: resolve::Missing) -> Diagnostic {
+    let name = resolve::slashes(entry);
+    match missing {
+        resolve::Missing::Outside => {
+            place::whole_file(entry, format!("the script `{name}` is outside of the app's folder"), "move it into the app's folder")
+        }
+        resolve::Missing::NotAModule(_) => {
+            place::whole_file(entry, format!("`{name}` is no script"), "scripts are `.ts`, `.mts`, `.js` and `.mjs` files")
+        }
+        resolve::Missing::NotFound { near: Some(near), .. } => place::whole_file(
+            entry,
+            format!("there is no script `{name}`"),
+            format!("there is `{near}`, which differs in upper and lower case"),
+        ),
+        resolve::Missing::NotFound { near: None, .. } => {
+            place::whole_file(entry, format!("there is no script `{name}`"), "create it, or correct the path")
+        }
+    }
 }

@@ -85,8 +85,12 @@ pub struct Adapter {
 pub struct Script {
     /// The entry's path below the app folder, for messages and stacks.
     pub path: String,
-    /// One expression in strict JavaScript that evaluates to `async (host) => exports`: called once per call of the script with the
-    /// exports of the module `"millrace"`, it runs every module's body anew and resolves to the entry's exports.
+    /// One JavaScript expression that evaluates to a strict function `(host) => exports`, to be called with `this` undefined once per
+    /// call of the script. `host` is the exports of the module `"millrace"`. It runs every module's body anew and returns the entry's
+    /// exports, an object without prototype; where a module awaits at its top level, a promise of them: await what it returns.
+    ///
+    /// A script of one file has its statements on the lines of that file. With more files the last line is a comment that says on which
+    /// line each file's first line stands: `//# modules: 1 app/lib.ts | 40 app/handler.ts`.
     pub program: String,
 }
 

@@ -1,0 +1,412 @@
+//! Scripts are linked, and the programs run in the engine that will run them.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test fails by panicking")]
+
+use std::{fs, path::Path};
+
+use boa_engine::{Context, JsValue, Source, builtins::promise::PromiseState, object::builtins::JsPromise};
+use millrace_bundler::script::{Linked, link};
+use tempfile::TempDir;
+
+/// A file of the app and its text.
+type File<'a> = (&'a str, &'a str);
+
+fn app(files: &[File<'_>]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// Links the first file.
+fn linked(files: &[File<'_>]) -> Linked {
+    let folder = app(files);
+    link(folder.path(), Path::new(files[0].0)).unwrap_or_else(|diagnostics| panic!("{:?}: {diagnostics:#?}", files[0]))
+}
+
+/// Instantiates a program twice, evaluates `expression` with `m` and `n` being the exports of the two, and gives its JSON.
+fn run(program: &str, expression: &str) -> String {
+    let mut context = Context::default();
+    let source = format!(
+        "globalThis.host = Object.freeze({{ success: data => ({{ success: data }}), error: m => ({{ error: m }}), required: f => ({{ required: f }}), \
+         toolError: code => ({{ code }}) }});\nglobalThis.program = {program};\n\
+         (async () => {{ const m = await program.call(undefined, host); const n = await program.call(undefined, host);\n\
+         return JSON.stringify(await ({expression})); }})()"
+    );
+    let value = match context.eval(Source::from_bytes(&source)) {
+        Ok(value) => value,
+        Err(error) => panic!("{}\n{program}", error),
+    };
+    let promise = JsPromise::from_object(value.as_object().unwrap().clone()).unwrap();
+    context.run_jobs().unwrap();
+    match promise.state() {
+        PromiseState::Fulfilled(value) => text(&value, &mut context),
+        PromiseState::Rejected(error) => panic!("{}\n{program}", error.display()),
+        PromiseState::Pending => panic!("never settles\n{program}"),
+    }
+}
+
+fn text(value: &JsValue, context: &mut Context) -> String {
+    value.to_string(context).unwrap().to_std_string_escaped()
+}
+
+/// Each case: what it shows, its files (the first is the entry), an expression over the exports, its JSON.
+#[test]
+fn programs_do_what_modules_do() {
+    let cases: &[(&str, &[File<'_>], &str, &str)] = &[
+        (
+            "a default function",
+            &[("a.ts", "export default function (payload: { n: number }) { return payload.n + 1 }")],
+            "m.default({ n: 1 })",
+            "2",
+        ),
+        (
+            "a named default function is hoisted",
+            &[("a.ts", "export const early = f(); export default function f() { return 7 }")],
+            "[m.early, m.default()]",
+            "[7,7]",
+        ),
+        ("a default arrow", &[("a.ts", "export default async (p: unknown) => ({ p })")], "m.default(1)", r#"{"p":1}"#),
+        ("a default class", &[("a.ts", "export default class { x = 1; static y = 2 }")], "[new m.default().x, m.default.y]", "[1,2]"),
+        (
+            "a named default class",
+            &[("a.ts", "export default class Foo { static make() { return new Foo() } }")],
+            "[m.default.name, m.default.make() instanceof m.default]",
+            r#"["Foo",true]"#,
+        ),
+        (
+            "a default value is the value of that moment",
+            &[("a.ts", "let x = 1; export default x; x = 2; export { x }")],
+            "[m.default, m.x]",
+            "[1,2]",
+        ),
+        (
+            "a default by name is live",
+            &[("a.ts", "let x = 1; export { x as default }; export function set(v: number) { x = v }")],
+            "(m.set(5), m.default)",
+            "5",
+        ),
+        (
+            "the host's functions",
+            &[("a.ts", "import { success, toolError as fail } from 'millrace'; export default () => [success(1), fail('X')]")],
+            "m.default()",
+            r#"[{"success":1},{"code":"X"}]"#,
+        ),
+        (
+            "the host as a namespace",
+            &[("a.ts", "import * as mr from 'millrace'; export default () => mr.error('no')")],
+            "m.default()",
+            r#"{"error":"no"}"#,
+        ),
+        (
+            "fresh state per call",
+            &[("a.ts", "import { next } from './b'; export default () => next()"), ("b.ts", "let n = 0; export const next = () => ++n")],
+            "[m.default(), m.default(), n.default()]",
+            "[1,2,1]",
+        ),
+        (
+            "live bindings",
+            &[
+                ("a.ts", "import { n, inc } from './b.js'; export default () => { const before = n; inc(); return [before, n, { n }] }"),
+                ("b.ts", "export let n = 0; export function inc() { n++ }"),
+            ],
+            "m.default()",
+            r#"[0,1,{"n":1}]"#,
+        ),
+        (
+            "order is that of the imports",
+            &[
+                ("a.ts", "import './b'; import './c'; export const log = (globalThis as any).log.splice(0)"),
+                ("b.ts", "import './c'; (globalThis as any).log.push('b')"),
+                ("c.ts", "((globalThis as any).log ??= []).push('c')"),
+            ],
+            "m.log",
+            r#"["c","b"]"#,
+        ),
+        (
+            "cycles see hoisted functions",
+            &[
+                ("a.ts", "import { b } from './b'; export function a() { return 'a' } export default () => b()"),
+                ("b.ts", "import { a } from './a'; export const early = a(); export const b = () => early + a()"),
+            ],
+            "m.default()",
+            r#""aa""#,
+        ),
+        (
+            "cycles have a dead zone",
+            &[
+                ("a.ts", "import { seen } from './b'; export const late = 1; export default () => seen"),
+                (
+                    "b.ts",
+                    "import { late } from './a'; export let seen: string; try { seen = String(late) } catch (e) { seen = (e as Error).constructor.name }",
+                ),
+            ],
+            "m.default()",
+            r#""ReferenceError""#,
+        ),
+        (
+            "a namespace in a cycle",
+            &[
+                ("a.ts", "import * as b from './b'; export const x = 1; export default () => [b.get(), Object.keys(b)]"),
+                ("b.ts", "import * as a from './a'; export const get = () => a.x"),
+            ],
+            "m.default()",
+            r#"[1,["get"]]"#,
+        ),
+        (
+            "a namespace cannot be changed",
+            &[
+                (
+                    "a.ts",
+                    "import * as b from './b'; export default () => { try { (b as any).x = 2; return 'changed' } catch (e) { return [(e as Error).name, b.x] } }",
+                ),
+                ("b.ts", "export const x = 1"),
+            ],
+            "m.default()",
+            r#"["TypeError",1]"#,
+        ),
+        (
+            "re-exports",
+            &[
+                ("a.ts", "export { x as y, default as z } from './b'; export * from './b'; export * as all from './b'"),
+                ("b.ts", "export const x = 1; export default 2"),
+            ],
+            "[m.y, m.z, m.x, m.all.x, m.all.default, 'default' in m]",
+            "[1,2,1,1,2,false]",
+        ),
+        (
+            "an import that is exported",
+            &[("a.ts", "import { x, default as d } from './b'; export { x, d }"), ("b.ts", "export let x = 1; export default 3")],
+            "[m.x, m.d]",
+            "[1,3]",
+        ),
+        (
+            "star exports of a diamond",
+            &[
+                ("a.ts", "export * from './b'; export * from './c'"),
+                ("b.ts", "export * from './d'"),
+                ("c.ts", "export * from './d'"),
+                ("d.ts", "export const x = 1"),
+            ],
+            "m.x",
+            "1",
+        ),
+        (
+            "an own export hides a star's",
+            &[("a.ts", "export * from './b'; export const x = 1"), ("b.ts", "export const x = 2, y = 3")],
+            "[m.x, m.y]",
+            "[1,3]",
+        ),
+        (
+            "names that are no identifiers",
+            &[("a.ts", "import { 'a-b' as ab } from './b'; export { ab as '__proto__' }"), ("b.ts", "const v = 4; export { v as 'a-b' }")],
+            "Object.getOwnPropertyDescriptor(m, '__proto__').value",
+            "4",
+        ),
+        (
+            "colliding names",
+            &[
+                ("a.ts", "import { f as g } from './b'; const f = () => 'a'; export default () => f() + g()"),
+                ("b.ts", "export const f = () => 'b'"),
+            ],
+            "m.default()",
+            r#""ab""#,
+        ),
+        (
+            "a local that would hide an import",
+            &[
+                ("a.ts", "import { x as y } from './b'; export default () => { const x = 1; return [x, y] }"),
+                ("b.ts", "export const x = 2"),
+            ],
+            "m.default()",
+            "[1,2]",
+        ),
+        (
+            "a top-level name that is another module's global",
+            &[
+                ("a.ts", "import { s } from './b'; const Object = 1; export default () => [Object, s]"),
+                ("b.ts", "export const s = Object.keys({ k: 1 })"),
+            ],
+            "m.default()",
+            r#"[1,["k"]]"#,
+        ),
+        (
+            "a module variable called host",
+            &[("a.ts", "import { success } from 'millrace'; const host = 3; export default () => success(host)")],
+            "m.default()",
+            r#"{"success":3}"#,
+        ),
+        (
+            "colliding classes keep their names",
+            &[
+                (
+                    "a.ts",
+                    "import { E as B } from './b'; class E extends Error {} export default () => [E.name, B.name, new B() instanceof E]",
+                ),
+                ("b.ts", "export class E extends Error {}"),
+            ],
+            "m.default()",
+            r#"["E","E",false]"#,
+        ),
+        (
+            "top-level await",
+            &[("a.ts", "import { v } from './b'; export default () => v"), ("b.ts", "export const v = await Promise.resolve(6)")],
+            "m.default()",
+            "6",
+        ),
+        (
+            "await in a function needs none",
+            &[("a.ts", "export default async () => await 1")],
+            "[typeof program(host).then, await m.default()]",
+            r#"["undefined",1]"#,
+        ),
+        (
+            "enums",
+            &[
+                ("a.ts", "import { C, D } from './b'; export default () => [C.Red, C[0], D.A]"),
+                ("b.ts", "export enum C { Red, Green } export const enum D { A = 'a' }"),
+            ],
+            "m.default()",
+            r#"[0,"Red","a"]"#,
+        ),
+        (
+            "namespaces",
+            &[(
+                "a.ts",
+                "namespace N { export const x = 1; export namespace M { export const y = x + 1 } } export default () => [N.x, N.M.y]",
+            )],
+            "m.default()",
+            "[1,2]",
+        ),
+        (
+            "an exported namespace",
+            &[("a.ts", "import { N } from './b'; export default () => N.x"), ("b.ts", "export namespace N { export const x = 9 }")],
+            "m.default()",
+            "9",
+        ),
+        (
+            "parameter properties",
+            &[(
+                "a.ts",
+                "class P { constructor(private readonly x: number, public y = 2) {} sum() { return this.x + this.y } } export default () => new P(1).sum()",
+            )],
+            "m.default()",
+            "3",
+        ),
+        (
+            "class fields",
+            &[(
+                "a.ts",
+                "class A { #p = 1; static s = 2; declare d: number; q?: string; get p() { return this.#p } } export default () => [new A().p, A.s, 'q' in new A(), 'd' in new A()]",
+            )],
+            "m.default()",
+            "[1,2,true,false]",
+        ),
+        (
+            "types vanish",
+            &[
+                (
+                    "a.ts",
+                    "import type { T } from './nowhere'; import { type U, v } from './b'; import { W } from './gone'; type X = T | U | W; export type { X }; export default (x: X) => (v satisfies number)!",
+                ),
+                ("b.ts", "export interface U { a: 1 } export const v = 1 as const"),
+            ],
+            "[m.default(), Object.keys(m)]",
+            r#"[1,["default"]]"#,
+        ),
+        (
+            "types are not re-exported",
+            &[
+                ("a.ts", "export { T, v } from './b'; import { T as U } from './b'; export { U }"),
+                ("b.ts", "export type T = 1; export const v = 1"),
+            ],
+            "Object.keys(m)",
+            r#"["v"]"#,
+        ),
+        (
+            "JSON",
+            &[
+                (
+                    "a.ts",
+                    "import data from './d.json'; import more from './e.json' with { type: 'json' }; export default () => [data.a, Object.hasOwn(data, '__proto__'), more]",
+                ),
+                ("d.json", r#"{"a":[1,null,"x\u2028"],"__proto__":{"b":1}}"#),
+                ("e.json", "[1.5]"),
+            ],
+            "m.default()",
+            "[[1,null,\"x\u{2028}\"],true,[1.5]]",
+        ),
+        (
+            "resolution",
+            &[
+                (
+                    "a/b/c.ts",
+                    "import { x } from '../x.js'; import { y } from './y'; import { z } from '..'; import { w } from './w.mjs'; export default () => [x, y, z, w]",
+                ),
+                ("a/x.ts", "export const x = 1"),
+                ("a/b/y/index.ts", "export const y = 2"),
+                ("a/index.ts", "export const z = 3"),
+                ("a/b/w.mts", "export const w = 4"),
+            ],
+            "m.default()",
+            "[1,2,3,4]",
+        ),
+        (
+            "a file before a folder",
+            &[
+                ("a.ts", "import { x } from './x'; export default () => x"),
+                ("x.ts", "export const x = 'file'"),
+                ("x/index.ts", "export const x = 'folder'"),
+            ],
+            "m.default()",
+            r#""file""#,
+        ),
+        (
+            "JavaScript",
+            &[("a.mjs", "import { x } from './b.js'; export default () => x"), ("b.js", "export var x = 1; x = 2")],
+            "m.default()",
+            "2",
+        ),
+        (
+            "a text over several lines",
+            &[("a.ts", "\n\ninterface A {\n  a: 1\n}\nexport default () => `a\n  b ${\n    1\n  }\n\nc`")],
+            "m.default()",
+            r#""a\n  b 1\n\nc""#,
+        ),
+        ("`this` is undefined", &[("a.ts", "export const t = typeof this")], "m.t", r#""undefined""#),
+        (
+            "strict mode",
+            &[(
+                "a.ts",
+                "export default () => { try { (undefinedName as any) = 1; return false } catch { return true } }; declare let undefinedName: any",
+            )],
+            "m.default()",
+            "true",
+        ),
+        ("exports without prototype", &[("a.ts", "export const a = 1")], "[Object.getPrototypeOf(m), 'toString' in m]", "[null,false]"),
+        ("an empty file", &[("a.ts", "")], "Object.keys(m)", "[]"),
+        ("a byte order mark", &[("a.ts", "\u{feff}export default () => 1")], "m.default()", "1"),
+        (
+            "destructured exports",
+            &[("a.ts", "export const { a, ...e } = { a: 1, f: 4 }, [c, ...d] = [2, 3]")],
+            "[m.a, m.c, m.d, m.e]",
+            r#"[1,2,[3],{"f":4}]"#,
+        ),
+        (
+            "a regular expression, an optional chain, a label",
+            &[(
+                "a.ts",
+                "export default (p?: any) => { out: for (const x of [1]) { if (/[/`]/u.test('x')) continue out; break out } return p?.q?.[0] ?? 'none' }",
+            )],
+            "m.default()",
+            r#""none""#,
+        ),
+    ];
+    for (name, files, expression, expected) in cases {
+        let program = linked(files).program;
+        assert_eq!(run(&program, expression), *expected, "{name}\n{program}");
+    }
+}
