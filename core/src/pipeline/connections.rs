@@ -3,10 +3,11 @@
 use alloc::{format, rc::Rc, vec::Vec};
 use core::cell::OnceCell;
 
-use super::{Pipeline, env};
+use super::{Pipeline, env, signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
     app::Adapter,
+    cancel::Cancel,
     ports::{Connection, Connector},
 };
 
@@ -36,8 +37,12 @@ impl Connections {
 
     pub(super) async fn ping(&self, pipeline: &Pipeline, index: usize) -> Result<()> {
         let (adapter, connector) = self.open(pipeline, index)?;
-        let clock = &pipeline.ports.clock;
-        connector.ping(clock.now_ms().saturating_add(adapter.timeout_ms.into())).await
+        let cancel = Cancel::new();
+        let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
+        signal.race(connector.ping(signal.deadline_ms())).await.unwrap_or_else(|_| {
+            let message = format!("the adapter `{}` gave no answer within {} ms", adapter.name, adapter.timeout_ms);
+            Err(Error::new(ErrorKind::TimedOut, message))
+        })
     }
 }
 

@@ -20,8 +20,8 @@
 use alloc::{format, string::String};
 
 use super::{
-    run::{End, Run, TARGET, missing_variable},
-    signal::{Interruption, cancelled},
+    run::{CHECK_FIRST, End, Run, TARGET, missing_variable},
+    signal::cancelled,
 };
 use crate::{
     Error, ErrorKind, Json,
@@ -71,7 +71,7 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
         let found = entry.look_up(run).await;
         Some((entry, found))
     };
-    let entry = match run.signal.race(lookup).await.map_err(|why| interrupted(why, statement.access))? {
+    let entry = match run.signal.race(lookup).await.map_err(|why| run.interrupted(why, Stage::Execute, false))? {
         Some((_, Some(rows))) => return Ok(rows),
         Some((entry, None)) => Some(entry),
         None => None,
@@ -95,19 +95,11 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement
         max_rows: adapter.max_rows as usize,
         max_bytes: MAX_CELL_BYTES,
     };
-    run.signal.race(connector.query(query)).await.map_err(|why| interrupted(why, access))?.map_err(|error| fault(error).into())
-}
-
-fn interrupted(why: Interruption, access: Access) -> Fault {
-    truthful(why.fault(Stage::Execute), access)
-}
-
-/// A statement that writes may have done so before its time was over.
-fn truthful(fault: Fault, access: Access) -> Fault {
-    if fault.code == "TIMEOUT" && access == Access::Write {
-        return fault.suggesting("Check first whether the change was made, which is not known; if it was not, call the tool again later.");
-    }
-    fault
+    run.signal
+        .race(connector.query(query))
+        .await
+        .map_err(|why| run.interrupted(why, Stage::Execute, access == Access::Write))?
+        .map_err(|error| fault(error).into())
 }
 
 fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
@@ -120,6 +112,8 @@ fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
         ErrorKind::Syntax => ("QUERY_INVALID", "This is a defect of the tool: calling it again does not help."),
         ErrorKind::Constraint => ("CONSTRAINT", "Calling the tool again with the same inputs does not help."),
         ErrorKind::Denied => ("QUERY_REFUSED", OPERATOR),
+        // A statement that writes may have done so before its time was over.
+        ErrorKind::TimedOut if access == Access::Write => ("TIMEOUT", CHECK_FIRST),
         ErrorKind::TimedOut => ("TIMEOUT", LATER),
         ErrorKind::Unavailable => ("DATABASE_UNAVAILABLE", LATER),
         ErrorKind::Busy => ("DATABASE_BUSY", LATER),
@@ -134,7 +128,7 @@ fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
     let mut fault = Fault::new(Stage::Execute, code, message).suggesting(suggestion);
     fault.retryable = kind.is_retryable();
     fault.log = source.or_else(|| operator.then(|| fault.message.clone()));
-    truthful(fault, access)
+    fault
 }
 
 /// A clause as a sentence.

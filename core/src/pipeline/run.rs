@@ -8,16 +8,24 @@ use core::{
 
 use tracing::{Instrument as _, Span};
 
-use super::{Pipeline, context, scope::Scope, signal::Signal};
+use super::{
+    Pipeline, context,
+    scope::Scope,
+    signal::{Interruption, Signal},
+};
 use crate::{
     Json,
-    app::Tool,
+    app::{Access, Execute, Tool},
     fault::{Fault, Stage},
     headers::Headers,
 };
 
 /// The target of the pipeline's spans and events.
 pub(super) const TARGET: &str = "millrace::pipeline";
+
+/// What to do after a time-out of a tool that writes.
+pub(super) const CHECK_FIRST: &str =
+    "Check first whether the change was made, which is not known; if it was not, calling the tool again later can help.";
 
 /// One call. `'a` outlives it.
 pub(super) struct Run<'a> {
@@ -58,8 +66,24 @@ impl From<Box<Fault>> for End {
 impl<'a> Run<'a> {
     /// Runs a stage, unless the call is over already.
     pub(super) async fn at<T, E: Into<End>>(&self, stage: Stage, work: impl Future<Output = Result<T, E>>) -> Result<T, End> {
-        self.signal.check().map_err(|interruption| interruption.fault(Stage::Signal))?;
+        self.signal.check().map_err(|why| self.interrupted(why, Stage::Signal, stage > Stage::Execute && self.may_write()))?;
         work.instrument(span(stage)).await.map_err(Into::into)
+    }
+
+    /// The fault of a call that had to end. `changed` says that the tool may have changed something already.
+    pub(super) fn interrupted(&self, why: Interruption, stage: Stage, changed: bool) -> Fault {
+        let fault = why.fault(stage);
+        match why {
+            Interruption::TimedOut(_) if changed => fault.suggesting(CHECK_FIRST),
+            _ => fault,
+        }
+    }
+
+    fn may_write(&self) -> bool {
+        match &self.tool.execute {
+            Execute::Statement { statement, .. } => statement.access == Access::Write,
+            Execute::Script(_) => true,
+        }
     }
 
     /// `ctx` of this call.

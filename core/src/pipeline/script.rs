@@ -93,9 +93,8 @@ fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault)
     const NO_RETRY: &str = "This is a defect of the tool: calling it again with the same inputs does not help.";
     match fault {
         ScriptFault::Cancelled => signal::cancelled(stage),
-        ScriptFault::TimedOut => run.signal.timed_out().fault(stage).suggesting(
-            "Calling the tool again later can help. If the tool changes something, check first whether the change was made: that is not known.",
-        ),
+        // A script may have written before its time was over; nobody can tell.
+        ScriptFault::TimedOut => run.interrupted(run.signal.timed_out(), stage, true),
         ScriptFault::Limit(limit) => Fault::new(stage, "SCRIPT_LIMIT", limit)
             .suggesting("Ask for less, or for fewer things at once: the same call would reach the same limit again."),
         ScriptFault::NotJson(what) => Fault::new(stage, "SCRIPT_RESULT", what).suggesting(NO_RETRY),

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use millrace_core::{
-    app::{Auth, Cache, CacheScope, ErrorStyle, Tool},
+    app::{Access, Auth, Cache, CacheScope, ErrorStyle, Execute, ParamStyle, Tool},
     cancel::Cancel,
     ports::Returned,
     value::Value,
@@ -82,6 +82,22 @@ fn work_that_never_ends_is_left_at_the_deadline() {
         assert_eq!((&meta["stage"], &meta["code"], &meta["retryable"]), (&json!(stage), &json!("TIMEOUT"), &json!(true)));
         assert_eq!(meta["message"], json!("The call did not finish within 300 ms."));
         assert_eq!(*world.sleeps.borrow(), [300]);
+    }
+}
+
+#[test]
+fn a_change_that_was_made_too_late_is_not_called_undone() {
+    for (access, expected) in [(Access::Read, false), (Access::Write, true)] {
+        let world = World::new();
+        let late = Rc::downgrade(&world);
+        *world.on_query.borrow_mut() = Some(Box::new(move |_| {
+            late.upgrade().unwrap().now_ms.set(NOW_MS + 5_000);
+            Some(Ok(rows(&[], vec![])))
+        }));
+        let execute = Execute::Statement { adapter: 0, statement: statement(vec![], ParamStyle::Question, access) };
+        let result = run(&world, tool("t", execute), json!({})).unwrap();
+        let suggestion = meta(&result)["suggestion"].as_str().unwrap();
+        assert_eq!(suggestion.starts_with("Check first whether the change was made"), expected, "{access:?}");
     }
 }
 

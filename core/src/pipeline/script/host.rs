@@ -7,7 +7,10 @@ use crate::{
     Error, ErrorKind, Result,
     app::Access,
     headers::Headers,
-    pipeline::{execute::MAX_CELL_BYTES, run::Run},
+    pipeline::{
+        execute::MAX_CELL_BYTES,
+        run::{Run, TARGET},
+    },
     ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, Query, ScriptHost},
     value::{Rows, Value},
 };
@@ -48,6 +51,12 @@ impl<'a> Host<'a> {
         Err(Error::new(ErrorKind::Protocol, message))
     }
 
+    /// A script gets the message of an error; the upstream's own words are for the log.
+    fn note(&self, error: &Error) {
+        let tool = self.run.tool.name.as_str();
+        tracing::debug!(target: TARGET, tool, %error, detail = error.source, "a script was refused something");
+    }
+
     fn admit(&self, address: &Address) -> Result<()> {
         let allowed = &self.run.pipeline.app.fetch_allow;
         if !allowed.iter().any(|pattern| address.matches(pattern)) {
@@ -65,7 +74,7 @@ impl<'a> Host<'a> {
 
 impl ScriptHost for Host<'_> {
     fn fetch(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
-        Box::pin(self.follow(request))
+        Box::pin(async move { self.follow(request).await.inspect_err(|error| self.note(error)) })
     }
 
     fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>> {
@@ -84,7 +93,7 @@ impl ScriptHost for Host<'_> {
                 max_rows: adapter.max_rows as usize,
                 max_bytes: MAX_CELL_BYTES,
             };
-            connector.query(query).await
+            connector.query(query).await.inspect_err(|error| self.note(error))
         })
     }
 

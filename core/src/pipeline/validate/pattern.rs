@@ -52,11 +52,14 @@ mod tests {
             ("b", "abc", true),
             (r"^\w+$", "größe", true),
             (r"^\d+$", "x", false),
+            ("(?i)^größe$", "GRÖSSE", false),
+            ("(?i)^größe$", "GRÖßE", true),
+            (r"^\p{Greek}\p{Lu}$", "αΩ", true),
             ("^(a+)+$", &"a".repeat(5_000), true),
         ] {
             assert_eq!(patterns.matches(pattern, text), Ok(expected), "{pattern}");
         }
-        assert_eq!(patterns.0.borrow().len(), 5);
+        assert_eq!(patterns.0.borrow().len(), 7);
         assert_eq!(patterns.matches("(", "x").unwrap_err().code, "CONFIGURATION");
     }
 }
