@@ -9,9 +9,10 @@ use std::{
 use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script};
 
 use crate::{
+    Severity,
     compiler::Compiler,
     field::{Field, Record, Shape, duration_ms},
-    names::{is_name, meant, nearest, one_of},
+    names::{all_of, is_name, meant, nearest},
     source::Source,
     statement::Dialect,
     tree::{Item, MAX_EMBEDDED, is_yaml, parent, stem},
@@ -31,11 +32,18 @@ pub(crate) static ADAPTER: Record = Record {
         Field::new(
             "options",
             Shape::Map(&Shape::Scalar),
-            "`timeout` (of one statement, `30s`), `max_rows` (`10000`), `read_only` (`false`); for `sqlite` also `seed`, a file of SQL, relative to \
-             this file, that fills a database which does not exist yet. Others are the connector's own.",
+            "`timeout` (of one statement, `30s`), `max_rows` (`10000`), `read_only` (`false`); for `sqlite` also `seed` (a file of SQL, relative to \
+             this file, that fills a database which does not exist yet), `create`, `busy_timeout`, `foreign_keys`, `journal_mode`, \
+             `statement_cache`.",
         ),
     ],
 };
+
+/// The options of every connector.
+const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
+
+/// The options of `sqlite` beyond those of every connector.
+const SQLITE_OPTIONS: [&str; 6] = ["busy_timeout", "create", "foreign_keys", "journal_mode", "seed", "statement_cache"];
 
 /// The adapters of the app.
 #[derive(Debug, Default)]
@@ -91,13 +99,18 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     }
     let connector = root.text_at("connector").map(|word| word.trim().to_owned());
     let supported = connector.as_deref().is_some_and(|word| supported(compiler, &document, word));
-    if let Some(other) = adapters.known.get(&name) {
-        let help = format!("The other one is {}. Give one of them another `name`.", other.source.place(other.range.start));
-        compiler.error(&document, range, format!("there are two adapters `{name}`"), help);
-        return;
-    }
-    let known = Known { source: Rc::clone(&document.source), range, connector: connector.clone() };
-    adapters.known.insert(name.clone(), known);
+    let is_first = match adapters.known.get(&name) {
+        Some(other) => {
+            let help = format!("The other one is {}. Give one of them another `name`.", other.source.place(other.range.start));
+            compiler.error(&document, range, format!("there are two adapters `{name}`"), help);
+            false
+        }
+        None => {
+            let known = Known { source: Rc::clone(&document.source), range, connector: connector.clone() };
+            adapters.known.insert(name.clone(), known);
+            true
+        }
+    };
     let connection_string = match root.at("connection_string") {
         Some(node) => compiler.env_template(&document, node),
         None => EnvTemplate::default(),
@@ -106,7 +119,10 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     if supported && connector == "sqlite" {
         check_sqlite(compiler, &document, &connection_string);
     }
-    adapters.list.push(options(compiler, &document, name, connector, connection_string));
+    let adapter = options(compiler, &document, name, connector, connection_string);
+    if is_first {
+        adapters.list.push(adapter);
+    }
 }
 
 fn supported(compiler: &mut Compiler<'_>, document: &Document, word: &str) -> bool {
@@ -117,7 +133,7 @@ fn supported(compiler: &mut Compiler<'_>, document: &Document, word: &str) -> bo
     let connectors: Vec<&str> = compiler.options.connectors.iter().map(String::as_str).collect();
     let (message, help) = match nearest(word, connectors.iter().copied()) {
         Some(near) if dialect(word).is_none() => (format!("there is no connector `{word}`"), format!("Did you mean `{near}`?")),
-        _ => (format!("connector `{word}` is not supported yet"), format!("This build has {}.", one_of(&connectors))),
+        _ => (format!("connector `{word}` is not supported yet"), format!("This build has {}.", all_of(&connectors))),
     };
     compiler.error(document, range, message, help);
     false
@@ -160,6 +176,14 @@ fn options(compiler: &mut Compiler<'_>, document: &Document, name: String, conne
                 None => wrong(compiler, document, entry, "It takes `true` or `false`."),
             },
             "seed" if adapter.connector == "sqlite" => adapter.seed = seed(compiler, document, &entry.value),
+            key if adapter.connector == "sqlite" && !SQLITE_OPTIONS.contains(&key) => {
+                let names: Vec<&str> = COMMON_OPTIONS.into_iter().chain(SQLITE_OPTIONS).collect();
+                // Hyperterse hands them on, and the embedded database never looks at them.
+                let severity = if compiler.imported { Severity::Warning } else { Severity::Error };
+                let message = format!("`sqlite` has no option `{key}`");
+                let help = meant(key, &names, "Its options are");
+                compiler.findings.report(severity, &document.source, entry.key_range.clone(), message, help);
+            }
             _ => adapter.options.push((entry.key.clone(), compiler.env_template(document, &entry.value))),
         }
     }
@@ -209,8 +233,12 @@ impl Adapters {
         Some(Used { index: found.unwrap_or(0), dialect, read_only })
     }
 
-    /// Notes adapters that no tool uses and no script names.
+    /// Notes adapters that no tool uses and no script names. Not before the app's mistakes are mended: a tool that could not be read may use
+    /// any.
     pub(crate) fn warn_unused(&self, compiler: &mut Compiler<'_>, scripts: &[Script]) {
+        if compiler.findings.has_errors() {
+            return;
+        }
         for (name, known) in self.known.iter().filter(|(name, _)| !self.used.contains(*name)) {
             let quoted = ['"', '\'', '`'].map(|quote| format!("{quote}{name}{quote}"));
             if scripts.iter().any(|script| quoted.iter().any(|name| script.program.contains(name.as_str()))) {

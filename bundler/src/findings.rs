@@ -45,7 +45,8 @@ impl Findings {
     }
 
     /// Notes a finished diagnostic.
-    pub(crate) fn push(&mut self, diagnostic: Diagnostic) {
+    pub(crate) fn push(&mut self, mut diagnostic: Diagnostic) {
+        diagnostic.help = diagnostic.help.map(|help| sentence(&help));
         self.list.push(diagnostic);
     }
 
@@ -62,4 +63,15 @@ impl Findings {
         self.list.dedup();
         self.list
     }
+}
+
+/// A remedy as a sentence, whoever wrote it: a capital letter, a full stop.
+fn sentence(text: &str) -> String {
+    let mut rest = text.trim().chars();
+    let Some(first) = rest.next() else { return String::new() };
+    let mut sentence: String = first.to_uppercase().chain(rest).collect();
+    if !sentence.ends_with(['.', '!', '?']) {
+        sentence.push('.');
+    }
+    sentence
 }

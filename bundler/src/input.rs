@@ -240,6 +240,9 @@ impl Compiler<'_> {
         if self.imported && matches!(&default.data, Data::Text(text) if text.is_empty()) {
             return None;
         }
+        if matches!(default.data, Data::Wrong) {
+            return None;
+        }
         if matches!(default.data, Data::Null) && !input.nullable {
             let help = "Remove it; `optional: true` lets the input be left out.";
             self.error(document, range_of(node, "default"), format!("`{path}.default` has no value"), help);

@@ -6,7 +6,7 @@ use millrace_core::app::{Script, ScriptRef};
 
 use crate::{
     compiler::Compiler,
-    names::{meant, one_of},
+    names::{all_of, meant},
     script,
     source::Source,
     tree::stem,
@@ -102,7 +102,7 @@ impl Compiler<'_> {
         let help = match (export, known.exports.as_slice()) {
             ("default", []) => "Begin its function with `export default function`.".to_owned(),
             ("default", [one, ..]) => format!("Export the function as default, or name one of its exports: `{path}#{one}`."),
-            (_, exports) => format!("It exports {}.", one_of(exports)),
+            (_, exports) => format!("It exports {}.", all_of(exports)),
         };
         self.findings.error(source, range, message, help);
         None

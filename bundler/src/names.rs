@@ -61,11 +61,20 @@ pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a s
 
 /// `` `a`, `b` or `c` ``; `none` without any.
 pub(crate) fn one_of<S: AsRef<str>>(names: &[S]) -> String {
+    listed(names, "or")
+}
+
+/// `` `a`, `b` and `c` ``; `none` without any.
+pub(crate) fn all_of<S: AsRef<str>>(names: &[S]) -> String {
+    listed(names, "and")
+}
+
+fn listed<S: AsRef<str>>(names: &[S], word: &str) -> String {
     let quoted: Vec<String> = names.iter().map(|name| format!("`{}`", name.as_ref())).collect();
     match quoted.as_slice() {
         [] => "none".into(),
         [one] => one.clone(),
-        [init @ .., last] => format!("{} or {last}", init.join(", ")),
+        [init @ .., last] => format!("{} {word} {last}", init.join(", ")),
     }
 }
 
@@ -74,7 +83,7 @@ pub(crate) fn meant(name: &str, candidates: &[&str], all: &str) -> String {
     match nearest(name, candidates.iter().copied()) {
         Some(near) => format!("Did you mean `{near}`?"),
         None if candidates.is_empty() => String::new(),
-        None => format!("{all} {}.", one_of(candidates)),
+        None => format!("{all} {}.", all_of(candidates)),
     }
 }
 

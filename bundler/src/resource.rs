@@ -189,6 +189,10 @@ fn content(
     let ways = ["file", "text", "text_template"].map(|key| node.entry(key));
     let mut ways = ways.into_iter().flatten();
     let Some(way) = ways.next() else {
+        if node.entry("tool").or_else(|| node.entry("file_template")).is_some() {
+            // That it is not supported has been said.
+            return None;
+        }
         let help = "Say what the resource says: `file`, `text` or `text_template`.";
         compiler.error(document, range, "the resource has no content", help);
         return None;

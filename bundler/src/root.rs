@@ -19,7 +19,7 @@ use crate::{
 /// `millrace.yaml`
 pub(crate) static ROOT: Record = Record {
     name: "root",
-    noun: "`millrace.yaml`",
+    noun: "the root file",
     doc: "The settings of the whole app. An app written for Hyperterse has them in `.hyperterse`.",
     fields: &[
         Field::new("name", Shape::Text, "The app's name, which clients see: small letters, digits, `_`, `-`.").required(),

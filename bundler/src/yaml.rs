@@ -55,6 +55,8 @@ pub(crate) enum Data {
     List(Vec<Node>),
     /// Keys and values, in order, no key twice.
     Map(Vec<Entry>),
+    /// A value that was wrong, which has been said: as if it were not there, but not missed either.
+    Wrong,
 }
 
 /// A key and its value.
@@ -125,9 +127,9 @@ impl Node {
         }
     }
 
-    /// The value of a key; `None` also where it is null or this is no map.
+    /// The value of a key; `None` also where it is null or wrong, or this is no map.
     pub(crate) fn at(&self, key: &str) -> Option<&Self> {
-        self.entry(key).map(|entry| &entry.value).filter(|value| !matches!(value.data, Data::Null))
+        self.entry(key).map(|entry| &entry.value).filter(|value| !matches!(value.data, Data::Null | Data::Wrong))
     }
 
     /// The entry of a key.
@@ -154,7 +156,7 @@ impl Node {
     pub(crate) fn written(&self, source: &Source) -> Option<String> {
         match &self.data {
             Data::Text(text) => Some(text.clone()),
-            Data::Null | Data::List(_) | Data::Map(_) => None,
+            Data::Null | Data::Wrong | Data::List(_) | Data::Map(_) => None,
             Data::Bool(_) | Data::Int(_) | Data::Float(_) => Some(source.slice(self.range.clone()).trim().to_owned()),
         }
     }
@@ -162,7 +164,7 @@ impl Node {
     /// The value as JSON; a number that JSON does not have is null.
     pub(crate) fn json(&self) -> serde_json::Value {
         match &self.data {
-            Data::Null => serde_json::Value::Null,
+            Data::Null | Data::Wrong => serde_json::Value::Null,
             Data::Bool(value) => (*value).into(),
             Data::Int(value) => (*value).into(),
             Data::Float(value) => (*value).into(),
@@ -175,7 +177,7 @@ impl Node {
     /// What it is, in words.
     pub(crate) fn kind(&self) -> &'static str {
         match self.data {
-            Data::Null => "nothing",
+            Data::Null | Data::Wrong => "nothing",
             Data::Bool(_) => "a truth value",
             Data::Int(_) | Data::Float(_) => "a number",
             Data::Text(_) => "text",

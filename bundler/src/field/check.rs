@@ -2,11 +2,11 @@
 
 use std::{ops::Range, rc::Rc};
 
-use super::{Record, Shape, Status, duration_ms, size_bytes};
+use super::{Field, Record, Shape, Status, duration_ms, size_bytes};
 use crate::{
     Severity,
     findings::Findings,
-    names::{nearest, one_of},
+    names::{all_of, nearest, one_of},
     source::Source,
     yaml::{Data, Document, Node},
 };
@@ -20,7 +20,7 @@ pub(crate) struct Checked {
     pub(crate) severity: Severity,
 }
 
-/// Notes every unknown key, missing key, wrong type and key of a later version. What is wrong is read as if it were not there.
+/// Notes every unknown key, missing key, wrong type and key of a later version. What is wrong becomes [`Data::Wrong`].
 pub(crate) fn check(document: &mut Document, record: &'static Record, checked: Checked, findings: &mut Findings) {
     let mut walk = Walk { source: Rc::clone(&document.source), checked, findings };
     if !walk.value(&mut document.root, &Shape::Record(record), "", 0..0) {
@@ -87,7 +87,10 @@ impl Walk<'_> {
                     return true;
                 }
                 let Data::Map(entries) = &mut node.data else { return self.wrong(node, shape, path, key) };
-                entries.retain_mut(|entry| self.value(&mut entry.value, element, &join(path, &entry.key), entry.key_range.clone()));
+                for entry in entries {
+                    let key_range = entry.key_range.clone();
+                    self.within(&mut entry.value, element, &join(path, &entry.key), key_range);
+                }
                 true
             }
             Shape::Record(record) => {
@@ -115,43 +118,67 @@ impl Walk<'_> {
             Shape::Number => node.number().is_some_and(f64::is_finite),
             Shape::Size => node.written(&self.source).is_some_and(|text| size_bytes(&text).is_some()),
             Shape::Duration => node.text().is_some_and(|text| duration_ms(text).is_some()),
-            Shape::Scalar => !matches!(node.data, Data::Null | Data::List(_) | Data::Map(_)),
+            Shape::Scalar => !matches!(node.data, Data::Null | Data::Wrong | Data::List(_) | Data::Map(_)),
         };
         fits || self.wrong(node, shape, path, key)
+    }
+
+    /// Checks a value of a map, which becomes [`Data::Wrong`] where it is.
+    fn within(&mut self, node: &mut Node, shape: &Shape, path: &str, key: Range<usize>) {
+        if !self.value(node, shape, path, key) {
+            node.data = Data::Wrong;
+        }
     }
 
     fn record(&mut self, node: &mut Node, record: &'static Record, path: &str, key: Range<usize>) {
         let Data::Map(entries) = &mut node.data else { return };
         let imported = self.checked.imported;
-        let written: Vec<String> = entries.iter().map(|entry| entry.key.clone()).collect();
-        let known = |status: Status| status == Status::Now || (status == Status::Imported && imported);
-        entries.retain_mut(|entry| {
-            let at = join(path, &entry.key);
-            match record.fields.iter().find(|field| field.key == entry.key && (field.status == Status::Later || known(field.status))) {
+        let known = |field: &&Field| field.status == Status::Now || (field.status == Status::Imported && imported);
+        let readable = |field: &&Field| field.status == Status::Later || known(field);
+        for index in 0..entries.len() {
+            let name = entries[index].key.clone();
+            let key_range = entries[index].key_range.clone();
+            let at = join(path, &name);
+            match record.fields.iter().filter(readable).find(|field| field.key == name) {
                 Some(field) if field.status == Status::Later => {
-                    let message = format!("`{at}` is not supported yet");
-                    self.findings.error(&self.source, entry.key_range.clone(), message, "Remove it; this version would ignore it.");
-                    false
+                    let help = "Remove it; this version would ignore it.";
+                    self.findings.error(&self.source, key_range, format!("`{at}` is not supported yet"), help);
+                    entries[index].value.data = Data::Wrong;
                 }
-                Some(field) => self.value(&mut entry.value, &field.shape, &at, entry.key_range.clone()),
+                Some(field) => {
+                    let severity = self.checked.severity;
+                    if field.required {
+                        self.checked.severity = Severity::Error;
+                    }
+                    self.within(&mut entries[index].value, &field.shape, &at, key_range);
+                    self.checked.severity = severity;
+                }
                 None => {
-                    let keys: Vec<&str> = record.fields.iter().filter(|field| known(field.status)).map(|field| field.key).collect();
-                    let help = match nearest(&entry.key, keys.iter().copied()) {
+                    let keys: Vec<&str> = record.fields.iter().filter(known).map(|field| field.key).collect();
+                    let near = nearest(&name, keys.iter().copied());
+                    let help = match near {
                         Some(near) => format!("Did you mean `{near}`?"),
-                        None => format!("The keys here are {}.", one_of(&keys)),
+                        None => format!("The keys here are {}.", all_of(&keys)),
                     };
                     let message = format!("`{at}` is no key of {}", record.noun);
-                    self.findings.report(self.checked.severity, &self.source, entry.key_range.clone(), message, help);
-                    false
+                    self.findings.report(self.checked.severity, &self.source, key_range, message, help);
+                    entries[index].value.data = Data::Wrong;
+                    // What was meant is not missed then.
+                    if let Some(near) =
+                        near.filter(|near| self.checked.severity == Severity::Error && entries.iter().all(|entry| entry.key != *near))
+                    {
+                        near.clone_into(&mut entries[index].key);
+                    }
                 }
             }
-        });
-        for field in record.fields.iter().filter(|field| field.required && known(field.status)) {
-            if !written.iter().any(|key| key == field.key) {
-                let range = if path.is_empty() { node.range.start..node.range.start } else { key.clone() };
-                let message = format!("`{}` is missing", join(path, field.key));
-                self.findings.error(&self.source, range, message, format!("{} {}", field.doc, wants(&field.shape)));
+        }
+        for field in record.fields.iter().filter(|field| field.required && known(field)) {
+            if entries.iter().any(|entry| entry.key == field.key) {
+                continue;
             }
+            let range = if path.is_empty() { node.range.start..node.range.start } else { key.clone() };
+            let message = format!("`{}` is missing", join(path, field.key));
+            self.findings.error(&self.source, range, message, format!("{} {}", field.doc, wants(&field.shape)));
         }
     }
 
@@ -189,7 +216,7 @@ fn kind_fits(node: &Node, shape: &Shape) -> bool {
         Shape::Bool => matches!(node.data, Data::Bool(_)),
         Shape::Int(..) => matches!(node.data, Data::Int(_)),
         Shape::Number => matches!(node.data, Data::Int(_) | Data::Float(_)),
-        Shape::Size | Shape::Duration | Shape::Scalar => !matches!(node.data, Data::Null | Data::List(_) | Data::Map(_)),
+        Shape::Size | Shape::Duration | Shape::Scalar => !matches!(node.data, Data::Null | Data::Wrong | Data::List(_) | Data::Map(_)),
         Shape::Any => true,
         Shape::OneOf(shapes) => shapes.iter().any(|shape| kind_fits(node, shape)),
     }
@@ -217,7 +244,7 @@ pub(crate) fn noun(shape: &Shape) -> String {
         Shape::List(element) => format!("a list; each element is {}", noun(element)),
         Shape::Map(element) => format!("a map; each value is {}", noun(element)),
         Shape::Record(record) => {
-            format!("a map with the keys {}", one_of(&now(record)))
+            format!("a map with the keys {}", all_of(&now(record)))
         }
         Shape::OneOf(shapes) => shapes.iter().map(noun).collect::<Vec<_>>().join(", or "),
     }

@@ -48,6 +48,8 @@ fn statement(
     let node = document.root.at("statement");
     let text = match node.and_then(Node::text) {
         Some(text) => text,
+        // It was wrong, which has been said.
+        None if document.root.entry("statement").is_some() => return None,
         // What Hyperterse runs where nothing is said.
         None if compiler.imported => "SELECT 1",
         None => {

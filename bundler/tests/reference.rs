@@ -1,0 +1,42 @@
+//! The reference and the editor schemas, which come from the readers' tables.
+
+use std::{fs, path::Path};
+
+use millrace_bundler::schema;
+
+#[test]
+fn the_reference_is_up_to_date() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/app-format.md");
+    let made = schema::reference_markdown();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, &made).unwrap();
+    }
+    let written = fs::read_to_string(&path).unwrap_or_default();
+    assert!(written == made, "docs/app-format.md is out of date; run `UPDATE_EXPECT=1 cargo test -p millrace-bundler --test reference`");
+}
+
+#[test]
+fn every_reference_of_a_schema_leads_somewhere() {
+    let schemas = [schema::root(), schema::tool(), schema::folder(), schema::adapter(), schema::prompt(), schema::resource()];
+    for schema in schemas {
+        assert_eq!(schema["additionalProperties"], false);
+        let text = schema.to_string();
+        for (at, _) in text.match_indices("#/definitions/") {
+            let name = text[at + "#/definitions/".len()..].split('"').next().unwrap();
+            assert!(schema["definitions"][name].is_object(), "{name} in {}", schema["title"]);
+        }
+    }
+}
+
+#[test]
+fn schemas_know_keys_types_and_words() {
+    let tool = schema::tool();
+    assert_eq!(tool["properties"]["kind"]["enum"], serde_json::json!(["query", "mutation", "action"]));
+    assert_eq!(tool["definitions"]["input"]["required"], serde_json::json!(["type"]));
+    assert!(tool["properties"].get("middleware").is_none(), "what is not supported yet is not offered");
+    let root = schema::root();
+    assert_eq!(root["required"], serde_json::json!(["name"]));
+    assert!(root["properties"].get("agents").is_none());
+    assert_eq!(root["definitions"]["server"]["properties"]["body_limit"]["description"], "The longest request. Default: 1mb.");
+}

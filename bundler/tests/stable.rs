@@ -1,0 +1,56 @@
+//! The same folder gives the same bytes and the same words, whatever order its files were made in.
+
+mod support;
+
+use millrace_bundler::bundle;
+use support::{build, options, split, told, write};
+
+#[test]
+fn the_order_of_files_changes_nothing() {
+    let (files, _) = split(include_str!("good.txt"));
+    let mut reversed = files.clone();
+    reversed.reverse();
+    let folders = [tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap()];
+    write(folders[0].path(), &files);
+    write(folders[1].path(), &reversed);
+    let reports = folders.each_ref().map(|folder| bundle(folder.path(), &options()));
+    assert_eq!(told(&reports[0]), "");
+    let bytes = reports.each_ref().map(|report| report.app.as_ref().unwrap().to_bundle().unwrap());
+    assert_eq!(bytes[0], bytes[1]);
+    assert_eq!(reports[0].origins, reports[1].origins);
+    let again = bundle(folders[0].path(), &options());
+    assert_eq!(again.app.unwrap().to_bundle().unwrap(), bytes[0]);
+    assert_eq!(again.files, reports[0].files);
+}
+
+#[test]
+fn the_bundle_reads_back() {
+    let (files, _) = split(include_str!("good.txt"));
+    let app = build(&files).app.unwrap();
+    assert_eq!(millrace_core::app::App::from_bundle(&app.to_bundle().unwrap()).unwrap(), app);
+}
+
+#[test]
+fn diagnostics_are_ordered_and_told_once() {
+    let (files, _) = split(include_str!("cases/tool-input-mistakes.txt"));
+    let report = build(&files);
+    let places: Vec<_> = report.diagnostics.iter().map(|found| (found.file.clone(), found.line, found.column)).collect();
+    assert!(places.is_sorted(), "{places:?}");
+    let mut once = report.diagnostics.clone();
+    once.dedup();
+    assert_eq!(once, report.diagnostics);
+}
+
+#[test]
+fn every_file_that_was_read_is_watched() {
+    let (files, _) = split(include_str!("good.txt"));
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), &files);
+    let report = bundle(folder.path(), &options());
+    for (path, _) in &files {
+        assert!(report.files.contains(&folder.path().join(path)), "{path} is not watched");
+    }
+    for path in ["app/tools", "app/tools/find", "app/adapters", "app/prompts", "app/resources"] {
+        assert!(report.files.contains(&folder.path().join(path)), "the folder {path} is not watched");
+    }
+}

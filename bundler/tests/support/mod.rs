@@ -1,0 +1,58 @@
+//! Apps for tests, written out as one text: `== path` begins a file.
+
+#![allow(dead_code, reason = "each test uses a part of it")]
+
+use std::{fs, path::Path};
+
+use millrace_bundler::{Options, Report, Severity, bundle};
+
+/// What the tests build for.
+pub(crate) fn options() -> Options {
+    Options { connectors: vec!["sqlite".into()] }
+}
+
+/// The files of an app, and the text after `== expected`.
+pub(crate) fn split(case: &str) -> (Vec<(&str, &str)>, &str) {
+    let mut files = Vec::new();
+    for part in case.split("\n== ").map(|part| part.strip_prefix("== ").unwrap_or(part)) {
+        let (path, text) = part.split_once('\n').unwrap_or((part, ""));
+        if path == "expected" {
+            return (files, text);
+        }
+        files.push((path, text));
+    }
+    (files, "")
+}
+
+/// Writes files below a folder. Each keeps the line end that the next `== ` took.
+pub(crate) fn write<'a>(folder: &Path, files: impl IntoIterator<Item = &'a (&'a str, &'a str)>) {
+    for (path, text) in files {
+        let path = folder.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, format!("{text}\n")).unwrap();
+    }
+}
+
+/// Builds an app that is written out.
+pub(crate) fn build(files: &[(&str, &str)]) -> Report {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), files);
+    bundle(folder.path(), &options())
+}
+
+/// Diagnostics as text, one a paragraph.
+pub(crate) fn told(report: &Report) -> String {
+    let mut text = String::new();
+    for found in &report.diagnostics {
+        let severity = match found.severity {
+            Severity::Error => "error",
+            Severity::Warning => "warning",
+        };
+        let place = format!("{}:{}:{}+{}", found.file.display(), found.line, found.column, found.length);
+        text.push_str(&format!("{place} {severity}: {}\n", found.message));
+        if let Some(help) = &found.help {
+            text.push_str(&format!("    {help}\n"));
+        }
+    }
+    text
+}
