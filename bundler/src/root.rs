@@ -27,9 +27,10 @@ pub(crate) static ROOT: Record = Record {
         Field::new("instructions", Shape::Text, "What a model should know about the app as a whole."),
         Field::new("root", Shape::Text, "The folder that the folders below are in.").default("app"),
         Field::new("tools", Shape::Record(&TOOLS), "Settings of all tools."),
-        Field::new("adapters", Shape::Record(&FOLDER), "Where the adapters are.").default("{ directory: adapters }"),
-        Field::new("prompts", PROMPTS, "Where the prompts are, or the prompts themselves.").default("{ directory: prompts }"),
-        Field::new("resources", RESOURCES, "Where the resources are, or the resources themselves.").default("{ directory: resources }"),
+        Field::new("adapters", Shape::Record(&ADAPTERS), "Where the adapters are."),
+        Field::new("prompts", PROMPTS_SHAPE, "Where the prompts are, or the prompts themselves.").default("{ directory: prompts }"),
+        Field::new("resources", RESOURCES_SHAPE, "Where the resources are, or the resources themselves.")
+            .default("{ directory: resources }"),
         Field::new("resource_templates", Shape::List(&Shape::Record(&INLINE_RESOURCE)), "Resource templates.").imported(),
         Field::new("presenters", Shape::Any, "Where the presenters are.").later(),
         Field::new("server", Shape::Record(&SERVER), "The HTTP endpoint."),
@@ -74,11 +75,25 @@ static ROOT_CACHE: Record = Record {
     ],
 };
 
-static FOLDER: Record = Record {
-    name: "folder_of",
-    noun: "this block",
-    doc: "A folder.",
-    fields: &[Field::new("directory", Shape::Text, "The folder, below `root`.")],
+static ADAPTERS: Record = Record {
+    name: "adapters_folder",
+    noun: "`adapters`",
+    doc: "Where the adapters are.",
+    fields: &[Field::new("directory", Shape::Text, "The folder of the adapters, below `root`.").default("adapters")],
+};
+
+static PROMPTS: Record = Record {
+    name: "prompts_folder",
+    noun: "`prompts`",
+    doc: "Where the prompts are.",
+    fields: &[Field::new("directory", Shape::Text, "The folder of the prompts, below `root`.").default("prompts")],
+};
+
+static RESOURCES: Record = Record {
+    name: "resources_folder",
+    noun: "`resources`",
+    doc: "Where the resources are.",
+    fields: &[Field::new("directory", Shape::Text, "The folder of the resources, below `root`.").default("resources")],
 };
 
 static SERVER: Record = Record {
@@ -123,8 +138,8 @@ static FETCH: Record = Record {
     fields: &[Field::new("allow", Shape::List(&Shape::Text), "Hosts: `api.example.com`, `*.example.com`, `localhost:9000`.").default("[]")],
 };
 
-const PROMPTS: Shape = Shape::OneOf(&[Shape::Record(&FOLDER), Shape::List(&Shape::Record(&INLINE_PROMPT))]);
-const RESOURCES: Shape = Shape::OneOf(&[Shape::Record(&FOLDER), Shape::List(&Shape::Record(&INLINE_RESOURCE))]);
+const PROMPTS_SHAPE: Shape = Shape::OneOf(&[Shape::Record(&PROMPTS), Shape::List(&Shape::Record(&INLINE_PROMPT))]);
+const RESOURCES_SHAPE: Shape = Shape::OneOf(&[Shape::Record(&RESOURCES), Shape::List(&Shape::Record(&INLINE_RESOURCE))]);
 
 /// `substitution`
 pub(crate) const SUBSTITUTION: Shape = Shape::Word(&["bind", "textual"], &[]);

@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 
 use crate::{
     adapter::ADAPTER,
-    auth::API_KEY_POLICY,
+    auth::{API_KEY_POLICY, AUTH},
     field::{Field, Record, Shape, Status, noun},
     prompt::PROMPT,
     resource::RESOURCE,
@@ -15,6 +15,9 @@ use crate::{
     setting::FOLDER,
     tool::TOOL,
 };
+
+/// Records that several files have: each has a table of its own in the reference.
+const SHARED: [&str; 3] = ["auth", "limits", "input"];
 
 /// The schema of `millrace.yaml`.
 #[must_use]
@@ -71,59 +74,70 @@ pub fn reference_markdown() -> String {
     ];
     let mut told: Vec<&str> = Vec::new();
     for (title, record) in files {
-        table(&mut text, "##", title, record);
-        let mut parts = Vec::new();
-        collect(record, &mut parts);
-        if parts.iter().any(|part: &&Record| part.name == "auth") && !told.contains(&"auth") {
-            parts.push(&API_KEY_POLICY);
-            collect(&API_KEY_POLICY, &mut parts);
-        }
-        for part in parts {
-            if !told.contains(&part.name) {
-                told.push(part.name);
-                table(&mut text, "###", &format!("`{}`", part.name), part);
+        let mut parts = table(&mut text, "##", title, record);
+        let mut index = 0;
+        while let Some(part) = parts.get(index).copied() {
+            index += 1;
+            if told.contains(&part.name) {
+                continue;
+            }
+            told.push(part.name);
+            parts.extend(table(&mut text, "###", &format!("`{}`", part.name), part));
+            if part.name == AUTH.name {
+                parts.push(&API_KEY_POLICY);
             }
         }
     }
     text
 }
 
-fn table(text: &mut String, level: &str, title: &str, record: &'static Record) {
+/// Writes the table of a record, plain maps in it as dotted keys, and returns the records that need a table of their own.
+fn table(text: &mut String, level: &str, title: &str, record: &'static Record) -> Vec<&'static Record> {
     // Writing to a string cannot fail.
     let _ = write!(text, "\n{level} {title}\n\n{}\n\n| key | takes | default | |\n|---|---|---|---|\n", record.doc);
+    let mut parts = Vec::new();
+    rows(text, "", record, &mut parts);
+    parts
+}
+
+fn rows(text: &mut String, prefix: &str, record: &'static Record, parts: &mut Vec<&'static Record>) {
     for field in now(record) {
+        if let Shape::Record(inner) = &field.shape
+            && !SHARED.contains(&inner.name)
+        {
+            rows(text, &format!("{prefix}{}.", field.key), inner, parts);
+            continue;
+        }
+        direct(&field.shape, parts);
         let default = match (field.required, field.default) {
             (true, _) => "required".to_owned(),
             (false, Some(default)) if default.contains(' ') && !default.starts_with(['{', '[']) => default.to_owned(),
             (false, Some(default)) => format!("`{default}`"),
             (false, None) => String::new(),
         };
-        let _ = writeln!(
-            text,
-            "| `{}` | {} | {default} | {} |",
-            field.key,
-            takes(&field.shape).replace('|', "\\|"),
-            field.doc.replace('|', "\\|")
-        );
+        let takes = takes(&field.shape).replace('|', "\\|");
+        let _ = writeln!(text, "| `{prefix}{}` | {takes} | {default} | {} |", field.key, field.doc.replace('|', "\\|"));
+    }
+}
+
+/// The records that a shape names.
+fn direct(shape: &Shape, parts: &mut Vec<&'static Record>) {
+    match shape {
+        Shape::Record(record) => parts.push(record),
+        Shape::List(element) | Shape::Map(element) => direct(element, parts),
+        Shape::OneOf(shapes) => shapes.iter().for_each(|shape| direct(shape, parts)),
+        _ => {}
     }
 }
 
 /// What a key takes, with the names of tables instead of their keys.
 fn takes(shape: &Shape) -> String {
     match shape {
-        Shape::Record(record) => format!("`{}`", record.name),
+        Shape::Record(record) => format!("[`{0}`](#{0})", record.name),
         Shape::List(element) => format!("list of {}", takes(element)),
         Shape::Map(element) => format!("map of {}", takes(element)),
         Shape::OneOf(shapes) => shapes.iter().map(takes).collect::<Vec<_>>().join(", or "),
-        Shape::Word(..)
-        | Shape::Text
-        | Shape::Bool
-        | Shape::Int(..)
-        | Shape::Number
-        | Shape::Size
-        | Shape::Duration
-        | Shape::Scalar
-        | Shape::Any => noun(shape),
+        _ => noun(shape),
     }
 }
 

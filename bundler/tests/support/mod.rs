@@ -1,6 +1,7 @@
 //! Apps for tests, written out as one text: `== path` begins a file.
 
 #![allow(dead_code, reason = "each test uses a part of it")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot write its files fails")]
 
 use std::{fs, path::Path};
 
