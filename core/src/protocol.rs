@@ -58,6 +58,8 @@ mod methods;
 mod prompts;
 mod request_id;
 mod resources;
+#[cfg(test)]
+mod tests;
 mod tools;
 
 /// One HTTP request, as a host received it.

@@ -14,7 +14,6 @@ pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
 pub(super) const METHOD_NOT_FOUND: i32 = -32601;
 pub(super) const INVALID_PARAMS: i32 = -32602;
-pub(super) const INTERNAL_ERROR: i32 = -32603;
 /// Legacy only; the modern era says [`INVALID_PARAMS`].
 pub(super) const RESOURCE_NOT_FOUND: i32 = -32002;
 pub(super) const HEADER_MISMATCH: i32 = -32020;

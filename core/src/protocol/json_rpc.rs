@@ -69,6 +69,11 @@ impl Id {
     pub(super) fn json(&self) -> &str {
         &self.0
     }
+
+    #[cfg(test)]
+    pub(super) fn number(id: u32) -> Self {
+        Self(id.to_string())
+    }
 }
 
 /// A request: a well-formed message that wants an answer.

@@ -21,7 +21,7 @@ use crate::{
     headers::{Headers, Repeated},
 };
 
-/// Up to here every integer is a double of its own: 2^53.
+/// Below it every integer is a double of its own: 2^53.
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Checks one field against what the body says; `None` where the body says nothing.
@@ -79,7 +79,7 @@ fn same_number(text: &str, number: &Number) -> bool {
         return parsed == integer;
     }
     let Ok(parsed) = serde_json::from_str::<f64>(text) else { return false };
-    let exact = number.is_f64() || parsed.abs() <= MAX_EXACT;
+    let exact = number.is_f64() || parsed.abs() < MAX_EXACT;
     exact && number.as_f64() == Some(parsed)
 }
 

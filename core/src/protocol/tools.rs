@@ -2,10 +2,10 @@
 
 use alloc::{format, string::String, vec::Vec};
 
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::{
-    encode::{self, Failure, INTERNAL_ERROR, ResultWriter},
+    encode::{self, Failure, ResultWriter},
     era::Era,
     lists::wrap_output_schema,
     methods::{Exchange, text},
@@ -46,7 +46,7 @@ impl Exchange<'_> {
                 let wraps = || find(self.app(), &name).is_some_and(|tool| wrap_output_schema(&tool.descriptor).is_some());
                 Ok(write(self.result(), &result, wraps))
             }
-            Err(fault) => Err(failure(&fault, &self.request.headers, &self.app().name, request_id)),
+            Err(fault) => Err(failure(&fault, &self.request.headers, &self.app().name)),
         }
     }
 }
@@ -85,15 +85,8 @@ fn write(mut writer: ResultWriter<'_>, result: &ToolResult, wraps: impl FnOnce()
 }
 
 /// The JSON-RPC error of a fault, and the HTTP status of a refused caller.
-fn failure(fault: &Fault, headers: &Headers, realm: &str, request_id: &str) -> Failure {
-    let code = fault.json_rpc_code();
-    let mut data = fault.data();
-    if code == INTERNAL_ERROR
-        && let Some(data) = data.as_object_mut()
-    {
-        data.insert("request_id".into(), json!(request_id));
-    }
-    let failure = Failure::new(code, fault.message.as_str()).with_data(data);
+fn failure(fault: &Fault, headers: &Headers, realm: &str) -> Failure {
+    let failure = Failure::new(fault.json_rpc_code(), fault.message.as_str()).with_data(fault.data());
     let Some(refusal) = &fault.refusal else { return failure };
     let challenge = challenge(refusal, headers, realm);
     let status = match refusal {
@@ -123,4 +116,66 @@ fn challenge(refusal: &Refusal, headers: &Headers, realm: &str) -> String {
 /// Whether it is a scope token of RFC 6749, section 3.3, and so can stand in a quoted string.
 fn is_scope(scope: &str) -> bool {
     !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{string::ToString, vec};
+
+    use serde_json::json;
+
+    use super::*;
+    use crate::{fault::Stage, protocol::json_rpc::Id};
+
+    fn refused(refusal: Refusal) -> Fault {
+        let mut fault = Fault::new(Stage::Authenticate, "UNAUTHORIZED", "Unauthorized.");
+        fault.refusal = Some(refusal);
+        fault
+    }
+
+    #[test]
+    fn a_refused_caller_is_challenged() {
+        let forbidden = |scopes: &[&str]| Refusal::Forbidden(scopes.iter().map(ToString::to_string).collect());
+        let cases = [
+            (Refusal::Unauthorized, None, 401, r#"Bearer realm="shop""#),
+            (Refusal::Unauthorized, Some("Bearer x"), 401, r#"Bearer realm="shop", error="invalid_token""#),
+            (
+                forbidden(&["orders:read", "b"]),
+                Some("Bearer x"),
+                403,
+                r#"Bearer realm="shop", error="insufficient_scope", scope="orders:read b""#,
+            ),
+            (forbidden(&["a\", x=\"", ""]), None, 403, r#"Bearer realm="shop", error="insufficient_scope""#),
+        ];
+        for (refusal, token, status, challenge) in cases {
+            let headers: Headers = token.map(|token| ("authorization", token)).into_iter().collect();
+            let failure = failure(&refused(refusal), &headers, "sh\"op");
+            assert_eq!((failure.status, failure.code), (status, -32000));
+            assert_eq!(failure.field.as_deref(), Some(&("www-authenticate", challenge.to_string())));
+        }
+    }
+
+    #[test]
+    fn structured_content_is_an_object_in_the_legacy_era() {
+        let cases = [
+            (Era::Modern, json!([1]), true, json!([1])),
+            (Era::Modern, json!({"a": 1}), false, json!({"a": 1})),
+            (Era::Legacy, json!([1]), false, json!({"result": [1]})),
+            (Era::Legacy, json!(null), false, json!({"result": null})),
+            (Era::Legacy, json!({"a": 1}), false, json!({"a": 1})),
+            (Era::Legacy, json!({"a": 1}), true, json!({"result": {"a": 1}})),
+        ];
+        for (era, structured, wraps, expected) in cases {
+            let meta = vec![("millrace/note".to_string(), json!(1))];
+            let result =
+                ToolResult { content: vec![ContentBlock::Text("a\nb".into())], structured: Some(structured), is_error: false, meta };
+            let written = write(ResultWriter::new(&Id::number(7), era, "{}"), &result, || wraps);
+            let written: Json = serde_json::from_slice(&written).unwrap();
+            let written = &written["result"];
+            assert_eq!(written["structuredContent"], expected);
+            assert_eq!(written["content"], json!([{"type": "text", "text": "a\nb"}]));
+            assert_eq!(written["_meta"]["millrace/note"], 1);
+            assert_eq!(written["_meta"].as_object().unwrap().len(), if era == Era::Modern { 2 } else { 1 });
+        }
+    }
 }

@@ -1,0 +1,7 @@
+//! The endpoint as a client sees it: requests in, status, code and body out.
+
+mod fakes;
+mod features;
+mod malformed;
+mod matrix;
+mod mirrored;

@@ -1,0 +1,375 @@
+//! A small app, ports that do nothing by themselves, and a way to ask.
+
+extern crate std;
+
+use alloc::{boxed::Box, format, rc::Rc, string::String, vec, vec::Vec};
+use core::{
+    pin::pin,
+    task::{Context, Poll, Waker},
+};
+use std::string::ToString;
+
+use serde_json::json;
+
+use crate::{
+    Endpoint, Error, ErrorKind, Json, Result,
+    app::{
+        Adapter, ApiKey, App, Argument, Auth, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, ExpectedKey, Input, InputKind,
+        Limits, Prompt, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef, Server, Source, Template, TemplatePart, Tool,
+        UriPattern,
+    },
+    cancel::Cancel,
+    headers::Headers,
+    ports::{
+        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, Ports,
+        Query, Random, Returned, ScriptEngine, ScriptFault, Thrown, WaitUntil,
+    },
+    protocol::{Body, Request},
+    secret::Secret,
+    value::Rows,
+};
+
+pub(super) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(super) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+
+struct Fake;
+
+impl HttpClient for Fake {
+    fn send(&self, _: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
+        Box::pin(async { Err(Error::new(ErrorKind::Unavailable, "no network")) })
+    }
+}
+
+impl Connectors for Fake {
+    fn open(&self, connection: Connection) -> Result<Rc<dyn Connector>> {
+        if connection.connector == "none" {
+            return Err(Error::new(ErrorKind::Configuration, "hunter2").with_source("hunter2"));
+        }
+        Ok(Rc::new(FakeConnector { up: connection.connector == "up" }))
+    }
+}
+
+struct FakeConnector {
+    up: bool,
+}
+
+impl Connector for FakeConnector {
+    fn query<'a>(&'a self, _: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async { Ok(Rows::default()) })
+    }
+
+    fn ping(&self, _: u64) -> LocalFuture<'_, Result<()>> {
+        let answer = if self.up { Ok(()) } else { Err(Error::new(ErrorKind::Unavailable, "hunter2").with_source("hunter2")) };
+        Box::pin(async { answer })
+    }
+}
+
+impl KvCache for Fake {
+    fn get<'a>(&'a self, _: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn put<'a>(&'a self, _: &'a str, _: Vec<u8>, _: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl ScriptEngine for Fake {
+    fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>> {
+        let answer = match invocation.export {
+            "echo" => Ok(Returned::Value(invocation.payload["inputs"].clone())),
+            "request" => Ok(Returned::Value(invocation.ctx["request"].clone())),
+            _ => Err(ScriptFault::Thrown(Thrown { message: "out of stock".into(), stack: None, reply: None })),
+        };
+        Box::pin(async { answer })
+    }
+}
+
+impl Clock for Fake {
+    fn now_ms(&self) -> u64 {
+        1_800_000_000_000
+    }
+
+    fn sleep(&self, _: u64) -> LocalFuture<'static, ()> {
+        Box::pin(core::future::pending())
+    }
+}
+
+impl Random for Fake {
+    fn fill(&self, buffer: &mut [u8]) {
+        buffer.fill(0xab);
+    }
+}
+
+impl Env for Fake {
+    fn var(&self, _: &str) -> Option<Secret<String>> {
+        None
+    }
+}
+
+impl WaitUntil for Fake {
+    fn wait_until(&self, _: LocalFuture<'static, ()>) {}
+}
+
+fn ports() -> Ports {
+    let fake = Rc::new(Fake);
+    Ports {
+        http: fake.clone(),
+        connectors: fake.clone(),
+        cache: fake.clone(),
+        scripts: fake.clone(),
+        clock: fake.clone(),
+        random: fake.clone(),
+        env: fake.clone(),
+        wait_until: fake,
+    }
+}
+
+pub(super) fn endpoint(app: App) -> Endpoint {
+    Endpoint::new(app, ports())
+}
+
+/// An app without anything.
+pub(super) fn empty_app() -> App {
+    App {
+        name: "shop".into(),
+        version: "1.2.0".into(),
+        instructions: None,
+        server: Server {
+            port: 8080,
+            path: "/mcp".into(),
+            cors_origins: vec!["https://chat.example.com".into(), "http://Tools.example.com:8081".into()],
+            body_limit: 4096,
+        },
+        env: vec![],
+        fetch_allow: vec![],
+        adapters: vec![],
+        scripts: vec![Script { path: "tool.ts".into(), program: String::new() }],
+        tools: vec![],
+        prompts: vec![],
+        resources: vec![],
+    }
+}
+
+/// An app with some of everything.
+pub(super) fn shop() -> App {
+    let mut echo = tool("echo", "echo");
+    echo.inputs = vec![
+        Input { header: Some("Region".into()), ..input("region", InputKind::String) },
+        Input { header: Some("Count".into()), ..input("count", InputKind::Int) },
+        Input { header: Some("Flag".into()), ..input("flag", InputKind::Boolean) },
+        Input { fields: vec![Input { header: Some("Zip".into()), ..input("zip", InputKind::String) }], ..input("to", InputKind::Object) },
+    ];
+    let mut fail_result = tool("fail", "throw");
+    fail_result.errors.style = ErrorStyle::Result;
+    let mut fail_protocol = tool("fail-hard", "throw");
+    fail_protocol.errors.style = ErrorStyle::Protocol;
+    let mut locked = tool("locked", "echo");
+    let expected = ExpectedKey::Value(EnvTemplate(vec![EnvPart::Text("open sesame".into())]));
+    locked.auth = Some(Auth::ApiKey(vec![ApiKey { name: "key".into(), expected, scopes: vec![], roles: vec![] }]));
+    App {
+        instructions: Some("Amounts are in cents.".into()),
+        tools: vec![echo, fail_result, fail_protocol, locked, tool("request", "request")],
+        prompts: vec![prompt()],
+        resources: vec![
+            resource("docs://logo", "image/png", Content::Blob(vec![0xff, 0xd8, 0x00])),
+            resource("docs://manual", "text/markdown", text("# Manual")),
+            resource("docs://orders/{id}", "text/plain", template("order ", "id")),
+            resource("docs://orders/{id}/lines", "text/plain", template("lines of ", "id")),
+            resource("docs://orders/new", "text/plain", text("a form")),
+        ],
+        ..empty_app()
+    }
+}
+
+pub(super) fn tool(name: &str, export: &str) -> Tool {
+    let script = ScriptLimits { loops: 1, recursion: 1, output_bytes: 1 << 20 };
+    Tool {
+        name: name.into(),
+        path: name.into(),
+        descriptor: json!({"name": name, "description": "A tool", "inputSchema": {"type": "object"}}).to_string(),
+        auth: None,
+        inputs: vec![],
+        map_input: None,
+        execute: Execute::Script(ScriptRef { script: 0, export: export.into() }),
+        map_output: None,
+        cache: None,
+        errors: Errors { style: ErrorStyle::Result, expose: false, on: vec![] },
+        limits: Limits { timeout_ms: 1000, output_bytes: 1 << 20, script },
+        results_as_rows: false,
+    }
+}
+
+fn input(name: &str, kind: InputKind) -> Input {
+    Input {
+        name: name.into(),
+        kind,
+        optional: true,
+        nullable: true,
+        default: None,
+        allowed: vec![],
+        min: None,
+        max: None,
+        pattern: None,
+        format: None,
+        items: None,
+        fields: vec![],
+        header: None,
+    }
+}
+
+pub(super) fn adapter(name: &str, connector: &str) -> Adapter {
+    Adapter {
+        name: name.into(),
+        connector: connector.into(),
+        connection_string: EnvTemplate(vec![EnvPart::Text("postgres://u:hunter2@h/d".into())]),
+        options: vec![],
+        timeout_ms: 1000,
+        max_rows: 10,
+        read_only: false,
+        seed: None,
+    }
+}
+
+fn text(text: &str) -> Content {
+    Content::Text(Template(vec![TemplatePart::Text(text.into())]))
+}
+
+fn template(before: &str, argument: &str) -> Content {
+    Content::Text(Template(vec![TemplatePart::Text(before.into()), placeholder(argument)]))
+}
+
+fn placeholder(argument: &str) -> TemplatePart {
+    TemplatePart::Source(Source { root: Root::Arguments, path: vec![argument.into()] })
+}
+
+fn prompt() -> Prompt {
+    let tones: Vec<String> = (0..150).map(|tone| format!("warm-{tone}")).chain(["cold".to_string()]).collect();
+    Prompt {
+        name: "greet".into(),
+        descriptor: r#"{"name":"greet"}"#.into(),
+        description: Some("Greets".into()),
+        arguments: vec![
+            Argument { name: "name".into(), required: true, completion: vec![] },
+            Argument { name: "tone".into(), required: false, completion: tones },
+        ],
+        messages: vec![
+            PromptMessage { role: "user".into(), text: Template(vec![TemplatePart::Text("Greet ".into()), placeholder("name")]) },
+            PromptMessage { role: "assistant".into(), text: Template(vec![placeholder("tone"), TemplatePart::Text("!".into())]) },
+        ],
+    }
+}
+
+/// `uri` may have one variable, `{id}`.
+pub(super) fn resource(uri: &str, mime_type: &str, content: Content) -> Resource {
+    let literals: Vec<String> = uri.split("{id}").map(ToString::to_string).collect();
+    let variables = vec!["id".to_string(); literals.len() - 1];
+    let member = if variables.is_empty() { "uri" } else { "uriTemplate" };
+    let arguments = variables.iter().map(|name| Argument { name: name.clone(), required: true, completion: vec!["1".into(), "12".into()] });
+    Resource {
+        descriptor: json!({ member: uri, "name": uri }).to_string(),
+        arguments: arguments.collect(),
+        uri: UriPattern { literals, variables },
+        mime_type: mime_type.into(),
+        content,
+    }
+}
+
+/// A request to be.
+#[derive(Clone)]
+pub(super) struct Ask(pub(super) Request);
+
+/// What came back.
+pub(super) struct Seen {
+    pub(super) status: u16,
+    pub(super) headers: Headers,
+    pub(super) text: String,
+    /// `null` where the body is empty.
+    pub(super) body: Json,
+}
+
+impl Ask {
+    pub(super) fn new(method: &str, path: &str) -> Self {
+        Self(Request {
+            method: method.into(),
+            path: path.into(),
+            headers: Headers::new(),
+            body: Body::Whole(vec![]),
+            deadline_ms: None,
+            cancel: Cancel::new(),
+            loopback_only: false,
+        })
+    }
+
+    /// A `POST` of that body with the fields that every client sends.
+    pub(super) fn post(body: impl Into<Vec<u8>>) -> Self {
+        let ask = Self::new("POST", "/mcp").with("content-type", "application/json").with("accept", "application/json, text/event-stream");
+        ask.body(body)
+    }
+
+    pub(super) fn legacy(method: &str, params: Json) -> Self {
+        Self::post(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string())
+    }
+
+    /// A complete modern request; `_meta` and the mirrored fields are added.
+    pub(super) fn modern(method: &str, mut params: Json) -> Self {
+        if let Some(params) = params.as_object_mut() {
+            let meta = params.entry("_meta").or_insert_with(|| json!({}));
+            meta[META_VERSION] = "2026-07-28".into();
+            meta[META_CAPABILITIES] = json!({});
+        }
+        let name = match method {
+            "tools/call" | "prompts/get" => params["name"].as_str(),
+            "resources/read" => params["uri"].as_str(),
+            _ => None,
+        };
+        let name = name.map(ToString::to_string);
+        let mut ask = Self::legacy(method, params).with("mcp-protocol-version", "2026-07-28").with("mcp-method", method);
+        if let Some(name) = name {
+            ask = ask.with("mcp-name", &name);
+        }
+        ask
+    }
+
+    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+        self.0.headers.append(name, value);
+        self
+    }
+
+    pub(super) fn without(mut self, name: &str) -> Self {
+        self.0.headers = self.0.headers.iter().filter(|(known, _)| *known != name).collect();
+        self
+    }
+
+    pub(super) fn set(self, name: &str, value: &str) -> Self {
+        self.without(name).with(name, value)
+    }
+
+    pub(super) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+        self.0.body = Body::Whole(body.into());
+        self
+    }
+
+    pub(super) fn loopback(mut self, host: &str) -> Self {
+        self.0.loopback_only = true;
+        self.set("host", host)
+    }
+
+    /// Sends it. Every future of these tests is ready at the first poll.
+    pub(super) fn send(&self, endpoint: &Endpoint) -> Seen {
+        let answer = pin!(endpoint.handle(self.0.clone()));
+        let Poll::Ready(response) = answer.poll(&mut Context::from_waker(Waker::noop())) else { panic!("the endpoint waits") };
+        let text = String::from_utf8(response.body).unwrap();
+        let body = if text.is_empty() { Json::Null } else { serde_json::from_str(&text).unwrap() };
+        let is_json = response.headers.first("content-type") == Some("application/json");
+        assert!(is_json || text.is_empty(), "a body without a type: {text}");
+        Seen { status: response.status, headers: response.headers, text, body }
+    }
+}
+
+impl Seen {
+    /// The code of the error.
+    pub(super) fn code(&self) -> Option<i64> {
+        self.body["error"]["code"].as_i64()
+    }
+}

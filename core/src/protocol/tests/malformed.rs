@@ -1,0 +1,228 @@
+//! Thousands of requests that went wrong somewhere: each gets an answer of the matrix, and the same one twice.
+
+use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
+
+use serde_json::{Value as Json, json};
+
+use super::fakes::{Ask, endpoint, shop};
+use crate::protocol::Body;
+
+const REQUESTS: u32 = 4000;
+
+/// Every status and code that the matrix has.
+const MATRIX: [(u16, Option<i64>); 22] = [
+    (200, None),
+    (200, Some(-32000)),
+    (200, Some(-32002)),
+    (200, Some(-32601)),
+    (200, Some(-32602)),
+    (202, None),
+    (204, None),
+    (400, Some(-32700)),
+    (400, Some(-32600)),
+    (400, Some(-32602)),
+    (400, Some(-32020)),
+    (400, Some(-32022)),
+    (401, Some(-32000)),
+    (403, Some(-32600)),
+    (404, Some(-32600)),
+    (404, Some(-32601)),
+    (405, Some(-32600)),
+    (406, Some(-32600)),
+    (413, Some(-32600)),
+    (415, Some(-32600)),
+    (431, Some(-32600)),
+    (503, None),
+];
+
+/// Numbers that look random and are the same in every run (xorshift64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, end: usize) -> usize {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        usize::try_from(self.0 % end as u64).unwrap()
+    }
+
+    fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
+        of[self.below(of.len())]
+    }
+}
+
+fn starts() -> Vec<Ask> {
+    let call = json!({"name": "echo", "arguments": {"region": "eu", "count": 3, "to": {"zip": "1"}}});
+    let complete = json!({"ref": {"type": "ref/prompt", "name": "greet"}, "argument": {"name": "tone", "value": "w"}});
+    let list = [
+        ("tools/list", json!({"cursor": ""})),
+        ("tools/call", call),
+        ("tools/call", json!({"name": "locked"})),
+        ("prompts/get", json!({"name": "greet", "arguments": {"name": "x"}})),
+        ("resources/read", json!({"uri": "docs://orders/1"})),
+        ("completion/complete", complete),
+        ("server/discover", json!({})),
+        ("initialize", json!({"protocolVersion": "2025-11-25"})),
+        ("ping", json!({})),
+    ];
+    let modern = list.iter().map(|(method, params)| {
+        let ask = Ask::modern(method, params.clone());
+        if params["arguments"]["region"].is_null() { ask } else { ask.with("mcp-param-region", "eu").with("mcp-param-count", "3") }
+    });
+    let legacy = list.iter().map(|(method, params)| Ask::legacy(method, params.clone()));
+    let batch = Ask::post(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"x"}]"#);
+    modern.chain(legacy).chain([batch, Ask::new("GET", "/readyz"), Ask::new("OPTIONS", "/mcp")]).collect()
+}
+
+/// Breaks a request in one place.
+fn spoil(mut ask: Ask, numbers: &mut Numbers) -> Ask {
+    let Body::Whole(mut body) = ask.0.body.clone() else { return ask };
+    let place = numbers.below(body.len() + 1);
+    match numbers.below(12) {
+        0 => body.truncate(place),
+        1 if place < body.len() => body[place] ^= 1 << numbers.below(8),
+        2 => {
+            let text = numbers.pick(&["{", "}", "[", "]", "\"", ",", ":", "\\", "null", "1e999", "-", "\u{0}", "é", " ", "0", "\\ud800"]);
+            body.splice(place..place, text.bytes());
+        }
+        3 if place < body.len() => body[place] = 0x80 | u8::try_from(numbers.below(128)).unwrap(),
+        4 => body = nest(body, numbers),
+        5..=7 => body = replace_value(&body, numbers),
+        8 => {
+            let names: Vec<String> = ask.0.headers.iter().map(|(name, _)| name.into()).collect();
+            if let Some(name) = names.get(numbers.below(names.len().max(1))) {
+                ask = ask.without(name);
+            }
+        }
+        9 => {
+            let name = numbers.pick(&[
+                "content-type",
+                "accept",
+                "origin",
+                "mcp-method",
+                "mcp-name",
+                "mcp-protocol-version",
+                "mcp-param-region",
+                "host",
+            ]);
+            ask = ask.with(name, value(numbers));
+        }
+        10 => {
+            let name = numbers.pick(&[
+                "content-type",
+                "accept",
+                "mcp-method",
+                "mcp-name",
+                "mcp-protocol-version",
+                "mcp-param-count",
+                "traceparent",
+            ]);
+            ask = ask.set(name, value(numbers));
+        }
+        _ => match numbers.below(6) {
+            0 => ask.0.method = numbers.pick(&["GET", "DELETE", "PUT", "", "post", "HEAD", "OPTIONS"]).into(),
+            1 => ask.0.path = numbers.pick(&["", "/", "/mcp/", "//mcp", "/MCP", "/readyz", "/heartbeat", "/mcp%00"]).into(),
+            2 => ask.0.loopback_only = true,
+            3 => body = body.repeat(1 + numbers.below(3)),
+            4 => {
+                return Ask({
+                    ask.0.body = Body::TooLarge;
+                    ask.0
+                });
+            }
+            _ => ask = ask.with("x-long", &"y".repeat(70_000 * numbers.below(2))),
+        },
+    }
+    ask.body(body)
+}
+
+fn value(numbers: &mut Numbers) -> &'static str {
+    numbers.pick(&[
+        "",
+        "null",
+        "2026-07-28",
+        "2025-06-18",
+        "9999-99-99",
+        "tools/call",
+        "=?base64?",
+        "=?base64?!?=",
+        "=?base64??=",
+        "*/*;q=0",
+        "x, y",
+        "é",
+        "[::1",
+        "http://[",
+        "eu",
+    ])
+}
+
+fn nest(body: Vec<u8>, numbers: &mut Numbers) -> Vec<u8> {
+    let depth = 1 + numbers.below(300);
+    [b"[".repeat(depth), body, b"]".repeat(depth)].concat()
+}
+
+/// Puts something else where some member's value was.
+fn replace_value(body: &[u8], numbers: &mut Numbers) -> Vec<u8> {
+    let Ok(mut message) = serde_json::from_slice::<Json>(body) else { return body.into() };
+    let others = [
+        json!(null),
+        json!(true),
+        json!(-1),
+        json!(1.5),
+        json!(u64::MAX),
+        json!(""),
+        json!("x"),
+        json!("é".repeat(600)),
+        json!([]),
+        json!({}),
+        json!([[{}]]),
+        json!({"_meta": {}}),
+        json!("2025-11-25"),
+    ];
+    let other = others[numbers.below(others.len())].clone();
+    replace_in(&mut message, other, numbers);
+    serde_json::to_vec(&message).unwrap()
+}
+
+fn replace_in(target: &mut Json, other: Json, numbers: &mut Numbers) {
+    let names: Vec<String> = target.as_object().into_iter().flat_map(|members| members.keys().cloned()).collect();
+    if names.is_empty() {
+        *target = other;
+        return;
+    }
+    let name = names[numbers.below(names.len())].clone();
+    match numbers.below(6) {
+        0 => drop(target.as_object_mut().map(|members| members.remove(&name))),
+        1 => target[&name] = other,
+        2 => target[format!("{name}_")] = other,
+        _ => replace_in(&mut target[&name], other, numbers),
+    }
+}
+
+#[test]
+fn malformed_requests_get_an_answer_of_the_matrix() {
+    let endpoint = endpoint(shop());
+    let starts = starts();
+    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
+    let mut outcomes = BTreeSet::new();
+    for round in 0..REQUESTS {
+        let mut ask = starts[numbers.below(starts.len())].clone();
+        for _ in 0..=numbers.below(3) {
+            ask = spoil(ask, &mut numbers);
+        }
+        let seen = ask.send(&endpoint);
+        let outcome = (seen.status, seen.code());
+        // The answer to HEAD has no body, and so no code.
+        let is_listed = |(status, code): &(u16, _)| *status == seen.status && (ask.0.method == "HEAD" || *code == outcome.1);
+        assert!(MATRIX.iter().any(is_listed), "request {round}: {outcome:?}: {}", seen.text);
+        assert!(
+            seen.status != 200 || seen.text.contains("jsonrpc") || seen.text.contains("status") || ask.0.method == "HEAD",
+            "{}",
+            seen.text
+        );
+        assert_eq!(seen.text, ask.send(&endpoint).text, "request {round}");
+        outcomes.extend(MATRIX.contains(&outcome).then_some(outcome));
+    }
+    // The generator is worth nothing where it reaches only a few of them.
+    assert!(outcomes.len() >= 18, "only {outcomes:?}");
+}

@@ -1,0 +1,116 @@
+//! The header fields that mirror the body: what a gateway read has to be what the server does.
+
+use alloc::format;
+
+use serde_json::{Value as Json, json};
+
+use super::fakes::{Ask, endpoint, shop};
+
+fn check(cases: impl IntoIterator<Item = (&'static str, Ask, bool)>) {
+    let endpoint = endpoint(shop());
+    for (what, ask, passes) in cases {
+        let seen = ask.send(&endpoint);
+        let expected = if passes { (200, None) } else { (400, Some(-32020)) };
+        assert_eq!((seen.status, seen.code()), expected, "{what}: {}", seen.text);
+    }
+}
+
+#[test]
+fn names() {
+    let call = |name: &str| Ask::modern("tools/call", json!({"name": "echo"})).set("mcp-name", name);
+    let greet = Ask::modern("prompts/get", json!({"name": "greet", "arguments": {"name": "x"}}));
+    let read = Ask::modern("resources/read", json!({"uri": "docs://manual"}));
+    check([
+        ("equal", call("echo"), true),
+        ("blanks", call("  echo "), true),
+        ("missing", call("").without("mcp-name"), false),
+        ("empty", call(""), false),
+        ("other case", call("Echo"), false),
+        ("other", call("locked"), false),
+        ("twice", call("echo").with("Mcp-Name", "echo"), false),
+        ("joined", call("echo, echo"), false),
+        ("base64", call("=?base64?ZWNobw==?="), true),
+        ("base64 of another", call("=?base64?bG9ja2Vk?="), false),
+        ("base64 in capitals", call("=?BASE64?ZWNobw==?="), false),
+        ("no padding", call("=?base64?ZWNobw?="), false),
+        ("web alphabet", call("=?base64?_-8=?="), false),
+        ("blank inside", call("=?base64?ZWNo bw==?="), false),
+        ("spare bits", call("=?base64?ZWNobx==?="), false),
+        ("no UTF-8", call("=?base64?//8=?="), false),
+        ("nothing", call("=?base64??="), false),
+        ("prompt", greet.clone(), true),
+        ("prompt, missing", greet.without("mcp-name"), false),
+        ("resource", read.clone(), true),
+        ("resource, other", read.set("mcp-name", "docs://logo"), false),
+        ("a name that the body has not", Ask::modern("tools/call", json!({})).with("mcp-name", "echo"), false),
+        ("no name needed", Ask::modern("tools/list", json!({})).with("mcp-name", "echo"), true),
+    ]);
+}
+
+#[test]
+fn params() {
+    let call = |arguments: Json| Ask::modern("tools/call", json!({"name": "echo", "arguments": arguments}));
+    let region = |region: &str| call(json!({"region": "eu west"})).with("mcp-param-region", region);
+    let count = |count: Json, field: &str| call(json!({"count": count})).with("mcp-param-count", field);
+    check([
+        ("equal", region("eu west"), true),
+        ("other case of the name", call(json!({"region": "eu"})).with("MCP-PARAM-REGION", "eu"), true),
+        ("base64", region("=?base64?ZXUgd2VzdA==?="), true),
+        ("bad base64", region("=?base64?ZXUgd2VzdA?="), false),
+        ("other", region("us"), false),
+        ("missing", call(json!({"region": "eu"})), false),
+        ("twice", region("eu west").with("mcp-param-region", "eu west"), false),
+        ("twice, the second wrong", region("eu west").with("mcp-param-region", "us"), false),
+        ("a text that looks encoded", call(json!({"region": "=?base64?eA==?="})).with("mcp-param-region", "=?base64?eA==?="), false),
+        ("absent", call(json!({})), true),
+        ("null", call(json!({"region": null})), true),
+        ("field without a value", call(json!({})).with("mcp-param-region", "eu"), false),
+        ("field with null", call(json!({"region": null})).with("mcp-param-region", "eu"), false),
+        ("unknown field", call(json!({})).with("mcp-param-other", "eu"), true),
+        ("integer", count(json!(42), "42"), true),
+        ("integer as a float", count(json!(42), "42.0"), true),
+        ("float as an integer", count(json!(42.0), "42"), true),
+        ("other integer", count(json!(42), "43"), false),
+        ("no number", count(json!(42), "x"), false),
+        ("integer as text", count(json!("42"), "42"), true),
+        ("beyond 2^53", count(json!(9_007_199_254_740_993_u64), "9007199254740993"), true),
+        ("beyond 2^53, its neighbour", count(json!(9_007_199_254_740_993_u64), "9007199254740992"), false),
+        ("beyond 2^53, its neighbour as a float", count(json!(9_007_199_254_740_993_u64), "9007199254740992.0"), false),
+        ("true", call(json!({"flag": true})).with("mcp-param-flag", "true"), true),
+        ("true as 1", call(json!({"flag": true})).with("mcp-param-flag", "1"), false),
+        ("nested", call(json!({"to": {"zip": "8001"}})).with("mcp-param-zip", "8001"), true),
+        ("nested, other", call(json!({"to": {"zip": "8001"}})).with("mcp-param-zip", "8002"), false),
+        ("nested, missing", call(json!({"to": {"zip": "8001"}})), false),
+        ("a list, left to validation", call(json!({"region": ["eu"]})), true),
+        ("a list with a field", call(json!({"region": ["eu"]})).with("mcp-param-region", "eu"), false),
+    ]);
+}
+
+#[test]
+fn the_legacy_era_does_not_mirror() {
+    let endpoint = endpoint(shop());
+    let ask = Ask::legacy("tools/call", json!({"name": "echo", "arguments": {"region": "eu"}})).with("mcp-param-region", "us");
+    let seen = ask.send(&endpoint);
+    assert_eq!((seen.status, seen.code()), (200, None), "{}", seen.text);
+}
+
+#[test]
+fn the_request_id() {
+    let endpoint = endpoint(shop());
+    let trace = |digit: &str| format!("00-{}-b7ad6b7169203331-01", digit.repeat(32));
+    let id_of = |ask: Ask| {
+        let seen = ask.send(&endpoint);
+        let text = seen.body["result"]["content"][0]["text"].as_str().unwrap();
+        serde_json::from_str::<Json>(text).unwrap()
+    };
+    let call = |meta: Json| Ask::legacy("tools/call", json!({"name": "request", "_meta": meta}));
+    assert_eq!(id_of(call(json!({})))["id"], "ab".repeat(16));
+    assert_eq!(id_of(call(json!({})).with("traceparent", &trace("1")))["id"], "1".repeat(32));
+    assert_eq!(id_of(call(json!({"traceparent": trace("2")})).with("traceparent", &trace("1")))["id"], "2".repeat(32));
+    assert_eq!(id_of(call(json!({"traceparent": "x"})).with("traceparent", &trace("1")))["id"], "1".repeat(32));
+    assert_eq!(id_of(call(json!({})).with("traceparent", &trace("0")))["id"], "ab".repeat(16));
+
+    assert_eq!(id_of(call(json!({})))["protocol"], "2025-03-26");
+    assert_eq!(id_of(call(json!({})).with("mcp-protocol-version", "2025-11-25"))["protocol"], "2025-11-25");
+    assert_eq!(id_of(Ask::modern("tools/call", json!({"name": "request"})))["protocol"], "2026-07-28");
+}
