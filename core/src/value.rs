@@ -202,6 +202,21 @@ mod tests {
     }
 
     #[test]
+    fn floats_survive_json() {
+        let mut bits = 0x9e37_79b9_7f4a_7c15_u64;
+        for _ in 0..20_000 {
+            bits ^= bits << 13;
+            bits ^= bits >> 7;
+            bits ^= bits << 17;
+            let float = f64::from_bits(bits);
+            if float.is_finite() {
+                let text = serde_json::to_string(&Value::F64(float).json()).unwrap();
+                assert_eq!(serde_json::from_str::<Json>(&text).unwrap().as_f64().map(f64::to_bits), Some(bits), "{text}");
+            }
+        }
+    }
+
+    #[test]
     fn the_cache_form_loses_nothing() {
         let (cells, names): (Vec<Value>, Vec<String>) = every_value().into_iter().map(|(value, text)| (value, text.to_string())).unzip();
         let rows = Rows { columns: names.into(), rows: vec![cells], affected: 9 };

@@ -104,6 +104,26 @@ fn redirects_stay_within_the_list() {
 }
 
 #[test]
+fn the_clients_own_headers_and_methods_are_not_the_scripts() {
+    let world = World::new();
+    *world.on_http.borrow_mut() = Some(Box::new(|_| response(200, None)));
+    let refused = in_script(&world, |host| {
+        Box::pin(async move {
+            let mut request = get("https://api.example.com/");
+            for name in ["Host", "Content-Length", "Transfer-Encoding", "Connection", "X-Mine"] {
+                request.headers.append(name, "x");
+            }
+            host.fetch(request).await.unwrap();
+            outcome(host.fetch(HttpRequest { method: "trace".into(), ..get("https://api.example.com/") }).await, |_| json!("sent"))
+        })
+    });
+    assert_eq!(refused, json!("Denied: the method `trace` cannot be fetched with"));
+    let sent = world.sent.borrow();
+    assert_eq!(sent.len(), 1);
+    assert_eq!(sent[0].headers.iter().map(|(name, _)| name).collect::<Vec<_>>(), ["authorization", "x-mine"]);
+}
+
+#[test]
 fn a_call_sends_twenty_requests() {
     let world = World::new();
     *world.on_http.borrow_mut() = Some(Box::new(|_| response(200, None)));

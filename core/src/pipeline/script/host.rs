@@ -21,6 +21,10 @@ const MAX_REQUESTS: u32 = 20;
 const MAX_REDIRECTS: u32 = 5;
 /// The longest body that `fetch` reads, in bytes.
 const MAX_RESPONSE_BYTES: usize = 1 << 20;
+/// The methods that [`fetch`](https://fetch.spec.whatwg.org/#forbidden-method) refuses.
+const FORBIDDEN_METHODS: [&str; 3] = ["CONNECT", "TRACE", "TRACK"];
+/// Header fields that are the client's. A script that could name the host would reach another one behind an allowed address.
+const CLIENT_HEADERS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
 /// The target of what scripts log.
 const LOG_TARGET: &str = "millrace::script";
 
@@ -36,6 +40,10 @@ impl<'a> Host<'a> {
 
     async fn follow(&self, mut request: HttpRequest) -> Result<HttpResponse> {
         let mut address = Address::parse(&request.url)?;
+        if FORBIDDEN_METHODS.iter().any(|method| request.method.eq_ignore_ascii_case(method)) {
+            return Err(Error::new(ErrorKind::Denied, format!("the method `{}` cannot be fetched with", request.method)));
+        }
+        request.headers = request.headers.iter().filter(|(name, _)| !CLIENT_HEADERS.contains(name)).collect();
         request.deadline_ms = request.deadline_ms.min(self.run.signal.deadline_ms());
         request.max_response_bytes = request.max_response_bytes.min(MAX_RESPONSE_BYTES);
         for _ in 0..=MAX_REDIRECTS {
