@@ -90,7 +90,7 @@ fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, input
     let Some(first) = tokens.significant().find(|&token| tokens.all[token].kind != Kind::Sign(b';')) else { return Err(vec![empty(text)]) };
     let Lowered { fragments, mut problems, mut warnings } = lower::lower(&tokens, dialect, inputs);
     problems.extend(second_statement(&tokens, first));
-    problems.extend(pragma(&tokens, first, &fragments, dialect));
+    problems.extend(takes_no_values(&tokens, first, &fragments, dialect));
     let mut access = Access::Write;
     if problems.is_empty() {
         match probe::ask(&fragments, dialect) {
@@ -155,17 +155,27 @@ fn second_statement(tokens: &Tokens<'_>, first: usize) -> Option<Problem> {
     ))
 }
 
-/// SQLite's `PRAGMA` takes no parameters.
-fn pragma(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], dialect: Dialect) -> Option<Problem> {
-    if dialect != Dialect::Sqlite || !tokens.is_word(Some(first), "PRAGMA") {
-        return None;
-    }
+/// Statements that take no bound values, whatever their grammar: the database would refuse them at the first call.
+fn takes_no_values(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], dialect: Dialect) -> Option<Problem> {
+    let word = tokens.word(Some(first))?.to_ascii_uppercase();
+    let refused = match (word.as_str(), dialect) {
+        ("ALTER" | "DROP" | "TRUNCATE" | "GRANT" | "REVOKE" | "ANALYZE" | "REINDEX" | "COMMENT", _) => true,
+        ("CREATE", _) => !tokens.significant().any(|token| tokens.is_word(Some(token), "SELECT")),
+        ("PRAGMA", Dialect::Sqlite) => true,
+        ("SET" | "RESET" | "COPY" | "LISTEN" | "NOTIFY" | "LOCK" | "CLUSTER" | "REFRESH", Dialect::Postgres) => true,
+        _ => false,
+    };
     let slot = fragments.iter().find_map(|fragment| match fragment {
-        Fragment::Slot { slot, .. } => Some(slot),
+        Fragment::Slot { slot, .. } if refused => Some(slot),
         _ => None,
     })?;
-    let help = "use the table-valued form: `SELECT * FROM pragma_table_info({{ inputs.table }})`";
-    Some(error(slot.place.clone(), format!("`{}` stands in a `PRAGMA`, which takes no bound values", slot.label), help))
+    let help = match (word.as_str(), dialect) {
+        ("PRAGMA", _) => "use the table-valued form: `SELECT * FROM pragma_table_info({{ inputs.table }})`",
+        ("SET", _) => "use the function: `SELECT set_config('app.user', {{ inputs.user }}, true)`",
+        ("NOTIFY", _) => "use the function: `SELECT pg_notify('channel', {{ inputs.message }})`",
+        _ => "only statements that select or change rows take values; write this one out",
+    };
+    Some(error(slot.place.clone(), format!("`{}` stands in `{word} …`, which takes no bound values", slot.label), help))
 }
 
 fn assemble(fragments: Vec<Fragment>, dialect: Dialect, access: Access) -> Statement {
@@ -215,4 +225,104 @@ fn error(range: std::ops::Range<usize>, message: String, help: &str) -> Problem 
 
 fn warning(range: std::ops::Range<usize>, message: String, help: &str) -> Problem {
     Problem { severity: Severity::Warning, range, message, help: Some(help.to_owned()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Shards of statements in which literals, comments and names open and close at any place.
+    const SHARDS: &[&str] = &[
+        "SELECT ",
+        " ",
+        "\n",
+        "{{ inputs.x }}",
+        "{{ inputs.x }}",
+        "'",
+        "''",
+        "\"",
+        "`",
+        "[",
+        "]",
+        "(",
+        ")",
+        ", ",
+        ".",
+        "--",
+        "-",
+        "/*",
+        "*/",
+        "/",
+        "*",
+        "#",
+        "$",
+        "$$",
+        "$x$",
+        "::",
+        ":",
+        "@",
+        "\\",
+        "E'",
+        "N'",
+        "U&'",
+        "_utf8mb4",
+        "DATE",
+        "INTERVAL ",
+        " IS NULL",
+        " FROM t",
+        "1",
+        "1e",
+        "a",
+        "é",
+        "=",
+        "|",
+        "<",
+    ];
+
+    #[test]
+    fn every_parameter_is_a_parameter_to_the_database_too() {
+        let mut seed = 5_u64;
+        let mut compiled = 0;
+        for round in 0..20_000 {
+            let text: String = (0..3 + round % 12)
+                .map(|_| {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                    SHARDS[(seed >> 33) as usize % SHARDS.len()]
+                })
+                .collect();
+            for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql] {
+                let pieces = placeholder::scan(&text).unwrap_or_default();
+                let masked = Masked::new(&text, pieces);
+                let Ok(all) = lex::lex(&masked.text, dialect) else { continue };
+                let tokens = Tokens { masked: &masked, all };
+                let input = Input {
+                    name: "x".to_owned(),
+                    kind: millrace_core::app::InputKind::String,
+                    optional: false,
+                    nullable: false,
+                    default: None,
+                    allowed: Vec::new(),
+                    min: None,
+                    max: None,
+                    pattern: None,
+                    format: None,
+                    items: None,
+                    fields: Vec::new(),
+                    header: None,
+                };
+                let lowered = lower::lower(&tokens, dialect, std::slice::from_ref(&input));
+                if !lowered.problems.is_empty() {
+                    continue;
+                }
+                let statement = assemble(lowered.fragments, dialect, Access::Write);
+                let binds = statement.parts.iter().filter(|part| matches!(part, Part::Bind(_))).count();
+                let finished = statement.text.expect("nothing depends on the call");
+                let again = lex::lex(&finished, dialect).unwrap_or_else(|unclosed| panic!("{text:?} became {finished:?}: {unclosed:?}"));
+                let parameters = again.iter().filter(|token| token.kind == Kind::Parameter).count();
+                assert_eq!(parameters, binds, "{dialect:?}: {text:?} became {finished:?}");
+                compiled += usize::from(binds > 0);
+            }
+        }
+        assert!(compiled > 1_000, "only {compiled} had a parameter");
+    }
 }

@@ -1,5 +1,7 @@
 //! The statement compiler, case by case and dialect by dialect.
 
+#![allow(clippy::expect_used, clippy::panic, reason = "what fails here is the test")]
+
 use millrace_bundler::statement::{Compiled, Dialect, Substitution, compile};
 use millrace_core::app::{Access, Bind, Input, InputKind, Literal, Part, Piece, Root, Source};
 use serde_json::json;
@@ -198,6 +200,27 @@ fn nothing_is_refused_without_a_place_and_a_remedy() {
         let problems = compile(text, Dialect::Sqlite, Substitution::Bind, &inputs()).expect_err(text);
         for problem in problems {
             assert!(text.get(problem.range.clone()).is_some() && problem.help.is_some(), "{text}: {problem:?}");
+        }
+    }
+}
+
+#[test]
+fn long_and_deep_statements_end() {
+    for (text, understood) in [
+        (format!("SELECT 1 FROM t WHERE a = {{{{ inputs.id }}}}{}", " OR a = 1".repeat(5_000)), true),
+        (format!("SELECT a{} FROM t WHERE a = {{{{ inputs.id }}}}", " || a".repeat(10_000)), true),
+        (format!("INSERT INTO t VALUES ({{{{ inputs.id }}}}){}", ", (1, 'x')".repeat(3_000)), true),
+        (format!("SELECT {}{{{{ inputs.id }}}}{}", "(".repeat(20_000), ")".repeat(20_000)), false),
+        (format!("SELECT {}{{{{ inputs.id }}}}{}", "(SELECT ".repeat(5_000), ")".repeat(5_000)), false),
+        (format!("SELECT {}{{{{ inputs.id }}}}", "NOT ".repeat(20_000)), false),
+        (format!("SELECT {}{{{{ inputs.id }}}}", "- ".repeat(20_000)), false),
+        (format!("SELECT {}{{{{ inputs.id }}}} END", "CASE ".repeat(20_000)), false),
+        (format!("SELECT 1 {}", "UNION SELECT {{ inputs.id }} ".repeat(500)), true),
+    ] {
+        for (_, dialect) in DIALECTS {
+            let found = compile(&text, dialect, Substitution::Bind, &inputs());
+            let found = found.unwrap_or_else(|problems| panic!("{}: {problems:?}", &text[..40]));
+            assert_eq!(found.warnings.is_empty(), understood, "{}", &text[..40]);
         }
     }
 }

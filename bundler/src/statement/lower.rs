@@ -51,6 +51,10 @@ impl Slot {
         let help = match (place, &self.input) {
             (Place::Operator, _) => "write each comparison out and choose between them with `CASE`, or make one tool for each".to_owned(),
             (Place::Constant, _) => "write the constant out, or choose between statements by making one tool for each".to_owned(),
+            (Place::Statement, _) => "write the statement out, with placeholders for its values".to_owned(),
+            (_, None) if self.label.starts_with("{{ env.") => {
+                "remove the quotes: outside a literal a variable is put in as it is".to_owned()
+            }
             (_, None) => {
                 "only an input with an `enum` may stand here, as `{{ inputs.name | ident }}` or `{{ inputs.name | keyword }}`".to_owned()
             }
@@ -127,25 +131,37 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// What the parser does not know in the form that the database knows it.
+    /// What the parser does not know in the form that SQLite knows it.
     fn probe(&self, token: usize) -> Option<&'static str> {
-        if self.dialect != Dialect::Sqlite {
+        if self.dialect != Dialect::Sqlite || self.tokens.all[token].kind != Kind::Word {
             return None;
         }
+        let is = |at: Option<usize>, word: &str| self.tokens.is_word(at, word);
         // SQLite's `IS` compares any two values.
         let compares = |operand: Option<usize>| {
             operand.is_some() && !self.tokens.is_any_word(operand, &["NOT", "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT"])
         };
-        let (before, after) = (self.tokens.before(token), self.tokens.after(token));
-        if self.tokens.is_word(Some(token), "IS") {
-            if compares(after) {
-                return Some("IS NOT DISTINCT FROM");
-            }
-            let negated = self.tokens.is_word(after, "NOT") && compares(after.and_then(|not| self.tokens.after(not)));
-            return negated.then_some("IS DISTINCT FROM");
+        let (this, before, after) = (Some(token), self.tokens.before(token), self.tokens.after(token));
+        let earlier = before.and_then(|before| self.tokens.before(before));
+        if is(this, "ISNULL") {
+            return Some("IS NULL");
         }
-        let negates = self.tokens.is_word(Some(token), "NOT") && self.tokens.is_word(before, "IS") && compares(after);
-        negates.then_some(" ")
+        // `INDEXED BY name` and `NOT INDEXED` after a table.
+        let hint = (is(this, "INDEXED") && (is(after, "BY") || is(before, "NOT")))
+            || (is(this, "NOT") && is(after, "INDEXED"))
+            || (is(this, "BY") && is(before, "INDEXED"))
+            || (is(before, "BY") && is(earlier, "INDEXED"));
+        if hint || (is(this, "NOT") && is(before, "IS") && compares(after)) {
+            return Some(" ");
+        }
+        if !is(this, "IS") {
+            return None;
+        }
+        if compares(after) {
+            return Some("IS NOT DISTINCT FROM");
+        }
+        let negated = is(after, "NOT") && compares(after.and_then(|not| self.tokens.after(not)));
+        negated.then_some("IS DISTINCT FROM")
     }
 
     fn text(&mut self, text: &str) {
@@ -255,6 +271,7 @@ impl<'a> Lowering<'a> {
         if self.is_refused_list(token, &value, &slot) {
             return;
         }
+        self.warn_of_names(token, &value, &slot);
         let native = self.dialect == Dialect::Postgres && self.takes_array(token);
         let kind = match value.kind {
             // Only where PostgreSQL takes an array of its own does a list stay one; elsewhere it is a JSON document.

@@ -17,6 +17,8 @@ pub(super) enum Place {
     Operator,
     /// A number or a text that is written out.
     Constant,
+    /// The whole statement.
+    Statement,
 }
 
 impl Place {
@@ -29,6 +31,7 @@ impl Place {
             Self::Keyword => "stands where a keyword has to stand, and a keyword cannot be bound",
             Self::Operator => "stands where an operator has to stand, and an operator cannot be bound",
             Self::Constant => "stands where the statement takes only a written constant",
+            Self::Statement => "stands where the statement has to start, and what a caller sends is never a statement",
         }
     }
 }
@@ -36,6 +39,9 @@ impl Place {
 /// A place that surely takes no value, seen from the tokens alone.
 pub(super) fn certain(tokens: &Tokens<'_>, token: usize) -> Option<Place> {
     let (before, after) = (tokens.before(token), tokens.after(token));
+    if before.is_none() {
+        return Some(Place::Statement);
+    }
     if tokens.is_sign(before, b'.') || tokens.is_sign(after, b'.') {
         return Some(Place::Name);
     }
@@ -80,24 +86,28 @@ pub(super) fn likely(tokens: &Tokens<'_>, token: usize) -> Option<Place> {
     (!takes_value).then_some(Place::Name)
 }
 
-/// What the placeholder stands right against, where the two would become one token.
+/// What a bare placeholder stands right against, where the two would become one token.
 pub(super) fn neighbour<'a>(tokens: &Tokens<'a>, token: usize, dialect: Dialect) -> Option<&'a str> {
-    let fuses = |at: usize| {
-        matches!(
-            tokens.all[at].kind,
-            Kind::Word | Kind::Number | Kind::Literal { .. } | Kind::Quoted | Kind::Dollar | Kind::Mark | Kind::Parameter
-        )
+    let before = token.checked_sub(1).filter(|&at| ends_word(&tokens.all[at].kind));
+    let after = Some(token + 1).filter(|&at| at < tokens.all.len() && ends_word(&tokens.all[at].kind));
+    let found = before.or(after).map(|at| tokens.masked.author(tokens.all[at].range.clone()));
+    found.or_else(|| prefix_sign(tokens, token, dialect))
+}
+
+/// A sign right before a value that would make it part of another token: `$`, `@`, `:`.
+pub(super) fn prefix_sign<'a>(tokens: &Tokens<'a>, token: usize, dialect: Dialect) -> Option<&'a str> {
+    let before = token.checked_sub(1)?;
+    let fuses = match tokens.all[before].kind {
+        Kind::Sign(b'@' | b':') => dialect != Dialect::Postgres,
+        Kind::Sign(b'$' | b'\\') => true,
+        _ => false,
     };
-    let before = token.checked_sub(1).filter(|&at| {
-        let sign = match tokens.all[at].kind {
-            Kind::Sign(b'@' | b'$' | b':') => dialect != Dialect::Postgres,
-            Kind::Sign(b'\\') => true,
-            _ => false,
-        };
-        sign || fuses(at)
-    });
-    let after = Some(token + 1).filter(|&at| at < tokens.all.len() && fuses(at));
-    before.or(after).map(|at| tokens.masked.author(tokens.all[at].range.clone()))
+    fuses.then(|| tokens.text(before))
+}
+
+/// Whether a token and a parameter beside it need a blank between them.
+pub(super) fn ends_word(kind: &Kind) -> bool {
+    matches!(kind, Kind::Word | Kind::Number | Kind::Literal { .. } | Kind::Quoted | Kind::Dollar | Kind::Mark | Kind::Parameter)
 }
 
 /// Whether a placeholder, parentheses around it aside, is a whole item of a `BY` list.

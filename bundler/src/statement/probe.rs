@@ -32,8 +32,29 @@ type Location = (u64, u64);
 const CANDIDATES: &[(&str, Place)] =
     &[("millrace_name", Place::Name), ("ASC", Place::Keyword), ("=", Place::Operator), ("1", Place::Constant), ("'x'", Place::Constant)];
 
+/// The most fragments of a statement that the parser is shown.
+const MAX_FRAGMENTS: usize = 100_000;
+/// The parser's tree of a long chain of operators is as deep as the chain is long, and is walked and dropped by recursion.
+const STACK_BYTES_PER_FRAGMENT: usize = 8 * 1024;
+/// Statements of fewer fragments fit any stack.
+const SHORT: usize = 100;
+
 /// Asks the parser.
 pub(super) fn ask(fragments: &[Fragment], dialect: Dialect) -> Verdict {
+    if fragments.len() <= SHORT {
+        return examine(fragments, dialect);
+    }
+    if fragments.len() > MAX_FRAGMENTS {
+        return Verdict::Unknown { error: "it is too long".to_owned() };
+    }
+    let examined = std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size((1 << 22) + fragments.len() * STACK_BYTES_PER_FRAGMENT);
+        builder.spawn_scoped(scope, || examine(fragments, dialect)).ok().and_then(|thread| thread.join().ok())
+    });
+    examined.unwrap_or_else(|| Verdict::Unknown { error: "it is too long".to_owned() })
+}
+
+fn examine(fragments: &[Fragment], dialect: Dialect) -> Verdict {
     let slots: Vec<&Slot> = fragments
         .iter()
         .filter_map(|fragment| match fragment {
@@ -130,11 +151,12 @@ fn write(fragments: &[Fragment], stand_ins: &[Option<&str>], dialect: Dialect) -
 fn parse(text: &str, dialect: Dialect) -> Result<Vec<Sql>, (String, Option<Location>)> {
     Parser::parse_sql(dialect.parser(), text).map_err(|error| {
         let message = error.to_string();
-        let location = message.rsplit_once(" at Line: ").and_then(|(_, place)| {
-            let (line, column) = place.split_once(", Column: ")?;
-            Some((line.trim().parse().ok()?, column.trim().parse().ok()?))
-        });
-        (message, location)
+        let message = message.trim_start_matches("sql parser error: ");
+        // The place is one in the text that was shown, and of use only here.
+        let Some((reason, place)) = message.rsplit_once(" at Line: ") else { return (message.to_owned(), None) };
+        let location =
+            place.split_once(", Column: ").and_then(|(line, column)| Some((line.trim().parse().ok()?, column.trim().parse().ok()?)));
+        (reason.to_owned(), location)
     })
 }
 

@@ -76,7 +76,8 @@ pub enum Bind {
     Value {
         /// Where it comes from.
         source: Source,
-        /// The declared type; `None` for `ctx` and `auth`, whose values have the type they have.
+        /// The type to bind it with; `None` for `ctx` and `auth`, whose values have the type they have. It is the declared type,
+        /// apart from lists: `Array` stands only where PostgreSQL takes an array of its own (`ANY($1)`), a list elsewhere is `Json`.
         kind: Option<InputKind>,
     },
     /// A string composed at call time: `'%{{ inputs.q }}%'`.

@@ -1,16 +1,21 @@
 //! What the surroundings of a value ask for: one parameter for each element, an array, a type.
 
-use millrace_core::app::Part;
+use millrace_core::app::{InputKind, Part};
 
 use super::{
-    super::{Dialect, error, lex::Kind, source::Value},
+    super::{Dialect, error, lex::Kind, source::Value, warning},
     Lowering, Slot,
 };
 
 impl Lowering<'_> {
     /// `IN ({{ inputs.ids }})`
     pub(super) fn list(&self, token: usize, value: &Value<'_>) -> Option<Part> {
-        let kind = value.elements?;
+        let kind = match (value.elements, value.kind) {
+            (Some(elements), _) => elements,
+            // Only the call knows whether this is a list; a single value is a list of one.
+            (None, None | Some(InputKind::Json)) => None,
+            (None, Some(_)) => return None,
+        };
         if !self.is_alone_after(token, &["IN"]) {
             return None;
         }
@@ -132,5 +137,46 @@ impl Lowering<'_> {
         let whole = (self.tokens.is_sign(before, b'(') || self.tokens.is_sign(before, b','))
             && (self.tokens.is_sign(after, b')') || self.tokens.is_sign(after, b','));
         whole && self.tokens.opening(token).is_some_and(|opening| self.tokens.is_any_word(self.tokens.before(opening), OF_ANY_TYPE))
+    }
+
+    /// Says that a text is a value where its author may have meant a column: with values as text it would have been one.
+    pub(super) fn warn_of_names(&mut self, token: usize, value: &Value<'_>, slot: &Slot) {
+        if value.kind != Some(InputKind::String) {
+            return;
+        }
+        let (before, after) = (self.tokens.before(token), self.tokens.after(token));
+        let starts = self.tokens.is_any_word(before, &["SELECT", "DISTINCT"]);
+        let (comma_before, comma_after) = (self.tokens.is_sign(before, b','), self.tokens.is_sign(after, b','));
+        let selected = self.tokens.is_word(after, "FROM") && (starts || comma_before) || starts && comma_after && self.selects_from(token);
+        let operator = after.filter(|&at| {
+            matches!(self.tokens.all[at].kind, Kind::Sign(b'=' | b'<' | b'>' | b'!')) || self.tokens.is_word(Some(at), "LIKE")
+        });
+        let mut operand = operator.and_then(|operator| self.tokens.after(operator));
+        while let Some(at) = operand.filter(|&at| matches!(self.tokens.all[at].kind, Kind::Sign(b'=' | b'>'))) {
+            operand = self.tokens.after(at);
+        }
+        let compared = operand.is_some_and(|operand| self.tokens.has_marks(operand)) && !self.tokens.is_sign(before, b',');
+        let message = match (selected, compared) {
+            (true, _) => format!("`{}` is selected as a value: every row has the caller's text, not a column of that name", slot.label),
+            (_, true) => format!("`{}` is compared as a value with another value, not as a column of that name", slot.label),
+            _ => return,
+        };
+        let help = "for a column give the input an `enum` and write `{{ inputs.name | ident }}`; for a value give it a name with `AS`";
+        self.done.warnings.push(warning(slot.place.clone(), message, help));
+    }
+
+    /// Whether the list that `token` is in is followed by `FROM`.
+    fn selects_from(&self, token: usize) -> bool {
+        let mut depth = 0;
+        for at in token..self.tokens.all.len() {
+            match self.tokens.all[at].kind {
+                Kind::Sign(b'(') => depth += 1,
+                Kind::Sign(b')') if depth == 0 => return false,
+                Kind::Sign(b')') => depth -= 1,
+                _ if depth == 0 && self.tokens.is_word(Some(at), "FROM") => return true,
+                _ => {}
+            }
+        }
+        false
     }
 }

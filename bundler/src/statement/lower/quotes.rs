@@ -58,14 +58,13 @@ impl Lowering<'_> {
             return;
         }
         let Some(introduced) = self.introduction(token, &slot) else { return };
-        let neighbour = token.checked_sub(1).filter(|&at| {
-            introduced == Introduced::Not
-                && matches!(self.tokens.all[at].kind, Kind::Word | Kind::Number | Kind::Dollar | Kind::Mark | Kind::Quoted)
-        });
-        if let Some(neighbour) = neighbour {
-            let neighbour = self.tokens.masked.author(self.tokens.all[neighbour].range.clone());
-            let message = format!("the literal with `{}` stands right against `{neighbour}`", slot.label);
-            self.done.problems.push(error(slot.place.clone(), message, "put a blank between the two"));
+        if let Some(sign) = position::prefix_sign(self.tokens, token, self.dialect) {
+            let message = format!("the literal with `{}` stands right against `{sign}`", slot.label);
+            self.done.problems.push(error(
+                slot.place.clone(),
+                message,
+                "a value cannot be part of another token: remove the sign, or put a blank between the two",
+            ));
             return;
         }
         let adjacent = |at: Option<usize>| at.is_some_and(|at| matches!(self.tokens.all[at].kind, Kind::Literal { .. }));
@@ -78,7 +77,16 @@ impl Lowering<'_> {
             Introduced::Cast(cast) => Some(cast),
             Introduced::Not | Introduced::Charset => self.needs_type(token).then(|| "text".to_owned()),
         };
+        // A quote ends a word where a parameter does not: `LIKE'%{{ inputs.q }}%'AND`.
+        let touches = |at: usize| self.tokens.all.get(at).is_some_and(|token| position::ends_word(&token.kind));
+        let (before, after) = (token.checked_sub(1).is_some_and(touches), touches(token + 1));
+        if before {
+            self.text(" ");
+        }
         self.bind(bind, slot, cast.as_deref());
+        if after {
+            self.text(" ");
+        }
     }
 
     fn compose(&mut self, token: usize, decoded: &[Decoded]) -> Option<Composed> {
@@ -222,7 +230,6 @@ impl Lowering<'_> {
 }
 
 /// What stands before a literal and is part of it.
-#[derive(PartialEq, Eq)]
 enum Introduced {
     /// Nothing.
     Not,
