@@ -1,0 +1,346 @@
+//! One call: take a world, instantiate the program, call the export, wait for its promise, convert the result, restore the world.
+
+use std::{
+    future::{Future, poll_fn},
+    pin::pin,
+    task::Poll,
+};
+
+use boa_engine::{
+    JsError, JsResult, JsValue, Script,
+    builtins::promise::{PromiseState, ResolvingFunctions},
+    job::Job,
+    js_string,
+    object::builtins::JsPromise,
+};
+use futures_util::{
+    future::{self, Either},
+    stream::{FuturesUnordered, StreamExt},
+};
+use millrace_core::{
+    Error,
+    ports::{HttpResponse, Invocation, LocalFuture, Returned, ScriptFault},
+    value::Rows,
+};
+
+use crate::{
+    convert, fault, globals,
+    pool::Pool,
+    realm::World,
+    reply,
+    state::{Request, RequestKind, with_host},
+};
+
+/// The most values on the interpreter's stack.
+pub(crate) const STACK_VALUES: usize = 262_144;
+
+/// What the interpreter does, in its own unit of cost, before the clock is looked at and other calls get a turn: about a millisecond.
+const SLICE: u32 = 50_000;
+
+/// How many jobs run before other calls get a turn.
+const JOBS_PER_TURN: usize = 128;
+
+/// Frames that the engine itself puts under a script's function.
+const OWN_FRAMES: usize = 4;
+
+/// Does the call.
+pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Returned, ScriptFault> {
+    let stop = stop(&invocation);
+    let _place = match future::select(pin!(stop), pin!(pool.enter())).await {
+        Either::Left((fault, _)) => return Err(fault),
+        Either::Right((place, _)) => place,
+    };
+    let mut world = pool.take().map_err(|fault| *fault)?;
+    world.state.begin(invocation.deadline_ms, invocation.cancel);
+    let outcome = Call { world: &mut world, invocation: &invocation, pending: FuturesUnordered::new() }.run().await;
+    // After these the interpreter stands in the middle of something.
+    let interrupted =
+        outcome.as_ref().is_err_and(|fault| matches!(**fault, ScriptFault::Limit(_) | ScriptFault::TimedOut | ScriptFault::Cancelled));
+    if interrupted {
+        tracing::debug!("replacing a script world: its call was interrupted");
+    } else if world.restore() {
+        pool.keep(world);
+    }
+    outcome.map_err(|fault| *fault)
+}
+
+/// Resolves when the call has to end.
+async fn stop(invocation: &Invocation<'_>) -> ScriptFault {
+    loop {
+        if invocation.cancel.is_tripped() {
+            return ScriptFault::Cancelled;
+        }
+        let now_ms = invocation.host.now_ms();
+        if now_ms >= invocation.deadline_ms {
+            return ScriptFault::TimedOut;
+        }
+        future::select(invocation.host.sleep(invocation.deadline_ms - now_ms), pin!(invocation.cancel.tripped())).await;
+    }
+}
+
+/// The host's answer, and whom to tell.
+struct Answer {
+    promise: ResolvingFunctions,
+    content: Content,
+}
+
+enum Content {
+    Response(Result<HttpResponse, Error>),
+    Rows(Result<Rows, Error>),
+}
+
+struct Call<'a, 'w> {
+    world: &'w mut World,
+    invocation: &'a Invocation<'a>,
+    pending: FuturesUnordered<LocalFuture<'a, Answer>>,
+}
+
+impl Call<'_, '_> {
+    async fn run(&mut self) -> Result<Returned, Box<ScriptFault>> {
+        let invocation = self.invocation;
+        let limits = self.world.context.runtime_limits_mut();
+        limits.set_loop_iteration_limit(invocation.limits.loops);
+        limits.set_recursion_limit(invocation.limits.recursion as usize + OWN_FRAMES);
+        limits.set_stack_size_limit(STACK_VALUES);
+
+        let program = self.world.program(invocation.index, invocation.script)?;
+        let module = self.world.module.clone().into();
+        let exports = self.evaluate(&program, [module]).await?;
+        let exports = self.settle(exports).await?;
+        let function = self.export(&exports)?;
+
+        let arguments = self.inside(|world| {
+            let payload = convert::to_script(invocation.payload, false, &mut world.context)?;
+            let ctx = globals::make_ctx(invocation.ctx, &world.context_functions, &mut world.context)?;
+            Ok([function, payload, ctx])
+        });
+        let arguments = arguments.map_err(|error| self.fault(error))?;
+        let enter = self.world.enter_function();
+        let returned = self.evaluate(&enter, arguments).await?;
+        let value = self.settle(returned).await?;
+        self.convert(&value)
+    }
+
+    /// Runs one of the engine's scripts in slices, with values for it to take; gives what it handed back.
+    async fn evaluate<const N: usize>(&mut self, script: &Script, staged: [JsValue; N]) -> Result<JsValue, Box<ScriptFault>> {
+        let state = self.world.state.clone();
+        state.staged.borrow_mut().extend(staged);
+        state.returned.take();
+        let host = self.invocation.host;
+        let result = {
+            let mut evaluation = pin!(script.evaluate_async_with_budget(&mut self.world.context, SLICE));
+            poll_fn(|waker| {
+                if let Some(fault) = state.must_stop(host.now_ms()) {
+                    return Poll::Ready(Err(Box::new(fault)));
+                }
+                with_host(host, || evaluation.as_mut().poll(waker)).map(Ok)
+            })
+            .await?
+        };
+        state.job_done();
+        result.map_err(|error| self.fault(error))?;
+        Ok(state.returned.take().unwrap_or_default())
+    }
+
+    /// The function to call.
+    fn export(&mut self, exports: &JsValue) -> Result<JsValue, Box<ScriptFault>> {
+        let (name, path) = (self.invocation.export, &self.invocation.script.path);
+        let missing = || Box::new(ScriptFault::Broken(format!("`{path}` has no export `{name}`")));
+        let exports = exports.as_object().ok_or_else(missing)?;
+        let function = self.inside(|world| exports.get(js_string!(name), &mut world.context)).map_err(|error| self.fault(error))?;
+        if function.is_undefined() {
+            return Err(missing());
+        }
+        if !function.is_callable() {
+            return Err(ScriptFault::Broken(format!("the export `{name}` of `{path}` is not a function")).into());
+        }
+        Ok(function)
+    }
+
+    /// Waits for a promise; any other value is itself.
+    async fn settle(&mut self, value: JsValue) -> Result<JsValue, Box<ScriptFault>> {
+        if !value.is_object() {
+            return Ok(value);
+        }
+        // As `await` does: an object with `then` counts, too.
+        let promise = match value.as_promise() {
+            Some(promise) => promise,
+            None => self.inside(|world| JsPromise::resolve(value, &mut world.context)).map_err(|error| self.fault(error))?,
+        };
+        loop {
+            match promise.state() {
+                PromiseState::Fulfilled(value) => return Ok(value),
+                PromiseState::Rejected(reason) => {
+                    let limits = self.invocation.limits;
+                    let fault = self.inside(|world| fault::thrown(&reason, None, &limits, &world.state.clone(), &mut world.context));
+                    return Err(fault.into());
+                }
+                PromiseState::Pending => self.progress().await?,
+            }
+        }
+    }
+
+    /// Runs a turn of jobs, or where there are none waits for a timer or the host.
+    async fn progress(&mut self) -> Result<(), Box<ScriptFault>> {
+        let state = self.world.state.clone();
+        for done in 0..JOBS_PER_TURN {
+            self.check()?;
+            let job = state.jobs.borrow_mut().pop_front();
+            match job {
+                Some(job) => self.run_job(job)?,
+                None if done == 0 => return self.wait().await,
+                None => return Ok(()),
+            }
+        }
+        yield_once().await;
+        Ok(())
+    }
+
+    fn run_job(&mut self, job: Job) -> Result<(), Box<ScriptFault>> {
+        let result = self.inside(|world| match job {
+            Job::PromiseJob(job) => job.call(&mut world.context),
+            Job::GenericJob(job) => job.call(&mut world.context),
+            // Made by `Atomics.waitAsync` and dynamic `import` only: nobody else shares memory, and there is nothing to import.
+            _ => Ok(JsValue::undefined()),
+        });
+        self.job_ended(result)
+    }
+
+    fn job_ended(&mut self, result: JsResult<JsValue>) -> Result<(), Box<ScriptFault>> {
+        self.world.state.job_done();
+        if let Some(fault) = self.world.state.fault.take() {
+            return Err(fault.into());
+        }
+        result.map(drop).map_err(|error| self.fault(error))
+    }
+
+    async fn wait(&mut self) -> Result<(), Box<ScriptFault>> {
+        let state = self.world.state.clone();
+        let requests = state.requests.take();
+        self.pending.extend(requests.into_iter().map(|request| answer(request, self.invocation)));
+
+        let now_ms = self.invocation.host.now_ms();
+        let next_timer = state.timers.borrow().first_key_value().map(|((due_ms, _), _)| *due_ms);
+        if next_timer.is_some_and(|due_ms| due_ms <= now_ms) {
+            return self.run_timer();
+        }
+        if self.pending.is_empty() && next_timer.is_none() {
+            return Err(self.never_settles().into());
+        }
+        let wake_ms = next_timer.unwrap_or(u64::MAX).min(self.invocation.deadline_ms);
+        let mut sleep = self.invocation.host.sleep(wake_ms.saturating_sub(now_ms));
+        let mut cancelled = self.invocation.cancel.tripped();
+        let answer = poll_fn(|waker| {
+            if let Poll::Ready(Some(answer)) = self.pending.poll_next_unpin(waker) {
+                return Poll::Ready(Some(answer));
+            }
+            let woken = pin!(&mut cancelled).poll(waker).is_ready() || sleep.as_mut().poll(waker).is_ready();
+            if woken { Poll::Ready(None) } else { Poll::Pending }
+        })
+        .await;
+        self.check()?;
+        match answer {
+            Some(answer) => self.deliver(answer),
+            None => Ok(()),
+        }
+    }
+
+    fn run_timer(&mut self) -> Result<(), Box<ScriptFault>> {
+        let Some(((due_ms, order), timer)) = self.world.state.timers.borrow_mut().pop_first() else { return Ok(()) };
+        if let Some(interval_ms) = timer.interval_ms {
+            let again = crate::state::Timer {
+                id: timer.id,
+                callback: timer.callback.clone(),
+                arguments: timer.arguments.clone(),
+                interval_ms: Some(interval_ms),
+            };
+            self.world.state.timers.borrow_mut().insert((due_ms + interval_ms.max(1), order), again);
+        }
+        let result = self.inside(|world| timer.callback.call(&JsValue::undefined(), &timer.arguments, &mut world.context));
+        self.job_ended(result)
+    }
+
+    fn deliver(&mut self, answer: Answer) -> Result<(), Box<ScriptFault>> {
+        let result = self.inside(|world| {
+            let context = &mut world.context;
+            let outcome = match answer.content {
+                Content::Response(Ok(response)) => globals::response_to_script(response, context),
+                Content::Rows(Ok(rows)) => convert::rows_to_script(&rows, context),
+                Content::Response(Err(error)) => Err(globals::host_error(&error, "TypeError", context)),
+                Content::Rows(Err(error)) => Err(globals::host_error(&error, "Error", context)),
+            };
+            match outcome {
+                Ok(value) => answer.promise.resolve.call(&JsValue::undefined(), &[value], context),
+                Err(error) => {
+                    let reason = error.into_opaque(context)?;
+                    answer.promise.reject.call(&JsValue::undefined(), &[reason], context)
+                }
+            }
+        });
+        self.job_ended(result)
+    }
+
+    /// Nothing is left that could settle the promise. A function that hits the loop or the recursion limit behind an `await` ends
+    /// without a trace, and so does its promise: the checkpoints tell.
+    fn never_settles(&self) -> ScriptFault {
+        let (limits, state) = (&self.invocation.limits, &self.world.state);
+        if state.busiest_job.get() >= limits.loops {
+            return fault::loops(limits);
+        }
+        // A call through a built-in function, such as `map`, counts twice and shows once, and the last one does not show.
+        if state.deepest.get() + 2 * OWN_FRAMES >= limits.recursion as usize / 2 {
+            return fault::recursion(limits);
+        }
+        ScriptFault::NeverSettles
+    }
+
+    fn convert(&mut self, value: &JsValue) -> Result<Returned, Box<ScriptFault>> {
+        let limits = self.invocation.limits;
+        self.inside(|world| {
+            let (state, context) = (world.state.clone(), &mut world.context);
+            let limit = limits.output_bytes as usize;
+            let converted = match reply::find(&state, value) {
+                Some(tagged) => reply::finish(tagged, limit, context).map(Returned::Reply),
+                None => convert::to_json(value, limit, context).map(|json| json.map_or(Returned::Undefined, Returned::Value)),
+            };
+            converted.map_err(|stop| fault::of_stop(stop, &limits, &state, context).into())
+        })
+    }
+
+    fn check(&self) -> Result<(), Box<ScriptFault>> {
+        self.world.state.must_stop(self.invocation.host.now_ms()).map_or(Ok(()), |fault| Err(fault.into()))
+    }
+
+    fn inside<R>(&mut self, work: impl FnOnce(&mut World) -> R) -> R {
+        with_host(self.invocation.host, || work(self.world))
+    }
+
+    fn fault(&mut self, error: JsError) -> Box<ScriptFault> {
+        let limits = self.invocation.limits;
+        Box::new(self.inside(|world| fault::of_error(error, &limits, &world.state.clone(), &mut world.context)))
+    }
+}
+
+/// Asks the host.
+fn answer<'a>(request: Request, invocation: &'a Invocation<'a>) -> LocalFuture<'a, Answer> {
+    Box::pin(async move {
+        let content = match request.kind {
+            RequestKind::Fetch(fetch) => Content::Response(invocation.host.fetch(fetch).await),
+            RequestKind::Query { adapter, text, params } => Content::Rows(invocation.host.query(&adapter, &text, params).await),
+        };
+        Answer { promise: request.promise, content }
+    })
+}
+
+/// Lets the executor turn to others once.
+async fn yield_once() {
+    let mut yielded = false;
+    poll_fn(|waker| {
+        if std::mem::replace(&mut yielded, true) {
+            return Poll::Ready(());
+        }
+        waker.waker().wake_by_ref();
+        Poll::Pending
+    })
+    .await;
+}

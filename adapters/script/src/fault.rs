@@ -1,0 +1,108 @@
+//! What went wrong in a script, as a [`ScriptFault`].
+
+use boa_engine::{
+    Context, JsError, JsValue,
+    error::{EngineError, RuntimeLimitError},
+    js_string,
+};
+use millrace_core::{
+    app::ScriptLimits,
+    ports::{ScriptFault, Thrown},
+};
+
+use crate::{convert::Stop, reply, state::CallState};
+
+/// The loop limit's fault.
+pub(crate) fn loops(limits: &ScriptLimits) -> ScriptFault {
+    ScriptFault::Limit(format!("a function of the script looped more than {} times (`limits.script.loops`)", limits.loops))
+}
+
+/// The recursion limit's fault.
+pub(crate) fn recursion(limits: &ScriptLimits) -> ScriptFault {
+    ScriptFault::Limit(format!("the script nested more than {} calls (`limits.script.recursion`)", limits.recursion))
+}
+
+/// An error of the interpreter: a limit, or something thrown.
+pub(crate) fn of_error(error: JsError, limits: &ScriptLimits, state: &CallState, context: &mut Context) -> ScriptFault {
+    if let Some(fault) = state.fault.take() {
+        return fault;
+    }
+    match error.as_engine() {
+        Some(EngineError::RuntimeLimit(RuntimeLimitError::LoopIteration)) => return loops(limits),
+        Some(EngineError::RuntimeLimit(RuntimeLimitError::Recursion)) => {
+            return ScriptFault::Limit(format!("the script nested more than {} calls (`limits.script.recursion`)", limits.recursion));
+        }
+        Some(EngineError::RuntimeLimit(RuntimeLimitError::StackSize)) => {
+            return ScriptFault::Limit(format!(
+                "the script put more than {} values on the stack (fixed; pass fewer arguments)",
+                crate::call::STACK_VALUES
+            ));
+        }
+        Some(other) => {
+            return ScriptFault::Thrown(Thrown { message: format!("the script engine failed: {other}"), stack: None, reply: None });
+        }
+        None => {}
+    }
+    let trace = error.to_string();
+    match error.into_opaque(context) {
+        Ok(value) => thrown(&value, Some(trace), limits, state, context),
+        Err(_) => ScriptFault::Thrown(Thrown { message: trace, stack: None, reply: None }),
+    }
+}
+
+/// Something thrown, or the reason of a rejected promise.
+pub(crate) fn thrown(
+    value: &JsValue,
+    trace: Option<String>,
+    limits: &ScriptLimits,
+    state: &CallState,
+    context: &mut Context,
+) -> ScriptFault {
+    if let Some(tagged) = reply::find(state, value) {
+        return match reply::finish(tagged, limits.output_bytes as usize, context) {
+            Ok(reply) => ScriptFault::Thrown(Thrown { message: String::from("a reply was thrown"), stack: None, reply: Some(reply) }),
+            Err(stop) => of_stop(stop, limits, state, context),
+        };
+    }
+    let message = describe(value, context);
+    // A getter of the thrown object may have run into the deadline.
+    if let Some(fault) = state.fault.take() {
+        return fault;
+    }
+    let stack = trace.or_else(|| text_member(value, "stack", context));
+    ScriptFault::Thrown(Thrown { message, stack, reply: None })
+}
+
+/// A result that could not be converted.
+pub(crate) fn of_stop(stop: Stop, limits: &ScriptLimits, state: &CallState, context: &mut Context) -> ScriptFault {
+    match stop {
+        Stop::NotJson(text) => ScriptFault::NotJson(text),
+        Stop::TooLong => {
+            ScriptFault::Limit(format!("the result is longer than {} bytes as JSON (`limits.script.output`)", limits.output_bytes))
+        }
+        Stop::Threw(error) => of_error(error, limits, state, context),
+    }
+}
+
+fn describe(value: &JsValue, context: &mut Context) -> String {
+    if let Some(text) = value.as_string() {
+        return text.to_std_string_lossy();
+    }
+    if value.is_object() {
+        let message = text_member(value, "message", context).filter(|message| !message.is_empty());
+        if let Some(message) = message.or_else(|| text_member(value, "name", context)) {
+            return message;
+        }
+        return String::from(if value.is_callable() {
+            "the script threw a function"
+        } else {
+            "the script threw an object without `message`"
+        });
+    }
+    format!("the script threw `{}`", value.display())
+}
+
+fn text_member(value: &JsValue, name: &str, context: &mut Context) -> Option<String> {
+    let member = value.as_object()?.get(js_string!(name), context).ok()?;
+    member.as_string().map(|text| text.to_std_string_lossy())
+}

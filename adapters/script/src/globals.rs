@@ -1,0 +1,304 @@
+//! What a script finds beside the built-ins of the language: the globals of the web platform, and the functions of `ctx`.
+
+use boa_engine::{
+    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_error, js_string,
+    object::{
+        FunctionObjectBuilder, IntegrityLevel,
+        builtins::{JsArray, JsArrayBuffer, JsFunction, JsTypedArray, JsUint8Array},
+    },
+    property::PropertyDescriptor,
+};
+use millrace_core::{Error, ErrorKind, Json, ports::LogLevel};
+
+use crate::{
+    convert,
+    state::{host, state},
+};
+
+mod crypto;
+mod fetch;
+mod query;
+mod text;
+mod timers;
+mod url;
+
+pub(crate) use fetch::response_to_script;
+
+/// The signature of native functions.
+pub(crate) type Native = fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>;
+
+/// Puts the globals into a new context.
+pub(crate) fn install(context: &mut Context) -> JsResult<()> {
+    boa_runtime::base64::register(None, context)?;
+    boa_runtime::clone::register(None, context)?;
+    let natives: [(&str, Native); 14] = [
+        ("log", log),
+        ("fetch", fetch::fetch),
+        ("urlParse", url::parse),
+        ("urlSet", url::set),
+        ("formParse", url::form_parse),
+        ("formSerialize", url::form_serialize),
+        ("utf8Encode", text::encode),
+        ("utf8Decode", text::decode),
+        ("utf8Tail", text::tail),
+        ("random", crypto::random),
+        ("digest", crypto::digest),
+        ("setTimer", timers::set),
+        ("clearTimer", timers::clear),
+        ("microtask", timers::microtask),
+    ];
+    let table = JsObject::with_null_proto();
+    for (name, native) in natives {
+        table.create_data_property_or_throw(js_string!(name), function(name, native, context), context)?;
+    }
+    let prelude = context.eval(Source::from_bytes(include_str!("globals/prelude.js")))?;
+    let Some(prelude) = prelude.as_callable() else { return Err(js_error!(Error: "the prelude is not a function")) };
+    prelude.call(&JsValue::undefined(), &[table.into()], context)?;
+    Ok(())
+}
+
+fn function(name: &str, native: Native, context: &mut Context) -> JsFunction {
+    FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(native)).name(js_string!(name)).build()
+}
+
+/// The parts of `ctx` that are the same for every call: they keep nothing, and look at the running call.
+pub(crate) struct ContextFunctions {
+    parts: Vec<(JsString, JsObject)>,
+}
+
+impl ContextFunctions {
+    /// Makes them. The caller freezes what [`objects`](Self::objects) leads to.
+    pub(crate) fn new(context: &mut Context) -> JsResult<Self> {
+        let log = JsObject::with_object_proto(context.intrinsics());
+        let levels: [(&str, Native); 4] = [("debug", debug), ("info", info), ("warn", warn), ("error", error)];
+        for (name, native) in levels {
+            log.create_data_property_or_throw(js_string!(name), function(name, native, context), context)?;
+        }
+        let parts = vec![
+            (js_string!("log"), log),
+            (js_string!("progress"), function("progress", progress, context).into()),
+            (js_string!("db"), function("db", query::db, context).into()),
+            (js_string!("signal"), signal(context)?),
+        ];
+        Ok(Self { parts })
+    }
+
+    /// The objects to freeze.
+    pub(crate) fn objects(&self) -> impl Iterator<Item = JsObject> {
+        self.parts.iter().map(|(_, object)| object.clone())
+    }
+}
+
+/// The second argument of a script: the call's data, deeply frozen, and the functions.
+pub(crate) fn make_ctx(data: &Json, functions: &ContextFunctions, context: &mut Context) -> JsResult<JsValue> {
+    let ctx = JsObject::with_object_proto(context.intrinsics());
+    let constant = |value: JsValue| PropertyDescriptor::builder().value(value).writable(false).enumerable(true).configurable(false);
+    for (key, value) in data.as_object().into_iter().flatten() {
+        let value = convert::to_script(value, true, context)?;
+        ctx.insert_property(JsString::from(key.as_str()), constant(value));
+    }
+    for (name, object) in &functions.parts {
+        ctx.insert_property(name.clone(), constant(object.clone().into()));
+    }
+    ctx.set_integrity_level(IntegrityLevel::Frozen, context)?;
+    Ok(ctx.into())
+}
+
+/// `ctx.signal`: what an `AbortSignal` offers. The caller's going ends the call, so that nobody is told.
+fn signal(context: &mut Context) -> JsResult<JsObject> {
+    let signal = JsObject::with_object_proto(context.intrinsics());
+    let getters: [(&str, Native); 2] = [("aborted", aborted), ("reason", reason)];
+    for (name, native) in getters {
+        let getter = function(name, native, context);
+        let property = PropertyDescriptor::builder().get(getter).enumerable(true).configurable(false);
+        signal.define_property_or_throw(js_string!(name), property, context)?;
+    }
+    let methods: [(&str, Native); 3] =
+        [("throwIfAborted", throw_if_aborted), ("addEventListener", nothing), ("removeEventListener", nothing)];
+    for (name, native) in methods {
+        signal.create_data_property_or_throw(js_string!(name), function(name, native, context), context)?;
+    }
+    Ok(signal)
+}
+
+fn is_aborted(context: &Context) -> JsResult<bool> {
+    let state = state(context)?;
+    Ok(host(|host| state.must_stop(host.now_ms()).is_some()).unwrap_or(false))
+}
+
+fn aborted(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    Ok(is_aborted(context)?.into())
+}
+
+fn reason(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    if !is_aborted(context)? {
+        return Ok(JsValue::undefined());
+    }
+    abort_error().into_opaque(context)
+}
+
+fn throw_if_aborted(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    if is_aborted(context)? { Err(abort_error()) } else { Ok(JsValue::undefined()) }
+}
+
+fn abort_error() -> JsError {
+    js_error!(Error: "the call was aborted")
+}
+
+fn nothing(_: &JsValue, _: &[JsValue], _: &mut Context) -> JsResult<JsValue> {
+    Ok(JsValue::undefined())
+}
+
+fn level(name: &str) -> LogLevel {
+    match name {
+        "debug" => LogLevel::Debug,
+        "warn" => LogLevel::Warn,
+        "error" => LogLevel::Error,
+        _ => LogLevel::Info,
+    }
+}
+
+/// `(level, text)`
+fn log(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let name = arguments.get_or_undefined(0).to_string(context)?.to_std_string_lossy();
+    let text = arguments.get_or_undefined(1).to_string(context)?.to_std_string_lossy();
+    host(|host| host.log(level(&name), &text));
+    Ok(JsValue::undefined())
+}
+
+fn log_all(name: &str, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let mut text = String::new();
+    for argument in arguments {
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        match argument.as_string() {
+            Some(plain) => text.push_str(&plain.to_std_string_lossy()),
+            None => text.push_str(&shown(argument, context)?),
+        }
+    }
+    host(|host| host.log(level(name), &text));
+    Ok(JsValue::undefined())
+}
+
+/// A value in a log line: JSON where it is JSON.
+fn shown(value: &JsValue, context: &mut Context) -> JsResult<String> {
+    if let Some(object) = value.as_object()
+        && let Some(message) = object.get(js_string!("message"), context)?.as_string()
+    {
+        return Ok(message.to_std_string_lossy());
+    }
+    Ok(match convert::to_json(value, usize::MAX, context) {
+        Ok(Some(json)) => json.to_string(),
+        _ => value.display().to_string(),
+    })
+}
+
+fn debug(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    log_all("debug", arguments, context)
+}
+
+fn info(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    log_all("info", arguments, context)
+}
+
+fn warn(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    log_all("warn", arguments, context)
+}
+
+fn error(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    log_all("error", arguments, context)
+}
+
+/// `ctx.progress(done, total?, message?)`
+fn progress(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let done = arguments.get_or_undefined(0).to_number(context)?;
+    if !done.is_finite() {
+        return Err(js_error!(TypeError: "`progress` takes a number"));
+    }
+    let total = match arguments.get_or_undefined(1) {
+        total if total.is_null_or_undefined() => None,
+        total => Some(total.to_number(context)?).filter(|total| total.is_finite()),
+    };
+    let message = match arguments.get_or_undefined(2) {
+        message if message.is_null_or_undefined() => None,
+        message => Some(message.to_string(context)?.to_std_string_lossy()),
+    };
+    host(|host| host.progress(done, total, message.as_deref()));
+    Ok(JsValue::undefined())
+}
+
+/// A failure of the host, as an exception: its message and, as `code`, its kind. The upstream's own words stay out.
+pub(crate) fn host_error(error: &Error, class: &str, context: &mut Context) -> JsError {
+    let code = match error.kind {
+        ErrorKind::Configuration => "configuration",
+        ErrorKind::Syntax => "syntax",
+        ErrorKind::Constraint => "constraint",
+        ErrorKind::Denied => "denied",
+        ErrorKind::TimedOut => "timed_out",
+        ErrorKind::Unavailable => "unavailable",
+        ErrorKind::Busy => "busy",
+        ErrorKind::TooLarge => "too_large",
+        ErrorKind::Protocol => "protocol",
+        ErrorKind::Cancelled => "cancelled",
+    };
+    let plain = match class {
+        "TypeError" => js_error!(TypeError: "{}", error.message),
+        _ => js_error!(Error: "{}", error.message),
+    };
+    let Ok(value) = plain.clone().into_opaque(context) else { return plain };
+    if let Some(object) = value.as_object() {
+        object.insert_property(
+            js_string!("code"),
+            PropertyDescriptor::builder().value(js_string!(code)).writable(true).enumerable(true).configurable(true),
+        );
+    }
+    JsError::from_opaque(value)
+}
+
+/// The bytes of an `ArrayBuffer` or of a typed array; `None` of anything else.
+pub(crate) fn bytes_of(object: &JsObject, context: &mut Context) -> JsResult<Option<Vec<u8>>> {
+    if let Ok(buffer) = JsArrayBuffer::from_object(object.clone()) {
+        return Ok(buffer.to_vec());
+    }
+    let Ok(array) = JsTypedArray::from_object(object.clone()) else { return Ok(None) };
+    let (start, length) = (array.byte_offset(context)?, array.byte_length(context)?);
+    let buffer = array.buffer(context)?.as_object().and_then(|buffer| JsArrayBuffer::from_object(buffer).ok());
+    let Some(buffer) = buffer else { return Ok(None) };
+    let data = buffer.data();
+    Ok(data.and_then(|data| data.get(start..start + length).map(<[u8]>::to_vec)))
+}
+
+/// A new `Uint8Array`.
+fn new_bytes(bytes: &[u8], context: &mut Context) -> JsResult<JsValue> {
+    let buffer = JsArrayBuffer::new(bytes.len(), context)?;
+    if let Some(mut data) = buffer.data_mut() {
+        data.copy_from_slice(bytes);
+    }
+    Ok(JsUint8Array::from_array_buffer(buffer, context)?.into())
+}
+
+/// An array of strings.
+fn new_strings<'a>(texts: impl IntoIterator<Item = &'a str>, context: &mut Context) -> JsValue {
+    JsArray::from_iter(texts.into_iter().map(|text| JsString::from(text).into()), context).into()
+}
+
+/// The strings of an array.
+fn strings(value: &JsValue, context: &mut Context) -> JsResult<Vec<String>> {
+    let list = value.as_object().and_then(|object| JsArray::from_object(object).ok());
+    let Some(list) = list else { return Ok(Vec::new()) };
+    let length = list.length(context)?;
+    (0..length).map(|index| Ok(list.get(index, context)?.to_string(context)?.to_std_string_lossy())).collect()
+}
+
+/// A string argument.
+fn text(arguments: &[JsValue], index: usize, context: &mut Context) -> JsResult<String> {
+    Ok(arguments.get_or_undefined(index).to_string(context)?.to_std_string_lossy())
+}
+
+/// A bytes argument.
+fn bytes(arguments: &[JsValue], index: usize, context: &mut Context) -> JsResult<Vec<u8>> {
+    let object = arguments.get_or_undefined(index).as_object();
+    let bytes = object.map(|object| bytes_of(&object, context)).transpose()?.flatten();
+    bytes.ok_or_else(|| js_error!(TypeError: "bytes are expected"))
+}

@@ -1,0 +1,46 @@
+//! The native of `fetch`.
+
+use boa_engine::{
+    Context, JsArgs, JsResult, JsValue, js_error,
+    object::builtins::{JsArray, JsPromise},
+};
+use millrace_core::{
+    headers::Headers,
+    ports::{HttpRequest, HttpResponse},
+};
+
+use super::{bytes, new_bytes, new_strings, strings, text};
+use crate::state::{Request, RequestKind, state};
+
+/// The longest body of a response; the core may set less.
+const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
+
+/// `(method, url, [name, value, …], bytes) => Promise<[status, [name, value, …], bytes]>`
+pub(super) fn fetch(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let state = state(context)?;
+    if state.is_full() {
+        return Err(js_error!(RangeError: "too many requests at a time"));
+    }
+    let mut headers = Headers::new();
+    for pair in strings(arguments.get_or_undefined(2), context)?.chunks_exact(2) {
+        headers.append(&pair[0], pair[1].as_str());
+    }
+    let request = HttpRequest {
+        method: text(arguments, 0, context)?,
+        url: text(arguments, 1, context)?,
+        headers,
+        body: bytes(arguments, 3, context)?,
+        deadline_ms: state.deadline_ms.get(),
+        max_response_bytes: MAX_RESPONSE_BYTES,
+    };
+    let (promise, resolvers) = JsPromise::new_pending(context);
+    state.requests.borrow_mut().push(Request { kind: RequestKind::Fetch(request), promise: resolvers });
+    Ok(promise.into())
+}
+
+/// What the promise of [`fetch`] is fulfilled with.
+pub(crate) fn response_to_script(response: HttpResponse, context: &mut Context) -> JsResult<JsValue> {
+    let headers = new_strings(response.headers.iter().flat_map(|(name, value)| [name, value]), context);
+    let body = new_bytes(&response.body, context)?;
+    Ok(JsArray::from_iter([response.status.into(), headers, body], context).into())
+}

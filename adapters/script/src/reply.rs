@@ -1,0 +1,166 @@
+//! The module `"millrace"`: replies that are recognised by identity, never by shape.
+//!
+//! A reply is an empty frozen object; what it stands for is kept beside it in the state of the call. An object that looks the same, or
+//! a reply of another call, is not one.
+
+use boa_engine::{
+    Context, JsArgs, JsObject, JsResult, JsString, JsValue, NativeFunction, js_error, js_string,
+    object::{FunctionObjectBuilder, IntegrityLevel, builtins::JsArray},
+};
+use millrace_core::ports::{Reply, ToolErrorReply};
+
+use crate::{
+    convert::{self, Stop},
+    globals::Native,
+    state::{CallState, MAX_PENDING, state},
+};
+
+/// What a tagged object stands for. The data of `success` stays a script value until it is returned.
+#[derive(Clone)]
+pub(crate) enum Tagged {
+    Success(JsValue),
+    Done(Reply),
+}
+
+/// The reply that `value` is, if it is one.
+pub(crate) fn find(state: &CallState, value: &JsValue) -> Option<Tagged> {
+    let object = value.as_object()?;
+    state.replies.borrow().iter().find(|(known, _)| JsObject::equals(known, &object)).map(|(_, tagged)| tagged.clone())
+}
+
+/// Makes a reply into data.
+pub(crate) fn finish(tagged: Tagged, limit_bytes: usize, context: &mut Context) -> Result<Reply, Stop> {
+    match tagged {
+        Tagged::Success(value) => Ok(Reply::Success(convert::to_json(&value, limit_bytes, context)?.unwrap_or(serde_json::Value::Null))),
+        Tagged::Done(reply) => Ok(reply),
+    }
+}
+
+/// The exports of `"millrace"`, frozen.
+pub(crate) fn module(context: &mut Context) -> JsResult<JsObject> {
+    let module = JsObject::with_null_proto();
+    let exports: [(&str, usize, Native); 4] =
+        [("success", 1, success), ("error", 1, error), ("required", 1, required), ("toolError", 2, tool_error)];
+    for (name, length, function) in exports {
+        let function = FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(function))
+            .name(js_string!(name))
+            .length(length)
+            .build();
+        module.create_data_property_or_throw(js_string!(name), function, context)?;
+    }
+    module.set_integrity_level(IntegrityLevel::Frozen, context)?;
+    Ok(module)
+}
+
+fn tag(tagged: Tagged, context: &mut Context) -> JsResult<JsValue> {
+    let object = JsObject::with_object_proto(context.intrinsics());
+    object.set_integrity_level(IntegrityLevel::Frozen, context)?;
+    let state = state(context)?;
+    let mut replies = state.replies.borrow_mut();
+    if replies.len() >= MAX_PENDING {
+        return Err(js_error!(RangeError: "more than {} replies in one call", MAX_PENDING));
+    }
+    replies.push((object.clone(), tagged));
+    Ok(object.into())
+}
+
+fn success(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    tag(Tagged::Success(arguments.get_or_undefined(0).clone()), context)
+}
+
+fn error(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let message = text_of(arguments.get_or_undefined(0), context)?;
+    tag(Tagged::Done(Reply::Error(message)), context)
+}
+
+fn required(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let field = text_of(arguments.get_or_undefined(0), context)?;
+    tag(Tagged::Done(Reply::Required(field)), context)
+}
+
+fn tool_error(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let mut reply = ToolErrorReply { code: text_of(arguments.get_or_undefined(0), context)?, ..ToolErrorReply::default() };
+    if let Some(options) = arguments.get_or_undefined(1).as_object() {
+        reply.message = optional_text(&options, "message", context)?;
+        reply.suggestion = optional_text(&options, "suggestion", context)?;
+        reply.severity = severity(&options, context)?;
+        reply.available_actions = actions(&options, context)?;
+        reply.details = details(&options, context)?;
+        reply.retry_after_s = retry_after(&options, context)?;
+    } else if !arguments.get_or_undefined(1).is_null_or_undefined() {
+        return Err(js_error!(TypeError: "the second argument of `toolError` must be an object"));
+    }
+    tag(Tagged::Done(Reply::ToolError(reply)), context)
+}
+
+/// A text argument; of an error, its message.
+fn text_of(value: &JsValue, context: &mut Context) -> JsResult<String> {
+    if let Some(object) = value.as_object() {
+        let message = object.get(js_string!("message"), context)?;
+        if let Some(message) = message.as_string() {
+            return Ok(message.to_std_string_lossy());
+        }
+    }
+    Ok(value.to_string(context)?.to_std_string_lossy())
+}
+
+fn option(options: &JsObject, names: &[&str], context: &mut Context) -> JsResult<Option<JsValue>> {
+    for name in names {
+        let value = options.get(js_string!(*name), context)?;
+        if !value.is_null_or_undefined() {
+            return Ok(Some(value));
+        }
+    }
+    Ok(None)
+}
+
+fn optional_text(options: &JsObject, name: &str, context: &mut Context) -> JsResult<Option<String>> {
+    let value = option(options, &[name], context)?;
+    value.map(|value| Ok(value.to_string(context)?.to_std_string_lossy())).transpose()
+}
+
+fn severity(options: &JsObject, context: &mut Context) -> JsResult<Option<String>> {
+    let Some(severity) = optional_text(options, "severity", context)? else { return Ok(None) };
+    if ["warning", "error", "critical"].contains(&severity.as_str()) {
+        return Ok(Some(severity));
+    }
+    Err(js_error!(TypeError: "`severity` of `toolError` must be `warning`, `error` or `critical`"))
+}
+
+fn actions(options: &JsObject, context: &mut Context) -> JsResult<Vec<String>> {
+    let Some(value) = option(options, &["available_actions", "availableActions"], context)? else { return Ok(Vec::new()) };
+    let list = value.as_object().and_then(|object| JsArray::from_object(object).ok());
+    let Some(list) = list else {
+        return Err(js_error!(TypeError: "`available_actions` of `toolError` must be an array of tool names"));
+    };
+    let length = list.length(context)?.min(MAX_PENDING as u64);
+    let mut actions = Vec::new();
+    for index in 0..length {
+        actions.push(list.get(index, context)?.to_string(context)?.to_std_string_lossy());
+    }
+    Ok(actions)
+}
+
+fn details(options: &JsObject, context: &mut Context) -> JsResult<Vec<(String, String)>> {
+    let Some(value) = option(options, &["details"], context)? else { return Ok(Vec::new()) };
+    let json = convert::to_json(&value, usize::MAX, context).map_err(|stop| stop.into_error(&JsString::from("details")))?;
+    let Some(serde_json::Value::Object(members)) = json else {
+        return Err(js_error!(TypeError: "`details` of `toolError` must be an object"));
+    };
+    let text = |value: serde_json::Value| match value {
+        serde_json::Value::String(text) => text,
+        other => other.to_string(),
+    };
+    Ok(members.into_iter().map(|(key, value)| (key, text(value))).collect())
+}
+
+fn retry_after(options: &JsObject, context: &mut Context) -> JsResult<Option<u64>> {
+    let Some(value) = option(options, &["retry_after", "retryAfter"], context)? else { return Ok(None) };
+    let seconds = value.to_number(context)?;
+    if !(0.0..=1e9).contains(&seconds) {
+        return Err(js_error!(RangeError: "`retry_after` of `toolError` must be a number of seconds, zero or more"));
+    }
+    // In range, hence without loss.
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Ok(Some(seconds.ceil() as u64))
+}
