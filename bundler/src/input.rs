@@ -254,8 +254,9 @@ impl Compiler<'_> {
     /// A value of the type of an input, as JSON.
     fn literal(&mut self, document: &Document, node: &Node, input: &Input, path: &str) -> Option<serde_json::Value> {
         let value = if self.imported { literal::coerced(node, input.kind) } else { node.json() };
+        let value = literal::normal(value, input);
         match literal::check(&value, input, path) {
-            Ok(()) => Some(literal::normal(value, input)),
+            Ok(()) => Some(value),
             Err((message, help)) => {
                 self.error(document, node.range.clone(), message, help);
                 None

@@ -339,6 +339,16 @@ fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Serv
     {
         compiler.error(document, node.range.clone(), format!("`{path}` is no path of an endpoint"), "It begins with `/`: `/mcp`.");
     }
+    if let Some(node) = node.at("path")
+        && ["/heartbeat", "/livez", "/readyz"].contains(&path)
+    {
+        compiler.error(
+            document,
+            node.range.clone(),
+            format!("`{path}` tells whether the server is well"),
+            "Use another path, such as `/mcp`.",
+        );
+    }
     let cors = node.at("cors").and_then(|cors| cors.at("origins")).map(Node::items).unwrap_or_default();
     let mut cors_origins = Vec::new();
     for origin in cors {

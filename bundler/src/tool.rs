@@ -140,6 +140,10 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
     let mut places: BTreeMap<String, String> = BTreeMap::new();
     let mut wanted = Vec::new();
     let mut configured: Option<&str> = None;
+    let mut neighbours: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for file in &files {
+        neighbours.entry(parent(&file.path)).or_default().push(file.name.clone());
+    }
     for file in files.iter().filter(|file| is_config(&file.name)) {
         let folder = parent(&file.path);
         if configured == Some(folder) {

@@ -2,7 +2,7 @@
 
 mod support;
 
-use millrace_core::app::{Auth, Cache, CacheScope, Content, EnvPart, ErrorStyle, ExpectedKey, TemplatePart};
+use millrace_core::app::{Auth, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, TemplatePart};
 use support::{build, split, told};
 
 #[test]
@@ -116,4 +116,85 @@ fn an_app_of_hyperterse_keeps_its_ways() {
     assert_eq!(app.tools[0].cache.map(|cache| cache.ttl_s), Some(30));
     assert!(app.tools[0].results_as_rows);
     assert!(app.tools[0].descriptor.contains("Tool generated from app tool: find-order"));
+}
+
+#[test]
+fn quoted_placeholders_are_bound() {
+    let (files, _) = split(include_str!("cases/hyperterse-tool.txt"));
+    let app = build(&files).app.unwrap();
+    let Execute::Statement { statement, .. } = &app.tools[0].execute else { panic!("a statement") };
+    assert_eq!(statement.text.as_deref().map(str::trim), Some("SELECT id, total FROM orders WHERE number = ?1 AND name LIKE ?2 LIMIT ?3"));
+    let defaults: Vec<_> = app.tools[0].inputs.iter().map(|input| input.default.as_ref().map(|value| value.0.clone())).collect();
+    assert_eq!(defaults, [None, None, Some(20.into()), Some("2025-01-01".into())]);
+}
+
+#[test]
+fn the_nearest_folder_wins_and_the_tool_before_it() {
+    let statement = "description: x\nuse: main\nstatement: SELECT 1";
+    let own = format!("{statement}\nauth: {{ plugin: allow_all }}");
+    let files = [
+        ("millrace.yaml", "name: shop\nauth: { plugin: allow_all }"),
+        ("app/adapters/main.yaml", "connector: sqlite\nconnection_string: x.db"),
+        ("app/tools/admin/_folder.yaml", "auth: { plugin: api_key, policy: { value: a } }"),
+        ("app/tools/admin/deep/_folder.yaml", "auth: { plugin: api_key, policy: { value: b } }"),
+        ("app/tools/a/config.yaml", statement),
+        ("app/tools/admin/b/config.yaml", statement),
+        ("app/tools/admin/deep/c/config.yaml", statement),
+        ("app/tools/admin/deep/d/config.yaml", own.as_str()),
+    ];
+    let app = build(&files).app.unwrap();
+    let auth: Vec<String> = app
+        .tools
+        .iter()
+        .map(|tool| match &tool.auth {
+            Some(Auth::ApiKey(keys)) => format!("{} {:?}", tool.name, keys[0].expected),
+            other => format!("{} {other:?}", tool.name),
+        })
+        .collect();
+    let value = |text: &str| format!("Value(EnvTemplate([Text({text:?})]))");
+    assert_eq!(
+        auth,
+        [
+            "a Some(AllowAll)".to_owned(),
+            format!("admin-b {}", value("a")),
+            format!("admin-deep-c {}", value("b")),
+            "admin-deep-d Some(AllowAll)".to_owned(),
+        ]
+    );
+}
+
+#[test]
+fn whole_numbers_of_a_float_are_floats() {
+    let tool = "description: x\nuse: main\nstatement: SELECT 1\ninputs:\n  x: { type: float, enum: [1, 2.5], default: 1 }\n  y: { type: array, items: { type: float }, default: [1] }";
+    let files = [
+        ("millrace.yaml", "name: shop"),
+        ("app/adapters/main.yaml", "connector: sqlite\nconnection_string: x.db"),
+        ("app/tools/a/config.yaml", tool),
+    ];
+    let report = build(&files);
+    assert_eq!(told(&report), "");
+    let inputs = &report.app.unwrap().tools[0].inputs;
+    assert_eq!(inputs[0].default.as_ref().unwrap().0.to_string(), "1.0");
+    assert_eq!(inputs[1].default.as_ref().unwrap().0.to_string(), "[1.0]");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_out_are_refused() {
+    let outside = tempfile::tempdir().unwrap();
+    std::fs::write(outside.path().join("secret.md"), "secret").unwrap();
+    std::fs::write(outside.path().join("x.ts"), "export default () => 1;").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("millrace.yaml", "name: shop"),
+        ("app/resources/r/config.yaml", "uri: docs://r\nfile: link.md"),
+        ("app/tools/t/config.yaml", "description: x\nhandler: ./link.ts"),
+    ];
+    support::write(folder.path(), &files);
+    let link = |from: &str, to: &str| std::os::unix::fs::symlink(outside.path().join(from), folder.path().join(to)).unwrap();
+    link("secret.md", "app/resources/r/link.md");
+    link("x.ts", "app/tools/t/link.ts");
+    let report = millrace_bundler::bundle(folder.path(), &support::options());
+    let messages: Vec<&str> = report.diagnostics.iter().map(|found| found.message.as_str()).collect();
+    assert_eq!(messages, ["the file `link.md` is outside of the app's folder", "`./link.ts` is outside of the app's folder"]);
 }

@@ -15,7 +15,7 @@ impl Dice {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
-        usize::try_from(self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap() % sides.max(1)
+        usize::try_from(self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33).unwrap_or(0) % sides.max(1)
     }
 
     fn pick<'a, T: ?Sized>(&mut self, from: &[&'a T]) -> &'a T {
@@ -117,7 +117,7 @@ fn mutate(files: &mut Vec<(String, Vec<u8>)>, dice: &mut Dice) {
                     }
                 }
                 _ => {
-                    let random: Vec<u8> = (0..dice.roll(60)).map(|_| u8::try_from(dice.roll(256)).unwrap()).collect();
+                    let random: Vec<u8> = (0..dice.roll(60)).map(|_| dice.roll(256).to_le_bytes()[0]).collect();
                     edited[line] = random;
                 }
             }

@@ -78,10 +78,21 @@ pub(super) fn check(value: &Value, input: &Input, path: &str) -> Result<(), (Str
     Ok(())
 }
 
-/// The value as the pipeline has it: a whole number of a `float` is a float.
+/// The value as the pipeline has it: a whole number of a `float` is a float, also inside of lists and maps.
 pub(super) fn normal(value: Value, input: &Input) -> Value {
     match (input.kind, value) {
         (InputKind::Float, Value::Number(number)) => number.as_f64().map_or(Value::Null, Value::from),
+        (InputKind::Array, Value::Array(values)) => match &input.items {
+            Some(item) => values.into_iter().map(|value| normal(value, item)).collect(),
+            None => values.into(),
+        },
+        (InputKind::Object, Value::Object(members)) => {
+            let typed = |(name, value): (String, Value)| match input.fields.iter().find(|field| field.name == name) {
+                Some(field) => (name, normal(value, field)),
+                None => (name, value),
+            };
+            Value::Object(members.into_iter().map(typed).collect())
+        }
         (_, value) => value,
     }
 }
