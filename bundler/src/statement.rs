@@ -96,7 +96,7 @@ fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, input
         match probe::ask(&fragments, dialect) {
             Verdict::Understood { misplaced, access: found } => {
                 problems.extend(misplaced.iter().map(|(slot, place)| slot.misplaced(*place)));
-                if probe::may_only_read(&tokens) {
+                if probe::may_only_read(&tokens, &fragments) {
                     access = found;
                 }
             }

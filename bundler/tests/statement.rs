@@ -48,6 +48,7 @@ fn inputs() -> Vec<Input> {
         input("bag", InputKind::Array),
         choice("sort", &["name", "orders.created_at", "we\"ird`"]),
         choice("dir", &["ASC", "DESC NULLS LAST"]),
+        choice("lock", &["ASC", "ASC FOR UPDATE"]),
         choice("hostile", &["ASC; DROP TABLE t"]),
         Input { allowed: vec![Literal(json!(1))], ..input("number", InputKind::Int) },
         Input { optional: true, ..choice("maybe", &["ASC"]) },

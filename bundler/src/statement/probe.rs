@@ -3,7 +3,7 @@
 
 use std::ops::ControlFlow;
 
-use millrace_core::app::Access;
+use millrace_core::app::{Access, Part};
 use sqlparser::{
     ast::{Query, Select, SetExpr, Statement as Sql, Visit, Visitor},
     parser::Parser,
@@ -90,9 +90,18 @@ fn examine(fragments: &[Fragment], dialect: Dialect) -> Verdict {
     }
 }
 
+/// Words that no statement has that only reads.
+const WRITES: &[&str] = &["INTO", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK"];
+
 /// Whether the words of a statement allow that it only reads. The parser alone is not asked: it may know less than the database.
-pub(super) fn may_only_read(tokens: &Tokens<'_>) -> bool {
-    const WRITES: &[&str] = &["INTO", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK"];
+pub(super) fn may_only_read(tokens: &Tokens<'_>, fragments: &[Fragment]) -> bool {
+    let harmless = fragments.iter().all(|fragment| match fragment {
+        // Of several keywords the parser has seen the first.
+        Fragment::Choice { part: Part::Choice { options, .. }, .. } => {
+            options.iter().all(|(_, text)| !text.split(' ').any(|word| WRITES.iter().any(|write| write.eq_ignore_ascii_case(word))))
+        }
+        _ => true,
+    });
     const CALLS: &[&str] = &[
         "NEXTVAL",
         "SETVAL",
@@ -115,13 +124,15 @@ pub(super) fn may_only_read(tokens: &Tokens<'_>) -> bool {
         "WRITEFILE",
         "REPLACE",
     ];
-    tokens.significant().all(|token| {
-        let called = tokens.is_sign(tokens.after(token), b'(');
-        let replaces_text = called && tokens.is_word(Some(token), "REPLACE");
-        let locks = called && tokens.word(Some(token)).is_some_and(|word| word.to_ascii_lowercase().starts_with("pg_advisory"));
-        let writes = tokens.is_any_word(Some(token), WRITES) || (tokens.is_any_word(Some(token), CALLS) && !replaces_text) || locks;
-        !writes
-    }) && !tokens.all.iter().any(|token| token.kind == Kind::Comment { executable: true })
+    harmless
+        && tokens.significant().all(|token| {
+            let called = tokens.is_sign(tokens.after(token), b'(');
+            let replaces_text = called && tokens.is_word(Some(token), "REPLACE");
+            let locks = called && tokens.word(Some(token)).is_some_and(|word| word.to_ascii_lowercase().starts_with("pg_advisory"));
+            let writes = tokens.is_any_word(Some(token), WRITES) || (tokens.is_any_word(Some(token), CALLS) && !replaces_text) || locks;
+            !writes
+        })
+        && !tokens.all.iter().any(|token| token.kind == Kind::Comment { executable: true })
 }
 
 /// The text for the parser, and where in it each slot stands.
