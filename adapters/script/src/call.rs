@@ -45,11 +45,19 @@ const OWN_FRAMES: usize = 4;
 
 /// Does the call.
 pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Returned, ScriptFault> {
-    let stop = stop(&invocation);
-    let _place = match future::select(pin!(stop), pin!(pool.enter())).await {
-        Either::Left((fault, _)) => return Err(fault),
-        Either::Right((place, _)) => place,
+    let _place = match pool.try_enter() {
+        Some(place) => place,
+        None => match future::select(pin!(stop(&invocation)), pin!(pool.enter())).await {
+            Either::Left((fault, _)) => return Err(fault),
+            Either::Right((place, _)) => place,
+        },
     };
+    if invocation.cancel.is_tripped() {
+        return Err(ScriptFault::Cancelled);
+    }
+    if invocation.host.now_ms() >= invocation.deadline_ms {
+        return Err(ScriptFault::TimedOut);
+    }
     let mut world = pool.take().map_err(|fault| *fault)?;
     world.state.begin(invocation.deadline_ms, invocation.cancel);
     let outcome = Call { world: &mut world, invocation: &invocation, pending: FuturesUnordered::new() }.run().await;

@@ -27,8 +27,8 @@ pub(crate) use fetch::response_to_script;
 /// The signature of native functions.
 pub(crate) type Native = fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>;
 
-/// Puts the globals into a new context.
-pub(crate) fn install(context: &mut Context) -> JsResult<()> {
+/// Puts the globals into a new context. Gives what scripts do not find by looking, but must not be able to change either.
+pub(crate) fn install(context: &mut Context) -> JsResult<JsObject> {
     boa_runtime::base64::register(None, context)?;
     boa_runtime::clone::register(None, context)?;
     let natives: [(&str, Native); 14] = [
@@ -53,8 +53,8 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     }
     let prelude = context.eval(Source::from_bytes(include_str!("globals/prelude.js")))?;
     let Some(prelude) = prelude.as_callable() else { return Err(js_error!(Error: "the prelude is not a function")) };
-    prelude.call(&JsValue::undefined(), &[table.into()], context)?;
-    Ok(())
+    let inner = prelude.call(&JsValue::undefined(), &[table.into()], context)?;
+    inner.as_object().ok_or_else(|| js_error!(Error: "the prelude gives no list"))
 }
 
 fn function(name: &str, native: Native, context: &mut Context) -> JsFunction {

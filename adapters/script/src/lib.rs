@@ -14,7 +14,8 @@
 //! - *Loops*: rounds of all loops of one function's call. *Recursion*: nested calls. *Stack*: 262,144 values.
 //! - *Output*: bytes of the result as JSON.
 //! - *Memory*: the interpreter has no limit of its own. What holds: an `ArrayBuffer` has at most 64 MiB; a string at most 2^32 units;
-//!   10,000 timers, host promises and replies; loops bound how much a script can pile up. A host that needs a hard bound sets it from
+//!   10,000 timers, host promises and replies; loops bound how much a script can pile up. Names given to `Symbol.for` stay until the
+//!   process ends. A host that needs a hard bound sets it from
 //!   outside (128 MB in a Worker, the memory size of a Lambda function, a cgroup), where it ends the process.
 //! - *Not interruptible*: one built-in function at work, such as `'a'.repeat(2 ** 28)`, a sort of a huge array, or a regular expression
 //!   that backtracks without end. The deadline is seen after it.

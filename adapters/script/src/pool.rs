@@ -30,12 +30,20 @@ pub(crate) struct Pool {
 pub(crate) struct Place<'a>(&'a Pool);
 
 impl Pool {
+    /// A place, if one is free.
+    pub(crate) fn try_enter(&self) -> Option<Place<'_>> {
+        if self.active.get() >= MAX_ACTIVE {
+            return None;
+        }
+        self.active.set(self.active.get() + 1);
+        Some(Place(self))
+    }
+
     /// Waits for a place.
     pub(crate) async fn enter(&self) -> Place<'_> {
         poll_fn(|context| {
-            if self.active.get() < MAX_ACTIVE {
-                self.active.set(self.active.get() + 1);
-                return Poll::Ready(Place(self));
+            if let Some(place) = self.try_enter() {
+                return Poll::Ready(place);
             }
             self.waiting.borrow_mut().push_back(context.waker().clone());
             Poll::Pending

@@ -83,14 +83,14 @@ impl World {
         context.insert_data(Keys(keys));
 
         let lasting = [hidden(BORDER, border, &mut context)?, hidden(CHECKPOINT, checkpoint, &mut context)?];
-        globals::install(&mut context)?;
+        let inner = globals::install(&mut context)?;
         let context_functions = globals::ContextFunctions::new(&mut context)?;
         let module = reply::module(&mut context)?;
         // One evaluation that the interpreter can pause: take the function and its arguments, call, give back the result.
         let enter = format!("'use strict';(b=>{{const f=b(),p=b(),c=b();b(f(p,c))}})({BORDER})");
         let enter_function = Script::parse(Source::from_bytes(&enter), None, &mut context)?;
 
-        let mut roots: Vec<JsObject> = lasting.into_iter().chain([module.clone()]).collect();
+        let mut roots: Vec<JsObject> = lasting.into_iter().chain([module.clone(), inner]).collect();
         roots.extend(context_functions.objects());
         let baseline = Baseline::take(roots, &mut context)?;
         *state.lasting.borrow_mut() = baseline.lasting();
@@ -136,7 +136,7 @@ impl World {
             return false;
         }
         if self.state.marked.get() {
-            tracing::debug!("replacing a script world: a private element was put on a built-in object");
+            tracing::debug!("replacing a script world: a private element was put on an object that may outlive the call");
             return false;
         }
         self.baseline.restore(&mut self.context)

@@ -181,8 +181,10 @@ impl HostHooks for Hooks {
         Err(js_error!(EvalError: "code cannot be made from strings here (`eval`, `Function`)"))
     }
 
-    fn ensure_can_add_private_element(&self, object: &JsObject, _: &mut Context) -> JsResult<()> {
-        if self.0.lasting.borrow().contains(object) {
+    fn ensure_can_add_private_element(&self, object: &JsObject, context: &mut Context) -> JsResult<()> {
+        // The arrays of template literals last as well, and cannot be listed; but they are frozen.
+        let is_open = object.is_extensible(context).unwrap_or(false);
+        if !is_open || self.0.lasting.borrow().contains(object) {
             self.0.marked.set(true);
         }
         Ok(())

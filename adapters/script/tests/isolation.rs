@@ -46,6 +46,10 @@ const PROBE: &str = r#"() => {
   check('private', () => { class C { #evil; static has(o) { return #evil in o } }
     return ![Array.prototype, Object.prototype, globalThis, Math, Atomics, fetch, host].some(o => C.has(o)) });
   check('host', () => Object.isFrozen(host) && Object.keys(host).join() === 'success,error,required,toolError');
+  check('inner functions', () => { const map = Array.prototype.map; let seen; Array.prototype.map = function (f) { seen = f; return [] };
+    console.log(1); Array.prototype.map = map; return seen.evil === undefined });
+  check('inner expressions', () => { const test = RegExp.prototype.test; let seen; RegExp.prototype.test = function (text) { seen ??= this; return test.call(this, text) };
+    new Headers({ a: '1' }); RegExp.prototype.test = test; return seen.evil === undefined && seen.lastIndex === 0 });
   check('template', () => { const t = (s => s)`a${1}b`; return t.evil === undefined && Object.isFrozen(t) });
   return found;
 }"#;
@@ -116,6 +120,8 @@ const HOSTILE: &[&str] = &[
     "URL.prototype.evil = 1; Headers.prototype.get = () => 'evil'; Response.evil = 1",
     "crypto.evil = 1; crypto.randomUUID = () => 'evil'",
     "crypto.subtle.digest = () => 'evil'",
+    "Array.prototype.map = function (f) { f.evil = 1; return [] }; console.log(1)",
+    "RegExp.prototype.test = function () { this.evil = 1; this.lastIndex = 3; return true }; new Headers({ a: '1' })",
     // What crosses the border
     "host.evil = 1",
     "host.success = () => 'evil'",
@@ -125,6 +131,8 @@ const HOSTILE: &[&str] = &[
     "ctx.signal.evil = 1; ctx.request.headers.evil = 1",
     "Object.getPrototypeOf(ctx).evil = 1",
     "leak = 'evil'; leak2.evil = 1",
+    "$millrace_border.evil = 1; $millrace_checkpoint.evil = 1",
+    "$millrace_border('evil'); $millrace_border = 1",
     // Code from strings
     "(0, eval)('var evil = 1; let evil2 = 2')",
     "eval('globalThis.evil = 1')",
@@ -146,6 +154,7 @@ const HOSTILE: &[&str] = &[
     "class B { constructor(o) { return o } } class C extends B { #evil = 1 } new C(Math); new C(fetch); new C(host); new C(Atomics)",
     "class B { constructor(o) { return o } } class C extends B { #evil() {} } new C(Object.prototype)",
     "(s => { try { s.evil = 1 } catch {} try { s.raw.evil = 1 } catch {} })`a${1}b`",
+    "class B { constructor(o) { return o } } class C extends B { #evil = 1 } new C((s => s)`t`)",
     "const r = /a/g; r.lastIndex = 5; r.evil = 1",
     "Symbol.for('evil'); Symbol.prototype.evil = 1",
     // And then it fails

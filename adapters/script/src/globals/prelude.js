@@ -388,9 +388,10 @@
 
   // fetch
 
-  const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+  // A literal makes a new object each time it is evaluated: a shared one would be handed to a patched `RegExp.prototype.test`.
+  const isToken = text => /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text);
   const headerName = name => {
-    if (!TOKEN.test(String(name))) throw new TypeError(`\`${name}\` is not a header name`);
+    if (!isToken(String(name))) throw new TypeError(`\`${name}\` is not a header name`);
     return String(name).toLowerCase();
   };
   const headerValue = value => {
@@ -507,7 +508,7 @@
       const method = String(init.method ?? source?.method ?? 'GET');
       const given = init.body === undefined ? { bytes: source ? peek(source) : null, type: null } : bodyOf(init.body);
       const upper = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'].includes(method.toUpperCase()) ? method.toUpperCase() : method;
-      if (!TOKEN.test(upper)) throw new TypeError(`\`${method}\` is not a method`);
+      if (!isToken(upper)) throw new TypeError(`\`${method}\` is not a method`);
       if (given.bytes !== null && (upper === 'GET' || upper === 'HEAD')) throw new TypeError(`a \`${upper}\` request has no body`);
       super(secret, given.bytes);
       this.#method = upper;
@@ -638,4 +639,7 @@
     define(name, constructor);
     tag(constructor, name);
   }
+
+  // To be frozen, too: a patched built-in function can get hold of what it is handed.
+  return [native, secret, define, tag, show, logger, trip, peek, received, view, hash, isToken, headerName, headerValue, bodyOf, Body, timer, clear];
 })
