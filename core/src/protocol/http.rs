@@ -147,8 +147,9 @@ fn accepts_json(headers: &Headers) -> bool {
     for range in headers.all("accept").flat_map(|value| value.split(',')).map(str::trim).filter(|range| !range.is_empty()) {
         ranges += 1;
         let mut parts = range.split(';').map(str::trim);
-        let kind = parts.next().unwrap_or_default().to_ascii_lowercase();
-        let Some(rank) = ["*/*", "application/*", "application/json"].iter().position(|known| *known == kind) else { continue };
+        let kind = parts.next().unwrap_or_default();
+        let ranks = ["*/*", "application/*", "application/json"];
+        let Some(rank) = ranks.iter().position(|known| known.eq_ignore_ascii_case(kind)) else { continue };
         let refused = parts.any(|part| match part.split_once('=') {
             Some((name, weight)) => name.trim().eq_ignore_ascii_case("q") && weight.trim().parse::<f32>().is_ok_and(|weight| weight <= 0.0),
             None => false,

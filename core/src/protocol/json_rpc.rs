@@ -4,7 +4,6 @@
 //! have different answers, and the second should echo the id.
 
 use alloc::{
-    borrow::Cow,
     boxed::Box,
     format,
     string::{String, ToString},
@@ -223,8 +222,8 @@ impl<'de> Visitor<'de> for DocumentVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Document, A::Error> {
         let mut message = Message { is_object: true, ..Message::default() };
         let mut seen = 0_u8;
-        while let Some(name) = members.next_key::<Cow<'de, str>>()? {
-            let Some(place) = MEMBERS.iter().position(|known| *known == name) else {
+        while let Some(name) = members.next_key::<Name>()? {
+            let Name::Known(place) = name else {
                 members.next_value::<IgnoredAny>()?;
                 continue;
             };
@@ -278,6 +277,32 @@ impl<'de> Visitor<'de> for DocumentVisitor {
 
     fn visit_unit<E>(self) -> Result<Document, E> {
         Ok(Document::Scalar)
+    }
+}
+
+/// The name of a member: its place in [`MEMBERS`], found without keeping the text.
+enum Name {
+    Known(usize),
+    Other,
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_identifier(NameVisitor)
+    }
+}
+
+struct NameVisitor;
+
+impl Visitor<'_> for NameVisitor {
+    type Value = Name;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a name")
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Name, E> {
+        Ok(MEMBERS.iter().position(|known| *known == name).map_or(Name::Other, Name::Known))
     }
 }
 
