@@ -8,10 +8,19 @@ use crate::{
     yaml::{Document, Node},
 };
 
+/// The most diagnostics of one run. Placing one costs as much as its text is long; a file made to be wrong must not take for ever.
+const MAX: usize = 1000;
+
+/// The longest message, in characters: names in it are the author's.
+const MAX_MESSAGE: usize = 400;
+
 /// The diagnostics of one run.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
     list: Vec<Diagnostic>,
+    /// How many came when there were [`MAX`] already.
+    omitted: usize,
+    omitted_errors: bool,
 }
 
 impl Findings {
@@ -34,25 +43,35 @@ impl Findings {
         message: impl Into<String>,
         help: impl Into<String>,
     ) {
+        if self.is_full(severity) {
+            return;
+        }
         let help = Some(help.into()).filter(|help| !help.is_empty());
         self.push(source.diagnostic(severity, range, message.into(), help));
     }
 
     /// Notes a problem inside the text of a scalar, at its place in the file.
     pub(crate) fn problem(&mut self, document: &Document, node: &Node, problem: Problem) {
+        if self.is_full(problem.severity) {
+            return;
+        }
         let range = node.locate(&document.source, problem.range);
         self.push(document.source.diagnostic(problem.severity, range, problem.message, problem.help));
     }
 
     /// Notes a finished diagnostic.
     pub(crate) fn push(&mut self, mut diagnostic: Diagnostic) {
-        diagnostic.help = diagnostic.help.map(|help| sentence(&help));
+        if self.is_full(diagnostic.severity) {
+            return;
+        }
+        diagnostic.message = cut(diagnostic.message);
+        diagnostic.help = diagnostic.help.map(|help| cut(sentence(&help)));
         self.list.push(diagnostic);
     }
 
     /// Whether one of them is an error.
     pub(crate) fn has_errors(&self) -> bool {
-        self.list.iter().any(|found| found.severity == Severity::Error)
+        self.omitted_errors || self.list.iter().any(|found| found.severity == Severity::Error)
     }
 
     /// All of them, by file and place, each once.
@@ -61,7 +80,27 @@ impl Findings {
             (&a.file, a.line, a.column, a.severity, &a.message, &a.help).cmp(&(&b.file, b.line, b.column, b.severity, &b.message, &b.help))
         });
         self.list.dedup();
+        if let (1.., Some(last)) = (self.omitted, self.list.last()) {
+            let more = Diagnostic {
+                severity: if self.omitted_errors { Severity::Error } else { Severity::Warning },
+                length: 0,
+                message: format!("{} more problems are not shown", self.omitted),
+                help: Some("Mend these first.".into()),
+                ..last.clone()
+            };
+            self.list.push(more);
+        }
         self.list
+    }
+
+    /// Whether one more is too much; counts it then.
+    fn is_full(&mut self, severity: Severity) -> bool {
+        if self.list.len() < MAX {
+            return false;
+        }
+        self.omitted += 1;
+        self.omitted_errors |= severity == Severity::Error;
+        true
     }
 }
 
@@ -74,4 +113,11 @@ fn sentence(text: &str) -> String {
         sentence.push('.');
     }
     sentence
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(MAX_MESSAGE) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text,
+    }
 }

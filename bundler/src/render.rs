@@ -8,6 +8,9 @@ use crate::{Diagnostic, Severity, source::Source, tree::MAX_YAML};
 
 const WIDTH: usize = 100;
 
+/// The longest line that is shown, in bytes.
+const MAX_LINE: usize = 500;
+
 /// Renders diagnostics, each with its place, its line and its remedy, and counts them at the end.
 pub(crate) fn render(folder: &Path, diagnostics: &[Diagnostic], colour: bool) -> String {
     let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
@@ -28,7 +31,9 @@ pub(crate) fn render(folder: &Path, diagnostics: &[Diagnostic], colour: bool) ->
 /// Renders one with its line; false where there is none to show.
 fn one(handler: &GraphicalReportHandler, diagnostic: &Diagnostic, source: Option<&Source>, text: &mut String) -> bool {
     let Some(source) = source else { return false };
-    let Some(line) = source.line(diagnostic.line.saturating_sub(1)).filter(|line| !line.is_empty()) else { return false };
+    let Some(line) = source.line(diagnostic.line.saturating_sub(1)).filter(|line| (1..=MAX_LINE).contains(&line.len())) else {
+        return false;
+    };
     let written = source.slice(line.clone());
     let byte = |column: usize| line.start + written.char_indices().nth(column).map_or(written.len(), |(at, _)| at);
     let start = byte(diagnostic.column.saturating_sub(1));

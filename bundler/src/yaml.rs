@@ -4,7 +4,12 @@
 //! and what hides mistakes: a key twice, several documents, tags of one's own, more than [`MAX_DEPTH`] levels, more than
 //! [`MAX_NODES`] nodes once aliases are followed.
 
-use std::{borrow::Cow, collections::BTreeMap, ops::Range, rc::Rc};
+use std::{
+    borrow::Cow,
+    collections::{BTreeMap, BTreeSet},
+    ops::Range,
+    rc::Rc,
+};
 
 use saphyr::Scalar;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
@@ -205,7 +210,12 @@ struct Open {
 
 enum Content {
     List(Vec<Node>),
-    Map { entries: Vec<Entry>, key: Option<(Option<String>, Range<usize>)> },
+    /// `places`: the keys so far, and the byte that each stands at.
+    Map {
+        entries: Vec<Entry>,
+        places: BTreeMap<String, usize>,
+        key: Option<(Option<String>, Range<usize>)>,
+    },
 }
 
 struct Builder<'a> {
@@ -265,7 +275,9 @@ impl<'a> Builder<'a> {
                 self.add(Node { data, range, style }, anchor)
             }
             Event::SequenceStart(anchor, tag) => self.start(range, anchor, tag, Content::List(Vec::new())),
-            Event::MappingStart(anchor, tag) => self.start(range, anchor, tag, Content::Map { entries: Vec::new(), key: None }),
+            Event::MappingStart(anchor, tag) => {
+                self.start(range, anchor, tag, Content::Map { entries: Vec::new(), places: BTreeMap::new(), key: None })
+            }
             Event::SequenceEnd | Event::MappingEnd => self.end(&range),
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
@@ -313,16 +325,19 @@ impl<'a> Builder<'a> {
         match self.open.last_mut().map(|open| &mut open.content) {
             None => self.root = Some(node),
             Some(Content::List(items)) => items.push(node),
-            Some(Content::Map { entries, key }) => match key.take() {
+            Some(Content::Map { entries, places, key }) => match key.take() {
                 None => *key = Some(key_of(self.source, self.findings, &node)),
                 Some((None, _)) => {}
-                Some((Some(name), key_range)) => match entries.iter().find(|entry| entry.key == name) {
+                Some((Some(name), key_range)) => match places.get(&name) {
                     Some(first) => {
-                        let (line, _) = self.source.position(first.key_range.start);
+                        let (line, _) = self.source.position(*first);
                         let help = format!("It is there already, in line {line}. Keep one of them.");
                         self.findings.error(self.source, key_range, format!("`{name}` is there twice"), help);
                     }
-                    None => entries.push(Entry { key: name, key_range, value: node }),
+                    None => {
+                        places.insert(name.clone(), key_range.start);
+                        entries.push(Entry { key: name, key_range, value: node });
+                    }
                 },
             },
         }
@@ -341,11 +356,8 @@ impl<'a> Builder<'a> {
             if !matches!(part.data, Data::Map(_)) {
                 self.findings.error(self.source, merge.key_range.clone(), "`<<` takes a map or a list of maps", "Name an anchor of a map.");
             }
-            for entry in part.entries() {
-                if !entries.iter().any(|own| own.key == entry.key) {
-                    entries.push(entry.clone());
-                }
-            }
+            let own: BTreeSet<String> = entries.iter().map(|entry| entry.key.clone()).collect();
+            entries.extend(part.entries().iter().filter(|entry| !own.contains(&entry.key)).cloned());
         }
         entries
     }

@@ -202,3 +202,28 @@ fn a_folder_that_is_not_there_is_told() {
     assert!(report.app.is_none());
     assert_eq!(report.diagnostics[0].message, "there is no folder `/no/such/folder`");
 }
+
+#[test]
+fn files_with_thousands_of_mistakes_are_told_in_bounds() {
+    let many_keys: String = (0..40_000).map(|index| format!("k{index}: 1\n")).collect();
+    let same_key = "name: x\n".repeat(40_000);
+    let statement = format!("description: x\nuse: main\nstatement: \"SELECT {}1\"\n", "{{ inputs.x }}, ".repeat(20_000));
+    let long_name = format!("{}: 1\n", "x".repeat(100_000));
+    let files = [
+        ("millrace.yaml", "name: shop"),
+        ("app/adapters/main.yaml", "connector: sqlite\nconnection_string: x.db"),
+        ("app/adapters/long.yaml", long_name.as_str()),
+        ("app/tools/a/config.yaml", many_keys.as_str()),
+        ("app/tools/b/config.yaml", same_key.as_str()),
+        ("app/tools/c/config.yaml", statement.as_str()),
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    support::write(folder.path(), &files);
+    let report = bundle(folder.path(), &options());
+    assert!(report.app.is_none());
+    assert_eq!(report.diagnostics.len(), 1001);
+    assert!(report.diagnostics.last().unwrap().message.ends_with("more problems are not shown"));
+    assert!(report.diagnostics.iter().all(|found| found.message.chars().count() <= 401));
+    let words = render(folder.path(), &report.diagnostics, false);
+    assert!(words.len() < 1 << 20, "{} bytes", words.len());
+}
