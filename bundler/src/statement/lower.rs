@@ -259,10 +259,17 @@ impl<'a> Lowering<'a> {
             self.done.problems.push(slot.misplaced(place));
             return;
         }
-        // `ORDER BY date {{ inputs.dir }}` has a column of that name.
-        let earlier = before.and_then(|before| self.tokens.before(before));
-        let column = self.tokens.is_word(earlier, "BY") || self.tokens.is_sign(earlier, b',') || self.tokens.is_sign(earlier, b'.');
-        if let Some(word) = self.tokens.word(before).filter(|word| !column && self.dialect.typed_literal(word).is_some()) {
+        // `ORDER BY date {{ inputs.dir }}` has a column of that name, which the parser would take for a type.
+        let typed = self.tokens.word(before).filter(|word| {
+            self.dialect.typed_literal(word).is_some() || self.tokens.is_any_word(before, &["DATE", "TIME", "TIMESTAMP", "DATETIME"])
+        });
+        if let (Some(_), Some(before)) = (typed, before)
+            && (position::starts_item(self.tokens, before) || self.tokens.is_sign(self.tokens.before(before), b'.'))
+        {
+            self.done.problems.push(slot.misplaced(Place::Keyword));
+            return;
+        }
+        if let Some(word) = self.tokens.word(before).filter(|word| self.dialect.typed_literal(word).is_some()) {
             let help = format!("write `{word} '{{{{ … }}}}'`: a literal after a type is bound with a cast");
             self.done.problems.push(error(slot.place.clone(), format!("`{}` stands right after the type `{word}`", slot.label), &help));
             return;

@@ -156,7 +156,8 @@ fn is_item(tokens: &Tokens<'_>, token: usize) -> bool {
     ends && starts_item(tokens, first)
 }
 
-fn starts_item(tokens: &Tokens<'_>, first: usize) -> bool {
+/// Whether an item of a `BY` list starts at a token.
+pub(super) fn starts_item(tokens: &Tokens<'_>, first: usize) -> bool {
     let before = tokens.before(first);
     if ends_with_by(tokens, before) {
         return true;
