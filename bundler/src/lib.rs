@@ -32,6 +32,7 @@ pub mod statement;
 mod template;
 mod tool;
 mod tree;
+pub mod types;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Problem, Severity};

@@ -410,3 +410,102 @@ fn programs_do_what_modules_do() {
         assert_eq!(run(&program, expression), *expected, "{name}\n{program}");
     }
 }
+
+/// Every text `"L7"` of the source stands on line 7 of its file, also in the program.
+#[test]
+fn statements_stay_on_their_lines() {
+    let entry = r#"// A comment
+import { lib } from './lib';
+
+interface Gone {
+  a: string;
+}
+
+enum Colour { Red = "L8" }
+/**
+ * More
+ */
+export default async function handler(payload: Gone) {
+  const first = "L13"; const second = "L13";
+
+  if (payload.a === "L15") {
+    return lib("L16");
+  } else if (payload.a) { throw new Error("L17"); }
+  const text = `L18
+    L19 ${payload.a}
+`;
+  type Local = string;
+  class Inner {
+    declare gone: string;
+    kept = "L24";
+
+    method(): Local { return "L26" }
+  }
+  return [
+    first, second, text, Inner, Colour.Red,
+  ].map((x) => {
+    return String(x) + "L31";
+  });
+}
+"#;
+    let lib = "\n\nexport const lib = (x: string) => {\n  return x + \"L4\";\n};\n";
+    let check = |program: &str, source: &str, first: usize| {
+        let lines: Vec<&str> = program.lines().collect();
+        for at in source.match_indices('L').map(|(at, _)| at) {
+            let digits: String = source[at + 1..].chars().take_while(char::is_ascii_digit).collect();
+            let Ok(number) = digits.parse::<usize>() else { continue };
+            let line = lines.get(first + number - 2).copied().unwrap_or("");
+            assert!(line.contains(&format!("L{number}")), "L{number} is not on {line:?}\n{program}");
+        }
+    };
+    let alone = linked(&[("app/handler.ts", &entry.replace("import { lib } from './lib';", "declare const lib: any;"))]);
+    check(&alone.program, entry, 1);
+    assert!(!alone.program.contains("//#"), "{}", alone.program);
+
+    let both = linked(&[("app/handler.ts", entry), ("app/lib.ts", lib)]);
+    assert!(both.program.ends_with("\n//# modules: 1 app/lib.ts | 6 app/handler.ts\n"), "{}", both.program);
+    check(&both.program, lib, 1);
+    check(&both.program, entry, 6);
+    assert_eq!(both.files, [Path::new("app/handler.ts"), Path::new("app/lib.ts")]);
+    assert_eq!(both.exports, ["default"]);
+}
+
+/// The programs of small scripts, to the letter.
+#[test]
+fn small_programs_are_flat() {
+    let cases: &[(&[File<'_>], &str)] = &[
+        (
+            &[("a.ts", "export default function (payload: { a: number }) {\n  return payload.a;\n}\n")],
+            "(function (host) { \"use strict\"; function a_default(payload) {\n\treturn payload.a;\n}\nreturn { __proto__: null, default: a_default };\n})\n",
+        ),
+        (
+            &[(
+                "a.ts",
+                "import { success, type Handler } from 'millrace';\nconst handler: Handler<'a'> = () => success();\nexport default handler;",
+            )],
+            "(function (host) { \"use strict\"; const { success } = host; \nconst handler = () => success();\nconst a_default = handler;\nreturn { __proto__: null, default: a_default };\n})\n",
+        ),
+        (
+            &[("a.ts", "export let n = await 0;\nn++;")],
+            "(async function (host) { \"use strict\"; let n = await 0;\nn++;\nreturn { __proto__: null, get n() { return n; } };\n})\n",
+        ),
+    ];
+    for (files, expected) in cases {
+        let linked = linked(files);
+        assert_eq!(linked.program, *expected);
+    }
+}
+
+#[test]
+fn the_same_files_give_the_same_program() {
+    let files: &[File<'_>] = &[
+        ("x/a.ts", "import { f } from './b'; import * as c from './c'; const f1 = 1; export default () => [f(), c, f1]"),
+        ("x/b.ts", "const f1 = 2, f2 = 3, f3 = 4; export const f = () => [f1, f2, f3]"),
+        ("x/c.ts", "export const f1 = 5; export * from './b'"),
+    ];
+    let first = linked(files);
+    for _ in 0..5 {
+        assert_eq!(linked(files), first);
+    }
+    assert!(!first.program.contains("/tmp"), "{}", first.program);
+}

@@ -226,12 +226,11 @@ fn write_json(out: &mut String, value: &serde_json::Value) {
 }
 
 fn finding(diagnostic: &OxcDiagnostic) -> Finding {
-    let label = diagnostic.labels.first();
+    let message = diagnostic.message.to_string();
+    // The first label is the place, but for a name declared twice it is the innocent first declaration.
+    let twice = message.contains("already been declared");
+    let label = if twice { diagnostic.labels.last() } else { diagnostic.labels.first() };
     let (start, end) = label.map_or((0, 0), |label| (label.offset() as usize, (label.offset() + label.len()) as usize));
-    let mut message = diagnostic.message.to_string();
-    if let Some(text) = label.and_then(|label| label.label()) {
-        message = format!("{message}: {text}");
-    }
     Finding { start, end, message, help: diagnostic.help.as_ref().map(ToString::to_string) }
 }
 

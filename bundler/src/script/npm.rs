@@ -4,7 +4,7 @@
 //! one in `PATH`. Nothing is ever downloaded. The app's folder needs a `package.json`, so that what is bundled is declared somewhere.
 
 use std::{
-    env, fs,
+    env, fs, io,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     sync::atomic::{AtomicU32, Ordering},
@@ -62,7 +62,14 @@ pub fn precheck(folder: &Path, imports: &[Import<'_>]) -> Result<PathBuf, Vec<Di
 /// What [`precheck`] finds, else esbuild's own errors at the places that it names.
 pub fn bundle(folder: &Path, entry: &Path, imports: &[Import<'_>]) -> Result<Bundle, Vec<Diagnostic>> {
     let esbuild = precheck(folder, imports)?;
-    let metafile = Scratch::new();
+    let scratch = match Scratch::new() {
+        Ok(scratch) => scratch,
+        Err(error) => {
+            let message = format!("no temporary folder can be made for esbuild: {}", error.kind());
+            return Err(vec![in_place(imports, &message, "make the system's folder for temporary files writable")]);
+        }
+    };
+    let (outfile, metafile) = (scratch.0.join("bundle.js"), scratch.0.join("meta.json"));
     let run = Command::new(&esbuild)
         .arg(format!("./{}", super::resolve::slashes(entry)))
         .args([
@@ -82,7 +89,8 @@ pub fn bundle(folder: &Path, entry: &Path, imports: &[Import<'_>]) -> Result<Bun
             "--log-limit=0",
             "--color=false",
         ])
-        .arg(format!("--metafile={}", metafile.0.display()))
+        .arg(format!("--outfile={}", outfile.display()))
+        .arg(format!("--metafile={}", metafile.display()))
         .current_dir(folder)
         .env_remove("NODE_PATH")
         .stdin(Stdio::null())
@@ -101,10 +109,13 @@ pub fn bundle(folder: &Path, entry: &Path, imports: &[Import<'_>]) -> Result<Bun
         }
         return Err(diagnostics);
     }
-    let Ok(code) = String::from_utf8(output.stdout) else {
-        return Err(vec![in_place(imports, "esbuild wrote something that is no UTF-8", "report this with the package's name")]);
-    };
-    Ok(Bundle { code, files: inputs(&metafile.0) })
+    match fs::read_to_string(&outfile) {
+        Ok(code) => Ok(Bundle { code, files: inputs(&metafile) }),
+        Err(error) => {
+            let message = format!("what esbuild (`{}`) wrote cannot be read: {}", esbuild.display(), error.kind());
+            Err(vec![in_place(imports, &message, "check that `ESBUILD_BIN` is esbuild")])
+        }
+    }
 }
 
 /// A mistake in what esbuild made.
@@ -190,20 +201,28 @@ fn inputs(metafile: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A file that is gone when this is.
+/// A folder of our own that is gone when this is.
 struct Scratch(PathBuf);
 
 impl Scratch {
-    fn new() -> Self {
+    fn new() -> io::Result<Self> {
         static NUMBER: AtomicU32 = AtomicU32::new(0);
-        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self(env::temp_dir().join(format!("millrace-{}-{number}.json", std::process::id())))
+        loop {
+            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+            let folder = env::temp_dir().join(format!("millrace-{}-{number}", std::process::id()));
+            // Only a folder that was not there is nobody else's.
+            match fs::create_dir(&folder) {
+                Ok(()) => return Ok(Self(folder)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Where esbuild failed there is none.
-        let _ = fs::remove_file(&self.0);
+        // What is left in a temporary folder harms nobody.
+        let _ = fs::remove_dir_all(&self.0);
     }
 }

@@ -1,0 +1,241 @@
+//! `millrace.d.ts`: the types of what scripts get, for editors and `tsc`.
+
+use std::collections::BTreeSet;
+
+use millrace_core::app::{App, Input, InputKind};
+
+/// The declarations of the module `"millrace"` for an app: its functions, the `ctx` and the payload of each kind of script, and the
+/// inputs of every tool.
+///
+/// The text is valid TypeScript whatever the app's names are, and the same for the same app.
+#[must_use]
+pub fn declarations(app: &App) -> String {
+    let mut out = String::from(HEAD);
+    let names = interface_names(app);
+    out.push_str(&env(app));
+    for (tool, name) in app.tools.iter().zip(&names) {
+        out.push_str(&format!("\n  /** The inputs of the tool `{}`, checked and with their defaults. */\n", comment(&tool.name)));
+        out.push_str(&format!("  export interface {name} {}\n", fields(&tool.inputs, 1)));
+    }
+    out.push_str("\n  /** The tools of the app, and their inputs. */\n  export interface Tools {\n");
+    for (tool, name) in app.tools.iter().zip(&names) {
+        out.push_str(&format!("    {}: {name};\n", quoted(&tool.name)));
+    }
+    out.push_str("  }\n");
+    out.push_str(TAIL);
+    out
+}
+
+const HEAD: &str = r#"// Written by `millrace types`. Do not edit: the next run overwrites it.
+declare module "millrace" {
+  /** A value of JSON. */
+  export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+
+  /** A reply made by `success`, `error`, `required` or `toolError`. Return it, or throw it. */
+  export interface Reply {
+    readonly " reply": never;
+  }
+
+  /** A result that is nothing but data. */
+  export function success(data?: unknown): Reply;
+  /** A failure that the model can read and mend. */
+  export function error(message: string): Reply;
+  /** A failure: this field is needed. */
+  export function required(field: string): Reply;
+  /** A failure with a code and with ways out. */
+  export function toolError(code: string, options?: ToolErrorOptions): Reply;
+
+  /** The second argument of `toolError`. */
+  export interface ToolErrorOptions {
+    /** What happened; the code where it is absent. */
+    message?: string;
+    /** What to do about it. */
+    suggestion?: string;
+    /** Names of tools that help. */
+    available_actions?: string[];
+    /** Further facts. */
+    details?: { [key: string]: unknown };
+    /** `error` where it is absent. */
+    severity?: "warning" | "error" | "critical";
+    /** When to try again, in seconds. */
+    retry_after?: number;
+  }
+
+  /** Who calls. */
+  export interface Auth {
+    readonly subject?: string;
+    readonly scopes?: readonly string[];
+    readonly roles?: readonly string[];
+    readonly claims?: { readonly [key: string]: Json };
+    readonly plugin?: string;
+    readonly [key: string]: Json | undefined | readonly string[] | { readonly [key: string]: Json };
+  }
+
+  /** The request of the call. */
+  export interface Request {
+    readonly id: string;
+    /** The listed headers, by lower-case name. */
+    readonly headers: { readonly [name: string]: string | undefined };
+    readonly protocol: string;
+  }
+
+  /** Tells whether the call was given up. */
+  export interface Signal {
+    readonly aborted: boolean;
+    readonly reason: unknown;
+    throwIfAborted(): void;
+  }
+
+  /** Lines in the log of the server. */
+  export interface Log {
+    debug(...values: unknown[]): void;
+    info(...values: unknown[]): void;
+    warn(...values: unknown[]): void;
+    error(...values: unknown[]): void;
+  }
+
+  /** One connection of the app. */
+  export interface Database {
+    /** Runs one statement. The values of `params` are bound, never spliced. */
+    query<Row = { [column: string]: Json }>(statement: string, params?: readonly unknown[]): Promise<Row[]>;
+  }
+
+  /** The second argument of every script. It is frozen. */
+  export interface Context {
+    /** Who calls; absent where the tool asks for no authentication. */
+    readonly auth?: Auth;
+    readonly request: Request;
+    readonly env: Env;
+    readonly signal: Signal;
+    readonly log: Log;
+    /** Tells the caller how far the work is. */
+    progress(done: number, total?: number, message?: string): void;
+    /** One of the app's connections. */
+    db(adapter: Adapter): Database;
+    /** What the app's context and middleware added. */
+    readonly [key: string]: any;
+  }
+"#;
+
+const TAIL: &str = r#"
+  /** A value, now or later. */
+  export type Awaitable<T> = T | Promise<T>;
+
+  /** What a handler gets. */
+  export interface HandlerPayload<Name extends keyof Tools = keyof Tools> {
+    readonly inputs: Tools[Name];
+    readonly tool: Name;
+  }
+  /** A tool's handler: `const handler: Handler<"get-user"> = async ({ inputs }, ctx) => …`. */
+  export type Handler<Name extends keyof Tools = keyof Tools> = (payload: HandlerPayload<Name>, ctx: Context) => unknown;
+
+  /** What an input mapper gets: the inputs as they were sent, before they are checked. */
+  export interface InputMapperPayload {
+    readonly inputs: { [name: string]: Json };
+    readonly tool: string;
+  }
+  /** An input mapper: it returns the new inputs. */
+  export type InputMapper = (payload: InputMapperPayload, ctx: Context) => Awaitable<{ [name: string]: unknown }>;
+
+  /** What an output mapper gets. */
+  export interface OutputMapperPayload<Results = any> {
+    readonly results: Results;
+    readonly tool: string;
+  }
+  /** An output mapper: it returns the new result. */
+  export type OutputMapper<Results = any> = (payload: OutputMapperPayload<Results>, ctx: Context) => unknown;
+
+  /** What an authentication plugin gets. */
+  export interface AuthPluginPayload {
+    readonly headers: { readonly [name: string]: string | undefined };
+    readonly policy: { readonly [name: string]: Json };
+    readonly tool: string;
+  }
+  /** An authentication plugin: it returns who calls, or nothing; it throws to refuse. */
+  export type AuthPlugin = (payload: AuthPluginPayload, ctx: Context) => Awaitable<Auth | null | undefined | void>;
+}
+"#;
+
+/// The variables and the connections that the app lists.
+fn env(app: &App) -> String {
+    let mut out = String::from("\n  /** The variables that `millrace.yaml` lists under `env`. */\n  export interface Env {\n");
+    for name in app.env.iter().collect::<BTreeSet<_>>() {
+        out.push_str(&format!("    readonly {}: string | undefined;\n", quoted(name)));
+    }
+    out.push_str("  }\n");
+    let adapters: BTreeSet<String> = app.adapters.iter().map(|adapter| quoted(&adapter.name)).collect();
+    out.push_str(&format!("\n  /** The names of the app's connections. */\n  export type Adapter = {};\n", union(adapters, "never")));
+    out
+}
+
+/// `get-user` → `GetUserInputs`. Names that would be the same get a number, in the order of the tools.
+fn interface_names(app: &App) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    let names = app.tools.iter().map(|tool| {
+        let words = tool.name.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        let mut base: String = words.map(|word| word[..1].to_ascii_uppercase() + &word[1..]).collect();
+        if base.is_empty() || base.starts_with(|c: char| c.is_ascii_digit()) {
+            base.insert_str(0, "Tool");
+        }
+        let mut name = format!("{base}Inputs");
+        let mut number = 2;
+        while !taken.insert(name.clone()) {
+            name = format!("{base}{number}Inputs");
+            number += 1;
+        }
+        name
+    });
+    names.collect()
+}
+
+/// `{ … }` with one line a field.
+fn fields(inputs: &[Input], depth: usize) -> String {
+    if inputs.is_empty() {
+        return "{}".to_owned();
+    }
+    let indent = "  ".repeat(depth);
+    let mut out = String::from("{\n");
+    for input in inputs {
+        let absent = if input.optional && input.default.is_none() { "?" } else { "" };
+        out.push_str(&format!("{indent}  {}{absent}: {};\n", quoted(&input.name), of_input(input, depth + 1)));
+    }
+    out.push_str(&format!("{indent}}}"));
+    out
+}
+
+fn of_input(input: &Input, depth: usize) -> String {
+    let text = if input.allowed.is_empty() {
+        of_kind(input, depth)
+    } else {
+        union(input.allowed.iter().map(|literal| literal.0.to_string()).collect(), "never")
+    };
+    if input.nullable { format!("{text} | null") } else { text }
+}
+
+fn of_kind(input: &Input, depth: usize) -> String {
+    match input.kind {
+        InputKind::String | InputKind::Datetime | InputKind::Date | InputKind::Uuid => "string".to_owned(),
+        InputKind::Int | InputKind::Float => "number".to_owned(),
+        InputKind::Boolean => "boolean".to_owned(),
+        InputKind::Array => match &input.items {
+            Some(items) => format!("Array<{}>", of_input(items, depth)),
+            None => "Json[]".to_owned(),
+        },
+        InputKind::Object if input.fields.is_empty() => "{ [key: string]: Json }".to_owned(),
+        InputKind::Object => fields(&input.fields, depth),
+        InputKind::Json => "Json".to_owned(),
+    }
+}
+
+fn union(parts: BTreeSet<String>, empty: &str) -> String {
+    if parts.is_empty() { empty.to_owned() } else { parts.into_iter().collect::<Vec<_>>().join(" | ") }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+/// Text that cannot end a comment.
+fn comment(text: &str) -> String {
+    text.replace("*/", "* /")
+}

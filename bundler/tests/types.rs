@@ -1,0 +1,127 @@
+//! `millrace.d.ts` is TypeScript, and says what the app says.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+use millrace_bundler::types::declarations;
+use millrace_core::app::{
+    Adapter, App, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, ScriptLimits, ScriptRef, Server, Tool,
+};
+use oxc::{allocator::Allocator, parser::Parser, semantic::SemanticBuilder, span::SourceType};
+use serde_json::json;
+
+fn input(name: &str, kind: InputKind) -> Input {
+    Input {
+        name: name.to_owned(),
+        kind,
+        optional: false,
+        nullable: false,
+        default: None,
+        allowed: Vec::new(),
+        min: None,
+        max: None,
+        pattern: None,
+        format: None,
+        items: None,
+        fields: Vec::new(),
+        header: None,
+    }
+}
+
+fn tool(name: &str, inputs: Vec<Input>) -> Tool {
+    Tool {
+        name: name.to_owned(),
+        path: name.to_owned(),
+        descriptor: String::new(),
+        auth: None,
+        inputs,
+        map_input: None,
+        execute: Execute::Script(ScriptRef { script: 0, export: "default".to_owned() }),
+        map_output: None,
+        cache: None,
+        errors: Errors { style: ErrorStyle::Result, expose: false, on: Vec::new() },
+        limits: Limits { timeout_ms: 1, output_bytes: 1, script: ScriptLimits { loops: 1, recursion: 1, output_bytes: 1 } },
+        results_as_rows: false,
+    }
+}
+
+fn app() -> App {
+    let object = Input {
+        fields: vec![input("a-b", InputKind::Date), Input { nullable: true, ..input("c", InputKind::Float) }],
+        ..input("o", InputKind::Object)
+    };
+    App {
+        name: "shop".to_owned(),
+        version: "1".to_owned(),
+        instructions: None,
+        server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), body_limit: 1 },
+        env: vec!["LLM_KEY".to_owned()],
+        fetch_allow: Vec::new(),
+        adapters: vec![Adapter {
+            name: "primary-db".to_owned(),
+            connector: "sqlite".to_owned(),
+            connection_string: EnvTemplate::default(),
+            options: Vec::new(),
+            timeout_ms: 1,
+            max_rows: 1,
+            read_only: true,
+            seed: None,
+        }],
+        scripts: Vec::new(),
+        tools: vec![
+            tool(
+                "get-user",
+                vec![
+                    input("id", InputKind::Int),
+                    Input { optional: true, ..input("note", InputKind::String) },
+                    Input {
+                        optional: true,
+                        default: Some(Literal(json!("json"))),
+                        allowed: vec![Literal(json!("toon")), Literal(json!("json"))],
+                        ..input("format", InputKind::String)
+                    },
+                    Input {
+                        items: Some(Box::new(Input { allowed: vec![Literal(json!(1)), Literal(json!(2))], ..input("", InputKind::Int) })),
+                        ..input("list", InputKind::Array)
+                    },
+                    Input { nullable: true, ..object },
+                    input("any", InputKind::Json),
+                ],
+            ),
+            tool("get_user", Vec::new()),
+            tool("9*/", vec![input("\"\n", InputKind::Boolean)]),
+        ],
+        prompts: Vec::new(),
+        resources: Vec::new(),
+    }
+}
+
+#[test]
+fn declarations_are_typescript() {
+    for app in [app(), App { tools: Vec::new(), adapters: Vec::new(), env: Vec::new(), ..app() }] {
+        let text = declarations(&app);
+        let allocator = Allocator::default();
+        let parsed = Parser::new(&allocator, &text, SourceType::d_ts()).parse();
+        assert!(parsed.diagnostics.is_empty(), "{:?}\n{text}", parsed.diagnostics);
+        let analysed = SemanticBuilder::new().with_check_syntax_error(true).build(&parsed.program);
+        assert!(analysed.diagnostics.is_empty(), "{:?}\n{text}", analysed.diagnostics);
+        assert_eq!(text, declarations(&app));
+    }
+}
+
+#[test]
+fn declarations_say_what_the_app_says() {
+    let text = declarations(&app());
+    if let Some(path) = std::env::var_os("MILLRACE_TYPES_OUT") {
+        std::fs::write(path, &text).unwrap();
+    }
+    for expected in [
+        "  export interface GetUserInputs {\n    \"id\": number;\n    \"note\"?: string;\n    \"format\": \"json\" | \"toon\";\n    \"list\": Array<1 | 2>;\n    \"o\": {\n      \"a-b\": string;\n      \"c\": number | null;\n    } | null;\n    \"any\": Json;\n  }\n",
+        "  export interface GetUser2Inputs {}\n",
+        "    \"get-user\": GetUserInputs;\n    \"get_user\": GetUser2Inputs;\n",
+        "export interface Tool9Inputs",
+        "    readonly \"LLM_KEY\": string | undefined;\n",
+        "export type Adapter = \"primary-db\";",
+    ] {
+        assert!(text.contains(expected), "wanted\n{expected}\nin\n{text}");
+    }
+}
