@@ -1,2 +1,23 @@
-//! Stub.
-fn main() {}
+//! `millrace`: the command line, and the host called "this machine".
+//!
+//! [`cli`] is what may be said, [`commands`] what it does. [`output`] knows standard output, exit codes and failures.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+mod announce;
+mod app;
+mod cli;
+mod commands;
+mod dev_handler;
+mod output;
+mod serving;
+mod timing;
+mod watch;
+
+use cli::Cli;
+
+fn main() -> ExitCode {
+    output::exit(commands::run(Cli::parse()))
+}

@@ -6,7 +6,7 @@
 //! - [`listener`]: one socket; hands each connection to the isolate with the fewest.
 //! - [`isolate`]: the thread, its runtime, the handler that it answers with and how that is replaced.
 //! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
-//! - [`connectors`] and the other modules: one port of the core each.
+//! - [`ports`]: everything an isolate gives the core; the modules after it are one port each.
 //! - [`logging`]: log lines on standard error.
 
 pub mod clock;
@@ -18,6 +18,7 @@ pub mod isolate;
 pub mod listener;
 pub mod logging;
 pub mod memory_cache;
+pub mod ports;
 pub mod random;
 mod stream;
 pub mod wait_until;

@@ -1,0 +1,64 @@
+//! An app folder as the commands take it.
+
+use std::path::{Path, PathBuf};
+
+use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle, render};
+use millrace_core::{Endpoint, app::App};
+use millrace_native::{connectors, env::Variables, logging, ports, wait_until::Tasks};
+
+use crate::output::{Failure, Outcome, note};
+
+/// An app, and what else the bundler found.
+pub(crate) struct Bundled {
+    pub(crate) app: App,
+    pub(crate) report: Report,
+}
+
+/// Compiles an app folder for this machine.
+pub(crate) fn compile(folder: &Path) -> Report {
+    bundle(folder, &Options { connectors: connectors::NAMES.iter().map(ToString::to_string).collect() })
+}
+
+/// Compiles an app folder; shows errors and warnings on standard error.
+///
+/// # Errors
+/// The app is wrong.
+pub(crate) fn load(folder: &Path) -> Outcome<Bundled> {
+    let mut report = compile(folder);
+    show(folder, &report.diagnostics);
+    match report.app.take() {
+        Some(app) => Ok(Bundled { app, report }),
+        None => Err(Failure::Told),
+    }
+}
+
+/// Shows errors and warnings, and how many there are, on standard error.
+pub(crate) fn show(folder: &Path, diagnostics: &[Diagnostic]) {
+    if !diagnostics.is_empty() {
+        note(render(folder, diagnostics, logging::colours()).trim_end());
+    }
+}
+
+/// `2 errors, 1 warning`
+pub(crate) fn summary(diagnostics: &[Diagnostic]) -> String {
+    let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error).count();
+    format!("{}, {}", count(errors, "error"), count(diagnostics.len() - errors, "warning"))
+}
+
+/// `1 tool`, `2 tools`
+pub(crate) fn count(number: usize, noun: &str) -> String {
+    format!("{number} {noun}{}", if number == 1 { "" } else { "s" })
+}
+
+/// The variables that an app in a folder sees: the process's, and those of the folder's `.env` file.
+///
+/// # Errors
+/// The file cannot be read.
+pub(crate) fn variables(folder: &Path) -> Outcome<Variables> {
+    Variables::of_process_and(&folder.join(".env")).map_err(Failure::wrong)
+}
+
+/// An endpoint for this isolate. `base` is the folder that relative paths of databases are below.
+pub(crate) fn endpoint(app: App, base: PathBuf, variables: Variables, tasks: &Tasks) -> Endpoint {
+    Endpoint::new(app, ports::native(base, variables, tasks))
+}

@@ -1,0 +1,166 @@
+//! What may be said on the command line.
+
+use std::{net::IpAddr, path::PathBuf};
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Turns a folder of YAML files and small scripts into an MCP server.
+#[derive(Parser)]
+#[command(version, about, propagate_version = true, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// What is logged on standard error: error, warn, info, debug, trace, or target=level with commas between
+    #[arg(long, global = true, env = "MILLRACE_LOG", value_name = "LEVEL", hide_env_values = true)]
+    pub(crate) log: Option<String>,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Make a new app that runs at once
+    New(New),
+    /// Find every mistake of an app
+    Check(Check),
+    /// Serve an app on this machine, and again after every change
+    Dev(Dev),
+    /// Call one tool through the real pipeline
+    Call(Call),
+    /// Compile an app into one bundle
+    Build(Build),
+    /// Serve a bundle
+    Serve(Serve),
+    /// Write the schemas with which an editor checks the app's files
+    Schema(Schema),
+    /// Write millrace.d.ts, the types of an app's scripts
+    Types(Types),
+    /// Show what a call of a tool goes through, and where each setting came from
+    Explain(Explain),
+}
+
+#[derive(Args)]
+pub(crate) struct New {
+    /// The folder to make; its last part is the app's name
+    pub(crate) name: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct Check {
+    /// The app's folder
+    #[arg(default_value = ".")]
+    pub(crate) app: PathBuf,
+    /// Ask every database whether it answers, too
+    #[arg(long)]
+    pub(crate) connect: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Dev {
+    /// The app's folder
+    #[arg(default_value = ".")]
+    pub(crate) app: PathBuf,
+    #[command(flatten)]
+    pub(crate) host: Host,
+}
+
+/// Where to listen, and with how many isolates.
+#[derive(Args)]
+pub(crate) struct Host {
+    /// The port; 0 is any free one. Without it, the app's `server.port`
+    #[arg(long, env = "PORT")]
+    pub(crate) port: Option<u16>,
+    /// The address to listen on. Anything but a loopback address lets other machines in
+    #[arg(long, default_value = "127.0.0.1")]
+    pub(crate) host: IpAddr,
+    /// How many isolates (threads with an endpoint each); without it, one for each processor
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) isolates: Option<u16>,
+}
+
+#[derive(Args)]
+pub(crate) struct Call {
+    /// The tool
+    pub(crate) tool: String,
+    /// Its inputs: name=value, or name:=JSON
+    #[arg(value_name = "NAME=VALUE")]
+    pub(crate) inputs: Vec<String>,
+    /// The app's folder
+    #[arg(long, default_value = ".", value_name = "FOLDER")]
+    pub(crate) app: PathBuf,
+    /// A header field of the request, such as "X-API-Key: …"; may be repeated
+    #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
+    pub(crate) headers: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Build {
+    /// The app's folder
+    #[arg(default_value = ".")]
+    pub(crate) app: PathBuf,
+    /// What the bundle is for
+    #[arg(long, value_enum)]
+    pub(crate) target: Target,
+    /// The folder to write to
+    #[arg(long, default_value = "dist", value_name = "DIR")]
+    pub(crate) out: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Where a bundle runs.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Target {
+    /// `millrace serve`
+    Local,
+    /// Cloudflare Workers
+    Worker,
+    /// AWS Lambda
+    Lambda,
+}
+
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// The bundle; relative paths of databases start at its folder
+    pub(crate) bundle: PathBuf,
+    #[command(flatten)]
+    pub(crate) host: Host,
+}
+
+#[derive(Args)]
+pub(crate) struct Schema {
+    /// The app's folder
+    #[arg(default_value = ".")]
+    pub(crate) app: PathBuf,
+    /// The folder to write to; without it, `.millrace` in the app's folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Types {
+    /// The app's folder
+    #[arg(default_value = ".")]
+    pub(crate) app: PathBuf,
+    /// The file to write; without it, `millrace.d.ts` in the app's folder
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Explain {
+    /// The tool
+    pub(crate) tool: String,
+    /// The app's folder
+    #[arg(long, default_value = ".", value_name = "FOLDER")]
+    pub(crate) app: PathBuf,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}

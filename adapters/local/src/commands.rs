@@ -1,0 +1,43 @@
+//! The commands, one a file.
+
+use millrace_native::logging;
+use tracing_subscriber::{Layer, Registry};
+
+use crate::{
+    cli::{Cli, Command},
+    output::{Failure, Outcome},
+    timing::Timings,
+};
+
+mod build;
+mod call;
+mod check;
+mod dev;
+mod explain;
+mod new;
+mod schema;
+mod serve;
+mod types;
+
+/// Runs a command.
+pub(crate) fn run(cli: Cli) -> Outcome {
+    let timings = matches!(cli.command, Command::Call(_)).then(Timings::default);
+    let default = match cli.command {
+        Command::Dev(_) | Command::Serve(_) => "info",
+        _ => "warn",
+    };
+    let filter = logging::filter(cli.log.as_deref().unwrap_or(default)).map_err(Failure::Usage)?;
+    let extra = timings.clone().map(|timings| Box::new(timings) as Box<dyn Layer<Registry> + Send + Sync>);
+    logging::init(filter, extra).map_err(Failure::wrong)?;
+    match cli.command {
+        Command::New(arguments) => new::run(&arguments),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Dev(arguments) => dev::run(arguments),
+        Command::Call(arguments) => call::run(arguments, &timings.unwrap_or_default()),
+        Command::Build(arguments) => build::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Schema(arguments) => schema::run(&arguments),
+        Command::Types(arguments) => types::run(&arguments),
+        Command::Explain(arguments) => explain::run(&arguments),
+    }
+}

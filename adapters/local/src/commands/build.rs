@@ -1,0 +1,36 @@
+//! `millrace build`: an app as one file.
+
+use std::fs;
+
+use serde_json::json;
+
+use crate::{
+    app,
+    cli::{Build, Target},
+    output::{Failure, Outcome, print, print_json},
+};
+
+pub(super) fn run(arguments: &Build) -> Outcome {
+    let target = match arguments.target {
+        Target::Local => "local",
+        Target::Worker => return Err(unsupported("worker")),
+        Target::Lambda => return Err(unsupported("lambda")),
+    };
+    let app = app::load(&arguments.app)?.app;
+    let bytes = app.to_bundle().map_err(Failure::wrong)?;
+    let path = arguments.out.join(format!("{}.bundle", app.name));
+    // A server that reads the bundle at this moment sees the old one or the new one, never a part.
+    let unfinished = path.with_extension("bundle.new");
+    fs::create_dir_all(&arguments.out)
+        .and_then(|()| fs::write(&unfinished, &bytes))
+        .and_then(|()| fs::rename(&unfinished, &path))
+        .map_err(|error| Failure::Wrong(format!("`{}` cannot be written: {error}", path.display())))?;
+    if arguments.json {
+        return print_json(&json!({ "target": target, "bundle": path, "bytes": bytes.len() }));
+    }
+    print(format_args!("{} ({} bytes); serve it with `millrace serve {}`", path.display(), bytes.len(), path.display()))
+}
+
+fn unsupported(target: &str) -> Failure {
+    Failure::Usage(format!("`--target {target}` is not supported yet; use `--target local`"))
+}

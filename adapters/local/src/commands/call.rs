@@ -1,0 +1,175 @@
+//! `millrace call`: one call through the real pipeline, and how long each stage took.
+
+use millrace_core::{
+    Json,
+    app::{App, InputKind},
+    cancel::Cancel,
+    fault::{Fault, Stage},
+    headers::Headers,
+    pipeline::{Call as ToolCall, ContentBlock, ToolResult},
+};
+use millrace_native::{isolate, wait_until::Tasks};
+use serde_json::{Map, json};
+
+use crate::{
+    app,
+    cli::Call,
+    output::{Failure, Outcome, note, print, print_json},
+    timing::{Timing, Timings},
+};
+
+/// The revision of MCP that the call is made in.
+const PROTOCOL: &str = "2026-07-28";
+
+pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
+    let headers = headers(&arguments.headers)?;
+    let app = app::load(&arguments.app)?.app;
+    let inputs = inputs(&app, &arguments.tool, &arguments.inputs)?;
+    let variables = app::variables(&arguments.app)?;
+    let (tool, base) = (arguments.tool.clone(), arguments.app);
+    let call = move || async move {
+        let tasks = Tasks::new();
+        let endpoint = app::endpoint(app, base, variables, &tasks);
+        let cancel = Cancel::new();
+        let call = ToolCall {
+            tool: &tool,
+            arguments: inputs,
+            request_id: "call",
+            headers: &headers,
+            protocol: PROTOCOL,
+            deadline_ms: None,
+            cancel: &cancel,
+        };
+        let outcome = endpoint.pipeline().call(call).await;
+        tasks.drained().await;
+        outcome
+    };
+    let outcome = isolate::run(call).map_err(Failure::wrong)?;
+    let timings = timings.taken();
+    if arguments.json {
+        print_json(&machine(&arguments.tool, &outcome, &timings))?;
+    } else {
+        human(&outcome, &timings)?;
+    }
+    match outcome {
+        Ok(result) if !result.is_error => Ok(()),
+        _ => Err(Failure::Told),
+    }
+}
+
+fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &[Timing]) -> Outcome {
+    match outcome {
+        Ok(result) => {
+            for ContentBlock::Text(text) in &result.content {
+                print(text)?;
+            }
+        }
+        Err(fault) => {
+            note(format_args!("error: {} ({} in stage {})", fault.message, fault.code, fault.stage.as_str()));
+            for line in [&fault.suggestion, &fault.log].into_iter().flatten() {
+                note(format_args!("  {line}"));
+            }
+        }
+    }
+    for timing in timings {
+        note(format_args!("{:>14} {:>10.3} ms", timing.name, timing.duration.as_secs_f64() * 1e3));
+    }
+    Ok(())
+}
+
+fn machine(tool: &str, outcome: &Result<ToolResult, Box<Fault>>, timings: &[Timing]) -> Json {
+    let (result, error) = match outcome {
+        Ok(result) => (result_json(result), Json::Null),
+        Err(fault) => (Json::Null, fault_json(fault)),
+    };
+    let is_stage = |timing: &&Timing| ALL.iter().any(|stage| stage.as_str() == timing.name);
+    let stages: Vec<Json> =
+        timings.iter().filter(is_stage).map(|timing| json!({ "stage": timing.name, "us": timing.duration.as_micros() as u64 })).collect();
+    let ok = matches!(outcome, Ok(result) if !result.is_error);
+    json!({ "ok": ok, "tool": tool, "result": result, "error": error, "timings": stages })
+}
+
+const ALL: [Stage; 13] = [
+    Stage::Resolve,
+    Stage::Authenticate,
+    Stage::Context,
+    Stage::Signal,
+    Stage::MapInput,
+    Stage::Validate,
+    Stage::Middleware,
+    Stage::Guard,
+    Stage::Execute,
+    Stage::MapOutput,
+    Stage::Present,
+    Stage::Sync,
+    Stage::Serialize,
+];
+
+fn result_json(result: &ToolResult) -> Json {
+    let content: Vec<Json> = result.content.iter().map(|ContentBlock::Text(text)| json!({ "type": "text", "text": text })).collect();
+    let mut object = Map::new();
+    object.insert("content".into(), content.into());
+    if let Some(structured) = &result.structured {
+        object.insert("structuredContent".into(), structured.clone());
+    }
+    object.insert("isError".into(), result.is_error.into());
+    if !result.meta.is_empty() {
+        object.insert("_meta".into(), result.meta.iter().cloned().collect::<Map<_, _>>().into());
+    }
+    object.into()
+}
+
+fn fault_json(fault: &Fault) -> Json {
+    json!({
+        "stage": fault.stage.as_str(),
+        "code": fault.code,
+        "message": fault.message,
+        "suggestion": fault.suggestion,
+        "retryable": fault.retryable,
+        "issues": fault.issues.iter().map(|issue| json!({ "field": issue.field, "message": issue.message })).collect::<Vec<_>>(),
+    })
+}
+
+/// `name=value` is text, which stage *validate* makes a number or whatever the input wants; `name:=json` is what it says.
+fn inputs(app: &App, tool: &str, words: &[String]) -> Outcome<Map<String, Json>> {
+    let declared = app.tools.iter().find(|candidate| candidate.name == tool).map_or(&[][..], |tool| &tool.inputs);
+    let mut inputs = Map::new();
+    for word in words {
+        let Some((name, text)) = word.split_once('=') else {
+            return Err(Failure::Usage(format!("`{word}` is no input; write `name=value`, or `name:=JSON`")));
+        };
+        let (name, value) = match name.strip_suffix(':') {
+            Some(name) => {
+                let value = serde_json::from_str(text)
+                    .map_err(|error| Failure::Usage(format!("input `{name}` is no JSON: {error}; write `{name}=…` for plain text")))?;
+                (name, value)
+            }
+            None => {
+                let kind = declared.iter().find(|input| input.name == name).map(|input| input.kind);
+                (name, plain(kind, text))
+            }
+        };
+        if inputs.insert(name.to_owned(), value).is_some() {
+            return Err(Failure::Usage(format!("input `{name}` is given twice; write a list as `{name}:=[…]`")));
+        }
+    }
+    Ok(inputs)
+}
+
+fn plain(kind: Option<InputKind>, text: &str) -> Json {
+    let is_structure = matches!(kind, Some(InputKind::Array | InputKind::Object | InputKind::Json));
+    let parsed = if is_structure { serde_json::from_str(text).ok() } else { None };
+    parsed.unwrap_or_else(|| text.into())
+}
+
+fn headers(words: &[String]) -> Outcome<Headers> {
+    let mut headers = Headers::new();
+    for word in words {
+        // The word may hold a credential: it is not repeated.
+        let Some((name, value)) = word.split_once(':') else {
+            return Err(Failure::Usage("a header field has no `:`; write `--header 'Name: value'`".to_owned()));
+        };
+        headers.append(name.trim(), value.trim());
+    }
+    Ok(headers)
+}

@@ -1,0 +1,106 @@
+//! `millrace dev`: serves an app, and again after every change.
+
+use std::{net::SocketAddr, path::PathBuf, sync::Arc, thread};
+
+use millrace_core::app::App;
+use millrace_native::listener::Replacer;
+
+use crate::{
+    announce::{self, Announcement},
+    app::{self, Bundled, count},
+    cli::Dev,
+    dev_handler::DevHandler,
+    output::{Failure, Outcome, note, tell},
+    serving::{Place, Served},
+    watch::Watch,
+};
+
+pub(super) fn run(arguments: Dev) -> Outcome {
+    let folder = arguments.app;
+    let Bundled { app, report } = app::load(&folder)?;
+    let variables = app::variables(&folder)?;
+    let databases = announce::databases(&app, &folder, &variables)?;
+    let announcement = Announcement::of(&app, databases);
+    let place = Place::of(&arguments.host, app.server.port);
+    let reloads =
+        Reloads { folder: folder.clone(), current: fingerprint(&app), endpoint: (app.server.port, app.server.path.clone()), broken: false };
+    let served = Served { app: Arc::new(app), base: folder, variables, page: true };
+    // Whoever reads that the server is ready may change a file at once.
+    let watch = Watch::start(&reloads.folder, &report.files);
+    place.serve(served, |address: SocketAddr, replacer| {
+        announcement.print(address)?;
+        thread::Builder::new()
+            .name("watch".to_owned())
+            .stack_size(millrace_native::isolate::STACK_BYTES)
+            .spawn(move || reloads.run(watch, &replacer))
+            .map(drop)
+            .map_err(Failure::wrong)
+    })
+}
+
+/// Follows the app's files.
+struct Reloads {
+    folder: PathBuf,
+    /// What is served.
+    current: Option<Vec<u8>>,
+    /// Port and path: they are fixed while the server runs.
+    endpoint: (u16, String),
+    /// The last change left the app broken.
+    broken: bool,
+}
+
+impl Reloads {
+    fn run(mut self, watch: notify::Result<Watch>, replacer: &Replacer<DevHandler>) {
+        let mut watch = match watch {
+            Ok(watch) => watch,
+            Err(error) => return note(format_args!("warning: changes are not seen, start again after one: {error}")),
+        };
+        let mut variables = std::fs::read(self.folder.join(".env")).ok();
+        while watch.changed() {
+            let now = std::fs::read(self.folder.join(".env")).ok();
+            let same_variables = now == variables;
+            variables = now;
+            self.reload(&mut watch, replacer, same_variables);
+        }
+    }
+
+    fn reload(&mut self, watch: &mut Watch, replacer: &Replacer<DevHandler>, same_variables: bool) {
+        let report = app::compile(&self.folder);
+        watch.follow(&report.files);
+        app::show(&self.folder, &report.diagnostics);
+        let Some(app) = report.app else {
+            self.broken = true;
+            return note("the last good app goes on");
+        };
+        let mended = std::mem::take(&mut self.broken);
+        let fingerprint = fingerprint(&app);
+        if same_variables && fingerprint == self.current {
+            if mended {
+                note("mended: the app is as it was");
+            }
+            return;
+        }
+        let variables = match app::variables(&self.folder) {
+            Ok(variables) => variables,
+            Err(failure) => {
+                self.broken = true;
+                tell(&failure);
+                return note("the last good app goes on");
+            }
+        };
+        if (app.server.port, &app.server.path) != (self.endpoint.0, &self.endpoint.1) {
+            note("`server.port` and `server.path` count from the next start");
+        }
+        self.current = fingerprint;
+        let tools = count(app.tools.len(), "tool");
+        let served = Served { app: Arc::new(app), base: self.folder.clone(), variables, page: true };
+        replacer.replace(|| served.make());
+        note(format_args!("reloaded: {tools}"));
+    }
+}
+
+/// Tells one app from another; `None` for one that cannot be encoded, which is like no other.
+fn fingerprint(app: &App) -> Option<Vec<u8>> {
+    use sha2::{Digest as _, Sha256};
+    app.to_bundle().ok().map(|bytes| Sha256::digest(bytes).to_vec())
+}

@@ -1,0 +1,47 @@
+//! `millrace new`: an app that runs at once.
+
+use std::{fs, path::Path};
+
+use crate::{
+    cli::New,
+    output::{Failure, Outcome, print},
+};
+
+/// The files of a new app. `{{name}}` in `millrace.yaml` is its name.
+const FILES: [(&str, &str); 8] = [
+    ("millrace.yaml", include_str!("../../template/millrace.yaml")),
+    (".gitignore", include_str!("../../template/gitignore")),
+    ("app/adapters/notes.yaml", include_str!("../../template/notes.yaml")),
+    ("app/adapters/notes.sql", include_str!("../../template/notes.sql")),
+    ("app/tools/find-notes/config.yaml", include_str!("../../template/find-notes.yaml")),
+    ("app/tools/add-note/config.yaml", include_str!("../../template/add-note.yaml")),
+    ("app/tools/greet/config.yaml", include_str!("../../template/greet.yaml")),
+    ("app/tools/greet/handler.ts", include_str!("../../template/greet.ts")),
+];
+
+pub(super) fn run(arguments: &New) -> Outcome {
+    let folder = &arguments.name;
+    let name = folder.file_name().and_then(|name| name.to_str()).filter(|name| is_name(name)).ok_or_else(|| {
+        let rule = "a name has small letters, digits, `-` and `_`, and begins with a letter";
+        Failure::Usage(format!("`{}` cannot be an app's name: {rule}", folder.display()))
+    })?;
+    if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) || folder.is_file() {
+        return Err(Failure::Usage(format!("`{}` exists already and is not empty; choose another name", folder.display())));
+    }
+    for (path, text) in FILES {
+        write(&folder.join(path), &text.replace("{{name}}", name))?;
+    }
+    print(format_args!("`{name}` is made; start it with `millrace dev {}`", folder.display()))
+}
+
+fn is_name(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_ascii_lowercase())
+        && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-_".contains(&byte))
+}
+
+fn write(path: &Path, text: &str) -> Outcome {
+    let folder = path.parent().unwrap_or(path);
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(path, text))
+        .map_err(|error| Failure::Wrong(format!("`{}` cannot be written: {error}", path.display())))
+}

@@ -1,0 +1,24 @@
+//! `millrace serve`: a bundle as a server.
+
+use std::{fs, path::Path};
+
+use millrace_core::app::App;
+use millrace_native::env::Variables;
+
+use crate::{
+    cli::Serve,
+    output::{Failure, Outcome, print},
+    serving::{Place, Served},
+};
+
+pub(super) fn run(arguments: &Serve) -> Outcome {
+    let shown = arguments.bundle.display();
+    let bytes = fs::read(&arguments.bundle).map_err(|error| Failure::Wrong(format!("`{shown}` cannot be read: {error}")))?;
+    let app = App::from_bundle(&bytes).map_err(|error| Failure::Wrong(format!("`{shown}`: {error}")))?;
+    drop(bytes);
+    let base = arguments.bundle.parent().unwrap_or(Path::new(".")).to_owned();
+    let (name, path, tools) = (app.name.clone(), app.server.path.clone(), app.tools.len());
+    let place = Place::of(&arguments.host, app.server.port);
+    let served = Served { app: app.into(), base, variables: Variables::of_process(), page: false };
+    place.serve(served, |address, _| print(format_args!("`{name}` with {} at http://{address}{path}", crate::app::count(tools, "tool"))))
+}

@@ -1,0 +1,94 @@
+//! The core's endpoint, and in `dev` a page for browsers at `/`.
+
+use std::sync::OnceLock;
+
+use base64::{Engine as _, prelude::BASE64_STANDARD};
+use millrace_core::{
+    Endpoint,
+    headers::Headers,
+    protocol::{Request, Response},
+};
+use millrace_native::http::Handler;
+use sha2::{Digest as _, Sha256};
+
+const PAGE: &str = include_str!("page.html");
+
+/// Stands in the page for the path of the MCP endpoint, in a place that is text.
+const PATH_MARK: &str = "{{path}}";
+
+/// An isolate's handler.
+pub(crate) struct DevHandler {
+    endpoint: Endpoint,
+    page: bool,
+}
+
+impl DevHandler {
+    /// With `page`, a browser gets a page at `/`.
+    pub(crate) fn new(endpoint: Endpoint, page: bool) -> Self {
+        Self { endpoint, page }
+    }
+}
+
+impl Handler for DevHandler {
+    fn body_limit(&self) -> usize {
+        self.endpoint.body_limit()
+    }
+
+    async fn handle(&self, request: Request) -> Response {
+        if self.page && request.path == "/" && matches!(request.method.as_str(), "GET" | "HEAD") {
+            return page(&self.endpoint.app().server.path);
+        }
+        self.endpoint.handle(request).await
+    }
+}
+
+/// The page. It holds nothing of the app: its script asks the MCP endpoint as any client does.
+fn page(mcp_path: &str) -> Response {
+    static POLICY: OnceLock<String> = OnceLock::new();
+    let policy = POLICY.get_or_init(|| {
+        format!(
+            "default-src 'none'; script-src 'sha256-{}'; style-src 'sha256-{}'; connect-src 'self'; base-uri 'none'; form-action 'none'; \
+             frame-ancestors 'none'",
+            hash("script"),
+            hash("style")
+        )
+    });
+    let escaped = mcp_path.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
+    let headers = [
+        ("content-type", "text/html; charset=utf-8"),
+        ("content-security-policy", policy),
+        ("x-content-type-options", "nosniff"),
+        ("referrer-policy", "no-referrer"),
+        ("cache-control", "no-store"),
+    ];
+    Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: PAGE.replacen(PATH_MARK, &escaped, 1).into() }
+}
+
+/// The hash of the page's one element of that name, as a content security policy wants it.
+fn hash(element: &str) -> String {
+    let (open, close) = (format!("<{element}>"), format!("</{element}>"));
+    let text = PAGE.split_once(&open).and_then(|(_, rest)| rest.split_once(&close)).map_or("", |(text, _)| text);
+    BASE64_STANDARD.encode(Sha256::digest(text))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_one_file_and_runs_under_its_policy() {
+        for element in ["script", "style"] {
+            assert_eq!(PAGE.matches(&format!("<{element}")).count(), 1, "{element}");
+            assert!(PAGE.contains(&format!("<{element}>")), "{element}");
+        }
+        for forbidden in ["src=", "href=", "innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "style=", "onclick="]
+        {
+            assert!(!PAGE.contains(forbidden), "{forbidden}");
+        }
+        let page = page("/a\"<b");
+        assert!(String::from_utf8(page.body).unwrap().contains("data-path=\"/a&quot;&lt;b\""));
+        let policy = page.headers.first("content-security-policy").unwrap();
+        assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
+        assert!(!policy.contains("unsafe"), "{policy}");
+    }
+}

@@ -1,0 +1,147 @@
+//! Waits for changes of an app's files.
+
+use std::{
+    collections::BTreeSet,
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, RecvTimeoutError, channel},
+    time::Duration,
+};
+
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
+
+/// How long nothing has to change before a change counts: an editor that saves, or a checkout, is many events.
+const QUIET: Duration = Duration::from_millis(100);
+
+/// The endings of what an app writes itself while it runs.
+const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
+
+/// Watches the folders of an app's files.
+///
+/// Folders and not files: many editors save by putting a new file in the place of the old one, which nobody sees who watches the old.
+pub(crate) struct Watch {
+    watcher: RecommendedWatcher,
+    events: Receiver<notify::Result<Event>>,
+    watched: BTreeSet<PathBuf>,
+    relevant: Relevant,
+}
+
+/// Which paths matter.
+#[derive(Default)]
+struct Relevant {
+    files: BTreeSet<PathBuf>,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl Watch {
+    /// Starts to watch an app's folder. `files` are the files and folders that the bundler read; see [`follow`](Self::follow).
+    ///
+    /// # Errors
+    /// The operating system watches no more, or no such folder.
+    pub(crate) fn start(folder: &Path, files: &[PathBuf]) -> notify::Result<Self> {
+        let (sender, events) = channel();
+        let watcher = notify::recommended_watcher(move |event| drop(sender.send(event)))?;
+        let folder = folder.canonicalize()?;
+        let mut relevant = Relevant::default();
+        relevant.files.insert(folder.join(".env"));
+        let mut watch = Self { watcher, events, watched: BTreeSet::new(), relevant };
+        watch.watch(&folder)?;
+        watch.follow(files);
+        Ok(watch)
+    }
+
+    /// Watches these, too; nothing is ever let go, so that a broken edit does not end the watch of what it broke.
+    pub(crate) fn follow(&mut self, files: &[PathBuf]) {
+        for file in files {
+            let Ok(path) = file.canonicalize() else { continue };
+            let parent = if path.is_dir() {
+                self.relevant.folders.insert(path.clone());
+                path
+            } else {
+                let parent = path.parent().map(Path::to_owned);
+                self.relevant.files.insert(path);
+                let Some(parent) = parent else { continue };
+                parent
+            };
+            if let Err(error) = self.watch(&parent) {
+                tracing::warn!(%error, folder = %parent.display(), "a folder cannot be watched; start again after a change in it");
+            }
+        }
+    }
+
+    /// Waits until something of the app changed, and then until nothing more changes. `false`: there is nothing left to watch.
+    pub(crate) fn changed(&mut self) -> bool {
+        loop {
+            match self.events.recv() {
+                Ok(event) if self.relevant.concerns(&event) => break,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+        loop {
+            match self.events.recv_timeout(QUIET) {
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
+            }
+        }
+    }
+
+    fn watch(&mut self, folder: &Path) -> notify::Result<()> {
+        if !self.watched.contains(folder) {
+            self.watcher.watch(folder, RecursiveMode::NonRecursive)?;
+            self.watched.insert(folder.to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Relevant {
+    fn concerns(&self, event: &notify::Result<Event>) -> bool {
+        match event {
+            Ok(event) => {
+                event.need_rescan() || !matches!(event.kind, EventKind::Access(_)) && event.paths.iter().any(|path| self.has(path))
+            }
+            // Events were lost; something may have changed.
+            Err(_) => true,
+        }
+    }
+
+    fn has(&self, path: &Path) -> bool {
+        self.files.contains(path) || path.parent().is_some_and(|parent| self.folders.contains(parent)) && !is_byproduct(path)
+    }
+}
+
+/// What a database or an editor puts beside the app's files.
+fn is_byproduct(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(|name| name.to_str()) else { return false };
+    let stem = name.strip_suffix("-wal").or(name.strip_suffix("-shm")).or(name.strip_suffix("-journal")).unwrap_or(name);
+    let is_database =
+        Path::new(stem).extension().is_some_and(|ending| DATABASES.iter().any(|database| ending.eq_ignore_ascii_case(database)));
+    is_database || name.starts_with('.') || name.ends_with('~') || name.ends_with(".swp") || name.ends_with(".tmp")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn databases_and_editors_leftovers_are_no_change() {
+        let mut relevant = Relevant::default();
+        relevant.folders.insert("/app".into());
+        relevant.files.extend(["/app/.env".into(), "/elsewhere/seed.sql".into(), "/app/fixed.db".into()]);
+        for path in ["/app/new.yaml", "/app/new-tool", "/app/.env", "/elsewhere/seed.sql", "/app/fixed.db"] {
+            assert!(relevant.has(Path::new(path)), "{path}");
+        }
+        for path in [
+            "/app/shop.db",
+            "/app/shop.db-wal",
+            "/app/shop.SQLITE3-journal",
+            "/app/.x.yaml.swp",
+            "/app/x.yaml~",
+            "/elsewhere/x.yaml",
+            "/app",
+        ] {
+            assert!(!relevant.has(Path::new(path)), "{path}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! The commands: what they print, and their exit codes.
+
+use std::{fs, io::pipe};
+
+use serde_json::{Value as Json, json};
+
+use crate::support::{App, GET_ITEM, app, binary, inside, run};
+
+fn broken() -> App {
+    let app = app();
+    app.write("app/tools/get-item/config.yaml", &format!("{GET_ITEM}nonsense: 1\n"));
+    app
+}
+
+#[test]
+fn exit_codes_are_0_good_1_wrong_2_usage() {
+    let (good, broken) = (app(), broken());
+    for (arguments, code, said) in [
+        (&["check"][..], 0, ""),
+        (&["call", "get-item", "id=1"], 0, ""),
+        (&["explain", "get-item"], 0, ""),
+        (&["call", "get-item", "id=x"], 1, ""),
+        (&["call", "absent"], 1, "tool 'absent' not found"),
+        (&["explain", "absent"], 1, "the app has no tool `absent`; it has: get-item"),
+        (&["serve", "absent.bundle"], 1, "`absent.bundle` cannot be read"),
+        (&["serve", "millrace.yaml"], 1, "not a Millrace bundle"),
+        (&["dev", "absent"], 1, "`absent`"),
+        (&[], 2, "Usage"),
+        (&["check", "--nonsense"], 2, "--nonsense"),
+        (&["build"], 2, "--target"),
+        (&["build", "--target", "worker"], 2, "`--target worker` is not supported yet"),
+        (&["build", "--target", "lambda"], 2, "`--target lambda` is not supported yet"),
+        (&["call", "get-item", "id"], 2, "write `name=value`"),
+        (&["call", "get-item", "id:=x"], 2, "input `id` is no JSON"),
+        (&["call", "get-item", "id=1", "id=2"], 2, "given twice"),
+        (&["call", "get-item", "--header", "secret"], 2, "write `--header 'Name: value'`"),
+        (&["check", "--log", "loud"], 2, "`loud` is no log level"),
+        (&["dev", "--port", "70000"], 2, "70000"),
+        (&["dev", "--isolates", "0"], 2, "0"),
+        (&["new", "Not A Name"], 2, "cannot be an app's name"),
+        (&["new", "app"], 2, "`app` exists already"),
+    ] {
+        let said_now = run(good.path(), arguments);
+        assert_eq!(said_now.code, Some(code), "{arguments:?}: {}", said_now.err);
+        assert!(said_now.err.contains(said), "{arguments:?}: {}", said_now.err);
+        assert!(!said_now.err.contains("panicked"), "{arguments:?}: {}", said_now.err);
+    }
+    for command in [&["check"][..], &["dev"], &["call", "get-item"], &["build", "--target", "local"], &["explain", "get-item"], &["types"]]
+    {
+        let said = run(broken.path(), command);
+        assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{command:?}: {}", said.err);
+        assert!(said.err.contains("`nonsense`") && said.err.contains("config.yaml:7:1"), "{command:?}: {}", said.err);
+        assert!(!said.err.contains('\x1b'), "no colours where there is no terminal: {}", said.err);
+    }
+}
+
+#[test]
+fn check_speaks_json() {
+    let said = run(app().path(), &["check", "--json"]);
+    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [] }));
+
+    let said = run(broken().path(), &["check", "--json"]);
+    assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
+    let mut found = said.json();
+    let help = found["diagnostics"][0]["help"].take();
+    assert!(help.as_str().unwrap().contains("`statement`"), "{help}");
+    let diagnostic = json!({
+        "severity": "error", "file": "app/tools/get-item/config.yaml", "line": 7, "column": 1, "length": 8,
+        "message": "`nonsense` is no key of a tool", "help": null,
+    });
+    assert_eq!(found, json!({ "ok": false, "diagnostics": [diagnostic], "connections": [] }));
+}
+
+#[test]
+fn check_connect_asks_the_database() {
+    let app = app();
+    let said = run(app.path(), &["check", "--connect", "--json"]);
+    assert_eq!(said.json()["connections"], json!([{ "adapter": "main", "connector": "sqlite", "ok": true, "error": null }]));
+    fs::write(app.path().join("main.db"), "this is no database, and long enough to be looked at".repeat(40)).unwrap();
+    let said = run(app.path(), &["check", "--connect"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.err.contains("adapter `main` (sqlite): "), "{}", said.err);
+}
+
+#[test]
+fn call_takes_text_and_json_and_gives_the_result() {
+    let app = app();
+    let said = run(app.path(), &["call", "get-item", "id=1"]);
+    assert_eq!(said.out, "[{\"id\":1,\"name\":\"O'Neil\"}]\n");
+    for stage in ["resolve", "validate", "execute", "serialize", "tools/call"] {
+        assert!(said.err.lines().any(|line| line.trim_start().starts_with(stage) && line.ends_with(" ms")), "{stage}: {}", said.err);
+    }
+    for inputs in [&["id:=2"][..], &["id=2", "note={\"a\":1}"], &["id=2", "note:=[1]"]] {
+        let arguments = [&["call", "get-item", "--json"], inputs].concat();
+        assert_eq!(run(app.path(), &arguments).json()["result"]["content"][0]["text"], "[{\"id\":2,\"name\":\"two\"}]", "{inputs:?}");
+    }
+    let said = run(app.path(), &["call", "get-item", "id=0"]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.out.starts_with("<validation_error action=\"get-item\">"), "{}", said.out);
+    let elsewhere = tempfile::tempdir().unwrap();
+    let said = run(elsewhere.path(), &["call", "get-item", "id=1", "--app", app.path().to_str().unwrap()]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+}
+
+#[test]
+fn call_speaks_json() {
+    let app = app();
+    let mut said = run(app.path(), &["call", "get-item", "id=1", "--json"]).json();
+    let timings = said["timings"].take();
+    let stages: Vec<&str> = timings.as_array().unwrap().iter().map(|timing| timing["stage"].as_str().unwrap()).collect();
+    assert_eq!(stages, ["resolve", "authenticate", "map_input", "validate", "execute", "map_output", "serialize"]);
+    assert!(timings.as_array().unwrap().iter().all(|timing| timing["us"].is_u64()), "{timings}");
+    assert_eq!(said["ok"], true);
+    assert_eq!(said["tool"], "get-item");
+    assert_eq!(said["error"], Json::Null);
+    assert_eq!(said["result"]["isError"], false);
+
+    let said = run(app.path(), &["call", "absent", "--json"]).json();
+    assert_eq!((&said["ok"], &said["result"], &said["error"]["stage"]), (&json!(false), &Json::Null, &json!("resolve")));
+}
+
+#[test]
+fn call_sends_header_fields_and_reads_the_env_file() {
+    let app = app();
+    app.write(
+        "app/tools/secret/config.yaml",
+        "use: main\nstatement: SELECT 1 AS one\nauth: { plugin: api_key, policy: { value: \"{{ env.MY_KEY }}\" } }\n",
+    );
+    app.write(".env", "MY_KEY=hunter2\n");
+    let good = run(app.path(), &["call", "secret", "--header", "X-API-Key: hunter2"]);
+    assert_eq!((good.code, good.out.as_str()), (Some(0), "[{\"one\":1}]\n"), "{}", good.err);
+    for arguments in [&["call", "secret"][..], &["call", "secret", "-H", "X-API-Key: wrong"]] {
+        let refused = run(app.path(), arguments);
+        assert_eq!(refused.code, Some(1), "{arguments:?}");
+        assert!(!refused.err.contains("hunter2"), "{}", refused.err);
+    }
+    app.write(".env", "MY_KEY hunter2\n");
+    let said = run(app.path(), &["call", "secret"]);
+    assert!(said.code == Some(1) && said.err.contains("line 1 of the `.env` file") && !said.err.contains("hunter2"), "{}", said.err);
+}
+
+#[test]
+fn explain_shows_stages_and_places() {
+    let app = app();
+    let said = run(app.path(), &["explain", "get-item", "--json"]).json();
+    assert_eq!(said["tool"], "get-item");
+    assert_eq!(said["stages"].as_array().unwrap().len(), 13);
+    assert_eq!(said["stages"][8], json!({ "stage": "execute", "does": "reads with adapter `main` (sqlite)" }));
+    let settings = said["settings"].as_array().unwrap();
+    let adapter = settings.iter().find(|setting| setting["setting"] == "use").unwrap();
+    assert_eq!(adapter, &json!({ "setting": "use", "value": "main", "place": "app/tools/get-item/config.yaml:2:6" }));
+    let text = run(app.path(), &["explain", "get-item"]).out;
+    assert!(text.contains("reads with adapter `main` (sqlite)") && text.contains("app/tools/get-item/config.yaml:2:6"), "{text}");
+}
+
+#[test]
+fn build_writes_the_same_bundle_twice() {
+    let app = app();
+    let said = run(app.path(), &["build", "--target", "local", "--json"]).json();
+    let bytes = fs::read(app.path().join("dist/small.bundle")).unwrap();
+    assert_eq!(said, json!({ "target": "local", "bundle": "dist/small.bundle", "bytes": bytes.len() }));
+    let again = run(app.path(), &["build", ".", "--target", "local", "--out", "elsewhere"]);
+    assert!(again.out.contains("millrace serve elsewhere/small.bundle"), "{}", again.out);
+    assert_eq!(fs::read(app.path().join("elsewhere/small.bundle")).unwrap(), bytes);
+    assert_eq!(fs::read_dir(app.path().join("dist")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_new_app_runs_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    assert_eq!(run(folder.path(), &["new", "my-notes"]).out, "`my-notes` is made; start it with `millrace dev my-notes`\n");
+    let said = run(folder.path(), &["check", "my-notes", "--json"]);
+    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [] }));
+    let call = |arguments: &[&str]| run(folder.path(), &[&["call"], arguments, &["--app", "my-notes"]].concat());
+    let said = call(&["find-notes", "q=tools"]);
+    assert!(said.code == Some(0) && said.out.contains("A tool is a folder below app/tools."), "{}{}", said.out, said.err);
+    let said = call(&["add-note", "topic=it's", "text=\"; DROP TABLE notes"]);
+    assert_eq!(said.out, "[{\"id\":4,\"topic\":\"it's\",\"text\":\"\\\"; DROP TABLE notes\"}]\n", "{}", said.err);
+    let said = call(&["greet", "name=Ada"]);
+    assert_eq!(said.out, "{\"greeting\":\"Hello, Ada!\",\"letters\":3}\n", "{}", said.err);
+}
+
+#[test]
+fn schema_and_types_are_written_for_editors() {
+    let app = app();
+    let said = run(app.path(), &["schema"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    for name in ["root", "adapter", "tool", "folder", "prompt", "resource"] {
+        let text = fs::read_to_string(inside(app.path(), &format!(".millrace/{name}.schema.json"))).unwrap();
+        let schema: Json = serde_json::from_str(&text).unwrap();
+        assert_eq!(schema["type"], "object", "{name}");
+        assert!(said.out.contains(&format!("./.millrace/{name}.schema.json")), "{}", said.out);
+    }
+    let said = run(app.path(), &["types"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let text = fs::read_to_string(app.path().join("millrace.d.ts")).unwrap();
+    assert!(
+        text.ends_with("export interface Tools {\n    \"get-item\": {\n      id: number;\n      note?: Json;\n    };\n  }\n}\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_failure() {
+    let app = app();
+    for arguments in [&["explain", "get-item"][..], &["check", "--json"], &["call", "get-item", "id=1"]] {
+        let (reader, writer) = pipe().unwrap();
+        drop(reader);
+        let output = binary().current_dir(app.path()).args(arguments).stdout(writer).output().unwrap();
+        let err = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {err}");
+        assert!(!err.contains("panic"), "{arguments:?}: {err}");
+    }
+}

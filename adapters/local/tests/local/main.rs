@@ -1,0 +1,6 @@
+//! The real binary: the command line, and what it serves.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end where it fails")]
+
+mod commands;
+mod serving;
+mod support;

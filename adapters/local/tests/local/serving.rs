@@ -1,0 +1,185 @@
+//! `dev` and `serve`: a real process, real sockets.
+
+use std::{
+    io::{Read as _, Write as _},
+    process::Command,
+    sync::atomic::{AtomicBool, Ordering},
+    thread,
+};
+
+use serde_json::json;
+
+use crate::support::{GET_ITEM, Served, answer, app, binary, call, post, run};
+
+const ITEM: &str = "[{\"id\":1,\"name\":\"O'Neil\"}]";
+
+#[test]
+fn dev_says_everything_and_its_line_works_as_printed() {
+    let app = app();
+    let served = Served::start(app.path(), &["dev"]);
+    let said = &served.said;
+    assert!(said.contains("  get-item  Get one item.\n"), "{said}");
+    let database = app.path().canonicalize().unwrap().join("main.db");
+    assert!(database.exists());
+    assert!(said.contains("main.db (made just now)"), "{said}");
+    // What a shell makes of the line, without curl itself.
+    let line = said.lines().find(|line| line.starts_with("  curl ")).unwrap();
+    let output =
+        Command::new("sh").args(["-c", &format!("curl() {{ for word; do printf '%s\\n' \"$word\"; done; }}\n{line}")]).output().unwrap();
+    let words = String::from_utf8(output.stdout).unwrap();
+    let words: Vec<&str> = words.lines().collect();
+    assert_eq!(words[..2], ["-s", &format!("http://{}/mcp", served.address)]);
+    let (status, body) = post(&mut served.connect(), words.last().unwrap());
+    assert_eq!(status, 200);
+    assert!(body.contains("O'Neil"), "{body}");
+    drop(served);
+    let again = Served::start(app.path(), &["dev"]);
+    assert!(again.said.contains("main.db\n"), "{}", again.said);
+}
+
+#[test]
+fn dev_shows_a_page_and_serve_does_not() {
+    let app = app();
+    let served = Served::start(app.path(), &["dev"]);
+    let mut socket = served.connect();
+    socket.write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
+    let (status, page) = answer(&mut socket);
+    assert_eq!(status, 200);
+    assert!(page.contains("<body data-path=\"/mcp\">"), "{page}");
+    run(app.path(), &["build", "--target", "local"]);
+    let served = Served::start(app.path(), &["serve", "dist/small.bundle"]);
+    let mut socket = served.connect();
+    socket.write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
+    assert_eq!(answer(&mut socket).0, 404);
+    // The bundle carries the seed: the database is made where the bundle is.
+    assert_eq!(served.call("get-item", &json!({ "id": 1 })), ITEM);
+    assert!(app.path().join("dist/main.db").exists());
+}
+
+#[test]
+fn one_connection_carries_calls_and_a_long_body_ends_it() {
+    let app = app();
+    let served = Served::start(app.path(), &["dev", "--isolates", "1"]);
+    let mut socket = served.connect();
+    for _ in 0..10 {
+        assert_eq!(call(&mut socket, "get-item", &json!({ "id": 1 })), ITEM);
+    }
+    let (status, body) = post(&mut socket, &" ".repeat(1025));
+    assert_eq!(status, 413, "{body}");
+    assert_eq!(socket.read(&mut [0]).unwrap(), 0);
+    let (status, _) = post(&mut served.connect(), &" ".repeat(1024));
+    assert_eq!(status, 400);
+    assert_eq!(served.call("get-item", &json!({ "id": 1 })), ITEM);
+}
+
+#[test]
+fn a_thousand_clients_at_once_are_answered() {
+    let app = app();
+    let served = Served::start(app.path(), &["dev", "--isolates", "1"]);
+    let mut sockets: Vec<_> = (0..1000).map(|_| served.connect()).collect();
+    for socket in &mut sockets {
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get-item","arguments":{"id":1}}}"#;
+        write!(
+            socket,
+            "POST /mcp HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+    }
+    for socket in &mut sockets {
+        let (status, body) = answer(socket);
+        assert!(status == 200 && body.contains("O'Neil"), "{status} {body}");
+    }
+}
+
+#[test]
+fn a_broken_edit_is_shown_and_the_last_good_app_goes_on() {
+    let app = app();
+    let served = Served::start(app.path(), &["dev"]);
+    let path = "app/tools/get-item/config.yaml";
+    app.write(path, &GET_ITEM.replace("SELECT id, name", "SELECT id, 'new' AS name"));
+    served.wait_for("reloaded: 1 tool");
+    assert_eq!(served.call("get-item", &json!({ "id": 1 })), "[{\"id\":1,\"name\":\"new\"}]");
+    app.exchange(path, &format!("{GET_ITEM}nonsense: 1\n"));
+    let said = served.wait_for("the last good app goes on");
+    assert!(said.contains("`nonsense`") && said.contains("config.yaml:7:1"), "{said}");
+    assert_eq!(served.call("get-item", &json!({ "id": 1 })), "[{\"id\":1,\"name\":\"new\"}]");
+    app.exchange(path, GET_ITEM);
+    served.wait_for("reloaded: 1 tool");
+    assert_eq!(served.call("get-item", &json!({ "id": 1 })), ITEM);
+    // A new tool in a new folder.
+    app.write("app/tools/deep/er/config.yaml", "use: main\nstatement: SELECT 7 AS seven\n");
+    served.wait_for("reloaded: 2 tools");
+    assert_eq!(served.call("deep-er", &json!({})), "[{\"seven\":7}]");
+    // A variable.
+    app.write("app/tools/deep/er/config.yaml", "use: main\nstatement: SELECT {{ env.SOME_NUMBER }} AS seven\n");
+    served.wait_for("reloaded: 2 tools");
+    app.write(".env", "SOME_NUMBER=8\n");
+    served.wait_for("reloaded: 2 tools");
+    assert_eq!(served.call("deep-er", &json!({})), "[{\"seven\":8}]");
+    // The app's folder itself was broken, and is mended.
+    app.write("millrace.yaml", "name: [\n");
+    served.wait_for("the last good app goes on");
+    app.write("millrace.yaml", "name: small\nversion: 1.2.3\nserver: { port: 1, body_limit: 1kb }\n");
+    served.wait_for("mended");
+}
+
+struct End<'a>(&'a AtomicBool);
+
+impl Drop for End<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn reloads_lose_no_call() {
+    let app = app();
+    let served = Served::start(app.path(), &["dev", "--isolates", "2"]);
+    let done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let callers: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    let (mut kept, mut calls) = (served.connect(), 0);
+                    while !done.load(Ordering::Relaxed) {
+                        assert_eq!(call(&mut kept, "get-item", &json!({ "id": 1 })), ITEM);
+                        assert_eq!(served.call("get-item", &json!({ "id": 1 })), ITEM);
+                        calls += 2;
+                    }
+                    calls
+                })
+            })
+            .collect();
+        // Also where a reload is never said: the callers have to end for the test to fail.
+        let end = End(&done);
+        for number in 0..5 {
+            app.write("app/tools/get-item/config.yaml", &GET_ITEM.replace("Get one", &format!("Get {number} of one")));
+            served.wait_for("reloaded");
+        }
+        drop(end);
+        assert!(callers.into_iter().map(|caller| caller.join().unwrap()).sum::<u32>() > 0);
+    });
+}
+
+#[cfg(unix)]
+#[test]
+fn a_signal_ends_the_process_well() {
+    let app = app();
+    let mut served = Served::start(app.path(), &["dev"]);
+    let mut idle = served.connect();
+    assert_eq!(call(&mut idle, "get-item", &json!({ "id": 1 })), ITEM);
+    assert_eq!(served.terminate(), Some(0));
+    assert_eq!(idle.read(&mut [0]).unwrap(), 0);
+}
+
+#[test]
+fn the_port_comes_from_the_environment_or_is_in_use() {
+    let app = app();
+    let served = Served::of(binary().current_dir(app.path()).arg("dev").env("PORT", "0"));
+    assert_ne!(served.address.port(), 0);
+    let port = served.address.port().to_string();
+    let said = run(app.path(), &["dev", "--port", &port]);
+    assert_eq!(said.code, Some(1));
+    assert!(said.err.contains(&format!("port {port} is in use")) && said.err.contains("--port"), "{}", said.err);
+}
