@@ -1,0 +1,2 @@
+CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT UNIQUE NOT NULL);
+INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c'), (4, 'd');

@@ -1,0 +1,1 @@
+export default (payload: any) => payload.results[0].a;

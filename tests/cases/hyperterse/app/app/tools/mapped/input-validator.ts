@@ -1,0 +1,1 @@
+export default (payload: any) => ({ a: Number(payload.inputs.a) + 1 });

@@ -1,0 +1,1 @@
+export default () => "plain <text> & more";
