@@ -1,1 +1,14 @@
-//! Stub.
+//! The corpus: cases as data, run through every host, the same bytes everywhere.
+//!
+//! A *group* is a folder under `tests/cases/`: an app (`app/`, or `app.link` with the path of one), variables (`env`), a database
+//! (`database.sql`, made as `shop.db` beside the app), and cases. A *case* is a file `NAME.http` with requests and a file `NAME.out` with the answers;
+//! its requests run in order, and so do the cases of a group, on one instance of the app.
+//!
+//! A request is raw HTTP (method and path, header fields, a blank line, the body) or a shorthand, `CALL TOOL ARGUMENTS` for a
+//! client of 2025-06-18 and `MODERN TOOL ARGUMENTS` for one of 2026-07-28, with header fields below it. `###` parts requests.
+
+pub mod case;
+pub mod direct;
+pub mod local;
+
+pub use case::{Case, Exchange, Group, groups};

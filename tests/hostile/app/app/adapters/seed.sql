@@ -1,0 +1,3 @@
+CREATE TABLE canary (id INTEGER PRIMARY KEY, s TEXT);
+INSERT INTO canary VALUES (1, 'alive'), (2, 'and well');
+CREATE TABLE kept (id INTEGER PRIMARY KEY, s TEXT);

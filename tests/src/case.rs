@@ -1,0 +1,197 @@
+//! Groups and cases: reading them, and comparing what came back.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::json;
+
+/// The workspace's folder.
+#[must_use]
+pub fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_path_buf()
+}
+
+/// A folder of cases.
+pub struct Group {
+    /// Its name.
+    pub name: String,
+    /// Where its app is.
+    pub app: PathBuf,
+    /// Environment variables.
+    pub env: Vec<(String, String)>,
+    /// SQL of the database `shop.db`, to be made beside the app.
+    pub database: Option<String>,
+    /// The cases, by name.
+    pub cases: Vec<Case>,
+}
+
+/// A file of requests.
+pub struct Case {
+    /// Its name.
+    pub name: String,
+    /// The file of the expected answers.
+    pub expected: PathBuf,
+    /// The requests.
+    pub requests: Vec<Exchange>,
+}
+
+/// One request, as a client sends it.
+#[derive(Clone, Debug)]
+pub struct Exchange {
+    /// `POST`
+    pub method: String,
+    /// `/mcp`
+    pub path: String,
+    /// Header fields.
+    pub headers: Vec<(String, String)>,
+    /// The body.
+    pub body: String,
+}
+
+/// Reads every group of `tests/cases/`.
+///
+/// # Panics
+/// Where a file cannot be read.
+#[must_use]
+pub fn groups() -> Vec<Group> {
+    let folder = root().join("tests/cases");
+    let mut groups: Vec<Group> = entries(&folder).iter().filter(|path| path.is_dir()).map(|path| group(path)).collect();
+    groups.sort_by(|a, b| a.name.cmp(&b.name));
+    groups
+}
+
+impl Group {
+    /// Copies the app into a folder of its own and makes its database, so that a run leaves nothing behind.
+    ///
+    /// # Panics
+    /// Where the copy fails.
+    #[must_use]
+    pub fn install(&self) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        copy(&self.app, folder.path());
+        if let Some(sql) = &self.database {
+            let database = rusqlite::Connection::open(folder.path().join("shop.db")).and_then(|database| database.execute_batch(sql));
+            database.unwrap_or_else(|error| panic!("{}/database.sql: {error}", self.name));
+        }
+        folder
+    }
+}
+
+impl Case {
+    /// Compares answers with the expected ones; `UPDATE_EXPECT=1` rewrites them instead.
+    ///
+    /// # Errors
+    /// Says what differs.
+    pub fn check(&self, host: &str, answers: &[String]) -> Result<(), String> {
+        let found = answers.join("\n###\n") + "\n";
+        if std::env::var_os("UPDATE_EXPECT").is_some() && host == "core" {
+            return fs::write(&self.expected, found).map_err(|error| error.to_string());
+        }
+        let expected = fs::read_to_string(&self.expected).unwrap_or_default();
+        if expected == found {
+            return Ok(());
+        }
+        let difference = similar_asserts::SimpleDiff::from_str(&expected, &found, "expected", host).to_string();
+        Err(format!("{} differs on {host}; UPDATE_EXPECT=1 rewrites it\n{difference}", self.expected.display()))
+    }
+}
+
+/// An answer as it stands in an expected file. Header fields of the transport are left out.
+#[must_use]
+pub fn answer(request: &Exchange, status: u16, mut headers: Vec<(String, String)>, body: &[u8]) -> String {
+    headers.retain(|(name, _)| !["content-length", "date", "connection", "transfer-encoding", "keep-alive"].contains(&name.as_str()));
+    headers.sort();
+    let mut text = format!("HTTP {status}\n");
+    for (name, value) in headers {
+        text += &format!("{name}: {value}\n");
+    }
+    if !body.is_empty() && request.method != "HEAD" {
+        text += &format!("\n{}", String::from_utf8_lossy(body));
+    }
+    text.trim_end().to_owned()
+}
+
+fn group(folder: &Path) -> Group {
+    let link = folder.join("app.link");
+    let app = if link.exists() { folder.join(read(&link).trim()) } else { folder.join("app") };
+    let variable = |line: &str| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let mut cases: Vec<Case> =
+        entries(folder).iter().filter(|path| path.extension().is_some_and(|extension| extension == "http")).map(|path| case(path)).collect();
+    cases.sort_by(|a, b| a.name.cmp(&b.name));
+    Group {
+        name: name(folder),
+        app,
+        env: fs::read_to_string(folder.join("env")).unwrap_or_default().lines().filter_map(variable).collect(),
+        database: fs::read_to_string(folder.join("database.sql")).ok(),
+        cases,
+    }
+}
+
+fn case(file: &Path) -> Case {
+    let requests = read(file).split("\n###\n").map(|block| exchange(block.trim_end_matches('\n'))).collect();
+    Case { name: name(file), expected: file.with_extension("out"), requests }
+}
+
+fn exchange(block: &str) -> Exchange {
+    let (head, body) = block.split_once("\n\n").unwrap_or((block, ""));
+    let mut lines = head.lines();
+    let first = lines.next().unwrap_or_default();
+    let headers: Vec<(String, String)> =
+        lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect();
+    let (word, rest) = first.split_once(' ').unwrap_or((first, ""));
+    match word {
+        "CALL" => call(rest, headers, false),
+        "MODERN" => call(rest, headers, true),
+        _ => Exchange { method: word.to_owned(), path: rest.to_owned(), headers, body: body.to_owned() },
+    }
+}
+
+fn call(rest: &str, more: Vec<(String, String)>, modern: bool) -> Exchange {
+    let (tool, arguments) = rest.split_once(' ').unwrap_or((rest, "{}"));
+    let mut headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+    let version = if modern { "2026-07-28" } else { "2025-06-18" };
+    headers.push(("mcp-protocol-version".to_owned(), version.to_owned()));
+    let mut meta = String::new();
+    if modern {
+        headers.push(("mcp-method".to_owned(), "tools/call".to_owned()));
+        headers.push(("mcp-name".to_owned(), tool.to_owned()));
+        let keys = json!({ "io.modelcontextprotocol/protocolVersion": version, "io.modelcontextprotocol/clientCapabilities": {} });
+        meta = format!(",\"_meta\":{keys}");
+    }
+    headers.extend(more);
+    // The arguments travel as they are written: what they are is part of the case.
+    let body =
+        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}{meta}}}}}");
+    Exchange { method: "POST".to_owned(), path: "/mcp".to_owned(), headers, body }
+}
+
+fn copy(from: &Path, to: &Path) {
+    for path in entries(from) {
+        let target = to.join(path.file_name().unwrap_or_default());
+        let kept = !["target", ".git", "node_modules", "tests"].contains(&name(&path).as_str());
+        if path.is_dir() && kept && !path.join("Cargo.toml").exists() {
+            fs::create_dir_all(&target).unwrap_or_else(|error| panic!("{}: {error}", target.display()));
+            copy(&path, &target);
+        } else if path.is_file() && path.extension().is_none_or(|extension| extension != "db") {
+            fs::copy(&path, &target).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        }
+    }
+}
+
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.filter_map(|entry| entry.ok().map(|entry| entry.path())).collect();
+    paths.sort();
+    paths
+}
+
+fn read(file: &Path) -> String {
+    fs::read_to_string(file).unwrap_or_else(|error| panic!("{}: {error}", file.display()))
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}

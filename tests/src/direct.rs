@@ -1,0 +1,72 @@
+//! A group against the core itself, with the ports of this machine and no host between.
+
+use std::path::Path;
+
+use millrace_core::{
+    Endpoint,
+    app::App,
+    cancel::Cancel,
+    headers::Headers,
+    protocol::{Body, Request},
+};
+use millrace_native::{Tasks, Variables, ports};
+
+use crate::case::{Exchange, Group, answer};
+
+/// Compiles the app of a group.
+///
+/// # Panics
+/// Where the app has errors.
+#[must_use]
+pub fn compile(folder: &Path) -> App {
+    let options = millrace_bundler::Options { connectors: vec!["sqlite".to_owned()] };
+    let report = millrace_bundler::bundle(folder, &options);
+    let problems = millrace_bundler::render(folder, &report.diagnostics, false);
+    report.app.unwrap_or_else(|| panic!("{}\n{problems}", folder.display()))
+}
+
+/// The answers of every case of a group, case by case.
+///
+/// # Panics
+/// Where the app has errors or the runtime cannot start.
+#[must_use]
+pub fn run(group: &Group) -> Vec<Vec<String>> {
+    let folder = group.install();
+    let app = compile(folder.path());
+    let variables = Variables::of(group.env.iter().cloned());
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap_or_else(|error| panic!("{error}"));
+    tokio::task::LocalSet::new().block_on(&runtime, async {
+        let endpoint = Endpoint::new(app, ports::native(folder.path().to_path_buf(), variables, &Tasks::new()));
+        let mut answers = Vec::new();
+        for case in &group.cases {
+            let mut texts = Vec::new();
+            for request in &case.requests {
+                let response = endpoint.handle(received(request, endpoint.body_limit())).await;
+                let headers = response.headers.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+                texts.push(answer(request, response.status, headers, &response.body));
+                // Work after the response (cache stores) is done before the next request, as it is for a client that waits.
+                tokio::task::yield_now().await;
+            }
+            answers.push(texts);
+        }
+        answers
+    })
+}
+
+fn received(request: &Exchange, limit: usize) -> Request {
+    let mut headers = Headers::new();
+    headers.append("host", "127.0.0.1:8080");
+    for (name, value) in &request.headers {
+        headers.append(name, value.clone());
+    }
+    let body = if request.body.len() > limit { Body::TooLarge } else { Body::Whole(request.body.clone().into_bytes()) };
+    Request {
+        method: request.method.clone(),
+        path: request.path.clone(),
+        headers,
+        body,
+        deadline_ms: None,
+        cancel: Cancel::new(),
+        loopback_only: true,
+    }
+}

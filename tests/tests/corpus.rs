@@ -1,0 +1,61 @@
+//! Every case through every host: the answers of the core are the expected ones, twice, and every host gives the same bytes.
+
+use std::{collections::BTreeSet, fs};
+
+use millrace_tests::{Group, direct, groups, local};
+
+/// Runs all groups on one host and panics with every difference.
+fn check(host: &str, run: impl Fn(&Group) -> Vec<Vec<String>>) {
+    let mut differences = Vec::new();
+    let mut count = 0;
+    for group in groups() {
+        for (case, answers) in group.cases.iter().zip(run(&group)) {
+            count += 1;
+            differences.extend(case.check(host, &answers).err());
+        }
+    }
+    assert!(count >= 80, "only {count} cases were found");
+    assert!(differences.is_empty(), "{} of {count} cases differ\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn the_core_answers_as_expected() {
+    check("core", direct::run);
+}
+
+#[test]
+fn the_core_answers_the_same_again() {
+    check("core, second run", direct::run);
+}
+
+#[test]
+fn the_local_host_answers_the_same() {
+    check("local host", local::run);
+}
+
+#[test]
+fn no_answer_carries_a_secret() {
+    for group in groups() {
+        let secrets: Vec<&str> = group.env.iter().filter(|(name, _)| !name.starts_with("SHOWN")).map(|(_, value)| value.as_str()).collect();
+        for case in &group.cases {
+            let expected = fs::read_to_string(&case.expected).unwrap_or_default();
+            for secret in secrets.iter().filter(|secret| secret.len() > 8) {
+                assert!(!expected.contains(*secret), "{} carries a secret", case.expected.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_expected_answer_belongs_to_a_case() {
+    let cases = groups().into_iter().flat_map(|group| group.cases);
+    let expected: BTreeSet<_> = cases.map(|case| case.expected).collect();
+    let folder = millrace_tests::case::root().join("tests/cases");
+    for group in fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.path().is_dir()) {
+        for file in fs::read_dir(group.path()).unwrap().flatten().map(|entry| entry.path()) {
+            if file.extension().is_some_and(|extension| extension == "out") {
+                assert!(expected.contains(&file), "{} has no case", file.display());
+            }
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Hostile values through the whole pipeline into a real database: each comes back to the byte, in one row, and nothing else changed.
+
+use millrace_core::{
+    Endpoint, Json,
+    cancel::Cancel,
+    headers::Headers,
+    pipeline::{Call, ContentBlock},
+};
+use millrace_native::{Tasks, Variables, ports};
+use millrace_tests::{Group, case::root, direct::compile};
+
+/// What a form of the app makes of a value.
+fn expected(tool: &str, value: &str) -> String {
+    match tool {
+        "composed-end" => format!("a{value}"),
+        "composed-start" => format!("{value}z"),
+        "composed-middle" => format!("it's %{value}% \""),
+        "composed-twice" => format!("{value}|{value}"),
+        _ => value.to_owned(),
+    }
+}
+
+async fn rows(endpoint: &Endpoint, tool: &str, arguments: Json) -> Vec<Json> {
+    let Json::Object(arguments) = arguments else { panic!("arguments are an object") };
+    let call = Call {
+        tool,
+        arguments,
+        request_id: "test",
+        headers: &Headers::new(),
+        protocol: "2026-07-28",
+        deadline_ms: None,
+        cancel: &Cancel::new(),
+    };
+    let result = endpoint.pipeline().call(call).await.unwrap_or_else(|fault| panic!("{tool}: {fault:?}"));
+    let [ContentBlock::Text(text)] = result.content.as_slice() else { panic!("{tool}: {result:?}") };
+    assert!(!result.is_error, "{tool}: {text}");
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{tool}: {error}: {text}"))
+}
+
+#[test]
+fn every_value_comes_back_through_every_form() {
+    let group = Group { name: "hostile".into(), app: root().join("tests/hostile/app"), env: Vec::new(), database: None, cases: Vec::new() };
+    let folder = group.install();
+    let app = compile(folder.path());
+    let tools: Vec<String> = app.tools.iter().map(|tool| tool.name.clone()).collect();
+    let values: Vec<String> =
+        serde_json::from_str(&std::fs::read_to_string(root().join("tests/data/hostile-values.json")).unwrap()).unwrap();
+    assert!(values.len() >= 60 && tools.len() >= 15, "{} values, {} forms", values.len(), tools.len());
+
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    tokio::task::LocalSet::new().block_on(&runtime, async {
+        let endpoint = Endpoint::new(app, ports::native(folder.path().to_path_buf(), Variables::of([]), &Tasks::new()));
+        for tool in &tools {
+            for value in &values {
+                let mut arguments = serde_json::json!({ "s": value });
+                if tool == "in-list" {
+                    arguments["list"] = serde_json::json!(["other", value, "'"]);
+                }
+                let found = rows(&endpoint, tool, arguments).await;
+                assert_eq!(found, [serde_json::json!({ "v": expected(tool, value) })], "{tool} with {value:?}");
+            }
+        }
+    });
+
+    let database = rusqlite::Connection::open(folder.path().join("hostile.db")).unwrap();
+    let one = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(one("SELECT COUNT(*) FROM canary WHERE (id, s) IN (VALUES (1, 'alive'), (2, 'and well'))"), 2);
+    assert_eq!(one("SELECT COUNT(*) FROM canary"), 2);
+    assert_eq!(one("SELECT COUNT(*) FROM sqlite_schema"), 2, "no table came or went");
+    let kept: Vec<String> = {
+        let mut statement = database.prepare("SELECT s FROM kept ORDER BY id").unwrap();
+        statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap()
+    };
+    assert_eq!(kept, [values.clone(), values].concat(), "each insert kept its value");
+}
