@@ -1,0 +1,146 @@
+//! The core with ports that do nothing but answer: what benchmarks measure, with no connector, script or HTTP in it.
+
+use std::rc::Rc;
+
+use millrace_core::{
+    Endpoint, Error, ErrorKind, Result,
+    cancel::Cancel,
+    headers::Headers,
+    ports::{
+        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, Ports, Query,
+        Random, Returned, ScriptEngine, ScriptFault, WaitUntil,
+    },
+    protocol::{Body, Request},
+    secret::Secret,
+    value::{Rows, Value},
+};
+
+use crate::{case::root, direct::compile};
+
+struct Nothing;
+
+impl Clock for Nothing {
+    fn now_ms(&self) -> u64 {
+        1_767_225_600_000
+    }
+
+    fn sleep(&self, _: u64) -> LocalFuture<'static, ()> {
+        Box::pin(std::future::pending())
+    }
+}
+
+impl Random for Nothing {
+    fn fill(&self, buffer: &mut [u8]) {
+        buffer.fill(7);
+    }
+}
+
+impl Env for Nothing {
+    fn var(&self, _: &str) -> Option<Secret<String>> {
+        None
+    }
+}
+
+impl WaitUntil for Nothing {
+    fn wait_until(&self, _: LocalFuture<'static, ()>) {}
+}
+
+impl KvCache for Nothing {
+    fn get<'a>(&'a self, _: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn put<'a>(&'a self, _: &'a str, _: Vec<u8>, _: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+impl HttpClient for Nothing {
+    fn send(&self, _: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
+        Box::pin(async { Err(Error::new(ErrorKind::Unavailable, "no network")) })
+    }
+}
+
+impl ScriptEngine for Nothing {
+    fn call<'a>(&'a self, _: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>> {
+        Box::pin(async { Ok(Returned::Undefined) })
+    }
+}
+
+/// Answers every query with the same ten rows.
+struct TenRows(Rows);
+
+impl Connectors for TenRows {
+    fn open(&self, _: Connection) -> Result<Rc<dyn Connector>> {
+        Ok(Rc::new(Self(self.0.clone())))
+    }
+}
+
+impl Connector for TenRows {
+    fn query<'a>(&'a self, _: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async { Ok(self.0.clone()) })
+    }
+
+    fn ping(&self, _: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+}
+
+/// The sample app on ports that only answer.
+#[must_use]
+pub fn endpoint() -> Endpoint {
+    let row = |id: i64| {
+        let text = |text: &str| Value::Text(text.to_owned());
+        vec![Value::I64(id), text("Alan Allen"), text("user42@example.com"), text("Lisbon"), text("2024-02-12")]
+    };
+    let columns: Vec<String> = ["id", "name", "email", "city", "created_at"].map(String::from).into();
+    let rows = Rows { columns: columns.into(), rows: (1..=10).map(row).collect(), affected: 0 };
+    let ports = Ports {
+        http: Rc::new(Nothing),
+        connectors: Rc::new(TenRows(rows)),
+        cache: Rc::new(Nothing),
+        scripts: Rc::new(Nothing),
+        clock: Rc::new(Nothing),
+        random: Rc::new(Nothing),
+        env: Rc::new(Nothing),
+        wait_until: Rc::new(Nothing),
+    };
+    Endpoint::new(compile(&root()), ports)
+}
+
+/// One `tools/call` of `get-user`, as a client of 2025-06-18 sends it.
+#[must_use]
+pub fn request() -> Request {
+    let mut headers = Headers::new();
+    for (name, value) in [
+        ("host", "127.0.0.1:8080"),
+        ("content-type", "application/json"),
+        ("accept", "application/json, text/event-stream"),
+        ("mcp-protocol-version", "2025-06-18"),
+        ("user-agent", "bench"),
+    ] {
+        headers.append(name, value);
+    }
+    let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get-user","arguments":{"id":42}}}"#;
+    Request {
+        method: "POST".to_owned(),
+        path: "/mcp".to_owned(),
+        headers,
+        body: Body::Whole(body.to_vec()),
+        deadline_ms: None,
+        cancel: Cancel::new(),
+        loopback_only: true,
+    }
+}
+
+/// Runs a future that never waits for the outside.
+///
+/// # Panics
+/// Where it does wait.
+pub fn now<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    match future.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop())) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("the call waits for something"),
+    }
+}
