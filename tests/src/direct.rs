@@ -9,7 +9,7 @@ use millrace_core::{
     headers::Headers,
     protocol::{Body, Request},
 };
-use millrace_native::{Tasks, Variables, ports};
+use millrace_native::{env::Variables, ports, wait_until::Tasks};
 
 use crate::case::{Exchange, Group, answer};
 

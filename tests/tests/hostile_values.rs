@@ -6,7 +6,7 @@ use millrace_core::{
     headers::Headers,
     pipeline::{Call, ContentBlock},
 };
-use millrace_native::{Tasks, Variables, ports};
+use millrace_native::{env::Variables, ports, wait_until::Tasks};
 use millrace_tests::{Group, case::root, direct::compile};
 
 /// What a form of the app makes of a value.

@@ -1,0 +1,99 @@
+//! Every command and snippet of the README, run as a new user would, in an empty folder.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use millrace_tests::{
+    case::root,
+    groups,
+    local::{Host, binary},
+};
+
+/// A fenced block: what stands behind the fence, and the text.
+fn blocks(text: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        if let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) {
+            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
+            found.push((kind.to_owned(), body.join("\n") + "\n"));
+        }
+    }
+    found
+}
+
+fn shell(folder: &Path, script: &str) -> Output {
+    let path = format!("{}:{}", binary().parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
+    Command::new("sh").args(["-euc", script]).current_dir(folder).env("PATH", path).output().unwrap()
+}
+
+fn text(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+#[test]
+fn the_readme_does_what_it_says() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let app = folder.path().join("notes");
+    let sample = groups().into_iter().find(|group| group.name == "sample").unwrap();
+    let installed = sample.install();
+    let mut server = None;
+    let mut last = String::new();
+    let mut ran = 0;
+    for (kind, body) in blocks(&readme) {
+        match kind.as_str() {
+            // The commands that this test stands for: building, testing, installing.
+            "sh" if body == "scripts/test\n" => assert!(root().join("scripts/test").exists()),
+            "sh" if body == "cargo run -- dev\n" => server = Some(Host::dev(installed.path(), &[])),
+            "sh" => {
+                let port = server.as_ref().map_or(0, |host: &Host| host.port);
+                let script = body.replace("cargo install --path adapters/local\n", "").replace("127.0.0.1:8080", &format!("127.0.0.1:{port}"));
+                let output = shell(folder.path(), &script);
+                last = text(&output);
+                assert!(output.status.success(), "{body}\n{last}");
+            }
+            "json" => assert_eq!(body.trim(), last.trim(), "the answer that the README shows"),
+            "yaml" | "ts" => {
+                let (first, rest) = body.split_once('\n').unwrap();
+                let file = app.join(first.trim_start_matches(['#', '/', ' ']));
+                fs::create_dir_all(file.parent().unwrap()).unwrap();
+                fs::write(file, rest).unwrap();
+            }
+            other => panic!("the README has a block of kind `{other}`, which nothing tests"),
+        }
+        ran += 1;
+    }
+    assert!(ran >= 7, "only {ran} blocks were found");
+
+    // The app with the README's tools is good, and they do what the README says.
+    let script = "millrace check notes && millrace call --app notes find-by-text part=e sort=text && millrace call --app notes shout id=1";
+    let output = shell(folder.path(), script);
+    assert!(output.status.success(), "{}", text(&output));
+}
+
+#[test]
+fn the_readme_lists_every_command() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let help = Command::new(binary()).arg("--help").output().unwrap();
+    let help = String::from_utf8_lossy(&help.stdout).into_owned();
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.trim().is_empty());
+    let commands: Vec<&str> = commands.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help").collect();
+    assert!(commands.len() >= 9, "{help}");
+    for command in commands {
+        assert!(readme.contains(&format!("`millrace {command}")), "README.md does not list `millrace {command}`");
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for file in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"] {
+        let text = fs::read_to_string(root().join(file)).unwrap();
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter(|link| !link.contains("://")) {
+            assert!(root().join(link).exists(), "{file} links to `{link}`, which does not exist");
+        }
+    }
+}
