@@ -33,7 +33,7 @@ pub fn compile(folder: &Path) -> App {
 pub fn run(group: &Group) -> Vec<Vec<String>> {
     let folder = group.install();
     let app = compile(folder.path());
-    let variables = Variables::of(group.env.iter().cloned());
+    let variables = Variables::from_iter(group.env.iter().cloned());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap_or_else(|error| panic!("{error}"));
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let endpoint = Endpoint::new(app, ports::native(folder.path().to_path_buf(), variables, &Tasks::new()));

@@ -49,7 +49,7 @@ fn every_value_comes_back_through_every_form() {
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, async {
-        let endpoint = Endpoint::new(app, ports::native(folder.path().to_path_buf(), Variables::of([]), &Tasks::new()));
+        let endpoint = Endpoint::new(app, ports::native(folder.path().to_path_buf(), Variables::default(), &Tasks::new()));
         for tool in &tools {
             for value in &values {
                 let mut arguments = serde_json::json!({ "s": value });
