@@ -7,8 +7,8 @@ use millrace_core::{
     cancel::Cancel,
     headers::Headers,
     ports::{
-        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, Ports, Query,
-        Random, Returned, ScriptEngine, ScriptFault, WaitUntil,
+        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, Ports,
+        Query, Random, Returned, ScriptEngine, ScriptFault, WaitUntil,
     },
     protocol::{Body, Request},
     secret::Secret,

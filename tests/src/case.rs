@@ -118,8 +118,11 @@ fn group(folder: &Path) -> Group {
     let link = folder.join("app.link");
     let app = if link.exists() { folder.join(read(&link).trim()) } else { folder.join("app") };
     let variable = |line: &str| line.split_once('=').map(|(name, value)| (name.to_owned(), value.to_owned()));
-    let mut cases: Vec<Case> =
-        entries(folder).iter().filter(|path| path.extension().is_some_and(|extension| extension == "http")).map(|path| case(path)).collect();
+    let mut cases: Vec<Case> = entries(folder)
+        .iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "http"))
+        .map(|path| case(path))
+        .collect();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     Group {
         name: name(folder),
@@ -163,8 +166,9 @@ fn call(rest: &str, more: Vec<(String, String)>, modern: bool) -> Exchange {
     }
     headers.extend(more);
     // The arguments travel as they are written: what they are is part of the case.
-    let body =
-        format!("{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}{meta}}}}}");
+    let body = format!(
+        "{{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/call\",\"params\":{{\"name\":\"{tool}\",\"arguments\":{arguments}{meta}}}}}"
+    );
     Exchange { method: "POST".to_owned(), path: "/mcp".to_owned(), headers, body }
 }
 

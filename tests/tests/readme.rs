@@ -51,7 +51,8 @@ fn the_readme_does_what_it_says() {
             "sh" if body == "cargo run -- dev\n" => server = Some(Host::dev(installed.path(), &[])),
             "sh" => {
                 let port = server.as_ref().map_or(0, |host: &Host| host.port);
-                let script = body.replace("cargo install --path adapters/local\n", "").replace("127.0.0.1:8080", &format!("127.0.0.1:{port}"));
+                let script =
+                    body.replace("cargo install --path adapters/local\n", "").replace("127.0.0.1:8080", &format!("127.0.0.1:{port}"));
                 let output = shell(folder.path(), &script);
                 last = text(&output);
                 assert!(output.status.success(), "{body}\n{last}");
