@@ -29,7 +29,7 @@ pub fn binary() -> &'static Path {
             let message: serde_json::Value = serde_json::from_str(line).ok()?;
             Some(PathBuf::from(message.get("executable")?.as_str()?))
         };
-        let found = String::from_utf8_lossy(&build.stdout).lines().filter_map(executable).last();
+        let found = String::from_utf8_lossy(&build.stdout).lines().filter_map(executable).next_back();
         found.unwrap_or_else(|| panic!("cargo names no executable"))
     })
 }
