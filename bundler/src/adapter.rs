@@ -26,15 +26,20 @@ pub(crate) static ADAPTER: Record = Record {
     doc: "One connection. `{{ env.X }}` works in every text of the file.",
     fields: &[
         Field::new("name", Shape::Text, "The name that tools `use`; without it, the file's name."),
-        Field::new("connector", Shape::Text, "What it connects to: `sqlite`.").required(),
-        Field::new("connection_string", Shape::Text, "Where to connect. For `sqlite` a file, relative to the app's folder, or `:memory:`.")
-            .required(),
+        Field::new("connector", Shape::Text, "What it connects to: `sqlite`, `libsql` or `d1`.").required(),
+        Field::new(
+            "connection_string",
+            Shape::Text,
+            "Where to connect. For `sqlite` a file, relative to the app's folder, or `:memory:`; for `libsql` `libsql://host`, \
+             `https://host` or `http://host:port`; for `d1` `d1://ACCOUNT_ID/DATABASE_ID`.",
+        )
+        .required(),
         Field::new(
             "options",
             Shape::Map(&Shape::Scalar),
             "`timeout` (of one statement, `30s`), `max_rows` (`10000`), `read_only` (`false`); for `sqlite` also `seed` (a file of SQL, relative to \
              this file, that fills a database which does not exist yet), `create`, `busy_timeout`, `foreign_keys`, `journal_mode`, \
-             `statement_cache`.",
+             `statement_cache`; for `libsql` `auth_token` (or `authToken`, or `jwt`) and `tls`; for `d1` `api_token` and `base_url`.",
         ),
     ],
 };
@@ -42,8 +47,15 @@ pub(crate) static ADAPTER: Record = Record {
 /// The options of every connector.
 const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
 
-/// The options of `sqlite` beyond those of every connector.
-const SQLITE_OPTIONS: [&str; 6] = ["busy_timeout", "create", "foreign_keys", "journal_mode", "seed", "statement_cache"];
+/// The options of a connector beyond those of every one; `None` where its own are not known here.
+fn own_options(connector: &str) -> Option<&'static [&'static str]> {
+    match connector {
+        "sqlite" => Some(&["busy_timeout", "create", "foreign_keys", "journal_mode", "seed", "statement_cache"]),
+        "libsql" => Some(&["authToken", "auth_token", "jwt", "tls"]),
+        "d1" => Some(&["api_token", "base_url"]),
+        _ => None,
+    }
+}
 
 /// The adapters of the app.
 #[derive(Debug, Default)]
@@ -115,9 +127,17 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
         Some(node) => compiler.env_template(&document, node),
         None => EnvTemplate::default(),
     };
-    let Some(connector) = connector else { return };
-    if supported && connector == "sqlite" {
-        check_sqlite(compiler, &document, &connection_string);
+    let Some(mut connector) = connector else { return };
+    if supported
+        && connector == "sqlite"
+        && let Some(scheme) = remote(&connection_string)
+    {
+        // There one name stands for both, as long as it is HTTP.
+        if compiler.imported && !scheme.starts_with("ws") && compiler.options.connectors.iter().any(|known| known == "libsql") {
+            connector = "libsql".to_owned();
+        } else {
+            refuse_remote(compiler, &document, scheme);
+        }
     }
     let adapter = options(compiler, &document, name, connector, connection_string);
     if is_first {
@@ -139,15 +159,17 @@ fn supported(compiler: &mut Compiler<'_>, document: &Document, word: &str) -> bo
     false
 }
 
-/// Refuses a remote database, which `sqlite` of Hyperterse takes, too.
-fn check_sqlite(compiler: &mut Compiler<'_>, document: &Document, connection_string: &EnvTemplate) {
-    let Some(EnvPart::Text(start)) = connection_string.0.first() else { return };
+/// The scheme of a remote database's URL, which `sqlite` of Hyperterse takes, too.
+fn remote(connection_string: &EnvTemplate) -> Option<&'static str> {
+    let Some(EnvPart::Text(start)) = connection_string.0.first() else { return None };
     let start = start.trim_start().to_ascii_lowercase();
-    let remote = ["libsql://", "http://", "https://", "ws://", "wss://"].into_iter().find(|scheme| start.starts_with(scheme));
-    if let (Some(scheme), Some(node)) = (remote, document.root.at("connection_string")) {
-        let message = format!("a database at `{scheme}` is not supported yet");
-        compiler.error(document, node.range.clone(), message, "Name a file, `file:…` or `:memory:`.");
-    }
+    ["libsql://", "http://", "https://", "ws://", "wss://"].into_iter().find(|scheme| start.starts_with(scheme))
+}
+
+fn refuse_remote(compiler: &mut Compiler<'_>, document: &Document, scheme: &str) {
+    let Some(node) = document.root.at("connection_string") else { return };
+    let message = format!("`sqlite` opens files, and this is a database at `{scheme}`");
+    compiler.error(document, node.range.clone(), message, "Write `connector: libsql`, or name a file, `file:…` or `:memory:`.");
 }
 
 fn options(compiler: &mut Compiler<'_>, document: &Document, name: String, connector: String, connection_string: EnvTemplate) -> Adapter {
@@ -161,6 +183,7 @@ fn options(compiler: &mut Compiler<'_>, document: &Document, name: String, conne
         read_only: false,
         seed: None,
     };
+    let own = own_options(&adapter.connector);
     for entry in document.root.at("options").map(Node::entries).unwrap_or_default() {
         match entry.key.as_str() {
             "timeout" => match entry.value.text().and_then(duration_ms).filter(|ms| *ms > 0) {
@@ -176,11 +199,11 @@ fn options(compiler: &mut Compiler<'_>, document: &Document, name: String, conne
                 None => wrong(compiler, document, entry, "It takes `true` or `false`."),
             },
             "seed" if adapter.connector == "sqlite" => adapter.seed = seed(compiler, document, &entry.value),
-            key if adapter.connector == "sqlite" && !SQLITE_OPTIONS.contains(&key) => {
-                let names: Vec<&str> = COMMON_OPTIONS.into_iter().chain(SQLITE_OPTIONS).collect();
-                // Hyperterse hands them on, and the embedded database never looks at them.
+            key if let Some(own) = own.filter(|own| !own.contains(&key)) => {
+                let names: Vec<&str> = COMMON_OPTIONS.into_iter().chain(own.iter().copied()).collect();
+                // Hyperterse hands them on, and the database never looks at them.
                 let severity = if compiler.imported { Severity::Warning } else { Severity::Error };
-                let message = format!("`sqlite` has no option `{key}`");
+                let message = format!("`{}` has no option `{key}`", adapter.connector);
                 let help = meant(key, &names, "Its options are");
                 compiler.findings.report(severity, &document.source, entry.key_range.clone(), message, help);
             }

@@ -1,11 +1,18 @@
 //! The drivers: one file each over the core's ports, and no host code.
 //!
 //! A driver takes a [`Connection`](millrace_core::ports::Connection) and is a
-//! [`Connector`](millrace_core::ports::Connector). Each is a Cargo feature, so that a host builds the ones that it can run:
+//! [`Connector`](millrace_core::ports::Connector). What needs more than Rust is a Cargo feature, so that a host builds what it can run:
 //!
 //! | driver | feature | where |
 //! |---|---|---|
+//! | [`d1`] | | every host: it speaks HTTP |
+//! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
 
+pub mod d1;
+mod json_text;
+pub mod libsql;
+mod pragma;
+mod remote;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

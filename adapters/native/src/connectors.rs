@@ -2,26 +2,31 @@
 
 use std::{path::PathBuf, rc::Rc};
 
-use millrace_connectors::sqlite::Sqlite;
+use millrace_connectors::{d1::D1, libsql::Libsql, sqlite::Sqlite};
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Connection, Connector, Connectors},
+    ports::{Clock, Connection, Connector, Connectors, HttpClient, Random},
 };
 
+use crate::{http_client::NativeHttpClient, random::SystemRandom};
+
 /// Their names, as `connector:` of an adapter has them.
-pub const NAMES: &[&str] = &["sqlite"];
+pub const NAMES: &[&str] = &["sqlite", "libsql", "d1"];
 
 /// Opens connections of one isolate.
 pub struct NativeConnectors {
     base: PathBuf,
+    http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
+    random: Rc<dyn Random>,
 }
 
 impl NativeConnectors {
     /// `base` is the folder that a relative path of a database is below.
     #[must_use]
     pub fn new(base: PathBuf, clock: Rc<dyn Clock>) -> Self {
-        Self { base, clock }
+        // A client of its own: what scripts fetch does not take the databases' connections.
+        Self { base, http: Rc::new(NativeHttpClient::new(clock.clone())), clock, random: Rc::new(SystemRandom) }
     }
 }
 
@@ -29,6 +34,8 @@ impl Connectors for NativeConnectors {
     fn open(&self, connection: Connection) -> Result<Rc<dyn Connector>> {
         match connection.connector.as_str() {
             "sqlite" => Ok(Rc::new(Sqlite::open(connection, &self.base, self.clock.clone())?)),
+            "libsql" => Ok(Rc::new(Libsql::open(&connection, self.http.clone(), self.clock.clone(), self.random.clone())?)),
+            "d1" => Ok(Rc::new(D1::open(&connection, self.http.clone(), self.clock.clone(), self.random.clone())?)),
             other => Err(Error::new(
                 ErrorKind::Configuration,
                 format!(

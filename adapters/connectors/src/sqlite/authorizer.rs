@@ -10,40 +10,7 @@ use std::sync::{
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
 
-/// Pragmas that only tell, whatever their argument.
-const QUESTIONS: &[&str] = &[
-    "collation_list",
-    "compile_options",
-    "data_version",
-    "foreign_key_check",
-    "foreign_key_list",
-    "freelist_count",
-    "function_list",
-    "index_info",
-    "index_list",
-    "index_xinfo",
-    "integrity_check",
-    "module_list",
-    "page_count",
-    "pragma_list",
-    "quick_check",
-    "table_info",
-    "table_list",
-    "table_xinfo",
-];
-
-/// Pragmas that only tell when they have no argument.
-const SETTINGS: &[&str] = &[
-    "application_id",
-    "auto_vacuum",
-    "encoding",
-    "foreign_keys",
-    "journal_mode",
-    "page_size",
-    "query_only",
-    "schema_version",
-    "user_version",
-];
+use crate::pragma;
 
 /// The rules of one connection. It remembers what it refused last, because SQLite's own message names nothing.
 #[derive(Default)]
@@ -94,7 +61,7 @@ impl Authorizer {
                 Some("CREATE TEMP".into())
             }
             AuthAction::Pragma { pragma_name, pragma_value } => {
-                (!is_question(pragma_name, pragma_value)).then(|| format!("PRAGMA {pragma_name}"))
+                (!pragma::is_question(pragma_name, pragma_value.is_some())).then(|| format!("PRAGMA {pragma_name}"))
             }
             AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("load_extension") => Some("load_extension".into()),
             AuthAction::Unknown { code, .. } => Some(format!("action {code}")),
@@ -110,11 +77,6 @@ impl Drop for Reset<'_> {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }
-}
-
-fn is_question(name: &str, value: Option<&str>) -> bool {
-    let is_in = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(name));
-    is_in(QUESTIONS) || (value.is_none() && is_in(SETTINGS))
 }
 
 const fn transaction_word(operation: TransactionOperation) -> &'static str {

@@ -1,11 +1,12 @@
 //! Values of the core ↔ values of SQLite.
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use millrace_core::{Json, value::Value};
+use millrace_core::value::Value;
 use rusqlite::{
     ToSql,
     types::{ToSqlOutput, Value as Owned, ValueRef},
 };
+
+use crate::json_text;
 
 /// A value as SQLite binds it.
 pub(super) struct Bound<'a>(pub(super) &'a Value);
@@ -24,7 +25,7 @@ impl ToSql for Bound<'_> {
             Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
             Value::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
             Value::Json(json) => ToSqlOutput::Owned(Owned::Text(json.to_string())),
-            Value::Array(elements) => ToSqlOutput::Owned(Owned::Text(Json::Array(elements.iter().map(element).collect()).to_string())),
+            Value::Array(elements) => ToSqlOutput::Owned(Owned::Text(json_text::of_array(elements))),
         })
     }
 }
@@ -49,20 +50,5 @@ pub(super) const fn cell_bytes(value: ValueRef<'_>) -> usize {
         ValueRef::Null => 0,
         ValueRef::Integer(_) | ValueRef::Real(_) => 8,
         ValueRef::Text(bytes) | ValueRef::Blob(bytes) => bytes.len(),
-    }
-}
-
-/// An element of an array, for `json_each`: integers stay exact, because SQLite reads them as 64-bit integers.
-fn element(value: &Value) -> Json {
-    match value {
-        Value::Null => Json::Null,
-        Value::Bool(value) => Json::Bool(*value),
-        Value::I64(value) => Json::from(*value),
-        Value::U64(value) => i64::try_from(*value).map_or_else(|_| Json::String(value.to_string()), Json::from),
-        Value::F64(value) => Json::from(*value),
-        Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => Json::String(text.clone()),
-        Value::Bytes(bytes) => Json::String(STANDARD.encode(bytes)),
-        Value::Json(json) => json.clone(),
-        Value::Array(elements) => Json::Array(elements.iter().map(element).collect()),
     }
 }

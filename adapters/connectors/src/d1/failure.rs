@@ -1,0 +1,184 @@
+//! What D1's API says when it fails.
+//!
+//! Errors: <https://developers.cloudflare.com/d1/observability/debug-d1/>.
+
+use std::borrow::Cow;
+
+use millrace_core::{Error, ErrorKind};
+use serde::Deserialize;
+
+use crate::remote::{Failure, excerpt, sqlite_error};
+
+/// What the API says of a token that it does not know, does not take for one, or that may not do this.
+const DENIED: [i64; 6] = [6003, 6111, 7403, 9109, 9106, 10000];
+const UNKNOWN_DATABASE: i64 = 7404;
+const THROTTLED: [i64; 2] = [971, 10429];
+
+/// The database was moved or restarted under the statement, or the way to it broke.
+const TRANSIENT: [&str; 6] = [
+    "Network connection lost",
+    "storage caused object to be reset",
+    "caused object to be reset",
+    "reset because its code was updated",
+    "Cannot resolve D1 DB due to transient issue",
+    "internal error",
+];
+
+#[derive(Deserialize)]
+struct Envelope<'a> {
+    #[serde(borrow)]
+    errors: Vec<Said<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Said<'a> {
+    code: Option<i64>,
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
+
+/// A status other than 200. The body is an envelope, or a page of a proxy.
+pub(super) fn of_answer(status: u16, body: &[u8]) -> Failure {
+    let said = first_error(body);
+    if let Some(failure) = said.as_ref().and_then(of_said) {
+        return failure;
+    }
+    let words = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |said| said.message.into_owned());
+    let error = |kind, message: &str| Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(&words)));
+    match status {
+        401 | 403 => Failure::last(error(ErrorKind::Denied, DENIED_MESSAGE)),
+        404 => Failure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)),
+        413 => Failure::last(error(ErrorKind::TooLarge, "the values are larger than D1 allows")),
+        429 => Failure::last(error(ErrorKind::Busy, BUSY_MESSAGE)),
+        503 => Failure::not_executed(error(ErrorKind::Unavailable, "D1 is not ready")),
+        300..=399 => Failure::last(error(
+            ErrorKind::Configuration,
+            "D1 is at another address, and no redirect is followed; correct option `base_url`",
+        )),
+        500..=599 => Failure::unknown(error(ErrorKind::Unavailable, "D1 failed")),
+        _ => Failure::last(error(ErrorKind::Protocol, "D1 did not accept the request")),
+    }
+}
+
+/// The failure that an envelope of status 200 holds.
+pub(super) fn inside(body: &[u8]) -> Option<Failure> {
+    let said = first_error(body)?;
+    Some(of_said(&said).unwrap_or_else(|| {
+        let error = Error::new(ErrorKind::Protocol, "D1 failed in an unexpected way");
+        Failure::unknown(error.with_source(excerpt(&said.message)))
+    }))
+}
+
+const DENIED_MESSAGE: &str = "D1 does not accept the `api_token` of the adapter, or it may not do this";
+const UNKNOWN_MESSAGE: &str = "there is no D1 database of that account and id";
+const BUSY_MESSAGE: &str = "D1 has too much to do, or the account has sent too many requests";
+
+fn first_error(body: &[u8]) -> Option<Said<'_>> {
+    serde_json::from_slice::<Envelope<'_>>(body).ok()?.errors.into_iter().next()
+}
+
+fn of_said(said: &Said<'_>) -> Option<Failure> {
+    let text = said.message.strip_prefix("D1_ERROR: ").unwrap_or(&said.message);
+    let error = |kind, message: &str| Error::new(kind, message).with_source(excerpt(text));
+    if let Some(code) = said.code {
+        if DENIED.contains(&code) {
+            return Some(Failure::last(error(ErrorKind::Denied, DENIED_MESSAGE)));
+        }
+        if code == UNKNOWN_DATABASE {
+            return Some(Failure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)));
+        }
+        if THROTTLED.contains(&code) {
+            return Some(Failure::last(error(ErrorKind::Busy, BUSY_MESSAGE)));
+        }
+    }
+    if let Some((words, code)) = split_code(text) {
+        let (kind, message) = sqlite_error::explain(code, words);
+        let error = error(kind, &message);
+        return Some(if kind == ErrorKind::Busy { Failure::not_executed(error) } else { Failure::last(error) });
+    }
+    if text.starts_with("Wrong number of parameter bindings") {
+        return Some(Failure::last(error(ErrorKind::Syntax, "the statement takes another number of values than was given")));
+    }
+    if text.contains("too many requests queued") || text.contains("D1 DB is overloaded") {
+        return Some(Failure::not_executed(error(ErrorKind::Busy, BUSY_MESSAGE)));
+    }
+    if TRANSIENT.into_iter().any(|known| text.contains(known)) {
+        return Some(Failure::unknown(error(ErrorKind::Unavailable, "D1 lost the database for a moment")));
+    }
+    None
+}
+
+/// Splits `words: SQLITE_CODE (extended: SQLITE_CODE_MORE)`; the extended code where there is one.
+fn split_code(text: &str) -> Option<(&str, &str)> {
+    let (words, codes) = text.rsplit_once(": SQLITE_").map(|(words, _)| (words, &text[words.len() + 2..]))?;
+    // The extended code, too, comes after a colon.
+    let (words, codes) = match words.strip_suffix(" (extended").and_then(|rest| rest.rsplit_once(": SQLITE_")) {
+        Some((words, _)) => (words, codes.trim_end_matches(')')),
+        None => (words, codes),
+    };
+    Some((words, codes))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::Outcome;
+
+    #[test]
+    fn errors_of_the_api() {
+        use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, Unavailable};
+        let table = [
+            (400, 7500, "near \"selec\": syntax error at offset 0: SQLITE_ERROR", Syntax, Outcome::Final),
+            (500, 10001, "D1_ERROR: near \"selec\": syntax error at offset 0: SQLITE_ERROR", Syntax, Outcome::Final),
+            (400, 7500, "UNIQUE constraint failed: t.id: SQLITE_CONSTRAINT", Constraint, Outcome::Final),
+            (400, 7500, "no such table: nowhere: SQLITE_ERROR", Syntax, Outcome::Final),
+            (400, 7500, "malformed JSON: SQLITE_ERROR", Constraint, Outcome::Final),
+            (400, 7500, "not authorized: SQLITE_AUTH", Denied, Outcome::Final),
+            (400, 7500, "database is locked: SQLITE_BUSY", Busy, Outcome::NotExecuted),
+            (400, 7500, "Wrong number of parameter bindings for SQL query.", Syntax, Outcome::Final),
+            (500, 7500, "Network connection lost.", Unavailable, Outcome::Unknown),
+            (500, 7500, "D1 DB storage operation exceeded timeout which caused object to be reset.", Unavailable, Outcome::Unknown),
+            (500, 7500, "D1 DB reset because its code was updated.", Unavailable, Outcome::Unknown),
+            (500, 7500, "D1 DB is overloaded. Too many requests queued.", Busy, Outcome::NotExecuted),
+            (500, 7500, "something new", Unavailable, Outcome::Unknown),
+            (400, 7400, "The request is malformed", Protocol, Outcome::Final),
+            (401, 10000, "Authentication error", Denied, Outcome::Final),
+            (400, 6003, "Invalid request headers", Denied, Outcome::Final),
+            (403, 7403, "The given account is not valid or is not authorized to access this service", Denied, Outcome::Final),
+            (404, 7404, "The database 1111 could not be found", Configuration, Outcome::Final),
+            (429, 971, "Please wait and consider throttling your request speed", Busy, Outcome::Final),
+            (429, 1, "slow down", Busy, Outcome::Final),
+            (503, 1, "not now", Unavailable, Outcome::NotExecuted),
+        ];
+        for (status, code, message, kind, outcome) in table {
+            let body =
+                serde_json::json!({"success": false, "errors": [{"code": code, "message": message}], "messages": [], "result": null});
+            let failure = of_answer(status, body.to_string().as_bytes());
+            assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{status} {message}");
+            assert!(failure.error.source.unwrap().contains(message.trim_start_matches("D1_ERROR: ")), "{message}");
+        }
+    }
+
+    #[test]
+    fn an_extended_code_names_the_constraint() {
+        let body = br#"{"errors":[{"code":10001,"message":"D1_ERROR: UNIQUE constraint failed: t.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY)"}]}"#;
+        assert_eq!(of_answer(500, body).error.message, "a PRIMARY KEY constraint refused the change: `t.id`");
+    }
+
+    #[test]
+    fn answers_that_are_no_envelope() {
+        let table = [
+            (500, "<html>", ErrorKind::Unavailable, Outcome::Unknown),
+            (502, "", ErrorKind::Unavailable, Outcome::Unknown),
+            (401, "no", ErrorKind::Denied, Outcome::Final),
+            (404, "{}", ErrorKind::Configuration, Outcome::Final),
+            (307, "", ErrorKind::Configuration, Outcome::Final),
+            (413, "", ErrorKind::TooLarge, Outcome::Final),
+            (418, "{\"errors\":[]}", ErrorKind::Protocol, Outcome::Final),
+        ];
+        for (status, body, kind, outcome) in table {
+            let failure = of_answer(status, body.as_bytes());
+            assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{status}");
+        }
+    }
+}

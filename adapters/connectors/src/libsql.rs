@@ -1,0 +1,112 @@
+//! `connector: libsql`: a libSQL server, Turso among them, over HTTP.
+//!
+//! In go a statement in SQLite's placeholder style (`?1`, `?2`) and its values; out come rows, or the number of rows that it
+//! changed. One request holds one statement and closes its stream, so nothing is left on the server between two calls. A query is exactly
+//! one statement, and as in connector `sqlite`, `ATTACH`, transactions, temporary objects and every `PRAGMA` that is not a mere
+//! question are refused, before anything is sent.
+//!
+//! # Address
+//!
+//! `libsql://host` and `https://host` use TLS; `http://host:port` and `libsql://host:port?tls=0` do not. The token is option
+//! `auth_token` (also written `authToken` or `jwt`), or `?authToken=` of the connection string; it travels in a header only.
+//!
+//! The request goes to `/v3/pipeline`, and to `/v2/pipeline` of a server that answers 404; the isolate remembers which.
+//!
+//! # Values
+//!
+//! As in connector `sqlite`. Integers are exact. An infinity has no form in the protocol: going in it is refused, coming out it
+//! is `NULL`. Text that is not UTF-8 makes the server fail.
+//!
+//! # Time
+//!
+//! What was not executed (no connection, status 503, a locked database) is sent again up to five times within about three seconds,
+//! never past the deadline. A statement that only reads is sent once more after a broken answer. A write whose answer got lost is never
+//! sent again, and its error says that the outcome is not known.
+//!
+//! # Limits
+//!
+//! The whole answer is read before its rows are counted. A write with `RETURNING` whose rows are too many has taken effect.
+//!
+//! Protocol: <https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_3_SPEC.md>.
+
+mod address;
+mod failure;
+mod wire;
+
+use std::{cell::Cell, rc::Rc};
+
+use millrace_core::{
+    Result,
+    app::Access,
+    ports::{Clock, Connection, Connector, HttpClient, HttpResponse, LocalFuture, Query, Random},
+    value::Rows,
+};
+
+use crate::remote::{Failure, Retry, check, only_reads, within_limits};
+use address::Address;
+use wire::Version;
+
+/// A database on a libSQL server.
+pub struct Libsql {
+    address: Address,
+    read_only: bool,
+    http: Rc<dyn HttpClient>,
+    retry: Retry,
+    version: Cell<Version>,
+}
+
+impl Libsql {
+    /// Reads the settings of an adapter; sends nothing.
+    ///
+    /// # Errors
+    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is no address of a server, an unknown option or
+    /// a wrong value of one.
+    pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
+        Ok(Self {
+            address: Address::parse(connection.connection_string.expose().trim(), &connection.options)?,
+            read_only: connection.read_only,
+            http,
+            retry: Retry::new(clock, random),
+            version: Cell::new(Version::V3),
+        })
+    }
+
+    async fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        let effect = check(query.text, "libsql")?;
+        if self.read_only {
+            only_reads(query, effect)?;
+        }
+        let rows = self.retry.run(query, effect, async || self.attempt(query).await).await?;
+        within_limits(rows, query, effect)
+    }
+
+    async fn attempt(&self, query: &Query<'_>) -> Result<Rows, Failure> {
+        let version = self.version.get();
+        let response = self.send(version, query).await?;
+        if response.status != 404 || version == Version::V2 {
+            return wire::parse(&response);
+        }
+        // A server of the older protocol, which executed nothing.
+        let older = self.send(Version::V2, query).await?;
+        if older.status != 404 {
+            self.version.set(Version::V2);
+        }
+        wire::parse(&older)
+    }
+
+    async fn send(&self, version: Version, query: &Query<'_>) -> Result<HttpResponse, Failure> {
+        let request = wire::prepare(&self.address.base, self.address.token.as_ref(), version, query).map_err(Failure::last)?;
+        self.http.send(request).await.map_err(Failure::of_client)
+    }
+}
+
+impl Connector for Libsql {
+    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async move { self.run(&query).await })
+    }
+
+    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        let query = Query { text: "SELECT 1", params: &[], access: Access::Read, deadline_ms, max_rows: 1, max_bytes: 64 };
+        Box::pin(async move { self.run(&query).await.map(|_| ()) })
+    }
+}

@@ -1,0 +1,166 @@
+//! What a libSQL server says when it fails: inside an answer, or instead of one.
+
+use millrace_core::{Error, ErrorKind, Json};
+
+use super::wire::Said;
+use crate::remote::{Failure, excerpt, sqlite_error};
+
+/// An error inside an answer: the statement failed, and changed nothing.
+pub(super) fn of_statement(code: &str, text: &str) -> Failure {
+    let words = text.strip_prefix("SQLite error: ").unwrap_or(text);
+    let (kind, message) = match code {
+        // The server has a list of what it runs: `ATTACH`, most pragmas and the like are not on it.
+        "SQL_PARSE_ERROR" if text.contains("unsupported statement") => {
+            (ErrorKind::Denied, "the libSQL server does not run this kind of statement".to_owned())
+        }
+        "SQL_PARSE_ERROR" | "SQL_INPUT_ERROR" => (ErrorKind::Syntax, "SQLite does not understand the statement".to_owned()),
+        "SQL_MANY_STATEMENTS" => (ErrorKind::Syntax, "the query holds more than one statement".to_owned()),
+        "SQL_NO_STATEMENT" => (ErrorKind::Syntax, "the query holds no statement".to_owned()),
+        "ARGS_INVALID" | "ARGS_BOTH_POSITIONAL_AND_NAMED" => {
+            (ErrorKind::Syntax, "the statement takes another number of values than was given".to_owned())
+        }
+        "RESPONSE_TOO_LARGE" | "RESULT_TOO_LARGE" => (ErrorKind::TooLarge, "the result is larger than the libSQL server allows".to_owned()),
+        "TRANSACTION_TIMEOUT" | "TRANSACTION_BUSY" => (ErrorKind::Busy, "the libSQL server has too many transactions".to_owned()),
+        "BLOCKED" => (ErrorKind::Denied, "the libSQL server blocks the statement; look at the database's limits".to_owned()),
+        code if code.starts_with("AUTH_") => denied(),
+        code if code.starts_with("SQLITE_") => sqlite_error::explain(code, words),
+        _ => (ErrorKind::Protocol, "the libSQL server failed in an unexpected way".to_owned()),
+    };
+    let error = Error::new(kind, message).with_source(excerpt(&format!("{code}: {words}")));
+    match kind {
+        // What met a lock has changed nothing.
+        ErrorKind::Busy => Failure::not_executed(error),
+        _ => Failure::last(error),
+    }
+}
+
+/// A status other than 200. The body is JSON of several shapes, plain text, or a page of a proxy.
+pub(super) fn of_status(status: u16, body: &[u8]) -> Failure {
+    let text = String::from_utf8_lossy(body);
+    if let Ok(Said { message, code: Some(code) }) = serde_json::from_str::<Said<'_>>(&text)
+        && status == 400
+    {
+        return of_statement(&code, &message);
+    }
+    let source = format!("status {status}: {}", excerpt(&words(&text)));
+    let error = |kind, message: &str| Error::new(kind, message).with_source(source.clone());
+    match status {
+        401 => {
+            let (kind, message) = denied();
+            Failure::last(error(kind, &message))
+        }
+        403 => Failure::last(error(ErrorKind::Denied, "the libSQL server forbids this with the given `auth_token`")),
+        404 => Failure::last(error(ErrorKind::Configuration, "there is no libSQL database at the address of the connection string")),
+        413 => Failure::last(error(ErrorKind::TooLarge, "the values are larger than the libSQL server allows")),
+        429 => Failure::last(error(ErrorKind::Busy, "the libSQL server has too much to do")),
+        503 => Failure::not_executed(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
+        300..=399 => {
+            let message = "the libSQL server is at another address, and no redirect is followed; correct the connection string";
+            Failure::last(error(ErrorKind::Configuration, message))
+        }
+        500 if text.contains("invalid utf-8") => {
+            let message = "the result holds text that is not UTF-8, which the libSQL server cannot send; select it as a blob";
+            Failure::last(error(ErrorKind::Protocol, message))
+        }
+        500..=599 => Failure::unknown(error(ErrorKind::Unavailable, "the libSQL server failed")),
+        _ => Failure::last(error(ErrorKind::Protocol, "the libSQL server did not accept the request")),
+    }
+}
+
+fn denied() -> (ErrorKind, String) {
+    (ErrorKind::Denied, "the libSQL server does not accept the `auth_token` of the adapter, or wants one".to_owned())
+}
+
+/// The message inside a body.
+fn words(text: &str) -> String {
+    let body: Json = serde_json::from_str(text).unwrap_or_default();
+    let found = ["/error/message", "/error", "/message"].into_iter().find_map(|path| body.pointer(path)?.as_str());
+    found.unwrap_or(text).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::Outcome;
+
+    #[test]
+    fn errors_inside_an_answer() {
+        use ErrorKind::{Busy, Constraint, Denied, Protocol, Syntax, TooLarge};
+        let table = [
+            (
+                "SQL_PARSE_ERROR",
+                "SQL string could not be parsed: syntax error around L1:6: `selec`",
+                Syntax,
+                "SQLite does not understand the statement",
+            ),
+            (
+                "SQL_PARSE_ERROR",
+                "SQL string could not be parsed: unsupported statement: vacuum",
+                Denied,
+                "the libSQL server does not run this kind of statement",
+            ),
+            ("SQL_MANY_STATEMENTS", "SQL string contains more than one statement", Syntax, "the query holds more than one statement"),
+            ("SQL_NO_STATEMENT", "SQL string does not contain any statement", Syntax, "the query holds no statement"),
+            (
+                "ARGS_INVALID",
+                "Arguments do not match SQL parameters: value for parameter ?1 not found",
+                Syntax,
+                "the statement takes another number of values than was given",
+            ),
+            ("SQLITE_UNKNOWN", "SQLite error: no such table: nowhere", Syntax, "SQLite does not understand the statement"),
+            ("SQLITE_UNKNOWN", "SQLite error: not authorized", Denied, "the server forbids the statement"),
+            (
+                "SQLITE_CONSTRAINT",
+                "SQLite error: NOT NULL constraint failed: c.n",
+                Constraint,
+                "a NOT NULL constraint refused the change: `c.n`",
+            ),
+            ("SQLITE_MISMATCH", "SQLite error: datatype mismatch", Constraint, "a value does not have the type of its column"),
+            ("RESPONSE_TOO_LARGE", "Response is too large", TooLarge, "the result is larger than the libSQL server allows"),
+            ("TRANSACTION_BUSY", "Server cannot handle additional transactions", Busy, "the libSQL server has too many transactions"),
+            ("SQLITE_BUSY", "SQLite error: database is locked", Busy, "the database is locked by another connection"),
+            ("BLOCKED", "Operation was blocked: writes", Denied, "the libSQL server blocks the statement; look at the database's limits"),
+            ("NEW_CODE", "secret", Protocol, "the libSQL server failed in an unexpected way"),
+        ];
+        for (code, text, kind, message) in table {
+            let Failure { error, outcome } = of_statement(code, text);
+            assert_eq!((error.kind, error.message.as_str()), (kind, message), "{code} {text}");
+            assert_eq!(outcome, if kind == Busy { Outcome::NotExecuted } else { Outcome::Final }, "{code}");
+            assert!(error.source.unwrap().starts_with(code));
+        }
+    }
+
+    #[test]
+    fn statuses_and_bodies() {
+        use ErrorKind::{Busy, Configuration, Denied, Protocol, TooLarge, Unavailable};
+        let table = [
+            (401, r#"{"error":"Unauthorized: `The JWT has expired`"}"#, Denied, Outcome::Final, "Unauthorized: `The JWT has expired`"),
+            (401, "", Denied, Outcome::Final, ""),
+            (403, r#"{"error":"Authorization forbidden"}"#, Denied, Outcome::Final, "Authorization forbidden"),
+            (404, r#"{"error":{"message":"Namespace `x` does not exist"}}"#, Configuration, Outcome::Final, "Namespace `x` does not exist"),
+            (400, "Received an invalid baton", Protocol, Outcome::Final, "Received an invalid baton"),
+            (302, "", Configuration, Outcome::Final, ""),
+            (413, "length limit exceeded", TooLarge, Outcome::Final, "length limit exceeded"),
+            (429, "slow down", Busy, Outcome::Final, "slow down"),
+            (500, "<html><h1>Oops</h1></html>", Unavailable, Outcome::Unknown, "<html><h1>Oops</h1></html>"),
+            (
+                500,
+                r#"{"error":"invalid utf-8 sequence of 1 bytes from index 1"}"#,
+                Protocol,
+                Outcome::Final,
+                "invalid utf-8 sequence of 1 bytes from index 1",
+            ),
+            (502, r#"{"message":"bad gateway","code":7}"#, Unavailable, Outcome::Unknown, "bad gateway"),
+            (503, "", Unavailable, Outcome::NotExecuted, ""),
+            (204, "", Protocol, Outcome::Final, ""),
+        ];
+        for (status, body, kind, outcome, said) in table {
+            let failure = of_status(status, body.as_bytes());
+            assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{status} {body}");
+            assert_eq!(failure.error.source.unwrap(), format!("status {status}: {said}"));
+        }
+        let expired = of_status(400, br#"{"message":"The stream has expired due to inactivity","code":"STREAM_EXPIRED"}"#);
+        assert_eq!(expired.error.kind, Protocol);
+        assert_eq!(of_status(500, "x".repeat(9999).as_bytes()).error.source.unwrap().len(), 512);
+    }
+}

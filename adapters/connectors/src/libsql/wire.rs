@@ -1,0 +1,219 @@
+//! The two pure halves: a query → a Hrana request, and the answer → rows.
+//!
+//! Protocol: <https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_3_SPEC.md>.
+
+mod cell;
+
+use std::borrow::Cow;
+
+use base64::{
+    Engine as _,
+    alphabet::STANDARD,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
+use millrace_core::{
+    Error, ErrorKind, Result,
+    headers::Headers,
+    ports::{HttpRequest, HttpResponse, Query},
+    secret::Secret,
+    value::{Rows, Value, unique_names},
+};
+use serde::{Deserialize, Serialize};
+
+use super::failure;
+use crate::{
+    json_text,
+    remote::{Failure, max_response_bytes},
+};
+use cell::Cell;
+
+/// Base64 as Hrana has it: sent without padding, taken with it or without.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_encode_padding(false).with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// A version of the protocol over HTTP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Version {
+    V2,
+    V3,
+}
+
+/// The request for one statement: one stream that is closed in the same breath, so nothing of it is left on the server.
+///
+/// # Errors
+/// [`Constraint`](ErrorKind::Constraint) for an infinite number, which the protocol has no form for.
+pub(super) fn prepare(base: &str, token: Option<&Secret<String>>, version: Version, query: &Query<'_>) -> Result<HttpRequest> {
+    let args = query.params.iter().map(Argument::of).collect::<Result<Vec<_>>>()?;
+    let statement = Statement { sql: query.text, args, want_rows: true };
+    let body = serde_json::to_vec(&Pipeline { baton: None, requests: [Request::Execute { stmt: &statement }, Request::Close] }).map_err(
+        |error| Error::new(ErrorKind::Protocol, "a request for the libSQL server cannot be written").with_source(error.to_string()),
+    )?;
+    let mut headers = Headers::new();
+    headers.append("content-type", "application/json");
+    headers.append("accept", "application/json");
+    if let Some(token) = token {
+        headers.append("authorization", format!("Bearer {}", token.expose()));
+    }
+    let path = match version {
+        Version::V2 => "v2",
+        Version::V3 => "v3",
+    };
+    Ok(HttpRequest {
+        method: "POST".to_owned(),
+        url: format!("{base}/{path}/pipeline"),
+        headers,
+        body,
+        deadline_ms: query.deadline_ms,
+        max_response_bytes: max_response_bytes(query),
+    })
+}
+
+/// The rows of an answer. A baton and a base URL in it are left alone: the stream is closed.
+///
+/// # Errors
+/// What the server said, and what that means for another attempt.
+pub(super) fn parse(response: &HttpResponse) -> Result<Rows, Failure> {
+    if response.status != 200 {
+        return Err(failure::of_status(response.status, &response.body));
+    }
+    let answer: Answer<'_> = serde_json::from_slice(&response.body).map_err(|error| {
+        // Its words may quote a value; its place does not.
+        let place = format!("{:?} error at line {}, column {}", error.classify(), error.line(), error.column());
+        broken().map_source(place)
+    })?;
+    let Some(Outcome { response, error }) = answer.results.into_iter().next() else { return Err(broken().into()) };
+    let result = match (response.and_then(|response| response.result), error) {
+        (_, Some(said)) => return Err(failure::of_statement(&said.code.unwrap_or_default(), &said.message)),
+        (Some(result), None) => result,
+        (None, None) => return Err(broken().into()),
+    };
+    if result.rows.iter().any(|row| row.len() != result.cols.len()) {
+        return Err(broken().into());
+    }
+    if result.cols.is_empty() {
+        return Ok(Rows { affected: result.affected_row_count, ..Rows::default() });
+    }
+    let columns = unique_names(result.cols.iter().map(|column| column.name.as_deref().unwrap_or_default())).into();
+    let rows = result.rows.into_iter().map(|row| row.into_iter().map(|Cell(value)| value).collect()).collect();
+    Ok(Rows { columns, rows, affected: 0 })
+}
+
+fn broken() -> Broken {
+    Broken(Error::new(ErrorKind::Protocol, "the libSQL server gave an answer that is not understood"))
+}
+
+/// A broken answer: the statement may have been executed.
+struct Broken(Error);
+
+impl Broken {
+    fn map_source(self, source: String) -> Failure {
+        Failure::unknown(self.0.with_source(source))
+    }
+}
+
+impl From<Broken> for Failure {
+    fn from(broken: Broken) -> Self {
+        Self::unknown(broken.0)
+    }
+}
+
+#[derive(Serialize)]
+struct Pipeline<'a> {
+    baton: Option<&'a str>,
+    requests: [Request<'a>; 2],
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Request<'a> {
+    Execute { stmt: &'a Statement<'a> },
+    Close,
+}
+
+#[derive(Serialize)]
+struct Statement<'a> {
+    sql: &'a str,
+    args: Vec<Argument<'a>>,
+    want_rows: bool,
+}
+
+#[derive(Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum Argument<'a> {
+    Null,
+    Integer { value: String },
+    Float { value: f64 },
+    Text { value: Cow<'a, str> },
+    Blob { base64: String },
+}
+
+impl<'a> Argument<'a> {
+    fn of(value: &'a Value) -> Result<Self> {
+        let integer = |value: i64| Self::Integer { value: value.to_string() };
+        let text = |text: String| Self::Text { value: Cow::Owned(text) };
+        Ok(match value {
+            Value::Null => Self::Null,
+            Value::Bool(value) => integer(i64::from(*value)),
+            Value::I64(value) => integer(*value),
+            Value::U64(value) => i64::try_from(*value).map_or_else(|_| text(value.to_string()), integer),
+            Value::F64(value) if value.is_nan() => Self::Null,
+            Value::F64(value) if value.is_infinite() => {
+                let message = "an infinite number cannot be sent to a libSQL server";
+                return Err(Error::new(ErrorKind::Constraint, message));
+            }
+            Value::F64(value) => Self::Float { value: *value },
+            Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => Self::Text { value: Cow::Borrowed(text) },
+            Value::Bytes(bytes) => Self::Blob { base64: BASE64.encode(bytes) },
+            Value::Json(json) => text(json.to_string()),
+            Value::Array(elements) => text(json_text::of_array(elements)),
+        })
+    }
+}
+
+#[derive(Deserialize)]
+struct Answer<'a> {
+    #[serde(borrow)]
+    results: Vec<Outcome<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Outcome<'a> {
+    #[serde(borrow)]
+    response: Option<Response<'a>>,
+    #[serde(borrow)]
+    error: Option<Said<'a>>,
+}
+
+#[derive(Deserialize)]
+struct Response<'a> {
+    #[serde(borrow)]
+    result: Option<StatementResult<'a>>,
+}
+
+#[derive(Deserialize)]
+struct StatementResult<'a> {
+    #[serde(borrow)]
+    cols: Vec<Column<'a>>,
+    rows: Vec<Vec<Cell>>,
+    affected_row_count: u64,
+}
+
+#[derive(Deserialize)]
+struct Column<'a> {
+    #[serde(borrow)]
+    name: Option<Cow<'a, str>>,
+}
+
+/// What the server says of an error.
+#[derive(Deserialize)]
+pub(super) struct Said<'a> {
+    #[serde(borrow)]
+    pub(super) message: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) code: Option<Cow<'a, str>>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,188 @@
+//! Sending again: what was not executed always, what only reads once more, a write of unknown outcome never.
+
+use std::rc::Rc;
+
+use millrace_core::{
+    Error, ErrorKind, Result,
+    app::Access,
+    ports::{Clock, Query, Random},
+};
+
+use super::{Effect, timed_out};
+
+/// The pauses between attempts, in milliseconds. A pause takes at least half of its length; the rest is chance, so that isolates
+/// that failed together do not come back together.
+const PAUSES_MS: [u64; 5] = [100, 200, 400, 800, 1600];
+
+/// An attempt that failed.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) error: Error,
+    pub(crate) outcome: Outcome,
+}
+
+/// What a failed attempt did to the database.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// Nothing: the statement was not executed, and may be later.
+    NotExecuted,
+    /// Nobody knows: the answer got lost or is broken.
+    Unknown,
+    /// The answer is final: the same attempt gives the same answer.
+    Final,
+}
+
+/// Sends again what may be sent again, until the deadline.
+pub(crate) struct Retry {
+    clock: Rc<dyn Clock>,
+    random: Rc<dyn Random>,
+}
+
+impl Failure {
+    pub(crate) fn not_executed(error: Error) -> Self {
+        Self { error, outcome: Outcome::NotExecuted }
+    }
+
+    pub(crate) fn unknown(error: Error) -> Self {
+        Self { error, outcome: Outcome::Unknown }
+    }
+
+    pub(crate) fn last(error: Error) -> Self {
+        Self { error, outcome: Outcome::Final }
+    }
+
+    /// The failure of an HTTP client.
+    pub(crate) fn of_client(error: Error) -> Self {
+        match error.kind {
+            ErrorKind::Unavailable => Self::not_executed(error),
+            ErrorKind::Protocol => Self::unknown(error),
+            _ => Self::last(error),
+        }
+    }
+}
+
+impl Retry {
+    pub(crate) fn new(clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
+        Self { clock, random }
+    }
+
+    /// Attempts, and attempts again where that is safe.
+    ///
+    /// # Errors
+    /// That of the last attempt. For a write of unknown outcome it says so, and is one that no retry is advised for.
+    pub(crate) async fn run<T>(&self, query: &Query<'_>, effect: Effect, attempt: impl AsyncFn() -> Result<T, Failure>) -> Result<T> {
+        let mut pauses = PAUSES_MS.into_iter();
+        let mut may_repeat = effect.reads && query.access == Access::Read;
+        if self.clock.now_ms() >= query.deadline_ms {
+            return Err(timed_out());
+        }
+        loop {
+            let Failure { error, outcome } = match attempt().await {
+                Ok(value) => return Ok(value),
+                Err(failure) => failure,
+            };
+            let again = match outcome {
+                Outcome::NotExecuted => true,
+                Outcome::Unknown => std::mem::replace(&mut may_repeat, false),
+                Outcome::Final => false,
+            };
+            let pause_ms = pauses.next().filter(|_| again).map(|pause_ms| self.spread(pause_ms));
+            match pause_ms {
+                Some(pause_ms) if self.clock.now_ms().saturating_add(pause_ms) < query.deadline_ms => self.clock.sleep(pause_ms).await,
+                _ if outcome == Outcome::Unknown && !effect.reads => return Err(of_unknown_outcome(error)),
+                _ => return Err(error),
+            }
+        }
+    }
+
+    fn spread(&self, pause_ms: u64) -> u64 {
+        let mut bytes = [0; 2];
+        self.random.fill(&mut bytes);
+        let half = pause_ms / 2;
+        half + u64::from(u16::from_le_bytes(bytes)) % (half + 1)
+    }
+}
+
+fn of_unknown_outcome(error: Error) -> Error {
+    let message = format!("{}; whether the statement took effect is not known", error.message);
+    Error { kind: ErrorKind::Protocol, message, ..error }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{cell::Cell, future::Future, pin::pin, task};
+
+    use millrace_core::ports::LocalFuture;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Fake {
+        now_ms: Cell<u64>,
+        byte: u8,
+    }
+
+    impl Clock for Fake {
+        fn now_ms(&self) -> u64 {
+            self.now_ms.get()
+        }
+
+        fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {
+            self.now_ms.set(self.now_ms.get() + duration_ms);
+            Box::pin(async {})
+        }
+    }
+
+    impl Random for Fake {
+        fn fill(&self, buffer: &mut [u8]) {
+            buffer.fill(self.byte);
+        }
+    }
+
+    /// Lets every attempt fail with an outcome: how many there were, when the last ended, and its error.
+    fn attempts(outcome: Outcome, kind: ErrorKind, deadline_ms: u64, reads: bool, access: Access, byte: u8) -> (u32, u64, Error) {
+        let fake = Rc::new(Fake { byte, ..Fake::default() });
+        let retry = Retry::new(fake.clone(), fake.clone());
+        let count = Cell::new(0);
+        let error = Error::new(kind, "it failed");
+        let attempt = async || {
+            count.set(count.get() + 1);
+            Err::<(), _>(Failure { error: error.clone(), outcome })
+        };
+        let query = Query { text: "", params: &[], access, deadline_ms, max_rows: 0, max_bytes: 0 };
+        let future = pin!(retry.run(&query, Effect { reads, returns: reads }, attempt));
+        let task::Poll::Ready(result) = future.poll(&mut task::Context::from_waker(task::Waker::noop())) else { panic!("it waits") };
+        (count.get(), fake.now_ms.get(), result.unwrap_err())
+    }
+
+    #[test]
+    fn what_was_not_executed_is_sent_again_until_the_deadline() {
+        let of = |deadline_ms, byte| {
+            let (count, ended_ms, error) = attempts(Outcome::NotExecuted, ErrorKind::Unavailable, deadline_ms, false, Access::Write, byte);
+            assert_eq!(error, Error::new(ErrorKind::Unavailable, if count == 0 { "" } else { "it failed" }));
+            (count, ended_ms)
+        };
+        assert_eq!(of(60_000, 0), (6, 1550));
+        let (count, ended_ms) = of(60_000, 0x7f);
+        assert!(count == 6 && (1551..=3100).contains(&ended_ms), "{count} {ended_ms}");
+        assert_eq!(of(400, 0), (4, 350));
+        assert_eq!(of(50, 0), (1, 0));
+    }
+
+    #[test]
+    fn a_read_is_sent_once_more_after_a_broken_answer_and_a_write_never() {
+        let of = |reads, access| attempts(Outcome::Unknown, ErrorKind::Unavailable, 60_000, reads, access, 0);
+        assert_eq!(of(true, Access::Read), (2, 50, Error::new(ErrorKind::Unavailable, "it failed")));
+        assert_eq!(of(true, Access::Write), (1, 0, Error::new(ErrorKind::Unavailable, "it failed")));
+        let lost = Error::new(ErrorKind::Protocol, "it failed; whether the statement took effect is not known");
+        assert_eq!(of(false, Access::Read), (1, 0, lost));
+    }
+
+    #[test]
+    fn what_is_final_or_too_late_is_not_sent_again() {
+        let (count, _, error) = attempts(Outcome::Final, ErrorKind::Constraint, 60_000, true, Access::Read, 0);
+        assert_eq!((count, error.kind), (1, ErrorKind::Constraint));
+        let (count, _, error) = attempts(Outcome::Final, ErrorKind::Constraint, 0, true, Access::Read, 0);
+        assert_eq!((count, error), (0, timed_out()));
+    }
+}

@@ -1,0 +1,111 @@
+//! SQLite's errors as text, as remote servers tell them: code and words → what the caller can do, in words that hold no value.
+//!
+//! Codes: <https://sqlite.org/rescode.html>.
+
+use millrace_core::ErrorKind;
+
+/// What SQLite says when a function refuses a value. Its code is that of a statement that it does not understand.
+const OF_VALUES: [&str; 8] = [
+    "integer overflow",
+    "malformed JSON",
+    "JSON cannot hold BLOB values",
+    "bad JSON path",
+    "JSON path error",
+    "LIKE or GLOB pattern too complex",
+    "ESCAPE expression must be a single character",
+    "parser stack overflow",
+];
+
+/// The kinds of constraint whose name begins SQLite's message.
+const CONSTRAINTS: [&str; 5] = ["UNIQUE", "PRIMARY KEY", "NOT NULL", "CHECK", "FOREIGN KEY"];
+
+/// Explains an error. `code` is `SQLITE_…`, with its extension or without; `text` is SQLite's message alone.
+pub(crate) fn explain(code: &str, text: &str) -> (ErrorKind, String) {
+    let primary: String = code.split('_').take(2).collect::<Vec<_>>().join("_");
+    let (kind, message) = match primary.as_str() {
+        "SQLITE_CONSTRAINT" => return (ErrorKind::Constraint, constraint(code, text)),
+        "SQLITE_MISMATCH" => (ErrorKind::Constraint, "a value does not have the type of its column"),
+        "SQLITE_BUSY" | "SQLITE_LOCKED" | "SQLITE_PROTOCOL" => (ErrorKind::Busy, "the database is locked by another connection"),
+        "SQLITE_INTERRUPT" => (ErrorKind::TimedOut, "the server stopped the statement, because it took too long"),
+        "SQLITE_READONLY" => (ErrorKind::Denied, "the database is read-only"),
+        "SQLITE_AUTH" | "SQLITE_PERM" => (ErrorKind::Denied, "the server forbids the statement"),
+        "SQLITE_TOOBIG" => (ErrorKind::TooLarge, "a text or blob is longer than the server allows"),
+        "SQLITE_CORRUPT" => (ErrorKind::Protocol, "the database file is damaged"),
+        "SQLITE_NOTADB" => (ErrorKind::Protocol, "the database file is not a SQLite database"),
+        "SQLITE_FULL" => (ErrorKind::Unavailable, "the disk of the database is full"),
+        "SQLITE_CANTOPEN" | "SQLITE_IOERR" => (ErrorKind::Unavailable, "the server cannot read or write the database file"),
+        "SQLITE_NOMEM" => (ErrorKind::Unavailable, "the server ran out of memory"),
+        "SQLITE_RANGE" => (ErrorKind::Syntax, "the statement takes another number of values than was given"),
+        // Servers give their own name to what SQLite has no name for.
+        "SQLITE_ERROR" | "SQLITE_UNKNOWN" | "SQLITE_SCHEMA" => of_words(text),
+        _ => (ErrorKind::Protocol, "SQLite failed in an unexpected way"),
+    };
+    (kind, message.to_owned())
+}
+
+fn of_words(text: &str) -> (ErrorKind, &'static str) {
+    if text.starts_with("not authorized") || text.starts_with("access to ") {
+        return (ErrorKind::Denied, "the server forbids the statement");
+    }
+    if OF_VALUES.into_iter().any(|known| text.starts_with(known)) {
+        return (ErrorKind::Constraint, "SQLite refused a value or the result of a computation");
+    }
+    (ErrorKind::Syntax, "SQLite does not understand the statement")
+}
+
+/// Names the kind of the constraint, and the column or check where SQLite names it. The texts are the schema's, not values; what a
+/// trigger says may hold values and is left out.
+fn constraint(code: &str, text: &str) -> String {
+    let named = CONSTRAINTS.into_iter().find_map(|kind| Some((kind, text.strip_prefix(kind)?.strip_prefix(" constraint failed")?)));
+    let Some((kind, rest)) = named else {
+        return match text {
+            text if text.starts_with("cannot store ") => "a value does not have the type of its column",
+            _ => "a constraint of the database refused the change",
+        }
+        .to_owned();
+    };
+    // SQLite itself says `UNIQUE` of a primary key, too, and tells the two apart by the extended code alone.
+    let kind = if code.ends_with("_PRIMARYKEY") { "PRIMARY KEY" } else { kind };
+    match rest.strip_prefix(": ") {
+        Some(subject) => format!("a {kind} constraint refused the change: `{subject}`"),
+        None => format!("a {kind} constraint refused the change"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_and_words_are_told_apart() {
+        use ErrorKind::{Busy, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+        let table = [
+            ("SQLITE_CONSTRAINT", "UNIQUE constraint failed: t.id", Constraint, "a UNIQUE constraint refused the change: `t.id`"),
+            (
+                "SQLITE_CONSTRAINT_PRIMARYKEY",
+                "UNIQUE constraint failed: t.id",
+                Constraint,
+                "a PRIMARY KEY constraint refused the change: `t.id`",
+            ),
+            ("SQLITE_CONSTRAINT", "FOREIGN KEY constraint failed", Constraint, "a FOREIGN KEY constraint refused the change"),
+            ("SQLITE_CONSTRAINT", "the value secret is taken", Constraint, "a constraint of the database refused the change"),
+            ("SQLITE_CONSTRAINT", "the secret UNIQUE constraint failed: x", Constraint, "a constraint of the database refused the change"),
+            ("SQLITE_CONSTRAINT", "cannot store TEXT value in INT column c.a", Constraint, "a value does not have the type of its column"),
+            ("SQLITE_MISMATCH", "datatype mismatch", Constraint, "a value does not have the type of its column"),
+            ("SQLITE_BUSY_SNAPSHOT", "database is locked", Busy, "the database is locked by another connection"),
+            ("SQLITE_INTERRUPT", "interrupted", TimedOut, "the server stopped the statement, because it took too long"),
+            ("SQLITE_READONLY", "attempt to write a readonly database", Denied, "the database is read-only"),
+            ("SQLITE_AUTH", "not authorized", Denied, "the server forbids the statement"),
+            ("SQLITE_UNKNOWN", "not authorized", Denied, "the server forbids the statement"),
+            ("SQLITE_TOOBIG", "string or blob too big", TooLarge, "a text or blob is longer than the server allows"),
+            ("SQLITE_CORRUPT", "database disk image is malformed", Protocol, "the database file is damaged"),
+            ("SQLITE_IOERR_READ", "disk I/O error", Unavailable, "the server cannot read or write the database file"),
+            ("SQLITE_ERROR", "no such table: nowhere", Syntax, "SQLite does not understand the statement"),
+            ("SQLITE_UNKNOWN", "malformed JSON", Constraint, "SQLite refused a value or the result of a computation"),
+            ("SQLITE_NEW", "secret", Protocol, "SQLite failed in an unexpected way"),
+        ];
+        for (code, text, kind, message) in table {
+            assert_eq!(explain(code, text), (kind, message.to_owned()), "{code} {text}");
+        }
+    }
+}
