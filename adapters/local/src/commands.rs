@@ -26,7 +26,7 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Dev(_) | Command::Serve(_) => "info",
         _ => "warn",
     };
-    let filter = logging::filter(cli.log.as_deref().unwrap_or(default)).map_err(Failure::Usage)?;
+    let filter = logging::filter(cli.log.as_deref().filter(|text| !text.is_empty()).unwrap_or(default)).map_err(Failure::Usage)?;
     let extra = timings.clone().map(|timings| Box::new(timings) as Box<dyn Layer<Registry> + Send + Sync>);
     logging::init(filter, extra).map_err(Failure::wrong)?;
     match cli.command {

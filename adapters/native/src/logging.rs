@@ -17,7 +17,10 @@ use tracing_subscriber::{
 /// # Errors
 /// A sentence that says what is allowed.
 pub fn filter(text: &str) -> Result<Targets, String> {
-    text.parse().map_err(|_| {
+    // A bare word that is no level would be taken for a target, and log everything of nothing.
+    let bare_words_are_levels = text.split(',').all(|part| part.contains('=') || part.trim().parse::<LevelFilter>().is_ok());
+    let parsed = bare_words_are_levels.then(|| text.parse().ok()).flatten();
+    parsed.ok_or_else(|| {
         format!("`{text}` is no log level; use `error`, `warn`, `info`, `debug` or `trace`, or `target=level` with commas between")
     })
 }
@@ -55,5 +58,20 @@ fn log_panic(info: &std::panic::PanicHookInfo<'_>) {
     tracing::error!(place, "a panic: this is a bug of Millrace; the request is answered with an internal error");
     if let Some(message) = info.payload_as_str() {
         tracing::debug!(message, "the panic's message");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_a_level_or_levels_by_target() {
+        for good in ["info", "off", "WARN", "warn,millrace_core=debug", "hyper=trace"] {
+            assert!(filter(good).is_ok(), "{good}");
+        }
+        for bad in ["loud", "warn,loud", "millrace=loud", "info;debug"] {
+            assert!(filter(bad).is_err(), "{bad}");
+        }
     }
 }
