@@ -6,7 +6,6 @@
 //!
 //! A request is raw HTTP (method and path, header fields, a blank line, the body) or a shorthand, `CALL TOOL ARGUMENTS` for a
 //! client of 2025-06-18 and `MODERN TOOL ARGUMENTS` for one of 2026-07-28, with header fields below it. `###` parts requests.
-#![allow(clippy::panic, reason = "this crate is tests: a failure is a panic that says what failed")]
 
 pub mod bare;
 pub mod case;
