@@ -31,12 +31,20 @@ pub fn compile(folder: &Path) -> App {
 /// Where the app has errors or the runtime cannot start.
 #[must_use]
 pub fn run(group: &Group) -> Vec<Vec<String>> {
+    let variables = Variables::from_iter(group.env.iter().cloned());
+    run_on(group, |app, folder| Endpoint::new(app, ports::native(folder.to_path_buf(), variables, &Tasks::new())))
+}
+
+/// The same on an endpoint of the caller's making: `make` gets the app and its folder.
+///
+/// # Panics
+/// Where the app has errors or the runtime cannot start.
+pub fn run_on(group: &Group, make: impl FnOnce(App, &Path) -> Endpoint) -> Vec<Vec<String>> {
     let folder = group.install();
     let app = compile(folder.path());
-    let variables = Variables::from_iter(group.env.iter().cloned());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap_or_else(|error| panic!("{error}"));
     tokio::task::LocalSet::new().block_on(&runtime, async {
-        let endpoint = Endpoint::new(app, ports::native(folder.path().to_path_buf(), variables, &Tasks::new()));
+        let endpoint = make(app, folder.path());
         let mut answers = Vec::new();
         for case in &group.cases {
             let mut texts = Vec::new();

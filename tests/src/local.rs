@@ -48,9 +48,23 @@ impl Host {
     /// Where it does not come up.
     #[must_use]
     pub fn dev(folder: &Path, env: &[(String, String)]) -> Self {
+        Self::start(folder, env, "off", Stdio::null())
+    }
+
+    /// The same, with its log in a file.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn dev_logging(folder: &Path, env: &[(String, String)], level: &str, log: &Path) -> Self {
+        let file = std::fs::File::create(log).unwrap_or_else(|error| panic!("{}: {error}", log.display()));
+        Self::start(folder, env, level, file.into())
+    }
+
+    fn start(folder: &Path, env: &[(String, String)], level: &str, log: Stdio) -> Self {
         let mut command = Command::new(binary());
-        command.arg("dev").arg(folder).args(["--port", "0", "--isolates", "1"]);
-        command.env_clear().envs(env.iter().cloned()).stdout(Stdio::piped()).stderr(Stdio::null());
+        command.arg("dev").arg(folder).args(["--port", "0", "--isolates", "1", "--log", level]);
+        command.env_clear().envs(env.iter().cloned()).stdout(Stdio::piped()).stderr(log);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("millrace: {error}"));
         let lines = BufReader::new(child.stdout.take().unwrap_or_else(|| panic!("no stdout"))).lines();
         let port_of = |line: String| {

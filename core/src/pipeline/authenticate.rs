@@ -27,6 +27,9 @@ use crate::{
 /// The length of a SHA-256 digest.
 const DIGEST_BYTES: usize = 32;
 
+/// Texts below this many bytes are not looked for in what a plugin says: a policy's `eu` is no secret, and stands in other words.
+const SHORTEST_SECRET: usize = 6;
+
 /// The principal, `{subject, scopes, roles, claims, plugin}`; `None` where nobody is named.
 ///
 /// # Errors
@@ -105,6 +108,8 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &[(String, PolicyValu
     let payload = json!({ "headers": headers(run), "policy": policy, "tool": run.tool.name });
     // Not the `ctx` that later scripts get: that one has the principal.
     let ctx = super::context::context(run);
+    // What the plugin says goes to the log, and a plugin may say what it compared.
+    let refused = |detail: String| refused(hidden(detail, &payload));
     match script::invoke(run, plugin, &payload, &ctx).await {
         Ok(Returned::Undefined) => Ok(None),
         Ok(Returned::Value(Json::Object(principal)) | Returned::Reply(Reply::Success(Json::Object(principal)))) => {
@@ -119,13 +124,23 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &[(String, PolicyValu
         Err(ScriptFault::Cancelled) => Err(signal::cancelled(Stage::Authenticate).into()),
         Err(ScriptFault::TimedOut) => Err(run.signal.timed_out().fault(Stage::Authenticate).into()),
         Err(ScriptFault::Thrown(thrown)) => {
-            let stack = thrown.stack.as_deref().unwrap_or_default();
+            let stack = hidden(thrown.stack.unwrap_or_default(), &payload);
             tracing::debug!(target: super::TARGET, script = script::path(run, plugin), stack, "the plugin threw");
             Err(refused(thrown.message))
         }
         Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => Err(refused(cause)),
-        Err(ScriptFault::NeverSettles) => Err(refused("the plugin waits for a promise that nothing can settle")),
+        Err(ScriptFault::NeverSettles) => Err(refused("the plugin waits for a promise that nothing can settle".into())),
     }
+}
+
+/// A text without what the plugin was given to compare: the strings of its policy, and the caller's credentials.
+fn hidden(mut text: String, payload: &Json) -> String {
+    let credentials = ["authorization", "cookie", "proxy-authorization", "x-api-key"].map(|name| &payload["headers"][name]);
+    let policy = payload["policy"].as_object().into_iter().flat_map(Map::values);
+    for secret in policy.chain(credentials).filter_map(Json::as_str).filter(|secret| secret.len() >= SHORTEST_SECRET) {
+        text = text.replace(secret, "[secret]");
+    }
+    text
 }
 
 fn policy_json(run: &Run<'_>, policy: &[(String, PolicyValue)]) -> Faulty<Json> {

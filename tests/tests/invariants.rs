@@ -1,0 +1,134 @@
+//! The invariants of ARCHITECTURE.md that no type can hold.
+
+use std::{
+    cell::Cell,
+    fs,
+    path::{Path, PathBuf},
+    rc::Rc,
+};
+
+use millrace_core::{
+    Endpoint, Result,
+    app::{App, BUNDLE_VERSION},
+    ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault},
+};
+use millrace_native::{env::Variables, ports, wait_until::Tasks};
+use millrace_tests::{
+    Group,
+    case::root,
+    direct::{compile, run_on},
+    groups,
+    local::Host,
+};
+
+fn group(name: &str) -> Group {
+    groups().into_iter().find(|group| group.name == name).unwrap()
+}
+
+/// Every Rust file below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    entries
+        .flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] })
+        .filter(|path| path.extension().is_some_and(|e| e == "rs"))
+        .collect()
+}
+
+#[test]
+fn the_core_knows_no_host() {
+    let manifest = fs::read_to_string(root().join("core/Cargo.toml")).unwrap();
+    let dependencies = manifest.split("[dependencies]").nth(1).unwrap().split("\n[").next().unwrap();
+    for line in dependencies.lines().filter(|line| !line.trim().is_empty() && !line.starts_with('#')) {
+        let name = line.split([' ', '.', '=']).next().unwrap();
+        let known = ["base64", "hashbrown", "jiff", "postcard", "regex", "rustc-hash", "serde", "serde_json", "sha2", "subtle", "tracing"];
+        assert!(known.contains(&name), "core depends on `{name}`; see ARCHITECTURE.md before you add to this list");
+    }
+    for file in sources(&root().join("core/src")) {
+        let text = fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        let tests = file.components().any(|part| part.as_os_str() == "tests");
+        assert!(
+            tests || !code.lines().any(|line| line.trim_start().starts_with("use std") || line.contains("extern crate std")),
+            "{}",
+            file.display()
+        );
+    }
+    assert!(fs::read_to_string(root().join("core/src/lib.rs")).unwrap().contains("#![no_std]"));
+}
+
+#[test]
+fn adapters_know_no_stage_and_not_each_other() {
+    // An adapter meets the core at its ports and its border; what a stage does is none of its business.
+    for adapter in ["connectors", "script", "native", "local"] {
+        for file in sources(&root().join("adapters").join(adapter).join("src")) {
+            let text = fs::read_to_string(&file).unwrap();
+            assert!(!text.contains("millrace_core::pipeline::"), "{} reaches into the pipeline", file.display());
+        }
+    }
+    for driver in ["connectors", "script"] {
+        let manifest = fs::read_to_string(root().join("adapters").join(driver).join("Cargo.toml")).unwrap();
+        for host in ["millrace-native", "millrace-local", "millrace-bundler", "hyper", "reqwest"] {
+            assert!(!manifest.contains(&format!("\n{host} ")) && !manifest.contains(&format!("\n{host}.")), "{driver} depends on `{host}`");
+        }
+    }
+}
+
+/// An engine that counts how often it is asked.
+struct Counting(Rc<Cell<usize>>);
+
+impl ScriptEngine for Counting {
+    fn call<'a>(&'a self, _: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>> {
+        self.0.set(self.0.get() + 1);
+        Box::pin(async { Ok(Returned::Undefined) })
+    }
+}
+
+#[test]
+fn an_app_without_scripts_never_starts_the_engine() {
+    for (name, asked) in [("statements", false), ("cache", false), ("scripts", true)] {
+        let group = group(name);
+        let calls = Rc::new(Cell::new(0));
+        run_on(&group, |app, folder| {
+            let mut ports = ports::native(folder.to_path_buf(), Variables::from_iter(group.env.iter().cloned()), &Tasks::new());
+            ports.scripts = Rc::new(Counting(calls.clone()));
+            Endpoint::new(app, ports)
+        });
+        assert_eq!(calls.get() > 0, asked, "{name} asked the engine {} times", calls.get());
+    }
+}
+
+#[test]
+fn no_log_line_carries_a_secret() {
+    let mut lines = 0;
+    for group in groups() {
+        let folder = group.install();
+        let log = folder.path().join("stderr.log");
+        let host = Host::dev_logging(folder.path(), &group.env, "debug", &log);
+        for request in group.cases.iter().flat_map(|case| &case.requests) {
+            let _ = host.send(request);
+        }
+        drop(host);
+        let text = fs::read_to_string(&log).unwrap();
+        lines += text.lines().count();
+        let secrets = group.env.iter().filter(|(name, value)| !name.starts_with("SHOWN") && value.len() > 8);
+        for (name, secret) in secrets {
+            assert!(!text.contains(secret.as_str()), "the log of `{}` carries the value of {name}", group.name);
+        }
+    }
+    assert!(lines > 100, "only {lines} lines were logged: the test has nothing to read");
+}
+
+#[test]
+fn a_bundle_of_this_version_stays_readable() {
+    let golden = root().join(format!("tests/data/statements.v{BUNDLE_VERSION}.bundle"));
+    let bundle = compile(&group("statements").app).to_bundle().unwrap();
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&golden, &bundle).unwrap();
+    }
+    let kept = fs::read(&golden).unwrap_or_else(|error| panic!("{}: {error}", golden.display()));
+    assert!(kept == bundle, "the encoding changed: that is a new BUNDLE_VERSION, with a new golden file");
+    assert_eq!(App::from_bundle(&kept).unwrap().name, "statements");
+    for cut in 0..kept.len() {
+        assert!(App::from_bundle(&kept[..cut]).is_err(), "cut at {cut}");
+    }
+}
