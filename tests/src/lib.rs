@@ -9,7 +9,10 @@
 
 pub mod bare;
 pub mod case;
+pub mod database;
 pub mod direct;
 pub mod local;
+pub mod scripted;
+pub mod sqld;
 
 pub use case::{Case, Exchange, Group, groups};

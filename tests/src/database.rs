@@ -1,0 +1,109 @@
+//! An adapter's connection as a native host opens it, called from a test that is not asynchronous.
+
+use std::{future::Future, path::PathBuf, rc::Rc};
+
+use millrace_core::{
+    Error, Result,
+    app::Access,
+    ports::{Clock, Connection, Connector, Connectors, Query},
+    secret::Secret,
+    value::{Rows, Value},
+};
+use millrace_native::{clock::SystemClock, connectors::NativeConnectors};
+
+/// How long a statement may take where a test says nothing else, in milliseconds. Far beyond what any needs.
+pub const PATIENCE_MS: u64 = 60_000;
+
+/// A connection and the runtime that drives it.
+pub struct Database {
+    connector: Rc<dyn Connector>,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Database {
+    /// Opens a connection.
+    ///
+    /// # Panics
+    /// Where the settings are refused.
+    #[must_use]
+    pub fn open(connection: Connection) -> Self {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let connectors = NativeConnectors::new(PathBuf::from("/"), Rc::new(SystemClock));
+        Self {
+            connector: connectors.open(connection).unwrap_or_else(|error| panic!("{error:?}")),
+            runtime: runtime.unwrap_or_else(|error| panic!("{error}")),
+        }
+    }
+
+    /// Runs a statement that may write.
+    ///
+    /// # Errors
+    /// The connector's.
+    pub fn run(&self, text: &str, params: &[Value]) -> Result<Rows> {
+        self.run_with(&Query { params, ..query(text) })
+    }
+
+    /// Runs a query; its deadline counts from the call.
+    ///
+    /// # Errors
+    /// The connector's.
+    pub fn run_with(&self, query: &Query<'_>) -> Result<Rows> {
+        let deadline_ms = SystemClock.now_ms() + query.deadline_ms;
+        self.wait(self.connector.query(Query { deadline_ms, ..query.clone() }))
+    }
+
+    /// The rows of a statement.
+    ///
+    /// # Panics
+    /// Where it fails.
+    #[must_use]
+    pub fn rows(&self, text: &str) -> Vec<Vec<Value>> {
+        self.run(text, &[]).unwrap_or_else(|error| panic!("{text}: {error:?}")).rows
+    }
+
+    /// The error of a statement.
+    ///
+    /// # Panics
+    /// Where there is none.
+    #[must_use]
+    pub fn error(&self, text: &str) -> Error {
+        self.run(text, &[]).err().unwrap_or_else(|| panic!("{text} works"))
+    }
+
+    /// Checks the connection.
+    ///
+    /// # Errors
+    /// The connector's.
+    pub fn ping(&self) -> Result<()> {
+        self.wait(self.connector.ping(SystemClock.now_ms() + PATIENCE_MS))
+    }
+
+    fn wait<T>(&self, future: impl Future<Output = T>) -> T {
+        self.runtime.block_on(future)
+    }
+}
+
+/// A query without values, which may write; the deadline counts from the call.
+#[must_use]
+pub const fn query(text: &str) -> Query<'_> {
+    Query { text, params: &[], access: Access::Write, deadline_ms: PATIENCE_MS, max_rows: 10_000, max_bytes: 1 << 20 }
+}
+
+/// The settings of an adapter.
+#[must_use]
+pub fn connection(connector: &str, connection_string: &str, options: &[(&str, &str)]) -> Connection {
+    Connection {
+        adapter: "shop".to_owned(),
+        connector: connector.to_owned(),
+        connection_string: Secret::new(connection_string.to_owned()),
+        options: options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect(),
+        read_only: false,
+        seed: None,
+    }
+}
+
+/// A text as a value.
+#[must_use]
+pub fn text(value: &str) -> Value {
+    Value::Text(value.to_owned())
+}

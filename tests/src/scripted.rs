@@ -1,0 +1,113 @@
+//! An HTTP server that does what a test says: good answers, broken ones, and none.
+
+use std::{
+    io::{BufRead, BufReader, Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream},
+    sync::{Arc, Mutex, PoisonError},
+    thread,
+};
+
+/// A request as it came.
+#[derive(Clone, Debug)]
+pub struct Received {
+    /// `POST /v3/pipeline HTTP/1.1`
+    pub line: String,
+    /// The header fields as they came, one a line.
+    pub head: String,
+    /// The body.
+    pub body: String,
+}
+
+/// What to do with a request.
+#[derive(Clone, Debug)]
+pub enum Reply {
+    /// A whole answer: status, content type, body.
+    Whole(u16, &'static str, String),
+    /// The answer with a body that breaks off after so many bytes.
+    Broken(String, usize),
+    /// These bytes, then the end of the connection.
+    Raw(&'static [u8]),
+    /// Nothing until the client goes away.
+    Silence,
+}
+
+/// A server on a port that the operating system chose. It listens until the process ends.
+pub struct Scripted {
+    /// `127.0.0.1:PORT`
+    pub address: SocketAddr,
+    received: Arc<Mutex<Vec<Received>>>,
+}
+
+impl Scripted {
+    /// Starts a server that asks `reply` about each request, whose number counts from 0.
+    ///
+    /// # Panics
+    /// Where no port can be had.
+    #[must_use]
+    pub fn start(reply: impl Fn(usize, &Received) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|error| panic!("{error}"));
+        let address = listener.local_addr().unwrap_or_else(|error| panic!("{error}"));
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let log = Arc::clone(&received);
+        let reply = Arc::new(reply);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (log, reply) = (Arc::clone(&log), Arc::clone(&reply));
+                // A client that goes away is no failure of the server.
+                thread::spawn(move || drop(serve(stream, &log, &*reply)));
+            }
+        });
+        Self { address, received }
+    }
+
+    /// Starts a server that gives these answers, and then the last one again and again.
+    #[must_use]
+    pub fn with(replies: Vec<Reply>) -> Self {
+        Self::start(move |number, _| replies.get(number).or(replies.last()).cloned().unwrap_or(Reply::Silence))
+    }
+
+    /// What was asked so far.
+    #[must_use]
+    pub fn received(&self) -> Vec<Received> {
+        self.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn serve(stream: TcpStream, log: &Mutex<Vec<Received>>, reply: &(dyn Fn(usize, &Received) -> Reply + Send + Sync)) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut line = String::new();
+    reader.read_line(&mut line)?;
+    let (mut head, mut length) = (String::new(), 0);
+    loop {
+        let mut field = String::new();
+        if reader.read_line(&mut field)? <= 2 {
+            break;
+        }
+        if let Some(value) = field.to_ascii_lowercase().strip_prefix("content-length:") {
+            length = value.trim().parse().unwrap_or(0);
+        }
+        head.push_str(&field);
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let request = Received { line: line.trim().to_owned(), head, body: String::from_utf8_lossy(&body).into_owned() };
+    let number = {
+        let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.push(request.clone());
+        log.len() - 1
+    };
+    let mut stream = stream;
+    match reply(number, &request) {
+        Reply::Whole(status, content_type, body) => write!(
+            stream,
+            "HTTP/1.1 {status} Status\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
+            body.len()
+        ),
+        Reply::Broken(body, kept) => {
+            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len())?;
+            stream.write_all(&body.as_bytes()[..kept])
+        }
+        Reply::Raw(bytes) => stream.write_all(bytes),
+        Reply::Silence => reader.read_to_end(&mut Vec::new()).map(|_| ()),
+    }
+}

@@ -1,0 +1,214 @@
+//! The connector `d1` on a stand-in for Cloudflare's API, which runs the statements on a SQLite of its own, and on answers that are broken.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
+
+#[path = "d1_rest/stand_in.rs"]
+mod stand_in;
+
+use millrace_core::{
+    Error,
+    ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable},
+    Json,
+    app::Access,
+    ports::{Connection, Query},
+    value::{Rows, Value},
+};
+use millrace_tests::{
+    database::{Database, connection, query, text},
+    scripted::{Reply, Scripted},
+};
+use stand_in::{PATH, stand_in};
+
+const GOOD: &str = r#"{"success":true,"errors":[],"messages":[],"result":[{"results":{"columns":["v"],"rows":[[7]]},"success":true,"meta":{"changes":1}}]}"#;
+
+fn settings(server: &Scripted) -> Connection {
+    let base_url = format!("http://{}/client/v4", server.address);
+    connection("d1", "d1://0a1b/1111-2222", &[("api_token", "t.o.k"), ("base_url", &base_url)])
+}
+
+fn open(server: &Scripted) -> Database {
+    Database::open(settings(server))
+}
+
+fn shop() -> (Scripted, Database) {
+    let server = stand_in();
+    let database = open(&server);
+    (server, database)
+}
+
+/// Every value, bound, stored in a column without affinity and read back: what comes out, and as which of SQLite's types it was stored.
+#[test]
+fn values_go_in_whole_and_come_out_as_javascript_writes_them() {
+    let every_byte: Vec<u8> = (0..=255).collect();
+    let same = |value: Value, kind: &'static str| (value.clone(), value, kind);
+    let cases = [
+        same(Value::Null, "null"),
+        (Value::Bool(true), Value::I64(1), "integer"),
+        (Value::Bool(false), Value::I64(0), "integer"),
+        same(Value::I64(0), "integer"),
+        same(Value::I64(-(1 << 53)), "integer"),
+        // Stored exactly, as the next test shows, and rounded on the way out.
+        (Value::I64((1 << 53) + 1), Value::I64(1 << 53), "integer"),
+        (Value::U64(7), Value::I64(7), "integer"),
+        (Value::U64(u64::MAX), text("18446744073709551615"), "text"),
+        same(Value::F64(1.5), "real"),
+        (Value::F64(1.0), Value::I64(1), "real"),
+        same(Value::F64(0.1), "real"),
+        same(Value::F64(1e300), "real"),
+        (Value::F64(f64::NAN), Value::Null, "null"),
+        (Value::Decimal("1.50".into()), text("1.50"), "text"),
+        same(text(""), "text"),
+        same(text("a\0b"), "text"),
+        same(text("o'neil; -- \\ \t\r\n"), "text"),
+        same(text("zażółć 🙂 👩‍👩‍👧 \u{202e}"), "text"),
+        same(text("null"), "text"),
+        same(Value::Bytes(vec![]), "blob"),
+        same(Value::Bytes(every_byte), "blob"),
+        (Value::Timestamp("2026-01-02T03:04:05.123456Z".into()), text("2026-01-02T03:04:05.123456Z"), "text"),
+        (Value::Json(Json::from("a\"b")), text(r#""a\"b""#), "text"),
+        (Value::Array(vec![Value::I64((1 << 53) + 1), text("o'neil")]), text(r#"[9007199254740993,"o'neil"]"#), "text"),
+    ];
+    let (server, database) = shop();
+    database.ping().unwrap();
+    database.run("CREATE TABLE t (id INTEGER PRIMARY KEY, v)", &[]).unwrap();
+    for (index, (value, expected, kind)) in cases.into_iter().enumerate() {
+        let id = Value::I64(index as i64);
+        let stored = database.run("INSERT INTO t VALUES (?1, ?2)", &[id.clone(), value.clone()]).unwrap();
+        assert_eq!(stored, Rows { affected: 1, ..Rows::default() }, "{value:?}");
+        let read = database.run("SELECT v, typeof(v), '?2' FROM t WHERE id = ?1", std::slice::from_ref(&id)).unwrap();
+        assert_eq!(read.rows[0], [expected, text(kind), text("?2")], "{value:?}");
+    }
+    let infinity = database.run("SELECT ?1", &[Value::F64(f64::INFINITY)]).unwrap_err();
+    assert_eq!(infinity.kind, Constraint);
+    for request in server.received() {
+        assert_eq!(request.line, format!("POST {PATH} HTTP/1.1"));
+        assert!(request.head.contains("authorization: Bearer t.o.k\r\n"), "{request:?}");
+    }
+}
+
+#[test]
+fn integers_go_in_exactly() {
+    let (_server, database) = shop();
+    for value in [(1 << 53) + 1, -(1 << 53) - 1, i64::MAX, i64::MIN] {
+        let read = database.run("SELECT CAST(?1 AS TEXT), typeof(?1)", &[Value::I64(value)]).unwrap();
+        assert_eq!(read.rows, [[text(&value.to_string()), text("integer")]]);
+    }
+}
+
+#[test]
+fn hostile_values_stay_values() {
+    let values: Vec<String> = serde_json::from_str(include_str!("../data/hostile-values.json")).unwrap();
+    let (_server, database) = shop();
+    database.run("CREATE TABLE t (v TEXT, n INT)", &[]).unwrap();
+    database.run("INSERT INTO t VALUES ('bystander', 0)", &[]).unwrap();
+    for value in &values {
+        // Beside a number, so that the statement is rewritten.
+        database.run("INSERT INTO t VALUES (?1, ?2)", &[text(value), Value::I64(1)]).unwrap();
+        assert_eq!(database.run("SELECT v FROM t WHERE v = ?1 AND n > 0", &[text(value)]).unwrap().rows, [[text(value)]]);
+        assert_eq!(database.run("DELETE FROM t WHERE v = ?1", &[text(value)]).unwrap().affected, 1, "{value}");
+    }
+    assert_eq!(database.rows("SELECT v FROM t"), [[text("bystander")]]);
+}
+
+#[test]
+fn rows_counts_and_empty_lists() {
+    let (_server, database) = shop();
+    let affected = |text: &str| database.run(text, &[]).unwrap();
+    assert_eq!(affected("CREATE TABLE t (id INTEGER PRIMARY KEY, v UNIQUE)"), Rows::default());
+    assert_eq!(affected("INSERT INTO t (v) VALUES (1), (2), (3)").affected, 3);
+    assert_eq!(affected("UPDATE t SET v = 0 WHERE v = 99"), Rows::default());
+    let rows = database.run("SELECT v, id, 7 AS v FROM t WHERE id > ?1 LIMIT ?2", &[Value::I64(1), Value::I64(1)]).unwrap();
+    assert_eq!(
+        (&*rows.columns, rows.rows),
+        (&["v", "id", "v_2"].map(String::from)[..], vec![vec![Value::I64(2), Value::I64(2), Value::I64(7)]])
+    );
+    assert_eq!(database.run("DELETE FROM t WHERE v = 2 RETURNING id", &[]).unwrap().rows, [[Value::I64(2)]]);
+    for statement in
+        ["SELECT id FROM t WHERE id < 0", "DELETE FROM t WHERE id < 0 RETURNING id", "WITH a AS (SELECT 1) SELECT 1 FROM a WHERE 0"]
+    {
+        let empty = database.run(statement, &[]).unwrap();
+        assert_eq!(serde_json::to_string(&empty.json()).unwrap(), "[]", "{statement}");
+    }
+    let limited = Query { max_rows: 1, ..query("UPDATE t SET v = id RETURNING id") };
+    let message = "the result has more than `max_rows`, 1 rows; the statement took effect";
+    assert_eq!(database.run_with(&limited).unwrap_err(), Error::new(TooLarge, message));
+}
+
+#[test]
+fn a_wrong_statement_or_value_is_told_without_its_values() {
+    let (_server, database) = shop();
+    database.run("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)", &[]).unwrap();
+    database.run("INSERT INTO t VALUES (1, 'Ada')", &[]).unwrap();
+    let cases = [
+        ("SELEC 1", Syntax, "SQLite does not understand the statement"),
+        ("SELECT * FROM nowhere", Syntax, "SQLite does not understand the statement"),
+        ("SELECT ?1", Syntax, "the statement takes another number of values than was given"),
+        ("SELECT 1; SELECT 2", Syntax, "the query holds more than one statement"),
+        ("INSERT INTO t (name) VALUES ('Ada')", Constraint, "a UNIQUE constraint refused the change: `t.name`"),
+        ("INSERT INTO t (id, name) VALUES (1, 'B')", Constraint, "a PRIMARY KEY constraint refused the change: `t.id`"),
+        ("INSERT INTO t (id) VALUES (2)", Constraint, "a NOT NULL constraint refused the change: `t.name`"),
+        ("SELECT json_extract('{secret', '$')", Constraint, "SQLite refused a value or the result of a computation"),
+        ("BEGIN", Denied, "connector `d1` does not run `BEGIN`"),
+        ("PRAGMA user_version = 1", Denied, "connector `d1` does not run `PRAGMA user_version`"),
+    ];
+    for (statement, kind, message) in cases {
+        let error = database.error(statement);
+        assert_eq!((error.kind, error.message.as_str()), (kind, message), "{statement}: {error:?}");
+    }
+}
+
+#[test]
+fn a_read_only_adapter_sends_no_write() {
+    let server = Scripted::with(vec![Reply::Whole(200, "application/json", GOOD.to_owned())]);
+    let reader = Database::open(Connection { read_only: true, ..settings(&server) });
+    for (access, text) in [(Access::Write, "SELECT 1"), (Access::Read, "DELETE FROM t"), (Access::Read, "SELECT 1; DROP TABLE t")] {
+        assert!(reader.run_with(&Query { access, ..query(text) }).is_err(), "{text}");
+    }
+    assert!(server.received().is_empty());
+    assert_eq!(reader.run_with(&Query { access: Access::Read, ..query("SELECT v FROM t") }).unwrap().rows, [[Value::I64(7)]]);
+}
+
+/// What became of a read and of a write against these answers: the kind of the error or the number of rows, and how many requests it took.
+fn outcomes(replies: &[Reply]) -> [(Result<usize, ErrorKind>, usize); 2] {
+    [(Access::Read, "SELECT v FROM t"), (Access::Write, "UPDATE t SET v = 1 RETURNING v")].map(|(access, text)| {
+        let server = Scripted::with(replies.to_vec());
+        let outcome = open(&server).run_with(&Query { access, ..query(text) });
+        (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), server.received().len())
+    })
+}
+
+#[test]
+fn failures_are_repeated_only_where_nothing_can_be_done_twice() {
+    let said = |status: u16, code: u32, message: &str| {
+        let envelope = serde_json::json!({"success": false, "errors": [{"code": code, "message": message}], "messages": [], "result": []});
+        Reply::Whole(status, "application/json", envelope.to_string())
+    };
+    let good = Reply::Whole(200, "application/json", GOOD.to_owned());
+    let lost = said(500, 7500, "D1 DB storage operation exceeded timeout which caused object to be reset.");
+    let table = [
+        ("a good answer", vec![good.clone()], (Ok(1), 1), (Ok(1), 1)),
+        ("half a body", vec![Reply::Broken(GOOD.to_owned(), 50), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("no envelope", vec![Reply::Whole(200, "text/html", "<html>".to_owned())], (Err(Protocol), 2), (Err(Protocol), 1)),
+        ("a page", vec![Reply::Whole(502, "text/html", "<html>".to_owned()), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("a database that was reset", vec![lost.clone(), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("a database that is reset for ever", vec![lost], (Err(Unavailable), 2), (Err(Protocol), 1)),
+        ("an overload", vec![said(500, 7500, "D1 DB is overloaded. Too many requests queued."), good.clone()], (Ok(1), 2), (Ok(1), 2)),
+        ("too many requests", vec![said(429, 971, "Please wait")], (Err(Busy), 1), (Err(Busy), 1)),
+        ("a wrong token", vec![said(401, 10000, "Authentication error")], (Err(Denied), 1), (Err(Denied), 1)),
+        ("a malformed token", vec![said(400, 6003, "Invalid request headers")], (Err(Denied), 1), (Err(Denied), 1)),
+        ("no such database", vec![said(404, 7404, "not found")], (Err(Configuration), 1), (Err(Configuration), 1)),
+        ("a failure that is good", vec![said(200, 7500, "no such table: t: SQLITE_ERROR")], (Err(Syntax), 1), (Err(Syntax), 1)),
+    ];
+    for (what, replies, read, written) in table {
+        assert_eq!(outcomes(&replies), [read, written], "{what}");
+    }
+}
+
+#[test]
+fn silence_ends_at_the_deadline_and_a_long_body_at_the_limit() {
+    let silent = Scripted::with(vec![Reply::Silence]);
+    let error = open(&silent).run_with(&Query { deadline_ms: 200, access: Access::Read, ..query("SELECT 1") }).unwrap_err();
+    assert_eq!((error.kind, silent.received().len()), (TimedOut, 1));
+    let long = Scripted::with(vec![Reply::Whole(200, "application/json", format!("{GOOD}{}", " ".repeat(2 << 20)))]);
+    let error = open(&long).run_with(&Query { max_bytes: 64, access: Access::Read, ..query("SELECT 1") }).unwrap_err();
+    assert_eq!((error.kind, long.received().len()), (TooLarge, 1));
+}
