@@ -92,6 +92,10 @@ fn integers_go_in_exactly() {
         let read = database.run("SELECT CAST(?1 AS TEXT), typeof(?1)", &[Value::I64(value)]).unwrap();
         assert_eq!(read.rows, [[text(&value.to_string()), text("integer")]]);
     }
+    // A script may write its parameters without numbers.
+    let read = database.run("SELECT ?, typeof(?), ?1", &[text("7"), Value::I64(7)]).unwrap();
+    assert_eq!(read.rows, [[text("7"), text("integer"), text("7")]]);
+    assert_eq!(database.run("SELECT :a", &[Value::I64(7)]).unwrap_err().kind, Syntax);
 }
 
 #[test]

@@ -22,18 +22,15 @@ use cell::Cell;
 /// The request for one statement.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for an infinite number, which JSON has no form for.
+/// [`Constraint`](ErrorKind::Constraint) for an infinite number, which JSON has no form for; [`Syntax`](ErrorKind::Syntax) for a parameter
+/// with a name.
 pub(super) fn prepare(address: &Address, query: &Query<'_>) -> Result<HttpRequest> {
     let params = query.params.iter().map(Parameter::of).collect::<Result<Vec<_>>>()?;
-    let sql = if params.iter().all(|param| param.form == Form::Text) {
-        Cow::Borrowed(query.text)
-    } else {
-        Cow::Owned(with_parameters(query.text, |number, text| match params.get(number.checked_sub(1)?)?.form {
-            Form::Text => None,
-            Form::Json => Some(format!("json_extract({text}, '$')")),
-            Form::Hex => Some(format!("unhex({text})")),
-        }))
-    };
+    let sql = with_parameters(query.text, |number, text| match params.get(number.checked_sub(1)?)?.form {
+        Form::Text => None,
+        Form::Json => Some(format!("json_extract({text}, '$')")),
+        Form::Hex => Some(format!("unhex({text})")),
+    })?;
     let params = params.into_iter().map(|param| param.text).collect();
     let body = serde_json::to_vec(&Statement { sql, params })
         .map_err(|error| Error::new(ErrorKind::Protocol, "a request for D1 cannot be written").with_source(error.to_string()))?;
@@ -85,7 +82,7 @@ pub(super) fn parse(response: &HttpResponse, effect: Effect) -> Result<Rows, Fai
 
 #[derive(Serialize)]
 struct Statement<'a> {
-    sql: Cow<'a, str>,
+    sql: String,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     params: Vec<Cow<'a, str>>,
 }

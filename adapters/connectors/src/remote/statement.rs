@@ -55,27 +55,39 @@ pub(crate) fn check(text: &str, connector: &str) -> Result<Effect> {
     Ok(Effect { reads, returns: reads || statement.iter().any(|token| token.is("RETURNING")) })
 }
 
-/// The text with each parameter `?n` replaced by what `form` makes of it and its number.
-pub(crate) fn with_parameters(text: &str, form: impl Fn(usize, &str) -> Option<String>) -> String {
+/// The text with each parameter, `?n` or `?`, replaced by what `form` makes of its number and its text.
+///
+/// # Errors
+/// [`Syntax`](ErrorKind::Syntax) for a parameter with a name, which has no number here.
+pub(crate) fn with_parameters(text: &str, form: impl Fn(usize, &str) -> Option<String>) -> Result<String> {
     let mut written = String::with_capacity(text.len());
     let mut tokens = Tokens(text);
-    let mut copied = 0;
+    let (mut copied, mut largest) = (0, 0);
     while let Some(token) = tokens.next() {
-        if token != Token::Other("?") {
-            continue;
+        match token {
+            Token::Other("?") => {}
+            Token::Other(":" | "@") => return Err(named()),
+            Token::Word(word) if word.starts_with('$') => return Err(named()),
+            _ => continue,
         }
         let start = text.len() - tokens.0.len() - 1;
         let digits = tokens.0.bytes().take_while(u8::is_ascii_digit).count();
         let end = start + 1 + digits;
-        let number = text[start + 1..end].parse().ok();
-        if let Some(replaced) = number.and_then(|number| form(number, &text[start..end])) {
+        // One without a number follows the largest so far.
+        let number = text[start + 1..end].parse().unwrap_or(largest + 1);
+        largest = largest.max(number);
+        if let Some(replaced) = form(number, &text[start..end]) {
             written.push_str(&text[copied..start]);
             written.push_str(&replaced);
             copied = end;
         }
     }
     written.push_str(&text[copied..]);
-    written
+    Ok(written)
+}
+
+fn named() -> Error {
+    syntax("a parameter has a name; write `?1`, `?2`")
 }
 
 fn refused(statement: &[Token<'_>]) -> Option<String> {
@@ -256,11 +268,15 @@ mod tests {
         let table = [
             ("SELECT ?1, ?2, '?1', \"?1\", ?13 -- ?1", "SELECT f(?1), ?2, '?1', \"?1\", f(?13) -- ?1"),
             ("?1", "f(?1)"),
-            ("SELECT ? /* ?1 */ || ?1||\u{e9}", "SELECT ? /* ?1 */ || f(?1)||\u{e9}"),
+            ("SELECT ?, ?, ?5, ? /* ?1 */ || ?2||\u{e9}", "SELECT f(?), ?, f(?5), f(?) /* ?1 */ || ?2||\u{e9}"),
+            ("SELECT '$', ':a', \"@b\", a$b", "SELECT '$', ':a', \"@b\", a$b"),
             ("SELECT [?1], `?1`, 'it''s ?1'", "SELECT [?1], `?1`, 'it''s ?1'"),
         ];
         for (text, expected) in table {
-            assert_eq!(with_parameters(text, form), expected);
+            assert_eq!(with_parameters(text, form), Ok(expected.to_owned()));
+        }
+        for text in ["SELECT :a", "SELECT @a", "SELECT $a", "SELECT ?1 + :2"] {
+            assert_eq!(with_parameters(text, form), Err(named()), "{text}");
         }
     }
 
