@@ -1,4 +1,4 @@
-//! Outgoing HTTP on [reqwest](https://docs.rs/reqwest).
+//! Outgoing HTTP on the crate `reqwest`.
 //!
 //! No redirect is followed, no proxy is taken from the environment, no cookie is kept, and no content encoding is asked for. TLS is
 //! rustls with the certificates that the operating system trusts.

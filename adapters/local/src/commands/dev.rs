@@ -2,6 +2,7 @@
 
 use std::{net::SocketAddr, path::PathBuf, sync::Arc, thread};
 
+use millrace_bundler::Diagnostic;
 use millrace_core::app::App;
 use millrace_native::listener::Replacer;
 
@@ -22,8 +23,13 @@ pub(super) fn run(arguments: Dev) -> Outcome {
     let databases = announce::databases(&app, &folder, &variables)?;
     let announcement = Announcement::of(&app, databases);
     let place = Place::of(&arguments.host, app.server.port);
-    let reloads =
-        Reloads { folder: folder.clone(), current: fingerprint(&app), endpoint: (app.server.port, app.server.path.clone()), broken: false };
+    let reloads = Reloads {
+        folder: folder.clone(),
+        current: fingerprint(&app),
+        endpoint: (app.server.port, app.server.path.clone()),
+        broken: false,
+        said: Vec::new(),
+    };
     let served = Served { app: Arc::new(app), base: folder, variables, page: true };
     // Whoever reads that the server is ready may change a file at once.
     let watch = Watch::start(&reloads.folder, &report.files);
@@ -47,6 +53,8 @@ struct Reloads {
     endpoint: (u16, String),
     /// The last change left the app broken.
     broken: bool,
+    /// What was said of the last change.
+    said: Vec<Diagnostic>,
 }
 
 impl Reloads {
@@ -67,7 +75,12 @@ impl Reloads {
     fn reload(&mut self, watch: &mut Watch, replacer: &Replacer<DevHandler>, same_variables: bool) {
         let report = app::compile(&self.folder);
         watch.follow(&report.files);
+        // What was said stays said: output that goes to a file in the app's folder would be a change of its own, for ever.
+        if report.app.is_none() && self.broken && report.diagnostics == self.said {
+            return;
+        }
         app::show(&self.folder, &report.diagnostics);
+        self.said = report.diagnostics;
         let Some(app) = report.app else {
             self.broken = true;
             return note("the last good app goes on");
