@@ -98,7 +98,7 @@ def tools_app(folder, count):
         path = f"{folder}/app/tools/t{i:04}"
         os.makedirs(path)
         open(f"{path}/config.yaml", "w").write(
-            "use: shop\nstatement: SELECT id, name, email, city, created_at FROM users WHERE id = {{ inputs.id }}\ninputs: { id: { type: int } }\n"
+            "description: Get one user by id.\nuse: shop\nstatement: SELECT id, name, email, city, created_at FROM users WHERE id = {{ inputs.id }}\ninputs: { id: { type: int } }\n"
         )
 
 
