@@ -98,3 +98,50 @@ fn links_lead_somewhere() {
         }
     }
 }
+
+#[test]
+fn the_scripts_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/scripts.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let written = blocks(&page).into_iter().map(|(_, body)| {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    });
+    assert_eq!(written.count(), 2);
+    let output = shell(folder.path(), "millrace check notes && millrace call --app notes shipping id=1 && millrace types notes");
+    assert!(output.status.success() && text(&output).contains("{\"length\":"), "{}", text(&output));
+    let missing = shell(folder.path(), "millrace call --app notes shipping id=999");
+    assert!(missing.status.code() == Some(1) && text(&missing).contains("code=\"NOT_FOUND\""), "{}", text(&missing));
+}
+
+#[test]
+fn every_code_is_documented_and_every_documented_code_exists() {
+    let page = fs::read_to_string(root().join("docs/answers.md")).unwrap();
+    let documented: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .filter(|code| code.chars().all(|c| c == '_' || c.is_ascii_uppercase()))
+        .collect();
+    assert!(documented.len() >= 15, "{documented:?}");
+    // Codes that the apps of the corpus made up.
+    let own = ["ERROR", "NOT_FOUND", "NOT_OPEN", "STALE", "GONE"];
+    for case in groups().into_iter().flat_map(|group| group.cases) {
+        let answers = fs::read_to_string(&case.expected).unwrap();
+        for code in answers.split("\"severity\"").filter_map(|before| before.rsplit("\"code\":\"").next()?.split('"').next()) {
+            let is_code = code.len() > 3 && code.chars().all(|c| c == '_' || c.is_ascii_uppercase());
+            assert!(
+                !is_code || own.contains(&code) || documented.contains(&code),
+                "docs/answers.md does not explain `{code}` of {}",
+                case.name
+            );
+        }
+    }
+    let core = shell(&root(), "cat core/src/pipeline/*.rs core/src/pipeline/*/*.rs core/src/fault.rs");
+    let core = String::from_utf8_lossy(&core.stdout).into_owned();
+    for code in documented {
+        assert!(core.contains(&format!("\"{code}\"")), "docs/answers.md explains `{code}`, which nothing says");
+    }
+}

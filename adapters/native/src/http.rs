@@ -209,7 +209,7 @@ async fn answer<H: Handler>(state: &State<H>, unread: &Cell<bool>, request: hype
     let mut response = match outcome {
         Ok(response) => into_hyper(response),
         // What panicked is in the log: the panic hook has the place.
-        Err(_) => json(500, r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"internal error"}}"#),
+        Err(_) => json(500, r#"{"jsonrpc":"2.0","error":{"code":-32603,"message":"internal error"}}"#),
     };
     if too_large {
         close(&mut response, unread);
@@ -267,7 +267,7 @@ fn append(headers: &Headers, map: &mut hyper::HeaderMap) {
 
 /// An answer to a request that was not read to its end.
 fn refuse(unread: &Cell<bool>, status: u16, message: &str) -> hyper::Response<Full<Bytes>> {
-    let mut response = json(status, &format!(r#"{{"jsonrpc":"2.0","id":null,"error":{{"code":-32600,"message":"{message}"}}}}"#));
+    let mut response = json(status, &format!(r#"{{"jsonrpc":"2.0","error":{{"code":-32600,"message":"{message}"}}}}"#));
     close(&mut response, unread);
     response
 }
