@@ -6,12 +6,16 @@
 //! | driver | feature | where |
 //! |---|---|---|
 //! | [`d1`] | | every host: it speaks HTTP |
+//! | [`d1_binding`] | | what the Worker's own binding to D1 needs; the binding itself is that host's |
 //! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
 
 pub mod d1;
+pub mod d1_binding;
 mod json_text;
 pub mod libsql;
+#[cfg(feature = "memory-cache")]
+pub mod memory_cache;
 mod pragma;
 mod remote;
 #[cfg(feature = "sqlite")]

@@ -17,8 +17,9 @@ pub mod http_client;
 pub mod isolate;
 pub mod listener;
 pub mod logging;
-pub mod memory_cache;
 pub mod ports;
 pub mod random;
 mod stream;
 pub mod wait_until;
+
+pub use millrace_connectors::memory_cache;
