@@ -31,7 +31,8 @@ pub(crate) static ADAPTER: Record = Record {
             "connection_string",
             Shape::Text,
             "Where to connect. For `sqlite` a file, relative to the app's folder, or `:memory:`; for `libsql` `libsql://host`, \
-             `https://host` or `http://host:port`; for `d1` `d1://ACCOUNT_ID/DATABASE_ID`.",
+             `https://host` or `http://host:port`; for `d1` \
+             `d1://ACCOUNT_ID/DATABASE_ID`, or in a Worker the name of a binding, `d1:DB`.",
         )
         .required(),
         Field::new(
@@ -41,6 +42,23 @@ pub(crate) static ADAPTER: Record = Record {
              this file, that fills a database which does not exist yet), `create`, `busy_timeout`, `foreign_keys`, `journal_mode`, \
              `statement_cache`; for `libsql` `auth_token` (or `authToken`, or `jwt`) and `tls`; for `d1` `api_token` and `base_url`.",
         ),
+        Field::new(
+            "fallback",
+            Shape::Record(&FALLBACK),
+            "What stands in on a host that does not have the connector, such as `d1` for `sqlite` in a Worker. It speaks the same SQL.",
+        ),
+    ],
+};
+
+/// `fallback` of an adapter.
+static FALLBACK: Record = Record {
+    name: "fallback",
+    noun: "`fallback`",
+    doc: "What stands in on a host that does not have the adapter's connector.",
+    fields: &[
+        Field::new("connector", Shape::Text, "What it connects to: `d1`.").required(),
+        Field::new("connection_string", Shape::Text, "Where to connect: `d1:DB` is the binding `DB` of a Worker.").required(),
+        Field::new("options", Shape::Map(&Shape::Scalar), "As of an adapter."),
     ],
 };
 
@@ -109,8 +127,9 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
         let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
         compiler.error(&document, range.clone(), format!("`{name}` is no name of an adapter"), help);
     }
-    let connector = root.text_at("connector").map(|word| word.trim().to_owned());
-    let supported = connector.as_deref().is_some_and(|word| supported(compiler, &document, word));
+    let settings = on_this_host(compiler, &document);
+    let connector = connector_of(settings).map(str::to_owned);
+    let supported = connector.as_deref().is_some_and(|word| supported(compiler, &document, settings, word));
     let is_first = match adapters.known.get(&name) {
         Some(other) => {
             let help = format!("The other one is {}. Give one of them another `name`.", other.source.place(other.range.start));
@@ -123,7 +142,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
             true
         }
     };
-    let connection_string = match root.at("connection_string") {
+    let connection_string = match settings.at("connection_string") {
         Some(node) => compiler.env_template(&document, node),
         None => EnvTemplate::default(),
     };
@@ -139,17 +158,46 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
             refuse_remote(compiler, &document, scheme);
         }
     }
-    let adapter = options(compiler, &document, name, connector, connection_string);
+    let adapter = options(compiler, &document, settings, name, connector, connection_string);
     if is_first {
         adapters.list.push(adapter);
     }
 }
 
-fn supported(compiler: &mut Compiler<'_>, document: &Document, word: &str) -> bool {
+fn connector_of(settings: &Node) -> Option<&str> {
+    settings.text_at("connector").map(str::trim)
+}
+
+/// The settings that hold on the host that the app is built for: the adapter's own, or its `fallback`.
+fn on_this_host<'d>(compiler: &mut Compiler<'_>, document: &'d Document) -> &'d Node {
+    let root = &document.root;
+    let (Some(fallback), Some(connector)) = (root.at("fallback"), connector_of(root)) else { return root };
+    let Some(other) = connector_of(fallback) else { return root };
+    if dialect(connector).is_some() && dialect(other).is_some() && dialect(connector) != dialect(other) {
+        let range = fallback.at("connector").map_or(0..0, |node| node.range.clone());
+        let message = format!("the fallback `{other}` does not speak the SQL of `{connector}`");
+        compiler.error(document, range, message, "Name a connector of the same SQL: `sqlite`, `libsql` and `d1` have one.");
+    }
+    let has = |word: &str| compiler.options.connectors.iter().any(|known| known == word);
+    if !has(connector) && has(other) { fallback } else { root }
+}
+
+fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, word: &str) -> bool {
     if compiler.options.connectors.iter().any(|known| known == word) {
         return true;
     }
-    let range = document.root.at("connector").map_or(0..0, |node| node.range.clone());
+    let range = settings.at("connector").map_or(0..0, |node| node.range.clone());
+    if word == "sqlite" {
+        // In an imported app it may be a remote database, which becomes `libsql`.
+        let url = settings.text_at("connection_string").unwrap_or_default().trim_start().to_ascii_lowercase();
+        if compiler.imported && ["libsql://", "http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
+            return true;
+        }
+        let message = "connector `sqlite` needs files, which this target does not have";
+        let help = "Use `d1` or `libsql`, which speak the same SQL, or name one of them as `fallback` for this target.";
+        compiler.error(document, range, message, help);
+        return false;
+    }
     let connectors: Vec<&str> = compiler.options.connectors.iter().map(String::as_str).collect();
     let (message, help) = match nearest(word, connectors.iter().copied()) {
         Some(near) if dialect(word).is_none() => (format!("there is no connector `{word}`"), format!("Did you mean `{near}`?")),
@@ -172,7 +220,14 @@ fn refuse_remote(compiler: &mut Compiler<'_>, document: &Document, scheme: &str)
     compiler.error(document, node.range.clone(), message, "Write `connector: libsql`, or name a file, `file:…` or `:memory:`.");
 }
 
-fn options(compiler: &mut Compiler<'_>, document: &Document, name: String, connector: String, connection_string: EnvTemplate) -> Adapter {
+fn options(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    settings: &Node,
+    name: String,
+    connector: String,
+    connection_string: EnvTemplate,
+) -> Adapter {
     let mut adapter = Adapter {
         name,
         connector,
@@ -184,7 +239,7 @@ fn options(compiler: &mut Compiler<'_>, document: &Document, name: String, conne
         seed: None,
     };
     let own = own_options(&adapter.connector);
-    for entry in document.root.at("options").map(Node::entries).unwrap_or_default() {
+    for entry in settings.at("options").map(Node::entries).unwrap_or_default() {
         match entry.key.as_str() {
             "timeout" => match entry.value.text().and_then(duration_ms).filter(|ms| *ms > 0) {
                 Some(ms) => adapter.timeout_ms = ms,
