@@ -14,9 +14,17 @@ pub(crate) struct Bundled {
     pub(crate) report: Report,
 }
 
+/// The connectors that a Worker has.
+pub(crate) const WORKER_CONNECTORS: &[&str] = &["d1", "libsql"];
+
 /// Compiles an app folder for this machine.
 pub(crate) fn compile(folder: &Path) -> Report {
-    bundle(folder, &Options { connectors: connectors::NAMES.iter().map(ToString::to_string).collect() })
+    compile_for(folder, connectors::NAMES)
+}
+
+/// Compiles an app folder for a host that has these connectors.
+pub(crate) fn compile_for(folder: &Path, connectors: &[&str]) -> Report {
+    bundle(folder, &Options { connectors: connectors.iter().map(ToString::to_string).collect() })
 }
 
 /// Compiles an app folder; shows errors and warnings on standard error.

@@ -52,6 +52,9 @@ pub(crate) struct Check {
     /// Ask every database whether it answers, too
     #[arg(long)]
     pub(crate) connect: bool,
+    /// Where the app will run; without it, this machine. For a Worker, wrangler.toml is looked at, too
+    #[arg(long, value_enum, conflicts_with = "connect")]
+    pub(crate) target: Option<Target>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -103,7 +106,7 @@ pub(crate) struct Build {
     /// The app's folder
     #[arg(default_value = ".")]
     pub(crate) app: PathBuf,
-    /// What the bundle is for
+    /// Where the app will run
     #[arg(long, value_enum)]
     pub(crate) target: Target,
     /// The folder to write to

@@ -1,4 +1,4 @@
-//! `millrace build`: an app as one file.
+//! `millrace build`: an app as what a host takes.
 
 use std::fs;
 
@@ -10,10 +10,12 @@ use crate::{
     output::{Failure, Outcome, print, print_json},
 };
 
+pub(super) mod worker;
+
 pub(super) fn run(arguments: &Build) -> Outcome {
     let target = match arguments.target {
         Target::Local => "local",
-        Target::Worker => return Err(unsupported("worker")),
+        Target::Worker => return worker::run(arguments),
         Target::Lambda => return Err(unsupported("lambda")),
     };
     let app = app::load(&arguments.app)?.app;
@@ -32,5 +34,5 @@ pub(super) fn run(arguments: &Build) -> Outcome {
 }
 
 fn unsupported(target: &str) -> Failure {
-    Failure::Usage(format!("`--target {target}` is not supported yet; use `--target local`"))
+    Failure::Usage(format!("`--target {target}` is not supported yet; use `--target local` or `--target worker`"))
 }

@@ -7,7 +7,8 @@ use serde_json::json;
 
 use crate::{
     app::{self, count, summary},
-    cli::Check,
+    cli::{Check, Target},
+    commands::build,
     output::{Failure, Outcome, note, print, print_json},
 };
 
@@ -19,7 +20,12 @@ struct Connection {
 }
 
 pub(super) fn run(arguments: &Check) -> Outcome {
-    let report = app::compile(&arguments.app);
+    let report = match arguments.target {
+        Some(Target::Worker) => build::worker::compile(&arguments.app),
+        Some(Target::Lambda) => return Err(Failure::Usage("`--target lambda` is not supported yet".into())),
+        Some(Target::Local) | None => app::compile(&arguments.app),
+    };
+    let has_errors = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     if !arguments.json {
         app::show(&arguments.app, &report.diagnostics);
     }
@@ -27,7 +33,7 @@ pub(super) fn run(arguments: &Check) -> Outcome {
         Some(app) if arguments.connect => connect(app, arguments)?,
         _ => Vec::new(),
     };
-    let good = report.app.is_some() && connections.iter().all(|connection| connection.failure.is_none());
+    let good = !has_errors && connections.iter().all(|connection| connection.failure.is_none());
     if arguments.json {
         print_json(&json!({
             "ok": good,

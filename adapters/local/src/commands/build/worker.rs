@@ -1,0 +1,102 @@
+//! `millrace build --target worker`: a folder that wrangler serves and deploys.
+//!
+//! ```text
+//! DIR/entry.mjs       the entry module: hands the app and each request to the runtime
+//! DIR/app.bin         the app's bundle, a data module
+//! DIR/runtime/        the compiled runtime, the same for every app
+//! DIR/wrangler.toml   where the app has none of its own
+//! ```
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+};
+
+use millrace_bundler::{Report, Severity};
+use serde_json::json;
+
+use crate::{
+    app,
+    cli::Build,
+    output::{Failure, Outcome, print, print_json},
+};
+
+mod needs;
+mod runtime;
+mod wrangler;
+
+/// The entry module, as the Worker's own crate has it.
+const ENTRY: &str = include_str!("../../../../worker/entry.mjs");
+
+pub(super) fn run(arguments: &Build) -> Outcome {
+    let mut report = compile(&arguments.app);
+    app::show(&arguments.app, &report.diagnostics);
+    let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    let Some(app) = report.app.take().filter(|_| !is_wrong) else { return Err(Failure::Told) };
+    let bundle = app.to_bundle().map_err(Failure::wrong)?;
+    let runtime = runtime::ready()?;
+    let out = &arguments.out;
+    let written = [
+        write(&out.join("entry.mjs"), ENTRY.as_bytes()),
+        write(&out.join("app.bin"), &bundle),
+        mirror(&runtime, &out.join("runtime")),
+        match wrangler::of_app(&arguments.app) {
+            Some(_) => Ok(()),
+            None => write(&out.join("wrangler.toml"), wrangler::generated(&app).as_bytes()),
+        },
+    ];
+    for outcome in written {
+        outcome.map_err(|error| Failure::Wrong(format!("`{}` cannot be written: {error}", out.display())))?;
+    }
+    let wasm = fs::metadata(runtime.join(runtime::WASM)).map_or(0, |data| data.len());
+    if arguments.json {
+        return print_json(&json!({ "target": "worker", "out": out, "bytes": bundle.len(), "wasm": wasm }));
+    }
+    let next = match wrangler::of_app(&arguments.app) {
+        Some(file) => format!("deploy it with `wrangler deploy --config {}`", file.display()),
+        None => format!("serve it with `cd {} && wrangler dev --local`", out.display()),
+    };
+    print(format_args!("{} (app {} bytes, wasm {wasm} bytes); {next}", out.display(), bundle.len()))
+}
+
+/// Compiles an app folder for a Worker, and compares it with its own `wrangler.toml`.
+pub(crate) fn compile(folder: &Path) -> Report {
+    let mut report = app::compile_for(folder, app::WORKER_CONNECTORS);
+    if let Some(app) = &report.app {
+        report.diagnostics.extend(wrangler::check(folder, app));
+    }
+    report
+}
+
+/// Writes a file unless it has these bytes already: whoever watches the folder starts anew at every write.
+fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    if fs::read(path).is_ok_and(|found| found == bytes) {
+        return Ok(());
+    }
+    fs::create_dir_all(path.parent().unwrap_or(path))?;
+    let unfinished = PathBuf::from(format!("{}.new", path.display()));
+    fs::write(&unfinished, bytes)?;
+    fs::rename(&unfinished, path)
+}
+
+/// Makes a folder like another.
+fn mirror(from: &Path, to: &Path) -> io::Result<()> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        names.push(entry.file_name());
+        let target = to.join(entry.file_name());
+        match entry.file_type()?.is_dir() {
+            true => mirror(&entry.path(), &target)?,
+            false => write(&target, &fs::read(entry.path())?)?,
+        }
+    }
+    // What an older runtime left.
+    for entry in fs::read_dir(to)?.flatten().filter(|entry| !names.contains(&entry.file_name())) {
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
+    Ok(())
+}

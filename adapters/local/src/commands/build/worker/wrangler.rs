@@ -1,0 +1,162 @@
+//! `wrangler.toml`: one is made where the app has none, and one that is there is compared with what the app needs.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use millrace_bundler::{Diagnostic, Severity};
+use millrace_core::app::App;
+use toml_edit::{DocumentMut, Item};
+
+use super::needs;
+
+const FILE: &str = "wrangler.toml";
+/// The binding of the cache's KV namespace; the runtime looks for it by this name.
+const CACHE: &str = "MILLRACE_CACHE";
+/// The behaviour of the platform that the runtime is tested with.
+const COMPATIBILITY: &str = "compatibility_date = \"2026-11-01\"
+# Tells the runtime when a caller goes away.
+compatibility_flags = [\"enable_request_signal\"]
+";
+
+/// The app's own `wrangler.toml`.
+pub(crate) fn of_app(folder: &Path) -> Option<PathBuf> {
+    Some(folder.join(FILE)).filter(|file| file.is_file())
+}
+
+/// A `wrangler.toml` with the bindings that the app needs. Without ids, wrangler makes what they name at the first deployment.
+pub(crate) fn generated(app: &App) -> String {
+    let needs = needs::of(app);
+    let mut text = format!(
+        "# Made by `millrace build`, and written again at the next. One of your own beside `millrace.yaml` is left alone.\nname = \"{}\"\nmain = \"entry.mjs\"\n{COMPATIBILITY}",
+        app.name
+    );
+    for binding in needs.d1.keys() {
+        text += &format!("\n[[d1_databases]]\nbinding = \"{binding}\"\ndatabase_name = \"{}-{}\"\n", app.name, binding.to_lowercase());
+    }
+    if needs.caching.is_some() {
+        text += &format!("\n[[kv_namespaces]]\nbinding = \"{CACHE}\"\n");
+    }
+    if !needs.variables.is_empty() {
+        text += "\n# Each is set by `wrangler secret put NAME`, and for `wrangler dev` by a line `NAME=value` in `.dev.vars`.\n[secrets]\nrequired = [";
+        text += &needs.variables.keys().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
+        text += "]\n";
+    }
+    text
+}
+
+/// What the app needs and its own `wrangler.toml` does not have. Nothing, where it has none.
+pub(crate) fn check(folder: &Path, app: &App) -> Vec<Diagnostic> {
+    let Some(file) = of_app(folder) else { return Vec::new() };
+    let text = match fs::read_to_string(&file) {
+        Ok(text) => text,
+        Err(error) => return vec![diagnostic(Severity::Error, format!("`{FILE}` cannot be read: {error}"), "Mend the file.")],
+    };
+    let document: DocumentMut = match text.parse() {
+        Ok(document) => document,
+        Err(error) => {
+            let why = error.to_string();
+            let message = format!("`{FILE}` is no TOML: {}", why.lines().last().unwrap_or_default());
+            return vec![diagnostic(Severity::Error, message, "Mend the file.")];
+        }
+    };
+    let local = fs::read_to_string(folder.join(".dev.vars")).unwrap_or_default();
+    compare(&document, &local, app)
+}
+
+fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
+    let needs = needs::of(app);
+    let mut found = Vec::new();
+    let databases = bindings(document.get("d1_databases"));
+    for (binding, who) in needs.d1.iter().filter(|(binding, _)| !databases.contains(binding.as_str())) {
+        let help = format!("Add `[[d1_databases]]` with `binding = \"{binding}\"` and `database_name`.");
+        found.push(diagnostic(Severity::Error, format!("`{FILE}` has no D1 binding `{binding}`, which {who} needs"), &help));
+    }
+    if let Some(tool) = needs.caching.as_ref().filter(|_| !bindings(document.get("kv_namespaces")).contains(CACHE)) {
+        let help = format!("Add `[[kv_namespaces]]` with `binding = \"{CACHE}\"`; without it, each isolate caches for itself.");
+        found.push(diagnostic(
+            Severity::Warning,
+            format!("`{FILE}` has no KV binding `{CACHE}`, in which the tool `{tool}` would cache"),
+            &help,
+        ));
+    }
+    let vars: BTreeSet<&str> =
+        document.get("vars").and_then(Item::as_table_like).into_iter().flat_map(|table| table.iter().map(|(name, _)| name)).collect();
+    let secrets = document.get("secrets").and_then(|secrets| secrets.get("required")).and_then(Item::as_array);
+    let secrets: BTreeSet<&str> = secrets.into_iter().flatten().filter_map(|name| name.as_str()).collect();
+    let local: BTreeSet<&str> = local.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name.trim()).collect();
+    let is_known = |name: &str| vars.contains(name) || secrets.contains(name) || local.contains(name);
+    for (name, who) in needs.variables.iter().filter(|(name, _)| !is_known(name)) {
+        let help = format!("Set it in `[vars]`; a secret by `wrangler secret put {name}`, and name it in `[secrets] required`.");
+        found.push(diagnostic(Severity::Warning, format!("`{FILE}` does not set `{name}`, which {who} needs"), &help));
+    }
+    found
+}
+
+fn bindings(item: Option<&Item>) -> BTreeSet<&str> {
+    let tables = item.and_then(Item::as_array_of_tables).into_iter().flatten().filter_map(|table| table.get("binding"));
+    let inline = item.and_then(Item::as_array).into_iter().flatten().filter_map(|value| value.as_inline_table()?.get("binding")?.as_str());
+    tables.filter_map(Item::as_str).chain(inline).collect()
+}
+
+fn diagnostic(severity: Severity, message: String, help: &str) -> Diagnostic {
+    Diagnostic { severity, file: FILE.into(), line: 1, column: 1, length: 0, message, help: Some(help.into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::build::worker::compile;
+
+    const FILES: [(&str, &str); 4] = [
+        ("millrace.yaml", "name: shop\nenv: [REGION]\n"),
+        ("app/adapters/a.yaml", "connector: sqlite\nconnection_string: x.db\nfallback: { connector: d1, connection_string: \"d1:DB\" }\n"),
+        ("app/adapters/b.yaml", "connector: d1\nconnection_string: \"{{ env.OTHER }}\"\n"),
+        (
+            "app/tools/t/config.yaml",
+            "description: x\nuse: a\nstatement: SELECT 1\ncache: { enabled: true, ttl: 60 }\nauth: { plugin: api_key, policy: { value: \"{{ env.KEY }}\" } }\n",
+        ),
+    ];
+
+    fn found(own: Option<&str>, local: &str) -> (tempfile::TempDir, Vec<String>) {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in FILES.into_iter().chain(own.map(|text| (FILE, text))).chain([(".dev.vars", local)]) {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let report = compile(folder.path());
+        assert!(report.app.is_some(), "{:?}", report.diagnostics);
+        let of_file = report.diagnostics.into_iter().filter(|diagnostic| diagnostic.file == Path::new(FILE));
+        (folder, of_file.map(|diagnostic| format!("{:?}: {}", diagnostic.severity, diagnostic.message)).collect())
+    }
+
+    #[test]
+    fn what_is_missing_is_found() {
+        let none: [String; 0] = [];
+        assert_eq!(found(None, "").1, none);
+        let expected = [
+            "Error: `wrangler.toml` has no D1 binding `DB`, which adapter `a` needs",
+            "Warning: `wrangler.toml` has no KV binding `MILLRACE_CACHE`, in which the tool `t` would cache",
+            "Warning: `wrangler.toml` does not set `KEY`, which tool `t` needs",
+            "Warning: `wrangler.toml` does not set `OTHER`, which adapter `b` needs",
+            "Warning: `wrangler.toml` does not set `REGION`, which the app's `env` needs",
+        ];
+        assert_eq!(found(Some("name = \"x\"\n"), "").1, expected);
+        let whole = "d1_databases = [{ binding = \"DB\" }]\n[[kv_namespaces]]\nbinding = \"MILLRACE_CACHE\"\n[vars]\nREGION = 1\n[secrets]\nrequired = [\"KEY\"]\n";
+        assert_eq!(found(Some(whole), "OTHER=d1:X\n").1, none);
+        let broken = found(Some("name = \n"), "").1;
+        assert!(broken.len() == 1 && broken[0].starts_with("Error: `wrangler.toml` is no TOML"), "{broken:?}");
+    }
+
+    #[test]
+    fn what_is_made_has_everything() {
+        let (folder, _) = found(None, "");
+        let app = compile(folder.path()).app.unwrap();
+        let made = generated(&app);
+        assert_eq!(compare(&made.parse().unwrap(), "", &app), []);
+        assert!(made.contains("main = \"entry.mjs\""), "{made}");
+    }
+}

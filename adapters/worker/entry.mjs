@@ -1,0 +1,95 @@
+// The Worker's entry: hands the app to the runtime, then each request.
+import bundle from "./app.bin";
+import * as runtime from "./runtime/index.js";
+
+const INTERNAL = '{"jsonrpc":"2.0","error":{"code":-32603,"message":"internal error"}}';
+const MALFORMED = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"the request\'s body is malformed"}}';
+
+/** How the requests in flight end when the instance under them dies. */
+const inFlight = new Map();
+let number = 0;
+let isAlive = false;
+let instances = 0;
+
+/** Makes the instance ready; a new one, where a panic ended the last. */
+function revive() {
+  if (isAlive) return;
+  if (instances > 0) runtime.__wbg_reset_state();
+  instances += 1;
+  const instance = instances;
+  runtime.start(new Uint8Array(bundle), () => instance === instances && died());
+  isAlive = true;
+}
+
+/** The instance is of no use any more: nothing that waits in it will ever go on. */
+function died() {
+  isAlive = false;
+  for (const end of inFlight.values()) end(new Error("the instance died"));
+  inFlight.clear();
+}
+
+/** A trap that no panic announced: the stack or the memory ran out. */
+function isTrap(error) {
+  return error instanceof WebAssembly.RuntimeError || error instanceof RangeError;
+}
+
+addEventListener("error", (event) => isTrap(event.error) && died());
+addEventListener("unhandledrejection", (event) => isTrap(event.reason) && died());
+
+function json(status, body) {
+  return new Response(body, { status, headers: { "content-type": "application/json" } });
+}
+
+/** Reads a body up to the app's limit; `undefined` where it is longer. */
+async function read(request) {
+  if (!request.body) return new Uint8Array();
+  const limit = runtime.body_limit();
+  const length = request.headers.get("content-length");
+  if (length !== null) return Number(length) > limit ? undefined : new Uint8Array(await request.arrayBuffer());
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request.body) {
+    size += chunk.length;
+    if (size > limit) return undefined;
+    chunks.push(chunk);
+  }
+  return new Uint8Array(await new Blob(chunks).arrayBuffer());
+}
+
+async function answer(request, env, context) {
+  let body;
+  try {
+    body = await read(request);
+  } catch {
+    return json(400, MALFORMED);
+  }
+  const { method, url } = request;
+  const path = url.slice(url.indexOf("/", url.indexOf("://") + 3)).split("?", 1)[0];
+  let lines = "";
+  for (const [name, value] of request.headers) lines += `${name}\n${value}\n`;
+  revive();
+  const id = (number = (number + 1) >>> 0);
+  const hangUp = () => isAlive && runtime.cancel(id);
+  request.signal?.addEventListener("abort", hangUp, { once: true });
+  try {
+    const [status, fields, reply] = await new Promise((resolve, reject) => {
+      inFlight.set(id, reject);
+      runtime.handle(id, method, path, lines, body, env, context).then(resolve, reject);
+    });
+    const headers = new Headers();
+    const parts = fields.split("\n");
+    for (let at = 0; at + 1 < parts.length; at += 2) headers.append(parts[at], parts[at + 1]);
+    return new Response(reply.length > 0 ? reply : null, { status, headers });
+  } catch (error) {
+    if (isAlive && isTrap(error)) died();
+    return json(500, INTERNAL);
+  } finally {
+    inFlight.delete(id);
+    request.signal?.removeEventListener("abort", hangUp);
+  }
+}
+
+// Decoded while the isolate starts, so that the first request finds it ready, and a bundle of another version fails the deployment.
+revive();
+
+export default { fetch: answer };

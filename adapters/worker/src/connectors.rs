@@ -1,0 +1,49 @@
+//! The connectors that a Worker has.
+
+use std::rc::Rc;
+
+use millrace_connectors::{d1::D1 as D1Rest, libsql::Libsql};
+use millrace_core::{
+    Error, ErrorKind, Result,
+    ports::{Clock, Connection, Connector, Connectors, HttpClient, Random},
+};
+use worker::Env;
+
+use crate::d1::D1;
+
+/// Their names, as `connector:` of an adapter has them; `millrace build --target worker` refuses any other.
+const NAMES: &str = "d1, libsql";
+
+/// Opens connections of one isolate.
+pub(crate) struct WorkerConnectors {
+    pub(crate) env: Env,
+    pub(crate) http: Rc<dyn HttpClient>,
+    pub(crate) clock: Rc<dyn Clock>,
+    pub(crate) random: Rc<dyn Random>,
+}
+
+impl Connectors for WorkerConnectors {
+    fn open(&self, connection: Connection) -> Result<Rc<dyn Connector>> {
+        let ports = || (self.http.clone(), self.clock.clone(), self.random.clone());
+        match connection.connector.as_str() {
+            "d1" if is_rest(&connection) => {
+                let (http, clock, random) = ports();
+                Ok(Rc::new(D1Rest::open(&connection, http, clock, random)?))
+            }
+            "d1" => Ok(Rc::new(D1::open(&connection, &self.env)?)),
+            "libsql" => {
+                let (http, clock, random) = ports();
+                Ok(Rc::new(Libsql::open(&connection, http, clock, random)?))
+            }
+            other => Err(Error::new(
+                ErrorKind::Configuration,
+                format!("adapter `{}` needs the connector `{other}`, which a Worker does not have; it has: {NAMES}", connection.adapter),
+            )),
+        }
+    }
+}
+
+/// Whether the adapter means D1's REST API: a database of another account, say.
+fn is_rest(connection: &Connection) -> bool {
+    connection.connection_string.expose().trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("d1://"))
+}

@@ -1,0 +1,77 @@
+// What is JavaScript's work, called from Rust. Each function takes all it needs and gives back all there is: crossing the border costs.
+
+/** Reads a body up to a limit; `null` where it is longer. */
+export async function read(stream, limit) {
+  if (!stream) return new Uint8Array();
+  const reader = stream.getReader();
+  const chunks = [];
+  let length = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) break;
+    length += value.length;
+    if (length > limit) {
+      await reader.cancel().catch(() => {});
+      return null;
+    }
+    chunks.push(value);
+  }
+  if (chunks.length === 1) return chunks[0];
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+/** Header fields as lines, name and value in turn. */
+export function lines(headers) {
+  let text = "";
+  for (const [name, value] of headers) text += `${name}\n${value}\n`;
+  return text;
+}
+
+/** Lines as header fields. */
+export function fields(text) {
+  const parts = text.split("\n");
+  const headers = new Headers();
+  for (let at = 0; at + 1 < parts.length; at += 2) headers.append(parts[at], parts[at + 1]);
+  return headers;
+}
+
+/**
+ * Sends a request: `[status, header lines, body]`. Throws `[phase, message]`: `timeout`, `request` (it is malformed), `connect`, `large`
+ * or `broken` (after the response began).
+ */
+export async function send(method, url, headerLines, body, timeoutMs, limit) {
+  let phase = "request";
+  try {
+    const request = new Request(url, {
+      method,
+      headers: fields(headerLines),
+      body: body.length > 0 ? body : undefined,
+      redirect: "manual",
+      signal: AbortSignal.timeout(timeoutMs),
+    });
+    phase = "connect";
+    const response = await fetch(request);
+    phase = "broken";
+    const received = await read(response.body, limit);
+    if (received === null) throw ["large", ""];
+    return [response.status, lines(response.headers), received];
+  } catch (error) {
+    if (Array.isArray(error)) throw error;
+    throw [error?.name === "TimeoutError" || error?.name === "AbortError" ? "timeout" : phase, String(error?.message ?? error)];
+  }
+}
+
+/** Runs a statement of D1: `{columns, rows}` as JSON, or the number of rows that it changed. */
+export async function query(database, text, params, hasRows) {
+  const statement = database.prepare(text);
+  const bound = params.length > 0 ? statement.bind(...params) : statement;
+  if (!hasRows) return String((await bound.run()).meta.changes);
+  const [columns, ...rows] = await bound.raw({ columnNames: true });
+  return JSON.stringify({ columns: columns ?? [], rows });
+}

@@ -1,0 +1,35 @@
+//! The functions of `glue.js`.
+
+use js_sys::{Array, Promise, Uint8Array};
+use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(module = "/src/glue.js")]
+extern "C" {
+    /// Sends a request; resolves to `[status, header lines, body]`, rejects with `[phase, message]`.
+    pub(crate) fn send(method: &str, url: &str, header_lines: &str, body: Uint8Array, timeout_ms: f64, limit: f64) -> Promise;
+
+    /// Runs a statement of D1; resolves to text.
+    pub(crate) fn query(database: &JsValue, text: &str, params: &Array, has_rows: bool) -> Promise;
+}
+
+/// Header fields as lines, name and value in turn.
+pub(crate) fn lines<'a>(fields: impl Iterator<Item = (&'a str, &'a str)>) -> String {
+    let mut text = String::new();
+    for (name, value) in fields {
+        // A line break in a value would make a field of what follows.
+        if !name.contains('\n') && !value.contains(['\r', '\n']) {
+            text.push_str(name);
+            text.push('\n');
+            text.push_str(value);
+            text.push('\n');
+        }
+    }
+    text
+}
+
+/// The message of whatever JavaScript threw.
+pub(crate) fn message(thrown: &JsValue) -> String {
+    let text = |value: JsValue| value.as_string().filter(|text| !text.is_empty());
+    let named = js_sys::Reflect::get(thrown, &JsValue::from_str("message")).ok().and_then(text);
+    named.or_else(|| thrown.as_string()).unwrap_or_else(|| format!("{thrown:?}"))
+}

@@ -1,0 +1,77 @@
+//! Outgoing HTTP on the platform's `fetch`.
+//!
+//! No redirect is followed; the deadline covers the body, and reading stops at the limit.
+
+use js_sys::{Array, Uint8Array, futures::JsFuture};
+use millrace_core::{
+    Error, ErrorKind, Result,
+    headers::Headers,
+    ports::{Clock as _, HttpClient, HttpRequest, HttpResponse, LocalFuture},
+};
+use wasm_bindgen::{JsCast as _, JsValue};
+
+use crate::{clock::WorkerClock, glue};
+
+/// Fields that are the platform's own business.
+const OWN_FIELDS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding", "upgrade"];
+
+/// `fetch`.
+pub(crate) struct FetchClient;
+
+impl HttpClient for FetchClient {
+    fn send(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
+        Box::pin(async move {
+            let left_ms = request.deadline_ms.saturating_sub(WorkerClock.now_ms());
+            if left_ms == 0 {
+                return Err(timed_out());
+            }
+            let fields = glue::lines(request.headers.iter().filter(|(name, _)| !OWN_FIELDS.contains(name)));
+            let body = Uint8Array::from(request.body.as_slice());
+            let limit = request.max_response_bytes;
+            let promise = glue::send(&request.method, &request.url, &fields, body, left_ms as f64, limit as f64);
+            match JsFuture::from(promise).await {
+                Ok(answer) => response(&answer.unchecked_into()),
+                Err(thrown) => Err(failure(&thrown.unchecked_into(), &host(&request.url), limit)),
+            }
+        })
+    }
+}
+
+fn response(answer: &Array) -> Result<HttpResponse> {
+    let status = answer.get(0).as_f64().unwrap_or_default() as u16;
+    let text = answer.get(1).as_string().unwrap_or_default();
+    let mut lines = text.split('\n');
+    let mut headers = Headers::new();
+    while let (Some(name), Some(value)) = (lines.next(), lines.next()) {
+        headers.append(name, value);
+    }
+    let body: Uint8Array = answer.get(2).unchecked_into();
+    Ok(HttpResponse { status, headers, body: body.to_vec() })
+}
+
+fn failure(thrown: &Array, host: &str, limit: usize) -> Error {
+    let text = |value: JsValue| value.as_string().unwrap_or_default();
+    let (kind, message) = match text(thrown.get(0)).as_str() {
+        "timeout" => return timed_out(),
+        "large" => return Error::new(ErrorKind::TooLarge, format!("the response of `{host}` is longer than {limit} bytes")),
+        "request" => (ErrorKind::Configuration, format!("a request to `{host}` is malformed")),
+        "connect" => (ErrorKind::Unavailable, format!("no connection to `{host}` could be had")),
+        _ => (ErrorKind::Protocol, format!("`{host}` broke off, or did not answer in HTTP")),
+    };
+    Error::new(kind, message).with_source(text(thrown.get(1)))
+}
+
+fn timed_out() -> Error {
+    Error::new(ErrorKind::TimedOut, "an HTTP request was not answered before its deadline")
+}
+
+/// The host in a URL, for messages: no user, no port, no path.
+fn host(url: &str) -> String {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
+    match host.strip_prefix('[').and_then(|v6| v6.split_once(']')) {
+        Some((v6, _)) => format!("[{v6}]"),
+        None => host.split(':').next().unwrap_or_default().to_owned(),
+    }
+}

@@ -1,0 +1,87 @@
+//! What an isolate keeps: its app until the first request, then its endpoint.
+
+use std::{cell::RefCell, rc::Rc};
+
+use js_sys::Function;
+use millrace_core::{
+    Endpoint,
+    app::App,
+    ports::{Clock, HttpClient, Ports, Random},
+};
+use millrace_script::Engine;
+use wasm_bindgen::prelude::*;
+use worker::Env;
+
+use crate::{
+    cache::WorkerCache, clock::WorkerClock, connectors::WorkerConnectors, env::Variables, http_client::FetchClient, logging,
+    random::WorkerRandom, wait_until,
+};
+
+enum State {
+    /// The runtime has no app yet.
+    Empty,
+    /// The app is decoded; variables and bindings come with the first request.
+    Decoded(Box<App>),
+    /// Requests are answered.
+    Ready(Rc<Endpoint>),
+}
+
+thread_local! {
+    static STATE: RefCell<State> = const { RefCell::new(State::Empty) };
+}
+
+/// Takes over the app's bundle. Called once when the isolate starts, and again after a panic in a new instance. `died` is called with
+/// no arguments when a panic ends this instance.
+///
+/// # Errors
+/// The bytes are no bundle of this version.
+#[wasm_bindgen]
+pub fn start(bundle: &[u8], died: Function) -> Result<(), JsError> {
+    logging::init(died);
+    let app = App::from_bundle(bundle).map_err(|error| JsError::new(&error.to_string()))?;
+    STATE.set(State::Decoded(Box::new(app)));
+    Ok(())
+}
+
+/// The endpoint; made at the first request.
+pub(crate) fn endpoint(env: &Env) -> Option<Rc<Endpoint>> {
+    STATE.with_borrow_mut(|state| {
+        if let State::Decoded(_) = state
+            && let State::Decoded(app) = std::mem::replace(state, State::Empty)
+        {
+            *state = State::Ready(Rc::new(Endpoint::new(*app, ports(env))));
+        }
+        match state {
+            State::Ready(endpoint) => Some(endpoint.clone()),
+            _ => None,
+        }
+    })
+}
+
+/// The longest body of a request, in bytes.
+pub(crate) fn limit() -> u32 {
+    STATE.with_borrow(|state| match state {
+        State::Empty => 0,
+        State::Decoded(app) => app.server.body_limit,
+        State::Ready(endpoint) => endpoint.app().server.body_limit,
+    })
+}
+
+fn ports(env: &Env) -> Ports {
+    let variables = Variables::new(env.clone());
+    logging::set_level(&variables);
+    let clock: Rc<dyn Clock> = Rc::new(WorkerClock);
+    let http: Rc<dyn HttpClient> = Rc::new(FetchClient);
+    let random: Rc<dyn Random> = Rc::new(WorkerRandom);
+    let connectors = WorkerConnectors { env: env.clone(), http: http.clone(), clock: clock.clone(), random: random.clone() };
+    Ports {
+        connectors: Rc::new(connectors),
+        cache: Rc::new(WorkerCache::new(env, clock.clone())),
+        scripts: Rc::new(Engine::new()),
+        http,
+        clock,
+        random,
+        env: Rc::new(variables),
+        wait_until: Rc::new(wait_until::OfRequest),
+    }
+}

@@ -1,0 +1,28 @@
+//! The Cloudflare Worker: fetch event ↔ core.
+//!
+//! The runtime holds no app. The entry module (`entry.mjs`) hands over the bundle when the isolate starts (`start`), then each request
+//! (`handle`). What the core asks of the outside is one file a port. JavaScript does what is JavaScript's: reading a body up to its
+//! limit, `fetch`, and the call of D1 (`glue.js`); each crosses the border once in and once out.
+//!
+//! Between requests an isolate keeps its decoded app, ready script engine, and cache; nothing of a request.
+//!
+//! # What differs from the other hosts
+//! The clock moves only with input and output: a script that only computes is ended by its loop limit, and by the platform's CPU limit.
+//! `Headers` of the platform join repeated fields with a comma, so a field that stands twice cannot be told from a list.
+#![cfg(target_arch = "wasm32")]
+
+mod cache;
+mod clock;
+mod connectors;
+mod d1;
+mod env;
+mod event;
+mod glue;
+mod http_client;
+mod isolate;
+mod logging;
+mod random;
+mod wait_until;
+
+pub use event::{body_limit, cancel, handle};
+pub use isolate::start;
