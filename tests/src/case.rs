@@ -90,12 +90,47 @@ impl Case {
         if std::env::var_os("UPDATE_EXPECT").is_some() && host == "core" {
             return fs::write(&self.expected, found).map_err(|error| error.to_string());
         }
-        let expected = fs::read_to_string(&self.expected).unwrap_or_default();
+        let everywhere = fs::read_to_string(&self.expected).unwrap_or_default();
+        let expected = match self.exception(host)? {
+            Some(exception) if exception == everywhere => {
+                return Err(format!("the exception of {} for {host} is none; remove it", self.expected.display()));
+            }
+            Some(_) if std::env::var_os("UPDATE_EXPECT").is_some() => return self.update_exception(host, &found),
+            Some(exception) => exception,
+            None => everywhere,
+        };
         if expected == found {
             return Ok(());
         }
         let difference = similar_asserts::SimpleDiff::from_str(&expected, &found, "expected", host).to_string();
         Err(format!("{} differs on {host}; UPDATE_EXPECT=1 rewrites it\n{difference}", self.expected.display()))
+    }
+}
+
+/// What stands for the answers of a case that a host cannot run at all.
+const NOT_RUN: &str = "not run\n";
+
+impl Case {
+    /// Whether a host can run the case: its exception may say that it cannot.
+    #[must_use]
+    pub fn runs_on(&self, host: &str) -> bool {
+        !matches!(self.exception(host), Ok(Some(exception)) if exception == NOT_RUN)
+    }
+
+    /// The answers of a host that cannot give the same: `NAME.HOST.out`, whose first line says why, after `# `.
+    fn exception(&self, host: &str) -> Result<Option<String>, String> {
+        let file = self.expected.with_extension(format!("{host}.out"));
+        let Ok(text) = fs::read_to_string(&file) else { return Ok(None) };
+        match text.split_once('\n') {
+            Some((reason, rest)) if reason.len() > 10 && reason.starts_with("# ") => Ok(Some(rest.to_owned())),
+            _ => Err(format!("{} does not say why it differs", file.display())),
+        }
+    }
+
+    fn update_exception(&self, host: &str, found: &str) -> Result<(), String> {
+        let file = self.expected.with_extension(format!("{host}.out"));
+        let reason = fs::read_to_string(&file).unwrap_or_default().lines().next().unwrap_or_default().to_owned();
+        fs::write(&file, format!("{reason}\n{found}")).map_err(|error| error.to_string())
     }
 }
 

