@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use millrace_tests::{Case, Group, groups, worker};
+use millrace_tests::{Case, Exchange, Group, groups, worker};
 
 /// How many workerd run at a time: starting one is mostly waiting.
 const AT_A_TIME: usize = 3;
@@ -65,4 +65,38 @@ fn a_second_build_makes_nothing_anew() {
     let made = std::fs::metadata(&wasm).unwrap().modified().unwrap();
     let _ = worker::build(folder.path());
     assert_eq!(std::fs::metadata(&wasm).unwrap().modified().unwrap(), made);
+}
+
+#[test]
+fn after_a_panic_the_next_request_is_answered() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("millrace.yaml", "name: greedy\n"),
+        ("app/tools/eat/config.yaml", "description: Takes more memory than there is\nhandler: ./handler.ts\n"),
+        // More than a wasm module can have: the allocation panics.
+        (
+            "app/tools/eat/handler.ts",
+            "export default () => { const all = []; for (let i = 0; i < 100; i++) all.push('x'.repeat(2 ** 28 + i)); return all.length; };\n",
+        ),
+        ("app/tools/ok/config.yaml", "description: Answers\nhandler: ./handler.ts\n"),
+        ("app/tools/ok/handler.ts", "export default () => 42;\n"),
+    ];
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let worker = worker::Worker::dev(&worker::build(folder.path()), &[]);
+    let call = |tool: &str| {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{{}}}}}}"#);
+        let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+        worker.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body })
+    };
+    for _ in 0..2 {
+        assert!(call("ok").contains("42"));
+        let failed = call("eat");
+        assert!(failed.starts_with("HTTP 500") && failed.contains("-32603"), "{failed}");
+    }
+    assert!(call("ok").contains("42"));
 }
