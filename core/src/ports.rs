@@ -7,6 +7,7 @@ use core::{future::Future, pin::Pin};
 
 mod clock;
 mod connector;
+mod dialer;
 mod env;
 mod http_client;
 mod kv_cache;
@@ -16,6 +17,7 @@ mod wait_until;
 
 pub use clock::Clock;
 pub use connector::{Connection, Connector, Connectors, Query};
+pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;

@@ -11,6 +11,7 @@
 
 pub mod clock;
 pub mod connectors;
+pub mod dialer;
 pub mod env;
 pub mod http;
 pub mod http_client;
@@ -20,6 +21,7 @@ pub mod logging;
 pub mod ports;
 pub mod random;
 mod stream;
+mod tls;
 pub mod wait_until;
 
 pub use millrace_connectors::memory_cache;
