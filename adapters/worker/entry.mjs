@@ -71,22 +71,50 @@ async function answer(request, env, context) {
   const id = (number = (number + 1) >>> 0);
   const hangUp = () => isAlive && runtime.cancel(id);
   request.signal?.addEventListener("abort", hangUp, { once: true });
+  const over = () => {
+    inFlight.delete(id);
+    request.signal?.removeEventListener("abort", hangUp);
+  };
+  let streams = false;
   try {
     const [status, fields, reply] = await new Promise((resolve, reject) => {
       inFlight.set(id, reject);
       runtime.handle(id, method, path, lines, body, env, context).then(resolve, reject);
     });
+    streams = reply === undefined;
     const headers = new Headers();
     const parts = fields.split("\n");
     for (let at = 0; at + 1 < parts.length; at += 2) headers.append(parts[at], parts[at + 1]);
+    if (streams) return new Response(events(id, context, hangUp, over), { status, headers });
     return new Response(reply.length > 0 ? reply : null, { status, headers });
   } catch (error) {
     if (isAlive && isTrap(error)) died();
     return json(500, INTERNAL);
   } finally {
-    inFlight.delete(id);
-    request.signal?.removeEventListener("abort", hangUp);
+    if (!streams) over();
   }
+}
+
+/** The events of a call, as they come. The call does not wait for the reader. */
+function events(id, context, hangUp, over) {
+  let isOpen = true;
+  return new ReadableStream({
+    start(controller) {
+      const end = (error) => {
+        over();
+        if (!isOpen) return;
+        isOpen = false;
+        if (error) controller.error(error);
+        else controller.close();
+      };
+      inFlight.set(id, end);
+      runtime.pump(id, context, (event) => isOpen && controller.enqueue(event)).then(() => end(), end);
+    },
+    cancel() {
+      isOpen = false;
+      hangUp();
+    },
+  });
 }
 
 // Decoded while the isolate starts, so that the first request finds it ready, and a bundle of another version fails the deployment.

@@ -10,9 +10,12 @@ use crate::{
 };
 
 /// One isolate's endpoint.
-pub struct Endpoint {
-    pipeline: Pipeline,
-    protocol: Protocol,
+pub struct Endpoint(Rc<Served>);
+
+/// What an endpoint serves. A call whose answer is a stream holds on to it.
+pub(crate) struct Served {
+    pub(crate) pipeline: Pipeline,
+    pub(crate) protocol: Protocol,
 }
 
 impl Endpoint {
@@ -20,19 +23,19 @@ impl Endpoint {
     #[must_use]
     pub fn new(app: App, ports: Ports) -> Self {
         let protocol = Protocol::new(&app);
-        Self { pipeline: Pipeline::new(Rc::new(app), ports), protocol }
+        Self(Rc::new(Served { pipeline: Pipeline::new(Rc::new(app), ports), protocol }))
     }
 
     /// The app.
     #[must_use]
     pub fn app(&self) -> &App {
-        self.pipeline.app()
+        self.0.pipeline.app()
     }
 
     /// The pipeline, for hosts that call a tool without HTTP (`millrace call`).
     #[must_use]
     pub fn pipeline(&self) -> &Pipeline {
-        &self.pipeline
+        &self.0.pipeline
     }
 
     /// The longest request body, in bytes; a host stops reading past it and says [`Body::TooLarge`](crate::protocol::Body).
@@ -44,8 +47,8 @@ impl Endpoint {
     /// Answers one HTTP request. Never fails: what goes wrong is a [`Response`].
     ///
     /// The same request gives the same bytes, as far as the ports do; the request's id, which is random, stands in the
-    /// answers of internal failures only.
+    /// answers of internal failures only. Where the body is a stream, the call is still on its way; it needs no endpoint any more.
     pub async fn handle(&self, request: Request) -> Response {
-        self.protocol.answer(&self.pipeline, &request).await
+        self.0.protocol.answer(&self.0, Rc::new(request)).await
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     cancel::Cancel,
     fault::{Faulty, Stage},
     headers::Headers,
-    ports::Ports,
+    ports::{LogLevel, Ports},
 };
 
 mod authenticate;
@@ -68,6 +68,17 @@ pub struct Call<'a> {
     pub deadline_ms: Option<u64>,
     /// Tripped when the caller goes away.
     pub cancel: &'a Cancel,
+    /// Hears what scripts say to the caller before the result, once the caller is let in.
+    pub listener: Option<&'a dyn Listener>,
+}
+
+/// Hears what a call says before its result.
+pub trait Listener {
+    /// `ctx.progress(done, total, message)`
+    fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>);
+
+    /// `ctx.log.*`
+    fn log(&self, level: LogLevel, message: &str);
 }
 
 /// What stage *serialize* makes: a `CallToolResult` of any era.
@@ -122,9 +133,11 @@ impl Pipeline {
     }
 
     async fn stages(&self, call: Call<'_>) -> Faulty<ToolResult> {
+        let listener = call.listener;
         let (mut run, arguments) = resolve::resolve(self, call)?;
         let end = async {
             run.auth = run.at(Stage::Authenticate, authenticate::authenticate(&run)).await?;
+            run.listener = listener;
             let inputs = run.at(Stage::MapInput, map_input::map_input(&run, arguments)).await?;
             let mut inputs = run.at(Stage::Validate, validate::validate(&run, inputs)).await?;
             let outcome = run.at(Stage::Execute, execute::execute(&run, &mut inputs)).await?;

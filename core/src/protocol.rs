@@ -38,29 +38,36 @@
 //! Everything after that is HTTP 200: a result, or a JSON-RPC error. A resource that is not there is −32602 for the modern era and
 //! −32002 for the legacy one. (Step 3, authentication, is a stage of the pipeline: tools differ in who may call them.)
 //!
+//! A `tools/call` that says something before its result is answered with an event stream, where the caller accepts one: see
+//! [`EventStream`].
+//!
 //! # What is deliberately absent
-//! No event streams, no subscriptions, no server-to-client requests (legacy sampling and elicitation need a session), no
-//! logging capability. Capabilities name only what the app has.
+//! No subscriptions, no server-to-client requests (legacy sampling and elicitation need a session). Capabilities name only what
+//! the app has.
 
-use alloc::{string::String, vec::Vec};
+use alloc::{rc::Rc, string::String, vec::Vec};
 
-use crate::{app::App, cancel::Cancel, headers::Headers, pipeline::Pipeline};
+use crate::{app::App, cancel::Cancel, endpoint::Served, headers::Headers, pipeline::Pipeline};
 
 mod completion;
 mod encode;
 mod era;
+mod events;
 mod health;
 mod http;
 mod json_rpc;
 mod lists;
 mod mcp_headers;
 mod methods;
+mod notifications;
 mod prompts;
 mod request_id;
 mod resources;
 #[cfg(test)]
 mod tests;
 mod tools;
+
+pub use events::{EventStream, ResponseBody};
 
 /// One HTTP request, as a host received it.
 #[derive(Clone)]
@@ -91,14 +98,14 @@ pub enum Body {
 }
 
 /// One HTTP response.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Response {
     /// The status code.
     pub status: u16,
     /// Header fields to send; `content-length` is the host's.
     pub headers: Headers,
-    /// The whole body.
-    pub body: Vec<u8>,
+    /// The body.
+    pub body: ResponseBody,
 }
 
 /// What the endpoint keeps between requests: nothing of a request, only what it made of the app.
@@ -121,45 +128,46 @@ impl Protocol {
         }
     }
 
-    /// Answers one HTTP request.
-    pub(crate) async fn answer(&self, pipeline: &Pipeline, request: &Request) -> Response {
-        let origin = match http::admit(request, &self.origins) {
+    /// Answers one HTTP request. `served` holds this protocol: a call that becomes a stream outlives the request.
+    pub(crate) async fn answer(&self, served: &Rc<Served>, request: Rc<Request>) -> Response {
+        let pipeline = &served.pipeline;
+        let origin = match http::admit(&request, &self.origins) {
             Ok(origin) => origin,
             Err(failure) => return http::refuse(&failure),
         };
         let mut response = match request.path.as_str() {
-            path if path == pipeline.app().server.path => self.at_endpoint(pipeline, request).await,
-            "/heartbeat" | "/livez" => health::live(request),
-            "/readyz" => health::ready(request, pipeline).await,
+            path if path == pipeline.app().server.path => self.at_endpoint(served, &request).await,
+            "/heartbeat" | "/livez" => health::live(&request),
+            "/readyz" => health::ready(&request, pipeline).await,
             _ => http::not_found(&pipeline.app().server.path),
         };
         if let Some(origin) = origin {
             http::share(&mut response, origin);
         }
         if request.method == "HEAD" {
-            response.body.clear();
+            response.body = Vec::new().into();
         }
         response
     }
 
     /// Steps 1 to 7 of the ladder, then the messages.
-    async fn at_endpoint(&self, pipeline: &Pipeline, request: &Request) -> Response {
+    async fn at_endpoint(&self, served: &Rc<Served>, request: &Rc<Request>) -> Response {
         if request.method == "OPTIONS" {
             return http::preflight(request);
         }
-        let limit = pipeline.app().server.body_limit as usize;
+        let limit = served.pipeline.app().server.body_limit as usize;
         let body = match http::body_of_post(request, limit) {
             Ok(body) => body,
             Err(failure) => return http::refuse(&failure),
         };
         match json_rpc::parse(body) {
-            Ok(json_rpc::Payload::One(message)) => self.one(pipeline, request, *message).await,
-            Ok(json_rpc::Payload::Batch(messages)) => self.batch(pipeline, request, messages).await,
+            Ok(json_rpc::Payload::One(message)) => self.one(served, request, *message).await,
+            Ok(json_rpc::Payload::Batch(messages)) => self.batch(&served.pipeline, request, messages).await,
             Err(failure) => http::refuse(&failure),
         }
     }
 
-    async fn one(&self, pipeline: &Pipeline, request: &Request, message: json_rpc::Message) -> Response {
+    async fn one(&self, served: &Rc<Served>, request: &Rc<Request>, message: json_rpc::Message) -> Response {
         let mut call = match message.into_call() {
             Ok(Some(call)) => call,
             Ok(None) => return http::accepted(),
@@ -169,10 +177,16 @@ impl Protocol {
             Ok(selected) => selected,
             Err(failure) => return http::reply(encode::Answer::failure(Some(&call.id), &failure)),
         };
-        http::reply(self.dispatch(pipeline, request, selected, &mut call).await)
+        let Some(outbox) = notifications::Outbox::of(served.pipeline.app(), &call, selected, &request.headers) else {
+            return http::reply(self.dispatch(&served.pipeline, request, selected, &mut call, None).await);
+        };
+        let (outbox, cancel) = (Rc::new(outbox), request.cancel.clone());
+        let (served, request, listener) = (served.clone(), request.clone(), outbox.clone());
+        let work = async move { served.protocol.dispatch(&served.pipeline, &request, selected, &mut call, Some(&*listener)).await };
+        events::reply(alloc::boxed::Box::pin(work), outbox, cancel).await
     }
 
-    /// A batch of 2025-03-26. It is refused as a whole before anything of it runs.
+    /// A batch of 2025-03-26. It is refused as a whole before anything of it runs, and its answer is always JSON.
     async fn batch(&self, pipeline: &Pipeline, request: &Request, messages: Vec<json_rpc::Message>) -> Response {
         let calls = match era::batch(messages, &request.headers) {
             Ok(calls) => calls,
@@ -183,7 +197,7 @@ impl Protocol {
         }
         let mut answers = Vec::with_capacity(calls.len());
         for mut call in calls {
-            answers.push(self.dispatch(pipeline, request, era::Selected::BATCH, &mut call).await);
+            answers.push(self.dispatch(pipeline, request, era::Selected::BATCH, &mut call, None).await);
         }
         http::reply(encode::Answer::batch(answers))
     }

@@ -8,7 +8,8 @@ fn pipeline(criterion: &mut Criterion) {
     let request = request();
     let response = now(endpoint.handle(request.clone()));
     assert_eq!(response.status, 200);
-    assert!(response.body.len() > 900, "ten rows: {}", String::from_utf8_lossy(&response.body));
+    let body = now(response.body.collect());
+    assert!(body.len() > 900, "ten rows: {}", String::from_utf8_lossy(&body));
     criterion.bench_function("tools/call, ten rows, core only", |bencher| bencher.iter(|| now(endpoint.handle(request.clone()))));
 }
 

@@ -117,7 +117,25 @@ pub fn send(port: u16, request: &Exchange) -> String {
     let mut lines = head.lines();
     let status = lines.next().and_then(|line| line.split(' ').nth(1)?.parse().ok()).unwrap_or(0);
     let headers = lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name.to_lowercase(), value.trim().to_owned()));
-    answer(request, status, headers.collect(), &bytes[end + 4..])
+    let headers: Vec<(String, String)> = headers.collect();
+    let chunked = headers.iter().any(|(name, value)| name == "transfer-encoding" && value == "chunked");
+    let body = &bytes[end + 4..];
+    answer(request, status, headers, &if chunked { joined(body) } else { body.to_vec() })
+}
+
+/// The body that arrived in chunks.
+fn joined(mut rest: &[u8]) -> Vec<u8> {
+    let mut whole = Vec::new();
+    loop {
+        let end = rest.windows(2).position(|two| two == b"\r\n").unwrap_or_else(|| panic!("the body breaks off"));
+        let length =
+            usize::from_str_radix(&String::from_utf8_lossy(&rest[..end]), 16).unwrap_or_else(|error| panic!("a chunk's length: {error}"));
+        if length == 0 {
+            return whole;
+        }
+        whole.extend_from_slice(&rest[end + 2..end + 2 + length]);
+        rest = &rest[end + 4 + length..];
+    }
 }
 
 /// The answers of every case of a group, case by case.

@@ -30,6 +30,7 @@ async fn rows(endpoint: &Endpoint, tool: &str, arguments: Json) -> Vec<Json> {
         protocol: "2026-07-28",
         deadline_ms: None,
         cancel: &Cancel::new(),
+        listener: None,
     };
     let result = endpoint.pipeline().call(call).await.unwrap_or_else(|fault| panic!("{tool}: {fault:?}"));
     let [ContentBlock::Text(text)] = result.content.as_slice() else { panic!("{tool}: {result:?}") };

@@ -61,7 +61,11 @@ fn page(mcp_path: &str) -> Response {
         ("referrer-policy", "no-referrer"),
         ("cache-control", "no-store"),
     ];
-    Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: PAGE.replacen(PATH_MARK, &escaped, 1).into() }
+    Response {
+        status: 200,
+        headers: headers.into_iter().collect::<Headers>(),
+        body: PAGE.replacen(PATH_MARK, &escaped, 1).into_bytes().into(),
+    }
 }
 
 /// The hash of the page's one element of that name, as a content security policy wants it.
@@ -73,6 +77,8 @@ fn hash(element: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use millrace_core::protocol::ResponseBody;
+
     use super::*;
 
     #[test]
@@ -86,7 +92,8 @@ mod tests {
             assert!(!PAGE.contains(forbidden), "{forbidden}");
         }
         let page = page("/a\"<b");
-        assert!(String::from_utf8(page.body).unwrap().contains("data-path=\"/a&quot;&lt;b\""));
+        let ResponseBody::Whole(body) = page.body else { panic!("the page is no stream") };
+        assert!(String::from_utf8(body).unwrap().contains("data-path=\"/a&quot;&lt;b\""));
         let policy = page.headers.first("content-security-policy").unwrap();
         assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
         assert!(!policy.contains("unsafe"), "{policy}");

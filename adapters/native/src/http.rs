@@ -15,9 +15,9 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use hyper::{
-    body::{Body as _, Bytes, Incoming},
+    body::{Body as _, Incoming},
     header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue},
     server::conn::http1,
     service::service_fn,
@@ -35,14 +35,14 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{listener::Seat, stream::Stream, wait_until::Tasks};
+use crate::{listener::Seat, outgoing::Outgoing, stream::Stream, wait_until::Tasks};
 
 /// What an isolate answers requests with.
 pub trait Handler: 'static {
     /// The longest request body, in bytes.
     fn body_limit(&self) -> usize;
 
-    /// Answers one request. Dropped where the client goes away before the answer.
+    /// Answers one request. Dropped where the client goes away before the answer; so is a stream that the answer is.
     fn handle(&self, request: Request) -> impl Future<Output = Response>;
 }
 
@@ -182,7 +182,7 @@ fn log_end(end: hyper::Result<()>) {
     }
 }
 
-async fn answer<H: Handler>(state: &State<H>, unread: &Cell<bool>, request: hyper::Request<Incoming>) -> hyper::Response<Full<Bytes>> {
+async fn answer<H: Handler>(state: &State<H>, unread: &Cell<bool>, request: hyper::Request<Incoming>) -> hyper::Response<Outgoing> {
     let handler = state.handler.borrow().clone();
     let (head, incoming) = request.into_parts();
     let body = match timeout(state.limits.body_timeout, read(incoming, handler.body_limit())).await {
@@ -240,8 +240,8 @@ async fn read(mut incoming: Incoming, limit: usize) -> hyper::Result<Body> {
     Ok(Body::Whole(whole))
 }
 
-fn into_hyper(response: Response) -> hyper::Response<Full<Bytes>> {
-    let mut converted = hyper::Response::new(Full::new(Bytes::from(response.body)));
+fn into_hyper(response: Response) -> hyper::Response<Outgoing> {
+    let mut converted = hyper::Response::new(Outgoing::new(response.body));
     match hyper::StatusCode::from_u16(response.status) {
         Ok(status) => *converted.status_mut() = status,
         Err(_) => {
@@ -266,19 +266,19 @@ fn append(headers: &Headers, map: &mut hyper::HeaderMap) {
 }
 
 /// An answer to a request that was not read to its end.
-fn refuse(unread: &Cell<bool>, status: u16, message: &str) -> hyper::Response<Full<Bytes>> {
+fn refuse(unread: &Cell<bool>, status: u16, message: &str) -> hyper::Response<Outgoing> {
     let mut response = json(status, &format!(r#"{{"jsonrpc":"2.0","error":{{"code":-32600,"message":"{message}"}}}}"#));
     close(&mut response, unread);
     response
 }
 
-fn close(response: &mut hyper::Response<Full<Bytes>>, unread: &Cell<bool>) {
+fn close(response: &mut hyper::Response<Outgoing>, unread: &Cell<bool>) {
     unread.set(true);
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
 }
 
-fn json(status: u16, body: &str) -> hyper::Response<Full<Bytes>> {
-    let mut response = into_hyper(Response { status, headers: Headers::new(), body: body.into() });
+fn json(status: u16, body: &str) -> hyper::Response<Outgoing> {
+    let mut response = into_hyper(Response { status, headers: Headers::new(), body: body.as_bytes().to_vec().into() });
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -18,6 +18,7 @@ pub mod http_client;
 pub mod isolate;
 pub mod listener;
 pub mod logging;
+mod outgoing;
 pub mod ports;
 pub mod random;
 mod stream;

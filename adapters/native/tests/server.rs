@@ -58,7 +58,7 @@ impl Handler for Plain {
 }
 
 fn response(status: u16, body: &[u8]) -> Response {
-    Response { status, headers: [("Content-Type", "text/plain")].into_iter().collect::<Headers>(), body: body.to_vec() }
+    Response { status, headers: [("Content-Type", "text/plain")].into_iter().collect::<Headers>(), body: body.to_vec().into() }
 }
 
 struct Running {

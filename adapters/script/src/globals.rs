@@ -8,7 +8,10 @@ use boa_engine::{
     },
     property::PropertyDescriptor,
 };
-use millrace_core::{Error, ErrorKind, Json, ports::LogLevel};
+use millrace_core::{
+    Error, ErrorKind, Json,
+    ports::{LogLevel, LogReader},
+};
 
 use crate::{
     convert,
@@ -162,7 +165,7 @@ fn level(name: &str) -> LogLevel {
 fn log(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let name = arguments.get_or_undefined(0).to_string(context)?.to_std_string_lossy();
     let text = arguments.get_or_undefined(1).to_string(context)?.to_std_string_lossy();
-    host(|host| host.log(level(&name), &text));
+    host(|host| host.log(LogReader::Operator, level(&name), &text));
     Ok(JsValue::undefined())
 }
 
@@ -177,7 +180,7 @@ fn log_all(name: &str, arguments: &[JsValue], context: &mut Context) -> JsResult
             None => text.push_str(&shown(argument, context)?),
         }
     }
-    host(|host| host.log(level(name), &text));
+    host(|host| host.log(LogReader::Caller, level(name), &text));
     Ok(JsValue::undefined())
 }
 

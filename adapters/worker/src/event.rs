@@ -2,11 +2,11 @@
 
 use std::{cell::RefCell, collections::BTreeMap};
 
-use js_sys::{Array, Promise, Uint8Array, futures::future_to_promise};
+use js_sys::{Array, Function, Promise, Uint8Array, futures::future_to_promise};
 use millrace_core::{
     cancel::Cancel,
     headers::Headers,
-    protocol::{Body, Request, Response},
+    protocol::{Body, EventStream, Request, ResponseBody},
 };
 use wasm_bindgen::prelude::*;
 use worker::{Env, worker_sys::Context};
@@ -16,6 +16,8 @@ use crate::{glue, isolate, wait_until};
 thread_local! {
     /// The requests in flight, by the number that the entry module gave them.
     static IN_FLIGHT: RefCell<BTreeMap<u32, Cancel>> = const { RefCell::new(BTreeMap::new()) };
+    /// Answers that are streams, until somebody listens.
+    static STREAMS: RefCell<BTreeMap<u32, (EventStream, InFlight)>> = const { RefCell::new(BTreeMap::new()) };
 }
 
 /// The longest body of a request, in bytes; the entry module stops reading past it.
@@ -25,7 +27,8 @@ pub fn body_limit() -> u32 {
     isolate::limit()
 }
 
-/// Answers a request: a promise of `[status, header lines, body]`. `body` is `undefined` where it is too long.
+/// Answers a request: a promise of `[status, header lines, body]`. The request's `body` is `undefined` where it is too long; the
+/// answer's, where it is a stream, which [`pump`] takes out.
 ///
 /// # Errors
 /// The isolate has no app.
@@ -52,8 +55,31 @@ pub fn handle(
     };
     Ok(future_to_promise(async move {
         let response = wait_until::within(context, endpoint.handle(request)).await;
+        let lines = JsValue::from_str(&glue::lines(response.headers.iter()));
+        let body = match response.body {
+            ResponseBody::Whole(bytes) => Uint8Array::from(bytes.as_slice()).into(),
+            ResponseBody::Events(stream) => {
+                STREAMS.with_borrow_mut(|streams| streams.insert(number, (stream, call)));
+                JsValue::UNDEFINED
+            }
+        };
+        Ok(Array::of3(&JsValue::from(response.status), &lines, &body).into())
+    }))
+}
+
+/// Runs the call of a request whose answer is a stream to its end, and hands each event to `send`. It does not wait for the reader:
+/// what may be left unread is bounded by the core.
+#[wasm_bindgen]
+pub fn pump(number: u32, context: Context, send: Function) -> Promise {
+    let stream = STREAMS.with_borrow_mut(|streams| streams.remove(&number));
+    future_to_promise(wait_until::within(context, async move {
+        let Some((mut stream, call)) = stream else { return Ok(JsValue::UNDEFINED) };
+        while let Some(event) = stream.next().await {
+            // A stream that was closed takes nothing any more; the call has been told.
+            drop(send.call1(&JsValue::UNDEFINED, &Uint8Array::from(event.as_slice())));
+        }
         drop(call);
-        Ok(reply(&response).into())
+        Ok(JsValue::UNDEFINED)
     }))
 }
 
@@ -73,12 +99,6 @@ fn fields(lines: &str) -> Headers {
         headers.append(name, value);
     }
     headers
-}
-
-fn reply(response: &Response) -> Array {
-    let lines = glue::lines(response.headers.iter());
-    let body = Uint8Array::from(response.body.as_slice());
-    Array::of3(&JsValue::from(response.status), &JsValue::from_str(&lines), &body)
 }
 
 /// A request in flight; forgotten when dropped.

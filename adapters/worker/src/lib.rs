@@ -24,5 +24,5 @@ mod logging;
 mod random;
 mod wait_until;
 
-pub use event::{body_limit, cancel, handle};
+pub use event::{body_limit, cancel, handle, pump};
 pub use isolate::start;

@@ -61,6 +61,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run
         protocol: call.protocol,
         signal,
         auth: None,
+        listener: None,
         ctx: OnceCell::new(),
         requests: Cell::new(0),
     };

@@ -9,7 +9,7 @@ use core::{
 use tracing::{Instrument as _, Span};
 
 use super::{
-    Pipeline, context,
+    Listener, Pipeline, context,
     scope::Scope,
     signal::{Interruption, Signal},
 };
@@ -37,6 +37,8 @@ pub(super) struct Run<'a> {
     pub(super) signal: Signal<'a>,
     /// The principal; `None` before stage *authenticate*, and for callers that nobody named.
     pub(super) auth: Option<Json>,
+    /// Hears what scripts say to the caller; nobody before stage *authenticate* is over.
+    pub(super) listener: Option<&'a dyn Listener>,
     /// Made at its first use: a statement that mentions no `ctx` never pays for one.
     pub(super) ctx: OnceCell<Json>,
     /// How many HTTP requests the call's scripts have sent.

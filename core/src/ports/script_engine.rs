@@ -44,6 +44,15 @@ pub enum LogLevel {
     Error,
 }
 
+/// Who reads a script's log line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogReader {
+    /// `console.*`: the operator alone. Authors write there what no caller should see.
+    Operator,
+    /// `ctx.log.*`: the operator, and the caller where it asks for log lines.
+    Caller,
+}
+
 /// What a script may ask of the outside. Implemented by the core, so that allow-lists and limits hold on every host.
 pub trait ScriptHost {
     /// `fetch`. The core checks the allow-list, follows redirects within it, and limits size, time and number.
@@ -59,7 +68,7 @@ pub trait ScriptHost {
     fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>>;
 
     /// `console.*` and `ctx.log.*`.
-    fn log(&self, level: LogLevel, message: &str);
+    fn log(&self, to: LogReader, level: LogLevel, message: &str);
 
     /// `ctx.progress(done, total, message)`.
     fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>);

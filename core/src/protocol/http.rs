@@ -140,6 +140,21 @@ fn is_json(headers: &Headers) -> bool {
     is_json && is_utf8 && headers.all("content-encoding").all(|coding| coding.trim().eq_ignore_ascii_case("identity"))
 }
 
+/// Whether `Accept` names event streams outright. A range such as `*/*` does not say that the client can read one.
+pub(super) fn accepts_events(headers: &Headers) -> bool {
+    let mut ranges = headers.all("accept").flat_map(|value| value.split(','));
+    ranges.any(|range| {
+        let mut parts = range.split(';').map(str::trim);
+        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("text/event-stream")) && !parts.any(is_refusal)
+    })
+}
+
+/// Whether a parameter of a range of `Accept` is a weight of nothing.
+fn is_refusal(parameter: &str) -> bool {
+    let weight = parameter.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
+    weight.is_some_and(|(_, weight)| weight.trim().parse::<f32>().is_ok_and(|weight| weight <= 0.0))
+}
+
 /// Whether the most specific range of `Accept` that covers JSON has a weight. No field, or an empty one, accepts all.
 fn accepts_json(headers: &Headers) -> bool {
     let mut best: Option<(usize, bool)> = None;
@@ -150,10 +165,7 @@ fn accepts_json(headers: &Headers) -> bool {
         let kind = parts.next().unwrap_or_default();
         let ranks = ["*/*", "application/*", "application/json"];
         let Some(rank) = ranks.iter().position(|known| known.eq_ignore_ascii_case(kind)) else { continue };
-        let refused = parts.any(|part| match part.split_once('=') {
-            Some((name, weight)) => name.trim().eq_ignore_ascii_case("q") && weight.trim().parse::<f32>().is_ok_and(|weight| weight <= 0.0),
-            None => false,
-        });
+        let refused = parts.any(is_refusal);
         if best.is_none_or(|(known, _)| rank >= known) {
             best = Some((rank, !refused));
         }
@@ -174,7 +186,7 @@ pub(super) fn preflight(request: &Request) -> Response {
         }
         headers.append("access-control-max-age", "600");
     }
-    Response { status: 204, headers, body: Vec::new() }
+    Response { status: 204, headers, body: Vec::new().into() }
 }
 
 fn is_shared(name: &str) -> bool {
@@ -193,7 +205,7 @@ pub(super) fn share(response: &mut Response, origin: &str) {
 pub(super) fn json(status: u16, body: Vec<u8>) -> Response {
     let mut headers = Headers::new();
     headers.append("content-type", "application/json");
-    Response { status, headers, body }
+    Response { status, headers, body: body.into() }
 }
 
 /// The response of a JSON-RPC reply.
@@ -212,7 +224,7 @@ pub(super) fn refuse(failure: &Failure) -> Response {
 
 /// The response to notifications.
 pub(super) fn accepted() -> Response {
-    Response { status: 202, headers: Headers::new(), body: Vec::new() }
+    Response { status: 202, headers: Headers::new(), body: Vec::new().into() }
 }
 
 pub(super) fn not_found(endpoint: &str) -> Response {

@@ -10,13 +10,19 @@ use super::{
     era::{Era, LEGACY, LISTED, Selected},
     json_rpc::{Call, Id, Params},
     lists::Kind,
-    mcp_headers, tools,
+    mcp_headers,
+    notifications::progress_token,
+    tools,
 };
-use crate::{Json, app::App, pipeline::Pipeline};
+use crate::{
+    Json,
+    app::App,
+    pipeline::{Listener, Pipeline},
+};
 
 /// The levels of `logging/setLevel` and of `io.modelcontextprotocol/logLevel`.
-const LOG_LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
+pub(super) const LOG_LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
+pub(super) const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// What the app has besides tools, and so what the server may say it can do.
 #[derive(Clone, Copy)]
@@ -24,6 +30,8 @@ pub(super) struct Features {
     prompts: bool,
     resources: bool,
     completions: bool,
+    /// Scripts may log.
+    logging: bool,
 }
 
 impl Features {
@@ -34,12 +42,19 @@ impl Features {
             prompts: !app.prompts.is_empty(),
             resources: !app.resources.is_empty(),
             completions: of_prompts.chain(of_resources).any(|argument| !argument.completion.is_empty()),
+            logging: !app.scripts.is_empty(),
         }
     }
 
     fn capabilities(self) -> Json {
         let mut capabilities = Map::new();
-        let has = [("tools", true), ("prompts", self.prompts), ("resources", self.resources), ("completions", self.completions)];
+        let has = [
+            ("tools", true),
+            ("prompts", self.prompts),
+            ("resources", self.resources),
+            ("completions", self.completions),
+            ("logging", self.logging),
+        ];
         for (name, _) in has.into_iter().filter(|(_, has)| *has) {
             capabilities.insert(name.into(), json!({}));
         }
@@ -76,8 +91,8 @@ impl Method {
             "server/discover" => (Self::Discover, era == Era::Modern),
             "initialize" => (Self::Initialize, era == Era::Legacy),
             "ping" => (Self::Ping, era == Era::Legacy),
-            // Nothing is ever logged to a client, so every level is kept; and resources never change, so every subscription is.
-            // Some legacy clients ask for both without looking at the capabilities, which name neither.
+            // A level cannot be kept without a session: it is taken, and what is logged stays within the request's own stream. Resources
+            // never change, so every subscription is kept. Some legacy clients ask for both without looking at the capabilities.
             "logging/setLevel" => (Self::SetLevel, era == Era::Legacy),
             "resources/subscribe" | "resources/unsubscribe" => (Self::Subscribe, era == Era::Legacy && features.resources),
             _ => return None,
@@ -93,6 +108,8 @@ pub(super) struct Exchange<'a> {
     pub(super) request: &'a Request,
     pub(super) selected: Selected,
     pub(super) id: &'a Id,
+    /// Hears what a call says before its result.
+    pub(super) listener: Option<&'a dyn Listener>,
 }
 
 impl<'a> Exchange<'a> {
@@ -108,8 +125,15 @@ impl<'a> Exchange<'a> {
 
 impl Protocol {
     /// Steps 11f to 11h, and the answer.
-    pub(super) async fn dispatch(&self, pipeline: &Pipeline, request: &Request, selected: Selected, call: &mut Call) -> Answer {
-        let exchange = Exchange { protocol: self, pipeline, request, selected, id: &call.id };
+    pub(super) async fn dispatch(
+        &self,
+        pipeline: &Pipeline,
+        request: &Request,
+        selected: Selected,
+        call: &mut Call,
+        listener: Option<&dyn Listener>,
+    ) -> Answer {
+        let exchange = Exchange { protocol: self, pipeline, request, selected, id: &call.id, listener };
         match exchange.answer(&call.method, &mut call.params).await {
             Ok(body) => Answer::result(body),
             Err(failure) => Answer::failure(Some(&call.id), &failure),
@@ -141,6 +165,7 @@ impl Exchange<'_> {
             Params::Absent => &mut absent,
             Params::Wrong => return Err(Failure::invalid_params("Invalid params: `params` has to be an object")),
         };
+        progress_token(params.get("_meta"))?;
         if modern {
             check_modern(method, params)?;
         }

@@ -5,3 +5,4 @@ mod features;
 mod malformed;
 mod matrix;
 mod mirrored;
+mod streams;

@@ -40,6 +40,7 @@ impl Exchange<'_> {
             protocol: self.selected.version,
             deadline_ms: self.request.deadline_ms,
             cancel: &self.request.cancel,
+            listener: self.listener,
         };
         match self.pipeline.call(call).await {
             Ok(result) => {

@@ -376,6 +376,7 @@ pub fn call_named(pipeline: &Pipeline, tool: &str, arguments: Json, with: &With)
         protocol: "2026-07-28",
         deadline_ms: with.deadline_ms,
         cancel: &with.cancel,
+        listener: None,
     }))
 }
 

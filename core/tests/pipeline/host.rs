@@ -7,7 +7,7 @@ use millrace_core::{
     app::Access,
     headers::Headers,
     pipeline::Pipeline,
-    ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, ScriptHost},
+    ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, ScriptHost},
     value::Value,
 };
 use serde_json::{Value as Json, json};
@@ -172,7 +172,7 @@ fn the_rest_of_the_host() {
     let world = World::new();
     let answer = in_script(&world, |host| {
         Box::pin(async move {
-            host.log(LogLevel::Info, "hello");
+            host.log(LogReader::Caller, LogLevel::Info, "hello");
             host.progress(1.0, None, Some("half"));
             host.sleep(5).await;
             let mut bytes = [0; 3];

@@ -39,6 +39,7 @@ pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
             protocol: PROTOCOL,
             deadline_ms: None,
             cancel: &cancel,
+            listener: None,
         };
         let outcome = endpoint.pipeline().call(call).await;
         tasks.drained().await;

@@ -14,7 +14,7 @@ use millrace_core::{
     app::{Script, ScriptLimits},
     cancel::Cancel,
     headers::Headers,
-    ports::{HttpRequest, HttpResponse, Invocation, LocalFuture, LogLevel, Returned, ScriptEngine, ScriptFault, ScriptHost},
+    ports::{HttpRequest, HttpResponse, Invocation, LocalFuture, LogLevel, LogReader, Returned, ScriptEngine, ScriptFault, ScriptHost},
     value::{Rows, Value},
 };
 use millrace_script::Engine;
@@ -74,7 +74,7 @@ impl ScriptHost for Host {
         })
     }
 
-    fn log(&self, level: LogLevel, message: &str) {
+    fn log(&self, _: LogReader, level: LogLevel, message: &str) {
         self.log.borrow_mut().push((level, message.into()));
     }
 

@@ -11,7 +11,7 @@ use crate::{
         execute::MAX_CELL_BYTES,
         run::{Run, TARGET},
     },
-    ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, Query, ScriptHost},
+    ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, ScriptHost},
     value::{Rows, Value},
 };
 
@@ -105,7 +105,10 @@ impl ScriptHost for Host<'_> {
         })
     }
 
-    fn log(&self, level: LogLevel, message: &str) {
+    fn log(&self, to: LogReader, level: LogLevel, message: &str) {
+        if let (LogReader::Caller, Some(listener)) = (to, self.run.listener) {
+            listener.log(level, message);
+        }
         let tool = self.run.tool.name.as_str();
         match level {
             LogLevel::Debug => tracing::debug!(target: LOG_TARGET, tool, "{message}"),
@@ -118,6 +121,9 @@ impl ScriptHost for Host<'_> {
     fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
         let tool = self.run.tool.name.as_str();
         tracing::debug!(target: LOG_TARGET, tool, done, total, message, "progress");
+        if let Some(listener) = self.run.listener {
+            listener.progress(done, total, message);
+        }
     }
 
     fn now_ms(&self) -> u64 {

@@ -21,10 +21,10 @@ use crate::{
     cancel::Cancel,
     headers::Headers,
     ports::{
-        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, Ports,
-        Query, Random, Returned, ScriptEngine, ScriptFault, Thrown, WaitUntil,
+        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, LogLevel,
+        LogReader, Ports, Query, Random, Returned, ScriptEngine, ScriptFault, Thrown, WaitUntil,
     },
-    protocol::{Body, Request},
+    protocol::{Body, Request, ResponseBody},
     secret::Secret,
     value::Rows,
 };
@@ -77,12 +77,44 @@ impl KvCache for Fake {
 impl ScriptEngine for Fake {
     fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>> {
         let answer = match invocation.export {
+            "speak" | "flood" | "stall" => return Box::pin(speak(invocation)),
             "echo" => Ok(Returned::Value(invocation.payload["inputs"].clone())),
             "request" => Ok(Returned::Value(invocation.ctx["request"].clone())),
             _ => Err(ScriptFault::Thrown(Thrown { message: "out of stock".into(), stack: None, reply: None })),
         };
         Box::pin(async { answer })
     }
+}
+
+/// A script that talks.
+async fn speak(invocation: Invocation<'_>) -> Result<Returned, ScriptFault> {
+    let host = invocation.host;
+    // What is for the operator reaches nobody else.
+    host.log(LogReader::Operator, LogLevel::Error, "hunter2");
+    host.progress(1.0, Some(3.0), Some("line\none"));
+    match invocation.export {
+        "flood" => (2..5000).for_each(|number| {
+            host.log(LogReader::Caller, LogLevel::Info, &"ä".repeat(5000));
+            host.progress(f64::from(number), None, None);
+        }),
+        "stall" => invocation.cancel.tripped().await,
+        _ => {
+            for (done, level, line) in
+                [(2.0, LogLevel::Debug, "a"), (2.0, LogLevel::Info, "b"), (1.5, LogLevel::Warn, "c"), (2.5, LogLevel::Error, "d")]
+            {
+                yield_once().await;
+                host.progress(done, None, None);
+                host.log(LogReader::Caller, level, line);
+            }
+        }
+    }
+    Ok(Returned::Value(json!("done")))
+}
+
+/// Waits for one turn.
+async fn yield_once() {
+    let mut waited = false;
+    core::future::poll_fn(|_| if core::mem::replace(&mut waited, true) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
 
 impl Clock for Fake {
@@ -359,11 +391,18 @@ impl Ask {
     pub(super) fn send(&self, endpoint: &Endpoint) -> Seen {
         let answer = pin!(endpoint.handle(self.0.clone()));
         let Poll::Ready(response) = answer.poll(&mut Context::from_waker(Waker::noop())) else { panic!("the endpoint waits") };
-        let text = String::from_utf8(response.body).unwrap();
+        let text = String::from_utf8(whole(response.body)).unwrap();
         let body = if text.is_empty() { Json::Null } else { serde_json::from_str(&text).unwrap() };
         let is_json = response.headers.first("content-type") == Some("application/json");
         assert!(is_json || text.is_empty(), "a body without a type: {text}");
         Seen { status: response.status, headers: response.headers, text, body }
+    }
+}
+
+fn whole(body: ResponseBody) -> Vec<u8> {
+    match body {
+        ResponseBody::Whole(bytes) => bytes,
+        ResponseBody::Events(_) => panic!("an event stream"),
     }
 }
 

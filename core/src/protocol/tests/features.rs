@@ -81,7 +81,7 @@ fn every_modern_result_says_what_it_is() {
 #[test]
 fn the_server_introduces_itself() {
     let endpoint = endpoint(shop());
-    let capabilities = json!({"tools": {}, "prompts": {}, "resources": {}, "completions": {}});
+    let capabilities = json!({"tools": {}, "prompts": {}, "resources": {}, "completions": {}, "logging": {}});
     for (asked, answered) in [
         ("2025-11-25", "2025-11-25"),
         ("2025-06-18", "2025-06-18"),

@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec};
 use serde_json::{Value as Json, json};
 
 use super::fakes::{Ask, META_CAPABILITIES, META_VERSION, adapter, empty_app, endpoint, shop};
-use crate::protocol::Body;
+use crate::{app::App, protocol::Body};
 
 /// Checks `(what, request, status, code)`.
 fn check(cases: impl IntoIterator<Item = (&'static str, Ask, u16, Option<i64>)>) {
@@ -353,7 +353,7 @@ fn the_legacy_ladder() {
 
 #[test]
 fn what_an_app_has_not_is_no_method() {
-    let endpoint = endpoint(empty_app());
+    let endpoint = endpoint(App { scripts: vec![], ..empty_app() });
     let methods = ["prompts/list", "prompts/get", "resources/list", "resources/templates/list", "resources/read", "completion/complete"];
     for method in methods {
         let params = json!({"name": "x", "uri": "x://y"});

@@ -1,0 +1,4 @@
+export default function (_: unknown, ctx) {
+  ctx.progress(1, 2);
+  throw new Error("half way");
+}

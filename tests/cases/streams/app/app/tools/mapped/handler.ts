@@ -1,0 +1,4 @@
+export default function (_: unknown, ctx) {
+  ctx.progress(2, 2, "handled");
+  return "both";
+}
