@@ -9,6 +9,7 @@ use crate::{
     descriptor::ArgumentEntry,
     field::{Field, Record, Shape},
     names::is_input_name,
+    tool_use::{COMPLETE, Tools, completers},
     yaml::{Data, Document, Node},
 };
 
@@ -17,7 +18,7 @@ pub(crate) static ARGUMENT: Record = Record {
     name: "argument",
     noun: "an argument",
     doc: "One argument of a prompt, or one variable of a resource template.",
-    fields: &[TITLE, DESCRIPTION, REQUIRED, COMPLETION, COMPLETE],
+    fields: &[TITLE, DESCRIPTION, REQUIRED, COMPLETION, COMPLETE_FIELD],
 };
 
 /// One of `arguments` of a prompt or a template in the root file.
@@ -25,14 +26,14 @@ pub(crate) static INLINE_ARGUMENT: Record = Record {
     name: "inline_argument",
     noun: "an argument",
     doc: "One argument, with its name.",
-    fields: &[Field::new("name", Shape::Text, "The name.").required(), TITLE, DESCRIPTION, REQUIRED, COMPLETION, COMPLETE],
+    fields: &[Field::new("name", Shape::Text, "The name.").required(), TITLE, DESCRIPTION, REQUIRED, COMPLETION, COMPLETE_FIELD],
 };
 
 const TITLE: Field = Field::new("title", Shape::Text, "A name for people.");
 const DESCRIPTION: Field = Field::new("description", Shape::Text, "What it means.");
 const REQUIRED: Field = Field::new("required", Shape::Bool, "Has to be given.").default("false");
 const COMPLETION: Field = Field::new("completion", Shape::List(&Shape::Text), "Values that clients suggest.").default("[]");
-const COMPLETE: Field = Field::new("complete", Shape::Any, "A tool that finds values to suggest.").later();
+const COMPLETE_FIELD: Field = Field::new("complete", Shape::Record(&COMPLETE), "A tool that finds values to suggest.");
 
 /// An argument, and what its entry says.
 pub(crate) struct DeclaredArgument {
@@ -57,8 +58,9 @@ impl DeclaredArgument {
 }
 
 /// Reads `arguments`: a map by name, or in the root file a list. In declared order.
-pub(crate) fn read(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>) -> Vec<DeclaredArgument> {
+pub(crate) fn read(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>, tools: &Tools) -> Vec<DeclaredArgument> {
     let mut declared: Vec<DeclaredArgument> = Vec::new();
+    let mut completed = Vec::new();
     let Some(node) = node else { return declared };
     let parts: Vec<(String, Range<usize>, &Node)> = match &node.data {
         Data::Map(entries) => entries.iter().map(|entry| (entry.key.clone(), entry.key_range.clone(), &entry.value)).collect(),
@@ -80,12 +82,19 @@ pub(crate) fn read(compiler: &mut Compiler<'_>, document: &Document, node: Optio
             compiler.error(document, range, format!("there are two arguments `{name}`"), "Rename one of them.");
             continue;
         }
+        completed.extend(value.at("complete").map(|complete| (declared.len(), complete.clone())));
+        let required = value.bool_at("required").unwrap_or(false);
         declared.push(DeclaredArgument {
-            argument: Argument { name, required: value.bool_at("required").unwrap_or(false), completion: value.texts_at("completion") },
+            argument: Argument { name, required, completion: value.texts_at("completion"), complete: None },
             range,
             title: value.text_at("title").map(String::from),
             description: value.text_at("description").map(String::from),
         });
+    }
+    let mut arguments: Vec<Argument> = declared.iter().map(|declared| declared.argument.clone()).collect();
+    completers(compiler, document, completed, &mut arguments, tools);
+    for (declared, argument) in declared.iter_mut().zip(arguments) {
+        declared.argument = argument;
     }
     declared
 }

@@ -65,8 +65,9 @@ impl<'a> Compiler<'a> {
         let root = root::read(self)?;
         let mut adapters = adapter::read_all(self, &root.adapters_folder);
         let tools = tool::read_all(self, &root, &mut adapters);
-        let prompts = prompt::read_all(self, &root);
-        let resources = resource::read_all(self, &root);
+        let prompts = prompt::read_all(self, &root, &tools);
+        let resources = resource::read_all(self, &root, &tools);
+        let tools = tools.list;
         let scripts = self.links.take_scripts();
         adapters.warn_unused(self, &scripts);
         if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !self.findings.has_errors() {

@@ -31,6 +31,7 @@ mod source;
 pub mod statement;
 mod template;
 mod tool;
+mod tool_use;
 mod tree;
 pub mod types;
 mod yaml;

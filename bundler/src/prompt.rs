@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use millrace_core::app::{Prompt, PromptMessage};
+use millrace_core::app::Prompt;
 
 use crate::{
     argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
@@ -11,9 +11,12 @@ use crate::{
     field::{Field, Record, Shape},
     names::is_name,
     root::RootSettings,
+    tool_use::{Known, Tools},
     tree::{is_yaml, stem},
     yaml::{Data, Document, Node},
 };
+
+mod message;
 
 /// `app/prompts/*.yaml`
 pub(crate) static PROMPT: Record = Record {
@@ -46,12 +49,30 @@ pub(crate) static INLINE_PROMPT: Record = Record {
 static MESSAGE: Record = Record {
     name: "message",
     noun: "a message",
-    doc: "One message of a prompt.",
+    doc: "One message of a prompt: exactly one of `text`, `image`, `audio`, `resource` and `tool`.",
     fields: &[
         Field::new("role", Shape::Text, "Who says it: `user` or `assistant`.").required(),
-        Field::new("text", Shape::Text, "What is said, with arguments as placeholders: `{{ order_id }}`.").required(),
-        Field::new("tool", Shape::Any, "A tool whose result is said.").later(),
-        Field::new("args", Shape::Any, "The inputs of `tool`.").later(),
+        Field::new("text", Shape::Text, "What is said, with arguments as placeholders: `{{ order_id }}`."),
+        Field::new("image", Shape::Text, "A file with a picture, relative to this one, that goes into the bundle."),
+        Field::new("audio", Shape::Text, "A file with a sound, likewise."),
+        Field::new("mime_type", Shape::Text, "The MIME type of `image` or `audio`.").default("by the file's extension"),
+        Field::new("resource", Shape::Record(&EMBEDDED), "A resource that goes with the message."),
+        Field::new("tool", Shape::Text, "A tool whose result is said: one message for each block of it."),
+        Field::new("args", Shape::Map(&Shape::Any), "The inputs of `tool`; text may have arguments: `{{ order_id }}`.")
+            .default("each argument that is an input, under its own name"),
+    ],
+};
+
+static EMBEDDED: Record = Record {
+    name: "embedded_resource",
+    noun: "`resource`",
+    doc: "A resource inside of a message: exactly one of `text`, `file` and `blob`.",
+    fields: &[
+        Field::new("uri", Shape::Text, "Its URI, with arguments as placeholders.").required(),
+        Field::new("mime_type", Shape::Text, "Its MIME type.").default("by the file's extension and content"),
+        Field::new("text", Shape::Text, "What it says, with arguments as placeholders."),
+        Field::new("file", Shape::Text, "A file, relative to this one, that goes into the bundle."),
+        Field::new("blob", Shape::Text, "Bytes, as base64."),
     ],
 };
 
@@ -61,13 +82,13 @@ const MESSAGE_LIST: Shape = Shape::List(&Shape::Record(&MESSAGE));
 const MESSAGES: Field = Field::new("messages", MESSAGE_LIST, "What it says, at least one message.").required();
 
 /// Reads every prompt, sorted by name.
-pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings) -> Vec<Prompt> {
+pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<Prompt> {
     let mut prompts = Vec::new();
     let mut places = BTreeMap::new();
     if let Some(Node { data: Data::List(items), .. }) = root.document.root.at("prompts") {
         for item in items {
             let Some(name) = item.at("name") else { continue };
-            read(compiler, &root.document, item, name.text().unwrap_or_default(), name.range.clone(), (&mut prompts, &mut places));
+            read(compiler, &root.document, item, name.text().unwrap_or_default(), name.range.clone(), tools, (&mut prompts, &mut places));
         }
     } else {
         for file in compiler.tree.walk(&root.prompts_folder).into_iter().filter(|file| is_yaml(&file.name)) {
@@ -75,7 +96,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings) -> Vec<
             let node = document.root.at("name");
             let name = node.and_then(Node::text).unwrap_or_else(|| stem(&file.name)).to_owned();
             let range = node.map_or(0..0, |node| node.range.clone());
-            read(compiler, &document, &document.root, &name, range, (&mut prompts, &mut places));
+            read(compiler, &document, &document.root, &name, range, tools, (&mut prompts, &mut places));
         }
     }
     prompts.sort_by(|a, b| a.name.cmp(&b.name));
@@ -88,6 +109,7 @@ fn read(
     node: &Node,
     name: &str,
     range: Range<usize>,
+    tools: &Tools,
     (prompts, places): (&mut Vec<Prompt>, &mut BTreeMap<String, String>),
 ) {
     if !is_name(name) {
@@ -100,13 +122,16 @@ fn read(
         return;
     }
     places.insert(name.to_owned(), document.source.place(range.start));
-    let arguments = argument::read(compiler, document, node.at("arguments"));
+    let arguments = argument::read(compiler, document, node.at("arguments"), tools);
     let names: Vec<String> = arguments.iter().map(|declared| declared.argument.name.clone()).collect();
+    let optional = arguments.iter().filter(|declared| !declared.argument.required).map(|declared| declared.argument.name.clone());
+    let optional: Vec<String> = optional.collect();
+    let known = Known { names: &names, optional: &optional, all_used: false };
     let messages = node.at("messages").map(Node::items).unwrap_or_default();
     if let (Some(list), []) = (node.at("messages"), messages) {
         compiler.error(document, list.range.clone(), "`messages` is empty", "A prompt says something: `{ role: user, text: … }`.");
     }
-    let messages = messages.iter().map(|message| self::message(compiler, document, message, &names)).collect();
+    let messages = messages.iter().filter_map(|message| self::message::read(compiler, document, message, &known, tools)).collect();
     let entries: Vec<_> = arguments.iter().map(DeclaredArgument::entry).collect();
     prompts.push(Prompt {
         name: name.to_owned(),
@@ -115,22 +140,4 @@ fn read(
         arguments: arguments.into_iter().map(|declared| declared.argument).collect(),
         messages,
     });
-}
-
-fn message(compiler: &mut Compiler<'_>, document: &Document, node: &Node, arguments: &[String]) -> PromptMessage {
-    let text = node.at("text").map(|text| compiler.arguments_template(document, text, arguments)).unwrap_or_default();
-    let role = match node.at("role").map(|role| (role, role.text().unwrap_or_default())) {
-        Some((_, role @ ("user" | "assistant"))) => role,
-        Some((role, "system")) if compiler.imported => {
-            let message = "MCP has no role `system`; the message is sent as `user`";
-            compiler.warning(document, role.range.clone(), message, "Say `user` or `assistant`.");
-            "user"
-        }
-        Some((role, other)) => {
-            compiler.error(document, role.range.clone(), format!("there is no role `{other}`"), "It is `user` or `assistant`.");
-            "user"
-        }
-        None => "user",
-    };
-    PromptMessage { role: role.to_owned(), text }
 }

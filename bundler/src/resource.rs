@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use millrace_core::app::{Content, Resource, Template, TemplatePart, UriPattern};
+use millrace_core::app::{Content, Resource, Template, TemplatePart, ToolUse, UriPattern};
 
 use crate::{
     argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
@@ -11,11 +11,12 @@ use crate::{
     field::{Field, Record, Shape},
     names::{is_name, meant},
     root::RootSettings,
+    tool_use::{self, Known, Tools},
     tree::{MAX_EMBEDDED, is_config, parent},
     yaml::{Data, Document, Node},
 };
 
-mod mime;
+pub(crate) mod mime;
 mod uri;
 
 /// `app/resources/**/config.yaml`
@@ -35,6 +36,7 @@ pub(crate) static RESOURCE: Record = Record {
         TEXT_TEMPLATE,
         FILE_TEMPLATE,
         TOOL,
+        ARGS,
         Field::new("arguments", Shape::Map(&Shape::Record(&ARGUMENT)), "What is known of the variables of `uri_template`, by name."),
     ],
 };
@@ -56,25 +58,37 @@ pub(crate) static INLINE_RESOURCE: Record = Record {
         TEXT_TEMPLATE,
         FILE_TEMPLATE,
         TOOL,
+        ARGS,
         Field::new("arguments", Shape::List(&Shape::Record(&INLINE_ARGUMENT)), "What is known of the variables of `uri_template`."),
     ],
 };
 
 const URI: Field = Field::new("uri", Shape::Text, "The URI: `docs://manual`. Either this or `uri_template`.");
-const URI_TEMPLATE: Field = Field::new("uri_template", Shape::Text, "A template of URIs (RFC 6570, level 1): `docs://orders/{id}`.");
+const URI_TEMPLATE: Field = Field::new(
+    "uri_template",
+    Shape::Text,
+    "A template of URIs (RFC 6570): `docs://orders/{id}`, or `files://{+path}` for a value with `/`.",
+);
 const TITLE: Field = Field::new("title", Shape::Text, "A name for people.");
 const DESCRIPTION: Field = Field::new("description", Shape::Text, "What it is.");
-const MIME_TYPE: Field = Field::new("mime_type", Shape::Text, "The MIME type.").default("by the file's extension and content");
+const MIME_TYPE: Field =
+    Field::new("mime_type", Shape::Text, "The MIME type.").default("by the file's extension and content; `application/json` for a tool");
 const FILE: Field = Field::new("file", Shape::Text, "A file, relative to this one, that goes into the bundle.");
 const TEXT: Field = Field::new("text", Shape::Text, "The text itself.");
 const TEXT_TEMPLATE: Field =
     Field::new("text_template", Shape::Text, "For a template: text with its variables as placeholders, `{{ id }}`.");
 const FILE_TEMPLATE: Field = Field::new("file_template", Shape::Any, "A file whose name depends on the variables.").later();
-const TOOL: Field = Field::new("tool", Shape::Any, "A tool that makes the content.").later();
+const TOOL: Field = Field::new(
+    "tool",
+    Shape::Text,
+    "A tool that says it, each time. The variables of `uri_template` are its inputs. Its failure with the code `NOT_FOUND` means that there is no such resource.",
+);
+const ARGS: Field = Field::new("args", Shape::Map(&Shape::Any), "The inputs of `tool`; text may have variables: `{{ id }}`.")
+    .default("each variable, under its own name");
 
 /// Reads every resource, sorted by URI.
-pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings) -> Vec<Resource> {
-    let mut reading = Reading::default();
+pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<Resource> {
+    let mut reading = Reading { tools, resources: Vec::new(), names: BTreeMap::new(), uris: BTreeMap::new() };
     let inline = ["resources", "resource_templates"].map(|key| root.document.root.at(key));
     for item in inline.iter().flatten().filter(|node| matches!(node.data, Data::List(_))).flat_map(|node| node.items()) {
         let Some(name) = item.at("name") else { continue };
@@ -96,14 +110,14 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings) -> Vec<
 }
 
 /// The resources so far, with their URIs, and the places of names and URIs.
-#[derive(Default)]
-struct Reading {
+struct Reading<'a> {
+    tools: &'a Tools,
     resources: Vec<(String, Resource)>,
     names: BTreeMap<String, String>,
     uris: BTreeMap<String, String>,
 }
 
-impl Reading {
+impl Reading<'_> {
     fn read(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node, name: &str, range: Range<usize>) {
         if !is_name(name) {
             let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
@@ -139,12 +153,13 @@ impl Reading {
                 return;
             }
         };
-        let arguments = arguments(compiler, document, node, &pattern);
-        let Some((content, guessed)) = content(compiler, document, node, &pattern, range) else { return };
+        let arguments = arguments(compiler, document, node, &pattern, self.tools);
+        let Some((content, guessed)) = content(compiler, document, node, &pattern, range, self.tools) else { return };
         let mime_type = node.text_at("mime_type").map_or(guessed, String::from);
         let content = match content {
             Found::Template(template) => Content::Text(template),
             Found::Bytes(bytes) => embedded(bytes, &mime_type),
+            Found::Tool(used) => Content::Tool { used, binary: !mime::is_text(&mime_type) },
         };
         let descriptor = descriptor::resource(
             if is_template { "uriTemplate" } else { "uri" },
@@ -162,10 +177,11 @@ impl Reading {
 enum Found {
     Template(Template),
     Bytes(Vec<u8>),
+    Tool(ToolUse),
 }
 
-fn arguments(compiler: &mut Compiler<'_>, document: &Document, node: &Node, pattern: &UriPattern) -> Vec<DeclaredArgument> {
-    let declared = argument::read(compiler, document, node.at("arguments"));
+fn arguments(compiler: &mut Compiler<'_>, document: &Document, node: &Node, pattern: &UriPattern, tools: &Tools) -> Vec<DeclaredArgument> {
+    let declared = argument::read(compiler, document, node.at("arguments"), tools);
     let names: Vec<&str> = pattern.variables.iter().map(String::as_str).collect();
     for argument in &declared {
         let name = &argument.argument.name;
@@ -185,15 +201,16 @@ fn content(
     node: &Node,
     pattern: &UriPattern,
     range: Range<usize>,
+    tools: &Tools,
 ) -> Option<(Found, String)> {
-    let ways = ["file", "text", "text_template"].map(|key| node.entry(key));
+    let ways = ["file", "text", "text_template", "tool"].map(|key| node.entry(key));
     let mut ways = ways.into_iter().flatten();
     let Some(way) = ways.next() else {
-        if node.entry("tool").or_else(|| node.entry("file_template")).is_some() {
+        if node.entry("file_template").is_some() {
             // That it is not supported has been said.
             return None;
         }
-        let help = "Say what the resource says: `file`, `text` or `text_template`.";
+        let help = "Say what the resource says: `file`, `text`, `text_template` or `tool`.";
         compiler.error(document, range, "the resource has no content", help);
         return None;
     };
@@ -202,33 +219,47 @@ fn content(
         compiler.error(document, other.key_range.clone(), message, "Keep one of them.");
         return None;
     }
+    if let Some(args) = node.entry("args").filter(|_| way.key != "tool") {
+        compiler.error(document, args.key_range.clone(), "`args` is for a tool, and the resource has none", "Remove it.");
+    }
     let value = &way.value;
     let text = value.text()?;
     let plain = || "text/plain; charset=utf-8".to_owned();
     match way.key.as_str() {
         "text" => Some((Found::Template(verbatim(text)), plain())),
         "text_template" => Some((Found::Template(compiler.arguments_template(document, value, &pattern.variables)), plain())),
+        "tool" => {
+            let known = Known { names: &pattern.variables, optional: &[], all_used: true };
+            let used = tool_use::read(compiler, document, (value, node.at("args")), &known, tools)?;
+            Some((Found::Tool(used), "application/json".to_owned()))
+        }
         _ => {
-            let outcome = match compiler.tree.resolve(parent(&document.source.path), text) {
-                Some(path) => compiler.tree.read(&path, MAX_EMBEDDED).map_err(|why| why.to_string()),
-                None => Err("is outside of the app's folder".into()),
-            };
-            match outcome {
-                Ok(bytes) => {
-                    let guessed = mime::guess(text, &bytes).to_owned();
-                    Some((Found::Bytes(bytes), guessed))
-                }
-                Err(why) => {
-                    let help = "It takes a file of the app's folder, relative to this file.";
-                    compiler.error(document, value.range.clone(), format!("the file `{text}` {why}"), help);
-                    None
-                }
-            }
+            let bytes = file(compiler, document, value)?;
+            let guessed = mime::guess(text, &bytes).to_owned();
+            Some((Found::Bytes(bytes), guessed))
         }
     }
 }
 
-fn embedded(bytes: Vec<u8>, mime_type: &str) -> Content {
+/// The bytes of a file of the app's folder, which goes into the bundle.
+pub(crate) fn file(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<Vec<u8>> {
+    let text = node.text()?;
+    let outcome = match compiler.tree.resolve(parent(&document.source.path), text) {
+        Some(path) => compiler.tree.read(&path, MAX_EMBEDDED).map_err(|why| why.to_string()),
+        None => Err("is outside of the app's folder".into()),
+    };
+    match outcome {
+        Ok(bytes) => Some(bytes),
+        Err(why) => {
+            let help = "It takes a file of the app's folder, relative to this file.";
+            compiler.error(document, node.range.clone(), format!("the file `{text}` {why}"), help);
+            None
+        }
+    }
+}
+
+/// Text or bytes, by the MIME type.
+pub(crate) fn embedded(bytes: Vec<u8>, mime_type: &str) -> Content {
     if !mime::is_text(mime_type) {
         return Content::Blob(bytes);
     }

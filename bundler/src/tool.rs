@@ -15,6 +15,7 @@ use crate::{
     root::{EXPOSE, RootSettings, STYLE, SUBSTITUTION, error_style, expose},
     setting::{FolderSettings, Folders, LIMITS, LimitSettings},
     source::Source,
+    tool_use::Tools,
     tree::{Item, is_config, parent},
     yaml::{Document, Node},
 };
@@ -132,8 +133,8 @@ struct Wanted {
     name: String,
 }
 
-/// Reads every tool, sorted by name.
-pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters) -> Vec<Tool> {
+/// Reads every tool.
+pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters) -> Tools {
     let files = compiler.tree.walk(&root.tools_folder);
     let folders = Folders::read(compiler, &files);
     let mut tools: Vec<Tool> = Vec::new();
@@ -166,7 +167,10 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
         }
     }
     tools.sort_by(|a, b| a.name.cmp(&b.name));
-    tools
+    for tool in &tools {
+        places.remove(&tool.name);
+    }
+    Tools { list: tools, broken: places.into_keys().collect() }
 }
 
 fn read(

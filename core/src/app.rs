@@ -10,11 +10,13 @@ use serde::{Deserialize, Serialize};
 use crate::expression::Expression;
 
 mod bundle;
+mod feature;
 mod literal;
 mod statement;
 mod template;
 
 pub use bundle::{BUNDLE_VERSION, BundleError};
+pub use feature::{Argument, Completer, Content, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern};
 pub use literal::Literal;
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
@@ -333,72 +335,4 @@ pub struct ScriptLimits {
     pub recursion: u32,
     /// The longest value that a script may return, as JSON in bytes.
     pub output_bytes: u32,
-}
-
-/// `app/prompts/*.yaml`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Prompt {
-    /// The name in `prompts/get`.
-    pub name: String,
-    /// The whole entry of `prompts/list`, as JSON text.
-    pub descriptor: String,
-    /// `description`
-    pub description: Option<String>,
-    /// The arguments, in declared order.
-    pub arguments: Vec<Argument>,
-    /// The messages.
-    pub messages: Vec<PromptMessage>,
-}
-
-/// An argument of a prompt or a resource template.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Argument {
-    /// The name.
-    pub name: String,
-    /// Has to be given.
-    pub required: bool,
-    /// Suggestions for `completion/complete`.
-    pub completion: Vec<String>,
-}
-
-/// One message of a prompt.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct PromptMessage {
-    /// `user` or `assistant`.
-    pub role: String,
-    /// The text; its placeholders are arguments (root [`Root::Arguments`]).
-    pub text: Template,
-}
-
-/// `app/resources/**/config.yaml`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Resource {
-    /// The URI, or an RFC 6570 template of level 1 (`docs://orders/{id}`).
-    pub uri: UriPattern,
-    /// The whole entry of `resources/list` or `resources/templates/list`, as JSON text.
-    pub descriptor: String,
-    /// The MIME type.
-    pub mime_type: String,
-    /// The arguments of a template.
-    pub arguments: Vec<Argument>,
-    /// What it says.
-    pub content: Content,
-}
-
-/// A URI or a template of URIs, cut at its variables.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct UriPattern {
-    /// The text before, between and after the variables: one more than `variables`.
-    pub literals: Vec<String>,
-    /// The variables' names.
-    pub variables: Vec<String>,
-}
-
-/// The content of a resource.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Content {
-    /// Text with the URI's variables (root [`Root::Arguments`]).
-    Text(Template),
-    /// Bytes that are not text, sent as base64.
-    Blob(Vec<u8>),
 }

@@ -16,7 +16,7 @@ use tracing::Instrument as _;
 
 use crate::{
     Json,
-    app::App,
+    app::{App, Tool},
     cancel::Cancel,
     fault::{Faulty, Stage},
     headers::Headers,
@@ -40,7 +40,7 @@ mod validate;
 
 use connections::Connections;
 use resolve::Names;
-use run::TARGET;
+use run::{End, TARGET};
 use validate::Patterns;
 
 /// An app and ports, with what is kept between calls: the index of the tools, open connections, compiled patterns.
@@ -129,10 +129,20 @@ impl Pipeline {
     /// `errors.style: protocol`. Every other fault is a [`ToolResult`] with `is_error`.
     pub async fn call(&self, call: Call<'_>) -> Faulty<ToolResult> {
         let span = tracing::info_span!(target: TARGET, "tools/call", tool = %resolve::shown(call.tool));
-        self.stages(call).instrument(span).await
+        self.stages(call, serialize::failure).instrument(span).await
     }
 
-    async fn stages(&self, call: Call<'_>) -> Faulty<ToolResult> {
+    /// Runs one call whose result becomes part of something else: a prompt, a resource, a completion.
+    ///
+    /// # Errors
+    /// Every failure, whatever the tool's `errors.style`, and the failures that its script returned: there is nothing
+    /// that a model could mend.
+    pub async fn fetch(&self, call: Call<'_>) -> Faulty<ToolResult> {
+        let span = tracing::info_span!(target: TARGET, "tools/call", tool = %resolve::shown(call.tool));
+        self.stages(call, serialize::fetched).instrument(span).await
+    }
+
+    async fn stages(&self, call: Call<'_>, failed: fn(&Tool, End) -> Faulty<ToolResult>) -> Faulty<ToolResult> {
         let listener = call.listener;
         let (mut run, arguments) = resolve::resolve(self, call)?;
         let end = async {
@@ -146,7 +156,7 @@ impl Pipeline {
         };
         match end.await {
             Ok(result) => Ok(result),
-            Err(end) => serialize::failure(run.tool, end),
+            Err(end) => failed(run.tool, end),
         }
     }
 

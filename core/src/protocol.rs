@@ -49,6 +49,7 @@ use alloc::{rc::Rc, string::String, vec::Vec};
 
 use crate::{app::App, cancel::Cancel, endpoint::Served, headers::Headers, pipeline::Pipeline};
 
+mod backed;
 mod completion;
 mod encode;
 mod era;

@@ -1,9 +1,11 @@
 //! MIME types of embedded files.
 
 /// Extensions and their types, the text types of an app's documents and the usual pictures.
-const TYPES: [(&str, &str); 22] = [
+const TYPES: [(&str, &str); 28] = [
+    ("avif", "image/avif"),
     ("css", "text/css"),
     ("csv", "text/csv"),
+    ("flac", "audio/flac"),
     ("gif", "image/gif"),
     ("htm", "text/html"),
     ("html", "text/html"),
@@ -11,14 +13,18 @@ const TYPES: [(&str, &str); 22] = [
     ("jpg", "image/jpeg"),
     ("js", "text/javascript"),
     ("json", "application/json"),
+    ("m4a", "audio/mp4"),
     ("md", "text/markdown"),
     ("mp3", "audio/mpeg"),
     ("mp4", "video/mp4"),
+    ("ogg", "audio/ogg"),
+    ("opus", "audio/opus"),
     ("pdf", "application/pdf"),
     ("png", "image/png"),
     ("svg", "image/svg+xml"),
     ("txt", "text/plain"),
     ("wasm", "application/wasm"),
+    ("wav", "audio/wav"),
     ("webp", "image/webp"),
     ("xml", "application/xml"),
     ("yaml", "application/yaml"),
@@ -27,7 +33,7 @@ const TYPES: [(&str, &str); 22] = [
 ];
 
 /// The type of a file: by its extension, else by whether it is text.
-pub(super) fn guess(name: &str, bytes: &[u8]) -> &'static str {
+pub(crate) fn guess(name: &str, bytes: &[u8]) -> &'static str {
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     if let Some((_, known)) = TYPES.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known)) {
         return known;
@@ -36,7 +42,7 @@ pub(super) fn guess(name: &str, bytes: &[u8]) -> &'static str {
 }
 
 /// Whether content of a type is sent as text.
-pub(super) fn is_text(mime_type: &str) -> bool {
+pub(crate) fn is_text(mime_type: &str) -> bool {
     let essence = mime_type.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     let (kind, sub) = essence.split_once('/').unwrap_or((&essence, ""));
     kind == "text"

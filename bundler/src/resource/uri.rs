@@ -1,4 +1,4 @@
-//! URIs and their templates: [RFC 6570](https://www.rfc-editor.org/rfc/rfc6570), level 1.
+//! URIs and their templates: [RFC 6570](https://www.rfc-editor.org/rfc/rfc6570), level 1, and of level 2 one `{+path}`.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(super) fn parse(text: &str, is_template: bool) -> Result<UriPattern, Problem
     if let Some((at, odd)) = text.char_indices().find(|(_, c)| c.is_whitespace() || c.is_control() || "<>\"\\^`|".contains(*c)) {
         return Err(problem(at..at + odd.len_utf8(), format!("a URI has no {odd:?}"), "Write it percent-encoded."));
     }
-    let mut pattern = UriPattern { literals: Vec::new(), variables: Vec::new() };
+    let mut pattern = UriPattern { literals: Vec::new(), variables: Vec::new(), reserved: None };
     let mut rest = 0;
     while let Some(open) = text[rest..].find(['{', '}']).map(|at| at + rest) {
         if !is_template {
@@ -27,12 +27,20 @@ pub(super) fn parse(text: &str, is_template: bool) -> Result<UriPattern, Problem
         let Some(close) = close.filter(|_| text.as_bytes().get(open) == Some(&b'{')) else {
             return Err(problem(open..open + 1, "the template has a brace without its partner".into(), "Write a variable as `{id}`."));
         };
-        let name = &text[open + 1..close];
+        let inner = &text[open + 1..close];
+        let name = inner.strip_prefix('+').unwrap_or(inner);
         let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !is_name {
-            let help = "A variable is a letter or `_`, then letters, digits and `_`; operators are not supported.";
-            return Err(problem(open..close + 1, format!("`{{{name}}}` is no variable"), help));
+            let help = "A variable is a letter or `_`, then letters, digits and `_`; of the operators only `+` is supported.";
+            return Err(problem(open..close + 1, format!("`{{{inner}}}` is no variable"), help));
+        }
+        if inner != name && pattern.reserved.is_some() {
+            let help = "Only one variable can take what has `/` in it; write the other one without `+`.";
+            return Err(problem(open..close + 1, "the template has two variables with `+`".into(), help));
+        }
+        if inner != name {
+            pattern.reserved = u32::try_from(pattern.variables.len()).ok();
         }
         if pattern.variables.iter().any(|other| other == name) {
             return Err(problem(open..close + 1, format!("the variable `{name}` is there twice"), "Rename one of them."));
@@ -65,13 +73,26 @@ mod tests {
         let pattern = parse("docs://orders/{id}/lines/{line}", true).unwrap();
         assert_eq!(pattern.literals, ["docs://orders/", "/lines/", ""]);
         assert_eq!(pattern.variables, ["id", "line"]);
+        assert_eq!(pattern.reserved, None);
+        assert_eq!(parse("git://{repo}/{+path}", true).unwrap().reserved, Some(1));
         assert_eq!(parse("docs://manual", false).unwrap().literals, ["docs://manual"]);
     }
 
     #[test]
     fn refuses_what_it_cannot_match() {
-        let templates =
-            ["docs://x", "docs://{+path}", "docs://{a}{b}", "docs://{a}/{a}", "docs://{a", "docs://a}", "docs://{a-b}", "{a}", "docs:"];
+        let templates = [
+            "docs://x",
+            "docs://{#path}",
+            "docs://{+a}/{+b}",
+            "docs://{+}",
+            "docs://{a}{b}",
+            "docs://{a}/{a}",
+            "docs://{a",
+            "docs://a}",
+            "docs://{a-b}",
+            "{a}",
+            "docs:",
+        ];
         for text in templates {
             assert!(parse(text, true).is_err(), "{text}");
         }

@@ -57,6 +57,21 @@ pub(super) fn failure(tool: &Tool, end: End) -> Faulty<ToolResult> {
     Ok(rendered(tool, &fault))
 }
 
+/// The end of a call that failed, where its result would have become part of something else.
+///
+/// # Errors
+/// Every failure, apart from a warning that a script returned.
+pub(super) fn fetched(tool: &Tool, end: End) -> Faulty<ToolResult> {
+    match end {
+        End::Reply(fault) if fault.severity == Severity::Warning => Ok(rendered(tool, &fault)),
+        End::Reply(fault) => Err(fault),
+        End::Fault(fault) => {
+            log(&fault);
+            Err(fault)
+        }
+    }
+}
+
 fn rendered(tool: &Tool, fault: &Fault) -> ToolResult {
     ToolResult {
         content: vec![ContentBlock::Text(fault.envelope(&tool.name))],

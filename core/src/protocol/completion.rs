@@ -1,35 +1,81 @@
 //! `completion/complete`: the suggestions for an argument that begin with what was typed.
+//!
+//! They are the argument's list, then what its tool finds. The tool runs as in `tools/call`, so a caller whom it does not let in is
+//! refused; inputs that do not fit (yet: half a word is no order id) mean that there is nothing to suggest.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{
+    collections::BTreeSet,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
 
 use serde_json::{Map, json};
 
 use super::{
-    encode::Failure,
+    encode::{Failure, INTERNAL_ERROR},
     methods::{Exchange, shorten, text},
     resources::pattern_text,
 };
-use crate::{Json, app::Argument};
+use crate::{
+    Json,
+    app::{Argument, Completer},
+    fault::Stage,
+    pipeline::{ContentBlock, ToolResult},
+};
 
 /// The most values that MCP allows in one answer.
 const MAX_VALUES: usize = 100;
 
 impl Exchange<'_> {
-    pub(super) fn complete(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn complete(&self, params: &mut Map<String, Json>, request_id: &str) -> Result<Vec<u8>, Failure> {
         let mut reference = object(params, "ref")?;
         let mut argument = object(params, "argument")?;
         let name = text(&mut argument, "name")?;
         let typed = text(&mut argument, "value")?;
+        let context = context(params)?;
         let arguments = self.arguments(&mut reference)?;
         let argument = arguments.iter().find(|argument| argument.name == name);
         let argument = argument.ok_or_else(|| Failure::invalid_params(format!("Unknown argument: `{}`", shorten(&name))))?;
 
-        let matching: Vec<&str> = argument.completion.iter().map(String::as_str).filter(|value| value.starts_with(&typed)).collect();
-        let values = &matching[..matching.len().min(MAX_VALUES)];
+        let mut values: Vec<String> = argument.completion.iter().filter(|value| value.starts_with(&typed)).cloned().collect();
+        if let Some(completer) = &argument.complete {
+            let mut seen: BTreeSet<String> = values.iter().cloned().collect();
+            let found = self.found(argument, completer, &typed, &context, request_id).await?;
+            values.extend(found.into_iter().filter(|value| value.starts_with(&typed) && seen.insert(value.clone())));
+        }
+        let total = values.len();
+        values.truncate(MAX_VALUES);
         let mut result = self.result();
-        let completion = json!({ "values": values, "total": matching.len(), "hasMore": values.len() < matching.len() });
+        let completion = json!({ "values": values, "total": total, "hasMore": values.len() < total });
         result.member("completion", &completion);
         Ok(result.finish())
+    }
+
+    /// What an argument's tool finds.
+    async fn found(
+        &self,
+        argument: &Argument,
+        completer: &Completer,
+        typed: &str,
+        context: &Map<String, Json>,
+        request_id: &str,
+    ) -> Result<Vec<String>, Failure> {
+        let mut inputs = Map::new();
+        for name in &completer.inputs {
+            // Nothing was typed is not the same as an empty text was.
+            let value = if *name == argument.name { (!typed.is_empty()).then(|| typed.into()) } else { context.get(name).cloned() };
+            if let Some(value) = value {
+                inputs.insert(name.clone(), value);
+            }
+        }
+        match self.fetch(completer.tool, inputs, request_id).await {
+            Ok(result) => suggestions(&result, completer.field.as_deref()).ok_or_else(|| {
+                Failure::new(INTERNAL_ERROR, format!("The tool that completes `{}` gives no list of suggestions", argument.name))
+            }),
+            Err(fault) if fault.stage == Stage::Validate => Ok(Vec::new()),
+            Err(fault) => Err(self.failed(&fault)),
+        }
     }
 
     fn arguments(&self, reference: &mut Map<String, Json>) -> Result<&[Argument], Failure> {
@@ -55,5 +101,70 @@ fn object(params: &mut Map<String, Json>, name: &str) -> Result<Map<String, Json
     match params.get_mut(name).map(Json::take) {
         Some(Json::Object(object)) => Ok(object),
         _ => Err(Failure::invalid_params(format!("Invalid params: `{name}` has to be an object"))),
+    }
+}
+
+/// `context.arguments`: what the caller has filled in already. All of them are strings.
+fn context(params: &mut Map<String, Json>) -> Result<Map<String, Json>, Failure> {
+    let wrong = |name: &str, what: &str| Err(Failure::invalid_params(format!("Invalid params: `{name}` has to be {what}")));
+    let mut context = match params.get_mut("context").map(Json::take) {
+        None | Some(Json::Null) => return Ok(Map::new()),
+        Some(Json::Object(context)) => context,
+        Some(_) => return wrong("context", "an object"),
+    };
+    match context.get_mut("arguments").map(Json::take) {
+        None | Some(Json::Null) => Ok(Map::new()),
+        Some(Json::Object(arguments)) if arguments.values().all(Json::is_string) => Ok(arguments),
+        Some(Json::Object(_)) => wrong("context.arguments", "an object of strings"),
+        Some(_) => wrong("context.arguments", "an object"),
+    }
+}
+
+/// The suggestions in a tool's result: a list of texts, numbers or truth values, or with `field` a list of objects that have one.
+/// `None` where it is no list.
+fn suggestions(result: &ToolResult, field: Option<&str>) -> Option<Vec<String>> {
+    let parsed;
+    let list = match (&result.structured, result.content.first()) {
+        (Some(structured), _) => structured,
+        (None, Some(ContentBlock::Text(text))) => {
+            parsed = serde_json::from_str::<Json>(text).ok()?;
+            &parsed
+        }
+        (None, None) => return None,
+    };
+    let value = |element: &Json| match element {
+        Json::String(text) => Some(text.clone()),
+        Json::Number(_) | Json::Bool(_) => Some(element.to_string()),
+        Json::Null | Json::Array(_) | Json::Object(_) => None,
+    };
+    let elements = list.as_array()?.iter();
+    Some(match field {
+        Some(field) => elements.filter_map(|row| row.get(field)).filter_map(value).collect(),
+        None => elements.filter_map(value).collect(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use super::*;
+
+    #[test]
+    fn suggestions_are_what_a_list_says() {
+        let cases = [
+            (json!([{"id": 7}, {"id": "a"}, {"id": null}, {"x": 1}, 3]), Some("id"), Some(vec!["7", "a"])),
+            (json!(["a", 1.5, true, null, {}]), None, Some(vec!["a", "1.5", "true"])),
+            (json!([]), None, Some(vec![])),
+            (json!({"id": 7}), Some("id"), None),
+        ];
+        for (value, field, expected) in cases {
+            let text = ToolResult { content: vec![ContentBlock::Text(value.to_string())], ..ToolResult::default() };
+            let structured = ToolResult { structured: Some(value), ..ToolResult::default() };
+            let expected = expected.map(|list| list.iter().map(ToString::to_string).collect::<Vec<_>>());
+            assert_eq!((suggestions(&text, field), suggestions(&structured, field)), (expected.clone(), expected));
+        }
+        let prose = ToolResult { content: vec![ContentBlock::Text("no list".into())], ..ToolResult::default() };
+        assert_eq!(suggestions(&prose, None), None);
     }
 }

@@ -14,6 +14,7 @@ pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
 pub(super) const METHOD_NOT_FOUND: i32 = -32601;
 pub(super) const INVALID_PARAMS: i32 = -32602;
+pub(super) const INTERNAL_ERROR: i32 = -32603;
 /// Legacy only; the modern era says [`INVALID_PARAMS`].
 pub(super) const RESOURCE_NOT_FOUND: i32 = -32002;
 pub(super) const HEADER_MISMATCH: i32 = -32020;
@@ -167,6 +168,14 @@ impl<'a> ResultWriter<'a> {
         if self.era == Era::Modern {
             self.raw("ttlMs", CACHE_TTL_MS);
             self.raw("cacheScope", "\"public\"");
+        }
+    }
+
+    /// The cache hints of what a tool says: it may be something else the next time, and for the next caller.
+    pub(super) fn not_cacheable(&mut self) {
+        if self.era == Era::Modern {
+            self.raw("ttlMs", "0");
+            self.raw("cacheScope", "\"private\"");
         }
     }
 

@@ -41,7 +41,7 @@ impl Features {
         Self {
             prompts: !app.prompts.is_empty(),
             resources: !app.resources.is_empty(),
-            completions: of_prompts.chain(of_resources).any(|argument| !argument.completion.is_empty()),
+            completions: of_prompts.chain(of_resources).any(|argument| !argument.completion.is_empty() || argument.complete.is_some()),
             logging: !app.scripts.is_empty(),
         }
     }
@@ -156,7 +156,10 @@ impl Exchange<'_> {
             }
         }
         let request_id = match method {
-            Method::CallTool => super::request_id::of(params, &self.request.headers, &*self.pipeline.ports().random),
+            // The methods that may run a tool.
+            Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete => {
+                super::request_id::of(params, &self.request.headers, &*self.pipeline.ports().random)
+            }
             _ => String::new(),
         };
         let mut absent = Map::new();
@@ -177,9 +180,9 @@ impl Exchange<'_> {
             Method::Discover => Ok(self.discover()),
             Method::List(kind) => self.list(kind, params),
             Method::CallTool => self.call_tool(params, &request_id).await,
-            Method::GetPrompt => self.get_prompt(params),
-            Method::ReadResource => self.read_resource(params),
-            Method::Complete => self.complete(params),
+            Method::GetPrompt => self.get_prompt(params, &request_id).await,
+            Method::ReadResource => self.read_resource(params, &request_id).await,
+            Method::Complete => self.complete(params, &request_id).await,
         }
     }
 

@@ -1,45 +1,112 @@
-//! `prompts/get`: the messages of a prompt, its arguments filled in.
+//! `prompts/get`: the messages of a prompt, its arguments filled in, its tools run.
+//!
+//! A message of a tool becomes one message for each content block of the tool's result, since a message has one block.
 
 use alloc::{format, string::String, vec::Vec};
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Map;
 
 use super::{
     encode::{self, Failure},
     methods::{Exchange, shorten, text},
+    tools,
 };
 use crate::{
     Json,
-    app::{Prompt, Root, Template, TemplatePart},
+    app::{Content, Media, Prompt, PromptContent, Root, Template, TemplatePart},
 };
 
 impl Exchange<'_> {
-    pub(super) fn get_prompt(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn get_prompt(&self, params: &mut Map<String, Json>, request_id: &str) -> Result<Vec<u8>, Failure> {
         let name = text(params, "name")?;
         let prompt = self.app().prompts.iter().find(|prompt| prompt.name == name);
         let prompt = prompt.ok_or_else(|| Failure::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
         let arguments = arguments(prompt, params)?;
+        let messages = self.messages(prompt, &arguments, request_id).await?;
 
         let mut result = self.result();
         if let Some(description) = &prompt.description {
             result.text("description", description);
         }
-        result.with("messages", |out| {
-            out.push(b'[');
-            for (index, message) in prompt.messages.iter().enumerate() {
-                if index > 0 {
-                    out.push(b',');
-                }
-                out.extend_from_slice(br#"{"role":"#);
-                encode::string(out, &message.role);
-                out.extend_from_slice(br#","content":{"type":"text","text":"#);
-                encode::string(out, &fill(&message.text, |name| arguments.get(name).and_then(Json::as_str)));
-                out.extend_from_slice(b"}}");
-            }
-            out.push(b']');
-        });
+        result.with("messages", |out| out.extend_from_slice(&messages));
         Ok(result.finish())
     }
+
+    /// The messages, as a JSON array.
+    async fn messages(&self, prompt: &Prompt, arguments: &Map<String, Json>, request_id: &str) -> Result<Vec<u8>, Failure> {
+        let value = |name: &str| arguments.get(name).and_then(Json::as_str);
+        let mut out = Vec::with_capacity(512);
+        for message in &prompt.messages {
+            match &message.content {
+                PromptContent::Text(template) => self::message(&mut out, &message.role, |out| {
+                    out.extend_from_slice(br#"{"type":"text","text":"#);
+                    encode::string(out, &fill(template, value));
+                    out.push(b'}');
+                }),
+                PromptContent::Image(media) => self::message(&mut out, &message.role, |out| self::media(out, "image", media)),
+                PromptContent::Audio(media) => self::message(&mut out, &message.role, |out| self::media(out, "audio", media)),
+                PromptContent::Resource { uri, mime_type, content } => self::message(&mut out, &message.role, |out| {
+                    out.extend_from_slice(br#"{"type":"resource","resource":"#);
+                    embedded(out, &fill(uri, value), mime_type, content, value);
+                    out.push(b'}');
+                }),
+                PromptContent::Tool(used) => {
+                    let result = self.use_tool(used, value, request_id).await.map_err(|fault| self.failed(&fault))?;
+                    for block in &result.content {
+                        self::message(&mut out, &message.role, |out| tools::block(out, block));
+                    }
+                }
+            }
+        }
+        out.insert(0, b'[');
+        out.push(b']');
+        Ok(out)
+    }
+}
+
+/// Appends one message.
+fn message(out: &mut Vec<u8>, role: &str, content: impl FnOnce(&mut Vec<u8>)) {
+    if !out.is_empty() {
+        out.push(b',');
+    }
+    out.extend_from_slice(br#"{"role":"#);
+    encode::string(out, role);
+    out.extend_from_slice(br#","content":"#);
+    content(out);
+    out.push(b'}');
+}
+
+fn media(out: &mut Vec<u8>, kind: &str, media: &Media) {
+    out.extend_from_slice(br#"{"type":"#);
+    encode::string(out, kind);
+    out.extend_from_slice(br#","data":""#);
+    out.extend_from_slice(STANDARD.encode(&media.data).as_bytes());
+    out.extend_from_slice(br#"","mimeType":"#);
+    encode::string(out, &media.mime_type);
+    out.push(b'}');
+}
+
+/// Appends a `ResourceContents` of what the app itself says.
+pub(super) fn embedded<'v>(out: &mut Vec<u8>, uri: &str, mime_type: &str, content: &Content, value: impl Fn(&str) -> Option<&'v str>) {
+    out.extend_from_slice(br#"{"uri":"#);
+    encode::string(out, uri);
+    out.extend_from_slice(br#","mimeType":"#);
+    encode::string(out, mime_type);
+    match content {
+        Content::Text(template) => {
+            out.extend_from_slice(br#","text":"#);
+            encode::string(out, &fill(template, value));
+        }
+        Content::Blob(bytes) => {
+            out.extend_from_slice(br#","blob":""#);
+            out.extend_from_slice(STANDARD.encode(bytes).as_bytes());
+            out.push(b'"');
+        }
+        // `resources/read` runs the tool; the bundler lets none stand anywhere else.
+        Content::Tool { .. } => out.extend_from_slice(br#","text":"""#),
+    }
+    out.push(b'}');
 }
 
 /// The arguments, all of them strings, none unknown and none missing.
@@ -66,7 +133,7 @@ fn arguments(prompt: &Prompt, params: &mut Map<String, Json>) -> Result<Map<Stri
 }
 
 /// Fills in a template whose placeholders are arguments. What is not given is empty.
-pub(super) fn fill<'v>(template: &'v Template, value: impl Fn(&str) -> Option<&'v str>) -> String {
+pub(super) fn fill<'v>(template: &Template, value: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut filled = String::new();
     for part in &template.0 {
         match part {

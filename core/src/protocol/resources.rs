@@ -1,4 +1,6 @@
-//! `resources/read`: finds a resource by its URI, or a template that the URI fits, and writes what it says.
+//! `resources/read`: finds a resource by its URI, or a template that the URI fits, and writes what it says, or what its tool says.
+//!
+//! A tool that fails with the code `NOT_FOUND` (`errors.on`, `toolError`) means that there is no such resource.
 
 use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 use core::{cell::OnceCell, cmp::Reverse};
@@ -7,16 +9,20 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, json};
 
 use super::{
-    encode::{self, Failure, INVALID_PARAMS, RESOURCE_NOT_FOUND},
+    encode::{self, Failure, INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND},
     era::Era,
     lists::is_template,
     methods::{Exchange, text},
-    prompts::fill,
+    prompts::embedded,
 };
 use crate::{
     Json,
     app::{App, Content, Resource, UriPattern},
+    pipeline::{ContentBlock, ToolResult},
 };
+
+/// The code by which a tool says that there is nothing at a URI.
+const NOT_FOUND: &str = "NOT_FOUND";
 
 /// Where to look for a URI; made at its first use.
 #[derive(Default)]
@@ -64,30 +70,35 @@ impl Built {
 }
 
 impl Exchange<'_> {
-    pub(super) fn read_resource(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn read_resource(&self, params: &mut Map<String, Json>, request_id: &str) -> Result<Vec<u8>, Failure> {
         let uri = text(params, "uri")?;
         let found = self.find_resource(&uri)?;
+        let resource = found.resource;
+        let value = |name: &str| found.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        let said = match &resource.content {
+            Content::Tool { used, binary } => match self.use_tool(used, value, request_id).await {
+                Ok(result) => Some((result, *binary)),
+                Err(fault) if fault.code == NOT_FOUND => return Err(self.no_resource(&uri)),
+                Err(fault) => return Err(self.failed(&fault)),
+            },
+            Content::Text(_) | Content::Blob(_) => None,
+        };
+        let mut contents = Vec::new();
+        match said {
+            Some((result, binary)) => said_by_tool(&mut contents, &uri, &resource.mime_type, binary, &result)?,
+            None => embedded(&mut contents, &uri, &resource.mime_type, &resource.content, value),
+        }
         let mut result = self.result();
         result.with("contents", |out| {
-            out.extend_from_slice(br#"[{"uri":"#);
-            encode::string(out, &uri);
-            out.extend_from_slice(br#","mimeType":"#);
-            encode::string(out, &found.resource.mime_type);
-            match &found.resource.content {
-                Content::Text(template) => {
-                    let value = |name: &str| found.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
-                    out.extend_from_slice(br#","text":"#);
-                    encode::string(out, &fill(template, value));
-                }
-                Content::Blob(bytes) => {
-                    out.extend_from_slice(br#","blob":""#);
-                    out.extend_from_slice(STANDARD.encode(bytes).as_bytes());
-                    out.push(b'"');
-                }
-            }
-            out.extend_from_slice(b"}]");
+            out.push(b'[');
+            out.extend_from_slice(&contents);
+            out.push(b']');
         });
-        result.cacheable();
+        if matches!(resource.content, Content::Tool { .. }) {
+            result.not_cacheable();
+        } else {
+            result.cacheable();
+        }
         Ok(result.finish())
     }
 
@@ -99,13 +110,51 @@ impl Exchange<'_> {
     }
 
     fn find_resource(&self, uri: &str) -> Result<Found<'_>, Failure> {
+        self.protocol.resources.find(self.app(), uri).ok_or_else(|| self.no_resource(uri))
+    }
+
+    fn no_resource(&self, uri: &str) -> Failure {
         let code = match self.selected.era {
             Era::Modern => INVALID_PARAMS,
             Era::Legacy => RESOURCE_NOT_FOUND,
         };
-        let found = self.protocol.resources.find(self.app(), uri);
-        found.ok_or_else(|| Failure::new(code, "Resource not found").with_data(json!({ "uri": uri })))
+        Failure::new(code, "Resource not found").with_data(json!({ "uri": uri }))
     }
+}
+
+/// Appends what a tool says: one entry for each content block.
+///
+/// # Errors
+/// Nothing was said, or the text of a resource whose MIME type is none of text is no base64.
+fn said_by_tool(out: &mut Vec<u8>, uri: &str, mime_type: &str, binary: bool, result: &ToolResult) -> Result<(), Failure> {
+    for block in &result.content {
+        if !out.is_empty() {
+            out.push(b',');
+        }
+        match block {
+            ContentBlock::Text(text) if binary => {
+                let is_base64 = STANDARD.decode(text).is_ok();
+                is_base64.then_some(()).ok_or_else(|| {
+                    let message = format!("The tool of this resource has to give base64, since `{mime_type}` is no text");
+                    Failure::new(INTERNAL_ERROR, message)
+                })?;
+                contents(out, uri, mime_type, "blob", text);
+            }
+            ContentBlock::Text(text) => contents(out, uri, mime_type, "text", text),
+        }
+    }
+    if out.is_empty() { Err(Failure::new(INTERNAL_ERROR, "The tool of this resource gives nothing")) } else { Ok(()) }
+}
+
+/// Appends a `ResourceContents`; `member` is `text` or `blob`.
+fn contents(out: &mut Vec<u8>, uri: &str, mime_type: &str, member: &str, content: &str) {
+    for (index, (name, value)) in [("uri", uri), ("mimeType", mime_type), (member, content)].into_iter().enumerate() {
+        out.push(if index == 0 { b'{' } else { b',' });
+        encode::string(out, name);
+        out.push(b':');
+        encode::string(out, value);
+    }
+    out.push(b'}');
 }
 
 /// The text of a pattern, as it stands in the lists: `docs://orders/{id}`.
@@ -114,7 +163,8 @@ pub(super) fn pattern_text(pattern: &UriPattern) -> String {
     for (index, literal) in pattern.literals.iter().enumerate() {
         text.push_str(literal);
         if let Some(variable) = pattern.variables.get(index) {
-            text.push_str(&format!("{{{variable}}}"));
+            let operator = if is_reserved(pattern, index) { "+" } else { "" };
+            text.push_str(&format!("{{{operator}{variable}}}"));
         }
     }
     text
@@ -122,31 +172,57 @@ pub(super) fn pattern_text(pattern: &UriPattern) -> String {
 
 /// The values of a template's variables, percent-decoded; `None` where the URI does not fit.
 ///
-/// A value has at least one character and none of `/?#`: simple expansion (RFC 6570, section 3.2.2) never writes those. So the
-/// first occurrence of the text after a variable is the right one, and nothing has to be tried twice.
+/// A value has at least one character and, apart from that of `{+path}`, none of `/?#`: simple expansion (RFC 6570, section 3.2.2)
+/// never writes those. So the first occurrence of the text after a variable is the right one, and nothing has to be tried twice.
+/// What stands after `{+path}` is found from the end in the same way; it takes what is left between.
 fn variables<'p>(pattern: &'p UriPattern, uri: &str) -> Option<Vec<(&'p str, String)>> {
     let (first, after) = pattern.literals.split_first()?;
     let (last, between) = after.split_last()?;
     let mut rest = uri.strip_prefix(first.as_str())?.strip_suffix(last.as_str())?;
-    let mut variables = Vec::with_capacity(pattern.variables.len());
-    for (index, name) in pattern.variables.iter().enumerate() {
-        let value = match between.get(index) {
+    let reserved = pattern.reserved.map_or(pattern.variables.len(), |index| index as usize);
+    let count = pattern.variables.len();
+    let mut values = alloc::vec![""; count];
+    for index in 0..reserved.min(count) {
+        values[index] = match between.get(index) {
             Some(literal) => {
-                // Past its first character, since a value is not empty.
-                let start = rest.chars().next()?.len_utf8();
-                let end = start + rest[start..].find(literal.as_str())?;
-                let value = &rest[..end];
-                rest = &rest[end + literal.len()..];
+                let (value, tail) = split_first(rest, literal)?;
+                rest = tail;
                 value
             }
-            None => rest,
+            None => core::mem::take(&mut rest),
         };
-        if value.is_empty() || value.contains(['/', '?', '#']) {
-            return None;
-        }
-        variables.push((name.as_str(), percent_decode(value)?));
     }
-    Some(variables)
+    for index in (reserved.saturating_add(1)..count).rev() {
+        let (head, value) = split_last(rest, between.get(index - 1)?)?;
+        rest = head;
+        values[index] = value;
+    }
+    if let Some(value) = values.get_mut(reserved) {
+        *value = rest;
+    }
+    let decoded = |(index, (name, value)): (usize, (&'p String, &str))| {
+        let fits = !value.is_empty() && (index == reserved || !value.contains(['/', '?', '#']));
+        Some((name.as_str(), percent_decode(value).filter(|_| fits)?))
+    };
+    pattern.variables.iter().zip(values).enumerate().map(decoded).collect()
+}
+
+/// What comes before and after the first occurrence of a literal that leaves at least one character before it.
+fn split_first<'t>(text: &'t str, literal: &str) -> Option<(&'t str, &'t str)> {
+    let start = text.chars().next()?.len_utf8();
+    let at = start + text[start..].find(literal)?;
+    Some((&text[..at], &text[at + literal.len()..]))
+}
+
+/// What comes before and after the last occurrence of a literal that leaves at least one character after it.
+fn split_last<'t>(text: &'t str, literal: &str) -> Option<(&'t str, &'t str)> {
+    let end = text.len() - text.chars().next_back()?.len_utf8();
+    let at = text[..end].rfind(literal)?;
+    Some((&text[..at], &text[at + literal.len()..]))
+}
+
+fn is_reserved(pattern: &UriPattern, index: usize) -> bool {
+    pattern.reserved.is_some_and(|reserved| reserved as usize == index)
 }
 
 /// Undoes `%XX`; `None` where that leaves no UTF-8 or an escape is broken.
@@ -190,10 +266,17 @@ mod tests {
             ("x://|-|.txt", "a|b", "x://€-q.txt", Some("€|q")),
             ("x://|-|.txt", "a|b", "x://p.txt", None),
             ("x://ab|bc", "a", "x://abc", None),
+            ("file://|", "+path", "file://a/b%20c?d#e", Some("a/b c?d#e")),
+            ("file://|", "+path", "file://", None),
+            ("git://|/|/at/|", "repo|+path|commit", "git://r/a/b/at/c/at/7", Some("r|a/b/at/c|7")),
+            ("git://|/|/at/|", "repo|+path|commit", "git://r/a/at/7/8", None),
+            ("git://|/|/at/|", "repo|+path|commit", "git://r/a/b", None),
+            ("git://|/|/at/|", "repo|+path|commit", "git://r//at/7", None),
         ];
         for (literals, names, uri, expected) in cases {
             let split = |text: &str| text.split('|').map(ToString::to_string).collect();
-            let pattern = UriPattern { literals: split(literals), variables: split(names) };
+            let reserved = names.split('|').position(|name| name.starts_with('+')).map(|index| index as u32);
+            let pattern = UriPattern { literals: split(literals), variables: split(&names.replace('+', "")), reserved };
             let values = variables(&pattern, uri);
             let values = values.map(|values| values.into_iter().map(|(_, value)| value).collect::<Vec<_>>().join("|"));
             assert_eq!(values.as_deref(), expected, "{} {uri}", pattern_text(&pattern));

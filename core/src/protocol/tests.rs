@@ -1,5 +1,6 @@
 //! The endpoint as a client sees it: requests in, status, code and body out.
 
+mod backed;
 mod fakes;
 mod features;
 mod malformed;

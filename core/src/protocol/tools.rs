@@ -60,13 +60,7 @@ fn write(mut writer: ResultWriter<'_>, result: &ToolResult, wraps: impl FnOnce()
             if index > 0 {
                 out.push(b',');
             }
-            match block {
-                ContentBlock::Text(text) => {
-                    out.extend_from_slice(br#"{"type":"text","text":"#);
-                    encode::string(out, text);
-                    out.push(b'}');
-                }
-            }
+            self::block(out, block);
         }
         out.push(b']');
     });
@@ -85,8 +79,19 @@ fn write(mut writer: ResultWriter<'_>, result: &ToolResult, wraps: impl FnOnce()
     writer.finish_with(&result.meta)
 }
 
+/// Appends one content block.
+pub(super) fn block(out: &mut Vec<u8>, block: &ContentBlock) {
+    match block {
+        ContentBlock::Text(text) => {
+            out.extend_from_slice(br#"{"type":"text","text":"#);
+            encode::string(out, text);
+            out.push(b'}');
+        }
+    }
+}
+
 /// The JSON-RPC error of a fault, and the HTTP status of a refused caller.
-fn failure(fault: &Fault, headers: &Headers, realm: &str) -> Failure {
+pub(super) fn failure(fault: &Fault, headers: &Headers, realm: &str) -> Failure {
     let failure = Failure::new(fault.json_rpc_code(), fault.message.as_str()).with_data(fault.data());
     let Some(refusal) = &fault.refusal else { return failure };
     let challenge = challenge(refusal, headers, realm);

@@ -15,14 +15,14 @@ use crate::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
         Adapter, ApiKey, App, Argument, Auth, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, ExpectedKey, Input, InputKind,
-        Limits, Prompt, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef, Server, Source, Template, TemplatePart, Tool,
-        UriPattern,
+        Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef, Server, Source, Template,
+        TemplatePart, Tool, UriPattern,
     },
     cancel::Cancel,
     headers::Headers,
     ports::{
         Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, LogLevel,
-        LogReader, Ports, Query, Random, Returned, ScriptEngine, ScriptFault, Thrown, WaitUntil,
+        LogReader, Ports, Query, Random, Reply, Returned, ScriptEngine, ScriptFault, Thrown, ToolErrorReply, WaitUntil,
     },
     protocol::{Body, Request, ResponseBody},
     secret::Secret,
@@ -80,6 +80,10 @@ impl ScriptEngine for Fake {
             "speak" | "flood" | "stall" => return Box::pin(speak(invocation)),
             "echo" => Ok(Returned::Value(invocation.payload["inputs"].clone())),
             "request" => Ok(Returned::Value(invocation.ctx["request"].clone())),
+            "rows" => Ok(Returned::Value((0..250).map(|id| json!({ "id": id, "in": invocation.payload["inputs"] })).collect())),
+            "inputs" => Ok(Returned::Value(json!([invocation.payload["inputs"].to_string()]))),
+            "base64" => Ok(Returned::Value("AP8=".into())),
+            "gone" => Ok(Returned::Reply(Reply::ToolError(ToolErrorReply { code: "NOT_FOUND".into(), ..ToolErrorReply::default() }))),
             _ => Err(ScriptFault::Thrown(Thrown { message: "out of stock".into(), stack: None, reply: None })),
         };
         Box::pin(async { answer })
@@ -232,7 +236,7 @@ pub(super) fn tool(name: &str, export: &str) -> Tool {
     }
 }
 
-fn input(name: &str, kind: InputKind) -> Input {
+pub(super) fn input(name: &str, kind: InputKind) -> Input {
     Input {
         name: name.into(),
         kind,
@@ -263,15 +267,15 @@ pub(super) fn adapter(name: &str, connector: &str) -> Adapter {
     }
 }
 
-fn text(text: &str) -> Content {
+pub(super) fn text(text: &str) -> Content {
     Content::Text(Template(vec![TemplatePart::Text(text.into())]))
 }
 
-fn template(before: &str, argument: &str) -> Content {
+pub(super) fn template(before: &str, argument: &str) -> Content {
     Content::Text(Template(vec![TemplatePart::Text(before.into()), placeholder(argument)]))
 }
 
-fn placeholder(argument: &str) -> TemplatePart {
+pub(super) fn placeholder(argument: &str) -> TemplatePart {
     TemplatePart::Source(Source { root: Root::Arguments, path: vec![argument.into()] })
 }
 
@@ -282,12 +286,18 @@ fn prompt() -> Prompt {
         descriptor: r#"{"name":"greet"}"#.into(),
         description: Some("Greets".into()),
         arguments: vec![
-            Argument { name: "name".into(), required: true, completion: vec![] },
-            Argument { name: "tone".into(), required: false, completion: tones },
+            Argument { name: "name".into(), required: true, completion: vec![], complete: None },
+            Argument { name: "tone".into(), required: false, completion: tones, complete: None },
         ],
         messages: vec![
-            PromptMessage { role: "user".into(), text: Template(vec![TemplatePart::Text("Greet ".into()), placeholder("name")]) },
-            PromptMessage { role: "assistant".into(), text: Template(vec![placeholder("tone"), TemplatePart::Text("!".into())]) },
+            PromptMessage {
+                role: "user".into(),
+                content: PromptContent::Text(Template(vec![TemplatePart::Text("Greet ".into()), placeholder("name")])),
+            },
+            PromptMessage {
+                role: "assistant".into(),
+                content: PromptContent::Text(Template(vec![placeholder("tone"), TemplatePart::Text("!".into())])),
+            },
         ],
     }
 }
@@ -297,11 +307,16 @@ pub(super) fn resource(uri: &str, mime_type: &str, content: Content) -> Resource
     let literals: Vec<String> = uri.split("{id}").map(ToString::to_string).collect();
     let variables = vec!["id".to_string(); literals.len() - 1];
     let member = if variables.is_empty() { "uri" } else { "uriTemplate" };
-    let arguments = variables.iter().map(|name| Argument { name: name.clone(), required: true, completion: vec!["1".into(), "12".into()] });
+    let arguments = variables.iter().map(|name| Argument {
+        name: name.clone(),
+        required: true,
+        completion: vec!["1".into(), "12".into()],
+        complete: None,
+    });
     Resource {
         descriptor: json!({ member: uri, "name": uri }).to_string(),
         arguments: arguments.collect(),
-        uri: UriPattern { literals, variables },
+        uri: UriPattern { literals, variables, reserved: None },
         mime_type: mime_type.into(),
         content,
     }

@@ -1,0 +1,70 @@
+//! Tools behind prompts, resources and completions: the call that such a tool gets, and what its failure becomes.
+//!
+//! The whole pipeline runs, authentication included. A failure is a JSON-RPC error, since there is no tool result that could carry
+//! it: a refused caller as in `tools/call`, inputs that do not fit −32602, everything else −32603; `data` has the fault's fields.
+
+use alloc::string::String;
+
+use serde_json::Map;
+
+use super::{
+    encode::{Failure, INTERNAL_ERROR, INVALID_PARAMS},
+    methods::Exchange,
+    prompts::fill,
+    tools,
+};
+use crate::{
+    Json,
+    app::{Given, ToolUse},
+    fault::{Fault, Faulty, Stage},
+    pipeline::{Call, ToolResult},
+};
+
+impl Exchange<'_> {
+    /// Runs the tool of a prompt or a resource. `value` knows the arguments.
+    pub(super) async fn use_tool<'v>(
+        &self,
+        used: &ToolUse,
+        value: impl Fn(&str) -> Option<&'v str> + Copy,
+        request_id: &str,
+    ) -> Faulty<ToolResult> {
+        let mut inputs = Map::new();
+        for (name, given) in &used.inputs {
+            let input = match given {
+                Given::Argument(argument) => value(argument).map(Json::from),
+                Given::Text(template) => Some(fill(template, value).into()),
+                Given::Literal(literal) => Some(literal.0.clone()),
+            };
+            if let Some(input) = input {
+                inputs.insert(name.clone(), input);
+            }
+        }
+        self.fetch(used.tool, inputs, request_id).await
+    }
+
+    /// Runs a tool whose result becomes part of an answer.
+    pub(super) async fn fetch(&self, tool: u32, arguments: Map<String, Json>, request_id: &str) -> Faulty<ToolResult> {
+        let call = Call {
+            // The bundler lets no index past the end through.
+            tool: self.app().tools.get(tool as usize).map_or("", |tool| &tool.name),
+            arguments,
+            request_id,
+            headers: &self.request.headers,
+            protocol: self.selected.version,
+            deadline_ms: self.request.deadline_ms,
+            cancel: &self.request.cancel,
+            listener: self.listener,
+        };
+        self.pipeline.fetch(call).await
+    }
+
+    /// What a failed tool becomes.
+    pub(super) fn failed(&self, fault: &Fault) -> Failure {
+        let failure = tools::failure(fault, &self.request.headers, &self.app().name);
+        match fault.stage {
+            _ if fault.refusal.is_some() => failure,
+            Stage::Validate => Failure { code: INVALID_PARAMS, ..failure },
+            _ => Failure { code: INTERNAL_ERROR, ..failure },
+        }
+    }
+}
