@@ -9,7 +9,7 @@ use crate::{
     field::{Checked, Record, check},
     findings::Findings,
     link::Links,
-    prompt, resource, root,
+    prompt, resource, root, search,
     source::Source,
     tool,
     tree::{MAX_YAML, Tree, Unreadable},
@@ -64,7 +64,8 @@ impl<'a> Compiler<'a> {
     pub(crate) fn run(&mut self) -> Option<App> {
         let root = root::read(self)?;
         let mut adapters = adapter::read_all(self, &root.adapters_folder);
-        let tools = tool::read_all(self, &root, &mut adapters);
+        let mut tools = tool::read_all(self, &root, &mut adapters);
+        search::add(self, &root, &mut tools);
         let prompts = prompt::read_all(self, &root, &tools);
         let resources = resource::read_all(self, &root, &tools);
         let tools = tools.list;

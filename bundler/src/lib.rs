@@ -26,6 +26,7 @@ mod resource;
 mod root;
 pub mod schema;
 pub mod script;
+mod search;
 mod setting;
 mod source;
 pub mod statement;

@@ -10,6 +10,7 @@ use crate::{
     names::{is_app_name, is_variable},
     prompt::INLINE_PROMPT,
     resource::INLINE_RESOURCE,
+    search::{Expose, MAX_LIMIT},
     source::Source,
     statement::Substitution,
     tree::Item,
@@ -60,9 +61,21 @@ static TOOLS: Record = Record {
     fields: &[
         Field::new("directory", Shape::Text, "The folder of the tools, below `root`.").default("tools"),
         Field::new("cache", Shape::Record(&ROOT_CACHE), "The cache of tools that only read."),
-        Field::new("expose", Shape::Word(&["direct"], &["search", "both"]), "`direct`: every tool is in `tools/list`.").default("direct"),
-        Field::new("search", Shape::Any, "Settings of the tool `search`.").imported(),
+        Field::new(
+            "expose",
+            Shape::Word(&["direct", "search", "both"], &[]),
+            "`direct`: every tool is in `tools/list`. `search`: only two tools are, `search` and `execute`, which find and call the others. `both`: all of them.",
+        )
+        .default("direct"),
+        Field::new("search", Shape::Record(&SEARCH), "Settings of the tool `search`."),
     ],
+};
+
+static SEARCH: Record = Record {
+    name: "tools_search",
+    noun: "`tools.search`",
+    doc: "Settings of the tool `search`, for `expose: search` and `both`.",
+    fields: &[Field::new("limit", Shape::Int(1, MAX_LIMIT), "How many tools it gives where the caller does not say.").default("10")],
 };
 
 static ROOT_CACHE: Record = Record {
@@ -167,6 +180,8 @@ pub(crate) struct RootSettings {
     pub(crate) error_style: Placed<ErrorStyle>,
     pub(crate) expose: Placed<bool>,
     pub(crate) substitution: Placed<Substitution>,
+    pub(crate) expose_tools: Placed<Expose>,
+    pub(crate) search_limit: u32,
 }
 
 /// Reads the root file, and sets whether the app is one of Hyperterse. `None` where the folder is no app.
@@ -241,6 +256,8 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         error_style: error_style(&document, errors, Placed::default(ErrorStyle::Result)),
         expose: expose(&document, errors, Placed::default(false)),
         substitution: substitution(&document, &root, Placed::default(Substitution::Bind)),
+        expose_tools: placed(&document, tools.at("expose"), expose_tools, Expose::Direct),
+        search_limit: tools.at("search").and_then(|search| search.at("limit")).and_then(seconds).unwrap_or(10),
         document,
     }
 }
@@ -253,10 +270,18 @@ fn placed<T>(document: &Document, node: Option<&Node>, read: impl Fn(&Node) -> O
     }
 }
 
-/// A number of seconds.
+/// A number of seconds, or of anything else.
 pub(crate) fn seconds(node: &Node) -> Option<u32> {
     match node.data {
         Data::Int(value) => u32::try_from(value).ok(),
+        _ => None,
+    }
+}
+
+fn expose_tools(node: &Node) -> Option<Expose> {
+    match node.text()? {
+        "search" => Some(Expose::Search),
+        "both" => Some(Expose::Both),
         _ => None,
     }
 }

@@ -208,6 +208,7 @@ fn read(
     let descriptor = describe(compiler, &reading, &declared, kind);
     Some(Tool {
         descriptor,
+        listed: true,
         auth,
         inputs,
         map_input,

@@ -32,6 +32,7 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
         name: name.to_owned(),
         path: name.to_owned(),
         descriptor: String::new(),
+        listed: true,
         auth: None,
         inputs,
         map_input: None,

@@ -12,12 +12,14 @@ use crate::expression::Expression;
 mod bundle;
 mod feature;
 mod literal;
+mod search;
 mod statement;
 mod template;
 
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use feature::{Argument, Completer, Content, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern};
 pub use literal::Literal;
+pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
 
@@ -114,6 +116,8 @@ pub struct Tool {
     pub path: String,
     /// The whole entry of `tools/list`, as JSON text: name, title, description, `inputSchema`, annotations.
     pub descriptor: String,
+    /// Whether it is in `tools/list`; `tools.expose: search` hides the app's own tools from there. It can be called all the same.
+    pub listed: bool,
     /// `auth`, the tool's own or the root's.
     pub auth: Option<Auth>,
     /// `inputs`, in declared order.
@@ -147,6 +151,10 @@ pub enum Execute {
     },
     /// `handler`
     Script(ScriptRef),
+    /// The gateway tool `search`.
+    Search(SearchIndex),
+    /// The gateway tool `execute`: the call becomes one of the tool that it names.
+    Forward,
 }
 
 /// `auth`

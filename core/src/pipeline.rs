@@ -28,6 +28,7 @@ mod connections;
 mod context;
 mod env;
 mod execute;
+mod gateway;
 mod map_input;
 mod map_output;
 mod resolve;
@@ -143,6 +144,10 @@ impl Pipeline {
     }
 
     async fn stages(&self, call: Call<'_>, failed: fn(&Tool, End) -> Faulty<ToolResult>) -> Faulty<ToolResult> {
+        let call = match gateway::forward(self, call) {
+            Ok(call) => call,
+            Err((gateway, end)) => return failed(gateway, end),
+        };
         let listener = call.listener;
         let (mut run, arguments) = resolve::resolve(self, call)?;
         let end = async {

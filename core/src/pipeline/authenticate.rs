@@ -12,6 +12,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
 use super::{
+    Pipeline,
     env::{self, Unset},
     map_input::word,
     run::Run,
@@ -19,8 +20,9 @@ use super::{
 };
 use crate::{
     Json,
-    app::{ApiKey, Auth, ExpectedKey, PolicyValue, ScriptRef},
+    app::{ApiKey, Auth, ExpectedKey, PolicyValue, ScriptRef, Tool},
     fault::{Fault, Faulty, Refusal, Stage},
+    headers::Headers,
     ports::{Reply, Returned, ScriptFault},
 };
 
@@ -37,8 +39,17 @@ const SHORTEST_SECRET: usize = 6;
 pub(super) async fn authenticate(run: &Run<'_>) -> Faulty<Option<Json>> {
     match &run.tool.auth {
         None | Some(Auth::AllowAll) => Ok(None),
-        Some(Auth::ApiKey(keys)) => api_key(run, keys).map(Some),
+        Some(Auth::ApiKey(keys)) => api_key(run.pipeline, run.headers, keys).map(Some),
         Some(Auth::Script { script, policy }) => plugin(run, script, policy).await,
+    }
+}
+
+/// Whether a tool lets in who sent these header fields; `None` where only a script can tell.
+pub(super) fn admits(pipeline: &Pipeline, headers: &Headers, tool: &Tool) -> Option<bool> {
+    match &tool.auth {
+        None | Some(Auth::AllowAll) => Some(true),
+        Some(Auth::ApiKey(keys)) => Some(api_key(pipeline, headers, keys).is_ok()),
+        Some(Auth::Script { .. }) => None,
     }
 }
 
@@ -50,14 +61,14 @@ fn refused(reason: impl Into<String>) -> Box<Fault> {
     Box::new(fault)
 }
 
-fn api_key(run: &Run<'_>, keys: &[ApiKey]) -> Faulty<Json> {
-    let expected: Vec<Option<[u8; DIGEST_BYTES]>> = keys.iter().map(|key| digest(run, &key.expected)).collect();
+fn api_key(pipeline: &Pipeline, headers: &Headers, keys: &[ApiKey]) -> Faulty<Json> {
+    let expected: Vec<Option<[u8; DIGEST_BYTES]>> = keys.iter().map(|key| digest(pipeline, &key.expected)).collect();
     if expected.iter().all(Option::is_none) {
         return Err(refused(
             "no expected key is configured: the variables of the tool's `auth.policy` are not set, are empty, or hold no digest",
         ));
     }
-    let Some(sent) = sent_key(run) else { return Err(refused("no key was sent")) };
+    let Some(sent) = sent_key(headers) else { return Err(refused("no key was sent")) };
     let sent = Sha256::digest(sent.as_bytes());
     // Every key is looked at, so that the time says nothing about which one matched; the first match counts.
     let mut found = u64::MAX;
@@ -71,9 +82,9 @@ fn api_key(run: &Run<'_>, keys: &[ApiKey]) -> Faulty<Json> {
 }
 
 /// The digest of an expected key; `None` for one that matches nothing.
-fn digest(run: &Run<'_>, expected: &ExpectedKey) -> Option<[u8; DIGEST_BYTES]> {
+fn digest(pipeline: &Pipeline, expected: &ExpectedKey) -> Option<[u8; DIGEST_BYTES]> {
     let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = expected;
-    let text = env::fill(template, &*run.pipeline.ports.env).ok()?;
+    let text = env::fill(template, &*pipeline.ports.env).ok()?;
     let text = text.expose().trim();
     match expected {
         _ if text.is_empty() => None,
@@ -95,12 +106,12 @@ fn unhex(text: &str) -> Option<[u8; DIGEST_BYTES]> {
     Some(digest)
 }
 
-fn sent_key<'a>(run: &Run<'a>) -> Option<&'a str> {
+fn sent_key(headers: &Headers) -> Option<&str> {
     let bearer = || {
-        let (scheme, token) = run.headers.first("authorization")?.trim().split_once(' ')?;
+        let (scheme, token) = headers.first("authorization")?.trim().split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(token)
     };
-    run.headers.first("x-api-key").or_else(bearer).map(str::trim).filter(|key| !key.is_empty())
+    headers.first("x-api-key").or_else(bearer).map(str::trim).filter(|key| !key.is_empty())
 }
 
 async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &[(String, PolicyValue)]) -> Faulty<Option<Json>> {

@@ -1,4 +1,4 @@
-//! Stage 9, *execute*: a statement (variables → inputs → cache lookup → connector → cache store) or a handler.
+//! Stage 9, *execute*: a statement (variables → inputs → cache lookup → connector → cache store), a handler, or a search for tools.
 //!
 //! The codes of a connector's errors:
 //!
@@ -33,6 +33,7 @@ use crate::{
 
 mod cache;
 mod script;
+mod search;
 mod statement;
 
 pub(super) use script::rows;
@@ -56,6 +57,9 @@ pub(super) enum Outcome {
 pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<Outcome, End> {
     match &run.tool.execute {
         Execute::Script(handler) => script::handle(run, handler, inputs).await,
+        Execute::Search(index) => Ok(Outcome::Value(search::search(run, index, inputs))),
+        // Such a call was another tool's before stage 1.
+        Execute::Forward => Ok(Outcome::Value(Json::Null)),
         Execute::Statement { adapter, statement } => {
             query(run, *adapter as usize, statement, inputs).await.map(Outcome::Rows).map_err(End::from)
         }

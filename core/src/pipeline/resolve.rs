@@ -36,7 +36,7 @@ impl Names {
         Self(table)
     }
 
-    fn find<'a>(&self, tools: &'a [Tool], name: &str) -> Option<&'a Tool> {
+    pub(super) fn find<'a>(&self, tools: &'a [Tool], name: &str) -> Option<&'a Tool> {
         let named = |index: &u32| tools.get(*index as usize).is_some_and(|tool| tool.name == name);
         self.0.find(hash(name), named).and_then(|index| tools.get(*index as usize))
     }

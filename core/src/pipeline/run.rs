@@ -85,6 +85,7 @@ impl<'a> Run<'a> {
         match &self.tool.execute {
             Execute::Statement { statement, .. } => statement.access == Access::Write,
             Execute::Script(_) => true,
+            Execute::Search(_) | Execute::Forward => false,
         }
     }
 

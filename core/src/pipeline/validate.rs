@@ -10,7 +10,7 @@ use core::fmt;
 
 use serde_json::{Map, Number};
 
-use super::run::Run;
+use super::{Pipeline, run::Run};
 use crate::{
     Json,
     app::{Input, InputKind},
@@ -40,13 +40,21 @@ const ROOT: &str = "(root)";
 /// # Errors
 /// `VALIDATION_ERROR` with every problem; `CONFIGURATION` for a pattern that does not compile.
 pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
+    check(run.pipeline, &run.tool.inputs, inputs)
+}
+
+/// Checks inputs against any declaration.
+///
+/// # Errors
+/// Those of [`validate`].
+pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> Faulty<Json> {
     let sent = match inputs {
         Json::Object(sent) => sent,
         _ => Map::new(),
     };
-    let mut check = Check { patterns: &run.pipeline.patterns, issues: Vec::new(), hidden: 0, undeclared: Vec::new(), broken: None };
-    let inputs = check.fields(&run.tool.inputs, sent, &Path::Root);
-    check.finish(&run.tool.inputs)?;
+    let mut check = Check { patterns: &pipeline.patterns, issues: Vec::new(), hidden: 0, undeclared: Vec::new(), broken: None };
+    let inputs = check.fields(declared, sent, &Path::Root);
+    check.finish(declared)?;
     Ok(Json::Object(inputs))
 }
 

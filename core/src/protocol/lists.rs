@@ -12,7 +12,7 @@ use serde_json::{Map, json};
 use super::{encode::Failure, era::Era, methods::Exchange};
 use crate::{
     Json,
-    app::{App, Resource},
+    app::{App, Resource, Tool},
 };
 
 /// The most entries of a page: many, since common clients read the first page only.
@@ -62,7 +62,7 @@ impl Lists {
                 let legacy = || self.legacy_tools.get_or_init(|| legacy_tools(app)).as_ref();
                 match (era == Era::Legacy).then(legacy).flatten() {
                     Some(legacy) => legacy,
-                    None => self.tools.get_or_init(|| List::new(kind, app.tools.iter().map(|tool| tool.descriptor.as_str().into()))),
+                    None => self.tools.get_or_init(|| List::new(kind, listed(app).map(|tool| tool.descriptor.as_str().into()))),
                 }
             }
             Kind::Prompts => {
@@ -139,12 +139,17 @@ pub(super) fn is_template(resource: &Resource) -> bool {
     !resource.uri.variables.is_empty()
 }
 
+/// The tools that `tools/list` names.
+fn listed(app: &App) -> impl Iterator<Item = &Tool> {
+    app.tools.iter().filter(|tool| tool.listed)
+}
+
 /// The tools as the legacy era has to see them; `None` where that is how they are.
 fn legacy_tools(app: &App) -> Option<List> {
-    let wrapped = app.tools.iter().map(|tool| wrap_output_schema(&tool.descriptor));
+    let wrapped = listed(app).map(|tool| wrap_output_schema(&tool.descriptor));
     let wrapped: Vec<Option<String>> = wrapped.collect();
     wrapped.iter().any(Option::is_some).then(|| {
-        let entries = app.tools.iter().zip(wrapped).map(|(tool, wrapped)| match wrapped {
+        let entries = listed(app).zip(wrapped).map(|(tool, wrapped)| match wrapped {
             Some(wrapped) => Cow::Owned(wrapped),
             None => Cow::Borrowed(tool.descriptor.as_str()),
         });

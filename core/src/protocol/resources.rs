@@ -182,8 +182,8 @@ fn variables<'p>(pattern: &'p UriPattern, uri: &str) -> Option<Vec<(&'p str, Str
     let reserved = pattern.reserved.map_or(pattern.variables.len(), |index| index as usize);
     let count = pattern.variables.len();
     let mut values = alloc::vec![""; count];
-    for index in 0..reserved.min(count) {
-        values[index] = match between.get(index) {
+    for (index, value) in values.iter_mut().enumerate().take(reserved) {
+        *value = match between.get(index) {
             Some(literal) => {
                 let (value, tail) = split_first(rest, literal)?;
                 rest = tail;

@@ -292,6 +292,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
         name: name.into(),
         path: name.into(),
         descriptor: "{}".into(),
+        listed: true,
         auth: None,
         inputs: vec![],
         map_input: None,

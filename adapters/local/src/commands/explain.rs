@@ -81,6 +81,8 @@ fn authenticate(auth: &Auth, script: impl Fn(&ScriptRef) -> String) -> String {
 fn execute(app: &App, tool: &Tool, script: impl Fn(&ScriptRef) -> String) -> String {
     match &tool.execute {
         Execute::Script(handler) => format!("runs {}", script(handler)),
+        Execute::Search(index) => format!("looks for tools by {}", count(index.words.len(), "word")),
+        Execute::Forward => "calls the tool that `tool` names, from the first stage on".to_owned(),
         Execute::Statement { adapter, statement } => {
             let adapter = app.adapters.get(*adapter as usize);
             let (name, connector) = adapter.map_or(("?", "?"), |adapter| (&adapter.name, &adapter.connector));

@@ -224,6 +224,7 @@ pub(super) fn tool(name: &str, export: &str) -> Tool {
         name: name.into(),
         path: name.into(),
         descriptor: json!({"name": name, "description": "A tool", "inputSchema": {"type": "object"}}).to_string(),
+        listed: true,
         auth: None,
         inputs: vec![],
         map_input: None,

@@ -1,0 +1,213 @@
+//! `tools.expose: search | both`: the tools `search` and `execute`, and the index of what the app's own tools say.
+//!
+//! The weights are those of BM25 over weighed fields. The crates that do this need std, and build their index when it is asked; here the
+//! index is part of the bundle and asking it takes integers only.
+
+use std::collections::BTreeMap;
+
+use millrace_core::app::{Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, ScriptLimits, SearchIndex, Tool, words};
+use serde_json::{Value, json};
+
+use crate::{
+    compiler::{Compiler, Placed},
+    root::RootSettings,
+    tool_use::Tools,
+};
+
+/// The name of the tool that finds tools.
+pub(crate) const SEARCH: &str = "search";
+/// The name of the tool that calls them.
+pub(crate) const EXECUTE: &str = "execute";
+/// The most tools that `search` gives.
+pub(crate) const MAX_LIMIT: i64 = 50;
+
+/// The parts of a descriptor that are searched, and what a word in them weighs.
+const NAME: f64 = 3.0;
+const TITLE_AND_TAGS: f64 = 2.0;
+const DESCRIPTION: f64 = 1.0;
+const INPUTS: f64 = 0.5;
+/// The constants of BM25 that are used everywhere.
+const K1: f64 = 1.2;
+const B: f64 = 0.75;
+
+/// `tools.expose`
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Expose {
+    /// Every tool is in `tools/list`.
+    Direct,
+    /// Only `search` and `execute` are.
+    Search,
+    /// All of them are.
+    Both,
+}
+
+/// Adds `search` and `execute` where the app wants them, and hides the other tools from `tools/list` where it wants that.
+pub(crate) fn add(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &mut Tools) {
+    let Placed { value: expose, place } = &root.expose_tools;
+    if *expose == Expose::Direct {
+        return;
+    }
+    for name in [SEARCH, EXECUTE] {
+        if tools.list.iter().any(|tool| tool.name == name) || tools.broken.contains(name) {
+            let range = root.document.root.at("tools").and_then(|node| node.at("expose")).map_or(0..0, |node| node.range.clone());
+            let message = format!("the app has a tool `{name}`, and `tools.expose` adds another one");
+            compiler.error(&root.document, range, message, "Give the app's tool another `name`.");
+            return;
+        }
+    }
+    for tool in &mut tools.list {
+        tool.listed = *expose == Expose::Both;
+    }
+    tools.list.extend([search_tool(root, &tools.list), execute_tool(root)]);
+    tools.list.sort_by(|a, b| a.name.cmp(&b.name));
+    // The index names places, which are known only now.
+    let index = index(&tools.list);
+    if let Some(tool) = tools.list.iter_mut().find(|tool| tool.name == SEARCH) {
+        tool.execute = Execute::Search(index);
+    }
+    for name in [SEARCH, EXECUTE] {
+        compiler.origin(name, "tools.expose", "added", place.as_str());
+    }
+}
+
+fn search_tool(root: &RootSettings, others: &[Tool]) -> Tool {
+    let limit = root.search_limit;
+    let inputs = vec![
+        Input { min: Some(1.0), max: Some(500.0), ..input("query", InputKind::String) },
+        Input {
+            min: Some(1.0),
+            #[allow(clippy::cast_precision_loss, reason = "it is 50")]
+            max: Some(MAX_LIMIT as f64),
+            default: Some(Literal(limit.into())),
+            ..input("limit", InputKind::Int)
+        },
+    ];
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "query": { "type": "string", "description": "What the tool should do, in a few words", "minLength": 1, "maxLength": 500 },
+            "limit": { "type": "integer", "description": "The most tools to return", "minimum": 1, "maximum": MAX_LIMIT, "default": limit },
+        },
+        "required": ["query"],
+        "additionalProperties": false,
+    });
+    let description = format!(
+        "Finds tools of this server, which has {}, by what they do. Gives name, description and input schema of each, the best match \
+         first. Call one of them with `{EXECUTE}`.",
+        others.len()
+    );
+    let annotations = json!({ "readOnlyHint": true, "openWorldHint": false });
+    tool(root, SEARCH, &description, schema, annotations, (inputs, Execute::Search(SearchIndex::default())))
+}
+
+fn execute_tool(root: &RootSettings) -> Tool {
+    let inputs = vec![
+        Input { min: Some(1.0), ..input("tool", InputKind::String) },
+        Input { optional: true, ..input("arguments", InputKind::Object) },
+    ];
+    let schema = json!({
+        "type": "object",
+        "properties": {
+            "tool": { "type": "string", "description": format!("The tool's name, as `{SEARCH}` gives it"), "minLength": 1 },
+            "arguments": { "type": "object", "description": "Its arguments, by its own input schema" },
+        },
+        "required": ["tool"],
+        "additionalProperties": false,
+    });
+    let description = format!("Calls one tool of this server that `{SEARCH}` found, and gives that tool's result.");
+    tool(root, EXECUTE, &description, schema, Value::Null, (inputs, Execute::Forward))
+}
+
+fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value, (inputs, execute): (Vec<Input>, Execute)) -> Tool {
+    let mut descriptor = json!({ "name": name, "description": text, "inputSchema": schema });
+    if !hints.is_null() {
+        descriptor["annotations"] = hints;
+    }
+    Tool {
+        name: name.into(),
+        path: name.into(),
+        descriptor: descriptor.to_string(),
+        listed: true,
+        auth: None,
+        inputs,
+        map_input: None,
+        execute,
+        map_output: None,
+        cache: None,
+        errors: Errors { style: root.error_style.value, expose: false, on: Vec::new() },
+        limits: Limits {
+            timeout_ms: 30_000,
+            output_bytes: 1 << 20,
+            script: ScriptLimits { loops: 1, recursion: 1, output_bytes: 1 << 20 },
+        },
+        results_as_rows: false,
+    }
+}
+
+fn input(name: &str, kind: InputKind) -> Input {
+    Input {
+        name: name.into(),
+        kind,
+        optional: false,
+        nullable: false,
+        default: None,
+        allowed: Vec::new(),
+        min: None,
+        max: None,
+        pattern: None,
+        format: None,
+        items: None,
+        fields: Vec::new(),
+        header: None,
+    }
+}
+
+/// The index of every tool that is not one of the two.
+fn index(tools: &[Tool]) -> SearchIndex {
+    let mut places: Vec<(u32, BTreeMap<String, f64>)> = Vec::new();
+    for (place, tool) in (0_u32..).zip(tools) {
+        if ![SEARCH, EXECUTE].contains(&tool.name.as_str()) {
+            places.push((place, counted(tool)));
+        }
+    }
+    #[allow(clippy::cast_precision_loss, reason = "an app has far fewer than 2^53 tools")]
+    let count = places.len() as f64;
+    let length = |counted: &BTreeMap<String, f64>| counted.values().sum::<f64>();
+    let average = places.iter().map(|(_, counted)| length(counted)).sum::<f64>() / count.max(1.0);
+    let mut found: BTreeMap<&str, Vec<(u32, f64)>> = BTreeMap::new();
+    for (place, counted) in &places {
+        let norm = K1 * (1.0 - B + B * length(counted) / average);
+        for (word, frequency) in counted {
+            found.entry(word).or_default().push((*place, frequency * (K1 + 1.0) / (frequency + norm)));
+        }
+    }
+    let weighed = found.into_iter().map(|(word, tools)| {
+        #[allow(clippy::cast_precision_loss, reason = "an app has far fewer than 2^53 tools")]
+        let with = tools.len() as f64;
+        let rarity = (1.0 + (count - with + 0.5) / (with + 0.5)).ln();
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a weight is between 0 and some tens")]
+        let weight = |frequency: f64| ((1000.0 * rarity * frequency).round() as u32).max(1);
+        IndexedWord { word: word.to_owned(), tools: tools.into_iter().map(|(place, frequency)| (place, weight(frequency))).collect() }
+    });
+    SearchIndex { words: weighed.collect() }
+}
+
+/// The words of a tool, and how often each stands in it, weighed by where.
+fn counted(tool: &Tool) -> BTreeMap<String, f64> {
+    let descriptor: Value = serde_json::from_str(&tool.descriptor).unwrap_or_default();
+    let mut counted = BTreeMap::new();
+    let mut count = |text: &str, weight: f64| words(text).into_iter().for_each(|word| *counted.entry(word).or_insert(0.0) += weight);
+    count(&tool.name, NAME);
+    for title in [&descriptor["title"], &descriptor["annotations"]["title"]] {
+        count(title.as_str().unwrap_or_default(), TITLE_AND_TAGS);
+    }
+    for tag in descriptor["_meta"]["millrace/tags"].as_array().into_iter().flatten() {
+        count(tag.as_str().unwrap_or_default(), TITLE_AND_TAGS);
+    }
+    count(descriptor["description"].as_str().unwrap_or_default(), DESCRIPTION);
+    for (name, schema) in descriptor["inputSchema"]["properties"].as_object().into_iter().flatten() {
+        count(name, INPUTS);
+        count(schema["description"].as_str().unwrap_or_default(), INPUTS);
+    }
+    counted
+}

@@ -1,0 +1,3 @@
+export default function () {
+  throw new Error("out of luck");
+}
