@@ -80,6 +80,14 @@ impl Group {
     }
 }
 
+impl Exchange {
+    /// Reads a request as it stands in a case.
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        exchange(text.trim_end_matches('\n'))
+    }
+}
+
 impl Case {
     /// Compares answers with the expected ones; `UPDATE_EXPECT=1` rewrites them instead.
     ///
@@ -169,7 +177,7 @@ fn group(folder: &Path) -> Group {
 }
 
 fn case(file: &Path) -> Case {
-    let requests = read(file).split("\n###\n").map(|block| exchange(block.trim_end_matches('\n'))).collect();
+    let requests = read(file).split("\n###\n").map(Exchange::parse).collect();
     Case { name: name(file), expected: file.with_extension("out"), requests }
 }
 

@@ -27,12 +27,8 @@ impl Database {
     /// Where the settings are refused.
     #[must_use]
     pub fn open(connection: Connection) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let connectors = NativeConnectors::new(PathBuf::from("/"), Rc::new(SystemClock));
-        Self {
-            connector: connectors.open(connection).unwrap_or_else(|error| panic!("{error:?}")),
-            runtime: runtime.unwrap_or_else(|error| panic!("{error}")),
-        }
+        Self { connector: connectors.open(connection).unwrap_or_else(|error| panic!("{error:?}")), runtime: runtime() }
     }
 
     /// Runs a statement that may write.
@@ -81,6 +77,15 @@ impl Database {
     fn wait<T>(&self, future: impl Future<Output = T>) -> T {
         self.runtime.block_on(future)
     }
+}
+
+/// A runtime for what a test calls itself.
+///
+/// # Panics
+/// Where there is none.
+#[must_use]
+pub fn runtime() -> tokio::runtime::Runtime {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A query without values, which may write; the deadline counts from the call.

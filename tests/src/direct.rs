@@ -9,7 +9,7 @@ use millrace_core::{
     headers::Headers,
     protocol::{Body, Request},
 };
-use millrace_native::{env::Variables, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
 
 use crate::case::{Exchange, Group, answer};
 
@@ -32,7 +32,7 @@ pub fn compile(folder: &Path) -> App {
 #[must_use]
 pub fn run(group: &Group) -> Vec<Vec<String>> {
     let variables = Variables::from_iter(group.env.iter().cloned());
-    run_on(group, |app, folder| Endpoint::new(app, ports::native(folder.to_path_buf(), variables, &Tasks::new())))
+    run_on(group, |app, folder| Endpoint::new(app, ports::native(folder.to_path_buf(), variables, &CacheChoice::Memory, &Tasks::new())))
 }
 
 /// The same on an endpoint of the caller's making: `make` gets the app and its folder.

@@ -6,7 +6,7 @@ use millrace_core::{
     headers::Headers,
     pipeline::{Call, ContentBlock},
 };
-use millrace_native::{env::Variables, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
 use millrace_tests::{Group, case::root, direct::compile};
 
 /// What a form of the app makes of a value.
@@ -50,7 +50,8 @@ fn every_value_comes_back_through_every_form() {
 
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, async {
-        let endpoint = Endpoint::new(app, ports::native(folder.path().to_path_buf(), Variables::default(), &Tasks::new()));
+        let endpoint =
+            Endpoint::new(app, ports::native(folder.path().to_path_buf(), Variables::default(), &CacheChoice::Memory, &Tasks::new()));
         for tool in &tools {
             for value in &values {
                 let mut arguments = serde_json::json!({ "s": value });

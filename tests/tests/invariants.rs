@@ -12,7 +12,7 @@ use millrace_core::{
     app::{App, BUNDLE_VERSION},
     ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault},
 };
-use millrace_native::{env::Variables, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
 use millrace_tests::{
     Group,
     case::root,
@@ -89,7 +89,8 @@ fn an_app_without_scripts_never_starts_the_engine() {
         let group = group(name);
         let calls = Rc::new(Cell::new(0));
         run_on(&group, |app, folder| {
-            let mut ports = ports::native(folder.to_path_buf(), Variables::from_iter(group.env.iter().cloned()), &Tasks::new());
+            let mut ports =
+                ports::native(folder.to_path_buf(), Variables::from_iter(group.env.iter().cloned()), &CacheChoice::Memory, &Tasks::new());
             ports.scripts = Rc::new(Counting(calls.clone()));
             Endpoint::new(app, ports)
         });

@@ -9,9 +9,19 @@
 //! | [`d1_binding`] | | what the Worker's own binding to D1 needs; the binding itself is that host's |
 //! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
+//!
+//! Beside them are the caches, each a [`KvCache`](millrace_core::ports::KvCache):
+//!
+//! | cache | feature | where |
+//! |---|---|---|
+//! | [`memory_cache`] | `memory-cache`, on by default | every host |
+//! | `dynamodb_cache` | `dynamodb-cache` | native hosts |
+//! | `tiered_cache`: memory in front of another | `tiered-cache` | native hosts |
 
 pub mod d1;
 pub mod d1_binding;
+#[cfg(feature = "dynamodb-cache")]
+pub mod dynamodb_cache;
 mod json_text;
 pub mod libsql;
 #[cfg(feature = "memory-cache")]
@@ -20,3 +30,5 @@ mod pragma;
 mod remote;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+#[cfg(feature = "tiered-cache")]
+pub mod tiered_cache;

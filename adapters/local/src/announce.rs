@@ -10,7 +10,7 @@ use millrace_core::{
     app::{Adapter, App, EnvPart, EnvTemplate, Execute, Input, InputKind, Tool},
     ports::Env as _,
 };
-use millrace_native::{env::Variables, isolate, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, isolate, wait_until::Tasks};
 use serde_json::{Map, json};
 
 use crate::{
@@ -88,7 +88,7 @@ pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> Outc
 fn make(app: &App, adapter: usize, folder: &Path, variables: &Variables) -> Outcome<Option<String>> {
     let (app, base, variables) = (app.clone(), folder.to_owned(), variables.clone());
     let ping = move || async move {
-        let endpoint = app::endpoint(app, base, variables, &Tasks::new());
+        let endpoint = app::endpoint(app, base, variables, &CacheChoice::Memory, &Tasks::new());
         endpoint.pipeline().ping(adapter).await.err().map(|error| error.source.unwrap_or(error.message))
     };
     isolate::run(ping).map_err(Failure::wrong)

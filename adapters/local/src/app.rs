@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle, render};
 use millrace_core::{Endpoint, app::App};
-use millrace_native::{connectors, env::Variables, logging, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, connectors, env::Variables, logging, ports, wait_until::Tasks};
 
 use crate::output::{Failure, Outcome, note};
 
@@ -66,7 +66,15 @@ pub(crate) fn variables(folder: &Path) -> Outcome<Variables> {
     Variables::of_process_and(&folder.join(".env")).map_err(Failure::wrong)
 }
 
+/// The cache that the variables ask for.
+///
+/// # Errors
+/// They ask for one in a wrong way.
+pub(crate) fn cache(variables: &Variables) -> Outcome<CacheChoice> {
+    CacheChoice::of(variables).map_err(Failure::wrong)
+}
+
 /// An endpoint for this isolate. `base` is the folder that relative paths of databases are below.
-pub(crate) fn endpoint(app: App, base: PathBuf, variables: Variables, tasks: &Tasks) -> Endpoint {
-    Endpoint::new(app, ports::native(base, variables, tasks))
+pub(crate) fn endpoint(app: App, base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &Tasks) -> Endpoint {
+    Endpoint::new(app, ports::native(base, variables, cache, tasks))
 }

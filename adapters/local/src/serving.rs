@@ -4,6 +4,7 @@ use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, thread::available_paral
 
 use millrace_core::app::App;
 use millrace_native::{
+    cache::CacheChoice,
     env::Variables,
     http::{Limits, Make},
     listener::{Replacer, Server},
@@ -29,6 +30,7 @@ pub(crate) struct Served {
     /// The folder that relative paths of databases are below.
     pub(crate) base: PathBuf,
     pub(crate) variables: Variables,
+    pub(crate) cache: CacheChoice,
     /// Whether a browser gets a page at `/`.
     pub(crate) page: bool,
 }
@@ -36,9 +38,9 @@ pub(crate) struct Served {
 impl Served {
     /// What makes an isolate's handler.
     pub(crate) fn make(&self) -> Make<DevHandler> {
-        let Self { app, base, variables, page } = self.clone();
+        let Self { app, base, variables, cache, page } = self.clone();
         // The last isolate takes the app itself, so that one isolate means one app in memory.
-        Box::new(move |tasks| DevHandler::new(app::endpoint(Arc::unwrap_or_clone(app), base, variables, tasks), page))
+        Box::new(move |tasks| DevHandler::new(app::endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks), page))
     }
 }
 

@@ -6,25 +6,21 @@ use millrace_core::ports::{Clock, Ports};
 use millrace_script::Engine;
 
 use crate::{
-    clock::SystemClock,
-    connectors::NativeConnectors,
-    env::Variables,
-    http_client::NativeHttpClient,
-    memory_cache::{DEFAULT_CAPACITY_BYTES, MemoryCache},
-    random::SystemRandom,
-    wait_until::Tasks,
+    cache::CacheChoice, clock::SystemClock, connectors::NativeConnectors, env::Variables, http_client::NativeHttpClient,
+    random::SystemRandom, wait_until::Tasks,
 };
 
 /// The ports of one isolate: has to be called on its thread. Opens nothing.
 ///
-/// `base` is the folder that relative paths of databases are below; what the core wants done after a response goes to `tasks`.
+/// `base` is the folder that relative paths of databases are below; `cache` is where results of cached tools are kept; what the core wants done
+/// after a response goes to `tasks`.
 #[must_use]
-pub fn native(base: PathBuf, variables: Variables, tasks: &Tasks) -> Ports {
+pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &Tasks) -> Ports {
     let clock: Rc<dyn Clock> = Rc::new(SystemClock);
     Ports {
         http: Rc::new(NativeHttpClient::new(clock.clone())),
         connectors: Rc::new(NativeConnectors::new(base, clock.clone())),
-        cache: Rc::new(MemoryCache::new(DEFAULT_CAPACITY_BYTES, clock.clone())),
+        cache: cache.open(clock.clone()),
         scripts: Rc::new(Engine::new()),
         clock,
         random: Rc::new(SystemRandom),

@@ -26,10 +26,11 @@ pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
     let app = app::load(&arguments.app)?.app;
     let inputs = inputs(&app, &arguments.tool, &arguments.inputs)?;
     let variables = app::variables(&arguments.app)?;
+    let cache = app::cache(&variables)?;
     let (tool, base) = (arguments.tool.clone(), arguments.app);
     let call = move || async move {
         let tasks = Tasks::new();
-        let endpoint = app::endpoint(app, base, variables, &tasks);
+        let endpoint = app::endpoint(app, base, variables, &cache, &tasks);
         let cancel = Cancel::new();
         let call = ToolCall {
             tool: &tool,

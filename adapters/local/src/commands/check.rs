@@ -2,7 +2,7 @@
 
 use millrace_bundler::{Diagnostic, Severity};
 use millrace_core::{Json, app::App};
-use millrace_native::{isolate, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
 
 use crate::{
@@ -59,7 +59,7 @@ fn connect(app: &App, arguments: &Check) -> Outcome<Vec<Connection>> {
     let (compiled, base) = (app.clone(), arguments.app.clone());
     let ping_all = move || async move {
         let tasks = Tasks::new();
-        let endpoint = app::endpoint(compiled, base, variables, &tasks);
+        let endpoint = app::endpoint(compiled, base, variables, &CacheChoice::Memory, &tasks);
         let mut connections = Vec::new();
         for (index, adapter) in endpoint.app().adapters.iter().enumerate() {
             let failure = endpoint.pipeline().ping(index).await.err().map(|error| match error.source {

@@ -19,6 +19,8 @@ pub(super) fn run(arguments: &Serve) -> Outcome {
     let base = arguments.bundle.parent().unwrap_or(Path::new(".")).to_owned();
     let (name, path, tools) = (app.name.clone(), app.server.path.clone(), app.tools.len());
     let place = Place::of(&arguments.host, app.server.port);
-    let served = Served { app: app.into(), base, variables: Variables::of_process(), page: false };
+    let variables = Variables::of_process();
+    let cache = crate::app::cache(&variables)?;
+    let served = Served { app: app.into(), base, variables, cache, page: false };
     place.serve(served, |address, _| print(format_args!("`{name}` with {} at http://{address}{path}", crate::app::count(tools, "tool"))))
 }

@@ -1,0 +1,89 @@
+//! A cache in an Amazon DynamoDB table, for hosts whose memory does not last: Lambda, and several machines behind one address.
+//!
+//! In goes a key and a value, out comes the value while its time is not over. One call is one signed HTTP request, `GetItem` or `PutItem`; nothing is
+//! sent twice. Reads are eventually consistent, which costs half, and is what a cache can live with.
+//!
+//! # The table
+//!
+//! | attribute | type | |
+//! |---|---|---|
+//! | `id` | S | partition key, no sort key: `millrace:` and the key |
+//! | `value` | B | the value |
+//! | `expires_at` | N | when its time is over, in seconds since the Unix epoch: the table's attribute for time to live |
+//!
+//! DynamoDB deletes late, up to days; so the time is looked at when an item is read. It is kept in whole seconds, rounded down.
+//!
+//! # What it refuses
+//!
+//! A value that makes the item larger than DynamoDB's 400 KB is not stored, and a line at level `debug` says so. Credentials come from
+//! variables only: no profile files, no container or instance metadata.
+//!
+//! Protocol: <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html>.
+
+mod failure;
+mod settings;
+mod wire;
+
+use std::rc::Rc;
+
+use aws_credential_types::Credentials;
+use millrace_core::{
+    Json, Result,
+    ports::{Clock, HttpClient, HttpResponse, KvCache, LocalFuture},
+};
+
+pub use settings::Settings;
+
+/// The longest item, its attributes' names included: 400 KB.
+const LARGEST_ITEM_BYTES: usize = 400 << 10;
+/// The longest answer: the largest item, its value in base64, and what stands around it.
+const LONGEST_ANSWER_BYTES: usize = LARGEST_ITEM_BYTES / 3 * 4 + (16 << 10);
+/// How long a request may take, in milliseconds.
+const TIMEOUT_MS: u64 = 1000;
+
+/// A table as a cache.
+pub struct DynamoDbCache {
+    settings: Settings,
+    credentials: Credentials,
+    http: Rc<dyn HttpClient>,
+    clock: Rc<dyn Clock>,
+}
+
+impl DynamoDbCache {
+    /// Makes a cache; sends nothing.
+    #[must_use]
+    pub fn new(settings: Settings, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>) -> Self {
+        let token = settings.session_token.as_ref().map(|token| token.expose().clone());
+        let key = (settings.access_key_id.expose().clone(), settings.secret_access_key.expose().clone());
+        let credentials = Credentials::new(key.0, key.1, token, None, "variables");
+        Self { settings, credentials, http, clock }
+    }
+
+    async fn send(&self, operation: &str, body: &Json) -> Result<HttpResponse> {
+        let request = wire::request(&self.settings, &self.credentials, operation, body, self.clock.now_ms())?;
+        let response = self.http.send(request).await?;
+        if response.status == 200 { Ok(response) } else { Err(failure::of(&self.settings, &response)) }
+    }
+}
+
+impl KvCache for DynamoDbCache {
+    fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(async move {
+            let response = self.send("GetItem", &wire::get_item(&self.settings.table, key)).await?;
+            let Some((value, expires_s)) = wire::item(&self.settings.table, &response.body)? else { return Ok(None) };
+            Ok((self.clock.now_ms() < expires_s.saturating_mul(1000)).then_some(value))
+        })
+    }
+
+    fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            let bytes = wire::item_bytes(key, &value);
+            if bytes > LARGEST_ITEM_BYTES {
+                tracing::debug!(bytes, limit = LARGEST_ITEM_BYTES, "a result is too large for an item of DynamoDB and is not stored there");
+                return Ok(());
+            }
+            let expires_s = (self.clock.now_ms() / 1000).saturating_add(u64::from(ttl_s));
+            self.send("PutItem", &wire::put_item(&self.settings.table, key, &value, expires_s)).await.map(|_| ())
+        })
+    }
+}

@@ -1,0 +1,41 @@
+//! What an answer of DynamoDB that is no success means.
+
+use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
+
+use super::Settings;
+use crate::remote::excerpt;
+
+/// The error of an answer. Its type stands in `__type`, after a `#`: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`.
+pub(super) fn of(settings: &Settings, response: &HttpResponse) -> Error {
+    let body: Json = serde_json::from_slice(&response.body).unwrap_or_default();
+    let kind = body.get("__type").and_then(Json::as_str).unwrap_or_default();
+    let kind = kind.rsplit('#').next().unwrap_or_default();
+    let Settings { table, region, .. } = settings;
+    let (error, what) = match kind {
+        "ResourceNotFoundException" => (ErrorKind::Configuration, format!("does not exist in region `{region}`")),
+        "ValidationException" => (ErrorKind::Configuration, "does not take the request; its only key has to be `id`, a string".to_owned()),
+        "ExpiredTokenException" => (ErrorKind::Denied, "is closed: the credentials of the `AWS_…` variables are out of date".to_owned()),
+        "AccessDeniedException" => {
+            (ErrorKind::Denied, "is closed to these credentials; they need `dynamodb:GetItem` and `dynamodb:PutItem`".to_owned())
+        }
+        "UnrecognizedClientException"
+        | "InvalidSignatureException"
+        | "IncompleteSignatureException"
+        | "MissingAuthenticationTokenException" => {
+            (ErrorKind::Denied, "is closed: the credentials of the `AWS_…` variables are wrong".to_owned())
+        }
+        "ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded" => {
+            (ErrorKind::Busy, "has more to do than it may".to_owned())
+        }
+        _ if response.status >= 500 => (ErrorKind::Unavailable, format!("cannot answer (status {})", response.status)),
+        _ => (ErrorKind::Protocol, format!("answered what DynamoDB does not answer (status {})", response.status)),
+    };
+    // The words about a wrong signature quote the request, the session token among it.
+    let error = Error::new(error, format!("the DynamoDB table `{table}` {what}"));
+    if error.kind == ErrorKind::Denied {
+        return error;
+    }
+    let source = body.get("message").or_else(|| body.get("Message")).and_then(Json::as_str);
+    let words = source.map_or_else(|| String::from_utf8_lossy(&response.body).into_owned(), |message| format!("{kind}: {message}"));
+    error.with_source(excerpt(&words))
+}

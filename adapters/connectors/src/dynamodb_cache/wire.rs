@@ -1,0 +1,113 @@
+//! Requests and answers of DynamoDB, and the signature of a request (Signature Version 4, by the crate `aws-sigv4`).
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use aws_credential_types::Credentials;
+use aws_sigv4::{
+    http_request::{SignableBody, SignableRequest, SigningSettings, sign},
+    sign::v4::SigningParams,
+};
+use base64::{Engine as _, engine::general_purpose::STANDARD};
+use millrace_core::{Error, ErrorKind, Json, Result, headers::Headers, ports::HttpRequest};
+use serde_json::json;
+
+use super::{LONGEST_ANSWER_BYTES, Settings, TIMEOUT_MS};
+
+/// Before every key: a table may be shared with something else.
+const PREFIX: &str = "millrace:";
+/// The version of the API, as `x-amz-target` has it.
+const API: &str = "DynamoDB_20120810";
+/// What a number takes at the most, in bytes.
+const NUMBER_BYTES: usize = 21;
+
+pub(super) fn get_item(table: &str, key: &str) -> Json {
+    json!({ "TableName": table, "Key": { "id": { "S": format!("{PREFIX}{key}") } } })
+}
+
+pub(super) fn put_item(table: &str, key: &str, value: &[u8], expires_s: u64) -> Json {
+    json!({
+        "TableName": table,
+        "Item": {
+            "id": { "S": format!("{PREFIX}{key}") },
+            "value": { "B": STANDARD.encode(value) },
+            "expires_at": { "N": expires_s.to_string() },
+        },
+    })
+}
+
+/// What DynamoDB counts of an item: names and values.
+pub(super) fn item_bytes(key: &str, value: &[u8]) -> usize {
+    "idvalueexpires_at".len() + PREFIX.len() + key.len() + value.len() + NUMBER_BYTES
+}
+
+/// The value of the answer to `GetItem`, and when its time is over, in seconds since the Unix epoch. `None` where there is no item.
+///
+/// # Errors
+/// [`Protocol`](ErrorKind::Protocol): the answer is no JSON, or the item is not one of this cache.
+pub(super) fn item(table: &str, body: &[u8]) -> Result<Option<(Vec<u8>, u64)>> {
+    let answer: Json = serde_json::from_slice(body)
+        .map_err(|_| Error::new(ErrorKind::Protocol, format!("the answer about the DynamoDB table `{table}` is no JSON")))?;
+    let Some(item) = answer.get("Item") else { return Ok(None) };
+    let attribute = |name: &str, kind: &str| item.get(name)?.get(kind)?.as_str();
+    let read = || Some((STANDARD.decode(attribute("value", "B")?).ok()?, attribute("expires_at", "N")?.parse().ok()?));
+    let foreign = || Error::new(ErrorKind::Protocol, format!("an item of the DynamoDB table `{table}` has no `value` and `expires_at`"));
+    read().map(Some).ok_or_else(foreign)
+}
+
+/// A signed request.
+///
+/// # Errors
+/// [`Configuration`](ErrorKind::Configuration): the credentials cannot stand in a header.
+pub(super) fn request(settings: &Settings, credentials: &Credentials, operation: &str, body: &Json, now_ms: u64) -> Result<HttpRequest> {
+    let body = body.to_string().into_bytes();
+    let target = format!("{API}.{operation}");
+    let fields = [("content-type", "application/x-amz-json-1.0"), ("x-amz-target", target.as_str())];
+    // The crate's own words could quote a credential: they are left out.
+    let malformed = || Error::new(ErrorKind::Configuration, "a request to DynamoDB cannot be signed with these `AWS_…` variables");
+    let identity = credentials.clone().into();
+    let parameters = SigningParams::builder()
+        .identity(&identity)
+        .region(&settings.region)
+        .name("dynamodb")
+        .time(UNIX_EPOCH + Duration::from_millis(now_ms))
+        .settings(SigningSettings::default())
+        .build()
+        .map_err(|_| malformed())?
+        .into();
+    let unsigned = SignableRequest::new("POST", &settings.endpoint, fields.into_iter(), SignableBody::Bytes(&body));
+    let (signature, _) = unsigned.and_then(|request| sign(request, &parameters)).map_err(|_| malformed())?.into_parts();
+    let mut headers: Headers = fields.into_iter().collect();
+    for (name, value) in signature.headers() {
+        headers.append(name, value);
+    }
+    Ok(HttpRequest {
+        method: "POST".to_owned(),
+        url: settings.endpoint.clone(),
+        headers,
+        body,
+        deadline_ms: now_ms.saturating_add(TIMEOUT_MS),
+        max_response_bytes: LONGEST_ANSWER_BYTES,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_is_read_as_it_was_written() {
+        let written = put_item("t", "k", b"\0\xff", 17);
+        let body = json!({ "Item": written["Item"] }).to_string();
+        assert_eq!(item("t", body.as_bytes()).unwrap(), Some((vec![0, 0xff], 17)));
+        assert_eq!(item("t", b"{}").unwrap(), None);
+        for foreign in [
+            r#"{"Item":{}}"#,
+            r#"{"Item":{"value":{"S":"x"},"expires_at":{"N":"1"}}}"#,
+            r#"{"Item":{"value":{"B":"!"},"expires_at":{"N":"1"}}}"#,
+            "<html>",
+            "",
+        ] {
+            assert_eq!(item("t", foreign.as_bytes()).unwrap_err().kind, ErrorKind::Protocol, "{foreign}");
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! A server of somebody else's, started for a test: it can be killed without a warning and started again.
+
+use std::{
+    env, fs,
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    thread,
+    time::{Duration, Instant},
+};
+
+use crate::case::root;
+
+/// How long a server may take to come up.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Makes the command that starts a server in a folder, on a port.
+type Start = dyn Fn(&Path, u16) -> Command + Send;
+
+/// A running server with a folder of its own; ends with the value.
+pub struct Process {
+    child: Child,
+    folder: tempfile::TempDir,
+    command: Box<Start>,
+    /// Where it listens.
+    pub port: u16,
+}
+
+impl Process {
+    /// Starts a server; `command` is told its folder, which is also where it starts, and the port of 127.0.0.1 to listen on.
+    ///
+    /// # Panics
+    /// Where it cannot be started, or does not come up.
+    #[must_use]
+    pub fn start(command: impl Fn(&Path, u16) -> Command + Send + 'static) -> Self {
+        let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        let port = free_port();
+        let child = spawn(command(folder.path(), port), folder.path());
+        let mut process = Self { child, folder, command: Box::new(command), port };
+        process.wait();
+        process
+    }
+
+    /// Ends the server without a warning; its folder stays.
+    ///
+    /// # Panics
+    /// Where that fails.
+    pub fn kill(&mut self) {
+        self.child.kill().and_then(|()| self.child.wait()).unwrap_or_else(|error| panic!("{error}"));
+    }
+
+    /// Starts the server again after [`kill`](Self::kill), on the same port and folder.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    pub fn restart(&mut self) {
+        self.child = spawn((self.command)(self.folder.path(), self.port), self.folder.path());
+        self.wait();
+    }
+
+    fn wait(&mut self) {
+        let started = Instant::now();
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            let ended = self.child.try_wait().ok().flatten();
+            let log = || fs::read_to_string(self.folder.path().join("log")).unwrap_or_default();
+            assert!(ended.is_none() && started.elapsed() < PATIENCE, "a server does not come up ({ended:?}):\n{}", log());
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        drop(self.child.kill().and_then(|()| self.child.wait()));
+    }
+}
+
+/// A file below where `scripts/setup` installs.
+///
+/// # Panics
+/// Where it is not there.
+#[must_use]
+pub fn tool(path: &str) -> PathBuf {
+    let tools = env::var_os("MILLRACE_TEST_TOOLS").map_or_else(|| root().join("target/tools"), PathBuf::from);
+    let file = tools.join(path);
+    assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
+    file
+}
+
+fn spawn(mut command: Command, folder: &Path) -> Child {
+    let log = fs::File::create(folder.join("log")).unwrap_or_else(|error| panic!("{error}"));
+    let log_too = log.try_clone().unwrap_or_else(|error| panic!("{error}"));
+    command.current_dir(folder).stdin(Stdio::null()).stdout(log).stderr(log_too);
+    command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+    listener.unwrap_or_else(|error| panic!("{error}")).port()
+}
