@@ -14,6 +14,7 @@ pub mod direct;
 pub mod dynalite;
 pub mod local;
 pub mod process;
+pub mod redis;
 pub mod scripted;
 pub mod sqld;
 pub mod worker;

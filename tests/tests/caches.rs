@@ -3,5 +3,7 @@
 
 #[path = "caches/dynamodb.rs"]
 mod dynamodb;
+#[path = "caches/redis.rs"]
+mod redis;
 #[path = "caches/support.rs"]
 mod support;

@@ -16,6 +16,7 @@
 //! |---|---|---|
 //! | [`memory_cache`] | `memory-cache`, on by default | every host |
 //! | `dynamodb_cache` | `dynamodb-cache` | native hosts |
+//! | `redis_cache` | `redis-cache` | native hosts |
 //! | `tiered_cache`: memory in front of another | `tiered-cache` | native hosts |
 
 pub mod d1;
@@ -27,6 +28,8 @@ pub mod libsql;
 #[cfg(feature = "memory-cache")]
 pub mod memory_cache;
 mod pragma;
+#[cfg(feature = "redis-cache")]
+pub mod redis_cache;
 mod remote;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;

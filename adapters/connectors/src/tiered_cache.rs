@@ -6,7 +6,7 @@
 //! A store that is slow or down never holds up a call for long: after a second it counts as failed, and after a failure it is left alone
 //! for [`REST_MS`], during which the memory serves. So a dead store costs one call a second every five, not each call.
 
-use std::{cell::Cell, future::Future, pin::pin, rc::Rc};
+use std::{cell::Cell, rc::Rc};
 
 use futures_util::future::{Either, select};
 use millrace_core::{
@@ -41,11 +41,11 @@ impl TieredCache {
     }
 
     /// Asks the store. `None` where it rests.
-    async fn ask<T>(&self, work: impl Future<Output = Result<T>>) -> Result<Option<T>> {
+    async fn ask<'a, T>(&'a self, question: impl FnOnce() -> LocalFuture<'a, Result<T>>) -> Result<Option<T>> {
         if self.clock.now_ms() < self.rests_until_ms.get() {
             return Ok(None);
         }
-        let error = match select(pin!(work), self.clock.sleep(PATIENCE_MS)).await {
+        let error = match select(question(), self.clock.sleep(PATIENCE_MS)).await {
             Either::Left((Ok(value), _)) => return Ok(Some(value)),
             Either::Left((Err(error), _)) => error,
             Either::Right(_) => Error::new(ErrorKind::TimedOut, format!("{} gave no answer within {PATIENCE_MS} ms", self.name)),
@@ -61,7 +61,7 @@ impl KvCache for TieredCache {
             if let Some(value) = self.memory.get(key).await? {
                 return Ok(Some(value));
             }
-            let Some(entry) = self.ask(self.store.get(key)).await?.flatten() else { return Ok(None) };
+            let Some(entry) = self.ask(|| self.store.get(key)).await?.flatten() else { return Ok(None) };
             let Some((expires_ms, value)) = entry.split_first_chunk::<STAMP_BYTES>() else {
                 let message = format!("{} holds a value that Millrace has not written", self.name);
                 return Err(Error::new(ErrorKind::Protocol, message));
@@ -85,7 +85,7 @@ impl KvCache for TieredCache {
             entry.extend_from_slice(&expires_ms.to_le_bytes());
             entry.extend_from_slice(&value);
             self.memory.put(key, value, ttl_s).await?;
-            self.ask(self.store.put(key, entry, ttl_s)).await.map(|_| ())
+            self.ask(|| self.store.put(key, entry, ttl_s)).await.map(|_| ())
         })
     }
 }

@@ -4,15 +4,17 @@
 //! |---|---|
 //! | not set, empty, `memory` | in the isolate's memory |
 //! | `dynamodb:TABLE` | in a DynamoDB table, the isolate's memory in front |
+//! | `redis://…`, `rediss://…` | in a Redis server, the isolate's memory in front |
 //!
 //! In goes the deployment's variables, out comes a [`CacheChoice`], read once when a process starts: what is wrong is told before anything is
 //! served. Each isolate [`open`](CacheChoice::open)s a cache of its own from it.
 
-use std::rc::Rc;
+use std::{path::PathBuf, rc::Rc};
 
 use millrace_connectors::{
     dynamodb_cache::{DynamoDbCache, Settings as DynamoDbSettings},
     memory_cache::{DEFAULT_CAPACITY_BYTES, MemoryCache},
+    redis_cache::{Address, RedisCache},
     tiered_cache::TieredCache,
 };
 use millrace_core::{
@@ -20,7 +22,7 @@ use millrace_core::{
     ports::{Clock, Env, KvCache},
 };
 
-use crate::http_client::NativeHttpClient;
+use crate::{dialer::NativeDialer, http_client::NativeHttpClient};
 
 /// The variable that names the cache.
 pub const VARIABLE: &str = "MILLRACE_CACHE";
@@ -33,6 +35,8 @@ pub enum CacheChoice {
     Memory,
     /// A DynamoDB table behind the isolate's memory.
     DynamoDb(DynamoDbSettings),
+    /// A Redis server behind the isolate's memory.
+    Redis(Address),
 }
 
 impl CacheChoice {
@@ -47,14 +51,15 @@ impl CacheChoice {
         let choice = match text.split_once(':') {
             None if matches!(text, "" | "memory") => Ok(Self::Memory),
             Some(("dynamodb", table)) => DynamoDbSettings::of(table, env).map(Self::DynamoDb),
-            _ => Err(Error::new(ErrorKind::Configuration, "use `memory` or `dynamodb:TABLE`")),
+            Some(("redis" | "rediss", _)) => Address::parse(text).map(Self::Redis),
+            _ => Err(Error::new(ErrorKind::Configuration, "use `memory`, `dynamodb:TABLE`, `redis://…` or `rediss://…`")),
         };
         choice.map_err(|error| Error::new(error.kind, format!("the variable `{VARIABLE}` does not work: {}", error.message)))
     }
 
-    /// The cache of one isolate; connects to nothing yet.
+    /// The cache of one isolate; connects to nothing yet. `base` is the folder that a relative path of a file with certificates is below.
     #[must_use]
-    pub fn open(&self, clock: Rc<dyn Clock>) -> Rc<dyn KvCache> {
+    pub fn open(&self, base: PathBuf, clock: Rc<dyn Clock>) -> Rc<dyn KvCache> {
         let memory = MemoryCache::new(DEFAULT_CAPACITY_BYTES, clock.clone());
         match self {
             Self::Memory => Rc::new(memory),
@@ -64,6 +69,11 @@ impl CacheChoice {
                 let http = Rc::new(NativeHttpClient::new(clock.clone()));
                 let store = DynamoDbCache::new(settings.clone(), http, clock.clone());
                 Rc::new(TieredCache::new(memory, Rc::new(store), name, clock))
+            }
+            Self::Redis(address) => {
+                let dialer = Rc::new(NativeDialer::new(base, clock.clone()));
+                let store = RedisCache::new(address.clone(), dialer, clock.clone());
+                Rc::new(TieredCache::new(memory, Rc::new(store), address.name().to_owned(), clock))
             }
         }
     }
@@ -87,14 +97,21 @@ mod tests {
         let table = choice(&[&[(VARIABLE, "dynamodb:millrace-cache")][..], &aws].concat()).unwrap();
         assert!(matches!(&table, CacheChoice::DynamoDb(settings) if settings.table() == "millrace-cache"));
         assert!(!format!("{table:?}").contains("hunter2"));
+        let redis = choice(&[(VARIABLE, "redis://:hunter2@localhost")]).unwrap();
+        assert!(matches!(&redis, CacheChoice::Redis(address) if address.name() == "the Redis server `localhost:6379`"));
+        assert!(!format!("{redis:?}").contains("hunter2"));
     }
 
     #[test]
     fn what_is_wrong_is_named_without_the_value() {
         let cases = [
-            ("hunter2", "the variable `MILLRACE_CACHE` does not work: use `memory` or `dynamodb:TABLE`"),
+            ("hunter2", "the variable `MILLRACE_CACHE` does not work: use `memory`, `dynamodb:TABLE`, `redis://…` or `rediss://…`"),
             ("memory:hunter2", "use `memory`"),
             ("dynamo:hunter2", "use `memory`"),
+            (
+                "redis://:hunter2@a/x",
+                "the variable `MILLRACE_CACHE` does not work: the address of a Redis server has a database that is no number",
+            ),
             ("dynamodb:", "a DynamoDB table's name has"),
             (
                 "dynamodb:hunter2",

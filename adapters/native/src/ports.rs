@@ -19,8 +19,8 @@ pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &
     let clock: Rc<dyn Clock> = Rc::new(SystemClock);
     Ports {
         http: Rc::new(NativeHttpClient::new(clock.clone())),
+        cache: cache.open(base.clone(), clock.clone()),
         connectors: Rc::new(NativeConnectors::new(base, clock.clone())),
-        cache: cache.open(clock.clone()),
         scripts: Rc::new(Engine::new()),
         clock,
         random: Rc::new(SystemRandom),

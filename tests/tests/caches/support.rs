@@ -30,7 +30,7 @@ pub(crate) struct Isolate {
 impl Isolate {
     pub(crate) fn new(env: &Env) -> Self {
         let choice = CacheChoice::of(&env.iter().cloned().collect::<Variables>()).unwrap();
-        Self { cache: choice.open(Rc::new(SystemClock)), runtime: runtime() }
+        Self { cache: choice.open(PathBuf::from("/"), Rc::new(SystemClock)), runtime: runtime() }
     }
 
     pub(crate) fn get(&self, key: &str) -> Result<Option<Vec<u8>>> {

@@ -1,0 +1,145 @@
+//! A cache in a Redis server, or one that speaks its protocol (Valkey, ElastiCache), for hosts whose memory does not last.
+//!
+//! In goes a key and a value, out comes the value while its time is not over, which the server keeps: `GET` and `SET … EX`, under `millrace:` and
+//! the key, in RESP2 over the port [`Dialer`].
+//!
+//! A connection is logged in once and used again. Before that it is looked at: one that the server has closed, or on which something came that nobody
+//! asked for, is thrown away. One that breaks under a command is replaced once; both commands may safely be sent twice. A call that is given up takes
+//! its connection along. The cache in front ([`tiered_cache`](crate::tiered_cache)) bounds how long a command takes.
+//!
+//! # What it refuses
+//!
+//! A value beyond 4 MiB is not stored, and a line at level `debug` says so. A cluster that sends clients elsewhere (`MOVED`) is an error.
+//!
+//! Protocol: <https://redis.io/docs/latest/develop/reference/protocol-spec/>.
+
+mod address;
+mod failure;
+mod wire;
+
+use std::{cell::RefCell, future::poll_fn, rc::Rc, task::Poll};
+
+use millrace_core::{
+    Error, ErrorKind, Result,
+    ports::{ByteStream, Clock, Dialer, KvCache, LocalFuture, Roots, Tls, Verify},
+};
+
+pub use address::Address;
+use wire::Reply;
+
+/// The longest value, in bytes.
+const LARGEST_VALUE_BYTES: usize = 4 << 20;
+/// How long connecting and the TLS handshake may take, in milliseconds.
+const CONNECT_MS: u64 = 1000;
+/// How many connections are kept for later; several calls of an isolate may be under way at once.
+const MOST_IDLE: usize = 4;
+/// Before every key: a database may be shared with something else.
+const PREFIX: &str = "millrace:";
+
+/// A database of a server as a cache.
+pub struct RedisCache {
+    address: Address,
+    dialer: Rc<dyn Dialer>,
+    clock: Rc<dyn Clock>,
+    idle: RefCell<Vec<Box<dyn ByteStream>>>,
+}
+
+impl RedisCache {
+    /// Makes a cache; connects at the first command.
+    #[must_use]
+    pub fn new(address: Address, dialer: Rc<dyn Dialer>, clock: Rc<dyn Clock>) -> Self {
+        Self { address, dialer, clock, idle: RefCell::default() }
+    }
+
+    /// Sends a command and reads its reply.
+    async fn command(&self, words: &[&[u8]]) -> Result<Reply> {
+        if let Some(stream) = self.still_open().await {
+            match self.exchange(stream, words).await {
+                // The server may have closed it a moment ago.
+                Err(error) if error.kind == ErrorKind::Unavailable => {}
+                outcome => return outcome,
+            }
+        }
+        let stream = self.connect().await?;
+        self.exchange(stream, words).await
+    }
+
+    /// Sends a command, and keeps the connection where a reply came.
+    async fn exchange(&self, mut stream: Box<dyn ByteStream>, words: &[&[u8]]) -> Result<Reply> {
+        let reply = wire::exchange(&mut *stream, words, LARGEST_VALUE_BYTES).await?;
+        let mut idle = self.idle.borrow_mut();
+        if idle.len() < MOST_IDLE {
+            idle.push(stream);
+        }
+        Ok(reply)
+    }
+
+    /// A connection that was used before and on which the server is silent, as it has to be.
+    async fn still_open(&self) -> Option<Box<dyn ByteStream>> {
+        loop {
+            let mut stream = self.idle.borrow_mut().pop()?;
+            let mut byte = [0];
+            let silent = poll_fn(|context| Poll::Ready(stream.poll_read(context, &mut byte).is_pending())).await;
+            if silent {
+                return Some(stream);
+            }
+        }
+    }
+
+    async fn connect(&self) -> Result<Box<dyn ByteStream>> {
+        let Address { host, port, tls, user, password, database, .. } = &self.address;
+        let deadline_ms = self.clock.now_ms().saturating_add(CONNECT_MS);
+        let mut stream = self.dialer.dial(host, *port, deadline_ms).await?;
+        if *tls {
+            let roots = self.address.ca_file.clone().map_or(Roots::Host, Roots::File);
+            stream = stream.start_tls(Tls { server_name: host.clone(), roots, verify: Verify::Full }, deadline_ms).await?;
+        }
+        if let Some(password) = password {
+            let words = [Some("AUTH"), user.as_deref(), Some(password.expose())];
+            let words: Vec<&[u8]> = words.into_iter().flatten().map(str::as_bytes).collect();
+            self.done(&wire::exchange(&mut *stream, &words, 0).await?)?;
+        }
+        if *database > 0 {
+            self.done(&wire::exchange(&mut *stream, &[b"SELECT", database.to_string().as_bytes()], 0).await?)?;
+        }
+        Ok(stream)
+    }
+
+    /// Takes a reply that has to be `OK`.
+    fn done(&self, reply: &Reply) -> Result<()> {
+        match reply {
+            Reply::Done => Ok(()),
+            Reply::Refused(words) => Err(failure::of(&self.address.name, words)),
+            Reply::Value(_) | Reply::Nothing => Err(self.unexpected()),
+        }
+    }
+
+    fn unexpected(&self) -> Error {
+        Error::new(ErrorKind::Protocol, format!("{} gave the reply of another command", self.address.name))
+    }
+}
+
+impl KvCache for RedisCache {
+    fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(async move {
+            match self.command(&[b"GET", format!("{PREFIX}{key}").as_bytes()]).await? {
+                Reply::Value(value) => Ok(Some(value)),
+                Reply::Nothing => Ok(None),
+                Reply::Refused(words) => Err(failure::of(&self.address.name, &words)),
+                Reply::Done => Err(self.unexpected()),
+            }
+        })
+    }
+
+    fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if value.len() > LARGEST_VALUE_BYTES {
+                tracing::debug!(bytes = value.len(), limit = LARGEST_VALUE_BYTES, "a result is too large and is not stored in Redis");
+                return Ok(());
+            }
+            let (key, ttl_s) = (format!("{PREFIX}{key}"), ttl_s.max(1).to_string());
+            let reply = self.command(&[b"SET", key.as_bytes(), &value, b"EX", ttl_s.as_bytes()]).await?;
+            self.done(&reply)
+        })
+    }
+}
