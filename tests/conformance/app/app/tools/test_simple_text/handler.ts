@@ -1,0 +1,3 @@
+export default function () {
+  return "This is a simple text response for testing.";
+}

@@ -1,0 +1,3 @@
+export default function () {
+  return "Nothing had to be asked.";
+}

