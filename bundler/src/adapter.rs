@@ -26,13 +26,14 @@ pub(crate) static ADAPTER: Record = Record {
     doc: "One connection. `{{ env.X }}` works in every text of the file.",
     fields: &[
         Field::new("name", Shape::Text, "The name that tools `use`; without it, the file's name."),
-        Field::new("connector", Shape::Text, "What it connects to: `sqlite`, `libsql` or `d1`.").required(),
+        Field::new("connector", Shape::Text, "What it connects to: `sqlite`, `libsql`, `d1` or `postgres`.").required(),
         Field::new(
             "connection_string",
             Shape::Text,
             "Where to connect. For `sqlite` a file, relative to the app's folder, or `:memory:`; for `libsql` `libsql://host`, \
              `https://host` or `http://host:port`; for `d1` \
-             `d1://ACCOUNT_ID/DATABASE_ID`, or in a Worker the name of a binding, `d1:DB`.",
+             `d1://ACCOUNT_ID/DATABASE_ID`, or in a Worker the name of a binding, `d1:DB`; for `postgres` `postgres://user:password@host/database`, \
+             or in a Worker the name of a Hyperdrive, `hyperdrive:BINDING`.",
         )
         .required(),
         Field::new(
@@ -40,7 +41,8 @@ pub(crate) static ADAPTER: Record = Record {
             Shape::Map(&Shape::Scalar),
             "`timeout` (of one statement, `30s`), `max_rows` (`10000`), `read_only` (`false`); for `sqlite` also `seed` (a file of SQL, relative to \
              this file, that fills a database which does not exist yet), `create`, `busy_timeout`, `foreign_keys`, `journal_mode`, \
-             `statement_cache`; for `libsql` `auth_token` (or `authToken`, or `jwt`) and `tls`; for `d1` `api_token` and `base_url`.",
+             `statement_cache`; for `libsql` `auth_token` (or `authToken`, or `jwt`) and `tls`; for `d1` `api_token` and `base_url`; for `postgres` \
+             `ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert` and others.",
         ),
         Field::new(
             "fallback",
@@ -71,6 +73,20 @@ fn own_options(connector: &str) -> Option<&'static [&'static str]> {
         "sqlite" => Some(&["busy_timeout", "create", "foreign_keys", "journal_mode", "seed", "statement_cache"]),
         "libsql" => Some(&["authToken", "auth_token", "jwt", "tls"]),
         "d1" => Some(&["api_token", "base_url"]),
+        "postgres" => Some(&[
+            "application_name",
+            "ca_certificate",
+            "channel_binding",
+            "connect_timeout",
+            "max_connections",
+            "options",
+            "password",
+            "search_path",
+            "sslmode",
+            "sslrootcert",
+            "timezone",
+            "user",
+        ]),
         _ => None,
     }
 }

@@ -7,6 +7,8 @@ use std::{
 
 use serde_json::json;
 
+use crate::postgres::Wanted;
+
 /// The workspace's folder.
 #[must_use]
 pub fn root() -> PathBuf {
@@ -15,6 +17,7 @@ pub fn root() -> PathBuf {
 }
 
 /// A folder of cases.
+#[derive(Default)]
 pub struct Group {
     /// Its name.
     pub name: String,
@@ -24,6 +27,8 @@ pub struct Group {
     pub env: Vec<(String, String)>,
     /// SQL of the database `shop.db`, to be made beside the app.
     pub database: Option<String>,
+    /// A database on a PostgreSQL server, to be made with the group's installation.
+    pub postgres: Option<Wanted>,
     /// The cases, by name.
     pub cases: Vec<Case>,
 }
@@ -75,6 +80,9 @@ impl Group {
         if let Some(sql) = &self.database {
             let database = rusqlite::Connection::open(folder.path().join("shop.db")).and_then(|database| database.execute_batch(sql));
             database.unwrap_or_else(|error| panic!("{}/database.sql: {error}", self.name));
+        }
+        if let Some(wanted) = &self.postgres {
+            wanted.make();
         }
         folder
     }
@@ -167,13 +175,10 @@ fn group(folder: &Path) -> Group {
         .map(|path| case(path))
         .collect();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
-    Group {
-        name: name(folder),
-        app,
-        env: fs::read_to_string(folder.join("env")).unwrap_or_default().lines().filter_map(variable).collect(),
-        database: fs::read_to_string(folder.join("database.sql")).ok(),
-        cases,
-    }
+    let mut env: Vec<_> = fs::read_to_string(folder.join("env")).unwrap_or_default().lines().filter_map(variable).collect();
+    let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(Wanted::new);
+    env.extend(postgres.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
+    Group { name: name(folder), app, env, postgres, database: fs::read_to_string(folder.join("database.sql")).ok(), cases }
 }
 
 fn case(file: &Path) -> Case {

@@ -1,6 +1,11 @@
 //! An adapter's connection as a native host opens it, called from a test that is not asynchronous.
 
-use std::{future::Future, path::PathBuf, rc::Rc};
+use std::{
+    future::{Future, poll_fn},
+    path::PathBuf,
+    rc::Rc,
+    task::Poll,
+};
 
 use millrace_core::{
     Error, Result,
@@ -46,6 +51,32 @@ impl Database {
     pub fn run_with(&self, query: &Query<'_>) -> Result<Rows> {
         let deadline_ms = SystemClock.now_ms() + query.deadline_ms;
         self.wait(self.connector.query(Query { deadline_ms, ..query.clone() }))
+    }
+
+    /// Runs queries at the same time.
+    ///
+    /// # Errors
+    /// The connector's, each in its place.
+    pub fn run_all(&self, queries: &[Query<'_>]) -> Vec<Result<Rows>> {
+        let mut running: Vec<_> = queries
+            .iter()
+            .map(|query| {
+                let deadline_ms = SystemClock.now_ms() + query.deadline_ms;
+                self.connector.query(Query { deadline_ms, ..query.clone() })
+            })
+            .collect();
+        let mut done: Vec<Option<Result<Rows>>> = queries.iter().map(|_| None).collect();
+        self.wait(poll_fn(|context| {
+            for (future, place) in running.iter_mut().zip(&mut done) {
+                if place.is_none()
+                    && let Poll::Ready(outcome) = future.as_mut().poll(context)
+                {
+                    *place = Some(outcome);
+                }
+            }
+            if done.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+        }));
+        done.into_iter().flatten().collect()
     }
 
     /// The rows of a statement.

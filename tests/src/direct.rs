@@ -9,7 +9,7 @@ use millrace_core::{
     headers::Headers,
     protocol::{Body, Request},
 };
-use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, connectors::NAMES, env::Variables, ports, wait_until::Tasks};
 
 use crate::case::{Exchange, Group, answer};
 
@@ -19,7 +19,7 @@ use crate::case::{Exchange, Group, answer};
 /// Where the app has errors.
 #[must_use]
 pub fn compile(folder: &Path) -> App {
-    let options = millrace_bundler::Options { connectors: vec!["sqlite".to_owned()] };
+    let options = millrace_bundler::Options { connectors: NAMES.iter().map(|name| (*name).to_owned()).collect() };
     let report = millrace_bundler::bundle(folder, &options);
     let problems = millrace_bundler::render(folder, &report.diagnostics, false);
     report.app.unwrap_or_else(|| panic!("{}\n{problems}", folder.display()))

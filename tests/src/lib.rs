@@ -1,7 +1,8 @@
 //! The corpus: cases as data, run through every host, the same bytes everywhere.
 //!
 //! A *group* is a folder under `tests/cases/`: an app (`app/`, or `app.link` with the path of one), variables (`env`), a database
-//! (`database.sql`, made as `shop.db` beside the app), and cases. A *case* is a file `NAME.http` with requests and a file `NAME.out` with the answers;
+//! (`database.sql`, made as `shop.db` beside the app; `postgres.sql`, made on a PostgreSQL server whose address is the
+//! variable `DATABASE_URL`), and cases. A *case* is a file `NAME.http` with requests and a file `NAME.out` with the answers;
 //! its requests run in order, and so do the cases of a group, on one instance of the app.
 //!
 //! A request is raw HTTP (method and path, header fields, a blank line, the body) or a shorthand, `CALL TOOL ARGUMENTS` for a
@@ -13,6 +14,7 @@ pub mod database;
 pub mod direct;
 pub mod dynalite;
 pub mod local;
+pub mod postgres;
 pub mod process;
 pub mod redis;
 pub mod scripted;

@@ -23,7 +23,7 @@ fn installed(path: &str) -> PathBuf {
 }
 
 fn fixtures() -> Group {
-    Group { name: "conformance".to_owned(), app: root().join("tests/conformance/app"), env: Vec::new(), database: None, cases: Vec::new() }
+    Group { name: "conformance".to_owned(), app: root().join("tests/conformance/app"), ..Group::default() }
 }
 
 fn expected_failures(revision: &str) -> PathBuf {

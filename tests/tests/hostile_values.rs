@@ -40,7 +40,7 @@ async fn rows(endpoint: &Endpoint, tool: &str, arguments: Json) -> Vec<Json> {
 
 #[test]
 fn every_value_comes_back_through_every_form() {
-    let group = Group { name: "hostile".into(), app: root().join("tests/hostile/app"), env: Vec::new(), database: None, cases: Vec::new() };
+    let group = Group { name: "hostile".into(), app: root().join("tests/hostile/app"), ..Group::default() };
     let folder = group.install();
     let app = compile(folder.path());
     let tools: Vec<String> = app.tools.iter().map(|tool| tool.name.clone()).collect();

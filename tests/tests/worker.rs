@@ -9,7 +9,8 @@ const AT_A_TIME: usize = 3;
 
 /// The differences of every group, whichever thread ran it.
 fn differences(check: impl Fn(&Group) -> Vec<String> + Sync) -> Vec<String> {
-    let left = Mutex::new(groups().into_iter());
+    // A Worker has no connector `postgres`.
+    let left = Mutex::new(groups().into_iter().filter(|group| group.postgres.is_none()));
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..AT_A_TIME {

@@ -8,6 +8,7 @@
 //! | [`d1`] | | every host: it speaks HTTP |
 //! | [`d1_binding`] | | what the Worker's own binding to D1 needs; the binding itself is that host's |
 //! | [`libsql`] | | every host: it speaks HTTP |
+//! | [`postgres`] | `postgres`, on by default | every host that has a `Dialer` |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
 //!
 //! Beside them are the caches, each a [`KvCache`](millrace_core::ports::KvCache):
@@ -27,6 +28,8 @@ mod json_text;
 pub mod libsql;
 #[cfg(feature = "memory-cache")]
 pub mod memory_cache;
+#[cfg(feature = "postgres")]
+pub mod postgres;
 mod pragma;
 #[cfg(feature = "redis-cache")]
 pub mod redis_cache;

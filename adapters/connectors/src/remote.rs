@@ -17,7 +17,7 @@ pub(crate) use retry::Outcome;
 pub(crate) use retry::{Failure, Retry};
 pub(crate) use statement::{Effect, check, with_parameters};
 pub(crate) use url::Url;
-#[cfg(feature = "redis-cache")]
+#[cfg(any(feature = "postgres", feature = "redis-cache"))]
 pub(crate) use url::percent_decoded;
 
 /// Room for what surrounds the cells of a response, in bytes.

@@ -2,21 +2,27 @@
 
 use std::{path::PathBuf, rc::Rc};
 
-use millrace_connectors::{d1::D1, libsql::Libsql, sqlite::Sqlite};
+use millrace_connectors::{
+    d1::D1,
+    libsql::Libsql,
+    postgres::{Lifetime, Postgres},
+    sqlite::Sqlite,
+};
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Connection, Connector, Connectors, HttpClient, Random},
+    ports::{Clock, Connection, Connector, Connectors, Dialer, HttpClient, Random},
 };
 
-use crate::{http_client::NativeHttpClient, random::SystemRandom};
+use crate::{dialer::NativeDialer, http_client::NativeHttpClient, random::SystemRandom};
 
 /// Their names, as `connector:` of an adapter has them.
-pub const NAMES: &[&str] = &["sqlite", "libsql", "d1"];
+pub const NAMES: &[&str] = &["sqlite", "libsql", "d1", "postgres"];
 
 /// Opens connections of one isolate.
 pub struct NativeConnectors {
     base: PathBuf,
     http: Rc<dyn HttpClient>,
+    dialer: Rc<dyn Dialer>,
     clock: Rc<dyn Clock>,
     random: Rc<dyn Random>,
 }
@@ -26,7 +32,9 @@ impl NativeConnectors {
     #[must_use]
     pub fn new(base: PathBuf, clock: Rc<dyn Clock>) -> Self {
         // A client of its own: what scripts fetch does not take the databases' connections.
-        Self { base, http: Rc::new(NativeHttpClient::new(clock.clone())), clock, random: Rc::new(SystemRandom) }
+        let http = Rc::new(NativeHttpClient::new(clock.clone()));
+        let dialer = Rc::new(NativeDialer::new(base.clone(), clock.clone()));
+        Self { base, http, dialer, clock, random: Rc::new(SystemRandom) }
     }
 }
 
@@ -36,6 +44,10 @@ impl Connectors for NativeConnectors {
             "sqlite" => Ok(Rc::new(Sqlite::open(connection, &self.base, self.clock.clone())?)),
             "libsql" => Ok(Rc::new(Libsql::open(&connection, self.http.clone(), self.clock.clone(), self.random.clone())?)),
             "d1" => Ok(Rc::new(D1::open(&connection, self.http.clone(), self.clock.clone(), self.random.clone())?)),
+            "postgres" => {
+                let (dialer, clock, random) = (self.dialer.clone(), self.clock.clone(), self.random.clone());
+                Ok(Rc::new(Postgres::open(&connection, Lifetime::Isolate, dialer, clock, random)?))
+            }
             other => Err(Error::new(
                 ErrorKind::Configuration,
                 format!(

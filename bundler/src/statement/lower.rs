@@ -286,10 +286,15 @@ impl<'a> Lowering<'a> {
         let kind = match value.kind {
             // Only where PostgreSQL takes an array of its own does a list stay one; elsewhere it is a JSON document.
             Some(InputKind::Array) if !native => Some(InputKind::Json),
+            // What only the call knows may be a list there, too.
+            None if native => Some(InputKind::Array),
             kind => kind,
         };
-        let cast = self.needs_type(token).then(|| postgres_type(kind));
-        self.bind(Bind::Value { source: value.source, kind }, slot, cast);
+        let cast = match native && self.takes_any_elements(token) {
+            true => Some(format!("{}[]", postgres_type(value.elements.flatten()))),
+            false => self.needs_type(token).then(|| postgres_type(kind).to_owned()),
+        };
+        self.bind(Bind::Value { source: value.source, kind }, slot, cast.as_deref());
     }
 
     fn bind(&mut self, bind: Bind, slot: Slot, cast: Option<&str>) {

@@ -48,7 +48,7 @@ impl Lowering<'_> {
             && self.tokens.is_any_word(before.and_then(|open| self.tokens.before(open)), words)
     }
 
-    /// Whether PostgreSQL takes an array of its own here: `ANY({{ inputs.ids }})`, `{{ inputs.ids }}::int[]`.
+    /// Whether PostgreSQL takes an array of its own here: `ANY({{ inputs.ids }})`, `{{ inputs.ids }}::int[]`, `tags && {{ inputs.tags }}`.
     pub(super) fn takes_array(&self, token: usize) -> bool {
         let colons = self.tokens.after(token).filter(|&at| self.tokens.text(at) == "::");
         let mut last = colons.and_then(|colons| self.tokens.after(colons));
@@ -56,8 +56,23 @@ impl Lowering<'_> {
             last = Some(next);
         }
         let cast = last.is_some_and(|at| self.tokens.is_sign(self.tokens.after(at), b'['));
-        cast || self.is_alone_after(token, &["ANY", "SOME", "ALL", "UNNEST", "CARDINALITY"])
+        cast || self.is_alone_after(token, &["ANY", "SOME", "ALL"])
+            || self.takes_any_elements(token)
+            || self.overlaps(token)
             || (self.tokens.is_sign(self.tokens.before(token), b'(') && self.takes_any_array(token))
+    }
+
+    /// A function of arrays of any type, which PostgreSQL could not find out.
+    pub(super) fn takes_any_elements(&self, token: usize) -> bool {
+        self.is_alone_after(token, &["UNNEST", "CARDINALITY"])
+    }
+
+    /// Whether one side of `&&`, which no JSON document can be.
+    fn overlaps(&self, token: usize) -> bool {
+        let (before, after) = (self.tokens.before(token), self.tokens.after(token));
+        let sign = |at: Option<usize>| self.tokens.is_sign(at, b'&');
+        sign(before) && sign(before.and_then(|at| self.tokens.before(at)))
+            || sign(after) && sign(after.and_then(|at| self.tokens.after(at)))
     }
 
     /// `ANY({{ inputs.ids }}::int[])` is covered by its cast; this is `CAST({{ inputs.ids }} AS int[])`.

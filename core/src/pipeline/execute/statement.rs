@@ -140,9 +140,9 @@ fn bound(run: &Run<'_>, scope: Scope<'_>, bind: &Bind) -> Faulty<Value> {
 fn typed(value: &Json, kind: Option<InputKind>) -> Value {
     match (value, kind) {
         (Json::Null, _) => Value::Null,
-        (_, Some(InputKind::Json | InputKind::Array | InputKind::Object)) | (Json::Array(_) | Json::Object(_), _) => {
-            Value::Json(value.clone())
-        }
+        // Only where the database takes an array of its own does a list have this type; see `Bind::Value`.
+        (Json::Array(elements), Some(InputKind::Array)) => Value::Array(elements.iter().map(element).collect()),
+        (_, Some(InputKind::Json | InputKind::Object)) | (Json::Array(_) | Json::Object(_), _) => Value::Json(value.clone()),
         (Json::Number(number), Some(InputKind::Float)) => number.as_f64().map_or(Value::Null, Value::F64),
         (Json::Number(number), _) => match (number.as_i64(), number.as_u64()) {
             (Some(integer), _) => Value::I64(integer),
@@ -153,6 +153,11 @@ fn typed(value: &Json, kind: Option<InputKind>) -> Value {
         (Json::String(text), Some(InputKind::Datetime | InputKind::Date)) => Value::Timestamp(text.clone()),
         (Json::String(text), _) => Value::Text(text.clone()),
     }
+}
+
+/// An element of an array; a list in it is a dimension.
+fn element(value: &Json) -> Value {
+    typed(value, value.is_array().then_some(InputKind::Array))
 }
 
 #[cfg(test)]
@@ -174,7 +179,10 @@ mod tests {
             (json!("0a"), Some(Uuid), Value::Text("0a".into())),
             (json!("2026-01-01"), Some(Date), Value::Timestamp("2026-01-01".into())),
             (json!("2026-01-01T00:00:00Z"), Some(Datetime), Value::Timestamp("2026-01-01T00:00:00Z".into())),
-            (json!([1]), Some(Array), Value::Json(json!([1]))),
+            (json!([1, "a", null]), Some(Array), Value::Array(vec![Value::I64(1), Value::Text("a".into()), Value::Null])),
+            (json!([[true], []]), Some(Array), Value::Array(vec![Value::Array(vec![Value::Bool(true)]), Value::Array(vec![])])),
+            (json!([{"a": [1]}]), Some(Array), Value::Array(vec![Value::Json(json!({"a": [1]}))])),
+            (json!({"a": 1}), Some(Array), Value::Json(json!({"a": 1}))),
             (json!({"a": 1}), Some(Object), Value::Json(json!({"a": 1}))),
             (json!("x"), Some(InputKind::Json), Value::Json(json!("x"))),
             (json!(null), Some(Int), Value::Null),

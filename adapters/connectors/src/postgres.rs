@@ -1,0 +1,194 @@
+//! `connector: postgres`: PostgreSQL over TCP, with or without a pooler such as pgbouncer or Hyperdrive between.
+//!
+//! In go a statement in PostgreSQL's placeholder style (`$1`, `$2`) and its values; out come rows, or the number of rows that it
+//! changed. A call is one statement, and nothing of it is left on the connection: transactions, `SET`, temporary tables, cursors, `LISTEN`
+//! and `COPY` are refused.
+//!
+//! # One round trip
+//!
+//! A call is one batch of messages that ends with `Sync`: the deadline (`set_config('statement_timeout', …, true)`, which holds for the
+//! batch only), then the statement, unnamed. So nothing has to be kept between two calls, which a pooler would not allow; and a statement
+//! ends at its deadline on the server, too, whoever waits for it. For a read-only adapter the batch stands between `BEGIN READ ONLY` and `COMMIT`.
+//!
+//! # Why not tokio-postgres
+//!
+//! It asks for results in the binary form. That form is different for every type, so a type that a driver does not know (an interval, an
+//! address, a range, one of an extension) cannot even be shown; as text, every type can. Messages and SCRAM are those of the same project's crate
+//! `postgres-protocol`; the connection is polled together with its query, so no task runs beside it.
+//!
+//! # Values
+//!
+//! A number or a truth value has the type that PostgreSQL gives to the same when it is written out in the statement: `integer`, `bigint` or
+//! `numeric`, and `boolean`. Everything else is what a literal in quotes would be: its type comes from its place, and without one it is
+//! text. `Array` becomes an array literal, `Bytes` a `bytea`. See [`bind`] and [`cell`] for both directions.
+//!
+//! # Time
+//!
+//! What was not executed (no connection, one too many, a deadlock) is sent again up to five times within about three seconds, never past the
+//! deadline. A statement that only reads is sent once more where the connection broke under it. A write whose answer got lost is never sent
+//! again, and its error says that the outcome is not known.
+//!
+//! Protocol: <https://www.postgresql.org/docs/current/protocol.html>.
+
+mod address;
+mod array;
+mod bind;
+mod cell;
+mod failure;
+mod login;
+mod pool;
+mod session;
+mod statement;
+mod wire;
+
+use std::{
+    cell::Cell,
+    future::{Future, poll_fn},
+    pin::pin,
+    rc::Rc,
+    task::Poll,
+};
+
+use millrace_core::{
+    Error, ErrorKind, Result,
+    app::Access,
+    ports::{Clock, Connection, Connector, Dialer, LocalFuture, Query, Random},
+    value::Rows,
+};
+
+use crate::remote::{Effect, Failure, Retry, timed_out};
+use address::Address;
+use pool::Pool;
+use session::{Batch, Session};
+
+/// How long connections live.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lifetime {
+    /// As long as their isolate.
+    Isolate,
+    /// As long as a call: where a socket cannot outlive the request that opened it.
+    Call,
+}
+
+/// A PostgreSQL database.
+pub struct Postgres {
+    address: Address,
+    read_only: bool,
+    lifetime: Lifetime,
+    dialer: Rc<dyn Dialer>,
+    clock: Rc<dyn Clock>,
+    retry: Retry,
+    pool: Pool,
+}
+
+/// What a call is doing, for the message of a deadline.
+#[derive(Clone, Copy)]
+enum Phase {
+    Waiting,
+    Connecting,
+    Running,
+}
+
+impl Postgres {
+    /// Reads the settings of an adapter; connects to nothing.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of PostgreSQL's, an unknown option or a wrong value of
+    /// one.
+    pub fn open(
+        connection: &Connection,
+        lifetime: Lifetime,
+        dialer: Rc<dyn Dialer>,
+        clock: Rc<dyn Clock>,
+        random: Rc<dyn Random>,
+    ) -> Result<Self> {
+        let address = Address::parse(connection.connection_string.expose().trim(), &connection.options)?;
+        Ok(Self {
+            pool: Pool::of(address.max_connections),
+            address,
+            read_only: connection.read_only,
+            lifetime,
+            dialer,
+            retry: Retry::new(clock.clone(), random),
+            clock,
+        })
+    }
+
+    async fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        statement::check(query.text)?;
+        let batch = Batch::of(query, self.read_only)?;
+        let phase = Cell::new(Phase::Waiting);
+        // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
+        let effect = Effect { reads: query.access == Access::Read, returns: true };
+        let attempts = self.retry.run(query, effect, async || self.attempt(query, &batch, &phase).await);
+        match within(&*self.clock, query.deadline_ms, attempts).await {
+            Some(outcome) => outcome,
+            None => Err(self.too_late(phase.get())),
+        }
+    }
+
+    async fn attempt(&self, query: &Query<'_>, batch: &Batch, phase: &Cell<Phase>) -> Result<Rows, Failure> {
+        phase.set(Phase::Waiting);
+        let slot = self.pool.slot().await;
+        phase.set(Phase::Connecting);
+        let mut session = match slot.idle(&*self.clock, query.deadline_ms).await {
+            Some(session) => session,
+            None => self.connect(query.deadline_ms).await?,
+        };
+        phase.set(Phase::Running);
+        let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
+        if left_ms == 0 {
+            return Err(Failure::last(timed_out()));
+        }
+        let outcome = session.run(batch, query, left_ms).await;
+        match self.lifetime {
+            Lifetime::Isolate if session.is_usable() => slot.keep(session, self.clock.now_ms()),
+            _ => session.close().await,
+        }
+        outcome
+    }
+
+    async fn connect(&self, deadline_ms: u64) -> Result<Session, Failure> {
+        let until_ms = deadline_ms.min(self.clock.now_ms().saturating_add(self.address.connect_timeout_ms));
+        match within(&*self.clock, until_ms, login::connect(&self.address, &*self.dialer, until_ms)).await {
+            Some(outcome) => outcome,
+            None => Err(Failure::not_executed(self.too_late(Phase::Connecting))),
+        }
+    }
+
+    fn too_late(&self, phase: Phase) -> Error {
+        let Address { host, port, max_connections, .. } = &self.address;
+        match phase {
+            Phase::Waiting => {
+                let message = format!("all {max_connections} connections to PostgreSQL were in use until the deadline");
+                Error::new(ErrorKind::Busy, message)
+            }
+            Phase::Connecting => {
+                Error::new(ErrorKind::Unavailable, format!("PostgreSQL at `{host}:{port}` did not take the connection in time"))
+            }
+            Phase::Running => timed_out(),
+        }
+    }
+}
+
+impl Connector for Postgres {
+    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async move { self.run(&query).await })
+    }
+
+    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        let query = Query { text: "SELECT 1", params: &[], access: Access::Read, deadline_ms, max_rows: 1, max_bytes: 64 };
+        Box::pin(async move { self.run(&query).await.map(|_| ()) })
+    }
+}
+
+/// Waits for a future until a time; `None` past it.
+async fn within<T>(clock: &dyn Clock, until_ms: u64, future: impl Future<Output = T>) -> Option<T> {
+    let mut sleep = clock.sleep(until_ms.saturating_sub(clock.now_ms()));
+    let mut future = pin!(future);
+    poll_fn(|context| match future.as_mut().poll(context) {
+        Poll::Ready(output) => Poll::Ready(Some(output)),
+        Poll::Pending => sleep.as_mut().poll(context).map(|()| None),
+    })
+    .await
+}

@@ -1,0 +1,180 @@
+//! A connection: TCP, TLS where it is asked for, and who we are.
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator as _;
+use millrace_core::{
+    Error, ErrorKind,
+    ports::{ByteStream, Dialer, Tls},
+};
+use postgres_protocol::{
+    authentication::{
+        md5_hash,
+        sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256},
+    },
+    message::{backend::Message, frontend},
+};
+
+use super::{
+    address::{Address, Encryption},
+    failure,
+    session::Session,
+    wire::{Gone, Wire, unknown},
+};
+use crate::remote::Failure;
+
+/// The longest message of a login, in bytes.
+const LONGEST: usize = 1 << 16;
+
+/// Connects and logs in.
+///
+/// # Errors
+/// Whatever fails: nothing was executed, and what another attempt may mend says so.
+pub(super) async fn connect(address: &Address, dialer: &dyn Dialer, until_ms: u64) -> Result<Session, Failure> {
+    let stream = dialer.dial(&address.host, address.port, until_ms).await.map_err(not_yet)?;
+    let (stream, is_encrypted) = encrypt(address, stream, until_ms).await?;
+    let mut wire = Wire::new(stream);
+    let mut startup = BytesMut::new();
+    let settings = address.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let own = [("user", address.user.as_str()), ("database", address.database.as_str()), ("client_encoding", "UTF8"), ("DateStyle", "ISO")];
+    frontend::startup_message(own.into_iter().chain(settings), &mut startup).map_err(unwritable)?;
+    wire.send(&startup).await.map_err(not_yet)?;
+    authenticate(address, &mut wire, is_encrypted).await?;
+    // The number of the process, its key, and what is set, come first.
+    while !matches!(next(&mut wire, address).await?, Message::ReadyForQuery(_)) {}
+    Ok(Session::new(wire))
+}
+
+async fn encrypt(address: &Address, mut stream: Box<dyn ByteStream>, until_ms: u64) -> Result<(Box<dyn ByteStream>, bool), Failure> {
+    let (verify, or_plain) = match address.encryption {
+        Encryption::None => return Ok((stream, false)),
+        Encryption::Preferred(verify) => (verify, true),
+        Encryption::Required(verify) => (verify, false),
+    };
+    let mut request = BytesMut::new();
+    frontend::ssl_request(&mut request);
+    stream.write_all(&request).await.map_err(not_yet)?;
+    // One byte and no more: what an attacker put behind it would be taken for the server's words.
+    let mut answer = [0];
+    match stream.read(&mut answer).await.map_err(not_yet)? {
+        1 if answer == *b"S" => {
+            let tls = Tls { server_name: address.host.clone(), roots: address.roots.clone(), verify };
+            let stream = stream.start_tls(tls, until_ms).await.map_err(|error| match error.kind {
+                ErrorKind::Unavailable => not_yet(error),
+                ErrorKind::Denied => {
+                    let help = "set `ca_certificate` or `sslrootcert`, or `sslmode=require` to go without this check";
+                    Failure::last(Error { message: format!("{}; {help}", error.message), ..error })
+                }
+                _ => Failure::last(error),
+            })?;
+            Ok((stream, true))
+        }
+        1 if answer == *b"N" && or_plain => Ok((stream, false)),
+        1 if answer == *b"N" => {
+            let message = format!(
+                "PostgreSQL at `{}:{}` offers no TLS; where the network between is trusted, set `sslmode=disable`",
+                address.host, address.port
+            );
+            Err(Failure::last(Error::new(ErrorKind::Configuration, message)))
+        }
+        0 => Err(not_yet(Error::new(ErrorKind::Unavailable, "PostgreSQL closed the connection"))),
+        _ => Err(Failure::last(unknown("no answer to a request for TLS"))),
+    }
+}
+
+async fn authenticate(address: &Address, wire: &mut Wire, is_encrypted: bool) -> Result<(), Failure> {
+    let mut proven = !address.demands_proof;
+    loop {
+        let mut answer = BytesMut::new();
+        match next(wire, address).await? {
+            Message::AuthenticationOk if proven => return Ok(()),
+            Message::AuthenticationOk => return Err(unproven()),
+            Message::AuthenticationCleartextPassword if (is_encrypted || address.is_loopback()) && proven => {
+                frontend::password_message(password(address)?.as_bytes(), &mut answer).map_err(unwritable)?;
+            }
+            Message::AuthenticationCleartextPassword => {
+                let message = "PostgreSQL wants the password unencrypted, and the connection has no TLS";
+                return Err(Failure::last(Error::new(ErrorKind::Denied, message)));
+            }
+            Message::AuthenticationMd5Password(body) if proven => {
+                let hash = md5_hash(address.user.as_bytes(), password(address)?.as_bytes(), body.salt());
+                frontend::password_message(hash.as_bytes(), &mut answer).map_err(unwritable)?;
+            }
+            Message::AuthenticationMd5Password(_) => return Err(unproven()),
+            Message::AuthenticationSasl(body) => {
+                let mechanisms: Vec<&str> = body.mechanisms().collect().map_err(|error| Failure::last(unknown(&error.to_string())))?;
+                if !mechanisms.contains(&SCRAM_SHA_256) {
+                    return Err(unsupported(&mechanisms.join(", ")));
+                }
+                scram(address, wire).await?;
+                proven = true;
+                continue;
+            }
+            Message::AuthenticationGss | Message::AuthenticationSspi | Message::AuthenticationKerberosV5 => {
+                return Err(unsupported("Kerberos"));
+            }
+            _ => return Err(Failure::last(unknown("no authentication"))),
+        }
+        wire.send(&answer).await.map_err(not_yet)?;
+    }
+}
+
+/// [SCRAM](https://www.rfc-editor.org/rfc/rfc7677): each side proves that it knows the password.
+async fn scram(address: &Address, wire: &mut Wire) -> Result<(), Failure> {
+    let wrong = |error: std::io::Error| {
+        let message = "PostgreSQL does not prove that it knows the password: it may be another server";
+        Failure::last(Error::new(ErrorKind::Denied, message).with_source(error.to_string()))
+    };
+    let mut scram = ScramSha256::new(password(address)?.as_bytes(), ChannelBinding::unsupported());
+    let mut bytes = BytesMut::new();
+    frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), &mut bytes).map_err(unwritable)?;
+    wire.send(&bytes).await.map_err(not_yet)?;
+    let Message::AuthenticationSaslContinue(body) = next(wire, address).await? else { return Err(Failure::last(unknown("no SCRAM"))) };
+    scram.update(body.data()).map_err(wrong)?;
+    bytes.clear();
+    frontend::sasl_response(scram.message(), &mut bytes).map_err(unwritable)?;
+    wire.send(&bytes).await.map_err(not_yet)?;
+    let Message::AuthenticationSaslFinal(body) = next(wire, address).await? else { return Err(Failure::last(unknown("no SCRAM"))) };
+    scram.finish(body.data()).map_err(wrong)
+}
+
+/// The next message that is no error and no remark.
+async fn next(wire: &mut Wire, address: &Address) -> Result<Message, Failure> {
+    loop {
+        return match wire.next(LONGEST).await {
+            Ok(Message::ErrorResponse(body)) => Err(failure::of_login(&body, &format!("{}:{}", address.host, address.port))),
+            Ok(Message::NoticeResponse(_)) => continue,
+            Ok(message) => Ok(message),
+            Err(Gone::Broken(error)) if error.kind == ErrorKind::Protocol => Err(Failure::last(error)),
+            Err(Gone::Broken(error)) => Err(not_yet(error)),
+            Err(Gone::LongRow) => Err(Failure::last(unknown("a row during a login"))),
+        };
+    }
+}
+
+fn password(address: &Address) -> Result<&str, Failure> {
+    address.password.as_ref().map(|password| password.expose().as_str()).ok_or_else(|| {
+        let message = "PostgreSQL wants a password, and the connection string and the options have none";
+        Failure::last(Error::new(ErrorKind::Configuration, message))
+    })
+}
+
+/// Nothing has been sent that could be executed.
+fn not_yet(error: Error) -> Failure {
+    Failure::not_executed(error)
+}
+
+fn unwritable(error: std::io::Error) -> Failure {
+    let message = "the user, the password or a setting of the connection string holds a NUL character";
+    Failure::last(Error::new(ErrorKind::Configuration, message).with_source(error.to_string()))
+}
+
+fn unproven() -> Failure {
+    let message = "the connection string wants `channel_binding`, and PostgreSQL does not ask for SCRAM";
+    Failure::last(Error::new(ErrorKind::Denied, message))
+}
+
+fn unsupported(what: &str) -> Failure {
+    let message =
+        "PostgreSQL wants a way of authentication that connector `postgres` does not have; it has passwords (SCRAM-SHA-256, MD5, plain)";
+    Failure::last(Error::new(ErrorKind::Configuration, message).with_source(what))
+}

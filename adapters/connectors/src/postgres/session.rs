@@ -1,0 +1,309 @@
+//! A connection that has logged in: batches of messages out, rows in.
+
+use std::ops::Range;
+
+use bytes::BytesMut;
+use fallible_iterator::FallibleIterator as _;
+use millrace_core::{
+    Error, ErrorKind,
+    app::Access,
+    ports::Query,
+    value::{Rows, Value, unique_names},
+};
+use postgres_protocol::{
+    IsNull, Oid,
+    message::{
+        backend::{DataRowBody, Message, RowDescriptionBody},
+        frontend,
+    },
+};
+
+use super::{
+    bind::Parameter,
+    cell::Kind,
+    failure,
+    wire::{Gone, Wire, unknown},
+};
+use crate::remote::Failure;
+
+/// Room for what surrounds the cells of a row, and for messages that are no rows, in bytes.
+const ENVELOPE: usize = 1 << 20;
+/// What `ReadyForQuery` says where no transaction is open.
+const IDLE: u8 = b'I';
+
+/// A statement as messages, up to its deadline.
+pub(super) struct Batch {
+    /// Everything after the deadline has been set.
+    statement: BytesMut,
+    read_only: bool,
+}
+
+/// A connection that has logged in.
+pub(super) struct Session {
+    wire: Wire,
+    usable: bool,
+}
+
+impl Batch {
+    /// Writes a statement with its values.
+    ///
+    /// # Errors
+    /// [`Syntax`](ErrorKind::Syntax) for more values than a statement can have.
+    pub(super) fn of(query: &Query<'_>, read_only: bool) -> Result<Self, Error> {
+        let params: Vec<Parameter> = query.params.iter().map(Parameter::of).collect();
+        let mut statement = BytesMut::with_capacity(query.text.len() + 64 + 16 * params.len());
+        let written = frontend::parse("", query.text, params.iter().map(|param| param.oid), &mut statement)
+            .and_then(|()| bind(&params, &mut statement))
+            .and_then(|()| frontend::describe(b'P', "", &mut statement))
+            .and_then(|()| frontend::execute("", 0, &mut statement))
+            .and_then(|()| if read_only { command("COMMIT", &mut statement) } else { Ok(()) });
+        frontend::sync(&mut statement);
+        written.map_err(|error| {
+            let message = "the statement or its values are more than PostgreSQL takes";
+            Error::new(ErrorKind::Syntax, message).with_source(error.to_string())
+        })?;
+        Ok(Self { statement, read_only })
+    }
+
+    /// The whole batch, and the place of the statement among its commands.
+    fn with_deadline(&self, left_ms: u64) -> Result<(BytesMut, usize), Error> {
+        let mut batch = BytesMut::with_capacity(self.statement.len() + 128);
+        // The server's own limit is that of a signed number.
+        let timeout = Parameter { oid: TEXT, value: Some(left_ms.clamp(1, i32::MAX as u64).to_string()) };
+        let written = if self.read_only { command("BEGIN READ ONLY", &mut batch) } else { Ok(()) }
+            .and_then(|()| frontend::parse("", "SELECT set_config('statement_timeout', $1, true)", [TEXT], &mut batch))
+            .and_then(|()| bind(&[timeout], &mut batch))
+            .and_then(|()| frontend::execute("", 0, &mut batch));
+        written.map_err(|error| unknown(&error.to_string()))?;
+        batch.extend_from_slice(&self.statement);
+        Ok((batch, if self.read_only { 2 } else { 1 }))
+    }
+}
+
+impl Session {
+    /// `wire` has just said that it is ready for a query.
+    pub(super) const fn new(wire: Wire) -> Self {
+        Self { wire, usable: true }
+    }
+
+    /// Whether the connection can be used for another statement.
+    pub(super) const fn is_usable(&self) -> bool {
+        self.usable
+    }
+
+    /// Whether the server has left the connection alone since the last statement.
+    pub(super) async fn is_quiet(&mut self) -> bool {
+        self.wire.is_quiet().await
+    }
+
+    /// Whether the server answers.
+    pub(super) async fn answers(&mut self) -> bool {
+        let mut sync = BytesMut::new();
+        frontend::sync(&mut sync);
+        self.wire.send(&sync).await.is_ok() && self.until_ready().await.is_ok()
+    }
+
+    /// Says goodbye.
+    pub(super) async fn close(mut self) {
+        let mut farewell = BytesMut::new();
+        frontend::terminate(&mut farewell);
+        if self.wire.send(&farewell).await.is_ok() {
+            self.wire.shutdown().await;
+        }
+    }
+
+    /// Runs a statement, which the server ends after `left_ms`.
+    ///
+    /// # Errors
+    /// What the server said, and what that means for another attempt. The connection may not be usable afterwards.
+    pub(super) async fn run(&mut self, batch: &Batch, query: &Query<'_>, left_ms: u64) -> Result<Rows, Failure> {
+        // Until the server is ready again, the connection is in the middle of something; the future may be dropped there.
+        self.usable = false;
+        let (bytes, place) = batch.with_deadline(left_ms).map_err(Failure::last)?;
+        self.wire.send(&bytes).await.map_err(Failure::unknown)?;
+        let mut answer = Answer { place, ..Answer::default() };
+        let status = loop {
+            let message = match self.wire.next(query.max_bytes.saturating_add(ENVELOPE)).await {
+                Ok(message) => message,
+                Err(Gone::Broken(error)) => return Err(answer.failure.unwrap_or_else(|| Failure::unknown(error))),
+                Err(Gone::LongRow) => return Err(broken_off(query)),
+            };
+            match message {
+                Message::ReadyForQuery(body) => break body.status(),
+                message => answer.take(message, query, batch.read_only)?,
+            }
+        };
+        if status != IDLE {
+            self.roll_back().await?;
+        }
+        self.usable = true;
+        if status != IDLE && answer.failure.is_none() {
+            let message = "the statement leaves a transaction open, which was rolled back";
+            return Err(Failure::last(Error::new(ErrorKind::Denied, message)));
+        }
+        answer.into_rows(query)
+    }
+
+    async fn roll_back(&mut self) -> Result<(), Failure> {
+        let mut bytes = BytesMut::new();
+        frontend::query("ROLLBACK", &mut bytes).map_err(|error| Failure::last(unknown(&error.to_string())))?;
+        self.wire.send(&bytes).await.map_err(Failure::unknown)?;
+        self.until_ready().await.map_err(Failure::unknown)
+    }
+
+    async fn until_ready(&mut self) -> Result<(), Error> {
+        loop {
+            match self.wire.next(ENVELOPE).await {
+                Ok(Message::ReadyForQuery(body)) if body.status() == IDLE => return Ok(()),
+                Ok(Message::ErrorResponse(body)) => return Err(failure::of_statement(&body, false).error),
+                Ok(_) => {}
+                Err(Gone::Broken(error)) => return Err(error),
+                Err(Gone::LongRow) => return Err(unknown("a row where none was asked for")),
+            }
+        }
+    }
+}
+
+const TEXT: Oid = 25;
+
+/// What came back of a batch so far.
+#[derive(Default)]
+struct Answer {
+    /// How many commands come before the statement.
+    place: usize,
+    /// How many commands are done.
+    done: usize,
+    columns: Option<Vec<Column>>,
+    rows: Vec<Vec<Value>>,
+    bytes: usize,
+    affected: u64,
+    is_empty: bool,
+    /// The result is too large, and the statement may have written: what is left of it is not kept.
+    too_large: Option<Error>,
+    failure: Option<Failure>,
+}
+
+struct Column {
+    name: String,
+    kind: Kind,
+}
+
+impl Answer {
+    fn take(&mut self, message: Message, query: &Query<'_>, read_only: bool) -> Result<(), Failure> {
+        match message {
+            Message::RowDescription(body) => self.columns = Some(columns(&body).map_err(Failure::unknown)?),
+            Message::DataRow(body) if self.done == self.place && self.too_large.is_none() => self.row(&body, query)?,
+            Message::CommandComplete(body) => {
+                if self.done == self.place {
+                    // `INSERT 0 3`, `UPDATE 3`, `CREATE TABLE`
+                    let tag = body.tag().unwrap_or_default();
+                    self.affected = tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0);
+                }
+                self.done += 1;
+            }
+            Message::EmptyQueryResponse => {
+                self.is_empty = true;
+                self.done += 1;
+            }
+            Message::ErrorResponse(body) => {
+                // The first error is the cause of those that follow it.
+                self.failure.get_or_insert_with(|| failure::of_statement(&body, read_only));
+            }
+            Message::CopyInResponse(_) | Message::CopyOutResponse(_) => {
+                let message = "connector `postgres` does not run `COPY`";
+                return Err(Failure::last(Error::new(ErrorKind::Denied, message)));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn row(&mut self, body: &DataRowBody, query: &Query<'_>) -> Result<(), Failure> {
+        let columns = self.columns.as_deref().unwrap_or_default();
+        let cells: Vec<Option<Range<usize>>> = body.ranges().collect().map_err(|error| Failure::unknown(unknown(&error.to_string())))?;
+        if cells.len() != columns.len() {
+            return Err(Failure::unknown(unknown("a row has another number of cells than there are columns")));
+        }
+        self.bytes += cells.iter().flatten().map(Range::len).sum::<usize>();
+        let what = if self.rows.len() >= query.max_rows {
+            format!("the result has more than `max_rows`, {} rows", query.max_rows)
+        } else if self.bytes > query.max_bytes {
+            format!("the result has more than {} bytes", query.max_bytes)
+        } else {
+            let cell = |(column, range): (&Column, Option<Range<usize>>)| match range {
+                Some(range) => column.kind.value(body.buffer().get(range).unwrap_or_default()),
+                None => Value::Null,
+            };
+            self.rows.push(columns.iter().zip(cells).map(cell).collect());
+            return Ok(());
+        };
+        let error = Error::new(ErrorKind::TooLarge, what);
+        if query.access == Access::Read {
+            // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows.
+            return Err(Failure::last(error));
+        }
+        // The end has to be seen: closed before it, a write would be undone, or not.
+        self.rows = Vec::new();
+        self.too_large = Some(error);
+        Ok(())
+    }
+
+    fn into_rows(self, query: &Query<'_>) -> Result<Rows, Failure> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        if let Some(Error { kind, message, source }) = self.too_large {
+            let message = if query.access == Access::Read { message } else { format!("{message}; the statement took effect") };
+            return Err(Failure::last(Error { kind, message, source }));
+        }
+        if self.is_empty {
+            return Err(Failure::last(Error::new(ErrorKind::Syntax, "the query holds no statement")));
+        }
+        match self.columns {
+            Some(columns) if !columns.is_empty() => {
+                let names = unique_names(columns.iter().map(|column| column.name.as_str()));
+                Ok(Rows { columns: names.into(), rows: self.rows, affected: 0 })
+            }
+            _ => Ok(Rows { affected: self.affected, ..Rows::default() }),
+        }
+    }
+}
+
+fn columns(body: &RowDescriptionBody) -> Result<Vec<Column>, Error> {
+    let columns = body.fields().map(|field| Ok(Column { name: field.name().to_owned(), kind: Kind::of(field.type_oid()) })).collect();
+    columns.map_err(|error| unknown(&error.to_string()))
+}
+
+fn broken_off(query: &Query<'_>) -> Failure {
+    let what = format!("the result has more than {} bytes", query.max_bytes);
+    let message = match query.access {
+        Access::Read => what,
+        Access::Write => format!("{what}; whether the statement took effect is not known"),
+    };
+    Failure::last(Error::new(ErrorKind::TooLarge, message))
+}
+
+/// A statement without values, and without a description of its result.
+fn command(text: &str, buffer: &mut BytesMut) -> std::io::Result<()> {
+    frontend::parse("", text, [], buffer)?;
+    bind(&[], buffer)?;
+    frontend::execute("", 0, buffer)
+}
+
+/// Values and results as text.
+fn bind(params: &[Parameter], buffer: &mut BytesMut) -> std::io::Result<()> {
+    const AS_TEXT: i16 = 0;
+    let value = |param: &Parameter, buffer: &mut BytesMut| {
+        Ok(match &param.value {
+            Some(text) => {
+                buffer.extend_from_slice(text.as_bytes());
+                IsNull::No
+            }
+            None => IsNull::Yes,
+        })
+    };
+    frontend::bind("", "", [AS_TEXT], params, value, [AS_TEXT], buffer).map_err(|error| match error {
+        frontend::BindError::Conversion(error) => std::io::Error::other(error),
+        frontend::BindError::Serialization(error) => error,
+    })
+}

@@ -1,0 +1,133 @@
+//! A look at a statement's first words: what would outlive its call on the connection is not sent.
+//!
+//! Whether a statement writes is not looked at: for a read-only adapter the server refuses what does.
+
+use millrace_core::{Error, ErrorKind, Result};
+
+/// Statements that need a connection of their own, or leave something on it.
+const REFUSED: [&str; 25] = [
+    "ABORT",
+    "BEGIN",
+    "CHECKPOINT",
+    "CLOSE",
+    "CLUSTER",
+    "COMMIT",
+    "COPY",
+    "DEALLOCATE",
+    "DECLARE",
+    "DISCARD",
+    "END",
+    "EXECUTE",
+    "FETCH",
+    "LISTEN",
+    "LOAD",
+    "MOVE",
+    "PREPARE",
+    "RELEASE",
+    "RESET",
+    "ROLLBACK",
+    "SAVEPOINT",
+    "SET",
+    "START",
+    "UNLISTEN",
+    "VACUUM",
+];
+
+/// Looks at a statement.
+///
+/// # Errors
+/// [`Syntax`](ErrorKind::Syntax) for a NUL character; [`Denied`](ErrorKind::Denied) for what is not sent.
+pub(super) fn check(text: &str) -> Result<()> {
+    if text.contains('\0') {
+        return Err(Error::new(ErrorKind::Syntax, "the statement holds a NUL character"));
+    }
+    let mut rest = text;
+    let first = word(&mut rest);
+    let refused = REFUSED.into_iter().find(|refused| first.eq_ignore_ascii_case(refused)).or_else(|| {
+        let mut second = word(&mut rest);
+        if second.eq_ignore_ascii_case("LOCAL") || second.eq_ignore_ascii_case("GLOBAL") {
+            second = word(&mut rest);
+        }
+        let is_temporary = second.eq_ignore_ascii_case("TEMP") || second.eq_ignore_ascii_case("TEMPORARY");
+        (first.eq_ignore_ascii_case("CREATE") && is_temporary).then_some("CREATE TEMP")
+    });
+    match refused {
+        Some(refused) => Err(Error::new(ErrorKind::Denied, format!("connector `postgres` does not run `{refused}`"))),
+        None => Ok(()),
+    }
+}
+
+/// Takes the next word; empty where something else comes first. Blanks, comments and semicolons are passed over.
+fn word<'a>(rest: &mut &'a str) -> &'a str {
+    loop {
+        let text = rest.trim_start_matches(|character: char| character.is_ascii_whitespace() || matches!(character, '\u{b}' | ';'));
+        *rest = if let Some(comment) = text.strip_prefix("--") {
+            comment.split_once(['\n', '\r']).map_or("", |(_, rest)| rest)
+        } else if let Some(comment) = text.strip_prefix("/*") {
+            after_comment(comment)
+        } else {
+            let end = text.find(|character: char| !character.is_ascii_alphanumeric() && character != '_').unwrap_or(text.len());
+            let (word, after) = text.split_at(end);
+            *rest = after;
+            return word;
+        };
+    }
+}
+
+/// What follows a comment that has begun; comments nest.
+fn after_comment(text: &str) -> &str {
+    let mut depth = 1;
+    let mut rest = text;
+    while depth > 0 {
+        let (open, close) = (rest.find("/*"), rest.find("*/"));
+        let at = match (open, close) {
+            (_, None) => return "",
+            (Some(open), Some(close)) if open < close => {
+                depth += 1;
+                open
+            }
+            (_, Some(close)) => {
+                depth -= 1;
+                close
+            }
+        };
+        rest = rest.get(at + 2..).unwrap_or_default();
+    }
+    rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_leaves_something_behind_is_refused() {
+        let cases = [
+            ("BEGIN", Some("BEGIN")),
+            (" ;\n-- x\n begin read write", Some("BEGIN")),
+            ("/* a /* b */ c */ commit", Some("COMMIT")),
+            ("/* a /* b */ commit", None),
+            ("/*/*/ */*/SET a = 1", Some("SET")),
+            ("SET LOCAL a = 1", Some("SET")),
+            ("RESET ALL", Some("RESET")),
+            ("COPY t FROM stdin", Some("COPY")),
+            ("CREATE TEMP TABLE t (v int)", Some("CREATE TEMP")),
+            ("create /**/ local temporary table t (v int)", Some("CREATE TEMP")),
+            ("CREATE TABLE temp (v int)", None),
+            ("SELECT 1", None),
+            ("(SELECT 1)", None),
+            ("SETTLE", None),
+            ("UPDATE t SET v = 1", None),
+            ("", None),
+            ("--", None),
+        ];
+        for (text, refused) in cases {
+            let expected = match refused {
+                Some(refused) => Err(Error::new(ErrorKind::Denied, format!("connector `postgres` does not run `{refused}`"))),
+                None => Ok(()),
+            };
+            assert_eq!(check(text), expected, "{text}");
+        }
+        assert_eq!(check("SELECT 1\0").unwrap_err().kind, ErrorKind::Syntax);
+    }
+}

@@ -1,0 +1,184 @@
+//! Who is let in, and over which connection.
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::TcpListener,
+    thread,
+};
+
+use millrace_core::{
+    Error,
+    ErrorKind::{self, Configuration, Denied, Protocol, Unavailable},
+    ports::Query,
+    value::Value,
+};
+use millrace_tests::{
+    database::{Database, connection, query},
+    postgres::{PASSWORD, Postgres, psql},
+};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+
+const SECURED: &str = "SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()";
+
+fn attempt(address: &str, options: &[(&str, &str)]) -> Result<Vec<Vec<Value>>, Error> {
+    let database = Database::open(connection("postgres", address, options));
+    database.run_with(&Query { deadline_ms: 20_000, ..query(SECURED) }).map(|rows| rows.rows)
+}
+
+/// A certificate for a name, its key, and the authority that signed it, all PEM.
+fn certified(name: &str) -> [String; 3] {
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+    [certificate.pem(), key.serialize_pem(), authority.pem()]
+}
+
+#[test]
+fn every_way_to_send_a_password() {
+    let mut server = Postgres::start(&[]);
+    let admin = server.url("postgres");
+    psql(
+        &admin,
+        "CREATE ROLE scram LOGIN PASSWORD 'pw scram';\nCREATE ROLE outside LOGIN PASSWORD 'x';\nSET password_encryption = 'md5';\nCREATE ROLE hashed LOGIN PASSWORD 'pw md5';\nCREATE ROLE plain LOGIN PASSWORD 'pw plain';\nCREATE ROLE free LOGIN;\nCREATE ROLE shut LOGIN;\nREVOKE CONNECT ON DATABASE postgres FROM public;\nGRANT CONNECT ON DATABASE postgres TO scram, hashed, plain, free;\n",
+    );
+    server.let_in(&[
+        "host all hashed 127.0.0.1/32 md5",
+        "host all plain 127.0.0.1/32 password",
+        "host all free 127.0.0.1/32 trust",
+        "host all shut 127.0.0.1/32 reject",
+        "host all all 127.0.0.1/32 scram-sha-256",
+    ]);
+    let address = |user: &str| format!("postgres://{user}@127.0.0.1:{}/postgres", server.port);
+    for (user, password) in [("scram", "pw scram"), ("hashed", "pw md5"), ("plain", "pw plain"), ("free", "")] {
+        assert_eq!(attempt(&address(user), &[("password", password)]), Ok(vec![vec![Value::Bool(false)]]), "{user}");
+    }
+    let place = format!("PostgreSQL at `127.0.0.1:{}`", server.port);
+    let cases: [(&str, &str, ErrorKind, String); 7] = [
+        ("scram", "wrong", Denied, format!("{place} does not accept the password")),
+        ("hashed", "wrong", Denied, format!("{place} does not accept the password")),
+        ("plain", "wrong", Denied, format!("{place} does not accept the password")),
+        ("nobody", "wrong", Denied, format!("{place} does not accept the password")),
+        ("shut", "wrong", Denied, format!("{place} does not let this user in, from here or without TLS")),
+        ("outside", "x", Denied, format!("{place} does not let this user into this database")),
+        ("scram", "", Configuration, "PostgreSQL wants a password, and the connection string and the options have none".into()),
+    ];
+    for (user, password, kind, message) in cases {
+        let error = attempt(&address(user), &[("password", password)]).unwrap_err();
+        assert_eq!((error.kind, error.message), (kind, message), "{user} {password}");
+    }
+    let absent = attempt(&server.url("absent"), &[]).unwrap_err();
+    assert_eq!((absent.kind, absent.message), (Configuration, format!("{place} has no database of this name")));
+    let setting = attempt(&admin, &[("timezone", "Nowhere/Land")]).unwrap_err();
+    assert_eq!((setting.kind, setting.message), (Configuration, format!("{place} does not know a setting of the connection string")));
+    let proof = attempt(&address("free"), &[("channel_binding", "require")]).unwrap_err();
+    assert_eq!(
+        (proof.kind, proof.message),
+        (
+            Configuration,
+            format!("PostgreSQL at `127.0.0.1:{}` offers no TLS; where the network between is trusted, set `sslmode=disable`", server.port)
+        )
+    );
+}
+
+#[test]
+fn tls_as_the_connection_string_says() {
+    let [certificate, key, authority] = certified("localhost");
+    let [_, _, stranger] = certified("localhost");
+    let server = Postgres::start_with_tls(&certificate, &key);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ca.pem");
+    fs::write(&file, &authority).unwrap();
+    let file = file.to_str().unwrap();
+    let secured = |host: &str, options: &[(&str, &str)]| {
+        let options: Vec<_> = options.iter().copied().chain([("password", PASSWORD)]).collect();
+        attempt(&format!("postgres://postgres@{host}:{}/postgres", server.port), &options)
+    };
+    let tls = |is_secured| Ok(vec![vec![Value::Bool(is_secured)]]);
+    assert_eq!(secured("127.0.0.1", &[]), tls(false), "on this machine");
+    assert_eq!(secured("127.0.0.1", &[("sslmode", "disable")]), tls(false));
+    assert_eq!(secured("127.0.0.1", &[("sslmode", "prefer")]), tls(true));
+    assert_eq!(secured("127.0.0.1", &[("sslmode", "require")]), tls(true));
+    assert_eq!(secured("127.0.0.1", &[("sslmode", "verify-ca"), ("ca_certificate", &authority)]), tls(true));
+    assert_eq!(secured("127.0.0.1", &[("sslmode", "require"), ("sslrootcert", file)]), tls(true));
+    assert_eq!(secured("localhost", &[("sslmode", "verify-full"), ("sslrootcert", file)]), tls(true));
+    assert_eq!(secured("localhost", &[("ca_certificate", &authority)]), tls(true));
+    assert_eq!(secured("localhost", &[("channel_binding", "require"), ("ca_certificate", &authority)]), tls(true));
+    let cases: [(&str, &[(&str, &str)]); 5] = [
+        ("127.0.0.1", &[("sslmode", "verify-full"), ("ca_certificate", &authority)]),
+        ("localhost", &[("sslmode", "verify-full")]),
+        ("localhost", &[("sslmode", "verify-ca"), ("ca_certificate", &stranger)]),
+        ("localhost", &[("sslmode", "require"), ("ca_certificate", &stranger)]),
+        ("localhost", &[("sslmode", "require"), ("channel_binding", "require")]),
+    ];
+    for (host, options) in cases {
+        let error = secured(host, options).unwrap_err();
+        assert_eq!(error.kind, Denied, "{options:?}: {error:?}");
+        assert!(error.message.starts_with(&format!("the certificate of `{host}` is not trusted")), "{error:?}");
+    }
+    let missing = secured("localhost", &[("sslrootcert", "/no/such/file.pem")]).unwrap_err();
+    assert_eq!(
+        (missing.kind, missing.message.as_str()),
+        (Configuration, "the file of root certificates `/no/such/file.pem` cannot be read")
+    );
+}
+
+#[test]
+fn a_server_without_tls_is_not_told_the_password() {
+    let server = Postgres::start(&[]);
+    let database = Database::open(server.connection(&[("sslmode", "verify-full")]));
+    let error = database.error("SELECT 1");
+    let expected =
+        format!("PostgreSQL at `127.0.0.1:{}` offers no TLS; where the network between is trusted, set `sslmode=disable`", server.port);
+    assert_eq!((error.kind, error.message), (Configuration, expected));
+    let preferred = Database::open(server.connection(&[("sslmode", "prefer")]));
+    assert_eq!(preferred.rows(SECURED), [[Value::Bool(false)]]);
+}
+
+/// A server that reads something and answers with these bytes, then closes; again and again.
+fn parrot(answer: &'static [u8]) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for socket in listener.incoming() {
+            let mut socket = socket.unwrap();
+            let mut bytes = [0; 1000];
+            if socket.read(&mut bytes).is_ok_and(|count| count > 0) {
+                drop(socket.write_all(answer));
+            }
+        }
+    });
+    port
+}
+
+#[test]
+fn what_is_no_postgres_is_told_from_one() {
+    const CLEARTEXT: &[u8] = b"R\0\0\0\x08\0\0\0\x03";
+    let cases: [(&[u8], &str, ErrorKind, &str); 7] = [
+        (b"", "", Unavailable, "PostgreSQL closed the connection"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "", Protocol, "PostgreSQL answered something that is not understood"),
+        (b"R\xff\xff\xff\xff", "", Protocol, "PostgreSQL answered something that is not understood"),
+        (b"R\0\0\0\x08\0\0\0\x63", "", Protocol, "PostgreSQL answered something that is not understood"),
+        (
+            b"R\0\0\0\x08\0\0\0\x07",
+            "",
+            Configuration,
+            "PostgreSQL wants a way of authentication that connector `postgres` does not have; it has passwords (SCRAM-SHA-256, MD5, plain)",
+        ),
+        (b"x", "require", Protocol, "PostgreSQL answered something that is not understood"),
+        (b"SR\0\0\0\x08\0\0\0\0", "require", Unavailable, "`127.0.0.1` and this host agree on no TLS"),
+    ];
+    for (answer, mode, kind, message) in cases {
+        let address = format!("postgres://me:hunter2@127.0.0.1:{}/x", parrot(answer));
+        let database = Database::open(connection("postgres", &address, &[("sslmode", mode)]));
+        let error = database.run_with(&Query { deadline_ms: 500, ..query("SELECT 1") }).unwrap_err();
+        assert_eq!((error.kind, error.message.as_str()), (kind, message), "{answer:?}");
+        assert!(!format!("{error:?}").contains("hunter2"));
+    }
+    // Over a network, a password is not sent as it is; on this machine it is.
+    let address = format!("postgres://me:hunter2@0.0.0.0:{}/x?sslmode=disable", parrot(CLEARTEXT));
+    let error = Database::open(connection("postgres", &address, &[])).error("SELECT 1");
+    assert_eq!((error.kind, error.message.as_str()), (Denied, "PostgreSQL wants the password unencrypted, and the connection has no TLS"));
+}

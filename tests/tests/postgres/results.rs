@@ -1,0 +1,205 @@
+//! Rows, limits, deadlines and errors.
+
+use millrace_core::{
+    Error,
+    ErrorKind::{Busy, Constraint, Denied, Syntax, TimedOut, TooLarge},
+    app::Access,
+    ports::{Connection, Query},
+    value::{Rows, Value},
+};
+use millrace_tests::{
+    database::{Database, query, text},
+    postgres::Postgres,
+};
+
+const ENDLESS: &str = "WITH RECURSIVE n (i) AS (SELECT 1::bigint UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+
+#[test]
+fn rows_and_changes() {
+    let server = Postgres::start(&[]);
+    let database = server.open();
+    let changed = |statement: &str| database.run(statement, &[]).unwrap();
+    assert_eq!(changed("CREATE TABLE t (id int PRIMARY KEY, name text)"), Rows::default());
+    assert_eq!(changed("INSERT INTO t SELECT i, 'n' || i FROM generate_series(1, 3) i"), Rows { affected: 3, ..Rows::default() });
+    assert_eq!(changed("UPDATE t SET name = name WHERE id > 1").affected, 2);
+    assert_eq!(changed("CREATE TABLE u AS SELECT * FROM t").affected, 3);
+    assert_eq!(changed("DELETE FROM t WHERE id = 9").affected, 0);
+    let returned = changed("INSERT INTO t VALUES (4, 'd') RETURNING id, name, id");
+    assert_eq!(&*returned.columns, ["id", "name", "id_2"]);
+    assert_eq!(returned.rows, [[Value::I64(4), text("d"), Value::I64(4)]]);
+    let none = changed("SELECT id, name FROM t WHERE false;");
+    assert_eq!((&*none.columns, none.rows.len()), (&["id".to_owned(), "name".to_owned()][..], 0));
+    assert_eq!(changed("EXPLAIN (COSTS OFF) SELECT 1").rows, [[text("Result")]]);
+    assert_eq!(changed("SELECT"), Rows { affected: 1, ..Rows::default() });
+    assert_eq!(database.rows("SHOW standard_conforming_strings"), [[text("on")]]);
+}
+
+#[test]
+fn errors_say_what_they_are_and_show_no_value() {
+    let server = Postgres::start(&[]);
+    let database = server.open();
+    for statement in [
+        "CREATE TABLE parent (id int PRIMARY KEY, email text UNIQUE, name text NOT NULL, age int CONSTRAINT grown_up CHECK (age >= 18))",
+        "CREATE TABLE child (id int PRIMARY KEY, parent_id int CONSTRAINT has_parent REFERENCES parent)",
+        "CREATE TABLE room (during int4range, CONSTRAINT one_guest EXCLUDE USING gist (during WITH &&))",
+        "CREATE FUNCTION no() RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE 'secret'; END $$",
+        "INSERT INTO parent VALUES (1, 'secret@example.com', 'Ada', 36)",
+        "INSERT INTO room VALUES ('[1,5)')",
+    ] {
+        database.run(statement, &[]).unwrap();
+    }
+    let unclear = |why: &str| format!("PostgreSQL does not understand the statement: {why}");
+    let plain = || "PostgreSQL does not understand the statement".to_owned();
+    let value = || "PostgreSQL refused a value or the result of a computation".to_owned();
+    let refused = |word: &str| format!("connector `postgres` does not run `{word}`");
+    let cases = [
+        ("", Syntax, "the query holds no statement".to_owned()),
+        ("-- nothing", Syntax, "the query holds no statement".to_owned()),
+        ("SELECT 1; SELECT 2", Syntax, "the query holds more than one statement".to_owned()),
+        ("SELECT 1\0", Syntax, "the statement holds a NUL character".to_owned()),
+        ("SELEC 'secret'", Syntax, plain()),
+        ("SELECT 'open", Syntax, plain()),
+        ("SELECT * FROM nowhere", Syntax, unclear("a table is missing")),
+        ("SELECT absent FROM parent", Syntax, unclear("a column is missing")),
+        ("SELECT absent(1)", Syntax, unclear("there is no such function or operator for values of these types")),
+        ("SELECT email = 1 FROM parent", Syntax, unclear("there is no such function or operator for values of these types")),
+        ("SELECT $1", Syntax, "the statement takes another number of values than was given".to_owned()),
+        ("SELECT 1 / 0", Constraint, value()),
+        ("SELECT 'secret'::int", Constraint, value()),
+        ("SELECT 9223372036854775807 + 1", Constraint, value()),
+        ("SELECT no()", Constraint, "a function of the database refused the statement".to_owned()),
+        (
+            "INSERT INTO parent VALUES (2, 'secret@example.com', 'B')",
+            Constraint,
+            "a UNIQUE constraint refused the change: `parent_email_key`".to_owned(),
+        ),
+        ("INSERT INTO parent VALUES (2, 'b', NULL)", Constraint, "a NOT NULL constraint refused the change: `parent.name`".to_owned()),
+        ("INSERT INTO parent VALUES (2, 'b', 'b', 17)", Constraint, "a CHECK constraint refused the change: `grown_up`".to_owned()),
+        ("INSERT INTO child VALUES (1, 99)", Constraint, "a FOREIGN KEY constraint refused the change: `has_parent`".to_owned()),
+        ("INSERT INTO room VALUES ('[2,3)')", Constraint, "an EXCLUDE constraint refused the change: `one_guest`".to_owned()),
+        ("SELECT pg_read_file('/etc/secret')", Denied, String::new()),
+        ("BEGIN", Denied, refused("BEGIN")),
+        ("/* */ COPY parent TO STDOUT", Denied, refused("COPY")),
+        ("SET search_path = x", Denied, refused("SET")),
+        ("CREATE TEMP TABLE x (v int)", Denied, refused("CREATE TEMP")),
+        ("CREATE DATABASE other", Denied, "PostgreSQL does not run the statement inside a transaction, which every call is".to_owned()),
+    ];
+    for (statement, kind, message) in cases {
+        let error = database.error(statement);
+        if message.is_empty() {
+            // The file is missing, which is an error of the server's machine.
+            assert!(!error.message.contains("secret"), "{error:?}");
+            continue;
+        }
+        assert_eq!((error.kind, error.message), (kind, message), "{statement}: {:?}", error.source);
+    }
+    let surplus = database.run("SELECT 1", &[Value::Null]).unwrap_err();
+    assert_eq!(surplus.kind, Syntax, "{surplus:?}");
+    assert_eq!(database.rows("SELECT count(*) FROM parent"), [[Value::I64(1)]]);
+    // None of these errors cost the connection.
+    assert_eq!(database.rows("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'millrace'"), [[Value::I64(1)]]);
+}
+
+#[test]
+fn a_result_that_is_too_large_is_refused() {
+    let server = Postgres::start(&[]);
+    let database = server.open();
+    let limited = |max_rows, max_bytes, access| {
+        let query = Query { max_rows, max_bytes, access, ..query("SELECT v FROM (VALUES ('four'), ('more'), ('1')) a (v)") };
+        database.run_with(&query).map(|rows| rows.rows.len())
+    };
+    for access in [Access::Read, Access::Write] {
+        let end = if access == Access::Write { "; the statement took effect" } else { "" };
+        assert_eq!(limited(3, 9, access), Ok(3));
+        assert_eq!(limited(2, 9, access), Err(Error::new(TooLarge, format!("the result has more than `max_rows`, 2 rows{end}"))));
+        assert_eq!(limited(3, 8, access), Err(Error::new(TooLarge, format!("the result has more than 8 bytes{end}"))));
+    }
+    // Rows without an end, and one row that is longer than everything: neither is read to its end.
+    let endless = Query {
+        max_rows: 5,
+        access: Access::Read,
+        ..query("WITH RECURSIVE n (i) AS (SELECT 1::bigint UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
+    };
+    assert_eq!(database.run_with(&endless).unwrap_err().message, "the result has more than `max_rows`, 5 rows");
+    let long = |access| database.run_with(&Query { access, max_bytes: 9, ..query("SELECT repeat('x', 5000000)") }).unwrap_err();
+    assert_eq!(long(Access::Read), Error::new(TooLarge, "the result has more than 9 bytes"));
+    assert_eq!(long(Access::Write).message, "the result has more than 9 bytes; whether the statement took effect is not known");
+    database.run("CREATE TABLE t (v int)", &[]).unwrap();
+    let written = Query { max_rows: 1, ..query("INSERT INTO t VALUES (1), (2) RETURNING v") };
+    assert_eq!(database.run_with(&written).unwrap_err().message, "the result has more than `max_rows`, 1 rows; the statement took effect");
+    assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(2)]]);
+}
+
+#[test]
+fn a_read_only_adapter_reads() {
+    let server = Postgres::start(&[]);
+    server.open().run("CREATE TABLE t (v int)", &[]).unwrap();
+    server.open().run("CREATE FUNCTION put() RETURNS void LANGUAGE sql AS 'INSERT INTO t VALUES (1)'", &[]).unwrap();
+    let reader = Database::open(Connection { read_only: true, ..server.connection(&[]) });
+    assert_eq!(reader.rows("SELECT count(*) FROM t"), [[Value::I64(0)]]);
+    for statement in [
+        "INSERT INTO t VALUES (1)",
+        "DROP TABLE t",
+        "WITH a AS (INSERT INTO t VALUES (1) RETURNING v) SELECT v FROM a",
+        "SELECT put()",
+        "SELECT nextval('x')",
+    ] {
+        let error = reader.error(statement);
+        if statement.contains("nextval") {
+            continue;
+        }
+        assert_eq!((error.kind, error.message.as_str()), (Denied, "the statement writes, and the adapter is read-only"), "{statement}");
+    }
+    // Nothing that a statement can say lets the next one write.
+    let said = reader
+        .run("SELECT set_config('transaction_read_only', 'off', false), set_config('default_transaction_read_only', 'off', false)", &[]);
+    drop(said);
+    assert_eq!(reader.error("INSERT INTO t VALUES (1)").kind, Denied);
+    assert_eq!(reader.rows("SELECT count(*) FROM t"), [[Value::I64(0)]]);
+}
+
+#[test]
+fn a_statement_ends_at_its_deadline_on_the_server_too() {
+    let server = Postgres::start(&[]);
+    let database = server.open();
+    database.ping().unwrap();
+    for access in [Access::Read, Access::Write] {
+        let late = database.run_with(&Query { access, deadline_ms: 400, ..query(ENDLESS) }).unwrap_err();
+        assert_eq!((late.kind, late.message.as_str()), (TimedOut, "the statement ran past its deadline"));
+    }
+    let past = database.run_with(&Query { deadline_ms: 0, ..query("CREATE TABLE t (v int)") }).unwrap_err();
+    assert_eq!((past.kind, past.message.as_str()), (TimedOut, "the statement ran past its deadline"));
+    assert_eq!(database.rows("SELECT count(*) FROM pg_tables WHERE tablename = 't'"), [[Value::I64(0)]]);
+    // Nobody waits for them any more, and nothing runs; the second look is for what ends right now.
+    let running = "SELECT count(*) FROM pg_stat_activity WHERE query LIKE 'WITH RECURSIVE%' AND state = 'active'";
+    while database.rows(running) != [[Value::I64(0)]] {
+        std::thread::yield_now();
+    }
+    assert_eq!(database.rows("SELECT current_setting('statement_timeout')").len(), 1);
+}
+
+#[test]
+fn a_lock_is_waited_for_until_the_deadline_and_a_deadlock_is_tried_again() {
+    let server = Postgres::start(&[]);
+    let database = server.open();
+    database.run("CREATE TABLE t (v int)", &[]).unwrap();
+    let impatient = Database::open(server.connection(&[("options", "-c lock_timeout=50ms")]));
+    let url = server.url("postgres");
+    let (held, is_held) = std::sync::mpsc::channel();
+    let holder = std::thread::spawn(move || {
+        held.send(()).unwrap();
+        millrace_tests::postgres::psql(&url, "BEGIN; LOCK TABLE t; SELECT pg_sleep(3); COMMIT;");
+    });
+    is_held.recv().unwrap();
+    while database.rows("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND relation = 't'::regclass")
+        == [[Value::I64(0)]]
+    {
+        std::thread::yield_now();
+    }
+    impatient.ping().unwrap();
+    let locked = impatient.run_with(&Query { deadline_ms: 300, ..query("INSERT INTO t VALUES (1)") }).unwrap_err();
+    assert_eq!((locked.kind, locked.message.as_str()), (Busy, "what the statement needs is locked by another connection"));
+    assert_eq!(database.run("INSERT INTO t VALUES (2)", &[]).unwrap().affected, 1, "the lock is given back in time");
+    holder.join().unwrap();
+    assert_eq!(database.rows("SELECT v FROM t"), [[Value::I64(2)]]);
+}

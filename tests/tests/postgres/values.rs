@@ -1,0 +1,172 @@
+//! Values in and out.
+
+use millrace_core::{Json, value::Value};
+use millrace_tests::{
+    database::{Database, text},
+    postgres::Postgres,
+};
+use serde_json::json;
+
+fn time(text: &str) -> Value {
+    Value::Timestamp(text.to_owned())
+}
+
+fn decimal(text: &str) -> Value {
+    Value::Decimal(text.to_owned())
+}
+
+fn one(database: &Database, statement: &str, params: &[Value]) -> Value {
+    let mut rows = database.run(statement, params).unwrap_or_else(|error| panic!("{statement} {params:?}: {error:?}")).rows;
+    assert!(rows.len() == 1 && rows[0].len() == 1, "{statement}: {rows:?}");
+    rows.remove(0).remove(0)
+}
+
+/// Every value, bound, stored in a column of its type and read back.
+#[test]
+fn values_go_in_and_come_out_whole() {
+    let server = Postgres::start(&[]);
+    let database = server.open();
+    let every_byte: Vec<u8> = (0..=255).collect();
+    let every_character: String = (1..0x250).filter_map(char::from_u32).collect();
+    let same = |column: &'static str, value: Value| (column, value.clone(), value);
+    let cases = [
+        same("bool", Value::Bool(true)),
+        same("bool", Value::Bool(false)),
+        same("smallint", Value::I64(-32768)),
+        same("int", Value::I64(7)),
+        same("bigint", Value::I64((1 << 53) + 1)),
+        same("bigint", Value::I64(i64::MIN)),
+        ("numeric", Value::U64(u64::MAX), decimal("18446744073709551615")),
+        ("numeric", Value::I64(5), decimal("5")),
+        ("text", Value::I64(5), text("5")),
+        same("numeric", decimal("1.50")),
+        same("numeric", decimal("-12345678901234567890.123456789012345678901234567890")),
+        ("numeric", Value::F64(0.1), decimal("0.1")),
+        ("numeric", Value::F64(f64::NAN), decimal("NaN")),
+        same("float8", Value::F64(0.1)),
+        same("float8", Value::F64(1e300)),
+        same("float8", Value::F64(5e-324)),
+        same("float8", Value::F64(f64::INFINITY)),
+        ("float4", Value::F64(0.1), Value::F64(0.1)),
+        ("float8", Value::I64(3), Value::F64(3.0)),
+        same("text", text("")),
+        same("text", text("o'neil; -- \\ \t\r\n")),
+        same("text", text(&every_character)),
+        same("text", text("zażółć 🙂 👩‍👩‍👧 \u{202e}")),
+        same("text", text("null")),
+        same("varchar(3)", text("abc")),
+        same("uuid", text("0a0b0c0d-0000-4000-8000-000000000001")),
+        same("inet", text("10.0.0.1/24")),
+        same("interval", text("1 day 02:03:04.5")),
+        same("int4range", text("[1,5)")),
+        same("point", text("(1,2)")),
+        same("money", text("$1.50")),
+        same("bytea", Value::Bytes(vec![])),
+        same("bytea", Value::Bytes(every_byte)),
+        same("date", time("2026-01-02")),
+        same("date", time("infinity")),
+        same("time", time("03:04:05.123456")),
+        same("timestamp", time("2026-01-02T03:04:05.123456")),
+        same("timestamptz", time("2026-01-02T03:04:05.123456Z")),
+        ("timestamptz", time("2026-01-02T05:04:05+02:00"), time("2026-01-02T03:04:05Z")),
+        ("timestamptz", text("2026-01-02 03:04:05Z"), time("2026-01-02T03:04:05Z")),
+        same("jsonb", Value::Json(json!({"a": [1, 2.5, "x\"y", null]}))),
+        ("json", Value::Json(json!({"b": 1, "a": 2})), Value::Json(json!({"b": 1, "a": 2}))),
+        same("jsonb", Value::Json(Json::from("a\"b"))),
+        same("jsonb", Value::Json(json!(null))),
+        ("text", Value::Json(json!([1])), text("[1]")),
+        same("int[]", Value::Array(vec![Value::I64(1), Value::Null])),
+        same("int[]", Value::Array(vec![])),
+        same("bigint[]", Value::Array(vec![Value::I64((1 << 53) + 1)])),
+        same("float8[]", Value::Array(vec![Value::F64(1.5), Value::F64(f64::NEG_INFINITY)])),
+        same("numeric[]", Value::Array(vec![decimal("1.50")])),
+        same("bool[]", Value::Array(vec![Value::Bool(true), Value::Bool(false)])),
+        same("text[]", Value::Array(["", "NULL", "o'neil", "a\"b\\c", "{x,y}", " "].map(text).to_vec())),
+        same("text[]", Value::Array(vec![Value::Array(vec![text("a")]), Value::Array(vec![text("b")])])),
+        same("jsonb[]", Value::Array(vec![Value::Json(json!({"a": "{\"x\"}"})), Value::Null])),
+        same("bytea[]", Value::Array(vec![Value::Bytes(vec![0, 255])])),
+        same("timestamptz[]", Value::Array(vec![time("2026-01-02T03:04:05Z")])),
+    ];
+    for (column, value, expected) in cases {
+        database.run("DROP TABLE IF EXISTS t", &[]).unwrap();
+        database.run(&format!("CREATE TABLE t (v {column})"), &[]).unwrap();
+        assert_eq!(database.run("INSERT INTO t VALUES ($1)", std::slice::from_ref(&value)).unwrap().affected, 1, "{column} {value:?}");
+        let read = one(&database, "SELECT v FROM t", &[]);
+        assert_eq!(read, expected, "{column} {value:?}");
+        assert_eq!(one(&database, "SELECT v FROM t WHERE v IS NOT NULL AND '$1' <> ''", &[]), expected);
+        assert_eq!(database.run("INSERT INTO t VALUES ($1)", &[Value::Null]).unwrap().affected, 1, "{column}");
+        assert_eq!(database.rows("SELECT 1 FROM t WHERE v IS NULL").len(), 1, "{column}");
+    }
+    assert!(matches!(one(&database, "SELECT 'NaN'::float8", &[]), Value::F64(nan) if nan.is_nan()));
+}
+
+#[test]
+fn a_value_means_what_it_would_mean_written_out() {
+    let server = Postgres::start(&[]);
+    let database = server.open();
+    let list = |values: &[i64]| Value::Array(values.iter().copied().map(Value::I64).collect());
+    let cases: [(&str, Vec<Value>, Value); 24] = [
+        ("SELECT $1", vec![text("x")], text("x")),
+        ("SELECT $1", vec![Value::I64(7)], Value::I64(7)),
+        ("SELECT $1", vec![Value::I64(1 << 40)], Value::I64(1 << 40)),
+        ("SELECT $1", vec![Value::Bool(true)], Value::Bool(true)),
+        ("SELECT $1", vec![Value::Null], Value::Null),
+        ("SELECT pg_typeof($1)::text", vec![Value::I64(7)], text("integer")),
+        ("SELECT pg_typeof($1)::text", vec![Value::F64(1.5)], text("numeric")),
+        ("SELECT $1 + 1", vec![Value::I64(7)], Value::I64(8)),
+        ("SELECT round($1, 1)", vec![Value::F64(1.25)], decimal("1.3")),
+        ("SELECT sqrt($1::float8)", vec![Value::I64(9)], Value::F64(3.0)),
+        ("SELECT left('abc', $1)", vec![Value::I64(2)], text("ab")),
+        ("SELECT make_date($1, $2, $3)", vec![Value::I64(2026), Value::I64(1), Value::I64(2)], time("2026-01-02")),
+        ("SELECT date '2026-01-01' + $1", vec![Value::I64(1)], time("2026-01-02")),
+        ("SELECT CAST($1 AS interval) + date '2026-01-01'", vec![text("1 day")], time("2026-01-02T00:00:00")),
+        ("SELECT 5 = ANY($1)", vec![list(&[1, 5])], Value::Bool(true)),
+        ("SELECT 'b' = ANY($1)", vec![Value::Array(vec![text("a"), text("b")])], Value::Bool(true)),
+        ("SELECT 5::bigint = ANY($1)", vec![list(&[])], Value::Bool(false)),
+        ("SELECT sum(v) FROM unnest(CAST($1 AS bigint[])) v", vec![list(&[1, 5])], decimal("6")),
+        ("SELECT '0a0b0c0d-0000-4000-8000-000000000001'::uuid = $1", vec![text("0A0B0C0D-0000-4000-8000-000000000001")], Value::Bool(true)),
+        ("SELECT jsonb '{\"a\": 1, \"b\": 2}' @> $1", vec![Value::Json(json!({"a": 1}))], Value::Bool(true)),
+        ("SELECT count(*) FROM json_array_elements($1)", vec![Value::Json(json!([1, 2]))], Value::I64(2)),
+        ("SELECT count(*) FROM jsonb_array_elements($1)", vec![Value::Json(json!([1, 2]))], Value::I64(2)),
+        ("SELECT v FROM (VALUES (1), (2)) a (v) ORDER BY v LIMIT $1 OFFSET $2", vec![Value::I64(1), Value::I64(1)], Value::I64(2)),
+        ("SELECT array_to_string($1::text[], '|')", vec![Value::Array(vec![text("a,b"), text("\"")])], text("a,b|\"")),
+    ];
+    for (statement, params, expected) in cases {
+        assert_eq!(one(&database, statement, &params), expected, "{statement}");
+    }
+}
+
+#[test]
+fn texts_that_postgres_cannot_hold_are_refused() {
+    let server = Postgres::start(&[]);
+    let error = server.open().run("SELECT $1", &[text("a\0b")]).unwrap_err();
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (millrace_core::ErrorKind::Constraint, "PostgreSQL refused a value or the result of a computation")
+    );
+}
+
+#[test]
+fn text_that_is_not_utf8_is_refused_by_the_server() {
+    let server = Postgres::start(&[]);
+    millrace_tests::postgres::psql(
+        &server.url("postgres"),
+        "CREATE DATABASE raw ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0;\n\\c raw\nCREATE TABLE t (v text);\nSET client_encoding = 'SQL_ASCII';\nINSERT INTO t VALUES (E'a\\xff');\n",
+    );
+    let raw = Database::open(millrace_tests::database::connection("postgres", &server.url("raw"), &[]));
+    assert_eq!(raw.error("SELECT v FROM t").kind, millrace_core::ErrorKind::Constraint);
+    assert_eq!(raw.rows("SELECT v::bytea FROM t"), [[Value::Bytes(vec![b'a', 0xff])]]);
+}
+
+#[test]
+fn settings_of_the_server_change_nothing() {
+    let server =
+        Postgres::start(&["bytea_output = 'escape'", "datestyle = 'german'", "timezone = 'Asia/Kolkata'", "client_encoding = 'LATIN1'"]);
+    let database = server.open();
+    assert_eq!(one(&database, "SELECT $1", &[Value::Bytes(vec![0, b'\\', 0xff, b'a'])]), Value::Bytes(vec![0, b'\\', 0xff, b'a']));
+    assert_eq!(one(&database, "SELECT $1::timestamptz", &[text("2026-01-02T03:04:05Z")]), time("2026-01-02T03:04:05Z"));
+    assert_eq!(one(&database, "SELECT '🙂'", &[]), text("🙂"));
+    let zoned = Database::open(server.connection(&[("timezone", "Asia/Kolkata"), ("application_name", "shop")]));
+    assert_eq!(one(&zoned, "SELECT '2026-01-02T03:04:05Z'::timestamptz", &[]), time("2026-01-02T08:34:05+05:30"));
+    assert_eq!(one(&zoned, "SELECT current_setting('application_name')", &[]), text("shop"));
+}
