@@ -32,8 +32,7 @@ pub(crate) static ADAPTER: Record = Record {
             Shape::Text,
             "Where to connect. For `sqlite` a file, relative to the app's folder, or `:memory:`; for `libsql` `libsql://host`, \
              `https://host` or `http://host:port`; for `d1` \
-             `d1://ACCOUNT_ID/DATABASE_ID`, or in a Worker the name of a binding, `d1:DB`; for `postgres` `postgres://user:password@host/database`, \
-             or in a Worker the name of a Hyperdrive, `hyperdrive:BINDING`.",
+             `d1://ACCOUNT_ID/DATABASE_ID`, or in a Worker the name of a binding, `d1:DB`; for `postgres` `postgres://user:password@host/database`.",
         )
         .required(),
         Field::new(

@@ -1,4 +1,4 @@
-//! `connector: postgres`: PostgreSQL over TCP, with or without a pooler such as pgbouncer or Hyperdrive between.
+//! `connector: postgres`: PostgreSQL over TCP, with or without a pooler such as pgbouncer between.
 //!
 //! In go a statement in PostgreSQL's placeholder style (`$1`, `$2`) and its values; out come rows, or the number of rows that it
 //! changed. A call is one statement, and nothing of it is left on the connection: transactions, `SET`, temporary tables, cursors, `LISTEN`
