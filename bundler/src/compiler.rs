@@ -82,6 +82,7 @@ impl<'a> Compiler<'a> {
             server: root.server,
             env: root.env,
             fetch_allow: root.fetch_allow,
+            telemetry: root.telemetry,
             adapters: adapters.list,
             scripts,
             tools,

@@ -48,7 +48,7 @@ pub(crate) static ROOT: Record = Record {
         Field::new("sync", Shape::Any, "What writes invalidate.").later(),
         Field::new("fetch", Shape::Record(&FETCH), "What scripts may call."),
         Field::new("env", Shape::List(&Shape::Text), "The variables that scripts see as `ctx.env`.").default("[]"),
-        Field::new("telemetry", Shape::Any, "Traces.").later(),
+        Field::new("telemetry", Shape::Record(&TELEMETRY), "Traces of calls."),
         Field::new("agents", Shape::Any, "Agents, which Millrace does not have.").imported(),
         Field::new("build", Shape::Any, "Settings of the other build.").imported(),
     ],
@@ -144,6 +144,13 @@ static ERRORS: Record = Record {
     ],
 };
 
+static TELEMETRY: Record = Record {
+    name: "telemetry",
+    noun: "`telemetry`",
+    doc: "Traces of calls, for a collector of OpenTelemetry. Where to is said by the deployment's variables `OTEL_…`; without them nothing is collected.",
+    fields: &[Field::new("enabled", Shape::Bool, "Whether calls are traced.").default("true")],
+};
+
 static FETCH: Record = Record {
     name: "fetch",
     noun: "`fetch`",
@@ -170,6 +177,7 @@ pub(crate) struct RootSettings {
     pub(crate) server: Server,
     pub(crate) env: Vec<String>,
     pub(crate) fetch_allow: Vec<String>,
+    pub(crate) telemetry: bool,
     pub(crate) tools_folder: String,
     pub(crate) adapters_folder: String,
     pub(crate) prompts_folder: String,
@@ -246,6 +254,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         server: server(compiler, &document, root.at("server").unwrap_or(&empty)),
         env: env(compiler, &document, &root),
         fetch_allow: fetch_allow(compiler, &document, root.at("fetch").and_then(|fetch| fetch.at("allow")).unwrap_or(&empty)),
+        telemetry: root.at("telemetry").and_then(|telemetry| telemetry.at("enabled")).and_then(Node::bool).unwrap_or(true),
         tools_folder,
         adapters_folder,
         prompts_folder,

@@ -57,6 +57,7 @@ fn app() -> App {
         server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), body_limit: 1 },
         env: vec!["LLM_KEY".to_owned()],
         fetch_allow: Vec::new(),
+        telemetry: true,
         adapters: vec![Adapter {
             name: "primary-db".to_owned(),
             connector: "sqlite".to_owned(),

@@ -38,6 +38,8 @@ pub struct App {
     pub env: Vec<String>,
     /// `fetch.allow`: hosts that scripts may call: `api.example.com`, `*.example.com` (any depth below), `host:port`.
     pub fetch_allow: Vec<String>,
+    /// `telemetry.enabled`: whether calls are traced where the deployment names a collector.
+    pub telemetry: bool,
     /// The connections, by name.
     pub adapters: Vec<Adapter>,
     /// The scripts; tools refer to them by index.

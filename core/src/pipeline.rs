@@ -61,6 +61,8 @@ pub struct Call<'a> {
     pub arguments: serde_json::Map<String, Json>,
     /// The id of this request in logs, spans and messages.
     pub request_id: &'a str,
+    /// The caller's span.
+    pub trace: Trace<'a>,
     /// Header fields of the HTTP request.
     pub headers: &'a Headers,
     /// The revision of MCP that the caller speaks: `2026-07-28`.
@@ -80,6 +82,15 @@ pub trait Listener {
 
     /// `ctx.log.*`
     fn log(&self, level: LogLevel, message: &str);
+}
+
+/// The caller's span, as W3C Trace Context has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trace<'a> {
+    /// A valid `traceparent`.
+    pub parent: Option<&'a str>,
+    /// `tracestate`, which is passed on and not read.
+    pub state: Option<&'a str>,
 }
 
 /// What stage *serialize* makes: a `CallToolResult` of any era.
@@ -129,7 +140,10 @@ impl Pipeline {
     /// A fault that has to be a JSON-RPC error: an unknown tool, a refused caller, or any fault of a tool with
     /// `errors.style: protocol`. Every other fault is a [`ToolResult`] with `is_error`.
     pub async fn call(&self, call: Call<'_>) -> Faulty<ToolResult> {
-        let span = tracing::info_span!(target: TARGET, "tools/call", tool = %resolve::shown(call.tool));
+        let span = tracing::info_span!(
+            target: TARGET, "tools/call", tool = %resolve::shown(call.tool), protocol = call.protocol, request_id = call.request_id,
+            traceparent = call.trace.parent, tracestate = call.trace.state
+        );
         self.stages(call, serialize::failure).instrument(span).await
     }
 
@@ -139,7 +153,10 @@ impl Pipeline {
     /// Every failure, whatever the tool's `errors.style`, and the failures that its script returned: there is nothing
     /// that a model could mend.
     pub async fn fetch(&self, call: Call<'_>) -> Faulty<ToolResult> {
-        let span = tracing::info_span!(target: TARGET, "tools/call", tool = %resolve::shown(call.tool));
+        let span = tracing::info_span!(
+            target: TARGET, "tools/call", tool = %resolve::shown(call.tool), protocol = call.protocol, request_id = call.request_id,
+            traceparent = call.trace.parent, tracestate = call.trace.state
+        );
         self.stages(call, serialize::fetched).instrument(span).await
     }
 

@@ -26,6 +26,7 @@ async fn rows(endpoint: &Endpoint, tool: &str, arguments: Json) -> Vec<Json> {
         tool,
         arguments,
         request_id: "test",
+        trace: Default::default(),
         headers: &Headers::new(),
         protocol: "2026-07-28",
         deadline_ms: None,

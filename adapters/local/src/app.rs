@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle, render};
 use millrace_core::{Endpoint, app::App};
-use millrace_native::{cache::CacheChoice, connectors, env::Variables, logging, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, connectors, env::Variables, logging, ports, telemetry, wait_until::Tasks};
 
 use crate::output::{Failure, Outcome, note};
 
@@ -72,6 +72,14 @@ pub(crate) fn variables(folder: &Path) -> Outcome<Variables> {
 /// They ask for one in a wrong way.
 pub(crate) fn cache(variables: &Variables) -> Outcome<CacheChoice> {
     CacheChoice::of(variables).map_err(Failure::wrong)
+}
+
+/// What is traced of the app, and where that is sent.
+///
+/// # Errors
+/// A variable is wrong.
+pub(crate) fn traces(app: &App, variables: &Variables) -> Outcome<Option<telemetry::Settings>> {
+    telemetry::settings(app, variables).map_err(Failure::wrong)
 }
 
 /// An endpoint for this isolate. `base` is the folder that relative paths of databases are below.

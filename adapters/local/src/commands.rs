@@ -1,6 +1,6 @@
 //! The commands, one a file.
 
-use millrace_native::logging;
+use millrace_native::{env::Variables, logging, telemetry};
 use tracing_subscriber::{Layer, Registry};
 
 use crate::{
@@ -27,7 +27,12 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         _ => "warn",
     };
     let filter = logging::filter(cli.log.as_deref().filter(|text| !text.is_empty()).unwrap_or(default)).map_err(Failure::Usage)?;
-    let extra = timings.clone().map(|timings| Box::new(timings) as Box<dyn Layer<Registry> + Send + Sync>);
+    let extra = match &cli.command {
+        // What is wrong with the file is told when the command reads it.
+        Command::Dev(dev) => telemetry::layer(&crate::app::variables(&dev.app).unwrap_or_default()),
+        Command::Serve(_) => telemetry::layer(&Variables::of_process()),
+        _ => timings.clone().map(|timings| Box::new(timings) as Box<dyn Layer<Registry> + Send + Sync>),
+    };
     logging::init(filter, extra).map_err(Failure::wrong)?;
     match cli.command {
         Command::New(arguments) => new::run(&arguments),

@@ -8,6 +8,7 @@ use millrace_native::{
     env::Variables,
     http::{Limits, Make},
     listener::{Replacer, Server},
+    telemetry,
 };
 
 use crate::{
@@ -31,6 +32,7 @@ pub(crate) struct Served {
     pub(crate) base: PathBuf,
     pub(crate) variables: Variables,
     pub(crate) cache: CacheChoice,
+    pub(crate) traces: Option<telemetry::Settings>,
     /// Whether a browser gets a page at `/`.
     pub(crate) page: bool,
 }
@@ -38,9 +40,13 @@ pub(crate) struct Served {
 impl Served {
     /// What makes an isolate's handler.
     pub(crate) fn make(&self) -> Make<DevHandler> {
-        let Self { app, base, variables, cache, page } = self.clone();
+        let Self { app, base, variables, cache, traces, page } = self.clone();
         // The last isolate takes the app itself, so that one isolate means one app in memory.
-        Box::new(move |tasks| DevHandler::new(app::endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks), page))
+        Box::new(move |tasks| {
+            let endpoint = app::endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks);
+            telemetry::collect(traces, endpoint.pipeline().ports());
+            DevHandler::new(endpoint, page)
+        })
     }
 }
 

@@ -7,7 +7,7 @@
 //! - [`isolate`]: the thread, its runtime, the handler that it answers with and how that is replaced.
 //! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
 //! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`] is which cache, chosen by a variable.
-//! - [`logging`]: log lines on standard error.
+//! - [`logging`]: log lines on standard error; [`telemetry`]: traces to a collector.
 
 pub mod cache;
 pub mod clock;
@@ -23,6 +23,7 @@ mod outgoing;
 pub mod ports;
 pub mod random;
 mod stream;
+pub mod telemetry;
 mod tls;
 pub mod wait_until;
 

@@ -48,7 +48,7 @@ impl Names {
 /// `TOOL_NOT_FOUND`.
 pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run<'a>, Json)> {
     let Some(tool) = run::resolving(|| pipeline.names.find(&pipeline.app.tools, call.tool)) else {
-        tracing::debug!(target: TARGET, tool = %shown(call.tool), "unknown tool");
+        tracing::debug!(target: TARGET, tool = %shown(call.tool), code = "TOOL_NOT_FOUND", "unknown tool");
         let message = format!("tool '{}' not found", shown(call.tool));
         return Err(Box::new(Fault::new(Stage::Resolve, "TOOL_NOT_FOUND", message)));
     };

@@ -49,6 +49,7 @@ impl Exchange<'_> {
             tool: self.app().tools.get(tool as usize).map_or("", |tool| &tool.name),
             arguments,
             request_id,
+            trace: self.trace.borrowed(),
             headers: &self.request.headers,
             protocol: self.selected.version,
             deadline_ms: self.request.deadline_ms,

@@ -12,6 +12,7 @@ use super::{
     lists::Kind,
     mcp_headers,
     notifications::progress_token,
+    request_id::TraceContext,
     tools,
 };
 use crate::{
@@ -110,6 +111,8 @@ pub(super) struct Exchange<'a> {
     pub(super) id: &'a Id,
     /// Hears what a call says before its result.
     pub(super) listener: Option<&'a dyn Listener>,
+    /// The caller's span.
+    pub(super) trace: TraceContext,
 }
 
 impl<'a> Exchange<'a> {
@@ -133,7 +136,8 @@ impl Protocol {
         call: &mut Call,
         listener: Option<&dyn Listener>,
     ) -> Answer {
-        let exchange = Exchange { protocol: self, pipeline, request, selected, id: &call.id, listener };
+        let trace = TraceContext::of(&call.params, &request.headers);
+        let exchange = Exchange { protocol: self, pipeline, request, selected, id: &call.id, listener, trace };
         match exchange.answer(&call.method, &mut call.params).await {
             Ok(body) => Answer::result(body),
             Err(failure) => Answer::failure(Some(&call.id), &failure),
@@ -158,7 +162,7 @@ impl Exchange<'_> {
         let request_id = match method {
             // The methods that may run a tool.
             Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete => {
-                super::request_id::of(params, &self.request.headers, &*self.pipeline.ports().random)
+                super::request_id::of(&self.trace, &*self.pipeline.ports().random)
             }
             _ => String::new(),
         };

@@ -1,16 +1,46 @@
-//! The id of a request in logs, in `ctx.request.id` and in the messages of internal failures.
+//! The caller's span, and the id of a request in logs, in `ctx.request.id` and in the messages of internal failures.
 
 use alloc::string::String;
 use core::fmt::Write;
 
 use super::json_rpc::Params;
-use crate::{Json, headers::Headers, ports::Random};
+use crate::{Json, headers::Headers, pipeline::Trace, ports::Random};
 
-/// The trace id of the caller's `traceparent`, from `params._meta`, else from the header; else 16 random bytes. In hexadecimal.
-pub(super) fn of(params: &Params, headers: &Headers, random: &dyn Random) -> String {
-    let in_meta = params.meta().and_then(|meta| meta.get("traceparent")).and_then(Json::as_str);
-    let in_header = || headers.only("traceparent").ok().flatten();
-    if let Some(id) = in_meta.and_then(trace_id).or_else(|| in_header().and_then(trace_id)) {
+/// The longest `tracestate` that is passed on, in bytes.
+const LONGEST_STATE: usize = 512;
+
+/// The caller's `traceparent` and `tracestate`, from `params._meta`, else from the header fields.
+#[derive(Default)]
+pub(super) struct TraceContext {
+    /// A valid `traceparent`.
+    parent: Option<String>,
+    state: Option<String>,
+}
+
+impl TraceContext {
+    pub(super) fn of(params: &Params, headers: &Headers) -> Self {
+        let in_meta = |name: &str| params.meta().and_then(|meta| meta.get(name)).and_then(Json::as_str);
+        let in_header = |name: &str| headers.only(name).ok().flatten();
+        let is_valid = |parent: &&str| trace_id(parent).is_some();
+        let (parent, state) = match in_meta("traceparent").filter(is_valid) {
+            Some(parent) => (parent, in_meta("tracestate")),
+            None => match in_header("traceparent").filter(is_valid) {
+                Some(parent) => (parent, in_header("tracestate")),
+                None => return Self::default(),
+            },
+        };
+        let is_state = |state: &&str| state.len() <= LONGEST_STATE && state.bytes().all(|byte| matches!(byte, b' '..=b'~'));
+        Self { parent: Some(parent.into()), state: state.filter(is_state).map(Into::into) }
+    }
+
+    pub(super) fn borrowed(&self) -> Trace<'_> {
+        Trace { parent: self.parent.as_deref(), state: self.state.as_deref() }
+    }
+}
+
+/// The trace id of the caller; else 16 random bytes. In hexadecimal.
+pub(super) fn of(trace: &TraceContext, random: &dyn Random) -> String {
+    if let Some(id) = trace.parent.as_deref().and_then(trace_id) {
         return id.into();
     }
     let mut bytes = [0; 16];

@@ -36,6 +36,7 @@ impl Exchange<'_> {
             tool: &name,
             arguments,
             request_id,
+            trace: self.trace.borrowed(),
             headers: &self.request.headers,
             protocol: self.selected.version,
             deadline_ms: self.request.deadline_ms,

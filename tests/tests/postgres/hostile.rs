@@ -41,6 +41,7 @@ async fn answer(endpoint: &Endpoint, tool: &str, arguments: Json) -> Result<Vec<
         tool,
         arguments,
         request_id: "test",
+        trace: Default::default(),
         headers: &Headers::new(),
         protocol: "2026-07-28",
         deadline_ms: None,

@@ -36,6 +36,7 @@ pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
             tool: &tool,
             arguments: inputs,
             request_id: "call",
+            trace: Default::default(),
             headers: &headers,
             protocol: PROTOCOL,
             deadline_ms: None,

@@ -21,6 +21,7 @@ pub(super) fn run(arguments: Dev) -> Outcome {
     let Bundled { app, report } = app::load(&folder)?;
     let variables = app::variables(&folder)?;
     let cache = app::cache(&variables)?;
+    let traces = app::traces(&app, &variables)?;
     let databases = announce::databases(&app, &folder, &variables)?;
     let announcement = Announcement::of(&app, databases);
     let place = Place::of(&arguments.host, app.server.port);
@@ -31,7 +32,7 @@ pub(super) fn run(arguments: Dev) -> Outcome {
         broken: false,
         said: Vec::new(),
     };
-    let served = Served { app: Arc::new(app), base: folder, variables, cache, page: true };
+    let served = Served { app: Arc::new(app), base: folder, variables, cache, traces, page: true };
     // Whoever reads that the server is ready may change a file at once.
     let watch = Watch::start(&reloads.folder, &report.files);
     place.serve(served, |address: SocketAddr, replacer| {
@@ -94,8 +95,9 @@ impl Reloads {
             }
             return;
         }
-        let deployment = app::variables(&self.folder).and_then(|variables| Ok((app::cache(&variables)?, variables)));
-        let (cache, variables) = match deployment {
+        let deployment =
+            app::variables(&self.folder).and_then(|variables| Ok((app::cache(&variables)?, app::traces(&app, &variables)?, variables)));
+        let (cache, traces, variables) = match deployment {
             Ok(deployment) => deployment,
             Err(failure) => {
                 self.broken = true;
@@ -108,7 +110,7 @@ impl Reloads {
         }
         self.current = fingerprint;
         let tools = count(app.tools.len(), "tool");
-        let served = Served { app: Arc::new(app), base: self.folder.clone(), variables, cache, page: true };
+        let served = Served { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page: true };
         replacer.replace(|| served.make());
         note(format_args!("reloaded: {tools}"));
     }

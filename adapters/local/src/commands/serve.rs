@@ -21,6 +21,7 @@ pub(super) fn run(arguments: &Serve) -> Outcome {
     let place = Place::of(&arguments.host, app.server.port);
     let variables = Variables::of_process();
     let cache = crate::app::cache(&variables)?;
-    let served = Served { app: app.into(), base, variables, cache, page: false };
+    let traces = crate::app::traces(&app, &variables)?;
+    let served = Served { app: app.into(), base, variables, cache, traces, page: false };
     place.serve(served, |address, _| print(format_args!("`{name}` with {} at http://{address}{path}", crate::app::count(tools, "tool"))))
 }

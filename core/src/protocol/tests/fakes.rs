@@ -179,6 +179,7 @@ pub(super) fn empty_app() -> App {
         },
         env: vec![],
         fetch_allow: vec![],
+        telemetry: true,
         adapters: vec![],
         scripts: vec![Script { path: "tool.ts".into(), program: String::new() }],
         tools: vec![],

@@ -1,0 +1,303 @@
+//! Traces of the real process, read by OpenTelemetry's own definitions, and collectors that misbehave.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
+
+use std::{
+    fs,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use millrace_core::Json;
+use millrace_tests::{
+    Group,
+    case::{Exchange, root},
+    direct::compile,
+    groups,
+    local::{Host, binary},
+    process::{Process, tool},
+    scripted::{Reply, Scripted},
+};
+
+/// How long something may take that happens by itself.
+const PATIENCE: Duration = Duration::from_secs(60);
+const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
+const STAGES: [&str; 7] = ["resolve", "authenticate", "map_input", "validate", "execute", "map_output", "serialize"];
+
+/// A collector and what it has received.
+struct Collector {
+    process: Process,
+    folder: tempfile::TempDir,
+}
+
+impl Collector {
+    fn start() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (python, script) = (tool("venv/bin/python"), root().join("tests/servers/otlp_receiver.py"));
+        let file = folder.path().join("spans");
+        fs::write(&file, "").unwrap();
+        let process = Process::start(move |_, port| {
+            let mut command = Command::new(&python);
+            command.arg(&script).arg(port.to_string()).arg(&file);
+            command
+        });
+        Self { process, folder }
+    }
+
+    fn env(&self) -> Vec<(String, String)> {
+        at(&format!("http://127.0.0.1:{}", self.process.port))
+    }
+
+    fn text(&self) -> String {
+        fs::read_to_string(self.folder.path().join("spans")).unwrap()
+    }
+
+    fn spans(&self) -> Vec<Json> {
+        // The last line may be half written.
+        let text = self.text();
+        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
+        let spans: Vec<Json> = whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        for span in &spans {
+            assert!(span.get("error").is_none(), "{span}");
+        }
+        spans
+    }
+
+    /// The spans, once there are so many calls.
+    fn after(&self, calls: usize) -> Vec<Json> {
+        let started = Instant::now();
+        loop {
+            let spans = self.spans();
+            if spans.iter().filter(|span| span["kind"] == 2).count() >= calls {
+                return spans;
+            }
+            assert!(started.elapsed() < PATIENCE, "{calls} calls are not exported: {spans:#?}");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+fn at(endpoint: &str) -> Vec<(String, String)> {
+    env(&[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)])
+}
+
+fn env(variables: &[(&str, &str)]) -> Vec<(String, String)> {
+    variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+}
+
+fn group(name: &str) -> Group {
+    groups().into_iter().find(|group| group.name == name).unwrap()
+}
+
+/// A group's app, served with more variables; its log is in the folder's `stderr.log`.
+fn served(group: &Group, more: &[(String, String)]) -> (Host, tempfile::TempDir) {
+    let folder = group.install();
+    let variables: Vec<(String, String)> = group.env.iter().chain(more).cloned().collect();
+    let log = folder.path().join("stderr.log");
+    (Host::dev_logging(folder.path(), &variables, "warn", &log), folder)
+}
+
+/// The call's span of that name.
+fn call<'a>(spans: &'a [Json], name: &str) -> &'a Json {
+    let found: Vec<&Json> = spans.iter().filter(|span| span["name"] == name).collect();
+    assert_eq!(found.len(), 1, "{name} in {spans:#?}");
+    found[0]
+}
+
+fn children<'a>(spans: &'a [Json], parent: &Json) -> Vec<&'a Json> {
+    spans.iter().filter(|span| span["parent"] == parent["id"]).collect()
+}
+
+#[test]
+fn a_call_is_a_tree_of_spans_below_its_callers() {
+    let collector = Collector::start();
+    let mut variables = collector.env();
+    variables.extend(env(&[
+        ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=collector%20key"),
+        ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test"),
+    ]));
+    let (host, _folder) = served(&group("cache"), &variables);
+    let header = format!("traceparent: 00-{TRACE}-b7ad6b7169203331-01\ntracestate: vendor=value,other=1");
+    let _ = host.send(&Exchange::parse(&format!("CALL read {{\"id\": 2}}\n{header}")));
+    let spans = collector.after(1);
+    let root = call(&spans, "tools/call read");
+    assert_eq!((&root["trace"], &root["parent"]), (&Json::from(TRACE), &Json::from("b7ad6b7169203331")));
+    assert_eq!((&root["kind"], &root["status"], &root["state"]), (&2.into(), &0.into(), &"vendor=value,other=1".into()));
+    let attributes = serde_json::json!({
+        "mcp.method.name": "tools/call", "gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "read", "mcp.protocol.version": "2025-06-18",
+    });
+    assert_eq!(root["attributes"], attributes);
+    assert_eq!(root["resource"]["service.name"], "cache");
+    assert_eq!(root["resource"]["deployment.environment.name"], "test");
+    assert_eq!(root["headers"]["api-key"], "collector key");
+    let stages = children(&spans, root);
+    let mut names: Vec<&str> = stages.iter().filter_map(|span| span["name"].as_str()).collect();
+    names.sort_by_key(|name| STAGES.iter().position(|stage| stage == name));
+    assert_eq!(names, STAGES);
+    for stage in &stages {
+        assert_eq!((&stage["trace"], &stage["kind"], &stage["status"]), (&Json::from(TRACE), &1.into(), &0.into()));
+        let [start, end] = ["start", "end"].map(|name| stage[name].as_u64().unwrap());
+        let [first, last] = ["start", "end"].map(|name| root[name].as_u64().unwrap());
+        assert!(first <= start && start <= end && end <= last && first > 1_700_000_000_000_000_000, "{stage} in {root}");
+    }
+    let execute = stages.iter().find(|span| span["name"] == "execute").unwrap();
+    assert_eq!(
+        execute["attributes"],
+        serde_json::json!({ "millrace.cache.hit": false, "db.system.name": "sqlite", "millrace.adapter": "main" })
+    );
+
+    // `_meta` wins over the header field; what its caller does not sample is not exported.
+    let mut modern = Exchange::parse(&format!("MODERN read {{\"id\": 2}}\n{header}"));
+    modern.body =
+        modern.body.replace("\"_meta\":{", "\"_meta\":{\"traceparent\":\"00-11111111111111111111111111111111-2222222222222222-01\",");
+    let _ = host.send(&modern);
+    let _ = host.send(&Exchange::parse(&format!("CALL read-fresh\ntraceparent: 00-{TRACE}-b7ad6b7169203331-00")));
+    let _ = host.send(&Exchange::parse("CALL bump"));
+    let spans = collector.after(3);
+    let joined: Vec<&Json> = spans.iter().filter(|span| span["trace"] == "1".repeat(32) && span["kind"] == 2).collect();
+    assert_eq!((joined.len(), &joined[0]["parent"], &joined[0]["state"]), (1, &Json::from("2".repeat(16)), &"".into()));
+    let execute = children(&spans, joined[0]).into_iter().find(|span| span["name"] == "execute").unwrap();
+    assert_eq!(execute["attributes"]["millrace.cache.hit"], true);
+    assert!(spans.iter().all(|span| span["name"] != "tools/call read-fresh"), "{spans:#?}");
+    assert_eq!(call(&spans, "tools/call bump")["parent"], "");
+}
+
+#[test]
+fn a_failure_has_its_code_and_is_an_error_where_its_caller_cannot_mend_it() {
+    let collector = Collector::start();
+    let (host, _folder) = served(&group("faults"), &collector.env());
+    let calls = ["wants-int {\"n\": \"hidden-input\"}", "bad-query", "locked\nx-api-key: hidden-key", "no-such-hidden-tool"];
+    for request in calls {
+        let _ = host.send(&Exchange::parse(&format!("CALL {request}")));
+    }
+    let spans = collector.after(calls.len());
+    let expected = [
+        ("tools/call wants-int", "VALIDATION_ERROR", "validate", 0),
+        ("tools/call bad-query", "QUERY_INVALID", "execute", 2),
+        ("tools/call locked", "UNAUTHORIZED", "authenticate", 0),
+        ("tools/call", "TOOL_NOT_FOUND", "", 0),
+    ];
+    for (name, code, stage, status) in expected {
+        let span = call(&spans, name);
+        assert_eq!((&span["attributes"]["error.type"], &span["status"]), (&Json::from(code), &status.into()), "{span}");
+        assert_eq!(span["attributes"].get("millrace.stage").and_then(Json::as_str).unwrap_or_default(), stage, "{span}");
+        assert_eq!(span["message"], "");
+    }
+    let text = collector.text();
+    assert!(!text.contains("hidden"), "{text}");
+}
+
+#[test]
+fn nothing_that_callers_send_or_get_is_exported() {
+    let collector = Collector::start();
+    for group in groups() {
+        let name = compile(&group.app).name;
+        let (host, _folder) = served(&group, &collector.env());
+        for request in group.cases.iter().filter(|case| case.runs_on("local")).flat_map(|case| &case.requests) {
+            let _ = host.send(request);
+        }
+        // Whatever was called before is exported with this or earlier.
+        let _ = host.send(&Exchange::parse(&format!("CALL last\ntraceparent: 00-{TRACE}-b7ad6b7169203331-01")));
+        let started = Instant::now();
+        while !collector.spans().iter().any(|span| span["trace"] == TRACE && span["resource"]["service.name"] == name.as_str()) {
+            assert!(started.elapsed() < PATIENCE, "{} exports nothing", group.name);
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+    let spans = collector.spans();
+    assert!(spans.len() > 500, "only {} spans: there is nothing to read", spans.len());
+    let text: String = spans.iter().map(|span| format!("{} {}\n", span["name"], span["attributes"])).collect();
+    for group in groups() {
+        // Tools that call tools take names as values; a name that is none has to be absent all the same.
+        let mut tools: Vec<String> = compile(&group.app).tools.into_iter().map(|tool| tool.name).collect();
+        tools.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        let text = tools.iter().fold(text.clone(), |text, name| text.replace(name.as_str(), ""));
+        for (name, value) in group.env.iter().filter(|(_, value)| value.len() > 8) {
+            assert!(!text.contains(value.as_str()), "the value of {name} of `{}` is exported", group.name);
+        }
+        for request in group.cases.iter().flat_map(|case| &case.requests) {
+            let body: Json = serde_json::from_str(&request.body).unwrap_or_default();
+            for value in strings(&body["params"]["arguments"]).iter().filter(|value| value.len() > 8 && !tools.contains(value)) {
+                assert!(!text.contains(value.as_str()), "{value} of `{}` is exported", group.name);
+            }
+        }
+    }
+}
+
+fn strings(value: &Json) -> Vec<String> {
+    match value {
+        Json::String(text) => vec![text.clone()],
+        Json::Array(elements) => elements.iter().flat_map(strings).collect(),
+        Json::Object(members) => members.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[test]
+fn a_collector_that_is_down_slow_or_refuses_costs_no_call_anything() {
+    let refusing = Scripted::with(vec![Reply::Whole(503, "text/plain", "later".to_owned())]);
+    let broken = Scripted::with(vec![Reply::Raw(b"")]);
+    let silent = Scripted::with(vec![Reply::Silence]);
+    let table = [
+        (refusing.address.port(), "the collector of traces answered with status 503"),
+        (broken.address.port(), "broke off"),
+        (1, "could be had"),
+        (silent.address.port(), "not answered before its deadline"),
+    ];
+    for (port, warning) in table {
+        let mut variables = at(&format!("http://127.0.0.1:{port}"));
+        variables.extend(env(&[("OTEL_EXPORTER_OTLP_TIMEOUT", "1000")]));
+        let (host, folder) = served(&group("cache"), &variables);
+        for _ in 0..50 {
+            let answer = host.send(&Exchange::parse("CALL read-fresh"));
+            assert!(answer.starts_with("HTTP 200") && answer.contains(r#"[{\"v\":0}]"#), "{answer}");
+        }
+        let started = Instant::now();
+        loop {
+            let log = fs::read_to_string(folder.path().join("stderr.log")).unwrap();
+            if log.contains("traces cannot be exported") {
+                assert!(log.contains(warning), "{log}");
+                break;
+            }
+            assert!(started.elapsed() < PATIENCE, "{warning} is not logged");
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+    assert_eq!(silent.received().len(), 1, "one request is under way at a time");
+}
+
+#[test]
+fn nothing_is_sent_where_nobody_asks_and_a_wrong_variable_stops_the_start() {
+    let collector = Scripted::with(vec![Reply::Whole(200, "application/json", "{}".to_owned())]);
+    let endpoint = format!("http://{}", collector.address);
+    let off = env(&[("OTEL_SDK_DISABLED", "true")]);
+    let never = env(&[("OTEL_TRACES_SAMPLER", "always_off")]);
+    for more in [off, never] {
+        let variables: Vec<_> = at(&endpoint).into_iter().chain(more).collect();
+        let (host, _folder) = served(&group("cache"), &variables);
+        let _ = host.send(&Exchange::parse("CALL read"));
+    }
+    let folder = group("cache").install();
+    let settings = folder.path().join("millrace.yaml");
+    fs::write(&settings, fs::read_to_string(&settings).unwrap() + "\ntelemetry: { enabled: false }\n").unwrap();
+    let host = Host::dev(folder.path(), &at(&endpoint));
+    let _ = host.send(&Exchange::parse("CALL read"));
+    drop(host);
+    assert!(collector.received().is_empty());
+
+    let cases = [
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "asks for a protocol that Millrace does not speak; it speaks `http/json`"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "hunter2", "is no list"),
+        ("MILLRACE_CACHE", "redis://:hunter2@a/b", "does not work: the address of a Redis server has a database that is no number"),
+        ("MILLRACE_CACHE", "hunter2", "does not work: use `memory`"),
+    ];
+    let folder = group("cache").install();
+    for (name, value, expected) in cases {
+        let mut command = Command::new(binary());
+        command.arg("dev").arg(folder.path()).args(["--port", "0"]).env_clear().envs(at(&endpoint)).env(name, value);
+        let output = command.output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success() && said.contains(&format!("the variable `{name}` {expected}")), "{said}");
+        assert!(!said.contains("hunter2"), "{said}");
+    }
+}
