@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use millrace_core::app::{Input, InputKind, Literal};
+use millrace_core::app::{Input, InputKind, Literal, Pattern};
 
 use crate::{
     compiler::Compiler,
@@ -112,14 +112,14 @@ impl Compiler<'_> {
             allowed: Vec::new(),
             min: node.at("min").and_then(Node::number),
             max: node.at("max").and_then(Node::number),
-            pattern: node.text_at("pattern").map(String::from),
+            pattern: None,
             format: node.text_at("format").map(String::from),
             items: items.map(|items| Box::new(items.input)),
             fields: fields.into_iter().map(|field| field.input).collect(),
             header: None,
         };
         self.bounds(document, node, &input, path);
-        self.pattern(document, node, &mut input, path);
+        input.pattern = self.pattern(document, node, path);
         input.header = self.header(document, node, kind, path, headers);
         if known {
             input.allowed = self.values(document, node.at("enum"), &input, path, "enum");
@@ -169,15 +169,17 @@ impl Compiler<'_> {
         }
     }
 
-    fn pattern(&mut self, document: &Document, node: &Node, input: &mut Input, path: &str) {
-        let Some(pattern) = &input.pattern else { return };
-        let Err(error) = regex::Regex::new(pattern) else { return };
-        let why = error.to_string();
+    fn pattern(&mut self, document: &Document, node: &Node, path: &str) -> Option<Pattern> {
+        let parsed = Pattern::parse(node.text_at("pattern")?);
+        let why = match parsed.and_then(|pattern| pattern.matcher().map(|_| pattern)) {
+            Ok(pattern) => return Some(pattern),
+            Err(error) => error.to_string(),
+        };
         let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
         let message = format!("`{path}.pattern` is no regular expression that can be checked: {why}");
         let help = "Look-around and back references are not there.";
         self.error(document, range_of(node, "pattern"), message, help);
-        input.pattern = None;
+        None
     }
 
     fn header(

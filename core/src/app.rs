@@ -13,6 +13,7 @@ mod bundle;
 mod feature;
 mod literal;
 mod search;
+mod pattern;
 mod statement;
 mod template;
 
@@ -20,6 +21,7 @@ pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use feature::{Argument, Completer, Content, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern};
 pub use literal::Literal;
 pub use search::{IndexedWord, SearchIndex, words};
+pub use pattern::{Matcher, Pattern, PatternError};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
 
@@ -225,8 +227,8 @@ pub struct Input {
     pub min: Option<f64>,
     /// Likewise, the greatest.
     pub max: Option<f64>,
-    /// A regular expression that a string has to contain a match of; written in the syntax that the bundler checked.
-    pub pattern: Option<String>,
+    /// A regular expression that a string has to contain a match of.
+    pub pattern: Option<Pattern>,
     /// A format of strings that is checked: `email`, `uri`, `hostname`, `ipv4`, `ipv6`, …
     pub format: Option<String>,
     /// The element of an array.

@@ -8,13 +8,12 @@ use millrace_core::{
     app::App,
     ports::{Clock, HttpClient, Ports, Random},
 };
-use millrace_script::Engine;
 use wasm_bindgen::prelude::*;
 use worker::Env;
 
 use crate::{
     cache::WorkerCache, clock::WorkerClock, connectors::WorkerConnectors, env::Variables, http_client::FetchClient, logging,
-    random::WorkerRandom, wait_until,
+    random::WorkerRandom, scripts, wait_until,
 };
 
 enum State {
@@ -34,11 +33,14 @@ thread_local! {
 /// no arguments when a panic ends this instance.
 ///
 /// # Errors
-/// The bytes are no bundle of this version.
+/// The bytes are no bundle of this version, or their app has scripts and this runtime has no engine for them.
 #[wasm_bindgen]
 pub fn start(bundle: &[u8], died: Function) -> Result<(), JsError> {
     logging::init(died);
     let app = App::from_bundle(bundle).map_err(|error| JsError::new(&error.to_string()))?;
+    if let Some(refusal) = scripts::refusal(&app) {
+        return Err(JsError::new(&refusal));
+    }
     STATE.set(State::Decoded(Box::new(app)));
     Ok(())
 }
@@ -77,7 +79,7 @@ fn ports(env: &Env) -> Ports {
     Ports {
         connectors: Rc::new(connectors),
         cache: Rc::new(WorkerCache::new(env, clock.clone())),
-        scripts: Rc::new(Engine::new()),
+        scripts: scripts::engine(),
         http,
         clock,
         random,

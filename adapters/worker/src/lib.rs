@@ -22,6 +22,7 @@ mod http_client;
 mod isolate;
 mod logging;
 mod random;
+mod scripts;
 mod wait_until;
 
 pub use event::{body_limit, cancel, handle, pump};

@@ -1,7 +1,6 @@
 //! Values that an author writes for an input: defaults, allowed values, examples.
 
 use millrace_core::app::{Input, InputKind};
-use regex::Regex;
 use serde_json::Value;
 
 use crate::yaml::{Data, Node};
@@ -52,7 +51,7 @@ pub(super) fn check(value: &Value, input: &Input, path: &str) -> Result<(), (Str
         }
     }
     if let (Some(pattern), Some(text)) = (&input.pattern, value.as_str())
-        && Regex::new(pattern).is_ok_and(|pattern| !pattern.is_match(text))
+        && pattern.matcher().is_ok_and(|matcher| !matcher.matches(text))
     {
         return Err((format!("`{path}` does not match `pattern`"), String::new()));
     }

@@ -43,7 +43,7 @@ pub(super) fn of(input: &Input, described: Described<'_>) -> Value {
         schema.insert("format".into(), format.into());
     }
     if let Some(pattern) = &input.pattern {
-        schema.insert("pattern".into(), pattern.as_str().into());
+        schema.insert("pattern".into(), pattern.text().into());
     }
     let bounds = match input.kind {
         InputKind::Int | InputKind::Float => Some(("minimum", "maximum")),

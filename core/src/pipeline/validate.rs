@@ -165,7 +165,7 @@ impl Check<'_> {
         if let Some(pattern) = &input.pattern {
             match self.patterns.matches(pattern, text) {
                 Ok(true) => {}
-                Ok(false) => return Some(format!("Invalid value. You sent: {}. Expected pattern: {pattern}", sent::sent(value))),
+                Ok(false) => return Some(format!("Invalid value. You sent: {}. Expected pattern: {}", sent::sent(value), pattern.text())),
                 Err(fault) => self.broken = Some(fault),
             }
         }

@@ -1,6 +1,6 @@
 //! Stage *validate*: the wire form of every problem.
 
-use millrace_core::app::{Input, InputKind, Literal, Tool};
+use millrace_core::app::{Input, InputKind, Literal, Pattern, Tool};
 use serde_json::{Value as Json, json};
 
 use crate::fakes::*;
@@ -91,7 +91,7 @@ fn one_problem_each() {
         (small(Array), json!([1]), "x: Too few elements. You sent: array(1). Least number of elements: 2."),
         (small(Array), json!([1, 2, 3, 4]), "x: Too many elements. You sent: array(4). Greatest number of elements: 3.5."),
         (
-            Input { pattern: Some("^inv_[a-z0-9]+$".into()), ..input("x", Text) },
+            Input { pattern: Pattern::parse("^inv_[a-z0-9]+$").ok(), ..input("x", Text) },
             json!("INV_1"),
             "x: Invalid value. You sent: 'INV_1'. Expected pattern: ^inv_[a-z0-9]+$",
         ),
@@ -139,7 +139,7 @@ fn values_that_pass() {
 
 #[test]
 fn nested_paths_and_undeclared_fields() {
-    let zip = Input { pattern: Some("^[0-9]{5}$".into()), ..input("zip", InputKind::String) };
+    let zip = Input { pattern: Pattern::parse("^[0-9]{5}$").ok(), ..input("zip", InputKind::String) };
     let address = Input { fields: vec![zip, optional("city", InputKind::String)], ..input("", InputKind::Object) };
     let user = Input {
         fields: vec![

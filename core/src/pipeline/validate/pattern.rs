@@ -1,51 +1,55 @@
-//! `pattern`: regular expressions, compiled at their first use and kept. The engine is linear in the length of the text, so no pattern
-//! can stop a host.
+//! `pattern`: regular expressions, made ready at their first use and kept.
 
 use alloc::{format, rc::Rc, string::String};
 use core::cell::RefCell;
 
 use hashbrown::HashMap;
-use regex::Regex;
 use rustc_hash::FxBuildHasher;
 
-use crate::fault::{Fault, Faulty, Stage};
+use crate::{
+    app::{Matcher, Pattern},
+    fault::{Fault, Faulty, Stage},
+};
 
-/// The compiled patterns of an app, by their text.
+/// The patterns of an app that were used, by their text.
 #[derive(Default)]
-pub(in crate::pipeline) struct Patterns(RefCell<HashMap<String, Rc<Regex>, FxBuildHasher>>);
+pub(in crate::pipeline) struct Patterns(RefCell<HashMap<String, Rc<Matcher>, FxBuildHasher>>);
 
 impl Patterns {
     /// Whether the text contains a match.
     ///
     /// # Errors
-    /// `CONFIGURATION` for a pattern that does not compile, which the bundler lets through in no app.
-    pub(super) fn matches(&self, pattern: &str, text: &str) -> Faulty<bool> {
-        let known = self.0.borrow().get(pattern).map(Rc::clone);
-        let regex = match known {
-            Some(regex) => regex,
-            None => self.compile(pattern)?,
+    /// `CONFIGURATION` for a pattern that cannot be made ready, which the bundler lets through in no app.
+    pub(super) fn matches(&self, pattern: &Pattern, text: &str) -> Faulty<bool> {
+        let known = self.0.borrow().get(pattern.text()).map(Rc::clone);
+        let matcher = match known {
+            Some(matcher) => matcher,
+            None => self.ready(pattern)?,
         };
-        Ok(regex.is_match(text))
+        Ok(matcher.matches(text))
     }
 
-    fn compile(&self, pattern: &str) -> Faulty<Rc<Regex>> {
-        let regex = Rc::new(Regex::new(pattern).map_err(|error| {
-            Fault::new(Stage::Validate, "CONFIGURATION", format!("The pattern `{pattern}` of this tool cannot be used."))
+    fn ready(&self, pattern: &Pattern) -> Faulty<Rc<Matcher>> {
+        let matcher = Rc::new(pattern.matcher().map_err(|error| {
+            Fault::new(Stage::Validate, "CONFIGURATION", format!("The pattern `{}` of this tool cannot be used.", pattern.text()))
                 .suggesting("Only the author of this tool can mend this: calling it again does not help.")
                 .logging(format!("{error}"))
         })?);
-        self.0.borrow_mut().insert(pattern.into(), Rc::clone(&regex));
-        Ok(regex)
+        self.0.borrow_mut().insert(pattern.text().into(), Rc::clone(&matcher));
+        Ok(matcher)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use alloc::string::ToString as _;
+
     use super::*;
 
     #[test]
     fn patterns_are_searched_and_kept() {
         let patterns = Patterns::default();
+        let matches = |pattern: &str, text: &str| patterns.matches(&Pattern::parse(pattern).unwrap(), text);
         for (pattern, text, expected) in [
             ("^inv_[a-z0-9]+$", "inv_1", true),
             ("^inv_[a-z0-9]+$", "inv_1\n", false),
@@ -57,9 +61,10 @@ mod tests {
             (r"^\p{Greek}\p{Lu}$", "αΩ", true),
             ("^(a+)+$", &"a".repeat(5_000), true),
         ] {
-            assert_eq!(patterns.matches(pattern, text), Ok(expected), "{pattern}");
+            assert_eq!(matches(pattern, text), Ok(expected), "{pattern}");
         }
         assert_eq!(patterns.0.borrow().len(), 7);
-        assert_eq!(patterns.matches("(", "x").unwrap_err().code, "CONFIGURATION");
+        let huge = matches(r"\w{5000}{50}", "x").unwrap_err();
+        assert_eq!((huge.code.to_string().as_str(), huge.message.contains("cannot be used")), ("CONFIGURATION", true));
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! DIR/entry.mjs       the entry module: hands the app and each request to the runtime
 //! DIR/app.bin         the app's bundle, a data module
-//! DIR/runtime/        the compiled runtime, the same for every app
+//! DIR/runtime/        the compiled runtime, the same for every app that needs the same parts
 //! DIR/wrangler.toml   where the app has none of its own
 //! ```
 
@@ -22,6 +22,7 @@ use crate::{
 };
 
 mod needs;
+mod parts;
 mod runtime;
 mod wrangler;
 
@@ -34,7 +35,8 @@ pub(super) fn run(arguments: &Build) -> Outcome {
     let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let Some(app) = report.app.take().filter(|_| !is_wrong) else { return Err(Failure::Told) };
     let bundle = app.to_bundle().map_err(Failure::wrong)?;
-    let runtime = runtime::ready()?;
+    let parts = parts::Parts::of(&app);
+    let runtime = runtime::ready(&parts)?;
     let out = &arguments.out;
     let written = [
         write(&out.join("entry.mjs"), ENTRY.as_bytes()),
@@ -50,13 +52,13 @@ pub(super) fn run(arguments: &Build) -> Outcome {
     }
     let wasm = fs::metadata(runtime.join(runtime::WASM)).map_or(0, |data| data.len());
     if arguments.json {
-        return print_json(&json!({ "target": "worker", "out": out, "bytes": bundle.len(), "wasm": wasm }));
+        return print_json(&json!({ "target": "worker", "out": out, "bytes": bundle.len(), "wasm": wasm, "runtime": parts.name() }));
     }
     let next = match wrangler::of_app(&arguments.app) {
         Some(file) => format!("deploy it with `wrangler deploy --config {}`", file.display()),
         None => format!("serve it with `cd {} && wrangler dev --local`", out.display()),
     };
-    print(format_args!("{} (app {} bytes, wasm {wasm} bytes); {next}", out.display(), bundle.len()))
+    print(format_args!("{} (app {} bytes, runtime `{}` {wasm} bytes); {next}", out.display(), bundle.len(), parts.name()))
 }
 
 /// Compiles an app folder for a Worker, and compares it with its own `wrangler.toml`.

@@ -1,7 +1,7 @@
 //! The compiled runtime of the Worker: found, or made with cargo, wasm-bindgen and wasm-opt.
 //!
-//! It holds no app, so it is made once for all apps, below `target/worker-runtime` of the checkout, in a folder named by what it was made
-//! from. Cargo says within half a second whether the sources changed; where they did not, nothing else runs.
+//! It holds no app, so it is made once for all apps that need the same [`Parts`], below `target/worker-runtime` of the checkout, in a folder
+//! named by what it was made from. Cargo says within half a second whether the sources changed; where they did not, nothing else runs.
 
 use std::{
     env,
@@ -14,11 +14,12 @@ use std::{
 use millrace_core::Json;
 use sha2::{Digest as _, Sha256};
 
+use super::parts::Parts;
 use crate::output::{Failure, Outcome, note};
 
 /// The wasm module below the runtime's folder.
 pub(super) const WASM: &str = "index_bg.wasm";
-/// A folder with a runtime that was made elsewhere.
+/// A folder with a runtime that was made elsewhere, or with several, each in a folder named by its parts: `lean`, `scripts`.
 const GIVEN: &str = "MILLRACE_WORKER_RUNTIME";
 /// How hard wasm-opt tries: `-O1`, `-Oz`, or `none`. `-Oz` takes twice as long as `-O1` for three per cent less of wasm, which packs worse.
 const OPTIMISE: &str = "MILLRACE_WASM_OPT";
@@ -36,13 +37,10 @@ const FEATURES: [&str; 7] = [
 /// The folder of the runtime.
 ///
 /// # Errors
-/// There is no checkout to make it from, or a tool is missing or fails.
-pub(super) fn ready() -> Outcome<PathBuf> {
+/// There is no checkout to make it from, or a tool is missing or fails; or what was made elsewhere lacks a part.
+pub(super) fn ready(parts: &Parts) -> Outcome<PathBuf> {
     if let Some(given) = env::var_os(GIVEN).map(PathBuf::from) {
-        return match given.join(WASM).is_file() {
-            true => Ok(given),
-            false => Err(Failure::Wrong(format!("`{GIVEN}` names `{}`, which holds no runtime", given.display()))),
-        };
+        return chosen(&given, parts);
     }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/"));
     if !root.join("adapters/worker/Cargo.toml").is_file() {
@@ -52,7 +50,7 @@ pub(super) fn ready() -> Outcome<PathBuf> {
         );
         return Err(Failure::Wrong(message));
     }
-    let wasm = compile(root)?;
+    let wasm = compile(root, parts)?;
     let bytes = fs::read(&wasm).map_err(|error| Failure::Wrong(format!("`{}` cannot be read: {error}", wasm.display())))?;
     let level = env::var(OPTIMISE).unwrap_or_else(|_| "-O1".into());
     let made = target(root).join("worker-runtime");
@@ -60,7 +58,7 @@ pub(super) fn ready() -> Outcome<PathBuf> {
     if folder.join(WASM).is_file() {
         return Ok(folder);
     }
-    note("making the Worker's runtime ready: wasm-bindgen, wasm-opt (half a minute; once for all apps)");
+    note(format_args!("making the Worker's runtime `{}` ready: wasm-bindgen, wasm-opt (once for all apps)", parts.name()));
     let unfinished = made.join(format!("unfinished-{}", std::process::id()));
     let outcome = finish(root, &wasm, &unfinished, &level);
     if outcome.is_ok() && fs::rename(&unfinished, &folder).is_ok() {
@@ -72,21 +70,41 @@ pub(super) fn ready() -> Outcome<PathBuf> {
     folder.join(WASM).is_file().then_some(folder).ok_or_else(|| Failure::Wrong(format!("`{}` cannot be written", made.display())))
 }
 
+/// The runtime to take of a folder with one or several.
+fn chosen(given: &Path, parts: &Parts) -> Outcome<PathBuf> {
+    let sets = parts.sufficient();
+    // A runtime that has no name is taken as it is. One that lacks a part says so when it starts.
+    let found = sets.iter().map(|set| given.join(set)).chain([given.to_path_buf()]).find(|folder| folder.join(WASM).is_file());
+    found.ok_or_else(|| {
+        let wanted = sets.iter().map(|set| format!("`{set}/{WASM}`")).collect::<Vec<_>>().join(" or ");
+        Failure::Wrong(format!("`{GIVEN}` names `{}`, which holds no runtime for this app: {wanted}", given.display()))
+    })
+}
+
 /// Runs cargo; it does nothing where nothing changed. Gives the wasm module's path.
-fn compile(root: &Path) -> Outcome<PathBuf> {
+fn compile(root: &Path, parts: &Parts) -> Outcome<PathBuf> {
+    // Cargo keeps one module a folder, whatever its features: with one folder for all, each set would throw away the last.
+    let folder = |own: PathBuf| if parts.is_default() { own } else { own.join("worker-runtime/cargo").join(parts.name()) };
     let toolchain = root.join("target/tools/wasm-toolchain/bin");
     let mut cargo = match toolchain.is_dir() {
         // A toolchain of its own, where rustup cannot fetch the target: nothing that it makes fits the other's.
         true => {
             let mut cargo = Command::new(toolchain.join("cargo"));
-            cargo.env("RUSTC", toolchain.join("rustc")).env("CARGO_TARGET_DIR", target(root).join("wasm"));
+            cargo.env("RUSTC", toolchain.join("rustc")).env("CARGO_TARGET_DIR", folder(target(root).join("wasm")));
             cargo.env_remove("CARGO_BUILD_BUILD_DIR").env_remove("RUSTUP_TOOLCHAIN");
             cargo
         }
-        false => Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into())),
+        false => {
+            let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+            if !parts.is_default() {
+                cargo.env("CARGO_TARGET_DIR", folder(target(root)));
+            }
+            cargo
+        }
     };
     cargo
         .args(["build", "--locked", "--package", "millrace-worker", "--target", "wasm32-unknown-unknown", "--profile", "worker"])
+        .args(["--no-default-features", "--features", &parts.features()])
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(root)
         .stderr(Stdio::inherit());

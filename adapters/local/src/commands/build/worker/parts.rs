@@ -1,0 +1,62 @@
+//! The parts that a runtime of the Worker is made with or without: features of the crate `millrace-worker`.
+//!
+//! Nobody chooses them: an app that needs a part gets it, and any other app a smaller Worker.
+
+use millrace_core::app::App;
+
+/// Each part by its feature's name, and whether an app needs it.
+const PARTS: [(&str, fn(&App) -> bool); 1] = [("scripts", |app| !app.scripts.is_empty())];
+
+/// What `cargo build` makes when nobody says anything.
+const DEFAULT: &str = "scripts";
+
+/// A set of parts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Parts(Vec<&'static str>);
+
+impl Parts {
+    /// What an app needs.
+    pub(super) fn of(app: &App) -> Self {
+        Self(PARTS.into_iter().filter(|(_, needs)| needs(app)).map(|(name, _)| name).collect())
+    }
+
+    /// `lean`, or the parts with `-` between: the name of a folder.
+    pub(super) fn name(&self) -> String {
+        if self.0.is_empty() { "lean".into() } else { self.0.join("-") }
+    }
+
+    /// What cargo takes as `--features`.
+    pub(super) fn features(&self) -> String {
+        self.0.join(",")
+    }
+
+    /// What an ordinary build has.
+    pub(super) fn is_default(&self) -> bool {
+        self.features() == DEFAULT
+    }
+
+    /// The names of all sets that have these parts, the smallest first.
+    pub(super) fn sufficient(&self) -> Vec<String> {
+        let all = (0..1_usize << PARTS.len()).map(|set| {
+            let has = |place: &usize| set & (1 << place) != 0;
+            Self((0..PARTS.len()).filter(has).map(|place| PARTS[place].0).collect())
+        });
+        let mut sets: Vec<Self> = all.filter(|set| self.0.iter().all(|part| set.0.contains(part))).collect();
+        sets.sort_by_key(|set| set.0.len());
+        sets.iter().map(Self::name).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_are_named_and_found_by_what_they_have() {
+        let (lean, full) = (Parts(Vec::new()), Parts(vec!["scripts"]));
+        assert_eq!((lean.name(), lean.features(), lean.is_default()), ("lean".into(), String::new(), false));
+        assert_eq!((full.name(), full.features(), full.is_default()), ("scripts".into(), "scripts".into(), true));
+        assert_eq!(lean.sufficient(), ["lean", "scripts"]);
+        assert_eq!(full.sufficient(), ["scripts"]);
+    }
+}
