@@ -12,16 +12,16 @@ use crate::expression::Expression;
 mod bundle;
 mod feature;
 mod literal;
-mod search;
 mod pattern;
+mod search;
 mod statement;
 mod template;
 
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use feature::{Argument, Completer, Content, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern};
 pub use literal::Literal;
-pub use search::{IndexedWord, SearchIndex, words};
 pub use pattern::{Matcher, Pattern, PatternError};
+pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
 

@@ -180,4 +180,5 @@ def main():
         print(f"CPU a call: {one:.1f} µs with 10 tools, {other:.1f} µs with 5,000: {other / one:.2f} (bar: 1.10)")
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -20,5 +20,6 @@ pub mod redis;
 pub mod scripted;
 pub mod sqld;
 pub mod worker;
+pub mod workerd;
 
 pub use case::{Case, Exchange, Group, groups};

