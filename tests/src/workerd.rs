@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    io::{Read as _, Write as _},
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -16,7 +17,7 @@ use crate::worker::installed;
 pub struct Workerd(Child);
 
 impl Workerd {
-    /// Starts the Worker of a folder, and waits until it listens. Gives what it said where it ends instead.
+    /// Starts the Worker of a folder, and waits for its first answer. Gives what it said where it ends instead.
     ///
     /// # Errors
     /// The Worker does not start.
@@ -31,7 +32,7 @@ impl Workerd {
         command.arg("serve").arg(&config).stdin(Stdio::null()).stderr(Stdio::piped());
         let mut running = Self(command.spawn().unwrap_or_else(|error| panic!("workerd: {error}")));
         loop {
-            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+            if answers(port) {
                 return Ok(running);
             }
             if running.0.try_wait().is_ok_and(|ended| ended.is_some()) {
@@ -42,18 +43,15 @@ impl Workerd {
         }
     }
 
-    /// The CPU time of all its threads, in milliseconds.
+    /// The CPU time of its first thread, which compiles and runs the Worker, in milliseconds. What V8 improves meanwhile, other threads do.
     ///
     /// # Panics
     /// Where the system does not tell it.
     #[must_use]
     pub fn cpu_ms(&self) -> f64 {
-        let threads = fs::read_dir(format!("/proc/{}/task", self.0.id())).unwrap_or_else(|error| panic!("{error}"));
-        let spent_ns = threads.flatten().filter_map(|thread| {
-            let text = fs::read_to_string(thread.path().join("schedstat")).ok()?;
-            text.split(' ').next()?.parse::<f64>().ok()
-        });
-        spent_ns.sum::<f64>() / 1e6
+        let text = fs::read_to_string(format!("/proc/{}/schedstat", self.0.id())).unwrap_or_else(|error| panic!("{error}"));
+        let spent_ns: Option<f64> = text.split(' ').next().and_then(|number| number.parse().ok());
+        spent_ns.unwrap_or_else(|| panic!("{text}")) / 1e6
     }
 }
 
@@ -62,6 +60,13 @@ impl Drop for Workerd {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Whether a request gets an answer. It listens before it has started the Worker.
+fn answers(port: u16) -> bool {
+    let Ok(mut connection) = TcpStream::connect(("127.0.0.1", port)) else { return false };
+    let sent = connection.write_all(b"GET /nothing HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
+    sent.is_ok() && connection.read(&mut [0; 12]).is_ok_and(|length| length > 0)
 }
 
 /// Every module of a folder, the entry first.

@@ -36,7 +36,7 @@ fn the_worker_answers_the_same() {
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
 }
 
-/// The most bytes, gzipped, that an upload may have: with the script engine, and without. Today it is 1,365,000 and 315,000.
+/// The most bytes, gzipped, that an upload may have: with the script engine, and without. Today it is 1,421,000 and 350,000.
 const MOST: (f64, f64) = (1_500_000.0, 400_000.0);
 
 /// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the app.
@@ -89,9 +89,10 @@ fn a_runtime_without_the_engine_refuses_scripts_when_it_starts() {
 
 /// The most CPU time that a start may take, in milliseconds, beyond that of an empty Worker.
 const MOST_START_MS: f64 = 50.0;
+/// The same as a multiple of the empty Worker's, for a machine that is so busy that each millisecond does less: at rest an empty Worker takes 12.
+const MOST_START: f64 = 3.0;
 
-/// The CPU time from exec until workerd listens, by when it has compiled and started the Worker: the least of some starts, since whatever else
-/// the machine does only adds to it.
+/// The CPU time from exec to the first answer: the least of some starts, since whatever else the machine does only adds to it.
 fn start_ms(folder: &Path) -> f64 {
     let starts = (0..8).map(|_| Workerd::start(folder).unwrap_or_else(|said| panic!("{said}")).cpu_ms());
     starts.fold(f64::INFINITY, f64::min)
@@ -108,7 +109,7 @@ fn starting_takes_little() {
         let _ = worker::build(folder.path());
         let own_ms = start_ms(&folder.path().join("dist")) - base_ms;
         println!("start with the runtime `{runtime}`: {own_ms:.1} ms of CPU, beyond {base_ms:.1} ms of an empty Worker");
-        assert!(own_ms < MOST_START_MS, "{own_ms} ms");
+        assert!(own_ms < MOST_START_MS.max(base_ms * MOST_START), "{own_ms} ms");
         without_scripts(folder.path());
     }
 }
