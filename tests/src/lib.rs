@@ -13,6 +13,7 @@ pub mod case;
 pub mod database;
 pub mod direct;
 pub mod dynalite;
+pub mod lambda;
 pub mod local;
 pub mod postgres;
 pub mod process;

@@ -72,7 +72,7 @@ fn the_core_knows_no_host() {
 #[test]
 fn adapters_know_no_stage_and_not_each_other() {
     // An adapter meets the core at its ports and its border; what a stage does is none of its business.
-    for adapter in ["connectors", "script", "telemetry", "native", "local"] {
+    for adapter in ["connectors", "script", "telemetry", "native", "local", "lambda"] {
         for file in sources(&root().join("adapters").join(adapter).join("src")) {
             let text = fs::read_to_string(&file).unwrap();
             assert!(!text.contains("millrace_core::pipeline::"), "{} reaches into the pipeline", file.display());

@@ -112,6 +112,9 @@ pub(crate) struct Build {
     /// The folder to write to
     #[arg(long, default_value = "dist", value_name = "DIR")]
     pub(crate) out: PathBuf,
+    /// The processor of the Lambda function
+    #[arg(long, value_enum, env = "MILLRACE_ARCH", default_value = "x86_64")]
+    pub(crate) arch: Architecture,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -126,6 +129,35 @@ pub(crate) enum Target {
     Worker,
     /// AWS Lambda
     Lambda,
+}
+
+/// A processor that Lambda has.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Architecture {
+    /// Intel and AMD, 64 bits
+    #[value(name = "x86_64")]
+    X86,
+    /// Graviton
+    #[value(name = "arm64")]
+    Arm,
+}
+
+impl Architecture {
+    /// Lambda's word.
+    pub(crate) fn of_lambda(self) -> &'static str {
+        match self {
+            Self::X86 => "x86_64",
+            Self::Arm => "arm64",
+        }
+    }
+
+    /// Rust's word.
+    pub(crate) fn of_rust(self) -> &'static str {
+        match self {
+            Self::X86 => "x86_64",
+            Self::Arm => "aarch64",
+        }
+    }
 }
 
 #[derive(Args)]

@@ -10,13 +10,17 @@ use crate::{
     output::{Failure, Outcome, print, print_json},
 };
 
+mod checkout;
+mod files;
+pub(super) mod lambda;
+mod needs;
 pub(super) mod worker;
 
 pub(super) fn run(arguments: &Build) -> Outcome {
     let target = match arguments.target {
         Target::Local => "local",
         Target::Worker => return worker::run(arguments),
-        Target::Lambda => return Err(unsupported("lambda")),
+        Target::Lambda => return lambda::run(arguments),
     };
     let app = app::load(&arguments.app)?.app;
     let bytes = app.to_bundle().map_err(Failure::wrong)?;
@@ -31,8 +35,4 @@ pub(super) fn run(arguments: &Build) -> Outcome {
         return print_json(&json!({ "target": target, "bundle": path, "bytes": bytes.len() }));
     }
     print(format_args!("{} ({} bytes); serve it with `millrace serve {}`", path.display(), bytes.len(), path.display()))
-}
-
-fn unsupported(target: &str) -> Failure {
-    Failure::Usage(format!("`--target {target}` is not supported yet; use `--target local` or `--target worker`"))
 }

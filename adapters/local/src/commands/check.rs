@@ -22,7 +22,7 @@ struct Connection {
 pub(super) fn run(arguments: &Check) -> Outcome {
     let report = match arguments.target {
         Some(Target::Worker) => build::worker::compile(&arguments.app),
-        Some(Target::Lambda) => return Err(Failure::Usage("`--target lambda` is not supported yet".into())),
+        Some(Target::Lambda) => build::lambda::compile(&arguments.app),
         Some(Target::Local) | None => app::compile(&arguments.app),
     };
     let has_errors = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);

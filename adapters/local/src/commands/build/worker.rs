@@ -21,7 +21,6 @@ use crate::{
     output::{Failure, Outcome, print, print_json},
 };
 
-mod needs;
 mod parts;
 mod runtime;
 mod wrangler;

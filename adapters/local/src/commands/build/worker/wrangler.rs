@@ -10,7 +10,7 @@ use millrace_bundler::{Diagnostic, Severity};
 use millrace_core::app::App;
 use toml_edit::{DocumentMut, Item};
 
-use super::needs;
+use crate::commands::build::needs;
 
 const FILE: &str = "wrangler.toml";
 /// The binding of the cache's KV namespace; the runtime looks for it by this name.

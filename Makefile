@@ -1,0 +1,3 @@
+# `sam build` calls this: an app as what Lambda takes.
+build-Millrace:
+	millrace build . --target lambda --out "$(ARTIFACTS_DIR)"

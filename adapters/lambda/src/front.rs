@@ -1,0 +1,112 @@
+//! Invocation → answer: reads the event, has an isolate answer it before the invocation's end, and writes the answer as the front end takes it.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use bytes::Bytes;
+use futures_util::{Stream, stream};
+use lambda_runtime::{Diagnostic, Error, FunctionResponse, LambdaEvent, MetadataPrelude, StreamResponse};
+use serde_json::value::RawValue;
+
+use crate::{
+    answer::Answer,
+    event::{self, Form},
+    isolates::{Events, Isolates, Reply},
+    settle::Settling,
+};
+
+/// The longest time that is kept back at the end of an invocation, in milliseconds: the core gets all but two of these, and what it does not
+/// answer by then is answered after one of them.
+const MARGIN_MS: u64 = 200;
+
+/// What answers invocations. Clones share the isolates.
+#[derive(Clone)]
+pub(crate) struct Front {
+    pub(crate) isolates: Arc<Isolates>,
+    pub(crate) settling: Settling,
+    pub(crate) settings: Arc<Settings>,
+}
+
+/// What the deployment says.
+pub(crate) struct Settings {
+    /// The longest body of a request, in bytes.
+    pub(crate) body_limit: usize,
+    /// What stands in front of the app's paths: `/v1`, or nothing.
+    pub(crate) base_path: String,
+    /// Whether answers are streamed.
+    pub(crate) streams: bool,
+}
+
+/// The bytes of a streamed answer.
+pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>;
+
+impl Front {
+    /// Answers one invocation.
+    ///
+    /// # Errors
+    /// The event is no HTTP request: then there is nobody who could be given a status.
+    pub(crate) async fn answer(self, event: LambdaEvent<Box<RawValue>>) -> Result<FunctionResponse<Box<RawValue>, Chunks>, Diagnostic> {
+        let (call, form) = event::read(event.payload.get(), self.settings.body_limit, &self.settings.base_path)
+            .map_err(|error_message| Diagnostic { error_type: "Millrace.Event".into(), error_message })?;
+        if call.body.is_none() {
+            let answer = Answer::failure(400, -32600, "the request's body is not the base64 that its event says it is");
+            return self.shaped(answer, None, form);
+        }
+        let end_ms = event.context.deadline;
+        let left_ms = end_ms.saturating_sub(now_ms());
+        let margin_ms = MARGIN_MS.min(left_ms / 20);
+        let answered = self.isolates.answer(call, end_ms.saturating_sub(2 * margin_ms));
+        let Reply { answer, events, settled } = match tokio::time::timeout(Duration::from_millis(left_ms - margin_ms), answered).await {
+            Ok(Some(reply)) => reply,
+            Ok(None) => Reply { answer: Answer::failure(500, -32603, "internal error"), events: None, settled: None },
+            Err(_) => {
+                tracing::error!(limit_ms = left_ms, "a call did not end before its invocation's time was over");
+                let message = "the call did not end before the time-out of the Lambda function; ask for less, or raise the time-out";
+                Reply { answer: Answer::failure(504, -32603, message), events: None, settled: None }
+            }
+        };
+        if let Some(settled) = settled {
+            self.settling.keep(settled, end_ms.saturating_sub(margin_ms));
+        }
+        self.shaped(answer, events, form)
+    }
+
+    fn shaped(&self, answer: Answer, events: Option<Events>, form: Form) -> Result<FunctionResponse<Box<RawValue>, Chunks>, Diagnostic> {
+        if self.settings.streams {
+            return Ok(FunctionResponse::StreamingResponse(streamed(answer, events)));
+        }
+        let payload = answer.payload(form);
+        let unwritable = |error: serde_json::Error| Diagnostic { error_type: "Millrace.Answer".into(), error_message: error.to_string() };
+        payload.map(FunctionResponse::BufferedResponse).map_err(unwritable)
+    }
+}
+
+fn streamed(answer: Answer, events: Option<Events>) -> StreamResponse<Chunks> {
+    let mut prelude = MetadataPrelude::default();
+    match http::StatusCode::from_u16(answer.status) {
+        Ok(status) => prelude.status_code = status,
+        Err(_) => prelude.status_code = http::StatusCode::INTERNAL_SERVER_ERROR,
+    }
+    for (name, value) in answer.headers.iter() {
+        match (http::HeaderName::from_bytes(name.as_bytes()), http::HeaderValue::from_str(value)) {
+            (Ok(name), Ok(value)) if name == http::header::SET_COOKIE => prelude.cookies.extend(value.to_str().map(str::to_owned)),
+            (Ok(name), Ok(value)) => drop(prelude.headers.append(name, value)),
+            _ => tracing::error!(name, "a response's header field is not allowed in HTTP and is left out"),
+        }
+    }
+    let stream: Chunks = match events {
+        Some(mut events) => {
+            Box::pin(stream::poll_fn(move |context| events.poll_recv(context).map(|event| event.map(|event| event.map(Bytes::from)))))
+        }
+        None => Box::pin(stream::iter((!answer.body.is_empty()).then(|| Ok(Bytes::from(answer.body))))),
+    };
+    StreamResponse { metadata_prelude: prelude, stream }
+}
+
+fn now_ms() -> u64 {
+    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,190 @@
+//! The isolates, and who gets which call.
+//!
+//! A Lambda works on one invocation at a time, so it has one isolate. With managed concurrency it has one for each processor, and a call
+//! goes to the one with the fewest. In goes a [`Call`] with a deadline, out comes an [`Answer`], always: an isolate that does not answer in time is
+//! answered for. What the core wants done after a response goes on in the isolate; [`Reply::settled`] says when it is done.
+
+use std::{
+    io,
+    panic::AssertUnwindSafe,
+    rc::Rc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+};
+
+use futures_util::FutureExt as _;
+use lambda_runtime::Error;
+use millrace_core::{
+    Endpoint,
+    app::App,
+    cancel::Cancel,
+    protocol::{Body, EventStream, Request, ResponseBody},
+};
+use millrace_native::{cache::CacheChoice, env::Variables, isolate::Isolate, ports, telemetry, wait_until::Tasks};
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{
+    answer::Answer,
+    databases::{Databases, Places},
+    event::Call,
+};
+
+/// What an isolate needs to start.
+#[derive(Clone)]
+pub(crate) struct Seed {
+    pub(crate) app: App,
+    pub(crate) variables: Variables,
+    pub(crate) cache: CacheChoice,
+    pub(crate) traces: Option<telemetry::Settings>,
+    pub(crate) places: Places,
+    /// Whether answers that are event streams go out as they come.
+    pub(crate) streams: bool,
+}
+
+/// What comes back for a call.
+pub(crate) struct Reply {
+    pub(crate) answer: Answer,
+    /// Where the body is a stream: its parts, as they come. Dropped, it ends the call.
+    pub(crate) events: Option<Events>,
+    /// Where work goes on after the answer: resolves when that is done.
+    pub(crate) settled: Option<oneshot::Receiver<()>>,
+}
+
+/// The events of a call; an error where it panicked.
+pub(crate) type Events = mpsc::UnboundedReceiver<Result<Vec<u8>, Error>>;
+
+struct Job {
+    call: Call,
+    deadline_ms: u64,
+    reply: oneshot::Sender<Reply>,
+}
+
+struct Member {
+    isolate: Isolate<Job>,
+    calls: Arc<AtomicUsize>,
+}
+
+/// The isolates of this process.
+pub(crate) struct Isolates(Vec<Member>);
+
+impl Isolates {
+    /// Starts as many isolates as the seed is asked for.
+    ///
+    /// # Errors
+    /// The operating system gives no thread.
+    pub(crate) fn start(seed: &Seed, count: usize) -> io::Result<Self> {
+        let start = |index: usize| {
+            let seed = seed.clone();
+            let isolate = Isolate::spawn(&format!("isolate-{index}"), move |jobs| live(seed, jobs))?;
+            Ok(Member { isolate, calls: Arc::default() })
+        };
+        (0..count.max(1)).map(start).collect::<io::Result<_>>().map(Self)
+    }
+
+    /// Has a call answered by the isolate with the fewest. `None` where it panicked as a whole.
+    pub(crate) async fn answer(&self, call: Call, deadline_ms: u64) -> Option<Reply> {
+        let member = self.0.iter().min_by_key(|member| member.calls.load(Ordering::Relaxed))?;
+        let _seat = Seat::take(&member.calls);
+        let (reply, received) = oneshot::channel();
+        member.isolate.jobs().send(Job { call, deadline_ms, reply }).ok()?;
+        received.await.ok()
+    }
+}
+
+/// A call's place, given back when it is dropped.
+struct Seat(Arc<AtomicUsize>);
+
+impl Seat {
+    fn take(calls: &Arc<AtomicUsize>) -> Self {
+        calls.fetch_add(1, Ordering::Relaxed);
+        Self(calls.clone())
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// The life of an isolate.
+async fn live(seed: Seed, mut jobs: mpsc::UnboundedReceiver<Job>) {
+    let tasks = Tasks::new();
+    let streams = seed.streams;
+    let endpoint = Rc::new(endpoint(seed, &tasks));
+    while let Some(job) = jobs.recv().await {
+        tokio::task::spawn_local(work(endpoint.clone(), tasks.clone(), streams, job));
+    }
+}
+
+fn endpoint(Seed { app, variables, cache, traces, places, .. }: Seed, tasks: &Tasks) -> Endpoint {
+    let mut ports = ports::native(places.package.clone(), variables.clone(), &cache, tasks);
+    let copies = ports::native(places.copies.clone(), variables, &CacheChoice::default(), tasks).connectors;
+    ports.connectors = Rc::new(Databases::new(places, ports.connectors, copies));
+    let endpoint = Endpoint::new(app, ports);
+    telemetry::collect(traces, endpoint.pipeline().ports());
+    endpoint
+}
+
+async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, streams: bool, job: Job) {
+    let Job { call, deadline_ms, mut reply } = job;
+    let cancel = Cancel::new();
+    let request = Request {
+        method: call.method,
+        path: call.path,
+        headers: call.headers,
+        body: call.body.unwrap_or(Body::Whole(Vec::new())),
+        deadline_ms: Some(deadline_ms),
+        cancel: cancel.clone(),
+        loopback_only: false,
+    };
+    let answered = async {
+        let response = endpoint.handle(request).await;
+        let (body, events) = match response.body {
+            ResponseBody::Events(events) if streams => (Vec::new(), Some(events)),
+            body => (body.collect().await, None),
+        };
+        (Answer { status: response.status, headers: response.headers, body }, events)
+    };
+    let outcome = tokio::select! {
+        outcome = AssertUnwindSafe(answered).catch_unwind() => outcome,
+        // Somebody else has answered.
+        () = reply.closed() => return cancel.trip(),
+    };
+    // What panicked is in the log: the panic hook has the place.
+    let (answer, events) = outcome.unwrap_or_else(|_| (Answer::failure(500, -32603, "internal error"), None));
+    let is_done = events.is_none() && tasks.running() == 0;
+    let (mut settled, told) = oneshot::channel();
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let received = events.as_ref().map(|_| receiver);
+    drop(reply.send(Reply { answer, events: received, settled: (!is_done).then_some(told) }));
+    if let Some(events) = events {
+        drive(events, &sender).await;
+        drop(sender);
+    }
+    if !is_done {
+        tokio::select! {
+            () = tasks.drained() => drop(settled.send(())),
+            () = settled.closed() => {}
+        }
+    }
+}
+
+/// Sends events as they come, until there are no more or nobody takes them.
+async fn drive(mut events: EventStream, sender: &mpsc::UnboundedSender<Result<Vec<u8>, Error>>) {
+    let all = async {
+        while let Some(event) = events.next().await {
+            drop(sender.send(Ok(event)));
+        }
+    };
+    tokio::select! {
+        outcome = AssertUnwindSafe(all).catch_unwind() => {
+            if outcome.is_err() {
+                drop(sender.send(Err("internal error".into())));
+            }
+        }
+        () = sender.closed() => {}
+    }
+}

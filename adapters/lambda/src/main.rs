@@ -1,0 +1,145 @@
+//! `bootstrap`: the app as an AWS Lambda function.
+//!
+//! In come invocations of the [Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html), out go answers. The binary holds no app: it reads
+//! `app.bundle` beside itself, so one binary serves every app. In the order of the data:
+//!
+//! - [`event`]: an invocation's event → a request of the core;
+//! - [`front`]: the invocation's time, and who answers when;
+//! - [`isolates`]: the threads that answer, and the endpoint on each;
+//! - [`databases`]: where SQLite's files are;
+//! - [`answer`]: a response of the core → what the front end takes;
+//! - [`settle`]: what goes on after the answer.
+//!
+//! # Variables
+//! | name | |
+//! |---|---|
+//! | `MILLRACE_LOG` | what is logged; `warn` where it is not set |
+//! | `MILLRACE_BASE_PATH` | what stands in front of the app's paths, such as a domain's `/v1` |
+//! | `MILLRACE_RESPONSE` | `stream` where the function's front end streams answers |
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::ExitCode,
+    sync::Arc,
+    thread::available_parallelism,
+};
+
+use lambda_runtime::{Error, Runtime, service_fn};
+use lambda_runtime_api_client::{PooledClient, body::Body};
+use millrace_core::app::App;
+use millrace_native::{cache::CacheChoice, env::Variables, logging, telemetry};
+
+mod answer;
+mod databases;
+mod event;
+mod front;
+mod isolates;
+mod settle;
+
+use databases::Places;
+use front::{Front, Settings};
+use isolates::{Isolates, Seed};
+use settle::Settling;
+
+/// What the runtime needs to know of Lambda, and ends without.
+const OF_LAMBDA: [&str; 4] =
+    ["AWS_LAMBDA_RUNTIME_API", "AWS_LAMBDA_FUNCTION_NAME", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "AWS_LAMBDA_FUNCTION_VERSION"];
+
+fn main() -> ExitCode {
+    let outcome = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .enable_time()
+        .max_blocking_threads(1)
+        .build()
+        .map_err(Error::from)
+        .and_then(|runtime| runtime.block_on(serve()));
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+async fn serve() -> Result<(), Error> {
+    if let Some(missing) = OF_LAMBDA.into_iter().find(|name| env::var_os(name).is_none()) {
+        return Err(format!("`bootstrap` runs as an AWS Lambda function, and `{missing}` is not set; see docs/lambda.md").into());
+    }
+    let front = match start() {
+        Ok(front) => front,
+        Err(error) => {
+            report(&error).await;
+            return Err(error);
+        }
+    };
+    let settling = front.settling.clone();
+    Runtime::new(service_fn(move |event| front.clone().answer(event))).layer(settling).run_concurrent().await
+}
+
+/// Everything before the first invocation.
+fn start() -> Result<Front, Error> {
+    let variables = Variables::of_process();
+    let log = env::var("MILLRACE_LOG").unwrap_or_else(|_| "warn".into());
+    logging::init(logging::filter(&log).map_err(|error| format!("`MILLRACE_LOG`: {error}"))?, telemetry::layer(&variables))?;
+    let streams = match env::var("MILLRACE_RESPONSE").as_deref() {
+        Ok("stream") => true,
+        Ok("buffer" | "") | Err(_) => false,
+        Ok(other) => return Err(format!("`MILLRACE_RESPONSE` is `{other}`; it may be `buffer` or `stream`").into()),
+    };
+    let package = package()?;
+    let app = app(&package.join("app.bundle"))?;
+    let body_limit = app.server.body_limit as usize;
+    let places = Places { package: package.join("data"), copies: env::temp_dir().join("millrace") };
+    let concurrency = env::var("AWS_LAMBDA_MAX_CONCURRENCY").ok().and_then(|text| text.parse().ok()).unwrap_or(1_usize).max(1);
+    let isolates = concurrency.min(available_parallelism().map_or(1, Into::into));
+    let cache = CacheChoice::of(&variables).map_err(|error| error.message)?;
+    let traces = telemetry::settings(&app, &variables).map_err(|error| error.message)?;
+    let seed = Seed { app, variables, cache, traces, places, streams };
+    Ok(Front {
+        isolates: Arc::new(Isolates::start(&seed, isolates)?),
+        settling: Settling::new(concurrency == 1),
+        settings: Arc::new(Settings { body_limit, base_path: base_path()?, streams }),
+    })
+}
+
+/// The folder of the package: Lambda's, or this binary's own.
+fn package() -> Result<PathBuf, Error> {
+    if let Some(folder) = env::var_os("LAMBDA_TASK_ROOT").filter(|folder| !folder.is_empty()) {
+        return Ok(folder.into());
+    }
+    let binary = env::current_exe()?;
+    Ok(binary.parent().unwrap_or(Path::new("/")).to_owned())
+}
+
+fn app(bundle: &Path) -> Result<App, Error> {
+    let shown = bundle.display();
+    let bytes = fs::read(bundle)
+        .map_err(|error| format!("`{shown}` cannot be read: {error}; `millrace build --target lambda` puts it beside `bootstrap`"))?;
+    App::from_bundle(&bytes).map_err(|error| format!("`{shown}`: {error}").into())
+}
+
+fn base_path() -> Result<String, Error> {
+    let path = env::var("MILLRACE_BASE_PATH").unwrap_or_default();
+    let path = path.trim_end_matches('/');
+    if !path.is_empty() && !path.starts_with('/') {
+        return Err(format!("`MILLRACE_BASE_PATH` is `{path}`; it has to begin with `/`").into());
+    }
+    Ok(path.to_owned())
+}
+
+/// Tells Lambda why the function cannot start; whoever deploys sees it in the answer of the first invocation, too.
+async fn report(error: &Error) {
+    let body = serde_json::json!({ "errorType": "Millrace.Start", "errorMessage": error.to_string() }).to_string();
+    let request = http::Request::post("/2018-06-01/runtime/init/error")
+        .header("lambda-runtime-function-error-type", "Millrace.Start")
+        .body(Body::from(body));
+    let outcome = match request {
+        Ok(request) => PooledClient::builder().build().call(request).await.map(drop),
+        Err(error) => Err(error.into()),
+    };
+    if let Err(error) = outcome {
+        eprintln!("error: Lambda could not be told: {error}");
+    }
+}

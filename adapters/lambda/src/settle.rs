@@ -1,0 +1,96 @@
+//! What goes on after an answer (storing in caches) ends before the environment freezes.
+//!
+//! Lambda hands an answer on as soon as it is posted, and freezes the environment when the runtime asks for the next invocation. So the caller waits for
+//! nothing here; only the next invocation does. With managed concurrency nothing freezes, and nothing is waited for.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{Arc, Mutex, PoisonError},
+    task::{Context, Poll},
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use lambda_runtime::{Error, LambdaInvocation};
+use tokio::sync::oneshot;
+use tower::{Layer, Service};
+
+/// Work that is not done yet, and when to stop waiting for it, in milliseconds since the Unix epoch.
+struct Kept {
+    settled: oneshot::Receiver<()>,
+    until_ms: u64,
+}
+
+/// Holds the next invocation back until what goes on has ended. Clones share what they hold.
+#[derive(Clone)]
+pub(crate) struct Settling {
+    kept: Arc<Mutex<Vec<Kept>>>,
+    freezes: bool,
+}
+
+impl Settling {
+    /// `freezes`: whether the environment freezes between two invocations.
+    pub(crate) fn new(freezes: bool) -> Self {
+        Self { kept: Arc::default(), freezes }
+    }
+
+    /// Has something waited for after this invocation's answer.
+    pub(crate) fn keep(&self, settled: oneshot::Receiver<()>, until_ms: u64) {
+        if self.freezes {
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(Kept { settled, until_ms });
+        } else {
+            // Whoever is told need not listen, but the work ends where nobody does.
+            tokio::spawn(settled);
+        }
+    }
+
+    async fn settle(self) {
+        let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
+        for Kept { settled, until_ms } in kept {
+            let until = UNIX_EPOCH + Duration::from_millis(until_ms);
+            let left = until.duration_since(SystemTime::now()).unwrap_or_default();
+            if tokio::time::timeout(left, settled).await.is_err() {
+                tracing::warn!("what was to be done after an answer did not end in time; it may be lost");
+            }
+        }
+    }
+}
+
+impl<S> Layer<S> for Settling {
+    type Service = Settled<S>;
+
+    fn layer(&self, inner: S) -> Settled<S> {
+        Settled { inner, settling: self.clone() }
+    }
+}
+
+/// Posts an answer, then waits.
+#[derive(Clone)]
+pub(crate) struct Settled<S> {
+    inner: S,
+    settling: Settling,
+}
+
+impl<S> Service<LambdaInvocation> for Settled<S>
+where
+    S: Service<LambdaInvocation, Response = (), Error = Error>,
+    S::Future: Send + 'static,
+{
+    type Response = ();
+    type Error = Error;
+    type Future = Pin<Box<dyn Future<Output = Result<(), Error>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, invocation: LambdaInvocation) -> Self::Future {
+        let posted = self.inner.call(invocation);
+        let settling = self.settling.clone();
+        Box::pin(async move {
+            posted.await?;
+            settling.settle().await;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,144 @@
+//! SQLite's files of an app, on their way into the package.
+//!
+//! A file that lies beside the app is copied, as it is; one that only a seed knows is made now, so that no cold start has to.
+
+use std::{
+    fs, io,
+    path::{Component, Path, PathBuf},
+};
+
+use millrace_bundler::{Diagnostic, Severity};
+use millrace_core::{
+    app::{Access, Adapter, App, EnvPart, Execute},
+    ports::Env,
+};
+
+/// What is known of the file of an adapter before it runs.
+enum Place {
+    /// In memory, or of another connector.
+    Elsewhere,
+    /// A variable decides that is not set now.
+    Unknown(String),
+    /// Absolute.
+    Fixed(PathBuf),
+    /// Relative to the app's folder.
+    Beside(PathBuf),
+}
+
+/// What Lambda lacks of what the app's databases need.
+pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for (index, adapter) in app.adapters.iter().enumerate() {
+        let mut say = |severity, message: String, help: &str| {
+            let file = PathBuf::from(format!("app/adapters/{}.yaml", adapter.name));
+            let file = if folder.join(&file).exists() { file } else { "millrace.yaml".into() };
+            found.push(Diagnostic { severity, file, line: 1, column: 1, length: 0, message, help: Some(help.into()) });
+        };
+        let name = &adapter.name;
+        let path = match place(adapter, env) {
+            Place::Elsewhere => continue,
+            Place::Unknown(variable) => {
+                let message = format!("adapter `{name}` opens what `{variable}` names, which is not set now: its file is not packed");
+                say(
+                    Severity::Warning,
+                    message,
+                    "Set the variable for the build, too, or put it into `.env`, where the file belongs to the app.",
+                );
+                continue;
+            }
+            Place::Fixed(path) if ["/tmp", "/mnt"].iter().any(|start| path.starts_with(start)) => continue,
+            Place::Fixed(path) => {
+                let message = format!("adapter `{name}` opens `{}`, which does not exist on Lambda", path.display());
+                say(
+                    Severity::Error,
+                    message,
+                    "Give a path relative to the app's folder: the build packs that file. A file system is mounted below /mnt.",
+                );
+                continue;
+            }
+            Place::Beside(path) => path,
+        };
+        let shown = path.display();
+        let beside = folder.join(&path);
+        if path.components().any(|part| matches!(part, Component::ParentDir)) {
+            let message = format!("adapter `{name}` opens `{shown}`, which lies outside of the app's folder and is not packed");
+            say(Severity::Error, message, "Move the file into the app's folder.");
+        } else if !beside.exists() && adapter.seed.is_none() && !creates(adapter) {
+            let message = format!("adapter `{name}` opens `{shown}`, which does not exist: the package will have no database");
+            say(Severity::Warning, message, "Put the file beside `millrace.yaml`, or name a `seed` that makes it.");
+        } else if fs::metadata(format!("{}-wal", beside.display())).is_ok_and(|log| log.len() > 0) {
+            let message = format!("adapter `{name}` opens `{shown}`, whose log `{shown}-wal` holds what the file does not have yet");
+            say(Severity::Error, message, "End what uses the database, or run `PRAGMA wal_checkpoint(TRUNCATE)`.");
+        } else if !adapter.read_only && writes(app, index) {
+            let message = format!(
+                "adapter `{name}` writes to `{shown}`: on Lambda that is a copy in /tmp, which is lost with its execution environment"
+            );
+            say(Severity::Warning, message, "Keep what has to last in `libsql`, `d1` or another server's database.");
+        }
+    }
+    found
+}
+
+/// Copies the databases that lie beside the app below `data`. Gives the adapters whose databases are still to be made there, by their index.
+///
+/// # Errors
+/// A file cannot be copied.
+pub(super) fn pack(folder: &Path, app: &App, env: &dyn Env, data: &Path) -> io::Result<Vec<usize>> {
+    let mut to_make = Vec::new();
+    for (index, adapter) in app.adapters.iter().enumerate() {
+        let Place::Beside(path) = place(adapter, env) else { continue };
+        let (from, to) = (folder.join(&path), data.join(&path));
+        fs::create_dir_all(to.parent().unwrap_or(data))?;
+        if from.is_file() {
+            fs::copy(&from, &to)?;
+        } else if adapter.seed.is_some() {
+            // The seed may have changed since the last build.
+            if to.exists() {
+                fs::remove_file(&to)?;
+            }
+            to_make.push(index);
+        }
+    }
+    Ok(to_make)
+}
+
+fn place(adapter: &Adapter, env: &dyn Env) -> Place {
+    if adapter.connector != "sqlite" {
+        return Place::Elsewhere;
+    }
+    let mut text = String::new();
+    for part in &adapter.connection_string.0 {
+        match part {
+            EnvPart::Text(part) => text += part,
+            EnvPart::Env(name) => match env.var(name) {
+                Some(value) => text += value.expose(),
+                None => return Place::Unknown(name.clone()),
+            },
+        }
+    }
+    let text = ["sqlite://", "sqlite:", "file://localhost", "file://", "file:"]
+        .iter()
+        .find_map(|scheme| text.strip_prefix(scheme))
+        .unwrap_or(&text);
+    let (path, query) = text.split_once('?').unwrap_or((text, ""));
+    match path {
+        ":memory:" => Place::Elsewhere,
+        _ if query.contains("mode=memory") => Place::Elsewhere,
+        path if Path::new(path).is_absolute() => Place::Fixed(path.into()),
+        path => Place::Beside(Path::new(path).components().filter(|part| *part != Component::CurDir).collect()),
+    }
+}
+
+fn creates(adapter: &Adapter) -> bool {
+    let of_option = adapter.options.iter().any(|(name, _)| name == "create");
+    let of_uri = adapter.connection_string.0.iter().any(|part| matches!(part, EnvPart::Text(text) if text.contains("mode=rwc")));
+    of_option || of_uri
+}
+
+/// Whether a tool writes through the adapter, as far as its statement says.
+fn writes(app: &App, adapter: usize) -> bool {
+    app.tools.iter().any(|tool| match &tool.execute {
+        Execute::Statement { adapter: used, statement } => *used as usize == adapter && statement.access == Access::Write,
+        _ => false,
+    })
+}

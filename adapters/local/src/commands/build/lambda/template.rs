@@ -1,0 +1,89 @@
+//! `template.yaml` for an app that has none: the checkout's own, with the app's name and variables, and without a build step.
+
+use std::fmt::Write as _;
+
+use millrace_core::app::App;
+
+use crate::commands::build::needs;
+
+/// The template's name, as `sam` looks for it.
+pub(super) const FILE: &str = "template.yaml";
+/// The sample app's.
+const SAMPLE: &str = include_str!("../../../../../../template.yaml");
+/// What stands in front of an app's own variables, below `Parameters` and below `Variables`.
+const MARK: &str = "# Variables of the app.\n";
+
+/// A template with a parameter for each variable that the app needs.
+pub(super) fn generated(app: &App) -> String {
+    let needs = needs::of(app);
+    let (mut parameters, mut variables) = (String::new(), String::new());
+    for (name, who) in &needs.variables {
+        let id = parameter(name);
+        // Writing into a text never fails.
+        let _ = writeln!(
+            parameters,
+            "  {id}:\n    Type: String\n    Default: \"\"\n    NoEcho: true\n    Description: Variable {name}, which {who} needs"
+        );
+        let _ = writeln!(variables, "          {name}: !Ref {id}");
+    }
+    let head = "# Made by `millrace build`, and written again at the next. One of your own beside `millrace.yaml` is left alone.\n";
+    let body = SAMPLE.split_once('\n').map_or(SAMPLE, |(_, body)| body);
+    let body = body.replace("    Metadata:\n      BuildMethod: makefile\n", "").replace("millrace-shop", &app.name);
+    head.to_owned() + &with(&with(&body, "  ", "\nRules:", &parameters), "          ", "\n  # What the function may do", &variables)
+}
+
+/// The text with other lines between a mark and what follows the lines that were there.
+fn with(text: &str, indent: &str, end: &str, lines: &str) -> String {
+    let mark = format!("\n{indent}{MARK}");
+    let parts = text.split_once(&mark).and_then(|(before, rest)| Some((before, rest.find(end).and_then(|at| rest.get(at..))?)));
+    match parts {
+        Some((before, after)) if lines.is_empty() => format!("{before}\n{after}"),
+        Some((before, after)) => format!("{before}{mark}{lines}{after}"),
+        None => text.to_owned(),
+    }
+}
+
+/// A parameter's name has letters and digits only: `API_KEY` is `ApiKey`. Two variables that differ by underscores only get numbers of them.
+fn parameter(variable: &str) -> String {
+    let word = |word: &str| {
+        let mut letters = word.chars();
+        letters.next().map(|first| first.to_ascii_uppercase().to_string() + &letters.as_str().to_ascii_lowercase()).unwrap_or_default()
+    };
+    let words: String = variable.split('_').map(word).collect();
+    let others = variable.matches('_').count();
+    format!("Env{words}{others}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    #[test]
+    fn a_template_has_the_apps_variables_and_no_others() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("millrace.yaml", "name: notes\nenv: [REGION_NAME]\n"),
+            ("app/tools/t/config.yaml", "description: x\nhandler: ./handler.ts\n"),
+            ("app/tools/t/handler.ts", "export default () => 1;\n"),
+        ] {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let template = generated(&crate::app::compile(folder.path()).app.unwrap());
+        assert!(template.contains("  EnvRegionName1:\n    Type: String"), "{template}");
+        assert!(template.contains("          REGION_NAME: !Ref EnvRegionName1\n\n  # What"), "{template}");
+        assert!(template.contains("`notes`, an MCP server"), "{template}");
+        for gone in ["API_KEY", "makefile", "shop"] {
+            assert!(!template.contains(gone), "{gone}: {template}");
+        }
+    }
+
+    #[test]
+    fn an_app_without_variables_needs_no_mark() {
+        assert_eq!(with("a\n  # Variables of the app.\n  X: 1\n\nRules: []\n", "  ", "\nRules:", ""), "a\n\nRules: []\n");
+        assert_eq!(with("a\n", "  ", "\nRules:", "x"), "a\n");
+    }
+}

@@ -1,0 +1,80 @@
+//! The app as an AWS Lambda function: the real `bootstrap`, at a Runtime API.
+
+use std::{fs, path::Path};
+
+use millrace_tests::{
+    Case, Exchange, groups,
+    lambda::{self, Front},
+};
+
+#[path = "lambda/databases.rs"]
+mod databases;
+#[path = "lambda/events.rs"]
+mod events;
+#[path = "lambda/package.rs"]
+mod package;
+
+/// An app in a folder of its own.
+fn app(files: &[(&str, &str)]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+/// A tool that is a script.
+fn script(name: &str, body: &str) -> [(String, String); 2] {
+    [
+        (format!("app/tools/{name}/config.yaml"), "description: A script\nhandler: ./handler.ts\n".to_owned()),
+        (format!("app/tools/{name}/handler.ts"), format!("export default async function () {{ {body} }}\n")),
+    ]
+}
+
+/// An app of scripts.
+fn scripts(tools: &[(&str, &str)]) -> tempfile::TempDir {
+    let files: Vec<_> = tools.iter().flat_map(|(name, body)| script(name, body)).collect();
+    let mut files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    files.push(("millrace.yaml", "name: scripts\n"));
+    app(&files)
+}
+
+fn call(tool: &str, arguments: &str) -> Exchange {
+    let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
+    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#);
+    Exchange {
+        method: "POST".into(),
+        path: "/mcp".into(),
+        headers: headers.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec(),
+        body,
+    }
+}
+
+/// The sample app, built.
+fn sample() -> (tempfile::TempDir, std::path::PathBuf) {
+    let folder = groups().into_iter().find(|group| group.name == "sample").unwrap().install();
+    let package = lambda::build(folder.path());
+    (folder, package)
+}
+
+fn size(file: &Path) -> u64 {
+    fs::metadata(file).unwrap().len()
+}
+
+#[test]
+fn lambda_answers_the_same() {
+    let mut differences = Vec::new();
+    for group in groups() {
+        for front in [Front::Url, Front::Rest] {
+            let answers = lambda::run(&group, front);
+            let check = |(case, answers): (&Case, Vec<String>)| {
+                let difference = case.check("lambda", &answers).err()?;
+                Some(format!("{front:?}: {difference}"))
+            };
+            differences.extend(group.cases.iter().zip(answers).filter(|(case, _)| case.runs_on("lambda")).filter_map(check));
+        }
+    }
+    assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
+}

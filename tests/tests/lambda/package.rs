@@ -1,0 +1,142 @@
+//! What is deployed: the binary, the package, the templates.
+
+use std::{
+    fs,
+    path::Path,
+    process::{Command, Output},
+};
+
+use millrace_tests::{
+    lambda::{self, Front, Function},
+    local::binary,
+};
+
+use super::{app, call, sample, size};
+
+/// The most that the binary may have, zipped, in bytes: what it has now, and some room. Lambda fetches it at a cold start.
+const MOST_ZIPPED: u64 = 6_500_000;
+/// The newest C library of Amazon Linux 2023.
+const GLIBC: (u32, u32) = (2, 34);
+
+/// `sam`, silent about itself and far from the network, with `millrace` in its path.
+fn sam(folder: &Path, arguments: &[&str]) -> Output {
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = Command::new(lambda::installed("sam"));
+    command.args(arguments).current_dir(folder);
+    command.env("PATH", format!("{}:{path}", binary().parent().unwrap().display()));
+    command.envs([("SAM_CLI_TELEMETRY", "0"), ("AWS_DEFAULT_REGION", "eu-central-1"), ("SAM_CLI_POLL_DELAY", "0")]);
+    command.output().unwrap()
+}
+
+fn said(output: &Output) -> String {
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+}
+
+fn millrace(arguments: &[&str], folder: &Path) -> Output {
+    Command::new(binary()).args(arguments).current_dir(folder).output().unwrap()
+}
+
+#[test]
+fn the_binary_starts_on_amazon_linux_2023_and_is_small() {
+    let (folder, package) = sample();
+    let file = package.join("bootstrap");
+    let symbols = Command::new("objdump").arg("-T").arg(&file).output().unwrap();
+    assert!(symbols.status.success(), "{}", said(&symbols));
+    let symbols = said(&symbols);
+    let versions = symbols.split("GLIBC_").skip(1).filter_map(|rest| {
+        let mut numbers = rest.split(|c: char| !c.is_ascii_digit()).map_while(|number| number.parse::<u32>().ok());
+        Some((numbers.next()?, numbers.next()?))
+    });
+    let newest = versions.max().unwrap();
+    assert!(newest <= GLIBC, "the binary needs glibc {newest:?}");
+    let sections = Command::new("objdump").arg("-h").arg(&file).output().unwrap();
+    assert!(!said(&sections).contains(".symtab") && !said(&sections).contains(".debug_info"), "the binary is not stripped");
+    let needed = said(&Command::new("objdump").arg("-p").arg(&file).output().unwrap());
+    let needed: Vec<&str> = needed.lines().filter_map(|line| line.trim().strip_prefix("NEEDED")).map(str::trim).collect();
+    let of_libc = ["libc.so", "libm.so", "libgcc_s.so", "libdl.so", "libpthread.so", "librt.so", "libresolv.so", "libutil.so", "ld-linux"];
+    assert!(needed.iter().all(|library| of_libc.iter().any(|known| library.starts_with(known))), "{needed:?}");
+    let zip = folder.path().join("package.zip");
+    let zipped = Command::new("python3")
+        .args(["-c", "import sys, zipfile\nwith zipfile.ZipFile(sys.argv[1], 'w', zipfile.ZIP_DEFLATED, compresslevel=9) as z: z.write(sys.argv[2], 'bootstrap')"])
+        .args([&zip, &file])
+        .output()
+        .unwrap();
+    assert!(zipped.status.success(), "{}", said(&zipped));
+    println!("bootstrap: {} bytes, {} zipped", size(&file), size(&zip));
+    assert!(size(&zip) < MOST_ZIPPED, "{} bytes zipped", size(&zip));
+}
+
+#[test]
+fn one_binary_serves_two_apps() {
+    let greeting = |text: &str| {
+        let handler = format!("export default () => '{text}';\n");
+        app(&[
+            ("millrace.yaml", "name: greeter\n"),
+            ("app/tools/greet/config.yaml", "description: Greets\nhandler: ./handler.ts\n"),
+            ("app/tools/greet/handler.ts", &handler),
+        ])
+    };
+    let (one, two) = (greeting("one"), greeting("two"));
+    let packages = [&one, &two].map(|folder| lambda::build(folder.path()));
+    assert_eq!(fs::read(packages[0].join("bootstrap")).unwrap(), fs::read(packages[1].join("bootstrap")).unwrap());
+    for (package, word) in packages.iter().zip(["one", "two"]) {
+        assert!(Function::start(package, &[]).send(Front::Url, &call("greet", "{}")).contains(&format!("\"text\":\"{word}\"")));
+    }
+}
+
+#[test]
+fn a_second_build_makes_nothing_anew() {
+    let (folder, package) = sample();
+    let made = || ["bootstrap", "app.bundle"].map(|name| fs::metadata(package.join(name)).unwrap().modified().unwrap());
+    let before = made();
+    let again = millrace(&["build", ".", "--target", "lambda", "--json"], folder.path());
+    assert!(again.status.success(), "{}", said(&again));
+    assert_eq!(made(), before);
+    let told: serde_json::Value = serde_json::from_slice(&again.stdout).unwrap();
+    assert_eq!((&told["target"], &told["arch"]), (&"lambda".into(), &"x86_64".into()));
+}
+
+#[test]
+fn an_app_without_a_template_gets_one_that_sam_takes() {
+    let folder = app(&[
+        ("millrace.yaml", "name: notes\nenv: [REGION_NAME]\n"),
+        (
+            "app/tools/t/config.yaml",
+            "description: x\nhandler: ./handler.ts\nauth: { plugin: api_key, policy: { value: \"{{ env.NOTES_KEY }}\" } }\n",
+        ),
+        ("app/tools/t/handler.ts", "export default () => 1;\n"),
+    ]);
+    let package = lambda::build(folder.path());
+    let template = fs::read_to_string(package.join("template.yaml")).unwrap();
+    assert!(template.contains("REGION_NAME: !Ref") && template.contains("NOTES_KEY: !Ref"), "{template}");
+    let valid = sam(&package, &["validate", "--lint"]);
+    assert!(valid.status.success(), "{}", said(&valid));
+}
+
+#[test]
+fn check_says_what_lambda_lacks() {
+    let adapter = |text: &str| {
+        app(&[
+            ("millrace.yaml", "name: x\n"),
+            ("app/adapters/a.yaml", text),
+            ("app/adapters/a.sql", "CREATE TABLE t (v);"),
+            ("app/tools/t/config.yaml", "description: x\nuse: a\nstatement: INSERT INTO t VALUES (1)\n"),
+        ])
+    };
+    let cases = [
+        ("connector: sqlite\nconnection_string: shop.db\n", true, "`shop.db`, which does not exist: the package will have no database"),
+        ("connector: sqlite\nconnection_string: /var/shop.db\n", false, "`/var/shop.db`, which does not exist on Lambda"),
+        ("connector: sqlite\nconnection_string: ../shop.db\noptions: { seed: ./a.sql }\n", false, "lies outside of the app's folder"),
+        ("connector: sqlite\nconnection_string: shop.db\noptions: { seed: ./a.sql }\n", true, "is a copy in /tmp, which is lost"),
+        ("connector: sqlite\nconnection_string: /mnt/data/shop.db\n", true, "0 errors, 0 warnings"),
+        ("connector: libsql\nconnection_string: http://127.0.0.1:1\n", true, "0 errors, 0 warnings"),
+    ];
+    for (text, good, expected) in cases {
+        let folder = adapter(text);
+        let checked = millrace(&["check", "--target", "lambda"], folder.path());
+        // Lines are cut at the terminal's width.
+        let words = said(&checked).split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+        assert_eq!(checked.status.success(), good, "{text}{words}");
+        assert!(words.contains(expected), "{text}{words}");
+    }
+}
