@@ -14,6 +14,12 @@ pub(crate) struct ToolEntry<'a> {
     pub(crate) description: &'a str,
     /// `inputs`
     pub(crate) inputs: &'a [Declared],
+    /// `json_schema`, which stands instead of `inputs`
+    pub(crate) input_schema: Option<&'a Value>,
+    /// `output`
+    pub(crate) output_schema: Option<&'a Value>,
+    /// `icons`
+    pub(crate) icons: Vec<Value>,
     /// `annotations`, in order
     pub(crate) annotations: Vec<(&'static str, Value)>,
     /// `tags`
@@ -23,11 +29,20 @@ pub(crate) struct ToolEntry<'a> {
 /// The entry of a tool.
 pub(crate) fn tool(entry: &ToolEntry<'_>) -> String {
     let mut object = head(entry.name, entry.title, Some(entry.description));
-    let mut schema = Map::new();
-    schema.insert("type".into(), "object".into());
-    let schemas = entry.inputs.iter().map(|declared| declared.schema.clone()).collect();
-    members(&mut schema, entry.inputs.iter().map(|declared| &declared.input), schemas);
-    object.insert("inputSchema".into(), schema.into());
+    if !entry.icons.is_empty() {
+        object.insert("icons".into(), entry.icons.clone().into());
+    }
+    let schema = entry.input_schema.cloned().unwrap_or_else(|| {
+        let mut schema = Map::new();
+        schema.insert("type".into(), "object".into());
+        let schemas = entry.inputs.iter().map(|declared| declared.schema.clone()).collect();
+        members(&mut schema, entry.inputs.iter().map(|declared| &declared.input), schemas);
+        schema.into()
+    });
+    object.insert("inputSchema".into(), schema);
+    if let Some(schema) = entry.output_schema {
+        object.insert("outputSchema".into(), schema.clone());
+    }
     if !entry.annotations.is_empty() {
         let annotations: Map<String, Value> = entry.annotations.iter().map(|(key, value)| ((*key).to_owned(), value.clone())).collect();
         object.insert("annotations".into(), annotations.into());

@@ -141,6 +141,9 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
             script: ScriptLimits { loops: 1, recursion: 1, output_bytes: 1 << 20 },
         },
         results_as_rows: false,
+        input_schema: None,
+        confirm: None,
+        output: None,
     }
 }
 

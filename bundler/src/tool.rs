@@ -23,6 +23,7 @@ use crate::{
 mod cache;
 mod execute;
 mod rules;
+mod schemas;
 
 /// `app/tools/**/config.yaml`
 pub(crate) static TOOL: Record = Record {
@@ -39,6 +40,7 @@ pub(crate) static TOOL: Record = Record {
         )
         .default("query where a statement only reads, else action"),
         Field::new("annotations", Shape::Record(&ANNOTATIONS), "What MCP clients are told about the tool, over what `kind` says."),
+        Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Pictures for the tool."),
         Field::new("tags", Shape::List(&Shape::Text), "Words that sort the tools."),
         Field::new("use", Shape::Text, "The adapter that runs `statement`."),
         Field::new("statement", Shape::Text, "The statement, with placeholders: `{{ inputs.id }}`."),
@@ -50,6 +52,16 @@ pub(crate) static TOOL: Record = Record {
         )
         .default("handler.ts in the folder"),
         Field::new("inputs", Shape::Map(&Shape::Record(&INPUT)), "What the tool takes, by name. Anything else is refused."),
+        Field::new(
+            "json_schema",
+            Shape::Any,
+            "The JSON Schema of the arguments, instead of `inputs`, for a tool with a handler. Clients see it as it is.",
+        ),
+        Field::new(
+            "confirm",
+            Shape::Text,
+            "What the user is asked before the tool does anything, with placeholders: `Cancel order {{ inputs.id }}?`.",
+        ),
         Field::new("mappers", Shape::Record(&MAPPERS), "Scripts that change what goes in and comes out."),
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
         Field::new("cache", Shape::Record(&CACHE), "The cache of a tool whose statement only reads."),
@@ -58,7 +70,11 @@ pub(crate) static TOOL: Record = Record {
         Field::new("context", Shape::Any, "Values for every call.").later(),
         Field::new("middleware", Shape::Any, "Scripts that run before the tool.").later(),
         Field::new("returns", Shape::Any, "The presenter.").later(),
-        Field::new("output", Shape::Any, "The JSON Schema of the result.").later(),
+        Field::new(
+            "output",
+            Shape::Any,
+            "The JSON Schema of the result: clients see it as `outputSchema`, and every result has to fit it.",
+        ),
         Field::new("sync", Shape::Any, "What the tool invalidates.").later(),
     ],
 };
@@ -73,6 +89,18 @@ static ANNOTATIONS: Record = Record {
         Field::new("destructiveHint", Shape::Bool, "It may destroy something."),
         Field::new("idempotentHint", Shape::Bool, "A second call with the same inputs changes nothing more."),
         Field::new("openWorldHint", Shape::Bool, "It reaches out of the app's own data."),
+    ],
+};
+
+static ICON: Record = Record {
+    name: "icon",
+    noun: "an icon",
+    doc: "One picture.",
+    fields: &[
+        Field::new("src", Shape::Text, "Where it is: an `https:` or `data:` URI."),
+        Field::new("mime_type", Shape::Text, "Its MIME type: `image/png`."),
+        Field::new("sizes", Shape::List(&Shape::Text), "Its sizes: `48x48`, or `any`."),
+        Field::new("theme", Shape::Word(&["light", "dark"], &[]), "The background that it is made for."),
     ],
 };
 
@@ -195,6 +223,10 @@ fn read(
     let declared = compiler.inputs(&document, node.at("inputs"));
     let inputs: Vec<Input> = declared.iter().map(|declared| declared.input.clone()).collect();
     let execute = execute::read(compiler, &reading, &inputs, adapters);
+    let input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
+    let output = schemas::output(compiler, &reading);
+    let confirm = node.at("confirm").map(|node| compiler.message(&document, node, &inputs));
+    let icons = schemas::icons(compiler, &reading);
     let mappers = node.at("mappers");
     let map_input = mapper(compiler, &reading, mappers, "input", |stem| stem.contains("input") && stem.contains("validator"));
     let map_output = mapper(compiler, &reading, mappers, "output", |stem| stem.contains("data") && stem.contains("mapper"));
@@ -205,7 +237,9 @@ fn read(
     let reads = matches!(&execute, Execute::Statement { statement, .. } if statement.access == Access::Read);
     let kind = kind(compiler, &reading, &execute, reads);
     let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
-    let descriptor = describe(compiler, &reading, &declared, kind);
+    let looks = Looks { declared: &declared, kind, input_schema: input_schema.as_ref(), output: output.as_ref(), icons };
+    let descriptor = describe(compiler, &reading, looks);
+    let (input_schema, output) = (input_schema.map(|schema| schema.to_string()), output.map(|schema| schema.to_string()));
     Some(Tool {
         descriptor,
         listed: true,
@@ -218,6 +252,9 @@ fn read(
         errors,
         limits,
         results_as_rows: compiler.imported,
+        input_schema,
+        confirm,
+        output,
         name,
         path,
     })
@@ -329,7 +366,17 @@ fn kind(compiler: &mut Compiler<'_>, reading: &Reading<'_>, execute: &Execute, r
     kind
 }
 
-fn describe(compiler: &mut Compiler<'_>, reading: &Reading<'_>, declared: &[Declared], kind: &str) -> String {
+/// What clients see of a tool, beside what its file says of itself.
+struct Looks<'a> {
+    declared: &'a [Declared],
+    kind: &'a str,
+    input_schema: Option<&'a serde_json::Value>,
+    output: Option<&'a serde_json::Value>,
+    icons: Vec<serde_json::Value>,
+}
+
+fn describe(compiler: &mut Compiler<'_>, reading: &Reading<'_>, looks: Looks<'_>) -> String {
+    let kind = looks.kind;
     let node = &reading.document.root;
     let description = node.text_at("description").map(str::trim).filter(|text| !text.is_empty());
     let fallback = format!("Tool generated from app tool: {}", reading.name);
@@ -358,7 +405,10 @@ fn describe(compiler: &mut Compiler<'_>, reading: &Reading<'_>, declared: &[Decl
         name: reading.name,
         title,
         description: description.unwrap_or(&fallback),
-        inputs: declared,
+        inputs: looks.declared,
+        input_schema: looks.input_schema,
+        output_schema: looks.output,
+        icons: looks.icons,
         annotations: list,
         tags: &tags.map(|tags| tags.value).unwrap_or_default(),
     })

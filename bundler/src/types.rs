@@ -31,7 +31,7 @@ declare module "millrace" {
   /** A value of JSON. */
   export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-  /** A reply made by `success`, `error`, `required` or `toolError`. Return it, or throw it. */
+  /** A reply made by `success`, `error`, `required`, `toolError` or `response`. Return it; failures may be thrown, too. */
   export interface Reply {
     readonly " reply": never;
   }
@@ -44,6 +44,87 @@ declare module "millrace" {
   export function required(field: string): Reply;
   /** A failure with a code and with ways out. */
   export function toolError(code: string, options?: ToolErrorOptions): Reply;
+
+  /** A result with content blocks. The data, where there is any, is the first block. End with `build()`. */
+  export function response(data?: unknown): ResponseBuilder;
+
+  /** Builds a result, block by block. Each method gives the builder back. */
+  export interface ResponseBuilder {
+    text(text: string, options?: BlockOptions): this;
+    /** A picture: base64, or bytes. */
+    image(data: string | ArrayBuffer | ArrayBufferView, mimeType: string, options?: BlockOptions): this;
+    /** A sound: base64, or bytes. */
+    audio(data: string | ArrayBuffer | ArrayBufferView, mimeType: string, options?: BlockOptions): this;
+    /** A resource with its content. */
+    resource(resource: EmbeddedResource, options?: BlockOptions): this;
+    /** A resource that the client may read. */
+    resourceLink(link: ResourceLink, options?: BlockOptions): this;
+    /** What is sent as structured content, where it is not the data. */
+    structured(value: unknown): this;
+    /** Members of the result's `_meta`. */
+    meta(meta: { [key: string]: unknown }): this;
+    build(): Reply;
+  }
+
+  /** For whom a block is, and how much it matters. */
+  export interface BlockOptions {
+    audience?: Array<"user" | "assistant">;
+    /** From 0, optional, to 1, required. */
+    priority?: number;
+    /** A date in ISO 8601. */
+    lastModified?: string;
+    /** The block's `_meta`. */
+    meta?: { [key: string]: unknown };
+  }
+
+  /** A resource with its content: text, or bytes. */
+  export type EmbeddedResource =
+    | { uri: string; mimeType?: string; text: string }
+    | { uri: string; mimeType?: string; blob: string | ArrayBuffer | ArrayBufferView };
+
+  /** A resource that the client may read. */
+  export interface ResourceLink {
+    uri: string;
+    name: string;
+    title?: string;
+    description?: string;
+    mimeType?: string;
+    /** Bytes. */
+    size?: number;
+    icons?: Array<{ src: string; mimeType?: string; sizes?: string[] }>;
+  }
+
+  /** Asks the caller, and gives the answers by key. Until they are there, it ends the call: it runs again from its beginning. */
+  export function requireInput<Requests extends { [key: string]: InputRequest }>(requests: Requests): {
+    [Key in keyof Requests]: Requests[Key] extends InputRequest<infer Answer> ? Answer : never;
+  };
+  /** A question to the user: the message, and a JSON Schema of a flat object for the answer. */
+  export function elicit(message: string, requestedSchema?: { [keyword: string]: unknown }): InputRequest<ElicitAnswer>;
+  /** A question to the client's model: the parameters of `sampling/createMessage`. */
+  export function sample(params: { messages: unknown[]; maxTokens: number; [name: string]: unknown }): InputRequest<SampleAnswer>;
+  /** A question for the client's roots. */
+  export function listRoots(): InputRequest<RootsAnswer>;
+
+  /** A question to the caller. */
+  export interface InputRequest<Answer = unknown> {
+    method: "elicitation/create" | "sampling/createMessage" | "roots/list";
+    params?: { [name: string]: unknown };
+    readonly " answer"?: Answer;
+  }
+  export interface ElicitAnswer {
+    action: "accept" | "decline" | "cancel";
+    /** Fits the schema; there where the user accepted. */
+    content?: { [name: string]: any };
+  }
+  export interface SampleAnswer {
+    role: string;
+    content: any;
+    model?: string;
+    stopReason?: string;
+  }
+  export interface RootsAnswer {
+    roots: Array<{ uri: string; name?: string }>;
+  }
 
   /** The second argument of `toolError`. */
   export interface ToolErrorOptions {
@@ -77,6 +158,8 @@ declare module "millrace" {
     /** The listed headers, by lower-case name. */
     readonly headers: { readonly [name: string]: string | undefined };
     readonly protocol: string;
+    /** What the caller can be asked for: `elicitation`, `sampling`, `roots`. */
+    readonly capabilities: ReadonlyArray<"elicitation" | "sampling" | "roots">;
   }
 
   /** Tells whether the call was given up. */
@@ -86,7 +169,7 @@ declare module "millrace" {
     throwIfAborted(): void;
   }
 
-  /** Lines in the log of the server. */
+  /** Lines in the log of the server, and for a caller that asks for them. */
   export interface Log {
     debug(...values: unknown[]): void;
     info(...values: unknown[]): void;

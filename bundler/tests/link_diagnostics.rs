@@ -62,7 +62,9 @@ fn mistakes_are_reported() {
         (&[("a.ts", "import http from 'http'; http.get('x')")], &["`http` is a module of Node", "global `fetch`"]),
         (
             &[("a.ts", "import { sucess } from 'millrace'; sucess(1)")],
-            &["a.ts:1:10 `millrace` has no export `sucess` | `\"millrace\"` exports `error`, `required`, `success`, `toolError`"],
+            &[
+                "a.ts:1:10 `millrace` has no export `sucess` | `\"millrace\"` exports `elicit`, `error`, `listRoots`, `requireInput`, `required`, `response`, `sample`, `success`, `toolError`",
+            ],
         ),
         (
             &[("a.ts", "import { y } from './b'; y"), ("b.ts", "export const x = 1, z = 2")],

@@ -126,6 +126,12 @@ pub struct Tool {
     pub auth: Option<Auth>,
     /// `inputs`, in declared order.
     pub inputs: Vec<Input>,
+    /// `json_schema`, as JSON text: stands instead of `inputs`.
+    pub input_schema: Option<String>,
+    /// `confirm`: what the user is asked before the tool does anything.
+    pub confirm: Option<Template>,
+    /// `output`, as JSON text: the schema that every result fits.
+    pub output: Option<String>,
     /// `mappers.input`
     pub map_input: Option<ScriptRef>,
     /// What stage *execute* does.

@@ -81,13 +81,17 @@ pub struct Issue {
     pub message: String,
 }
 
-/// How authentication failed, for the HTTP status and `WWW-Authenticate`.
+/// Why a call is refused in words of the protocol, whatever the tool's style: the HTTP status, the code, `WWW-Authenticate`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Refusal {
     /// 401: no credentials, or wrong ones.
     Unauthorized,
     /// 403: good credentials that lack these scopes.
     Forbidden(Vec<String>),
+    /// 400, −32021: the client did not declare these capabilities.
+    Capability(Map<String, Json>),
+    /// −32602: `requestState` is none of this call.
+    State,
 }
 
 /// Why a call failed.
@@ -116,7 +120,7 @@ pub struct Fault {
     pub retryable: bool,
     /// The problems of the inputs (stage *validate*); rendered as `<validation_error>`.
     pub issues: Vec<Issue>,
-    /// Set by stage *authenticate*.
+    /// Set where the protocol has its own words for it.
     pub refusal: Option<Refusal>,
     /// What only the log may see: upstream text, stacks.
     pub log: Option<String>,
@@ -165,8 +169,10 @@ impl Fault {
     /// The JSON-RPC error code: -32601 for an unknown tool, -32000 for every other fault.
     #[must_use]
     pub const fn json_rpc_code(&self) -> i32 {
-        match self.stage {
-            Stage::Resolve => -32601,
+        match (&self.refusal, self.stage) {
+            (Some(Refusal::Capability(_)), _) => -32021,
+            (Some(Refusal::State), _) => -32602,
+            (_, Stage::Resolve) => -32601,
             _ => -32000,
         }
     }
@@ -175,7 +181,11 @@ impl Fault {
     /// `retry_after` (seconds) and `issues` where there are any.
     #[must_use]
     pub fn data(&self) -> Json {
-        Json::Object(self.fields())
+        let mut fields = self.fields();
+        if let Some(Refusal::Capability(required)) = &self.refusal {
+            fields.insert("requiredCapabilities".into(), Json::Object(required.clone()));
+        }
+        Json::Object(fields)
     }
 
     /// `_meta."millrace/error"` of a tool result: [`data`](Self::data) with the message and the JSON-RPC code.

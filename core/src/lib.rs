@@ -9,6 +9,7 @@
 //! - [`ports`]: what a host implements, one trait a file.
 //! - [`protocol`]: bytes ↔ typed MCP requests and results.
 //! - [`pipeline`]: the thirteen stages of `tools/call`.
+//! - [`schema`]: values against JSON Schema.
 //! - [`fault`]: the one error of the pipeline, and its renderings.
 //! - [`endpoint`]: an app and ports, ready to answer requests.
 #![no_std]
@@ -25,6 +26,7 @@ pub mod headers;
 pub mod pipeline;
 pub mod ports;
 pub mod protocol;
+pub mod schema;
 pub mod secret;
 pub mod value;
 

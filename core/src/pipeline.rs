@@ -7,8 +7,9 @@
 //! ```
 //!
 //! A stage is a file. Any stage may end the call; nothing after it runs. Authentication comes before any other script of the app,
-//! so no code of the app runs for a caller that is not let in. Of *context* only the data that every script sees is built. Not built
-//! yet are *middleware*, *guard*, *present* and *sync*: the bundler refuses their settings, so that no app can rely on them.
+//! so no code of the app runs for a caller that is not let in. Of *context* only the data that every script sees is built. Of *guard*
+//! there is the confirmation, of *present* the check against `output`. Not built yet are *middleware* and *sync*, and the rest of these
+//! two: the bundler refuses their settings, so that no app can rely on them.
 
 use alloc::{rc::Rc, string::String, vec::Vec};
 
@@ -25,13 +26,17 @@ use crate::{
 
 mod authenticate;
 mod connections;
+mod content;
 mod context;
 mod env;
 mod execute;
 mod gateway;
+mod guard;
 mod map_input;
 mod map_output;
+mod present;
 mod resolve;
+mod rounds;
 mod run;
 mod scope;
 mod script;
@@ -39,7 +44,10 @@ mod serialize;
 mod signal;
 mod validate;
 
+pub use rounds::Rounds;
+
 use connections::Connections;
+use present::Schemas;
 use resolve::Names;
 use run::{End, TARGET};
 use validate::Patterns;
@@ -51,6 +59,7 @@ pub struct Pipeline {
     names: Names,
     connections: Connections,
     patterns: Patterns,
+    schemas: Schemas,
 }
 
 /// One `tools/call`.
@@ -73,6 +82,8 @@ pub struct Call<'a> {
     pub cancel: &'a Cancel,
     /// Hears what scripts say to the caller before the result, once the caller is let in.
     pub listener: Option<&'a dyn Listener>,
+    /// What the caller may be asked, and what it answered.
+    pub rounds: Rounds<'a>,
 }
 
 /// Hears what a call says before its result.
@@ -104,13 +115,39 @@ pub struct ToolResult {
     pub is_error: bool,
     /// `_meta`, without the protocol's own members.
     pub meta: Vec<(String, Json)>,
+    /// The call is not over: the caller has to answer first. Then there is nothing else.
+    pub input: Option<InputRequired>,
+}
+
+/// What a call needs of its caller before it goes on: an `InputRequiredResult`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InputRequired {
+    /// `inputRequests`
+    pub requests: serde_json::Map<String, Json>,
+    /// `requestState`
+    pub state: String,
 }
 
 /// One content block.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ContentBlock {
-    /// `{"type": "text"}`
+    /// `{"type": "text"}`, without annotations.
     Text(String),
+    /// Any other block, checked, as it is sent.
+    Other(serde_json::Map<String, Json>),
+}
+
+impl ContentBlock {
+    /// The block as a revision of MCP knows it: what that does not know yet is told in text.
+    ///
+    /// # Errors
+    /// The text.
+    pub(crate) fn for_version<'b>(
+        block: &'b serde_json::Map<String, Json>,
+        version: &str,
+    ) -> Result<&'b serde_json::Map<String, Json>, String> {
+        content::for_version(block, version)
+    }
 }
 
 impl Pipeline {
@@ -119,7 +156,8 @@ impl Pipeline {
     pub fn new(app: Rc<App>, ports: Ports) -> Self {
         let names = Names::of(&app.tools);
         let connections = Connections::of(app.adapters.len());
-        Self { app, ports, names, connections, patterns: Patterns::default() }
+        let schemas = Schemas::of(app.tools.len());
+        Self { app, ports, names, connections, patterns: Patterns::default(), schemas }
     }
 
     /// The app.
@@ -170,14 +208,20 @@ impl Pipeline {
         let end = async {
             run.auth = run.at(Stage::Authenticate, authenticate::authenticate(&run)).await?;
             run.listener = listener;
+            run.dialogue = rounds::begin(&run, &arguments)?;
             let inputs = run.at(Stage::MapInput, map_input::map_input(&run, arguments)).await?;
             let mut inputs = run.at(Stage::Validate, validate::validate(&run, inputs)).await?;
+            if run.tool.confirm.is_some() {
+                run.at(Stage::Guard, guard::guard(&run, &inputs)).await?;
+            }
             let outcome = run.at(Stage::Execute, execute::execute(&run, &mut inputs)).await?;
             let outcome = run.at(Stage::MapOutput, map_output::map_output(&run, &inputs, outcome)).await?;
+            let outcome = present::present(&run, outcome).await?;
             run.at(Stage::Serialize, serialize::success(&run, outcome)).await
         };
         match end.await {
             Ok(result) => Ok(result),
+            Err(End::Asks) => rounds::required(&run).or_else(|fault| failed(run.tool, fault.into())),
             Err(end) => failed(run.tool, end),
         }
     }

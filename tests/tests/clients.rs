@@ -116,3 +116,37 @@ fn clients_inspector() {
         assert_eq!(wrong.status.code(), Some(5), "{era}: {wrong:?}");
     }
 }
+
+/// An app of the corpus, served with a key for states.
+fn served(name: &str) -> (Host, tempfile::TempDir) {
+    let group = groups().into_iter().find(|group| group.name == name).unwrap();
+    let folder = group.install();
+    let mut env = group.env.clone();
+    env.push(("MILLRACE_STATE_KEY".into(), "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=".into()));
+    (Host::dev(folder.path(), &env), folder)
+}
+
+/// What every client has to hear and to be asked.
+fn expect_talk(answer: &Json) {
+    let warnings = ["warning: ü", "error: no more"].map(String::from).to_vec();
+    let all = [vec!["info: a line\nand \"another\"".to_owned()], warnings.clone()].concat();
+    for (mode, lines) in [("2026-07-28", &warnings), ("legacy", &all)] {
+        let heard = &answer[mode];
+        let progress: Vec<f64> = heard["progress"].as_array().unwrap().iter().filter_map(|step| step[0].as_f64()).collect();
+        assert_eq!(progress, [1.0, 2.0, 3.0, 3.5], "{mode} {answer:#}");
+        assert_eq!((heard["result"].as_str(), heard["logged"].as_str()), (Some("done"), Some("{\"logged\":true}")), "{mode} {answer:#}");
+        assert_eq!(heard["lines"], Json::from(lines.clone()), "{mode} {answer:#}");
+    }
+    let rounds = ["Hello, Ada!", "[\"Ada\",\"Bob\"]", "Paris", "order 7 is cancelled", "{\"roots\":[{\"uri\":\"file:///home\"}]}"];
+    assert_eq!(answer["rounds"], Json::from(rounds.to_vec()), "{answer:#}");
+}
+
+#[test]
+fn clients_hear_and_answer() {
+    let ((streams, _one), (rounds, _two)) = (served("streams"), served("rounds"));
+    let urls = [&streams, &rounds].map(|host| format!("http://127.0.0.1:{}/mcp", host.port));
+    let [streams, rounds] = [urls[0].as_str(), urls[1].as_str()];
+    expect_talk(&json(node("talk.mjs", &[streams, rounds])));
+    let script = root().join("tests/clients/talk.py");
+    expect_talk(&json(Command::new(installed("venv/bin/python")).arg(script).args([streams, rounds]).output().unwrap()));
+}

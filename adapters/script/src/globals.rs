@@ -300,7 +300,7 @@ fn text(arguments: &[JsValue], index: usize, context: &mut Context) -> JsResult<
 }
 
 /// A bytes argument.
-fn bytes(arguments: &[JsValue], index: usize, context: &mut Context) -> JsResult<Vec<u8>> {
+pub(crate) fn bytes(arguments: &[JsValue], index: usize, context: &mut Context) -> JsResult<Vec<u8>> {
     let object = arguments.get_or_undefined(index).as_object();
     let bytes = object.map(|object| bytes_of(&object, context)).transpose()?.flatten();
     bytes.ok_or_else(|| js_error!(TypeError: "bytes are expected"))

@@ -85,12 +85,12 @@ impl World {
         let lasting = [hidden(BORDER, border, &mut context)?, hidden(CHECKPOINT, checkpoint, &mut context)?];
         let inner = globals::install(&mut context)?;
         let context_functions = globals::ContextFunctions::new(&mut context)?;
-        let module = reply::module(&mut context)?;
+        let (module, of_module) = reply::module(&mut context)?;
         // One evaluation that the interpreter can pause: take the function and its arguments, call, give back the result.
         let enter = format!("'use strict';(b=>{{const f=b(),p=b(),c=b();b(f(p,c))}})({BORDER})");
         let enter_function = Script::parse(Source::from_bytes(&enter), None, &mut context)?;
 
-        let mut roots: Vec<JsObject> = lasting.into_iter().chain([module.clone(), inner]).collect();
+        let mut roots: Vec<JsObject> = lasting.into_iter().chain([module.clone(), inner, of_module]).collect();
         roots.extend(context_functions.objects());
         let baseline = Baseline::take(roots, &mut context)?;
         *state.lasting.borrow_mut() = baseline.lasting();

@@ -3,22 +3,30 @@
 //! A reply is an empty frozen object; what it stands for is kept beside it in the state of the call. An object that looks the same, or
 //! a reply of another call, is not one.
 
+use base64::{Engine as _, engine::general_purpose::STANDARD};
 use boa_engine::{
-    Context, JsArgs, JsObject, JsResult, JsString, JsValue, NativeFunction, js_error, js_string,
-    object::{FunctionObjectBuilder, IntegrityLevel, builtins::JsArray},
+    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_error, js_string,
+    object::{
+        FunctionObjectBuilder, IntegrityLevel,
+        builtins::{JsArray, JsFunction},
+    },
 };
 use millrace_core::ports::{Reply, ToolErrorReply};
 
 use crate::{
     convert::{self, Stop},
-    globals::Native,
-    state::{CallState, MAX_PENDING, state},
+    globals::{self, Native},
+    state::{CallState, MAX_PENDING, host, state},
 };
 
-/// What a tagged object stands for. The data of `success` stays a script value until it is returned.
+/// The longest argument of `requireInput`, as JSON in bytes.
+const MAX_QUESTION_BYTES: usize = 64 << 10;
+
+/// What a tagged object stands for. The data of `success` and of `response` stay script values until they are returned.
 #[derive(Clone)]
 pub(crate) enum Tagged {
     Success(JsValue),
+    Content(JsValue),
     Done(Reply),
 }
 
@@ -32,24 +40,49 @@ pub(crate) fn find(state: &CallState, value: &JsValue) -> Option<Tagged> {
 pub(crate) fn finish(tagged: Tagged, limit_bytes: usize, context: &mut Context) -> Result<Reply, Stop> {
     match tagged {
         Tagged::Success(value) => Ok(Reply::Success(convert::to_json(&value, limit_bytes, context)?.unwrap_or(serde_json::Value::Null))),
+        Tagged::Content(value) => Ok(Reply::Content(convert::to_json(&value, limit_bytes, context)?.unwrap_or(serde_json::Value::Null))),
         Tagged::Done(reply) => Ok(reply),
     }
 }
 
-/// The exports of `"millrace"`, frozen.
-pub(crate) fn module(context: &mut Context) -> JsResult<JsObject> {
+/// The exports of `"millrace"`, frozen; and what scripts do not find by looking, but must not be able to change either.
+pub(crate) fn module(context: &mut Context) -> JsResult<(JsObject, JsObject)> {
     let module = JsObject::with_null_proto();
-    let exports: [(&str, usize, Native); 4] =
-        [("success", 1, success), ("error", 1, error), ("required", 1, required), ("toolError", 2, tool_error)];
-    for (name, length, function) in exports {
-        let function = FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(function))
-            .name(js_string!(name))
-            .length(length)
-            .build();
+    let exports: [(&str, usize, Native); 5] = [
+        ("success", 1, success),
+        ("error", 1, error),
+        ("required", 1, required),
+        ("toolError", 2, tool_error),
+        ("requireInput", 1, require_input),
+    ];
+    for (name, length, native) in exports {
+        let function = function(name, length, native, context);
         module.create_data_property_or_throw(js_string!(name), function, context)?;
     }
+    let natives = JsObject::with_null_proto();
+    let table: [(&str, usize, Native); 2] = [("content", 1, content), ("base64", 1, base64)];
+    for (name, length, native) in table {
+        let function = function(name, length, native, context);
+        natives.create_data_property_or_throw(js_string!(name), function, context)?;
+    }
+    let written = context.eval(Source::from_bytes(include_str!("globals/millrace.js")))?;
+    let Some(written) = written.as_callable() else { return Err(js_error!(Error: "the module is not a function")) };
+    let made = written.call(&JsValue::undefined(), &[natives.into()], context)?;
+    let Some(made) = made.as_object() else { return Err(js_error!(Error: "the module gives no list")) };
+    let (exports, inner) = (made.get(0, context)?, made.get(1, context)?);
+    let (Some(exports), Some(inner)) = (exports.as_object(), inner.as_object()) else {
+        return Err(js_error!(Error: "the module gives no exports"));
+    };
+    for name in ["response", "elicit", "sample", "listRoots"] {
+        let export = exports.get(js_string!(name), context)?;
+        module.create_data_property_or_throw(js_string!(name), export, context)?;
+    }
     module.set_integrity_level(IntegrityLevel::Frozen, context)?;
-    Ok(module)
+    Ok((module, inner))
+}
+
+fn function(name: &str, length: usize, native: Native, context: &mut Context) -> JsFunction {
+    FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(native)).name(js_string!(name)).length(length).build()
 }
 
 fn tag(tagged: Tagged, context: &mut Context) -> JsResult<JsValue> {
@@ -66,6 +99,29 @@ fn tag(tagged: Tagged, context: &mut Context) -> JsResult<JsValue> {
 
 fn success(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     tag(Tagged::Success(arguments.get_or_undefined(0).clone()), context)
+}
+
+/// What `response()` built.
+fn content(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    tag(Tagged::Content(arguments.get_or_undefined(0).clone()), context)
+}
+
+/// `(bytes) => text`
+fn base64(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let bytes = globals::bytes(arguments, 0, context)?;
+    Ok(JsString::from(STANDARD.encode(bytes)).into())
+}
+
+/// `requireInput(requests)`: the answers, or the end of the call.
+fn require_input(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let requests = convert::to_json(arguments.get_or_undefined(0), MAX_QUESTION_BYTES, context)
+        .map_err(|stop| stop.into_error(&JsString::from("the argument of `requireInput`")))?;
+    match host(|host| host.require_input(requests.unwrap_or(serde_json::Value::Null))) {
+        Some(Ok(Some(answers))) => convert::to_script(&answers, false, context),
+        Some(Ok(None)) => Err(JsError::from_opaque(tag(Tagged::Done(Reply::InputRequired), context)?)),
+        Some(Err(error)) => Err(globals::host_error(&error, "TypeError", context)),
+        None => Err(js_error!(Error: "`requireInput` works in a call only")),
+    }
 }
 
 fn error(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {

@@ -16,7 +16,8 @@ use super::{
 use crate::Diagnostic;
 
 /// The names that `"millrace"` exports.
-pub(super) const HOST: [&str; 4] = ["error", "required", "success", "toolError"];
+pub(super) const HOST: [&str; 9] =
+    ["elicit", "error", "listRoots", "requireInput", "required", "response", "sample", "success", "toolError"];
 
 /// Where a request leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -129,6 +129,9 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &[(String, PolicyValu
         Ok(Returned::Value(other) | Returned::Reply(Reply::Success(other))) => {
             Err(refused(format!("the plugin returned {} where it has to return an object, or nothing", word(Some(&other)))))
         }
+        Ok(Returned::Reply(Reply::Content(_) | Reply::InputRequired)) => {
+            Err(refused("the plugin built a result where it has to return an object, or nothing".into()))
+        }
         Ok(Returned::Reply(Reply::Error(message))) => Err(refused(message)),
         Ok(Returned::Reply(Reply::Required(field))) => Err(refused(format!("the plugin requires `{field}`"))),
         Ok(Returned::Reply(Reply::ToolError(reply))) => Err(refused(reply.message.unwrap_or(reply.code))),

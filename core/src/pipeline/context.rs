@@ -1,4 +1,4 @@
-//! Stage 3, *context*: builds `ctx` afresh for each call, `{ auth?, request: { id, headers, protocol }, env }`.
+//! Stage 3, *context*: builds `ctx` afresh for each call, `{ auth?, request: { id, headers, protocol, capabilities }, env }`.
 //!
 //! Only the listed variables that are set are in `env`. `context.values`, `context.factory` and `context.headers` are not built
 //! yet, and the bundler refuses them; so `headers` is empty.
@@ -20,7 +20,10 @@ pub(super) fn context(run: &Run<'_>) -> Json {
     if let Some(auth) = &run.auth {
         ctx.insert("auth".into(), auth.clone());
     }
-    ctx.insert("request".into(), json!({ "id": run.request_id, "headers": {}, "protocol": run.protocol }));
+    ctx.insert(
+        "request".into(),
+        json!({ "id": run.request_id, "headers": {}, "protocol": run.protocol, "capabilities": run.rounds.kinds() }),
+    );
     ctx.insert("env".into(), Json::Object(env));
     Json::Object(ctx)
 }

@@ -17,9 +17,10 @@
 //!
 //! The error's message goes to the caller, its source only under `errors.expose: full`, and to the log.
 
-use alloc::{format, string::String};
+use alloc::{boxed::Box, format, string::String};
 
 use super::{
+    content::Content,
     run::{CHECK_FIRST, End, Run, TARGET, missing_variable},
     signal::cancelled,
 };
@@ -48,6 +49,8 @@ pub(super) enum Outcome {
     Rows(Rows),
     /// Any other value.
     Value(Json),
+    /// A result that a script built.
+    Content(Box<Content>),
 }
 
 /// Does what the tool is for.

@@ -4,7 +4,7 @@ use alloc::format;
 
 use super::{
     run::{End, Run},
-    script,
+    script::{self, Given},
 };
 use crate::{
     Json,
@@ -18,9 +18,14 @@ use crate::{
 pub(super) async fn map_input(run: &Run<'_>, mut inputs: Json) -> Result<Json, End> {
     let Some(mapper) = &run.tool.map_input else { return Ok(inputs) };
     match script::call_with_inputs(run, Stage::MapInput, mapper, &mut inputs).await? {
-        Some(mapped @ Json::Object(_)) => Ok(mapped),
+        Given::Value(mapped @ Json::Object(_)) => Ok(mapped),
         other => {
-            let message = format!("The input mapper has to return an object; it returned {}.", word(other.as_ref()));
+            let returned = match &other {
+                Given::Nothing => "nothing",
+                Given::Value(value) => word(Some(value)),
+                Given::Content(_) => "a built result",
+            };
+            let message = format!("The input mapper has to return an object; it returned {returned}.");
             Err(Fault::new(Stage::MapInput, "SCRIPT_RESULT", message)
                 .suggesting("This is a defect of the tool: calling it again with the same inputs does not help.")
                 .into())

@@ -1,14 +1,16 @@
-//! Stage 10, *map output*: `mappers.output` gets `{results, tool}`; the value that it returns replaces the result. Then the tool's
+//! Stage 10, *map output*: `mappers.output` gets `{results, tool}`; the value that it returns replaces the result. Of a result that the
+//! handler built with `response()` it gets and replaces the data; the blocks stay, unless it builds a result itself. Then the tool's
 //! `errors.on` rules look at the result: the first that holds makes it a failure.
 
-use alloc::string::String;
+use alloc::{boxed::Box, string::String};
 
 use serde_json::Map;
 
 use super::{
+    content::Content,
     execute::{Outcome, rows},
     run::{End, Run},
-    script,
+    script::{self, Given},
 };
 use crate::{
     Json,
@@ -23,13 +25,30 @@ pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: Outcome) -
     let outcome = match &run.tool.map_output {
         None => outcome,
         Some(mapper) => {
+            let (results, content) = match outcome {
+                Outcome::Content(mut content) => (content.data.take().unwrap_or_default(), Some(content)),
+                other => (json(other)?, None),
+            };
             let mut payload = Map::<String, Json>::with_capacity(2);
-            payload.insert("results".into(), json(outcome)?);
+            payload.insert("results".into(), results);
             payload.insert("tool".into(), run.tool.name.as_str().into());
             let mapped = script::call(run, Stage::MapOutput, mapper, &Json::Object(payload)).await?;
-            Outcome::Value(mapped.unwrap_or_default())
+            match (mapped, content) {
+                (Given::Content(built), _) => Outcome::Content(built),
+                // The blocks stay; what the mapper saw is what it replaces.
+                (Given::Value(data), Some(content)) => Outcome::Content(Box::new(Content { data: Some(data), ..*content })),
+                (Given::Nothing, Some(content)) => Outcome::Content(content),
+                (Given::Value(value), None) => Outcome::Value(value),
+                (Given::Nothing, None) => Outcome::Value(Json::Null),
+            }
         }
     };
+    if let Outcome::Content(content) = &outcome {
+        if !run.tool.errors.on.is_empty() {
+            refuse(run, inputs, content.data.as_ref().unwrap_or(&Json::Null))?;
+        }
+        return Ok(outcome);
+    }
     let is_list = matches!(&outcome, Outcome::Rows(rows) if !rows.columns.is_empty());
     let as_rows = run.tool.results_as_rows && !is_list;
     if run.tool.errors.on.is_empty() && !as_rows {
@@ -55,6 +74,7 @@ fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> Faulty<()> {
 fn json(outcome: Outcome) -> Faulty<Json> {
     match outcome {
         Outcome::Value(value) => Ok(value),
+        Outcome::Content(content) => Ok(content.data.unwrap_or_default()),
         Outcome::Rows(rows) => serde_json::to_value(rows.json()).map_err(|error| {
             Fault::new(Stage::MapOutput, "RESULT_NOT_JSON", "The result cannot be written as JSON.")
                 .logging(alloc::format!("{error}"))

@@ -2,7 +2,7 @@
 
 use alloc::{borrow::Cow, boxed::Box, format, string::String};
 use core::{
-    cell::{Cell, OnceCell},
+    cell::{Cell, OnceCell, RefCell},
     hash::BuildHasher as _,
 };
 
@@ -11,6 +11,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::{
     Call, Pipeline,
+    rounds::Dialogue,
     run::{self, Run, TARGET},
     signal::Signal,
 };
@@ -62,6 +63,9 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run
         signal,
         auth: None,
         listener: None,
+        rounds: call.rounds,
+        dialogue: Dialogue::default(),
+        asked: RefCell::default(),
         ctx: OnceCell::new(),
         requests: Cell::new(0),
     };

@@ -1,15 +1,17 @@
 //! One call on its way: what every stage after *resolve* may look at.
 
-use alloc::boxed::Box;
+use alloc::{boxed::Box, string::String};
 use core::{
-    cell::{Cell, OnceCell},
+    cell::{Cell, OnceCell, RefCell},
     future::Future,
 };
 
+use serde_json::Map;
 use tracing::{Instrument as _, Span};
 
 use super::{
     Listener, Pipeline, context,
+    rounds::{Dialogue, Rounds},
     scope::Scope,
     signal::{Interruption, Signal},
 };
@@ -39,6 +41,12 @@ pub(super) struct Run<'a> {
     pub(super) auth: Option<Json>,
     /// Hears what scripts say to the caller; nobody before stage *authenticate* is over.
     pub(super) listener: Option<&'a dyn Listener>,
+    /// What the caller may be asked, and what it answered.
+    pub(super) rounds: Rounds<'a>,
+    /// The answers of this and of earlier rounds; none before stage *authenticate* is over.
+    pub(super) dialogue: Dialogue,
+    /// What the call asks its caller, where it ends with that.
+    pub(super) asked: RefCell<Map<String, Json>>,
     /// Made at its first use: a statement that mentions no `ctx` never pays for one.
     pub(super) ctx: OnceCell<Json>,
     /// How many HTTP requests the call's scripts have sent.
@@ -51,6 +59,8 @@ pub(super) enum End {
     Fault(Box<Fault>),
     /// A script returned `error()`, `required()` or `toolError()`: a value, hence a result in both styles.
     Reply(Box<Fault>),
+    /// It asks its caller something: [`Run::asked`].
+    Asks,
 }
 
 impl From<Fault> for End {

@@ -3,6 +3,8 @@
 //! | answer | what becomes of it |
 //! |---|---|
 //! | a value, `success(data)` | the value |
+//! | what `response()` built | its content blocks, checked |
+//! | `requireInput()` without an answer | `input_required`: see [`rounds`](super::rounds) |
 //! | `error()`, `required()`, `toolError()`, returned or thrown | a result in both error styles |
 //! | it throws | `SCRIPT_ERROR` with the message of the thrown error; the stack goes to the debug log |
 //! | it uses up a limit | `SCRIPT_LIMIT` with the limit |
@@ -11,11 +13,12 @@
 //! | its promise can never settle | `SCRIPT_NEVER_SETTLES` |
 //! | it has no such export, or does not compile | `SCRIPT_BROKEN`; the cause goes to the log |
 
-use alloc::{format, string::String, vec};
+use alloc::{boxed::Box, format, string::String, vec};
 
 use serde_json::Map;
 
 use super::{
+    content::{self, Content},
     run::{End, Run, TARGET},
     signal::{self, Interruption},
 };
@@ -34,14 +37,26 @@ use host::Host;
 /// The most characters of a thrown error's message that reach the caller.
 const MESSAGE_CHARACTERS: usize = 4_000;
 
-/// Calls a script and sorts its answer; `None` is `undefined`.
+/// What a script gave.
+#[derive(Debug)]
+pub(super) enum Given {
+    /// `undefined`
+    Nothing,
+    /// A value.
+    Value(Json),
+    /// A result that it built with `response()`.
+    Content(Box<Content>),
+}
+
+/// Calls a script and sorts its answer.
 ///
 /// # Errors
 /// See the table of this module.
-pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payload: &Json) -> Result<Option<Json>, End> {
+pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payload: &Json) -> Result<Given, End> {
     match invoke(run, script, payload, run.ctx()).await {
-        Ok(Returned::Undefined) => Ok(None),
-        Ok(Returned::Value(value) | Returned::Reply(Reply::Success(value))) => Ok(Some(value)),
+        Ok(Returned::Undefined) => Ok(Given::Nothing),
+        Ok(Returned::Value(value) | Returned::Reply(Reply::Success(value))) => Ok(Given::Value(value)),
+        Ok(Returned::Reply(Reply::Content(built))) => Ok(Given::Content(content::read(stage, built)?)),
         Ok(Returned::Reply(reply)) => Err(reply_end(run, stage, reply)),
         Err(ScriptFault::Thrown(thrown)) => Err(thrown_end(run, stage, script, thrown)),
         Err(fault) => Err(fault_of(run, stage, script, fault).into()),
@@ -52,7 +67,7 @@ pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payloa
 ///
 /// # Errors
 /// As [`call`].
-pub(super) async fn call_with_inputs(run: &Run<'_>, stage: Stage, script: &ScriptRef, inputs: &mut Json) -> Result<Option<Json>, End> {
+pub(super) async fn call_with_inputs(run: &Run<'_>, stage: Stage, script: &ScriptRef, inputs: &mut Json) -> Result<Given, End> {
     let mut payload = Map::<String, Json>::with_capacity(2);
     payload.insert("inputs".into(), core::mem::take(inputs));
     payload.insert("tool".into(), run.tool.name.as_str().into());
@@ -110,7 +125,7 @@ fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault)
 
 fn thrown_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: Thrown) -> End {
     match thrown.reply {
-        Some(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_))) => reply_end(run, stage, reply),
+        Some(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_) | Reply::InputRequired)) => reply_end(run, stage, reply),
         _ => {
             let stack = thrown.stack.as_deref().unwrap_or_default();
             tracing::debug!(target: TARGET, script = path(run, script), export = script.export, stack, "script threw");
@@ -123,7 +138,8 @@ fn thrown_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: Thrown) -
 
 fn reply_end(run: &Run<'_>, stage: Stage, reply: Reply) -> End {
     let fault = match reply {
-        Reply::Success(_) => Fault::new(stage, "SCRIPT_ERROR", "The script threw `success()`."),
+        Reply::InputRequired => return End::Asks,
+        Reply::Success(_) | Reply::Content(_) => Fault::new(stage, "SCRIPT_ERROR", "The script threw a result instead of returning it."),
         Reply::Error(message) => Fault::new(stage, "ERROR", message),
         Reply::Required(field) => required(run, stage, field),
         Reply::ToolError(reply) => tool_error(stage, reply),

@@ -2,17 +2,18 @@
 //!
 //! A string is sent verbatim, everything else as JSON text. Rows are written straight from the connector's cells.
 
-use alloc::{format, string::String, vec};
+use alloc::{boxed::Box, format, string::String, vec, vec::Vec};
 
 use super::{
     ContentBlock, ToolResult,
+    content::Content,
     execute::Outcome,
     run::{End, Run, TARGET},
 };
 use crate::{
     Json,
     app::{ErrorStyle, Tool},
-    fault::{Fault, Faulty, Refusal, Severity, Stage},
+    fault::{Fault, Faulty, Severity, Stage},
 };
 
 /// The member of `_meta` that holds a fault's typed fields.
@@ -23,22 +24,65 @@ const ERROR_META: &str = "millrace/error";
 /// # Errors
 /// `OUTPUT_TOO_LARGE` where the text is longer than `limits.output`.
 pub(super) async fn success(run: &Run<'_>, outcome: Outcome) -> Faulty<ToolResult> {
-    let text = match outcome {
-        Outcome::Value(Json::String(text)) => Ok(text),
-        Outcome::Value(value) => serde_json::to_string(&value),
-        Outcome::Rows(rows) => serde_json::to_string(&rows.json()),
+    let result = match outcome {
+        Outcome::Value(value) => ToolResult { content: vec![ContentBlock::Text(text_of(value)?)], ..ToolResult::default() },
+        Outcome::Rows(rows) => {
+            let text = serde_json::to_string(&rows.json()).map_err(not_json)?;
+            ToolResult { content: vec![ContentBlock::Text(text)], ..ToolResult::default() }
+        }
+        Outcome::Content(content) => built(*content)?,
     };
-    let text: String = text.map_err(|error| {
-        Fault::new(Stage::Serialize, "RESULT_NOT_JSON", "The result cannot be written as JSON.").logging(format!("{error}"))
-    })?;
+    let length = length(&result)?;
     let limit = run.tool.limits.output_bytes;
-    if text.len() > limit as usize {
-        let message = format!("The result is {} bytes long, more than this tool's limit of {limit} bytes.", text.len());
+    if length > limit as usize {
+        let message = format!("The result is {length} bytes long, more than this tool's limit of {limit} bytes.");
         return Err(Fault::new(Stage::Serialize, "OUTPUT_TOO_LARGE", message)
             .suggesting("Ask for less: narrow the inputs, or fetch it in parts. The limit is `limits.output` of the tool.")
             .into());
     }
-    Ok(ToolResult { content: vec![ContentBlock::Text(text)], ..ToolResult::default() })
+    Ok(result)
+}
+
+/// The data as the first block, then the blocks of the script. Structured content has a copy in text for clients that read no other.
+fn built(content: Content) -> Faulty<ToolResult> {
+    let Content { data, blocks, structured, meta } = content;
+    let mut all = Vec::with_capacity(blocks.len() + 1);
+    match (data, &structured) {
+        (Some(data), _) => all.push(ContentBlock::Text(text_of(data)?)),
+        (None, Some(structured)) if blocks.is_empty() => all.push(ContentBlock::Text(text_of(structured.clone())?)),
+        (None, _) => {}
+    }
+    all.extend(blocks);
+    Ok(ToolResult { content: all, structured, meta: meta.into_iter().collect(), ..ToolResult::default() })
+}
+
+fn text_of(value: Json) -> Faulty<String> {
+    match value {
+        Json::String(text) => Ok(text),
+        value => Ok(serde_json::to_string(&value).map_err(not_json)?),
+    }
+}
+
+fn not_json(error: serde_json::Error) -> Fault {
+    Fault::new(Stage::Serialize, "RESULT_NOT_JSON", "The result cannot be written as JSON.").logging(format!("{error}"))
+}
+
+/// What counts against `limits.output`: the text of plain blocks, everything else as JSON.
+fn length(result: &ToolResult) -> Faulty<usize> {
+    let mut length = 0;
+    for block in &result.content {
+        length += match block {
+            ContentBlock::Text(text) => text.len(),
+            ContentBlock::Other(block) => serde_json::to_string(block).map_err(not_json)?.len(),
+        };
+    }
+    if let Some(structured) = &result.structured {
+        length += serde_json::to_string(structured).map_err(not_json)?.len();
+    }
+    for (_, value) in &result.meta {
+        length += serde_json::to_string(value).map_err(not_json)?.len();
+    }
+    Ok(length)
 }
 
 /// The end of a call that failed, and its line in the log.
@@ -49,9 +93,10 @@ pub(super) fn failure(tool: &Tool, end: End) -> Faulty<ToolResult> {
     let fault = match end {
         End::Reply(fault) => return Ok(rendered(tool, &fault)),
         End::Fault(fault) => fault,
+        End::Asks => asks_nothing(),
     };
     log(&fault);
-    if fault.stage <= Stage::Authenticate || tool.errors.style == ErrorStyle::Protocol {
+    if fault.refusal.is_some() || fault.stage <= Stage::Authenticate || tool.errors.style == ErrorStyle::Protocol {
         return Err(fault);
     }
     Ok(rendered(tool, &fault))
@@ -65,11 +110,17 @@ pub(super) fn fetched(tool: &Tool, end: End) -> Faulty<ToolResult> {
     match end {
         End::Reply(fault) if fault.severity == Severity::Warning => Ok(rendered(tool, &fault)),
         End::Reply(fault) => Err(fault),
+        End::Asks => Err(asks_nothing()),
         End::Fault(fault) => {
             log(&fault);
             Err(fault)
         }
     }
+}
+
+/// A call that asks its caller never comes here: the pipeline has made its question a result.
+fn asks_nothing() -> Box<Fault> {
+    Box::new(Fault::new(Stage::Guard, "INTERNAL", "The call asks for nothing."))
 }
 
 fn rendered(tool: &Tool, fault: &Fault) -> ToolResult {
@@ -78,6 +129,7 @@ fn rendered(tool: &Tool, fault: &Fault) -> ToolResult {
         structured: None,
         is_error: fault.severity != Severity::Warning,
         meta: vec![(ERROR_META.into(), fault.meta())],
+        input: None,
     }
 }
 
@@ -86,7 +138,7 @@ fn log(fault: &Fault) {
     let (stage, code) = (fault.stage.as_str(), fault.code.as_str());
     match (&fault.log, &fault.refusal) {
         (Some(detail), None) => tracing::warn!(target: TARGET, stage, code, detail, "call failed"),
-        (Some(detail), Some(Refusal::Unauthorized | Refusal::Forbidden(_))) => {
+        (Some(detail), Some(_)) => {
             tracing::info!(target: TARGET, stage, code, detail, "caller refused");
         }
         (None, _) => tracing::debug!(target: TARGET, stage, code, "call failed"),

@@ -10,7 +10,7 @@ use core::fmt;
 
 use serde_json::{Map, Number};
 
-use super::{Pipeline, run::Run};
+use super::{Pipeline, present::check_inputs, run::Run};
 use crate::{
     Json,
     app::{Input, InputKind},
@@ -40,6 +40,9 @@ const ROOT: &str = "(root)";
 /// # Errors
 /// `VALIDATION_ERROR` with every problem; `CONFIGURATION` for a pattern that does not compile.
 pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
+    if run.tool.input_schema.is_some() {
+        return by_schema(run, inputs);
+    }
     check(run.pipeline, &run.tool.inputs, inputs)
 }
 
@@ -56,6 +59,16 @@ pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> Fa
     let inputs = check.fields(declared, sent, &Path::Root);
     check.finish(declared)?;
     Ok(Json::Object(inputs))
+}
+
+/// The inputs of a tool that gives its schema outright: as they were sent, where they fit.
+fn by_schema(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
+    let Err(mismatch) = check_inputs(run, &inputs) else { return Ok(inputs) };
+    let field = if mismatch.path.is_empty() { String::from(ROOT) } else { mismatch.path };
+    let message = format!("The inputs do not fit the tool's schema: `{field}` {}.", mismatch.problem);
+    let mut fault = Fault::new(Stage::Validate, "VALIDATION_ERROR", message).suggesting(RECOVERY);
+    fault.issues = Vec::from([Issue { field, message: format!("It {}.", mismatch.problem) }]);
+    Err(fault.into())
 }
 
 struct Check<'a> {

@@ -73,6 +73,13 @@ pub trait ScriptHost {
     /// `ctx.progress(done, total, message)`.
     fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>);
 
+    /// `requireInput(requests)`: the answers by key, or `None` where some are missing. Then the engine ends the script with
+    /// [`Reply::InputRequired`].
+    ///
+    /// # Errors
+    /// [`Syntax`](crate::ErrorKind::Syntax) for requests that are none.
+    fn require_input(&self, requests: Json) -> Result<Option<Json>>;
+
     /// Milliseconds since the Unix epoch, for `Date`.
     fn now_ms(&self) -> u64;
 
@@ -99,6 +106,10 @@ pub enum Returned {
 pub enum Reply {
     /// `success(data)`
     Success(Json),
+    /// `response(data)….build()`: `{ data?, content: [block], structured?, meta? }`. The core checks it.
+    Content(Json),
+    /// `requireInput(requests)` that has to wait for its caller.
+    InputRequired,
     /// `error(message)`
     Error(String),
     /// `required(field)`

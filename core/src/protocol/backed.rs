@@ -17,7 +17,7 @@ use crate::{
     Json,
     app::{Given, ToolUse},
     fault::{Fault, Faulty, Stage},
-    pipeline::{Call, ToolResult},
+    pipeline::{Call, Rounds, ToolResult},
 };
 
 impl Exchange<'_> {
@@ -27,6 +27,7 @@ impl Exchange<'_> {
         used: &ToolUse,
         value: impl Fn(&str) -> Option<&'v str> + Copy,
         request_id: &str,
+        rounds: Rounds<'_>,
     ) -> Faulty<ToolResult> {
         let mut inputs = Map::new();
         for (name, given) in &used.inputs {
@@ -39,11 +40,11 @@ impl Exchange<'_> {
                 inputs.insert(name.clone(), input);
             }
         }
-        self.fetch(used.tool, inputs, request_id).await
+        self.fetch(used.tool, inputs, request_id, rounds).await
     }
 
-    /// Runs a tool whose result becomes part of an answer.
-    pub(super) async fn fetch(&self, tool: u32, arguments: Map<String, Json>, request_id: &str) -> Faulty<ToolResult> {
+    /// Runs a tool whose result becomes part of an answer; it may be that the tool asks its caller first.
+    pub(super) async fn fetch(&self, tool: u32, arguments: Map<String, Json>, request_id: &str, rounds: Rounds<'_>) -> Faulty<ToolResult> {
         let call = Call {
             // The bundler lets no index past the end through.
             tool: self.app().tools.get(tool as usize).map_or("", |tool| &tool.name),
@@ -55,6 +56,7 @@ impl Exchange<'_> {
             deadline_ms: self.request.deadline_ms,
             cancel: &self.request.cancel,
             listener: self.listener,
+            rounds,
         };
         self.pipeline.fetch(call).await
     }

@@ -21,7 +21,7 @@ use crate::{
     Json,
     app::{Argument, Completer},
     fault::Stage,
-    pipeline::{ContentBlock, ToolResult},
+    pipeline::{ContentBlock, Rounds, ToolResult},
 };
 
 /// The most values that MCP allows in one answer.
@@ -69,7 +69,7 @@ impl Exchange<'_> {
                 inputs.insert(name.clone(), value);
             }
         }
-        match self.fetch(completer.tool, inputs, request_id).await {
+        match self.fetch(completer.tool, inputs, request_id, Rounds::default()).await {
             Ok(result) => suggestions(&result, completer.field.as_deref()).ok_or_else(|| {
                 Failure::new(INTERNAL_ERROR, format!("The tool that completes `{}` gives no list of suggestions", argument.name))
             }),
@@ -130,7 +130,7 @@ fn suggestions(result: &ToolResult, field: Option<&str>) -> Option<Vec<String>> 
             parsed = serde_json::from_str::<Json>(text).ok()?;
             &parsed
         }
-        (None, None) => return None,
+        (None, Some(ContentBlock::Other(_)) | None) => return None,
     };
     let value = |element: &Json| match element {
         Json::String(text) => Some(text.clone()),

@@ -126,15 +126,26 @@ pub(super) struct ResultWriter<'a> {
 impl<'a> ResultWriter<'a> {
     /// `server_info` is the object that [`server_info`] made.
     pub(super) fn new(id: &Id, era: Era, server_info: &'a str) -> Self {
-        let mut out = Vec::with_capacity(512);
-        out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
-        out.extend_from_slice(id.json().as_bytes());
-        out.extend_from_slice(br#","result":{"#);
-        let mut writer = Self { out, era, server_info, empty: true };
+        let mut writer = Self::begin(id, era, server_info);
         if era == Era::Modern {
             writer.raw("resultType", "\"complete\"");
         }
         writer
+    }
+
+    /// A result that asks for input.
+    pub(super) fn question(id: &Id, server_info: &'a str) -> Self {
+        let mut writer = Self::begin(id, Era::Modern, server_info);
+        writer.raw("resultType", "\"input_required\"");
+        writer
+    }
+
+    fn begin(id: &Id, era: Era, server_info: &'a str) -> Self {
+        let mut out = Vec::with_capacity(512);
+        out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+        out.extend_from_slice(id.json().as_bytes());
+        out.extend_from_slice(br#","result":{"#);
+        Self { out, era, server_info, empty: true }
     }
 
     pub(super) fn era(&self) -> Era {

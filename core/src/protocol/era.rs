@@ -24,7 +24,7 @@ const BATCHING: &str = "2025-03-26";
 pub(super) const LISTED: [&str; 4] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2]];
 
 pub(super) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(super) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const VERSION_FIELD: &str = "mcp-protocol-version";
 
 /// The two ways to speak MCP.

@@ -174,7 +174,7 @@ pub(super) fn progress_token(meta: Option<&Json>) -> Result<Option<String>, Fail
 }
 
 fn runs_script(tool: &Tool) -> bool {
-    matches!(tool.execute, Execute::Script(_)) || tool.map_input.is_some() || tool.map_output.is_some()
+    matches!(tool.execute, Execute::Script(_) | Execute::Forward) || tool.map_input.is_some() || tool.map_output.is_some()
 }
 
 fn begin(method: &str) -> Vec<u8> {

@@ -15,6 +15,7 @@ use super::{
 use crate::{
     Json,
     app::{Content, Media, Prompt, PromptContent, Root, Template, TemplatePart},
+    pipeline::{InputRequired, Rounds},
 };
 
 impl Exchange<'_> {
@@ -23,7 +24,12 @@ impl Exchange<'_> {
         let prompt = self.app().prompts.iter().find(|prompt| prompt.name == name);
         let prompt = prompt.ok_or_else(|| Failure::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
         let arguments = arguments(prompt, params)?;
-        let messages = self.messages(prompt, &arguments, request_id).await?;
+        let tools = prompt.messages.iter().filter(|message| matches!(message.content, PromptContent::Tool(_))).count();
+        let rounds = self.rounds(params, tools)?;
+        let messages = match self.messages(prompt, &arguments, request_id, rounds).await? {
+            Ok(messages) => messages,
+            Err(input) => return Ok(self.asking(&input)),
+        };
 
         let mut result = self.result();
         if let Some(description) = &prompt.description {
@@ -33,8 +39,14 @@ impl Exchange<'_> {
         Ok(result.finish())
     }
 
-    /// The messages, as a JSON array.
-    async fn messages(&self, prompt: &Prompt, arguments: &Map<String, Json>, request_id: &str) -> Result<Vec<u8>, Failure> {
+    /// The messages, as a JSON array; or what their tool asks its caller first.
+    async fn messages(
+        &self,
+        prompt: &Prompt,
+        arguments: &Map<String, Json>,
+        request_id: &str,
+        rounds: Rounds<'_>,
+    ) -> Result<Result<Vec<u8>, InputRequired>, Failure> {
         let value = |name: &str| arguments.get(name).and_then(Json::as_str);
         let mut out = Vec::with_capacity(512);
         for message in &prompt.messages {
@@ -52,16 +64,19 @@ impl Exchange<'_> {
                     out.push(b'}');
                 }),
                 PromptContent::Tool(used) => {
-                    let result = self.use_tool(used, value, request_id).await.map_err(|fault| self.failed(&fault))?;
+                    let result = self.use_tool(used, value, request_id, rounds).await.map_err(|fault| self.failed(&fault))?;
+                    if let Some(input) = result.input {
+                        return Ok(Err(input));
+                    }
                     for block in &result.content {
-                        self::message(&mut out, &message.role, |out| tools::block(out, block));
+                        self::message(&mut out, &message.role, |out| tools::block(out, block, self.selected.version));
                     }
                 }
             }
         }
         out.insert(0, b'[');
         out.push(b']');
-        Ok(out)
+        Ok(Ok(out))
     }
 }
 

@@ -75,8 +75,10 @@ impl Exchange<'_> {
         let found = self.find_resource(&uri)?;
         let resource = found.resource;
         let value = |name: &str| found.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
+        let rounds = self.rounds(params, usize::from(matches!(resource.content, Content::Tool { .. })))?;
         let said = match &resource.content {
-            Content::Tool { used, binary } => match self.use_tool(used, value, request_id).await {
+            Content::Tool { used, binary } => match self.use_tool(used, value, request_id, rounds).await {
+                Ok(ToolResult { input: Some(input), .. }) => return Ok(self.asking(&input)),
                 Ok(result) => Some((result, *binary)),
                 Err(fault) if fault.code == NOT_FOUND => return Err(self.no_resource(&uri)),
                 Err(fault) => return Err(self.failed(&fault)),
@@ -141,6 +143,14 @@ fn said_by_tool(out: &mut Vec<u8>, uri: &str, mime_type: &str, binary: bool, res
                 contents(out, uri, mime_type, "blob", text);
             }
             ContentBlock::Text(text) => contents(out, uri, mime_type, "text", text),
+            ContentBlock::Other(block) => {
+                let member = |name: &str| block.get(name).and_then(Json::as_str);
+                match (block.get("resource"), member("data"), member("text").or_else(|| member("uri"))) {
+                    (Some(resource), ..) => encode::json(out, resource),
+                    (None, Some(data), _) => contents(out, uri, member("mimeType").unwrap_or(mime_type), "blob", data),
+                    (None, None, text) => contents(out, uri, mime_type, "text", text.unwrap_or_default()),
+                }
+            }
         }
     }
     if out.is_empty() { Err(Failure::new(INTERNAL_ERROR, "The tool of this resource gives nothing")) } else { Ok(()) }

@@ -6,4 +6,5 @@ mod features;
 mod malformed;
 mod matrix;
 mod mirrored;
+mod rounds;
 mod streams;

@@ -1,12 +1,12 @@
 //! `tools/call`: from the request's parameters to the pipeline, and from its result or fault to the reply.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use serde_json::Map;
 
 use super::{
     encode::{self, Failure, ResultWriter},
-    era::Era,
+    era::{Era, META_CAPABILITIES},
     lists::wrap_output_schema,
     methods::{Exchange, text},
 };
@@ -15,7 +15,7 @@ use crate::{
     app::{App, Tool},
     fault::{Fault, Refusal},
     headers::Headers,
-    pipeline::{Call, ContentBlock, ToolResult},
+    pipeline::{Call, ContentBlock, InputRequired, Rounds, ToolResult},
 };
 
 /// The tool of that name. An app's tools are sorted by name.
@@ -42,30 +42,74 @@ impl Exchange<'_> {
             deadline_ms: self.request.deadline_ms,
             cancel: &self.request.cancel,
             listener: self.listener,
+            rounds: rounds(params, self.selected.era)?,
         };
         match self.pipeline.call(call).await {
             Ok(result) => {
+                if let Some(input) = &result.input {
+                    return Ok(self.asking(input));
+                }
                 let wraps = || find(self.app(), &name).is_some_and(|tool| wrap_output_schema(&tool.descriptor).is_some());
-                Ok(write(self.result(), &result, wraps))
+                Ok(write(self.result(), &result, self.selected.version, wraps))
             }
             Err(fault) => Err(failure(&fault, &self.request.headers, &self.app().name)),
         }
     }
 }
 
+/// What a request says of rounds.
+fn rounds(params: &Map<String, Json>, era: Era) -> Result<Rounds<'_>, Failure> {
+    if era == Era::Legacy {
+        return Ok(Rounds::default());
+    }
+    let responses = match params.get("inputResponses") {
+        None | Some(Json::Null) => None,
+        Some(Json::Object(responses)) => Some(responses),
+        Some(_) => return Err(Failure::invalid_params("Invalid params: `inputResponses` has to be an object")),
+    };
+    let state = match params.get("requestState") {
+        None | Some(Json::Null) => None,
+        Some(Json::String(state)) => Some(state.as_str()),
+        Some(_) => return Err(Failure::invalid_params("Invalid params: `requestState` has to be a string")),
+    };
+    let capabilities = params.get("_meta").and_then(|meta| meta.get(META_CAPABILITIES)?.as_object());
+    Ok(Rounds { capabilities, responses, state })
+}
+
+impl Exchange<'_> {
+    /// What a request that runs `tools` tools says of rounds. Only a single one can ask: a state belongs to one call.
+    pub(super) fn rounds<'p>(&self, params: &'p Map<String, Json>, tools: usize) -> Result<Rounds<'p>, Failure> {
+        let rounds = rounds(params, self.selected.era)?;
+        match (tools, rounds.state) {
+            (1, _) => Ok(rounds),
+            (_, None) => Ok(Rounds::default()),
+            (_, Some(_)) => Err(Failure::invalid_params("Invalid params: this server gave out no `requestState`")),
+        }
+    }
+
+    /// Writes what a call asks for.
+    pub(super) fn asking(&self, input: &InputRequired) -> Vec<u8> {
+        let mut writer = self.question();
+        writer.member("inputRequests", &input.requests);
+        writer.text("requestState", &input.state);
+        writer.finish()
+    }
+}
+
 /// Writes a tool's result. `wraps` says whether the legacy era sees the tool's output as the member `result` of an object.
-fn write(mut writer: ResultWriter<'_>, result: &ToolResult, wraps: impl FnOnce() -> bool) -> Vec<u8> {
+fn write(mut writer: ResultWriter<'_>, result: &ToolResult, version: &str, wraps: impl FnOnce() -> bool) -> Vec<u8> {
     writer.with("content", |out| {
         out.push(b'[');
         for (index, block) in result.content.iter().enumerate() {
             if index > 0 {
                 out.push(b',');
             }
-            self::block(out, block);
+            self::block(out, block, version);
         }
         out.push(b']');
     });
-    if let Some(structured) = &result.structured {
+    // Revisions before 2025-06-18 have no structured content.
+    if let Some(structured) = result.structured.as_ref().filter(|_| version >= "2025-06-18") {
         if writer.era() == Era::Legacy && (!structured.is_object() || wraps()) {
             writer.with("structuredContent", |out| {
                 out.extend_from_slice(br#"{"result":"#);
@@ -80,12 +124,17 @@ fn write(mut writer: ResultWriter<'_>, result: &ToolResult, wraps: impl FnOnce()
     writer.finish_with(&result.meta)
 }
 
-/// Appends one content block.
-pub(super) fn block(out: &mut Vec<u8>, block: &ContentBlock) {
+/// Appends one content block, as a revision knows it.
+pub(super) fn block(out: &mut Vec<u8>, block: &ContentBlock, version: &str) {
+    let block = match block {
+        ContentBlock::Text(text) => Err(Cow::Borrowed(text.as_str())),
+        ContentBlock::Other(block) => ContentBlock::for_version(block, version).map_err(Cow::Owned),
+    };
     match block {
-        ContentBlock::Text(text) => {
+        Ok(block) => encode::json(out, block),
+        Err(text) => {
             out.extend_from_slice(br#"{"type":"text","text":"#);
-            encode::string(out, text);
+            encode::string(out, &text);
             out.push(b'}');
         }
     }
@@ -95,11 +144,13 @@ pub(super) fn block(out: &mut Vec<u8>, block: &ContentBlock) {
 pub(super) fn failure(fault: &Fault, headers: &Headers, realm: &str) -> Failure {
     let failure = Failure::new(fault.json_rpc_code(), fault.message.as_str()).with_data(fault.data());
     let Some(refusal) = &fault.refusal else { return failure };
-    let challenge = challenge(refusal, headers, realm);
     let status = match refusal {
         Refusal::Unauthorized => 401,
         Refusal::Forbidden(_) => 403,
+        Refusal::Capability(_) => return Failure { status: 400, ..failure },
+        Refusal::State => return failure,
     };
+    let challenge = challenge(refusal, headers, realm);
     Failure { status, ..failure }.with_field("www-authenticate", challenge)
 }
 
@@ -109,6 +160,7 @@ fn challenge(refusal: &Refusal, headers: &Headers, realm: &str) -> String {
     match refusal {
         Refusal::Unauthorized if headers.first("authorization").is_some() => format!(r#"Bearer realm="{realm}", error="invalid_token""#),
         Refusal::Unauthorized => format!(r#"Bearer realm="{realm}""#),
+        Refusal::Capability(_) | Refusal::State => String::new(),
         Refusal::Forbidden(scopes) => {
             let scopes: Vec<&str> = scopes.iter().map(String::as_str).filter(|scope| is_scope(scope)).collect();
             let mut challenge = format!(r#"Bearer realm="{realm}", error="insufficient_scope""#);
@@ -174,9 +226,13 @@ mod tests {
         ];
         for (era, structured, wraps, expected) in cases {
             let meta = vec![("millrace/note".to_string(), json!(1))];
-            let result =
-                ToolResult { content: vec![ContentBlock::Text("a\nb".into())], structured: Some(structured), is_error: false, meta };
-            let written = write(ResultWriter::new(&Id::number(7), era, "{}"), &result, || wraps);
+            let result = ToolResult {
+                content: vec![ContentBlock::Text("a\nb".into())],
+                structured: Some(structured),
+                meta,
+                ..ToolResult::default()
+            };
+            let written = write(ResultWriter::new(&Id::number(7), era, "{}"), &result, "2025-11-25", || wraps);
             let written: Json = serde_json::from_slice(&written).unwrap();
             let written = &written["result"];
             assert_eq!(written["structuredContent"], expected);

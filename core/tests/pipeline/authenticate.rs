@@ -127,7 +127,7 @@ fn a_plugin_sees_headers_policy_and_tool() {
     assert_eq!(paths, ["auth.ts", "auth.ts", "handler.ts"], "inputs are validated after authentication");
     let expected = json!({"headers": {"x-a": "1, 3", "x-b": "2"}, "policy": {"issuer": "me", "leeway": [5]}, "tool": "t"});
     assert_eq!(seen[1].payload, expected);
-    assert_eq!(seen[1].ctx, json!({"request": {"id": "req-1", "headers": {}, "protocol": "2026-07-28"}, "env": {}}));
+    assert_eq!(seen[1].ctx, json!({"request": {"id": "req-1", "headers": {}, "protocol": "2026-07-28", "capabilities": []}, "env": {}}));
 }
 
 #[test]

@@ -307,6 +307,9 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
             script: ScriptLimits { loops: 1_000_000, recursion: 400, output_bytes: 1 << 20 },
         },
         results_as_rows: false,
+        input_schema: None,
+        confirm: None,
+        output: None,
     }
 }
 
@@ -380,6 +383,7 @@ pub fn call_named(pipeline: &Pipeline, tool: &str, arguments: Json, with: &With)
         deadline_ms: with.deadline_ms,
         cancel: &with.cancel,
         listener: None,
+        rounds: Default::default(),
     }))
 }
 

@@ -42,6 +42,7 @@ pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
             deadline_ms: None,
             cancel: &cancel,
             listener: None,
+            rounds: Default::default(),
         };
         let outcome = endpoint.pipeline().call(call).await;
         tasks.drained().await;
@@ -63,8 +64,11 @@ pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
 fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &[Timing]) -> Outcome {
     match outcome {
         Ok(result) => {
-            for ContentBlock::Text(text) in &result.content {
-                print(text)?;
+            for block in &result.content {
+                match block {
+                    ContentBlock::Text(text) => print(text)?,
+                    ContentBlock::Other(block) => print(&Json::Object(block.clone()).to_string())?,
+                }
             }
         }
         Err(fault) => {
@@ -108,8 +112,15 @@ const ALL: [Stage; 13] = [
     Stage::Serialize,
 ];
 
+fn block_json(block: &ContentBlock) -> Json {
+    match block {
+        ContentBlock::Text(text) => json!({ "type": "text", "text": text }),
+        ContentBlock::Other(block) => Json::Object(block.clone()),
+    }
+}
+
 fn result_json(result: &ToolResult) -> Json {
-    let content: Vec<Json> = result.content.iter().map(|ContentBlock::Text(text)| json!({ "type": "text", "text": text })).collect();
+    let content: Vec<Json> = result.content.iter().map(block_json).collect();
     let mut object = Map::new();
     object.insert("content".into(), content.into());
     if let Some(structured) = &result.structured {

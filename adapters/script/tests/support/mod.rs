@@ -32,6 +32,9 @@ pub struct Host {
     pub requests: RefCell<Vec<HttpRequest>>,
     pub queries: RefCell<Vec<(String, String, Vec<Value>)>>,
     pub rows: RefCell<Rows>,
+    pub asked: RefCell<Vec<Json>>,
+    /// What `requireInput` is answered with.
+    pub answers: RefCell<Option<Json>>,
     /// Requests to `http://never/` get no answer.
     pub cancel_at_fetch: RefCell<Option<Cancel>>,
 }
@@ -80,6 +83,14 @@ impl ScriptHost for Host {
 
     fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
         self.progress.borrow_mut().push((done, total, message.map(Into::into)));
+    }
+
+    fn require_input(&self, requests: Json) -> Result<Option<Json>> {
+        self.asked.borrow_mut().push(requests.clone());
+        match requests {
+            Json::Object(_) => Ok(self.answers.borrow().clone()),
+            _ => Err(Error::new(ErrorKind::Syntax, "no requests")),
+        }
     }
 
     fn now_ms(&self) -> u64 {

@@ -9,7 +9,7 @@ use crate::{
     fault::Stage,
     pipeline::{
         run::{End, Run},
-        script,
+        script::{self, Given},
     },
 };
 
@@ -18,7 +18,11 @@ use crate::{
 /// # Errors
 /// Those of [`script::call`].
 pub(super) async fn handle(run: &Run<'_>, handler: &ScriptRef, inputs: &mut Json) -> Result<Outcome, End> {
-    let value = script::call_with_inputs(run, Stage::Execute, handler, inputs).await?.unwrap_or_default();
+    let value = match script::call_with_inputs(run, Stage::Execute, handler, inputs).await? {
+        Given::Nothing => Json::Null,
+        Given::Value(value) => value,
+        Given::Content(content) => return Ok(Outcome::Content(content)),
+    };
     Ok(Outcome::Value(if run.tool.results_as_rows { rows(value) } else { value }))
 }
 

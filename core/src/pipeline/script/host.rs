@@ -4,11 +4,12 @@ use alloc::{boxed::Box, format, vec::Vec};
 
 use super::address::Address;
 use crate::{
-    Error, ErrorKind, Result,
+    Error, ErrorKind, Json, Result,
     app::Access,
     headers::Headers,
     pipeline::{
         execute::MAX_CELL_BYTES,
+        rounds,
         run::{Run, TARGET},
     },
     ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, ScriptHost},
@@ -124,6 +125,10 @@ impl ScriptHost for Host<'_> {
         if let Some(listener) = self.run.listener {
             listener.progress(done, total, message);
         }
+    }
+
+    fn require_input(&self, requests: Json) -> Result<Option<Json>> {
+        rounds::ask(self.run, requests).inspect_err(|error| self.note(error))
     }
 
     fn now_ms(&self) -> u64 {

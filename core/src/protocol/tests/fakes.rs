@@ -32,6 +32,9 @@ use crate::{
 pub(super) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
 pub(super) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
+/// 32 bytes in base64, without its padding.
+const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+
 struct Fake;
 
 impl HttpClient for Fake {
@@ -77,6 +80,7 @@ impl KvCache for Fake {
 impl ScriptEngine for Fake {
     fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>> {
         let answer = match invocation.export {
+            "ask" | "twice" | "sample" | "everything" => return Box::pin(async move { ask(&invocation) }),
             "speak" | "flood" | "stall" => return Box::pin(speak(invocation)),
             "echo" => Ok(Returned::Value(invocation.payload["inputs"].clone())),
             "request" => Ok(Returned::Value(invocation.ctx["request"].clone())),
@@ -88,6 +92,32 @@ impl ScriptEngine for Fake {
         };
         Box::pin(async { answer })
     }
+}
+
+/// A script that asks its caller.
+fn ask(invocation: &Invocation<'_>) -> Result<Returned, ScriptFault> {
+    let elicit = |field: &str| {
+        let schema = json!({"type": "object", "properties": {field: {"type": "string"}}, "required": [field]});
+        json!({"method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": schema}})
+    };
+    let sample = json!({"method": "sampling/createMessage", "params": {"messages": [], "maxTokens": 5}});
+    let rounds = match invocation.export {
+        "ask" => vec![json!({"name": elicit("name")})],
+        "twice" => vec![json!({"first": elicit("name")}), json!({"second": elicit("name")})],
+        "sample" => vec![json!({"model": sample})],
+        _ => vec![json!({"a": elicit("name"), "b": sample, "c": {"method": "roots/list", "params": {}}})],
+    };
+    let mut all = vec![];
+    for requests in rounds {
+        match invocation.host.require_input(requests) {
+            Ok(Some(answers)) => all.push(answers),
+            Ok(None) => {
+                return Err(ScriptFault::Thrown(Thrown { message: String::new(), stack: None, reply: Some(Reply::InputRequired) }));
+            }
+            Err(error) => return Err(ScriptFault::Thrown(Thrown { message: error.message, stack: None, reply: None })),
+        }
+    }
+    Ok(Returned::Value(Json::Array(all)))
 }
 
 /// A script that talks.
@@ -138,8 +168,8 @@ impl Random for Fake {
 }
 
 impl Env for Fake {
-    fn var(&self, _: &str) -> Option<Secret<String>> {
-        None
+    fn var(&self, name: &str) -> Option<Secret<String>> {
+        (name == "MILLRACE_STATE_KEY").then(|| Secret::new(alloc::format!("k1:{KEY}=")))
     }
 }
 
@@ -235,6 +265,9 @@ pub(super) fn tool(name: &str, export: &str) -> Tool {
         errors: Errors { style: ErrorStyle::Result, expose: false, on: vec![] },
         limits: Limits { timeout_ms: 1000, output_bytes: 1 << 20, script },
         results_as_rows: false,
+        input_schema: None,
+        confirm: None,
+        output: None,
     }
 }
 
@@ -365,7 +398,9 @@ impl Ask {
         if let Some(params) = params.as_object_mut() {
             let meta = params.entry("_meta").or_insert_with(|| json!({}));
             meta[META_VERSION] = "2026-07-28".into();
-            meta[META_CAPABILITIES] = json!({});
+            if meta.get(META_CAPABILITIES).is_none() {
+                meta[META_CAPABILITIES] = json!({});
+            }
         }
         let name = match method {
             "tools/call" | "prompts/get" => params["name"].as_str(),

@@ -1,0 +1,114 @@
+//! `json_schema`, `output` and `icons` of a tool.
+//!
+//! A schema reaches clients as it was written. What the core cannot check in it is an error in `output`, where a promise would not be
+//! held, and a warning in `json_schema`, where the tool has to look itself.
+
+use millrace_core::{
+    app::Execute,
+    schema::{CHECKED, unchecked},
+};
+use serde_json::{Map, Value};
+
+use super::Reading;
+use crate::{compiler::Compiler, yaml::Node};
+
+/// The longest schema, as JSON in bytes.
+const MAX_BYTES: usize = 256 << 10;
+
+/// `json_schema`
+pub(super) fn inputs(compiler: &mut Compiler<'_>, reading: &Reading<'_>, execute: Option<&Execute>) -> Option<Value> {
+    let document = reading.document;
+    let entry = document.root.entry("json_schema")?;
+    let node = &entry.value;
+    if document.root.at("inputs").is_some() {
+        compiler.error(document, node.range.clone(), "the tool has both `inputs` and `json_schema`", "Keep one of them.");
+        return None;
+    }
+    if matches!(execute, Some(Execute::Statement { .. })) {
+        let help = "Declare `inputs`: only they can be bound.";
+        compiler.error(document, node.range.clone(), "`json_schema` is for tools with a handler; this one has a statement", help);
+        return None;
+    }
+    let schema = read(compiler, reading, node, "json_schema", false)?;
+    if schema.get("type").is_none_or(|kind| kind != "object") {
+        let help = "MCP's arguments are an object. Write `type: object` at the top of the schema.";
+        compiler.error(document, node.range.clone(), "`json_schema` has to describe an object", help);
+        return None;
+    }
+    Some(schema)
+}
+
+/// `output`
+pub(super) fn output(compiler: &mut Compiler<'_>, reading: &Reading<'_>) -> Option<Value> {
+    let node = reading.document.root.at("output")?;
+    read(compiler, reading, node, "output", true)
+}
+
+fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, node: &Node, key: &str, strict: bool) -> Option<Value> {
+    let document = reading.document;
+    let schema = node.json();
+    if !schema.is_object() {
+        compiler.error(
+            document,
+            node.range.clone(),
+            format!("`{key}` has to be a JSON Schema, an object"),
+            "Write `type:` and what belongs to it.",
+        );
+        return None;
+    }
+    if schema.to_string().len() > MAX_BYTES {
+        let help = "Describe less: clients read it with every list of the tools.";
+        compiler.error(document, node.range.clone(), format!("`{key}` is longer than {MAX_BYTES} bytes"), help);
+        return None;
+    }
+    if let Some(dialect) = schema.get("$schema")
+        && dialect.as_str().is_none_or(|dialect| dialect.trim_end_matches('#') != "https://json-schema.org/draft/2020-12/schema")
+    {
+        let help = "Leave `$schema` out, or name `https://json-schema.org/draft/2020-12/schema`.";
+        compiler.error(document, node.range.clone(), format!("`{key}` is in a dialect of JSON Schema that is not known"), help);
+        return None;
+    }
+    let mut is_good = true;
+    for found in unchecked(&schema) {
+        let place = format!("`{}` of `{key}`", found.pointer);
+        if found.is_broken {
+            is_good = false;
+            let help = "A `$ref` leads to a place of the same schema, such as `#/$defs/name`. Nothing is fetched.";
+            compiler.error(document, node.range.clone(), format!("{place} leads nowhere"), help);
+        } else if strict {
+            is_good = false;
+            let help = format!("What is promised has to be checked. The keywords that are: {}.", CHECKED.join(", "));
+            compiler.error(document, node.range.clone(), format!("{place} cannot be checked"), help);
+        } else {
+            let help = "Clients see it; the tool has to look itself.";
+            compiler.warning(document, node.range.clone(), format!("{place} is not checked"), help);
+        }
+    }
+    is_good.then_some(schema)
+}
+
+/// `icons`
+pub(super) fn icons(compiler: &mut Compiler<'_>, reading: &Reading<'_>) -> Vec<Value> {
+    let document = reading.document;
+    let mut icons = Vec::new();
+    for node in document.root.at("icons").map(Node::items).unwrap_or_default() {
+        let Some(src) = node.text_at("src") else {
+            compiler.error(document, node.range.clone(), "an icon needs `src`", "Name its `https:` or `data:` URI.");
+            continue;
+        };
+        if !src.starts_with("https://") && !src.starts_with("data:") {
+            compiler.error(document, node.range.clone(), format!("`{src}` is no place of an icon"), "Use an `https:` or `data:` URI.");
+            continue;
+        }
+        let mut icon = Map::new();
+        icon.insert("src".into(), src.into());
+        icon.extend(node.text_at("mime_type").map(|mime_type| ("mimeType".to_owned(), mime_type.into())));
+        let sizes = node.texts_at("sizes");
+        if !sizes.is_empty() {
+            icon.insert("sizes".into(), sizes.into());
+        }
+        icon.extend(node.text_at("theme").map(|theme| ("theme".to_owned(), theme.into())));
+        icons.push(icon.into());
+    }
+    icons
+}

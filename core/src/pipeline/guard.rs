@@ -1,0 +1,39 @@
+//! Stage 8, *guard*: a tool with `confirm` asks its user before it does anything. Rate limits and the like are not built yet.
+
+use alloc::{boxed::Box, format};
+
+use serde_json::json;
+
+use super::{
+    rounds,
+    run::{End, Run},
+};
+use crate::{
+    Json,
+    fault::{Fault, Stage},
+};
+
+/// The key of the question. Scripts may use any other.
+const KEY: &str = "millrace/confirm";
+
+/// Goes on where the tool asks for no confirmation, or the user gave it.
+///
+/// # Errors
+/// `DECLINED`, and those of [`rounds`]: the first time, the call ends with the question.
+pub(super) async fn guard(run: &Run<'_>, inputs: &Json) -> Result<(), End> {
+    let Some(confirm) = &run.tool.confirm else { return Ok(()) };
+    let message = run.scope(inputs).render(confirm, &Json::Null);
+    let question = json!({
+        "method": "elicitation/create",
+        "params": { "message": message, "requestedSchema": { "type": "object", "properties": {} } },
+    });
+    let answers = rounds::ask(run, json!({ KEY: question }))
+        .map_err(|error| Fault::new(Stage::Guard, "INTERNAL", "The confirmation cannot be asked for.").logging(format!("{error}")))?;
+    let Some(answers) = answers else { return Err(End::Asks) };
+    if answers.get(KEY).is_some_and(|answer| answer.get("action").is_some_and(|action| action == "accept")) {
+        return Ok(());
+    }
+    let declined = Fault::new(Stage::Guard, "DECLINED", "The user did not confirm. Nothing was done.")
+        .suggesting("Ask the user what to do instead. Do not call the tool again unasked.");
+    Err(End::Reply(Box::new(declined)))
+}

@@ -1,0 +1,165 @@
+//! Calls that ask their caller: what goes out, what has to come back, and what is refused.
+
+use alloc::{string::String, vec};
+
+use serde_json::json;
+
+use super::fakes::{Ask, META_CAPABILITIES, Seen, empty_app, endpoint, tool};
+use crate::{
+    Endpoint, Json,
+    app::{ApiKey, Auth, EnvPart, EnvTemplate, ExpectedKey, Template, TemplatePart},
+};
+
+fn asking() -> Endpoint {
+    let mut app = empty_app();
+    app.tools = ["ask", "echo", "everything", "sample", "twice"].into_iter().map(|name| tool(name, name)).collect();
+    let mut confirmed = tool("confirmed", "echo");
+    confirmed.confirm = Some(Template(vec![TemplatePart::Text("Sure?".into())]));
+    let mut locked = tool("locked", "ask");
+    let key = |name: &str| {
+        let expected = ExpectedKey::Value(EnvTemplate(vec![EnvPart::Text(name.into())]));
+        ApiKey { name: name.into(), expected, scopes: vec![], roles: vec![] }
+    };
+    locked.auth = Some(Auth::ApiKey(vec![key("ada"), key("bob")]));
+    app.tools.extend([confirmed, locked]);
+    app.tools.sort_by(|a, b| a.name.cmp(&b.name));
+    endpoint(app)
+}
+
+fn all() -> Json {
+    json!({"elicitation": {}, "sampling": {}, "roots": {}})
+}
+
+fn call(tool: &str, capabilities: Json, more: Json) -> Ask {
+    let mut params = json!({"name": tool, "arguments": {}, "_meta": {META_CAPABILITIES: capabilities}});
+    for (name, value) in more.as_object().unwrap() {
+        params[name] = value.clone();
+    }
+    Ask::modern("tools/call", params)
+}
+
+fn send(ask: &Ask) -> Seen {
+    ask.send(&asking())
+}
+
+fn state_of(seen: &Seen) -> String {
+    assert_eq!(seen.body["result"]["resultType"], "input_required", "{}", seen.text);
+    seen.body["result"]["requestState"].as_str().unwrap().into()
+}
+
+fn accept(name: &str) -> Json {
+    json!({"action": "accept", "content": {"name": name}})
+}
+
+#[test]
+fn a_question_goes_out_and_its_answer_comes_back() {
+    let seen = send(&call("ask", all(), json!({})));
+    let result = &seen.body["result"];
+    assert_eq!(seen.status, 200);
+    assert_eq!(result["inputRequests"]["name"]["method"], "elicitation/create");
+    assert_eq!(result["inputRequests"]["name"]["params"]["message"], "Who?");
+    assert!(result.get("content").is_none() && result.get("isError").is_none() && result.get("ttlMs").is_none(), "{}", seen.text);
+    let state = state_of(&seen);
+    let seen = send(&call("ask", all(), json!({"requestState": state, "inputResponses": {"name": accept("Ada"), "extra": 7}})));
+    assert_eq!(seen.body["result"]["resultType"], "complete", "{}", seen.text);
+    assert!(seen.text.contains("Ada"), "{}", seen.text);
+}
+
+#[test]
+fn missing_and_unfit_answers_are_asked_for_again() {
+    let state = state_of(&send(&call("ask", all(), json!({}))));
+    let unfit = [
+        json!({}),
+        json!({"other": accept("x")}),
+        json!({"name": "Ada"}),
+        json!({"name": {"action": "maybe"}}),
+        json!({"name": {"action": "accept", "content": {"name": 7}}}),
+        json!({"name": {"action": "accept"}}),
+    ];
+    for responses in unfit {
+        state_of(&send(&call("ask", all(), json!({"requestState": state, "inputResponses": responses}))));
+    }
+    // What comes without a state was not asked for by this server.
+    state_of(&send(&call("ask", all(), json!({"inputResponses": {"name": accept("Ada")}}))));
+    let declined = send(&call("ask", all(), json!({"requestState": state, "inputResponses": {"name": {"action": "decline"}}})));
+    assert!(declined.text.contains("decline"), "{}", declined.text);
+}
+
+#[test]
+fn answers_of_earlier_rounds_travel_in_the_state() {
+    let first = state_of(&send(&call("twice", all(), json!({}))));
+    let seen = send(&call("twice", all(), json!({"requestState": first, "inputResponses": {"first": accept("Ada")}})));
+    let second = state_of(&seen);
+    assert_ne!(first, second);
+    assert!(seen.body["result"]["inputRequests"].get("first").is_none());
+    let done = send(&call("twice", all(), json!({"requestState": second, "inputResponses": {"second": accept("Bob")}})));
+    assert!(done.text.contains("Ada") && done.text.contains("Bob"), "{}", done.text);
+    // The second question was not asked yet: its answer does not count.
+    let early = json!({"first": accept("Ada"), "second": accept("Bob")});
+    state_of(&send(&call("twice", all(), json!({"requestState": first, "inputResponses": early}))));
+}
+
+#[test]
+fn only_what_the_client_declared_is_asked_for() {
+    for (name, capabilities, required) in [
+        ("sample", json!({}), json!({"sampling": {}})),
+        ("sample", json!({"elicitation": {}}), json!({"sampling": {}})),
+        ("everything", json!({"sampling": {}}), json!({"elicitation": {}, "roots": {}})),
+        ("confirmed", json!({"sampling": {}}), json!({"elicitation": {}})),
+    ] {
+        let seen = send(&call(name, capabilities, json!({})));
+        assert_eq!((seen.status, seen.code()), (400, Some(-32021)), "{}", seen.text);
+        assert_eq!(seen.body["error"]["data"]["requiredCapabilities"], required);
+    }
+    let seen = send(&call("everything", all(), json!({})));
+    let kinds = ["a", "b", "c"].map(|key| seen.body["result"]["inputRequests"][key]["method"].as_str().unwrap().len());
+    assert_eq!(kinds, ["elicitation/create", "sampling/createMessage", "roots/list"].map(str::len));
+    let legacy = send(&Ask::legacy("tools/call", json!({"name": "ask"})));
+    assert_eq!(legacy.body["result"]["isError"], true);
+    assert_eq!(legacy.body["result"]["_meta"]["millrace/error"]["code"], "INPUT_NOT_SUPPORTED");
+}
+
+#[test]
+fn a_state_is_good_for_its_call_and_its_caller_only() {
+    let state = state_of(&send(&call("ask", all(), json!({}))));
+    let answers = json!({"name": accept("Ada")});
+    let with = |tool: &str, state: &Json, arguments: Json| {
+        send(&call(tool, all(), json!({"requestState": state, "inputResponses": answers, "arguments": arguments})))
+    };
+    let refused = |seen: &Seen| assert_eq!((seen.status, seen.code()), (200, Some(-32602)), "{}", seen.text);
+    refused(&with("twice", &json!(state), json!({})));
+    refused(&with("echo", &json!(state), json!({})));
+    refused(&with("ask", &json!(state), json!({"a": 1})));
+    refused(&with("ask", &json!(alloc::format!("{state}-TAMPERED")), json!({})));
+    refused(&with("ask", &json!(""), json!({})));
+    refused(&with("ask", &json!("x".repeat(3000)), json!({})));
+    refused(&with("ask", &json!(7), json!({})));
+    refused(&send(&call("ask", all(), json!({"requestState": state, "inputResponses": [1]}))));
+    // Every single character matters.
+    for place in 0..state.len() {
+        let mut bytes = state.clone().into_bytes();
+        bytes[place] = if bytes[place] == b'A' { b'B' } else { b'A' };
+        refused(&with("ask", &json!(String::from_utf8(bytes).unwrap()), json!({})));
+    }
+    let ada = call("locked", all(), json!({})).with("x-api-key", "ada");
+    let state = state_of(&send(&ada));
+    let again = call("locked", all(), json!({"requestState": state, "inputResponses": answers}));
+    refused(&send(&again.clone().with("x-api-key", "bob")));
+    assert_eq!(send(&again.clone()).status, 401);
+    assert_eq!(send(&again.with("x-api-key", "ada")).body["result"]["resultType"], "complete");
+}
+
+#[test]
+fn a_confirmed_tool_runs_after_the_user_said_yes() {
+    let seen = send(&call("confirmed", all(), json!({})));
+    let state = state_of(&seen);
+    assert_eq!(seen.body["result"]["inputRequests"]["millrace/confirm"]["params"]["message"], "Sure?");
+    let say = |action: &str| {
+        send(&call("confirmed", all(), json!({"requestState": state, "inputResponses": {"millrace/confirm": {"action": action}}})))
+    };
+    assert_eq!(say("accept").body["result"]["isError"], false);
+    for action in ["decline", "cancel"] {
+        let seen = say(action);
+        assert_eq!(seen.body["result"]["_meta"]["millrace/error"]["code"], "DECLINED", "{}", seen.text);
+    }
+}

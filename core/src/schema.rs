@@ -1,0 +1,366 @@
+//! Checks values against [JSON Schema 2020-12](https://json-schema.org/draft/2020-12), as far as this server does.
+//!
+//! What goes in are a schema as JSON and a value; what comes out is the first place where they disagree. The keywords of [`CHECKED`]
+//! are checked, those of [`NOTED`] mean nothing to a check, and [`unchecked`] finds all others, for the bundler to tell. `$ref` reaches
+//! definitions of the same schema (`#`, `#/$defs/x`) and nothing else: nothing is ever fetched.
+
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+use core::fmt;
+
+use serde_json::Map;
+
+use crate::{
+    Json,
+    expression::{compare_numbers, equal},
+};
+
+/// The keywords that are checked.
+pub const CHECKED: [&str; 26] = [
+    "$ref",
+    "additionalProperties",
+    "allOf",
+    "anyOf",
+    "const",
+    "else",
+    "enum",
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "if",
+    "items",
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "not",
+    "oneOf",
+    "prefixItems",
+    "properties",
+    "required",
+    "then",
+    "type",
+];
+
+/// The keywords that say something to readers, and hold whatever the value.
+pub const NOTED: [&str; 14] = [
+    "$anchor",
+    "$comment",
+    "$defs",
+    "$id",
+    "$schema",
+    "default",
+    "definitions",
+    "deprecated",
+    "description",
+    "examples",
+    "format",
+    "readOnly",
+    "title",
+    "writeOnly",
+];
+
+/// The deepest that schemas are followed, `$ref` included. A schema that refers to itself without end disagrees with everything.
+const MAX_DEPTH: usize = 128;
+
+/// Where a value disagrees with its schema, and how. Neither text holds the value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The path into the value: `items[2].name`; empty for the value itself.
+    pub path: String,
+    /// What is expected: `has to be a string`.
+    pub problem: String,
+}
+
+/// The keyword of a schema that is not checked, or a reference that leads nowhere.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unchecked {
+    /// Where it stands: `/properties/name/pattern`.
+    pub pointer: String,
+    /// A reference that cannot be followed: such a schema is of no use.
+    pub is_broken: bool,
+}
+
+/// Checks a value.
+///
+/// # Errors
+/// The first place where it disagrees.
+pub fn check(schema: &Json, value: &Json) -> Result<(), Mismatch> {
+    Check { root: schema }.value(schema, value, &Path::Root, 0)
+}
+
+/// Every keyword of a schema that [`check`] passes over though it means something, and every reference that leads nowhere.
+#[must_use]
+pub fn unchecked(schema: &Json) -> Vec<Unchecked> {
+    let mut found = Vec::new();
+    collect(schema, schema, "", &mut found);
+    found
+}
+
+/// The way to a value; written out only for a mismatch.
+enum Path<'a> {
+    Root,
+    Member(&'a Path<'a>, &'a str),
+    Element(&'a Path<'a>, usize),
+}
+
+impl fmt::Display for Path<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Root => Ok(()),
+            Self::Member(Self::Root, name) => f.write_str(name),
+            Self::Member(parent, name) => write!(f, "{parent}.{name}"),
+            Self::Element(parent, index) => write!(f, "{parent}[{index}]"),
+        }
+    }
+}
+
+struct Check<'a> {
+    root: &'a Json,
+}
+
+impl Check<'_> {
+    fn value(&self, schema: &Json, value: &Json, path: &Path<'_>, depth: usize) -> Result<(), Mismatch> {
+        if depth > MAX_DEPTH {
+            return fail(path, "cannot be checked: the schema refers to itself too often");
+        }
+        let schema = match schema {
+            Json::Bool(true) => return Ok(()),
+            Json::Bool(false) => return fail(path, "is not allowed"),
+            Json::Object(schema) => schema,
+            _ => return fail(path, "has a schema that is none"),
+        };
+        let deeper = |inner: &Json| self.value(inner, value, path, depth + 1);
+        if let Some(Json::String(reference)) = schema.get("$ref") {
+            match resolve(self.root, reference) {
+                Some(inner) => deeper(inner)?,
+                None => return fail(path, "has a schema whose `$ref` leads nowhere"),
+            }
+        }
+        if let Some(kinds) = schema.get("type") {
+            check_type(kinds, value, path)?;
+        }
+        if schema.get("const").is_some_and(|expected| !equal(expected, value)) {
+            return fail(path, "is not the one value that is allowed");
+        }
+        if let Some(Json::Array(allowed)) = schema.get("enum")
+            && !allowed.iter().any(|allowed| equal(allowed, value))
+        {
+            return fail(path, "is none of the values that are allowed");
+        }
+        match value {
+            Json::Number(number) => check_number(schema, number, path)?,
+            Json::String(text) => check_size(schema, text.chars().count(), ["minLength", "maxLength"], "characters", path)?,
+            Json::Array(elements) => self.array(schema, elements, path, depth)?,
+            Json::Object(members) => self.object(schema, members, path, depth)?,
+            Json::Null | Json::Bool(_) => {}
+        }
+        for inner in list(schema, "allOf") {
+            deeper(inner)?;
+        }
+        if schema.contains_key("anyOf") && !list(schema, "anyOf").iter().any(|inner| deeper(inner).is_ok()) {
+            return fail(path, "fits none of the alternatives");
+        }
+        if schema.contains_key("oneOf") && list(schema, "oneOf").iter().filter(|inner| deeper(inner).is_ok()).count() != 1 {
+            return fail(path, "has to fit exactly one of the alternatives");
+        }
+        if schema.get("not").is_some_and(|inner| deeper(inner).is_ok()) {
+            return fail(path, "fits what it must not");
+        }
+        if let Some(condition) = schema.get("if") {
+            let branch = if deeper(condition).is_ok() { "then" } else { "else" };
+            schema.get(branch).map_or(Ok(()), deeper)?;
+        }
+        Ok(())
+    }
+
+    fn array(&self, schema: &Map<String, Json>, elements: &[Json], path: &Path<'_>, depth: usize) -> Result<(), Mismatch> {
+        check_size(schema, elements.len(), ["minItems", "maxItems"], "elements", path)?;
+        let first = list(schema, "prefixItems");
+        let rest = schema.get("items");
+        for (index, element) in elements.iter().enumerate() {
+            if let Some(inner) = first.get(index).or(rest) {
+                self.value(inner, element, &Path::Element(path, index), depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn object(&self, schema: &Map<String, Json>, members: &Map<String, Json>, path: &Path<'_>, depth: usize) -> Result<(), Mismatch> {
+        check_size(schema, members.len(), ["minProperties", "maxProperties"], "members", path)?;
+        for name in list(schema, "required").iter().filter_map(Json::as_str) {
+            if !members.contains_key(name) {
+                return fail(&Path::Member(path, name), "is required");
+            }
+        }
+        let declared = schema.get("properties").and_then(Json::as_object);
+        for (name, member) in members {
+            let inner = declared.and_then(|declared| declared.get(name)).or_else(|| schema.get("additionalProperties"));
+            if let Some(inner) = inner {
+                self.value(inner, member, &Path::Member(path, name), depth + 1)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn fail<T>(path: &Path<'_>, problem: impl Into<String>) -> Result<T, Mismatch> {
+    Err(Mismatch { path: path.to_string(), problem: problem.into() })
+}
+
+fn list<'s>(schema: &'s Map<String, Json>, keyword: &str) -> &'s [Json] {
+    schema.get(keyword).and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default()
+}
+
+fn check_type(kinds: &Json, value: &Json, path: &Path<'_>) -> Result<(), Mismatch> {
+    let kinds: Vec<&str> = match kinds {
+        Json::String(kind) => Vec::from([kind.as_str()]),
+        Json::Array(kinds) => kinds.iter().filter_map(Json::as_str).collect(),
+        _ => return Ok(()),
+    };
+    let is = |kind: &&str| match *kind {
+        "null" => value.is_null(),
+        "boolean" => value.is_boolean(),
+        "string" => value.is_string(),
+        "array" => value.is_array(),
+        "object" => value.is_object(),
+        "number" => value.is_number(),
+        // A float without a fraction is an integer to JSON Schema.
+        "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number % 1.0 == 0.0),
+        _ => false,
+    };
+    if kinds.iter().any(is) { Ok(()) } else { fail(path, format!("has to be of type {}", kinds.join(" or "))) }
+}
+
+fn check_number(schema: &Map<String, Json>, number: &serde_json::Number, path: &Path<'_>) -> Result<(), Mismatch> {
+    type Fits = fn(core::cmp::Ordering) -> bool;
+    let bounds: [(&str, Fits, &str); 4] = [
+        ("minimum", |order| order.is_ge(), "at least"),
+        ("maximum", |order| order.is_le(), "at most"),
+        ("exclusiveMinimum", |order| order.is_gt(), "more than"),
+        ("exclusiveMaximum", |order| order.is_lt(), "less than"),
+    ];
+    for (keyword, fits, words) in bounds {
+        if let Some(Json::Number(bound)) = schema.get(keyword)
+            && !fits(compare_numbers(number, bound))
+        {
+            return fail(path, format!("has to be {words} {bound}"));
+        }
+    }
+    Ok(())
+}
+
+fn check_size(schema: &Map<String, Json>, size: usize, [least, most]: [&str; 2], unit: &str, path: &Path<'_>) -> Result<(), Mismatch> {
+    let bound = |keyword: &str| schema.get(keyword).and_then(Json::as_u64);
+    match (bound(least), bound(most)) {
+        (Some(least), _) if (size as u64) < least => fail(path, format!("has to have at least {least} {unit}")),
+        (_, Some(most)) if (size as u64) > most => fail(path, format!("has to have at most {most} {unit}")),
+        _ => Ok(()),
+    }
+}
+
+/// What a reference within the schema leads to.
+fn resolve<'s>(root: &'s Json, reference: &str) -> Option<&'s Json> {
+    root.pointer(reference.strip_prefix('#')?)
+}
+
+/// Walks schemas, and no values: `const`, `enum`, `default` and `examples` hold data.
+fn collect(root: &Json, schema: &Json, pointer: &str, found: &mut Vec<Unchecked>) {
+    let Json::Object(members) = schema else { return };
+    for (keyword, value) in members {
+        let place = format!("{pointer}/{}", keyword.replace('~', "~0").replace('/', "~1"));
+        let broken = keyword == "$ref" && !value.as_str().is_some_and(|reference| resolve(root, reference).is_some());
+        if broken || !(CHECKED.contains(&keyword.as_str()) || NOTED.contains(&keyword.as_str())) {
+            found.push(Unchecked { pointer: place, is_broken: broken });
+            continue;
+        }
+        match (keyword.as_str(), value) {
+            ("properties" | "$defs" | "definitions", Json::Object(schemas)) => {
+                for (name, inner) in schemas {
+                    collect(root, inner, &format!("{place}/{name}"), found);
+                }
+            }
+            ("allOf" | "anyOf" | "oneOf" | "prefixItems", Json::Array(schemas)) => {
+                for (index, inner) in schemas.iter().enumerate() {
+                    collect(root, inner, &format!("{place}/{index}"), found);
+                }
+            }
+            ("items" | "additionalProperties" | "not" | "if" | "then" | "else", inner) => collect(root, inner, &place, found),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn values_and_schemas() {
+        let tree = json!({"$ref": "#/$defs/node", "$defs": {"node": {"type": "object", "required": ["id"],
+            "properties": {"id": {"type": "integer"}, "children": {"type": "array", "items": {"$ref": "#/$defs/node"}}}}}});
+        let table = [
+            (json!(true), json!(1), None),
+            (json!(false), json!(1), Some(("", "is not allowed"))),
+            (json!({"type": "integer"}), json!(3.0), None),
+            (json!({"type": "integer"}), json!(3.5), Some(("", "has to be of type integer"))),
+            (json!({"type": ["string", "null"]}), json!(1), Some(("", "has to be of type string or null"))),
+            (json!({"enum": [1, "a"]}), json!(1.0), None),
+            (json!({"const": {"a": [1]}}), json!({"a": [2]}), Some(("", "is not the one value that is allowed"))),
+            (json!({"minimum": 1, "maximum": 5}), json!(0), Some(("", "has to be at least 1"))),
+            (json!({"exclusiveMaximum": 5}), json!(5), Some(("", "has to be less than 5"))),
+            (json!({"minimum": 1}), json!("text is no number"), None),
+            (json!({"maxLength": 2}), json!("äö"), None),
+            (json!({"maxLength": 2}), json!("äöü"), Some(("", "has to have at most 2 characters"))),
+            (json!({"items": {"type": "string"}, "minItems": 1}), json!([]), Some(("", "has to have at least 1 elements"))),
+            (json!({"items": {"type": "string"}}), json!(["a", 1]), Some(("[1]", "has to be of type string"))),
+            (json!({"prefixItems": [{"type": "string"}], "items": false}), json!(["a", 1]), Some(("[1]", "is not allowed"))),
+            (
+                json!({"properties": {"a": {"type": "string"}}, "additionalProperties": false}),
+                json!({"b": 1}),
+                Some(("b", "is not allowed")),
+            ),
+            (json!({"required": ["a"]}), json!({}), Some(("a", "is required"))),
+            (json!({"anyOf": [{"type": "string"}, {"minimum": 3}]}), json!(2), Some(("", "fits none of the alternatives"))),
+            (json!({"oneOf": [{"type": "number"}, {"minimum": 3}]}), json!(4), Some(("", "has to fit exactly one of the alternatives"))),
+            (json!({"not": {"type": "null"}}), json!(null), Some(("", "fits what it must not"))),
+            (
+                json!({"if": {"required": ["a"]}, "then": {"required": ["b"]}, "else": {"required": ["c"]}}),
+                json!({"a": 1}),
+                Some(("b", "is required")),
+            ),
+            (json!({"if": {"required": ["a"]}, "else": {"required": ["c"]}}), json!({}), Some(("c", "is required"))),
+            (tree.clone(), json!({"id": 1, "children": [{"id": 2, "children": []}]}), None),
+            (tree, json!({"id": 1, "children": [{"id": 2}, {}]}), Some(("children[1].id", "is required"))),
+            (json!({"$ref": "#"}), json!(1), Some(("", "cannot be checked: the schema refers to itself too often"))),
+        ];
+        for (schema, value, expected) in table {
+            let found = check(&schema, &value).err();
+            let found = found.as_ref().map(|mismatch| (mismatch.path.as_str(), mismatch.problem.as_str()));
+            assert_eq!(found, expected, "{schema} {value}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_checked_is_told() {
+        let schema = json!({
+            "type": "object",
+            "properties": {"pattern": {"type": "string", "pattern": "^a"}, "b": {"$ref": "https://example.com/x"}, "c": {"$ref": "#/$defs/c"}},
+            "$defs": {"c": {"unevaluatedItems": false, "const": {"pattern": 1}}},
+        });
+        let found: Vec<(String, bool)> = unchecked(&schema).into_iter().map(|found| (found.pointer, found.is_broken)).collect();
+        let expected = [("/properties/pattern/pattern", false), ("/properties/b/$ref", true), ("/$defs/c/unevaluatedItems", false)];
+        assert_eq!(found, expected.map(|(pointer, broken)| (pointer.to_string(), broken)));
+        assert_eq!(unchecked(&json!({"type": "object", "title": "pattern"})), vec![]);
+    }
+}

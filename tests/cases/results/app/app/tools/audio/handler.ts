@@ -1,0 +1,3 @@
+import { response } from "millrace";
+
+export default () => response().audio("UklGRg==", "audio/wav").build();

@@ -1,0 +1,3 @@
+import { response } from "millrace";
+
+export default () => response().text("nothing to structure").build();

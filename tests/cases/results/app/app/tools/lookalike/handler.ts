@@ -1,0 +1,1 @@
+export default () => ({ content: [{ type: "image", data: "x" }], data: 1 });

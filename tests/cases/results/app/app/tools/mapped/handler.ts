@@ -1,0 +1,3 @@
+import { response } from "millrace";
+
+export default () => response([1, 2, 3]).text("stays").build();

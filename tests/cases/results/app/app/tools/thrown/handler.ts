@@ -1,0 +1,5 @@
+import { response } from "millrace";
+
+export default () => {
+  throw response(1).build();
+};

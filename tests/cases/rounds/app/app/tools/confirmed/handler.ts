@@ -1,0 +1,1 @@
+export default ({ inputs }) => `order ${inputs.id} is cancelled`;

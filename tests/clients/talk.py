@@ -1,0 +1,71 @@
+"""`python talk.py STREAMS_URL ROUNDS_URL`: progress, log lines and questions, as the official Python client hears and answers them."""
+import asyncio
+import json
+import sys
+
+from mcp import Client, types
+
+lines: list[str] = []
+
+
+async def log(params):
+    lines.append(f"{params.level}: {params.data}")
+
+
+async def elicit(context, params):
+    properties = params.requested_schema["properties"]
+    content = {}
+    if "answer" in properties:
+        content = {"answer": "Ada" if params.message == "First?" else "Bob"}
+    elif "name" in properties:
+        content = {"name": "Ada"}
+    return types.ElicitResult(action="accept", content=content)
+
+
+async def sample(context, params):
+    return types.CreateMessageResult(role="assistant", model="none", content=types.TextContent(type="text", text="Paris"))
+
+
+async def roots(context):
+    return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
+
+
+def client(url: str, mode: str) -> Client:
+    return Client(
+        url,
+        mode=mode,
+        logging_callback=log,
+        log_level="warning",
+        elicitation_callback=elicit,
+        sampling_callback=sample,
+        list_roots_callback=roots,
+    )
+
+
+async def main(streams: str, rounds: str) -> None:
+    out = {}
+    for mode in ["2026-07-28", "legacy"]:
+        async with client(streams, mode) as session:
+            progress = []
+
+            async def heard(done, total, message):
+                progress.append([done, total])
+
+            result = await session.call_tool("progress", {}, progress_callback=heard)
+            lines.clear()
+            logged = await session.call_tool("logs", {})
+            # The callbacks of notifications run beside the call.
+            await asyncio.sleep(0)
+            out[mode] = {
+                "progress": progress,
+                "result": result.content[0].text,
+                "lines": list(lines),
+                "logged": logged.content[0].text,
+            }
+    async with client(rounds, "2026-07-28") as session:
+        calls = [("ask", {}), ("twice", {}), ("sample", {}), ("confirmed", {"id": 7}), ("adapts", {})]
+        out["rounds"] = [(await session.call_tool(name, arguments)).content[0].text for name, arguments in calls]
+    print(json.dumps(out))
+
+
+asyncio.run(main(*sys.argv[1:]))
