@@ -66,8 +66,9 @@ pub(crate) fn read(
     tools: &Tools,
 ) -> Option<ToolUse> {
     let (index, tool) = tools.find(compiler, document, node)?;
-    // A mapper makes inputs of whatever it gets.
-    let takes = |name: &str| tool.map_input.is_some() || tool.inputs.iter().any(|input| input.name == name);
+    // A mapper makes inputs of whatever it gets, and a schema may have others than it names.
+    let takes_any = tool.map_input.is_some() || tool.input_schema.is_some();
+    let takes = |name: &str| takes_any || tool.inputs.iter().any(|input| input.name == name);
     let inputs: Vec<&str> = tool.inputs.iter().map(|input| input.name.as_str()).collect();
     let mut given = Vec::new();
     if let Some(args) = args {
@@ -88,7 +89,7 @@ pub(crate) fn read(
             }
         }
     }
-    if tool.map_input.is_none() {
+    if !takes_any {
         covered(compiler, document, node, tool, &given, known);
     }
     Some(ToolUse { tool: index, inputs: given })

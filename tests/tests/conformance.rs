@@ -23,7 +23,8 @@ fn installed(path: &str) -> PathBuf {
 }
 
 fn fixtures() -> Group {
-    Group { name: "conformance".to_owned(), app: root().join("tests/conformance/app"), ..Group::default() }
+    let key = ("MILLRACE_STATE_KEY".to_owned(), "k1:MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=".to_owned());
+    Group { name: "conformance".to_owned(), app: root().join("tests/conformance/app"), env: vec![key], ..Group::default() }
 }
 
 fn expected_failures(revision: &str) -> PathBuf {
@@ -56,20 +57,22 @@ fn check(host: &str, port: u16) {
 
 #[test]
 fn conformance_of_the_local_host() {
-    let folder = fixtures().install();
-    let host = Host::dev(folder.path(), &[]);
+    let group = fixtures();
+    let folder = group.install();
+    let host = Host::dev(folder.path(), &group.env);
     check("local host", host.port);
 }
 
 #[test]
 fn conformance_of_the_worker() {
-    let folder = fixtures().install();
+    let group = fixtures();
+    let folder = group.install();
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     // The suite acts as a page of the server itself. Locally that is let in; a Worker knows only what the app lists.
     let root = folder.path().join("millrace.yaml");
     let listed = format!("{}server: {{ cors: {{ origins: [\"http://127.0.0.1:{port}\"] }} }}\n", fs::read_to_string(&root).unwrap());
     fs::write(&root, listed).unwrap();
-    let worker = worker::Worker::dev_at(&worker::build(folder.path()), &[], port);
+    let worker = worker::Worker::dev_at(&worker::build(folder.path()), &group.env, port);
     check("worker", worker.port);
 }
 
