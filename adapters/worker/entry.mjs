@@ -120,4 +120,12 @@ function events(id, context, hangUp, over) {
 // Decoded while the isolate starts, so that the first request finds it ready, and a bundle of another version fails the deployment.
 revive();
 
-export default { fetch: answer };
+export default {
+  fetch(request, env, context) {
+    const answered = answer(request, env, context);
+    // Without it, the platform drops a request's work where it stands when the client goes away, and what the isolate lent to it is never
+    // given back. With it, the work is told and ends by itself.
+    context.waitUntil(answered);
+    return answered;
+  },
+};

@@ -16,6 +16,11 @@ use millrace_core::{
 };
 use millrace_native::{clock::SystemClock, connectors::NativeConnectors};
 
+use crate::{
+    failures::{Outcome, READ, WRITE},
+    scripted::{Reply, Scripted},
+};
+
 /// How long a statement may take where a test says nothing else, in milliseconds. Far beyond what any needs.
 pub const PATIENCE_MS: u64 = 60_000;
 
@@ -117,6 +122,16 @@ impl Database {
 #[must_use]
 pub fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What becomes of a read and of a write against these answers. `settings` are those of an adapter on that server.
+#[must_use]
+pub fn outcomes(replies: &[Reply], settings: impl Fn(&Scripted) -> Connection) -> [Outcome; 2] {
+    [(Access::Read, READ), (Access::Write, WRITE)].map(|(access, text)| {
+        let server = Scripted::with(replies.to_vec());
+        let outcome = Database::open(settings(&server)).run_with(&Query { access, ..query(text) });
+        (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), server.received().len())
+    })
 }
 
 /// A query without values, which may write; the deadline counts from the call.

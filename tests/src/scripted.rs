@@ -3,7 +3,10 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{SocketAddr, TcpListener, TcpStream},
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
@@ -27,8 +30,28 @@ pub enum Reply {
     Broken(String, usize),
     /// These bytes, then the end of the connection.
     Raw(&'static [u8]),
+    /// The answer with a body of which so many bytes come, and then nothing until the client goes away.
+    Stalled(String, usize),
     /// Nothing until the client goes away.
     Silence,
+}
+
+/// Answers that a test changes while the server runs: one after the other, the last one again and again.
+#[derive(Clone, Default)]
+pub struct Script(Arc<Mutex<Vec<Reply>>>);
+
+impl Script {
+    /// Sets the answers.
+    pub fn set(&self, replies: &[Reply]) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = replies.iter().rev().cloned().collect();
+    }
+
+    /// The next answer.
+    #[must_use]
+    pub fn next(&self) -> Reply {
+        let mut replies = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if replies.len() > 1 { replies.pop() } else { replies.last().cloned() }.unwrap_or(Reply::Silence)
+    }
 }
 
 /// A server on a port that the operating system chose. It listens until the process ends.
@@ -36,6 +59,7 @@ pub struct Scripted {
     /// `127.0.0.1:PORT`
     pub address: SocketAddr,
     received: Arc<Mutex<Vec<Received>>>,
+    left: Arc<AtomicUsize>,
 }
 
 impl Scripted {
@@ -49,21 +73,42 @@ impl Scripted {
         let address = listener.local_addr().unwrap_or_else(|error| panic!("{error}"));
         let received = Arc::new(Mutex::new(Vec::new()));
         let log = Arc::clone(&received);
+        let left = Arc::new(AtomicUsize::new(0));
+        let gone = Arc::clone(&left);
         let reply = Arc::new(reply);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let (log, reply) = (Arc::clone(&log), Arc::clone(&reply));
+                let (log, reply, gone) = (Arc::clone(&log), Arc::clone(&reply), Arc::clone(&gone));
                 // A client that goes away is no failure of the server.
-                thread::spawn(move || drop(serve(stream, &log, &*reply)));
+                thread::spawn(move || {
+                    if let Ok(true) = serve(stream, &log, &*reply) {
+                        gone.fetch_add(1, Ordering::SeqCst);
+                    }
+                });
             }
         });
-        Self { address, received }
+        Self { address, received, left }
     }
 
     /// Starts a server that gives these answers, and then the last one again and again.
     #[must_use]
     pub fn with(replies: Vec<Reply>) -> Self {
-        Self::start(move |number, _| replies.get(number).or(replies.last()).cloned().unwrap_or(Reply::Silence))
+        let script = Script::default();
+        script.set(&replies);
+        Self::by(&script)
+    }
+
+    /// Starts a server that answers by a script.
+    #[must_use]
+    pub fn by(script: &Script) -> Self {
+        let script = script.clone();
+        Self::start(move |_, _| script.next())
+    }
+
+    /// How many clients went away while they waited.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.left.load(Ordering::SeqCst)
     }
 
     /// What was asked so far.
@@ -73,7 +118,12 @@ impl Scripted {
     }
 }
 
-fn serve(stream: TcpStream, log: &Mutex<Vec<Received>>, reply: &(dyn Fn(usize, &Received) -> Reply + Send + Sync)) -> std::io::Result<()> {
+/// Whether the client went away while it waited.
+fn serve(
+    stream: TcpStream,
+    log: &Mutex<Vec<Received>>,
+    reply: &(dyn Fn(usize, &Received) -> Reply + Send + Sync),
+) -> std::io::Result<bool> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut line = String::new();
     reader.read_line(&mut line)?;
@@ -102,12 +152,25 @@ fn serve(stream: TcpStream, log: &Mutex<Vec<Received>>, reply: &(dyn Fn(usize, &
             stream,
             "HTTP/1.1 {status} Status\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()
-        ),
-        Reply::Broken(body, kept) => {
-            write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len())?;
-            stream.write_all(&body.as_bytes()[..kept])
+        )?,
+        Reply::Broken(body, kept) => begin(&mut stream, &body, kept)?,
+        Reply::Raw(bytes) => stream.write_all(bytes)?,
+        Reply::Stalled(body, kept) => {
+            begin(&mut stream, &body, kept)?;
+            return Ok(is_left(&mut reader));
         }
-        Reply::Raw(bytes) => stream.write_all(bytes),
-        Reply::Silence => reader.read_to_end(&mut Vec::new()).map(|_| ()),
+        Reply::Silence => return Ok(is_left(&mut reader)),
     }
+    Ok(false)
+}
+
+fn begin(stream: &mut TcpStream, body: &str, kept: usize) -> std::io::Result<()> {
+    write!(stream, "HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len())?;
+    stream.write_all(&body.as_bytes()[..kept])
+}
+
+/// Waits until the client closes or resets the connection.
+fn is_left(reader: &mut impl Read) -> bool {
+    drop(reader.read_to_end(&mut Vec::new()));
+    true
 }

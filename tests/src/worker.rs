@@ -2,12 +2,12 @@
 
 use std::{
     fs,
-    io::{BufRead, BufReader},
+    io::{BufRead, BufReader, Read},
     os::unix::process::CommandExt,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::mpsc,
-    time::Duration,
+    sync::{Arc, Mutex, PoisonError, mpsc},
+    time::{Duration, Instant},
 };
 
 use serde_json::json;
@@ -70,6 +70,31 @@ pub struct Worker {
     child: Child,
     /// Where it listens.
     pub port: u16,
+    log: Log,
+}
+
+/// What wrangler and the Worker wrote so far.
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<String>>);
+
+impl Log {
+    fn text(&self) -> String {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Collects lines from a pipe until it ends.
+    fn collect(&self, pipe: impl Read + Send + 'static, found: Option<mpsc::Sender<u16>>) {
+        let log = self.clone();
+        std::thread::spawn(move || {
+            for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+                let port = line.split_once("Ready on http://127.0.0.1:").and_then(|(_, rest)| rest.trim().parse::<u16>().ok());
+                *log.0.lock().unwrap_or_else(PoisonError::into_inner) += &(line + "\n");
+                if let (Some(port), Some(found)) = (port, &found) {
+                    let _ = found.send(port);
+                }
+            }
+        });
+    }
 }
 
 impl Worker {
@@ -102,23 +127,40 @@ impl Worker {
             "0",
             "--show-interactive-dev-session=false",
         ]);
-        command.current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::inherit());
+        command.current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A group of its own: wrangler's workerd has to end with it.
         command.process_group(0);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("wrangler: {error}"));
-        let lines = BufReader::new(child.stdout.take().unwrap_or_else(|| panic!("no stdout"))).lines();
+        let log = Log::default();
         let (found, port) = mpsc::channel();
-        std::thread::spawn(move || {
-            for line in lines.map_while(Result::ok) {
-                let port = line.split_once("Ready on http://127.0.0.1:").and_then(|(_, rest)| rest.trim().parse::<u16>().ok());
-                if let Some(port) = port {
-                    let _ = found.send(port);
-                }
-            }
-        });
-        let mut worker = Self { child, port: 0 };
-        worker.port = port.recv_timeout(PATIENCE).unwrap_or_else(|_| panic!("`wrangler dev` in {} does not come up", folder.display()));
+        log.collect(child.stdout.take().unwrap_or_else(|| panic!("no stdout")), Some(found));
+        log.collect(child.stderr.take().unwrap_or_else(|| panic!("no stderr")), None);
+        let mut worker = Self { child, port: 0, log };
+        let port = port.recv_timeout(PATIENCE);
+        worker.port = port.unwrap_or_else(|_| panic!("`wrangler dev` in {} does not come up:\n{}", folder.display(), worker.log()));
         worker
+    }
+
+    /// What wrangler and the Worker wrote so far, errors and all.
+    #[must_use]
+    pub fn log(&self) -> String {
+        self.log.text()
+    }
+
+    /// Waits until the log has a line; gives what was written so far.
+    ///
+    /// # Panics
+    /// Where it does not come.
+    pub fn logged(&self, part: &str) -> String {
+        let started = Instant::now();
+        loop {
+            let log = self.log();
+            if log.contains(part) {
+                return log;
+            }
+            assert!(started.elapsed() < PATIENCE, "`{part}` is not logged:\n{log}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 
     /// Sends one request on a connection of its own.

@@ -1,46 +1,65 @@
-//! A built Worker in workerd itself, without wrangler around it: whether it starts, and what that costs.
-//!
-//! No bindings are there, so it is for what happens before the first request.
+//! A built Worker in workerd itself, without wrangler in front: what its start costs, and what happens when a client goes away, which wrangler's
+//! own proxies do not pass on.
 
 use std::{
+    fmt::Write as _,
     fs,
     io::{Read as _, Write as _},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    time::Duration,
+    thread,
+    time::{Duration, Instant},
 };
 
-use crate::worker::installed;
+use crate::{case::Exchange, local::send, worker::installed};
 
-/// A running workerd; it ends with the value.
-pub struct Workerd(Child);
+/// How long it may take to serve.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A running workerd; ends with the value.
+pub struct Workerd {
+    child: Child,
+    log: PathBuf,
+    /// Where it listens.
+    pub port: u16,
+}
 
 impl Workerd {
-    /// Starts the Worker of a folder, and waits for its first answer. Gives what it said where it ends instead.
+    /// Serves a folder that `millrace build --target worker` made, with variables, and waits for its first answer. It has no bindings. Gives what it
+    /// said where it ends instead.
     ///
     /// # Errors
     /// The Worker does not start.
     ///
     /// # Panics
-    /// Where there is no workerd, or the folder holds no Worker.
-    pub fn start(folder: &Path) -> Result<Self, String> {
-        let port = free_port();
+    /// Where there is no workerd, the folder holds no Worker, or nothing happens.
+    pub fn start(folder: &Path, variables: &[(&str, &str)]) -> Result<Self, String> {
         let config = folder.join("workerd.capnp");
-        fs::write(&config, configuration(folder, port)).unwrap_or_else(|error| panic!("{}: {error}", config.display()));
-        let mut command = Command::new(installed("@cloudflare/workerd-linux-64/bin/workerd"));
-        command.arg("serve").arg(&config).stdin(Stdio::null()).stderr(Stdio::piped());
-        let mut running = Self(command.spawn().unwrap_or_else(|error| panic!("workerd: {error}")));
-        loop {
-            if answers(port) {
-                return Ok(running);
+        fs::write(&config, describe(folder, variables)).unwrap_or_else(|error| panic!("{error}"));
+        let log = folder.join("workerd.log");
+        let file = fs::File::create(&log).unwrap_or_else(|error| panic!("{error}"));
+        let too = file.try_clone().unwrap_or_else(|error| panic!("{error}"));
+        let mut command = Command::new(binary());
+        command.args(["serve", "workerd.capnp", "--verbose"]).args(["--control-fd=1"]).current_dir(folder);
+        let child = command.stdin(Stdio::null()).stdout(file).stderr(too).spawn().unwrap_or_else(|error| panic!("workerd: {error}"));
+        let mut server = Self { child, log, port: 0 };
+        let started = Instant::now();
+        // It says on the control descriptor which port it got, and says so before it has started the Worker.
+        while server.port == 0 || !answers(server.port) {
+            if server.child.try_wait().is_ok_and(|ended| ended.is_some()) {
+                return Err(server.log());
             }
-            if running.0.try_wait().is_ok_and(|ended| ended.is_some()) {
-                let said = running.0.stderr.take().map(std::io::read_to_string);
-                return Err(said.and_then(Result::ok).unwrap_or_default());
-            }
-            std::thread::sleep(Duration::from_millis(5));
+            assert!(started.elapsed() < PATIENCE, "workerd does not come up:\n{}", server.log());
+            thread::sleep(Duration::from_millis(5));
+            let log = server.log();
+            let port = log.lines().find(|line| line.contains("\"event\":\"listen\"")).and_then(|line| {
+                let event: serde_json::Value = serde_json::from_str(line).ok()?;
+                u16::try_from(event.get("port")?.as_u64()?).ok()
+            });
+            server.port = port.unwrap_or(0);
         }
+        Ok(server)
     }
 
     /// The CPU time of its first thread, which compiles and runs the Worker, in milliseconds. What V8 improves meanwhile, other threads do.
@@ -49,61 +68,90 @@ impl Workerd {
     /// Where the system does not tell it.
     #[must_use]
     pub fn cpu_ms(&self) -> f64 {
-        let text = fs::read_to_string(format!("/proc/{}/schedstat", self.0.id())).unwrap_or_else(|error| panic!("{error}"));
+        let text = fs::read_to_string(format!("/proc/{}/schedstat", self.child.id())).unwrap_or_else(|error| panic!("{error}"));
         let spent_ns: Option<f64> = text.split(' ').next().and_then(|number| number.parse().ok());
         spent_ns.unwrap_or_else(|| panic!("{text}")) / 1e6
+    }
+
+    /// Sends one request on a connection of its own.
+    #[must_use]
+    pub fn send(&self, request: &Exchange) -> String {
+        send(self.port, request)
+    }
+
+    /// What it wrote so far.
+    #[must_use]
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
     }
 }
 
 impl Drop for Workerd {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        // It may have ended by itself.
+        drop(self.child.kill().and_then(|()| self.child.wait()));
     }
 }
 
-/// Whether a request gets an answer. It listens before it has started the Worker.
+/// Whether a request gets an answer.
 fn answers(port: u16) -> bool {
     let Ok(mut connection) = TcpStream::connect(("127.0.0.1", port)) else { return false };
     let sent = connection.write_all(b"GET /nothing HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\n\r\n");
     sent.is_ok() && connection.read(&mut [0; 12]).is_ok_and(|length| length > 0)
 }
 
-/// Every module of a folder, the entry first.
-fn configuration(folder: &Path, port: u16) -> String {
-    let mut modules = Vec::new();
-    collect(folder, Path::new(""), &mut modules);
-    modules.sort_by_key(|(name, _)| name != Path::new("entry.mjs"));
-    assert!(modules.first().is_some_and(|(name, _)| name == Path::new("entry.mjs")), "{} has no entry.mjs", folder.display());
-    let modules: Vec<String> =
-        modules.iter().map(|(name, kind)| format!("(name = \"{0}\", {kind} = embed \"{0}\")", name.display())).collect();
+fn binary() -> PathBuf {
+    let architecture = if cfg!(target_arch = "aarch64") { "arm64" } else { "64" };
+    installed(&format!("@cloudflare/workerd-linux-{architecture}/bin/workerd"))
+}
+
+/// The configuration. Schema: <https://github.com/cloudflare/workerd/blob/main/src/workerd/server/workerd.capnp>.
+fn describe(folder: &Path, variables: &[(&str, &str)]) -> String {
+    let mut modules = String::new();
+    // The first one is the entry.
+    for file in ["entry.mjs", "app.bin", "runtime/index.js", "runtime/index_bg.wasm"].map(PathBuf::from).into_iter().chain(snippets(folder))
+    {
+        let name = file.display();
+        let kind = match file.extension().and_then(|extension| extension.to_str()) {
+            Some("wasm") => "wasm",
+            Some("bin") => "data",
+            _ => "esModule",
+        };
+        let _ = writeln!(modules, "    (name = \"{name}\", {kind} = embed \"{name}\"),");
+    }
+    let bindings: String = variables.iter().map(|(name, value)| format!("(name = \"{name}\", text = \"{value}\"), ")).collect();
     format!(
-        "using Workerd = import \"/workerd/workerd.capnp\";\nconst config :Workerd.Config = (\n  services = [(name = \"main\", worker = (\n    \
-         compatibilityDate = \"2026-11-01\",\n    compatibilityFlags = [\"enable_request_signal\"],\n    modules = [{}]))],\n  \
-         sockets = [(name = \"http\", address = \"127.0.0.1:{port}\", http = (), service = \"main\")],\n);\n",
-        modules.join(",\n      ")
+        r#"using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (
+  services = [
+    (name = "main", worker = .worker),
+    (name = "internet", network = (allow = ["public", "private", "local"])),
+  ],
+  sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
+);
+const worker :Workerd.Worker = (
+  modules = [
+{modules}  ],
+  compatibilityDate = "2026-11-01",
+  compatibilityFlags = ["enable_request_signal"],
+  bindings = [{bindings}],
+);
+"#
     )
 }
 
-fn collect(folder: &Path, below: &Path, modules: &mut Vec<(PathBuf, &'static str)>) {
-    for entry in fs::read_dir(folder.join(below)).into_iter().flatten().flatten() {
-        let name = below.join(entry.file_name());
-        let kind = match name.extension().and_then(|extension| extension.to_str()) {
-            Some("mjs" | "js") => "esModule",
-            Some("wasm") => "wasm",
-            Some("bin") => "data",
-            _ => {
-                if entry.path().is_dir() {
-                    collect(folder, &name, modules);
-                }
-                continue;
+/// The JavaScript that crates bring along, wherever it lies.
+fn snippets(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.join("runtime/snippets")];
+    while let Some(next) = folders.pop() {
+        for path in fs::read_dir(next).into_iter().flatten().flatten().map(|entry| entry.path()) {
+            match path.is_dir() {
+                true => folders.push(path),
+                false => found.extend(path.strip_prefix(folder).map(Path::to_path_buf)),
             }
-        };
-        modules.push((name, kind));
+        }
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|error| panic!("{error}"));
-    listener.local_addr().unwrap_or_else(|error| panic!("{error}")).port()
+    found.sort();
+    found
 }

@@ -1,24 +1,20 @@
 //! The connector `d1` on a stand-in for Cloudflare's API, which runs the statements on a SQLite of its own, and on answers that are broken.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
-#[path = "d1_rest/stand_in.rs"]
-mod stand_in;
-
 use millrace_core::{
     Error,
-    ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable},
+    ErrorKind::{Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge},
     Json,
     app::Access,
     ports::{Connection, Query},
     value::{Rows, Value},
 };
 use millrace_tests::{
-    database::{Database, connection, query, text},
+    d1_api::{PATH, stand_in},
+    database::{Database, connection, outcomes, query, text},
+    failures::{self, D1 as GOOD},
     scripted::{Reply, Scripted},
 };
-use stand_in::{PATH, stand_in};
-
-const GOOD: &str = r#"{"success":true,"errors":[],"messages":[],"result":[{"results":{"columns":["v"],"rows":[[7]]},"success":true,"meta":{"changes":1}}]}"#;
 
 fn settings(server: &Scripted) -> Connection {
     let base_url = format!("http://{}/client/v4", server.address);
@@ -45,9 +41,8 @@ fn values_go_in_whole_and_come_out_as_javascript_writes_them() {
         (Value::Bool(true), Value::I64(1), "integer"),
         (Value::Bool(false), Value::I64(0), "integer"),
         same(Value::I64(0), "integer"),
-        same(Value::I64(-(1 << 53)), "integer"),
-        // Stored exactly, as the next test shows, and rounded on the way out.
-        (Value::I64((1 << 53) + 1), Value::I64(1 << 53), "integer"),
+        same(Value::I64((1 << 53) - 1), "integer"),
+        same(Value::I64(1 - (1 << 53)), "integer"),
         (Value::U64(7), Value::I64(7), "integer"),
         (Value::U64(u64::MAX), text("18446744073709551615"), "text"),
         same(Value::F64(1.5), "real"),
@@ -86,9 +81,12 @@ fn values_go_in_whole_and_come_out_as_javascript_writes_them() {
 }
 
 #[test]
-fn integers_go_in_exactly() {
+fn integers_go_in_exactly_and_a_rounded_one_is_refused() {
     let (_server, database) = shop();
     for value in [(1 << 53) + 1, -(1 << 53) - 1, i64::MAX, i64::MIN] {
+        let error = database.run("SELECT 1 AS v, ?1 AS total", &[Value::I64(value)]).unwrap_err();
+        assert_eq!(error.kind, Protocol);
+        assert!(error.message.contains("`CAST(total AS TEXT) AS total`"), "{error:?}");
         let read = database.run("SELECT CAST(?1 AS TEXT), typeof(?1)", &[Value::I64(value)]).unwrap();
         assert_eq!(read.rows, [[text(&value.to_string()), text("integer")]]);
     }
@@ -171,39 +169,10 @@ fn a_read_only_adapter_sends_no_write() {
     assert_eq!(reader.run_with(&Query { access: Access::Read, ..query("SELECT v FROM t") }).unwrap().rows, [[Value::I64(7)]]);
 }
 
-/// What became of a read and of a write against these answers: the kind of the error or the number of rows, and how many requests it took.
-fn outcomes(replies: &[Reply]) -> [(Result<usize, ErrorKind>, usize); 2] {
-    [(Access::Read, "SELECT v FROM t"), (Access::Write, "UPDATE t SET v = 1 RETURNING v")].map(|(access, text)| {
-        let server = Scripted::with(replies.to_vec());
-        let outcome = open(&server).run_with(&Query { access, ..query(text) });
-        (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), server.received().len())
-    })
-}
-
 #[test]
 fn failures_are_repeated_only_where_nothing_can_be_done_twice() {
-    let said = |status: u16, code: u32, message: &str| {
-        let envelope = serde_json::json!({"success": false, "errors": [{"code": code, "message": message}], "messages": [], "result": []});
-        Reply::Whole(status, "application/json", envelope.to_string())
-    };
-    let good = Reply::Whole(200, "application/json", GOOD.to_owned());
-    let lost = said(500, 7500, "D1 DB storage operation exceeded timeout which caused object to be reset.");
-    let table = [
-        ("a good answer", vec![good.clone()], (Ok(1), 1), (Ok(1), 1)),
-        ("half a body", vec![Reply::Broken(GOOD.to_owned(), 50), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("no envelope", vec![Reply::Whole(200, "text/html", "<html>".to_owned())], (Err(Protocol), 2), (Err(Protocol), 1)),
-        ("a page", vec![Reply::Whole(502, "text/html", "<html>".to_owned()), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("a database that was reset", vec![lost.clone(), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("a database that is reset for ever", vec![lost], (Err(Unavailable), 2), (Err(Protocol), 1)),
-        ("an overload", vec![said(500, 7500, "D1 DB is overloaded. Too many requests queued."), good.clone()], (Ok(1), 2), (Ok(1), 2)),
-        ("too many requests", vec![said(429, 971, "Please wait")], (Err(Busy), 1), (Err(Busy), 1)),
-        ("a wrong token", vec![said(401, 10000, "Authentication error")], (Err(Denied), 1), (Err(Denied), 1)),
-        ("a malformed token", vec![said(400, 6003, "Invalid request headers")], (Err(Denied), 1), (Err(Denied), 1)),
-        ("no such database", vec![said(404, 7404, "not found")], (Err(Configuration), 1), (Err(Configuration), 1)),
-        ("a failure that is good", vec![said(200, 7500, "no such table: t: SQLITE_ERROR")], (Err(Syntax), 1), (Err(Syntax), 1)),
-    ];
-    for (what, replies, read, written) in table {
-        assert_eq!(outcomes(&replies), [read, written], "{what}");
+    for case in failures::d1() {
+        assert_eq!(outcomes(&case.replies, settings), [case.read, case.written], "{}", case.what);
     }
 }
 

@@ -83,7 +83,7 @@ fn a_runtime_without_the_engine_refuses_scripts_when_it_starts() {
     assert!(lean_wasm.len() * 2 < runtime(whole.path()).len());
     std::fs::write(whole.path().join("dist/runtime/index_bg.wasm"), lean_wasm).unwrap();
     std::fs::copy(lean.path().join("dist/runtime/index.js"), whole.path().join("dist/runtime/index.js")).unwrap();
-    let said = Workerd::start(&whole.path().join("dist")).err().unwrap_or_default();
+    let said = Workerd::start(&whole.path().join("dist"), &[]).err().unwrap_or_default();
     assert!(said.contains("was made without the script engine"), "{said}");
 }
 
@@ -94,7 +94,7 @@ const MOST_START: f64 = 3.0;
 
 /// The CPU time from exec to the first answer: the least of some starts, since whatever else the machine does only adds to it.
 fn start_ms(folder: &Path) -> f64 {
-    let starts = (0..8).map(|_| Workerd::start(folder).unwrap_or_else(|said| panic!("{said}")).cpu_ms());
+    let starts = (0..8).map(|_| Workerd::start(folder, &[]).unwrap_or_else(|said| panic!("{said}")).cpu_ms());
     starts.fold(f64::INFINITY, f64::min)
 }
 

@@ -15,9 +15,9 @@
 //! `json_extract(?2, '$')`, or `unhex(?2)` for bytes. Going in, integers are exact. An infinity is refused, a NaN is `NULL`; `Decimal`,
 //! `Timestamp` and a `U64` beyond `i64` are text; `Json` and `Array` are JSON text.
 //!
-//! Coming out, values are JSON as JavaScript writes it: **integers beyond ±2^53 come rounded**, without an error (select
-//! `CAST(id AS TEXT)`); a real without a fraction is an integer; an infinity is `NULL`; text that is not UTF-8 has replacement characters. Bytes
-//! come as lists of numbers and are bytes again here. A result without rows has no column names.
+//! Coming out, values are JSON as JavaScript writes it: an integer beyond ±2^53 was rounded by D1 and is refused, with the column's name
+//! (select `CAST(id AS TEXT)`); a real without a fraction is an integer; an infinity is `NULL`; text that is not UTF-8 has replacement characters.
+//! Bytes come as lists of numbers and are bytes again here. A result without rows has no column names.
 //!
 //! # Time
 //!

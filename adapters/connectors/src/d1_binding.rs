@@ -7,7 +7,7 @@
 //! - *Coming out*, an integer beyond ±(2^53−1) was already rounded by D1, without a word. It is refused, with the remedy
 //!   (`CAST(… AS TEXT)`), because a wrong number that looks right is worse than an error ([`answer`]). A `REAL` that has no fraction
 //!   comes back as an integer: `2.0` is `2`.
-//! - Errors are sentences, not codes ([`failure`]).
+//! - Errors are sentences, not codes ([`failure`]). What may be sent again is decided as for any database far away ([`crate::remote`]).
 //!
 //! Client API: <https://developers.cloudflare.com/d1/worker-api/>.
 

@@ -9,6 +9,7 @@
 //! | [`d1_binding`] | | what the Worker's own binding to D1 needs; the binding itself is that host's |
 //! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`postgres`] | `postgres`, on by default | every host that has a `Dialer` |
+//! | [`remote`] | | no driver: what those far away share, for the Worker's binding, too |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
 //!
 //! Beside them are the caches, each a [`KvCache`](millrace_core::ports::KvCache):
@@ -22,6 +23,7 @@
 
 pub mod d1;
 pub mod d1_binding;
+mod d1_error;
 #[cfg(feature = "dynamodb-cache")]
 pub mod dynamodb_cache;
 mod json_text;
@@ -33,7 +35,7 @@ pub mod postgres;
 mod pragma;
 #[cfg(feature = "redis-cache")]
 pub mod redis_cache;
-mod remote;
+pub mod remote;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 #[cfg(feature = "tiered-cache")]

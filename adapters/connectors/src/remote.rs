@@ -1,4 +1,4 @@
-//! What the drivers share that reach a SQLite far away through HTTP.
+//! What the drivers share that reach a SQLite far away: what a failure did to the database, and what may be sent again.
 
 mod retry;
 pub(crate) mod sqlite_error;
@@ -12,10 +12,9 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-#[cfg(test)]
-pub(crate) use retry::Outcome;
-pub(crate) use retry::{Failure, Retry};
-pub(crate) use statement::{Effect, check, with_parameters};
+pub use retry::{Failure, Outcome, Retry};
+pub use statement::Effect;
+pub(crate) use statement::{check, with_parameters};
 pub(crate) use url::Url;
 #[cfg(any(feature = "postgres", feature = "redis-cache"))]
 pub(crate) use url::percent_decoded;

@@ -16,6 +16,10 @@ impl Clock for SystemClock {
     }
 
     fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {
+        // A timer of the runtime takes a millisecond at least.
+        if duration_ms == 0 {
+            return Box::pin(tokio::task::yield_now());
+        }
         Box::pin(tokio::time::sleep(Duration::from_millis(duration_ms)))
     }
 }

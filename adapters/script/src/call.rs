@@ -3,7 +3,7 @@
 use std::{
     future::{Future, poll_fn},
     pin::pin,
-    task::Poll,
+    task::{Context, Poll, Waker, ready},
 };
 
 use boa_engine::{
@@ -38,7 +38,7 @@ pub(crate) const STACK_VALUES: usize = 262_144;
 const SLICE: u32 = 50_000;
 
 /// How many jobs run before other calls get a turn.
-const JOBS_PER_TURN: usize = 128;
+const JOBS_PER_TURN: usize = 512;
 
 /// Frames that the engine itself puts under a script's function.
 const OWN_FRAMES: usize = 4;
@@ -137,11 +137,22 @@ impl Call<'_, '_> {
         let host = self.invocation.host;
         let result = {
             let mut evaluation = pin!(script.evaluate_async_with_budget(&mut self.world.context, SLICE));
+            let mut turn: Option<LocalFuture<'static, ()>> = None;
             poll_fn(|waker| {
-                if let Some(fault) = state.must_stop(host.now_ms()) {
-                    return Poll::Ready(Err(Box::new(fault)));
+                loop {
+                    if let Some(turn) = &mut turn {
+                        ready!(turn.as_mut().poll(waker));
+                    }
+                    if let Some(fault) = state.must_stop(host.now_ms()) {
+                        return Poll::Ready(Err(Box::new(fault)));
+                    }
+                    // It waits for nothing but its next slice, which comes when others had their turn.
+                    let slice = with_host(host, || evaluation.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+                    if let Poll::Ready(result) = slice {
+                        return Poll::Ready(Ok(result));
+                    }
+                    turn = Some(host.sleep(0));
                 }
-                with_host(host, || evaluation.as_mut().poll(waker)).map(Ok)
             })
             .await?
         };
@@ -200,7 +211,7 @@ impl Call<'_, '_> {
                 None => return Ok(()),
             }
         }
-        yield_once().await;
+        self.invocation.host.sleep(0).await;
         Ok(())
     }
 
@@ -338,17 +349,4 @@ fn answer<'a>(request: Request, invocation: &'a Invocation<'a>) -> LocalFuture<'
         };
         Answer { promise: request.promise, content }
     })
-}
-
-/// Lets the executor turn to others once.
-async fn yield_once() {
-    let mut yielded = false;
-    poll_fn(|waker| {
-        if std::mem::replace(&mut yielded, true) {
-            return Poll::Ready(());
-        }
-        waker.waker().wake_by_ref();
-        Poll::Pending
-    })
-    .await;
 }

@@ -57,6 +57,7 @@ impl Pool {
             return Ok(world);
         }
         self.made.set(self.made.get() + 1);
+        tracing::debug!(number = self.made.get(), "making a script world");
         World::prepare().map_err(|error| Box::new(ScriptFault::Broken(format!("the script engine does not start: {error}"))))
     }
 

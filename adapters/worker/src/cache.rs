@@ -1,10 +1,10 @@
 //! The cache: the isolate's memory, and Workers KV behind it.
 //!
 //! KV is one cache for all isolates of all places; it keeps an entry for 60 seconds at least, and other places see a change
-//! within 60 seconds. So an entry of less than 60 seconds stays in the isolate's memory, where every entry goes, too. KV that is slow or
-//! down costs a second and is a miss.
+//! within 60 seconds. So an entry of less than 60 seconds stays in the isolate's memory, where every entry goes, too. KV that is down is a miss;
+//! one that is slow costs a call a second, and is left alone for ten.
 
-use std::{pin::pin, rc::Rc};
+use std::{cell::Cell, pin::pin, rc::Rc};
 
 use futures_util::future::{Either, select};
 use millrace_connectors::memory_cache::MemoryCache;
@@ -20,6 +20,8 @@ const BINDING: &str = "MILLRACE_CACHE";
 const LEAST_TTL_S: u32 = 60;
 /// How long KV is waited for, in milliseconds.
 const PATIENCE_MS: u64 = 1000;
+/// How long KV is left alone after it gave no answer, in milliseconds.
+const REST_MS: u64 = 10_000;
 /// What an isolate keeps in memory, in bytes; it has 128 MB for everything.
 const CAPACITY_BYTES: u64 = 8 << 20;
 /// Keys of KV are shared with whatever else uses the namespace, and have at most 512 bytes.
@@ -29,12 +31,20 @@ const PREFIX: &str = "millrace:";
 pub(crate) struct WorkerCache {
     memory: MemoryCache,
     kv: Option<KvStore>,
+    /// Until when KV is left alone.
+    rests_until_ms: Cell<u64>,
     clock: Rc<dyn Clock>,
 }
 
 impl WorkerCache {
     pub(crate) fn new(env: &Env, clock: Rc<dyn Clock>) -> Self {
-        Self { memory: MemoryCache::new(CAPACITY_BYTES, clock.clone()), kv: env.kv(BINDING).ok(), clock }
+        let memory = MemoryCache::new(CAPACITY_BYTES, clock.clone());
+        Self { memory, kv: env.kv(BINDING).ok(), rests_until_ms: Cell::new(0), clock }
+    }
+
+    /// KV, unless there is none or it rests.
+    fn kv(&self) -> Option<&KvStore> {
+        self.kv.as_ref().filter(|_| self.clock.now_ms() >= self.rests_until_ms.get())
     }
 
     async fn patiently<T, E>(&self, work: impl Future<Output = Result<T, E>>) -> Result<T>
@@ -48,6 +58,7 @@ impl WorkerCache {
                 Err(Error::new(ErrorKind::Unavailable, format!("the KV namespace `{BINDING}` does not work")).with_source(source))
             }
             Either::Right(_) => {
+                self.rests_until_ms.set(self.clock.now_ms().saturating_add(REST_MS));
                 let message = format!("the KV namespace `{BINDING}` gave no answer within {PATIENCE_MS} ms");
                 Err(Error::new(ErrorKind::TimedOut, message))
             }
@@ -61,7 +72,7 @@ impl KvCache for WorkerCache {
             if let Some(value) = self.memory.get(key).await? {
                 return Ok(Some(value));
             }
-            let Some(kv) = &self.kv else { return Ok(None) };
+            let Some(kv) = self.kv() else { return Ok(None) };
             let Some(entry) = self.patiently(kv.get(&format!("{PREFIX}{key}")).bytes()).await? else { return Ok(None) };
             let Some((expires_ms, value)) = entry.split_first_chunk::<8>() else { return Ok(None) };
             let left_s = u64::from_le_bytes(*expires_ms).saturating_sub(self.clock.now_ms()) / 1000;
@@ -75,7 +86,7 @@ impl KvCache for WorkerCache {
 
     fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, ttl_s: u32) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let shared = self.kv.as_ref().filter(|_| ttl_s >= LEAST_TTL_S);
+            let shared = self.kv().filter(|_| ttl_s >= LEAST_TTL_S);
             let Some(kv) = shared else { return self.memory.put(key, value, ttl_s).await };
             let expires_ms = self.clock.now_ms().saturating_add(u64::from(ttl_s) * 1000);
             let mut entry = expires_ms.to_le_bytes().to_vec();

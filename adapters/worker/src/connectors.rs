@@ -30,7 +30,7 @@ impl Connectors for WorkerConnectors {
                 let (http, clock, random) = ports();
                 Ok(Rc::new(D1Rest::open(&connection, http, clock, random)?))
             }
-            "d1" => Ok(Rc::new(D1::open(&connection, &self.env)?)),
+            "d1" => Ok(Rc::new(D1::open(&connection, &self.env, self.clock.clone(), self.random.clone())?)),
             "libsql" => {
                 let (http, clock, random) = ports();
                 Ok(Rc::new(Libsql::open(&connection, http, clock, random)?))

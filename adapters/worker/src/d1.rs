@@ -1,19 +1,25 @@
 //! `connector: d1` by the Worker's binding.
 //!
-//! How values travel, and why, is in `millrace_connectors::d1_binding`. A statement of unknown outcome is never sent again; D1 itself repeats those
-//! that only read. The binding cannot stop a statement: at the deadline only the waiting ends.
+//! How values travel, and why, is in `millrace_connectors::d1_binding`. What was not executed is sent again, and a statement that only reads once
+//! more where its outcome is not known; a write of unknown outcome never. The binding cannot stop a statement: at the deadline only the
+//! waiting ends.
+
+use std::rc::Rc;
 
 use futures_util::future::{Either, select};
 use js_sys::{Array, Reflect, Uint8Array, futures::JsFuture};
-use millrace_connectors::d1_binding::{
-    self,
-    answer::Answer,
-    failure::explain,
-    statement::{Param, Prepared},
+use millrace_connectors::{
+    d1_binding::{
+        self,
+        answer::Answer,
+        failure::explain,
+        statement::{Param, Prepared},
+    },
+    remote::{Failure, Retry},
 };
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock as _, Connection, Connector, LocalFuture, Query},
+    ports::{Clock, Connection, Connector, LocalFuture, Query, Random},
     value::Rows,
 };
 use wasm_bindgen::JsValue;
@@ -25,6 +31,7 @@ use crate::{clock::WorkerClock, glue};
 pub(crate) struct D1 {
     database: JsValue,
     read_only: bool,
+    retry: Retry,
 }
 
 impl D1 {
@@ -32,7 +39,7 @@ impl D1 {
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration) where the Worker has no such binding, or it is no D1 database.
-    pub(crate) fn open(connection: &Connection, env: &Env) -> Result<Self> {
+    pub(crate) fn open(connection: &Connection, env: &Env, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         let adapter = &connection.adapter;
         let binding = d1_binding::binding(connection.connection_string.expose())?;
         if let Some((name, _)) = connection.options.first() {
@@ -44,42 +51,45 @@ impl D1 {
                 format!("the D1 binding `{binding}`, which the adapter `{adapter}` needs, is not there; add it to `wrangler.toml`");
             return Err(Error::new(ErrorKind::Configuration, message));
         }
-        Ok(Self { database, read_only: connection.read_only })
+        Ok(Self { database, read_only: connection.read_only, retry: Retry::new(clock, random) })
     }
 
-    async fn run(&self, query: Query<'_>) -> Result<Rows> {
+    async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let prepared = Prepared::of(query.text, query.params)?;
         if self.read_only && prepared.writes {
             return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
         }
+        self.retry.run(query, prepared.effect(), async || self.attempt(query, &prepared).await).await
+    }
+
+    async fn attempt(&self, query: &Query<'_>, prepared: &Prepared) -> Result<Rows, Failure> {
         let left_ms = query.deadline_ms.saturating_sub(WorkerClock.now_ms());
-        if left_ms == 0 {
-            return Err(timed_out());
-        }
         let params: Array = prepared.params.iter().map(param).collect();
         let answer = JsFuture::from(glue::query(&self.database, &prepared.text, &params, prepared.has_rows));
         let text = match select(answer, WorkerClock.sleep(left_ms)).await {
             Either::Left((Ok(text), _)) => text.as_string().unwrap_or_default(),
-            Either::Left((Err(thrown), _)) => return Err(explain(&glue::message(&thrown), &prepared)),
-            Either::Right(_) => return Err(timed_out()),
+            Either::Left((Err(thrown), _)) => return Err(explain(&glue::message(&thrown), prepared)),
+            Either::Right(_) => return Err(Failure::last(timed_out())),
         };
         if prepared.has_rows {
-            return Answer::parse(&text)?.into_rows(&prepared, query.max_rows, query.max_bytes);
+            let answer = Answer::parse(&text).map_err(Failure::unknown)?;
+            return answer.into_rows(prepared, query.max_rows, query.max_bytes).map_err(Failure::last);
         }
-        let affected = text.parse().map_err(|_| Error::new(ErrorKind::Protocol, "D1 does not say how many rows it changed"))?;
+        let unclear = |_| Failure::unknown(Error::new(ErrorKind::Protocol, "D1 does not say how many rows it changed"));
+        let affected = text.parse().map_err(unclear)?;
         Ok(Rows { affected, ..Rows::default() })
     }
 }
 
 impl Connector for D1 {
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
-        Box::pin(self.run(query))
+        Box::pin(async move { self.run(&query).await })
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
         Box::pin(async move {
             let access = millrace_core::app::Access::Read;
-            self.run(Query { text: "SELECT 1", params: &[], access, deadline_ms, max_rows: 1, max_bytes: 64 }).await.map(|_| ())
+            self.run(&Query { text: "SELECT 1", params: &[], access, deadline_ms, max_rows: 1, max_bytes: 64 }).await.map(|_| ())
         })
     }
 }

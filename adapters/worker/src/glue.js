@@ -41,11 +41,21 @@ export function fields(text) {
   return headers;
 }
 
+/** What ends a request that nobody waits for any more. */
+export function controller() {
+  return new AbortController();
+}
+
+/** Ends it. */
+export function abort(controller) {
+  controller.abort();
+}
+
 /**
- * Sends a request: `[status, header lines, body]`. Throws `[phase, message]`: `timeout`, `request` (it is malformed), `connect`, `large`
- * or `broken` (after the response began).
+ * Sends a request: `[status, header lines, body]`. Throws `[phase, message]`: `request` (it is malformed), `connect` (no response began), `large`
+ * or `broken` (after it began).
  */
-export async function send(method, url, headerLines, body, timeoutMs, limit) {
+export async function send(method, url, headerLines, body, limit, controller) {
   let phase = "request";
   try {
     const request = new Request(url, {
@@ -53,7 +63,9 @@ export async function send(method, url, headerLines, body, timeoutMs, limit) {
       headers: fields(headerLines),
       body: body.length > 0 ? body : undefined,
       redirect: "manual",
-      signal: AbortSignal.timeout(timeoutMs),
+      // The platform would keep some responses for a while, by what their URL ends in.
+      cache: "no-store",
+      signal: controller.signal,
     });
     phase = "connect";
     const response = await fetch(request);
@@ -63,7 +75,7 @@ export async function send(method, url, headerLines, body, timeoutMs, limit) {
     return [response.status, lines(response.headers), received];
   } catch (error) {
     if (Array.isArray(error)) throw error;
-    throw [error?.name === "TimeoutError" || error?.name === "AbortError" ? "timeout" : phase, String(error?.message ?? error)];
+    throw [phase, String(error?.message ?? error)];
   }
 }
 

@@ -6,10 +6,34 @@ use wasm_bindgen::prelude::*;
 #[wasm_bindgen(module = "/src/glue.js")]
 extern "C" {
     /// Sends a request; resolves to `[status, header lines, body]`, rejects with `[phase, message]`.
-    pub(crate) fn send(method: &str, url: &str, header_lines: &str, body: Uint8Array, timeout_ms: f64, limit: f64) -> Promise;
+    pub(crate) fn send(method: &str, url: &str, header_lines: &str, body: Uint8Array, limit: f64, controller: &JsValue) -> Promise;
+
+    /// An `AbortController`.
+    fn controller() -> JsValue;
+
+    fn abort(controller: &JsValue);
 
     /// Runs a statement of D1; resolves to text.
     pub(crate) fn query(database: &JsValue, text: &str, params: &Array, has_rows: bool) -> Promise;
+}
+
+/// Ends the request that it was given to, when dropped: whoever waited for it may have gone.
+pub(crate) struct Sending(JsValue);
+
+impl Sending {
+    pub(crate) fn begin() -> Self {
+        Self(controller())
+    }
+
+    pub(crate) fn controller(&self) -> &JsValue {
+        &self.0
+    }
+}
+
+impl Drop for Sending {
+    fn drop(&mut self) {
+        abort(&self.0);
+    }
 }
 
 /// Header fields as lines, name and value in turn.

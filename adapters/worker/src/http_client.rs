@@ -1,7 +1,12 @@
 //! Outgoing HTTP on the platform's `fetch`.
 //!
-//! No redirect is followed; the deadline covers the body, and reading stops at the limit.
+//! No redirect is followed, nothing is kept by the platform's cache, the deadline covers the body, and reading stops at the limit. A request that
+//! nobody waits for any more is ended.
+//!
+//! The platform does not tell a connection that could not be had from one that broke off after the request was sent. So both are
+//! [`Protocol`](ErrorKind::Protocol): whoever takes the one for the other would send a change twice.
 
+use futures_util::future::{Either, select};
 use js_sys::{Array, Uint8Array, futures::JsFuture};
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -10,7 +15,10 @@ use millrace_core::{
 };
 use wasm_bindgen::{JsCast as _, JsValue};
 
-use crate::{clock::WorkerClock, glue};
+use crate::{
+    clock::WorkerClock,
+    glue::{self, Sending},
+};
 
 /// Fields that are the platform's own business.
 const OWN_FIELDS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding", "upgrade"];
@@ -28,10 +36,12 @@ impl HttpClient for FetchClient {
             let fields = glue::lines(request.headers.iter().filter(|(name, _)| !OWN_FIELDS.contains(name)));
             let body = Uint8Array::from(request.body.as_slice());
             let limit = request.max_response_bytes;
-            let promise = glue::send(&request.method, &request.url, &fields, body, left_ms as f64, limit as f64);
-            match JsFuture::from(promise).await {
-                Ok(answer) => response(&answer.unchecked_into()),
-                Err(thrown) => Err(failure(&thrown.unchecked_into(), &host(&request.url), limit)),
+            let sending = Sending::begin();
+            let answer = glue::send(&request.method, &request.url, &fields, body, limit as f64, sending.controller());
+            match select(JsFuture::from(answer), WorkerClock.sleep(left_ms)).await {
+                Either::Left((Ok(answer), _)) => response(&answer.unchecked_into()),
+                Either::Left((Err(thrown), _)) => Err(failure(&thrown.unchecked_into(), &host(&request.url), limit)),
+                Either::Right(_) => Err(timed_out()),
             }
         })
     }
@@ -52,10 +62,9 @@ fn response(answer: &Array) -> Result<HttpResponse> {
 fn failure(thrown: &Array, host: &str, limit: usize) -> Error {
     let text = |value: JsValue| value.as_string().unwrap_or_default();
     let (kind, message) = match text(thrown.get(0)).as_str() {
-        "timeout" => return timed_out(),
         "large" => return Error::new(ErrorKind::TooLarge, format!("the response of `{host}` is longer than {limit} bytes")),
         "request" => (ErrorKind::Configuration, format!("a request to `{host}` is malformed")),
-        "connect" => (ErrorKind::Unavailable, format!("no connection to `{host}` could be had")),
+        "connect" => (ErrorKind::Protocol, format!("no connection to `{host}` could be had, or it broke off before an answer")),
         _ => (ErrorKind::Protocol, format!("`{host}` broke off, or did not answer in HTTP")),
     };
     Error::new(kind, message).with_source(text(thrown.get(1)))

@@ -1,85 +1,29 @@
 //! A server that misbehaves.
 
 use millrace_core::{
-    ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, TimedOut, TooLarge, Unavailable},
+    ErrorKind::{TimedOut, TooLarge},
     app::Access,
     ports::{Connection, Query},
     value::Value,
 };
 use millrace_tests::{
-    database::{Database, connection, query},
+    database::{Database, connection, outcomes, query},
+    failures::{self, LIBSQL as GOOD, json},
     scripted::{Reply, Scripted},
 };
 
-const GOOD: &str = r#"{"baton":"never-kept","base_url":"http://elsewhere.example","results":[{"type":"ok","response":{"type":"execute","result":{"cols":[{"name":"v","decltype":null}],"rows":[[{"type":"integer","value":"7"}]],"affected_row_count":0,"last_insert_rowid":null}}},{"type":"ok","response":{"type":"close"}}]}"#;
-
-fn json(status: u16, body: &str) -> Reply {
-    Reply::Whole(status, "application/json", body.to_owned())
+fn settings(server: &Scripted) -> Connection {
+    connection("libsql", &format!("http://{}", server.address), &[("auth_token", "t.o.k")])
 }
 
 fn open(server: &Scripted) -> Database {
-    Database::open(connection("libsql", &format!("http://{}", server.address), &[("auth_token", "t.o.k")]))
-}
-
-/// What became of a read and of a write against these answers: the kind of the error or the number of rows, and how many requests it took.
-fn outcomes(replies: &[Reply]) -> [(Result<usize, ErrorKind>, usize); 2] {
-    [(Access::Read, "SELECT v FROM t"), (Access::Write, "UPDATE t SET v = 1 RETURNING v")].map(|(access, text)| {
-        let server = Scripted::with(replies.to_vec());
-        let outcome = open(&server).run_with(&Query { access, ..query(text) });
-        (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), server.received().len())
-    })
+    Database::open(settings(server))
 }
 
 #[test]
 fn broken_answers_are_asked_for_once_more_where_nothing_can_be_done_twice() {
-    let html = Reply::Whole(500, "text/html", "<html><h1>Internal Server Error</h1></html>".to_owned());
-    let half = Reply::Broken(GOOD.to_owned(), GOOD.len() / 2);
-    let good = json(200, GOOD);
-    let table = [
-        ("a good answer", vec![good.clone()], (Ok(1), 1), (Ok(1), 1)),
-        ("half a body", vec![half.clone()], (Err(Protocol), 2), (Err(Protocol), 1)),
-        ("half a body, then a good one", vec![half, good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("half of the JSON", vec![json(200, &GOOD[..100]), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("no answer at all", vec![Reply::Raw(b""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("no HTTP", vec![Reply::Raw(b"220 mail.example.com ESMTP\r\n")], (Err(Protocol), 2), (Err(Protocol), 1)),
-        ("plain text", vec![Reply::Whole(200, "text/plain", "hello".to_owned())], (Err(Protocol), 2), (Err(Protocol), 1)),
-        ("a page", vec![html.clone()], (Err(Unavailable), 2), (Err(Protocol), 1)),
-        ("a page, then a good one", vec![html, good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("not ready, then a good one", vec![json(503, ""), json(503, ""), good.clone()], (Ok(1), 3), (Ok(1), 3)),
-        (
-            "locked, then a good one",
-            vec![
-                json(200, r#"{"results":[{"type":"error","error":{"message":"SQLite error: database is locked","code":"SQLITE_BUSY"}}]}"#),
-                good.clone(),
-            ],
-            (Ok(1), 2),
-            (Ok(1), 2),
-        ),
-        ("never ready", vec![json(503, "")], (Err(Unavailable), 6), (Err(Unavailable), 6)),
-        (
-            "a constraint",
-            vec![json(200, r#"{"results":[{"type":"error","error":{"message":"SQLite error: x","code":"SQLITE_CONSTRAINT"}}]}"#)],
-            (Err(Constraint), 1),
-            (Err(Constraint), 1),
-        ),
-        ("a wrong token", vec![json(401, r#"{"error":"no"}"#), good.clone()], (Err(Denied), 1), (Err(Denied), 1)),
-        ("too much to do", vec![json(429, "")], (Err(Busy), 1), (Err(Busy), 1)),
-        (
-            "a redirect",
-            vec![Reply::Raw(b"HTTP/1.1 307 Over there\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n")],
-            (Err(Configuration), 1),
-            (Err(Configuration), 1),
-        ),
-        ("no database", vec![json(404, "")], (Err(Configuration), 2), (Err(Configuration), 2)),
-        (
-            "a bad request",
-            vec![Reply::Whole(400, "text/plain", "Received an invalid baton".to_owned())],
-            (Err(Protocol), 1),
-            (Err(Protocol), 1),
-        ),
-    ];
-    for (what, replies, read, written) in table {
-        assert_eq!(outcomes(&replies), [read, written], "{what}");
+    for case in failures::libsql() {
+        assert_eq!(outcomes(&case.replies, settings), [case.read, case.written], "{}", case.what);
     }
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{address::Address, failure};
 use crate::{
+    d1_binding::answer::exact,
     json_text,
     remote::{Effect, Failure, max_response_bytes, with_parameters},
 };
@@ -75,9 +76,10 @@ pub(super) fn parse(response: &HttpResponse, effect: Effect) -> Result<Rows, Fai
         return Ok(Rows { affected, ..Rows::default() });
     }
     // A result without rows may come without the names of its columns, and is a list all the same.
-    let columns = if columns.is_empty() { vec![String::new()] } else { unique_names(columns.iter().map(AsRef::as_ref)) };
-    let rows = rows.into_iter().map(|row| row.into_iter().map(|Cell(value)| value).collect()).collect();
-    Ok(Rows { columns: columns.into(), rows, affected: 0 })
+    let names = if columns.is_empty() { vec![String::new()] } else { unique_names(columns.iter().map(AsRef::as_ref)) };
+    let row = |row: Vec<Cell>| row.into_iter().zip(&columns).map(|(Cell(value), column)| exact(value, column, !effect.reads)).collect();
+    let rows = rows.into_iter().map(row).collect::<Result<_>>().map_err(Failure::last)?;
+    Ok(Rows { columns: names.into(), rows, affected: 0 })
 }
 
 #[derive(Serialize)]

@@ -32,8 +32,10 @@ impl Answer {
     /// [`TooLarge`](ErrorKind::TooLarge) past a limit; [`Protocol`](ErrorKind::Protocol) for an integer that D1 has rounded, and for a
     /// cell that is no value of SQLite.
     pub fn into_rows(self, prepared: &Prepared, max_rows: usize, max_bytes: usize) -> Result<Rows> {
+        let too_large =
+            |limit: String| Error::new(ErrorKind::TooLarge, format!("the result has more than {limit}{}", changed(prepared.writes)));
         if self.rows.len() > max_rows {
-            return Err(Error::new(ErrorKind::TooLarge, format!("the result has more than `max_rows`, {max_rows} rows")));
+            return Err(too_large(format!("`max_rows`, {max_rows} rows")));
         }
         let names: Vec<String> = self.columns.iter().map(|name| prepared.original_name(name)).collect();
         let columns: Rc<[String]> = unique_names(names.iter().map(String::as_str)).into();
@@ -42,10 +44,10 @@ impl Answer {
         for row in self.rows {
             let mut cells = Vec::with_capacity(row.len());
             for (index, json) in row.into_iter().enumerate() {
-                let value = cell(json, columns.get(index).map_or("", String::as_str))?;
+                let value = exact(cell(json)?, columns.get(index).map_or("", String::as_str), prepared.writes)?;
                 bytes = bytes.saturating_add(size(&value));
                 if bytes > max_bytes {
-                    return Err(Error::new(ErrorKind::TooLarge, format!("the result has more than {max_bytes} bytes")));
+                    return Err(too_large(format!("{max_bytes} bytes")));
                 }
                 cells.push(value);
             }
@@ -55,19 +57,15 @@ impl Answer {
     }
 }
 
-fn cell(json: Json, column: &str) -> Result<Value> {
+fn cell(json: Json) -> Result<Value> {
     match json {
         Json::Null => Ok(Value::Null),
         Json::Bool(value) => Ok(Value::I64(i64::from(value))),
         Json::String(text) => Ok(Value::Text(text)),
-        Json::Number(number) => match (number.as_i64(), number.as_f64()) {
-            (Some(value), _) if value.unsigned_abs() <= MAX_SAFE_INTEGER => Ok(Value::I64(value)),
-            (Some(_), _) => Err(rounded(column)),
-            // Without a fraction or an exponent, JavaScript prints up to 21 digits.
-            (None, Some(value)) if number.is_u64() || (value.abs() < 1e21 && value.fract() == 0.0) => Err(rounded(column)),
-            (None, Some(value)) => Ok(Value::F64(value)),
-            (None, None) => Err(not_understood()),
-        },
+        Json::Number(number) => {
+            let integer = number.as_i64().map(Value::I64).or_else(|| number.as_u64().map(Value::U64));
+            integer.or_else(|| number.as_f64().map(Value::F64)).ok_or_else(not_understood)
+        }
         Json::Array(bytes) => {
             let byte = |json: &Json| json.as_u64().and_then(|byte| u8::try_from(byte).ok());
             bytes.iter().map(byte).collect::<Option<Vec<u8>>>().map(Value::Bytes).ok_or_else(not_understood)
@@ -76,11 +74,30 @@ fn cell(json: Json, column: &str) -> Result<Value> {
     }
 }
 
-fn rounded(column: &str) -> Error {
+/// A value as it came from D1, unless it is a whole number that D1 has rounded.
+///
+/// # Errors
+/// [`Protocol`](ErrorKind::Protocol), naming the column. Where the statement wrote, it says so: the change is made by then.
+pub(crate) fn exact(value: Value, column: &str, wrote: bool) -> Result<Value> {
+    let is_exact = match &value {
+        Value::I64(value) => value.unsigned_abs() <= MAX_SAFE_INTEGER,
+        Value::U64(value) => *value <= MAX_SAFE_INTEGER,
+        // Without a fraction or an exponent, JavaScript prints up to 21 digits.
+        Value::F64(value) => value.fract() != 0.0 || value.abs() >= 1e21 || value.abs() <= MAX_SAFE_INTEGER as f64,
+        _ => true,
+    };
+    if is_exact {
+        return Ok(value);
+    }
     let message = format!(
-        "the column `{column}` holds a number beyond 2^53, which D1 rounds; select it as text: `CAST({column} AS TEXT) AS {column}`"
+        "the column `{column}` holds a number beyond 2^53, which D1 rounds; select it as text: `CAST({column} AS TEXT) AS {column}`{}",
+        changed(wrote)
     );
-    Error::new(ErrorKind::Protocol, message)
+    Err(Error::new(ErrorKind::Protocol, message))
+}
+
+const fn changed(wrote: bool) -> &'static str {
+    if wrote { "; the statement took effect" } else { "" }
 }
 
 fn not_understood() -> Error {
@@ -131,6 +148,11 @@ mod tests {
         let kind = |json: &str| rows(json).unwrap_err().kind;
         assert_eq!(kind(r#"{"columns":["n"],"rows":[[1],[2],[3]]}"#), ErrorKind::TooLarge);
         assert_eq!(kind(&format!(r#"{{"columns":["n"],"rows":[["{}"]]}}"#, "x".repeat(101))), ErrorKind::TooLarge);
+        let written = Prepared::of("DELETE FROM t RETURNING n", &[]).unwrap();
+        for rows in ["[[1],[2],[3]]", "[[9007199254740992]]"] {
+            let error = Answer::parse(&format!(r#"{{"columns":["n"],"rows":{rows}}}"#)).unwrap().into_rows(&written, 2, 100).unwrap_err();
+            assert!(error.message.ends_with("; the statement took effect"), "{error}");
+        }
         for nonsense in ["", "null", "[]", "{\"rows\":1}", r#"{"columns":["n"],"rows":[[{}]]}"#, r#"{"columns":["n"],"rows":[[[256]]]}"#] {
             assert_eq!(kind(nonsense), ErrorKind::Protocol, "{nonsense}");
         }

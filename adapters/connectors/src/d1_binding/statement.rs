@@ -5,6 +5,7 @@ use std::ops::Range;
 use millrace_core::{Error, ErrorKind, Json, Result, value::Value};
 
 use super::sql::{Token, tokens};
+use crate::remote::Effect;
 
 /// A value as D1 binds it.
 #[derive(Clone, Debug, PartialEq)]
@@ -73,6 +74,12 @@ impl Prepared {
         let words: Vec<&str> = tokens.iter().filter(|(token, _)| *token == Token::Word).map(|(_, range)| &text[range.clone()]).collect();
         (prepared.has_rows, prepared.writes) = effect(&words);
         Ok(prepared)
+    }
+
+    /// What the statement does, for [`Retry`](crate::remote::Retry).
+    #[must_use]
+    pub const fn effect(&self) -> Effect {
+        Effect { reads: !self.writes, returns: self.has_rows }
     }
 
     /// The place in the author's text for a place in the text that was sent.

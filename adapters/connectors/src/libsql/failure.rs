@@ -54,6 +54,10 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> Failure {
         413 => Failure::last(error(ErrorKind::TooLarge, "the values are larger than the libSQL server allows")),
         429 => Failure::last(error(ErrorKind::Busy, "the libSQL server has too much to do")),
         503 => Failure::not_executed(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
+        // A Worker's own network says so: refused, unreachable, no TLS, a wrong certificate, no such host. Nothing got there.
+        521 | 523 | 525 | 526 | 530 => {
+            Failure::not_executed(error(ErrorKind::Unavailable, "no connection to the libSQL server could be had"))
+        }
         300..=399 => {
             let message = "the libSQL server is at another address, and no redirect is followed; correct the connection string";
             Failure::last(error(ErrorKind::Configuration, message))
@@ -152,6 +156,8 @@ mod tests {
             ),
             (502, r#"{"message":"bad gateway","code":7}"#, Unavailable, Outcome::Unknown, "bad gateway"),
             (503, "", Unavailable, Outcome::NotExecuted, ""),
+            (521, "Web server is down", Unavailable, Outcome::NotExecuted, "Web server is down"),
+            (522, "Connection timed out", Unavailable, Outcome::Unknown, "Connection timed out"),
             (204, "", Protocol, Outcome::Final, ""),
         ];
         for (status, body, kind, outcome, said) in table {

@@ -16,14 +16,16 @@ const PAUSES_MS: [u64; 5] = [100, 200, 400, 800, 1600];
 
 /// An attempt that failed.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) error: Error,
-    pub(crate) outcome: Outcome,
+pub struct Failure {
+    /// What went wrong.
+    pub error: Error,
+    /// What it did to the database.
+    pub outcome: Outcome,
 }
 
 /// What a failed attempt did to the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub enum Outcome {
     /// Nothing: the statement was not executed, and may be later.
     NotExecuted,
     /// Nobody knows: the answer got lost or is broken.
@@ -33,21 +35,27 @@ pub(crate) enum Outcome {
 }
 
 /// Sends again what may be sent again, until the deadline.
-pub(crate) struct Retry {
+pub struct Retry {
     clock: Rc<dyn Clock>,
     random: Rc<dyn Random>,
 }
 
 impl Failure {
-    pub(crate) fn not_executed(error: Error) -> Self {
+    /// A failure before anything was executed.
+    #[must_use]
+    pub fn not_executed(error: Error) -> Self {
         Self { error, outcome: Outcome::NotExecuted }
     }
 
-    pub(crate) fn unknown(error: Error) -> Self {
+    /// A failure of which nobody knows what was executed.
+    #[must_use]
+    pub fn unknown(error: Error) -> Self {
         Self { error, outcome: Outcome::Unknown }
     }
 
-    pub(crate) fn last(error: Error) -> Self {
+    /// A failure that another attempt does not mend.
+    #[must_use]
+    pub fn last(error: Error) -> Self {
         Self { error, outcome: Outcome::Final }
     }
 
@@ -55,14 +63,17 @@ impl Failure {
     pub(crate) fn of_client(error: Error) -> Self {
         match error.kind {
             ErrorKind::Unavailable => Self::not_executed(error),
-            ErrorKind::Protocol => Self::unknown(error),
+            // The connection broke, or never came about: not every host can tell the two apart.
+            ErrorKind::Protocol => Self::unknown(Error { kind: ErrorKind::Unavailable, ..error }),
             _ => Self::last(error),
         }
     }
 }
 
 impl Retry {
-    pub(crate) fn new(clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
+    /// Retries with a host's clock and randomness.
+    #[must_use]
+    pub fn new(clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
         Self { clock, random }
     }
 
@@ -70,7 +81,7 @@ impl Retry {
     ///
     /// # Errors
     /// That of the last attempt. For a write of unknown outcome it says so, and is one that no retry is advised for.
-    pub(crate) async fn run<T>(&self, query: &Query<'_>, effect: Effect, attempt: impl AsyncFn() -> Result<T, Failure>) -> Result<T> {
+    pub async fn run<T>(&self, query: &Query<'_>, effect: Effect, attempt: impl AsyncFn() -> Result<T, Failure>) -> Result<T> {
         let mut pauses = PAUSES_MS.into_iter();
         let mut may_repeat = effect.reads && query.access == Access::Read;
         if self.clock.now_ms() >= query.deadline_ms {

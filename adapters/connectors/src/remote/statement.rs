@@ -14,11 +14,11 @@ const REFUSED: [&str; 9] = ["ATTACH", "BEGIN", "COMMIT", "DETACH", "END", "RELEA
 
 /// What a statement does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Effect {
+pub struct Effect {
     /// It changes nothing. What cannot be told counts as a write.
-    pub(crate) reads: bool,
+    pub reads: bool,
     /// It has result columns.
-    pub(crate) returns: bool,
+    pub returns: bool,
 }
 
 /// Looks at a statement.

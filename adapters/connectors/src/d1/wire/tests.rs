@@ -66,17 +66,29 @@ fn result(results: &str, changes: u64) -> String {
 #[test]
 fn rows_keep_order_and_double_names() {
     let rows = answer(
-        &result(r#"{"columns":["a","a","b"],"rows":[[1,9007199254740992,[222,173]],[1.5,"x\u0000",null],[9223372036854776000,-1,[]]]}"#, 0),
+        &result(r#"{"columns":["a","a","b"],"rows":[[1,9007199254740991,[222,173]],[1.5,"x\u0000",null],[1e300,-1,[]]]}"#, 0),
         READS,
     )
     .unwrap();
     assert_eq!(*rows.columns, ["a", "a_2", "b"].map(String::from));
     let expected = [
-        [Value::I64(1), Value::I64(9_007_199_254_740_992), Value::Bytes(vec![222, 173])],
+        [Value::I64(1), Value::I64(9_007_199_254_740_991), Value::Bytes(vec![222, 173])],
         [Value::F64(1.5), Value::Text("x\0".into()), Value::Null],
-        [Value::U64(9_223_372_036_854_776_000), Value::I64(-1), Value::Bytes(vec![])],
+        [Value::F64(1e300), Value::I64(-1), Value::Bytes(vec![])],
     ];
     assert_eq!(rows.rows, expected);
+}
+
+#[test]
+fn a_rounded_integer_is_an_error_that_names_the_column() {
+    for number in ["9007199254740992", "-9007199254740992", "9223372036854776000", "9223372036854775807"] {
+        let body = result(&format!(r#"{{"columns":["v","total"],"rows":[[1,{number}]]}}"#), 0);
+        let read = answer(&body, READS).unwrap_err();
+        assert_eq!((read.error.kind, read.outcome), (ErrorKind::Protocol, Outcome::Final), "{number}");
+        assert!(read.error.message.contains("`CAST(total AS TEXT) AS total`"), "{}", read.error.message);
+        let written = answer(&body, Effect { reads: false, returns: true }).unwrap_err();
+        assert!(written.error.message.ends_with("; the statement took effect"), "{}", written.error.message);
+    }
 }
 
 #[test]

@@ -1,19 +1,24 @@
-//! A stand-in for the API, as its reference and wrangler's local server describe it: texts as parameters, envelopes, values as JavaScript writes
+//! A stand-in for D1's REST API, as its reference and wrangler's local server describe it: texts as parameters, envelopes, values as JavaScript writes
 //! them, no column names for a result without rows. Its statements run on SQLite, so what the driver writes into them is really run.
 
 use std::sync::{Mutex, PoisonError};
 
 use millrace_core::Json;
-use millrace_tests::scripted::{Received, Reply, Scripted};
 use rusqlite::{Connection, types::ValueRef};
 use serde_json::json;
 
+use crate::scripted::{Received, Reply, Scripted};
+
 /// Where the one database is.
-pub(crate) const PATH: &str = "/client/v4/accounts/0a1b/d1/database/1111-2222/raw";
+pub const PATH: &str = "/client/v4/accounts/0a1b/d1/database/1111-2222/raw";
 
 /// Starts a stand-in with an empty database.
-pub(crate) fn stand_in() -> Scripted {
-    let database = Mutex::new(Connection::open_in_memory().unwrap());
+///
+/// # Panics
+/// Where SQLite gives none.
+#[must_use]
+pub fn stand_in() -> Scripted {
+    let database = Mutex::new(Connection::open_in_memory().unwrap_or_else(|error| panic!("{error}")));
     Scripted::start(move |_, request| {
         let database = database.lock().unwrap_or_else(PoisonError::into_inner);
         let (status, result) = match answer(&database, request) {

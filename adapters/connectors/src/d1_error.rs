@@ -1,0 +1,180 @@
+//! What D1 says when a statement fails, by a Worker's binding and by the REST API: sentences, not codes.
+//!
+//! In goes D1's text, `D1_ERROR: <SQLite's words>: SQLITE_CONSTRAINT (extended: …)` or a sentence of D1's own; out come the core's error, whose
+//! message holds no value, and whether the statement was executed.
+//!
+//! Errors: <https://developers.cloudflare.com/d1/observability/debug-d1/>.
+
+use millrace_core::{Error, ErrorKind};
+
+use crate::remote::{Failure, excerpt, sqlite_error};
+
+/// Too much to do: what was turned away was not executed.
+const BUSY: [&str; 2] = ["overloaded", "too many requests queued"];
+
+/// The database was moved or restarted under the statement, or the way to it broke. Whether the statement ran is not known.
+const PASSING: [&str; 7] = [
+    "network connection lost",
+    "caused object to be reset",
+    "reset because its code was updated",
+    "cannot resolve d1 db due to transient issue",
+    "can't read from request stream",
+    "broken.",
+    "internal error",
+];
+
+/// Sentences that are final: nothing of the statement was kept.
+const FINAL: [(&str, ErrorKind, &str); 8] = [
+    ("wrong number of parameter bindings", ErrorKind::Syntax, "the statement takes another number of values than was given"),
+    ("too many sql variables", ErrorKind::TooLarge, "the statement has more values than D1 allows, 100"),
+    ("variable number must be", ErrorKind::TooLarge, "the statement has more values than D1 allows, 100"),
+    ("statement too long", ErrorKind::TooLarge, "the statement is longer than D1 allows, 100 KB"),
+    ("string or blob too big", ErrorKind::TooLarge, "a text or blob is longer than D1 allows, 2 MB"),
+    ("maximum db size", ErrorKind::Unavailable, "the database is full"),
+    ("sqlite_limit", ErrorKind::TooLarge, "the statement is more than D1 allows"),
+    ("exceeded", ErrorKind::TimedOut, "the statement took more time or memory than D1 allows"),
+];
+
+/// The failure that a text of D1's tells of; `None` for a text that is not known. `place` makes of a place in the text that was sent, in bytes,
+/// one in the author's.
+pub(crate) fn explain(text: &str, place: impl Fn(usize) -> Option<usize>) -> Option<Failure> {
+    let text = text.trim_start_matches("D1_ERROR: ").trim_start_matches("D1_EXEC_ERROR: ");
+    let (words, code) = split(text);
+    let lower = text.to_ascii_lowercase();
+    let error = |kind, message: &str| Error::new(kind, message).with_source(excerpt(words));
+    // SQLite's own words may quote the schema; D1's sentences come without a code.
+    if code.is_none() {
+        if BUSY.iter().any(|part| lower.contains(part)) {
+            return Some(Failure::not_executed(error(ErrorKind::Busy, "D1 has too much to do")));
+        }
+        if PASSING.iter().any(|part| lower.contains(part)) {
+            return Some(Failure::unknown(error(ErrorKind::Unavailable, "D1 cannot be reached, or is starting anew")));
+        }
+    }
+    if let Some((_, kind, message)) = FINAL.iter().find(|(part, _, _)| lower.starts_with(part) || (code.is_none() && lower.contains(part)))
+    {
+        return Some(Failure::last(error(*kind, message)));
+    }
+    let (kind, mut message) = sqlite_error::explain(code?, words);
+    if kind == ErrorKind::Syntax
+        && let Some(at) = offset(text).and_then(place)
+    {
+        message = format!("{message} at byte {at}");
+    }
+    let error = error(kind, &message);
+    Some(if kind == ErrorKind::Busy { Failure::not_executed(error) } else { Failure::last(error) })
+}
+
+/// Splits `words at offset 7: SQLITE_CODE (extended: SQLITE_CODE_MORE)` into the words and the code, the extended one where there is one.
+fn split(text: &str) -> (&str, Option<&str>) {
+    let Some((words, code)) = text.split_once(": SQLITE_").map(|(words, _)| (words, &text[words.len() + 2..])) else { return (text, None) };
+    let code = match code.split_once(" (extended: ") {
+        Some((_, extended)) => extended.trim_end_matches(')'),
+        None => code,
+    };
+    let words = match words.rsplit_once(" at offset ") {
+        Some((before, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => before,
+        _ => words,
+    };
+    (words, Some(code))
+}
+
+fn offset(text: &str) -> Option<usize> {
+    text.split_once(" at offset ").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::remote::Outcome;
+
+    #[test]
+    fn sentences_become_kinds_and_outcomes() {
+        use ErrorKind::{Busy, Constraint, Denied, Syntax, TimedOut, TooLarge, Unavailable};
+        use Outcome::{Final, NotExecuted, Unknown};
+        const AWAY: &str = "D1 cannot be reached, or is starting anew";
+        let table = [
+            (
+                "D1_ERROR: near \"t\": syntax error at offset 12: SQLITE_ERROR",
+                Syntax,
+                Final,
+                "SQLite does not understand the statement at byte 2",
+            ),
+            ("no such table: x: SQLITE_ERROR", Syntax, Final, "SQLite does not understand the statement"),
+            ("malformed JSON: SQLITE_ERROR", Constraint, Final, "SQLite refused a value or the result of a computation"),
+            (
+                "D1_ERROR: UNIQUE constraint failed: users.email: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)",
+                Constraint,
+                Final,
+                "a UNIQUE constraint refused the change: `users.email`",
+            ),
+            (
+                "UNIQUE constraint failed: t.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY)",
+                Constraint,
+                Final,
+                "a PRIMARY KEY constraint refused the change: `t.id`",
+            ),
+            ("NOT NULL constraint failed: t.a: SQLITE_CONSTRAINT", Constraint, Final, "a NOT NULL constraint refused the change: `t.a`"),
+            ("FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", Constraint, Final, "a FOREIGN KEY constraint refused the change"),
+            (
+                "CHECK constraint failed: grown_up: SQLITE_CONSTRAINT",
+                Constraint,
+                Final,
+                "a CHECK constraint refused the change: `grown_up`",
+            ),
+            ("datatype mismatch: SQLITE_MISMATCH", Constraint, Final, "a value does not have the type of its column"),
+            ("not authorized: SQLITE_AUTH", Denied, Final, "the server forbids the statement"),
+            ("database is locked: SQLITE_BUSY", Busy, NotExecuted, "the database is locked by another connection"),
+            ("too many SQL variables at offset 410: SQLITE_ERROR", TooLarge, Final, "the statement has more values than D1 allows, 100"),
+            (
+                "variable number must be between ?1 and ?100 at offset 506: SQLITE_ERROR",
+                TooLarge,
+                Final,
+                "the statement has more values than D1 allows, 100",
+            ),
+            (
+                "Wrong number of parameter bindings for SQL query.",
+                Syntax,
+                Final,
+                "the statement takes another number of values than was given",
+            ),
+            ("statement too long: SQLITE_TOOBIG", TooLarge, Final, "the statement is longer than D1 allows, 100 KB"),
+            ("string or blob too big: SQLITE_TOOBIG", TooLarge, Final, "a text or blob is longer than D1 allows, 2 MB"),
+            ("Exceeded maximum DB size.", Unavailable, Final, "the database is full"),
+            ("D1 DB exceeded its CPU time limit.", TimedOut, Final, "the statement took more time or memory than D1 allows"),
+            (
+                "D1 DB's isolate exceeded its memory limit and was reset.",
+                TimedOut,
+                Final,
+                "the statement took more time or memory than D1 allows",
+            ),
+            ("D1_ERROR: D1 DB is overloaded. Too many requests queued.", Busy, NotExecuted, "D1 has too much to do"),
+            ("D1_ERROR: Network connection lost.", Unavailable, Unknown, AWAY),
+            ("D1 DB storage operation exceeded timeout which caused object to be reset.", Unavailable, Unknown, AWAY),
+            ("Internal error in D1 DB storage caused object to be reset.", Unavailable, Unknown, AWAY),
+            ("D1 DB reset because its code was updated.", Unavailable, Unknown, AWAY),
+            ("Cannot resolve D1 DB due to transient issue on remote node.", Unavailable, Unknown, AWAY),
+            ("Can't read from request stream because client disconnected.", Unavailable, Unknown, AWAY),
+        ];
+        for (text, kind, outcome, message) in table {
+            let Failure { error, outcome: found } =
+                explain(text, |at| at.checked_sub(10).filter(|at| *at < 100)).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((error.kind, error.message.as_str(), found), (kind, message, outcome), "{text}");
+            let source = error.source.unwrap();
+            assert!(!source.is_empty() && text.contains(&source) && !source.contains("SQLITE_") && !source.contains("offset"), "{source}");
+        }
+    }
+
+    #[test]
+    fn words_of_the_schema_are_not_taken_for_a_sentence_of_d1() {
+        for text in [
+            "no such table: overloaded: SQLITE_ERROR",
+            "no such column: exceeded: SQLITE_ERROR",
+            "near \"broken.\": syntax error: SQLITE_ERROR",
+        ] {
+            let failure = explain(text, |_| None).unwrap();
+            assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Syntax, Outcome::Final), "{text}");
+        }
+        assert!(explain("something new", |_| None).is_none());
+    }
+}

@@ -1,0 +1,118 @@
+//! What drivers of databases far away make of failures: tables of answers, and what becomes of a read and of a write, whichever host sends them.
+
+use millrace_core::ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, Unavailable};
+
+use crate::scripted::Reply;
+
+/// The statement that reads.
+pub const READ: &str = "SELECT v FROM t";
+/// The statement that writes, and has rows.
+pub const WRITE: &str = "UPDATE t SET v = 1 RETURNING v";
+
+/// The number of rows or the kind of the error, and how many requests it took.
+pub type Outcome = (Result<usize, ErrorKind>, usize);
+
+/// A row of a table.
+pub struct Case {
+    /// What happens.
+    pub what: &'static str,
+    /// The answers, the last one again and again.
+    pub replies: Vec<Reply>,
+    /// What becomes of [`READ`].
+    pub read: Outcome,
+    /// What becomes of [`WRITE`].
+    pub written: Outcome,
+}
+
+const fn case(what: &'static str, replies: Vec<Reply>, read: Outcome, written: Outcome) -> Case {
+    Case { what, replies, read, written }
+}
+
+/// A good answer of a libSQL server, whose one row is 7.
+pub const LIBSQL: &str = r#"{"baton":"never-kept","base_url":"http://elsewhere.example","results":[{"type":"ok","response":{"type":"execute","result":{"cols":[{"name":"v","decltype":null}],"rows":[[{"type":"integer","value":"7"}]],"affected_row_count":0,"last_insert_rowid":null}}},{"type":"ok","response":{"type":"close"}}]}"#;
+
+/// A good answer of D1's API, whose one row is 7.
+pub const D1: &str = r#"{"success":true,"errors":[],"messages":[],"result":[{"results":{"columns":["v"],"rows":[[7]]},"success":true,"meta":{"changes":1}}]}"#;
+
+/// JSON with a status.
+#[must_use]
+pub fn json(status: u16, body: &str) -> Reply {
+    Reply::Whole(status, "application/json", body.to_owned())
+}
+
+/// What breaks below any protocol: the good answer is sent after it.
+fn broken(good: &str) -> Vec<Case> {
+    let whole = json(200, good);
+    let half = Reply::Broken(good.to_owned(), good.len() / 2);
+    vec![
+        case("a good answer", vec![whole.clone()], (Ok(1), 1), (Ok(1), 1)),
+        case("half a body", vec![half.clone()], (Err(Unavailable), 2), (Err(Protocol), 1)),
+        case("half a body, then a good one", vec![half, whole.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("half of the JSON", vec![json(200, &good[..100]), whole.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("no answer at all", vec![Reply::Raw(b""), whole.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("no HTTP", vec![Reply::Raw(b"220 mail.example.com ESMTP\r\n")], (Err(Unavailable), 2), (Err(Protocol), 1)),
+        case("plain text", vec![Reply::Whole(200, "text/plain", "hello".to_owned())], (Err(Protocol), 2), (Err(Protocol), 1)),
+        case("a page", vec![Reply::Whole(502, "text/html", "<html>".to_owned()), whole.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("pages for ever", vec![Reply::Whole(500, "text/html", "<html>".to_owned())], (Err(Unavailable), 2), (Err(Protocol), 1)),
+        case("not ready, then a good one", vec![json(503, ""), json(503, ""), whole], (Ok(1), 3), (Ok(1), 3)),
+        case(
+            "a redirect",
+            vec![Reply::Raw(b"HTTP/1.1 307 Over there\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n")],
+            (Err(Configuration), 1),
+            (Err(Configuration), 1),
+        ),
+        case("too much to do", vec![json(429, "")], (Err(Busy), 1), (Err(Busy), 1)),
+    ]
+}
+
+/// What a libSQL server may answer.
+#[must_use]
+pub fn libsql() -> Vec<Case> {
+    let good = json(200, LIBSQL);
+    let error =
+        |code: &str| json(200, &format!(r#"{{"results":[{{"type":"error","error":{{"message":"SQLite error: x","code":"{code}"}}}}]}}"#));
+    let mut cases = broken(LIBSQL);
+    cases.extend([
+        case("locked, then a good one", vec![error("SQLITE_BUSY"), good.clone()], (Ok(1), 2), (Ok(1), 2)),
+        case("never ready", vec![json(503, "")], (Err(Unavailable), 6), (Err(Unavailable), 6)),
+        case("a constraint", vec![error("SQLITE_CONSTRAINT")], (Err(Constraint), 1), (Err(Constraint), 1)),
+        case("a wrong token", vec![json(401, r#"{"error":"no"}"#), good], (Err(Denied), 1), (Err(Denied), 1)),
+        case("no database", vec![json(404, "")], (Err(Configuration), 2), (Err(Configuration), 2)),
+        case(
+            "a bad request",
+            vec![Reply::Whole(400, "text/plain", "Received an invalid baton".to_owned())],
+            (Err(Protocol), 1),
+            (Err(Protocol), 1),
+        ),
+    ]);
+    cases
+}
+
+/// What D1's API may answer.
+#[must_use]
+pub fn d1() -> Vec<Case> {
+    let said = |status: u16, code: u32, message: &str| {
+        let envelope = serde_json::json!({"success": false, "errors": [{"code": code, "message": message}], "messages": [], "result": []});
+        json(status, &envelope.to_string())
+    };
+    let good = json(200, D1);
+    let lost = said(500, 7500, "D1 DB storage operation exceeded timeout which caused object to be reset.");
+    let mut cases = broken(D1);
+    cases.extend([
+        case("a database that was reset", vec![lost.clone(), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("a database that is reset for ever", vec![lost], (Err(Unavailable), 2), (Err(Protocol), 1)),
+        case("an overload", vec![said(500, 7500, "D1 DB is overloaded. Too many requests queued."), good], (Ok(1), 2), (Ok(1), 2)),
+        case("too many requests", vec![said(429, 971, "Please wait")], (Err(Busy), 1), (Err(Busy), 1)),
+        case("a wrong token", vec![said(401, 10000, "Authentication error")], (Err(Denied), 1), (Err(Denied), 1)),
+        case("a malformed token", vec![said(400, 6003, "Invalid request headers")], (Err(Denied), 1), (Err(Denied), 1)),
+        case("no such database", vec![said(404, 7404, "not found")], (Err(Configuration), 1), (Err(Configuration), 1)),
+        case("a failure that is good", vec![said(200, 7500, "no such table: t: SQLITE_ERROR")], (Err(Syntax), 1), (Err(Syntax), 1)),
+        case(
+            "an integer that was rounded",
+            vec![json(200, &D1.replace("[[7]]", "[[9007199254740992]]"))],
+            (Err(Protocol), 1),
+            (Err(Protocol), 1),
+        ),
+    ]);
+    cases
+}

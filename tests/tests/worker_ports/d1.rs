@@ -1,0 +1,53 @@
+//! D1 by its binding, when it fails.
+
+use serde_json::json;
+
+use crate::kit::with_kit;
+
+#[test]
+fn a_read_is_sent_again_and_a_write_of_unknown_outcome_is_not() {
+    const LOST: &str = "D1_ERROR: Network connection lost.";
+    const RESET: &str = "D1_ERROR: D1 DB storage operation exceeded timeout which caused object to be reset.";
+    const FULL: &str = "D1_ERROR: D1 DB is overloaded. Too many requests queued.";
+    const WRONG: &str = "D1_ERROR: no such column: x: SQLITE_ERROR";
+    const MEMORY: &str = "D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.";
+    const NEW: &str = "D1_ERROR: something new";
+    // What happens to the statements; what becomes of a read and of a write, and how often each was sent.
+    let table: [(&[&str], (&str, usize), (&str, usize)); 8] = [
+        (&[], ("", 1), ("", 1)),
+        (&[LOST], ("", 2), ("DATABASE_ERROR", 1)),
+        (&[RESET], ("", 2), ("DATABASE_ERROR", 1)),
+        (&[LOST, LOST], ("DATABASE_UNAVAILABLE", 2), ("DATABASE_ERROR", 1)),
+        (&[FULL, FULL], ("", 3), ("", 3)),
+        (&[WRONG], ("QUERY_INVALID", 1), ("QUERY_INVALID", 1)),
+        (&[MEMORY], ("TIMEOUT", 1), ("TIMEOUT", 1)),
+        (&[NEW, NEW], ("DATABASE_ERROR", 2), ("DATABASE_ERROR", 1)),
+    ];
+    with_kit(|kit| {
+        for (messages, read, written) in table {
+            for (tool, (expected, sent)) in [("read-main", read), ("write-main", written)] {
+                kit.stand_in(&json!({"database": messages}));
+                let result = kit.call(tool, &json!({}));
+                let found = result["_meta"]["millrace/error"]["code"].as_str().unwrap_or_default();
+                let events = kit.stand_in(&json!({"database": []}));
+                let statements = events.iter().filter(|event| *event == "statement").count();
+                assert_eq!((found, statements), (expected, sent), "{tool} after {messages:?}: {result}");
+            }
+        }
+        kit.stand_in(&json!({"database": [LOST]}));
+        let (_, message) = kit.failure("write-main", &json!({}));
+        assert!(message.ends_with("; whether the statement took effect is not known."), "{message}");
+        kit.worker().fill("DB", "UPDATE t SET v = 'one' WHERE id = 1; UPDATE t SET v = 'two' WHERE id = 2; UPDATE t SET v = 'three' WHERE id = 3; UPDATE t SET v = 'four' WHERE id = 4; UPDATE t SET v = 'five' WHERE id = 5");
+    });
+}
+
+#[test]
+fn what_is_more_than_d1_takes_is_named() {
+    with_kit(|kit| {
+        let numbered = (1..=101).map(|number| format!("?{number}")).collect::<Vec<_>>().join(", ");
+        for placeholders in [numbered, vec!["?"; 101].join(", ")] {
+            let arguments = json!({"adapter": "main", "sql": format!("SELECT {placeholders}"), "params": vec!["x"; 101]});
+            assert_eq!(kit.failure("query", &arguments).1, "the statement has more values than D1 allows, 100");
+        }
+    });
+}
