@@ -108,7 +108,7 @@ function events(id, context, hangUp, over) {
         else controller.close();
       };
       inFlight.set(id, end);
-      runtime.pump(id, context, (event) => isOpen && controller.enqueue(event)).then(() => end(), end);
+      context.waitUntil(runtime.pump(id, context, (event) => isOpen && controller.enqueue(event)).then(() => end(), end));
     },
     cancel() {
       isOpen = false;

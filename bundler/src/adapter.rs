@@ -144,7 +144,12 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     }
     let settings = on_this_host(compiler, &document);
     let connector = connector_of(settings).map(str::to_owned);
-    let supported = connector.as_deref().is_some_and(|word| supported(compiler, &document, settings, word));
+    let connection_string = match settings.at("connection_string") {
+        Some(node) => compiler.env_template(&document, node),
+        None => EnvTemplate::default(),
+    };
+    let bound = connector.as_deref().and_then(|word| bound(compiler, &name, word, &connection_string));
+    let supported = connector.as_deref().is_some_and(|word| bound.is_some() || supported(compiler, &document, settings, &name, word));
     let is_first = match adapters.known.get(&name) {
         Some(other) => {
             let help = format!("The other one is {}. Give one of them another `name`.", other.source.place(other.range.start));
@@ -157,11 +162,19 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
             true
         }
     };
-    let connection_string = match settings.at("connection_string") {
-        Some(node) => compiler.env_template(&document, node),
-        None => EnvTemplate::default(),
-    };
     let Some(mut connector) = connector else { return };
+    if let Some(binding) = bound {
+        let mut adapter =
+            options(compiler, &document, settings, name, connector, EnvTemplate(vec![EnvPart::Text(format!("d1:{binding}"))]));
+        adapter.connector = "d1".to_owned();
+        // What else there is, is about a file.
+        adapter.options.clear();
+        adapter.seed = None;
+        if is_first {
+            adapters.list.push(adapter);
+        }
+        return;
+    }
     if supported
         && connector == "sqlite"
         && let Some(scheme) = remote(&connection_string)
@@ -197,7 +210,19 @@ fn on_this_host<'d>(compiler: &mut Compiler<'_>, document: &'d Document) -> &'d 
     if !has(connector) && has(other) { fallback } else { root }
 }
 
-fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, word: &str) -> bool {
+/// The D1 database that stands in for a file which the target does not have.
+fn bound(compiler: &Compiler<'_>, name: &str, connector: &str, connection_string: &EnvTemplate) -> Option<String> {
+    let has = |word: &str| compiler.options.connectors.iter().any(|known| known == word);
+    let stands_in = connector == "sqlite" && !has("sqlite") && has("d1") && remote(connection_string).is_none();
+    Some(binding_of(name)).filter(|binding| stands_in && compiler.options.d1_bindings.contains(binding))
+}
+
+/// The name that a binding has for an adapter: `main` → `MAIN`, `user-data` → `USER_DATA`.
+fn binding_of(name: &str) -> String {
+    name.to_ascii_uppercase().replace('-', "_")
+}
+
+fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, name: &str, word: &str) -> bool {
     if compiler.options.connectors.iter().any(|known| known == word) {
         return true;
     }
@@ -209,7 +234,10 @@ fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, 
             return true;
         }
         let message = "connector `sqlite` needs files, which this target does not have";
-        let help = "Use `d1` or `libsql`, which speak the same SQL, or name one of them as `fallback` for this target.";
+        let help = format!(
+            "Use `d1` or `libsql`, which speak the same SQL, or name one of them as `fallback` for this target, or bind a D1 database to it as `{}`.",
+            binding_of(name)
+        );
         compiler.error(document, range, message, help);
         return false;
     }

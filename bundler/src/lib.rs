@@ -40,10 +40,13 @@ mod yaml;
 pub use diagnostic::{Diagnostic, Problem, Severity};
 
 /// What the app is built for.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// The connectors that the target has; any other is a mistake of the app.
     pub connectors: Vec<String>,
+    /// The D1 databases that are bound to the target. One with an adapter's name in capitals, `MAIN`, stands in for its `sqlite` where the target
+    /// has no files.
+    pub d1_bindings: Vec<String>,
 }
 
 /// What the bundler found.

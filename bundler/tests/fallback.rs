@@ -17,9 +17,14 @@ const APP: [(&str, &str); 3] = [
 ];
 
 fn built_for(connectors: &[&str], files: &[(&str, &str)]) -> Report {
+    built_with(&[], connectors, files)
+}
+
+fn built_with(bindings: &[&str], connectors: &[&str], files: &[(&str, &str)]) -> Report {
+    let list = |words: &[&str]| words.iter().map(ToString::to_string).collect();
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), files);
-    bundle(folder.path(), &Options { connectors: connectors.iter().map(ToString::to_string).collect() })
+    bundle(folder.path(), &Options { connectors: list(connectors), d1_bindings: list(bindings) })
 }
 
 #[test]
@@ -40,5 +45,24 @@ fn a_connector_without_a_place_here_says_what_to_do() {
     files[1].1 = "connector: sqlite\nconnection_string: x.db";
     let found = told(&built_for(&["d1", "libsql"], &files));
     assert!(found.contains("app/adapters/a.yaml:1:12+6 error: connector `sqlite` needs files, which this target does not have"), "{found}");
-    assert!(found.contains("`d1` or `libsql`"), "{found}");
+    assert!(found.contains("`d1` or `libsql`") && found.contains("bind a D1 database to it as `A`"), "{found}");
+}
+
+#[test]
+fn a_bound_database_stands_in_for_a_file_only() {
+    let connector = |bindings: &[&str], connectors: &[&str], adapter: &'static str| {
+        let mut files = APP;
+        files[1].1 = adapter;
+        let report = built_with(bindings, connectors, &files);
+        report.app.map(|mut app| app.adapters.remove(0)).map(|adapter| (adapter.connector, adapter.max_rows, adapter.options.len()))
+    };
+    const FILE: &str = "connector: sqlite\nconnection_string: x.db\noptions: { max_rows: 5, journal_mode: wal }";
+    let d1 = ("d1".to_owned(), 5, 0);
+    assert_eq!(connector(&["A"], &["d1", "libsql"], FILE), Some(d1));
+    assert_eq!(connector(&["A"], &["sqlite", "d1"], FILE).unwrap().0, "sqlite", "where there are files, the file");
+    assert_eq!(connector(&["B"], &["d1", "libsql"], FILE), None);
+    assert_eq!(connector(&["A"], &["libsql"], FILE), None);
+    let server = "connector: libsql\nconnection_string: libsql://db.example.com";
+    assert_eq!(connector(&["A"], &["d1", "libsql"], server).unwrap().0, "libsql");
+    assert_eq!(connector(&["A"], &["d1", "libsql"], APP[1].1), Some(("d1".to_owned(), 10_000, 0)), "a `fallback` says more");
 }

@@ -29,6 +29,8 @@ pub struct Group {
     pub database: Option<String>,
     /// A database on a PostgreSQL server, to be made with the group's installation.
     pub postgres: Option<Wanted>,
+    /// What a Worker is deployed with, where the app does not say it: `wrangler.toml`, put beside the app.
+    pub wrangler: Option<String>,
     /// The cases, by name.
     pub cases: Vec<Case>,
 }
@@ -178,7 +180,8 @@ fn group(folder: &Path) -> Group {
     let mut env: Vec<_> = fs::read_to_string(folder.join("env")).unwrap_or_default().lines().filter_map(variable).collect();
     let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(Wanted::new);
     env.extend(postgres.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
-    Group { name: name(folder), app, env, postgres, database: fs::read_to_string(folder.join("database.sql")).ok(), cases }
+    let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
+    Group { name: name(folder), app, env, postgres, database: text("database.sql"), wrangler: text("wrangler.toml"), cases }
 }
 
 fn case(file: &Path) -> Case {

@@ -19,7 +19,8 @@ use crate::case::{Exchange, Group, answer};
 /// Where the app has errors.
 #[must_use]
 pub fn compile(folder: &Path) -> App {
-    let options = millrace_bundler::Options { connectors: NAMES.iter().map(|name| (*name).to_owned()).collect() };
+    let connectors = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let options = millrace_bundler::Options { connectors, ..millrace_bundler::Options::default() };
     let report = millrace_bundler::bundle(folder, &options);
     let problems = millrace_bundler::render(folder, &report.diagnostics, false);
     report.app.unwrap_or_else(|| panic!("{}\n{problems}", folder.display()))

@@ -203,9 +203,13 @@ impl Drop for Worker {
 #[must_use]
 pub fn run(group: &Group) -> Vec<Vec<String>> {
     let folder = group.install();
+    if let Some(text) = &group.wrangler {
+        fs::write(folder.path().join("wrangler.toml"), text).unwrap_or_else(|error| panic!("{error}"));
+    }
     let worker = Worker::dev(&build(folder.path()), &group.env);
     if let Some(sql) = seed(group, folder.path()) {
-        worker.fill("DB", &sql);
+        // An adapter's own name, where the app names no binding.
+        worker.fill(if group.wrangler.is_some() { "MAIN" } else { "DB" }, &sql);
     }
     let run = |case: &Case| case.requests.iter().filter(|_| case.runs_on("worker")).map(|request| worker.send(request)).collect();
     group.cases.iter().map(run).collect()

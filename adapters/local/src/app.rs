@@ -19,12 +19,12 @@ pub(crate) const WORKER_CONNECTORS: &[&str] = &["d1", "libsql"];
 
 /// Compiles an app folder for this machine.
 pub(crate) fn compile(folder: &Path) -> Report {
-    compile_for(folder, connectors::NAMES)
+    compile_for(folder, connectors::NAMES, Vec::new())
 }
 
-/// Compiles an app folder for a host that has these connectors.
-pub(crate) fn compile_for(folder: &Path, connectors: &[&str]) -> Report {
-    bundle(folder, &Options { connectors: connectors.iter().map(ToString::to_string).collect() })
+/// Compiles an app folder for a host that has these connectors, and these databases of D1 bound to it.
+pub(crate) fn compile_for(folder: &Path, connectors: &[&str], d1_bindings: Vec<String>) -> Report {
+    bundle(folder, &Options { connectors: connectors.iter().map(ToString::to_string).collect(), d1_bindings })
 }
 
 /// Compiles an app folder; shows errors and warnings on standard error.

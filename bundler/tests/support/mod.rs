@@ -9,7 +9,7 @@ use millrace_bundler::{Options, Report, Severity, bundle};
 
 /// What the tests build for.
 pub(crate) fn options() -> Options {
-    Options { connectors: ["sqlite", "libsql", "d1"].map(String::from).to_vec() }
+    Options { connectors: ["sqlite", "libsql", "d1"].map(String::from).to_vec(), ..Options::default() }
 }
 
 /// The files of an app, and the text after `== expected`.

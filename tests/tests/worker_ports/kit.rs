@@ -63,7 +63,7 @@ pub(crate) fn with_kit(test: impl FnOnce(&mut Kit)) {
 /// Copies the app; `allowed` and `closed` are the ports that its scripts may fetch from.
 pub(crate) fn install(allowed: u16, closed: u16) -> tempfile::TempDir {
     let app = root().join("tests/worker/app");
-    let folder = Group { name: "ports".into(), app, env: Vec::new(), database: None, cases: Vec::new() }.install();
+    let folder = Group { name: "ports".into(), app, ..Group::default() }.install();
     let settings = folder.path().join("millrace.yaml");
     let text = fs::read_to_string(&settings).unwrap().replace("ALLOWED", &allowed.to_string()).replace("CLOSED", &closed.to_string());
     fs::write(&settings, text).unwrap();

@@ -47,6 +47,13 @@ pub(crate) fn generated(app: &App) -> String {
     text
 }
 
+/// The D1 databases that the app's own `wrangler.toml` binds. None, where it has none or is wrong, which [`check`] says.
+pub(crate) fn d1_bindings(folder: &Path) -> Vec<String> {
+    let document = of_app(folder).and_then(|file| fs::read_to_string(file).ok()?.parse::<DocumentMut>().ok());
+    let document = document.unwrap_or_default();
+    bindings(document.get("d1_databases")).into_iter().map(str::to_owned).collect()
+}
+
 /// What the app needs and its own `wrangler.toml` does not have. Nothing, where it has none.
 pub(crate) fn check(folder: &Path, app: &App) -> Vec<Diagnostic> {
     let Some(file) = of_app(folder) else { return Vec::new() };
@@ -107,6 +114,8 @@ fn diagnostic(severity: Severity, message: String, help: &str) -> Diagnostic {
 
 #[cfg(test)]
 mod tests {
+    use millrace_core::app::EnvPart;
+
     use super::*;
     use crate::commands::build::worker::compile;
 
@@ -149,6 +158,27 @@ mod tests {
         assert_eq!(found(Some(whole), "OTHER=d1:X\n").1, none);
         let broken = found(Some("name = \n"), "").1;
         assert!(broken.len() == 1 && broken[0].starts_with("Error: `wrangler.toml` is no TOML"), "{broken:?}");
+    }
+
+    #[test]
+    fn a_database_that_is_bound_under_an_adapters_name_stands_in_for_its_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let files = [
+            ("millrace.yaml", "name: shop\n"),
+            ("app/adapters/user-data.yaml", "connector: sqlite\nconnection_string: \"{{ env.FILE }}\"\n"),
+            ("app/tools/t/config.yaml", "description: x\nuse: user-data\nstatement: SELECT 1\n"),
+            (FILE, "name = \"shop\"\n[[d1_databases]]\nbinding = \"USER_DATA\"\n"),
+        ];
+        for (path, text) in files {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let report = compile(folder.path());
+        assert_eq!(report.diagnostics, [], "the file's variable is not needed, and the binding is there");
+        let adapter = report.app.unwrap().adapters.remove(0);
+        let EnvPart::Text(address) = &adapter.connection_string.0[0] else { panic!("no text") };
+        assert_eq!((adapter.connector.as_str(), address.as_str()), ("d1", "d1:USER_DATA"));
     }
 
     #[test]
