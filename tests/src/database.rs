@@ -125,7 +125,6 @@ pub fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// What becomes of a read and of a write against these answers. `settings` are those of an adapter on that server.
-#[must_use]
 pub fn outcomes(replies: &[Reply], settings: impl Fn(&Scripted) -> Connection) -> [Outcome; 2] {
     [(Access::Read, READ), (Access::Write, WRITE)].map(|(access, text)| {
         let server = Scripted::with(replies.to_vec());

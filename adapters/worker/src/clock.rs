@@ -14,7 +14,8 @@ impl Clock for WorkerClock {
     }
 
     fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {
-        // Even one of no time comes back through the platform's loop, which moves the clock. A timer's range is that of a signed 32-bit number; beyond, it would fire at once.
+        // Even one of no time comes back through the platform's loop, which moves the clock.
+        // A timer's range is that of a signed 32-bit number; beyond, it would fire at once.
         Box::pin(Delay::from(Duration::from_millis(duration_ms.min(i32::MAX as u64))))
     }
 }
