@@ -41,6 +41,20 @@ export function fields(text) {
   return headers;
 }
 
+/** A pause: the promise of its end, and its timer. */
+export function pause(ms) {
+  let timer;
+  const over = new Promise((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return [over, timer];
+}
+
+/** Takes a timer back. */
+export function endPause(timer) {
+  clearTimeout(timer);
+}
+
 /** What ends a request that nobody waits for any more. */
 export function controller() {
   return new AbortController();

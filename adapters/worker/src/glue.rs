@@ -8,6 +8,13 @@ extern "C" {
     /// Sends a request; resolves to `[status, header lines, body]`, rejects with `[phase, message]`.
     pub(crate) fn send(method: &str, url: &str, header_lines: &str, body: Uint8Array, limit: f64, controller: &JsValue) -> Promise;
 
+    /// A pause: `[promise, timer]`.
+    pub(crate) fn pause(ms: f64) -> JsValue;
+
+    /// Takes a timer back.
+    #[wasm_bindgen(js_name = endPause)]
+    pub(crate) fn end_pause(timer: &JsValue);
+
     /// An `AbortController`.
     fn controller() -> JsValue;
 
