@@ -275,7 +275,7 @@ fn collect(root: &Json, schema: &Json, pointer: &str, found: &mut Vec<Unchecked>
     let Json::Object(members) = schema else { return };
     for (keyword, value) in members {
         let place = format!("{pointer}/{}", keyword.replace('~', "~0").replace('/', "~1"));
-        let broken = keyword == "$ref" && !value.as_str().is_some_and(|reference| resolve(root, reference).is_some());
+        let broken = keyword == "$ref" && value.as_str().is_none_or(|reference| resolve(root, reference).is_none());
         if broken || !(CHECKED.contains(&keyword.as_str()) || NOTED.contains(&keyword.as_str())) {
             found.push(Unchecked { pointer: place, is_broken: broken });
             continue;

@@ -47,6 +47,7 @@ async fn answer(endpoint: &Endpoint, tool: &str, arguments: Json) -> Result<Vec<
         deadline_ms: None,
         cancel: &Cancel::new(),
         listener: None,
+        rounds: Default::default(),
     };
     let result = endpoint.pipeline().call(call).await.map_err(|fault| format!("{fault:?}"))?;
     let [ContentBlock::Text(text)] = result.content.as_slice() else { panic!("{tool}: {result:?}") };

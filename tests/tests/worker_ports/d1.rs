@@ -12,8 +12,10 @@ fn a_read_is_sent_again_and_a_write_of_unknown_outcome_is_not() {
     const WRONG: &str = "D1_ERROR: no such column: x: SQLITE_ERROR";
     const MEMORY: &str = "D1_ERROR: D1 DB's isolate exceeded its memory limit and was reset.";
     const NEW: &str = "D1_ERROR: something new";
-    // What happens to the statements; what becomes of a read and of a write, and how often each was sent.
-    let table: [(&[&str], (&str, usize), (&str, usize)); 8] = [
+    /// The code that becomes of it, and how often it was sent.
+    type Outcome = (&'static str, usize);
+    // What happens to the statements; what becomes of a read and of a write.
+    let table: [(&[&str], Outcome, Outcome); 8] = [
         (&[], ("", 1), ("", 1)),
         (&[LOST], ("", 2), ("DATABASE_ERROR", 1)),
         (&[RESET], ("", 2), ("DATABASE_ERROR", 1)),

@@ -67,7 +67,7 @@ fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &[Timing]) -> Outcom
             for block in &result.content {
                 match block {
                     ContentBlock::Text(text) => print(text)?,
-                    ContentBlock::Other(block) => print(&Json::Object(block.clone()).to_string())?,
+                    ContentBlock::Other(block) => print(Json::Object(block.clone()).to_string())?,
                 }
             }
         }

@@ -30,7 +30,7 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
         (&["build"], 2, "--target"),
         (&["build", "--target", "worker"], 1, "connector `sqlite` needs files, which this target does not have"),
         (&["check", "--target", "worker"], 1, "Use `d1` or `libsql`"),
-        (&["build", "--target", "lambda"], 2, "`--target lambda` is not supported yet"),
+        (&["build", "--target", "nowhere"], 2, "nowhere"),
         (&["call", "get-item", "id"], 2, "write `name=value`"),
         (&["call", "get-item", "id:=x"], 2, "input `id` is no JSON"),
         (&["call", "get-item", "id=1", "id=2"], 2, "given twice"),

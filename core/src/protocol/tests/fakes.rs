@@ -80,7 +80,7 @@ impl KvCache for Fake {
 impl ScriptEngine for Fake {
     fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>> {
         let answer = match invocation.export {
-            "ask" | "twice" | "sample" | "everything" => return Box::pin(async move { ask(&invocation) }),
+            "ask" | "twice" | "sample" | "everything" => return Box::pin(ask(invocation)),
             "speak" | "flood" | "stall" => return Box::pin(speak(invocation)),
             "echo" => Ok(Returned::Value(invocation.payload["inputs"].clone())),
             "request" => Ok(Returned::Value(invocation.ctx["request"].clone())),
@@ -95,7 +95,7 @@ impl ScriptEngine for Fake {
 }
 
 /// A script that asks its caller.
-fn ask(invocation: &Invocation<'_>) -> Result<Returned, ScriptFault> {
+async fn ask(invocation: Invocation<'_>) -> Result<Returned, ScriptFault> {
     let elicit = |field: &str| {
         let schema = json!({"type": "object", "properties": {field: {"type": "string"}}, "required": [field]});
         json!({"method": "elicitation/create", "params": {"message": "Who?", "requestedSchema": schema}})
