@@ -108,9 +108,9 @@ fn binary() -> PathBuf {
 /// The configuration. Schema: <https://github.com/cloudflare/workerd/blob/main/src/workerd/server/workerd.capnp>.
 fn describe(folder: &Path, variables: &[(&str, &str)]) -> String {
     let mut modules = String::new();
-    // The first one is the entry.
-    for file in ["entry.mjs", "app.bin", "runtime/index.js", "runtime/index_bg.wasm"].map(PathBuf::from).into_iter().chain(snippets(folder))
-    {
+    // The first one is the entry; an empty Worker has no other.
+    let named = ["entry.mjs", "app.bin", "runtime/index.js", "runtime/index_bg.wasm"].map(PathBuf::from);
+    for file in named.into_iter().filter(|file| folder.join(file).is_file()).chain(snippets(folder)) {
         let name = file.display();
         let kind = match file.extension().and_then(|extension| extension.to_str()) {
             Some("wasm") => "wasm",

@@ -110,7 +110,11 @@ fn the_scripts_page_does_what_it_says() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, rest).unwrap();
     });
-    assert_eq!(written.count(), 2);
+    assert_eq!(written.count(), 4);
+    for tool in ["chart", "cancel"] {
+        let config = folder.path().join("notes/app/tools").join(tool).join("config.yaml");
+        fs::write(config, "description: As the page has it.\ninputs:\n  id: { type: int }\n").unwrap();
+    }
     let output = shell(folder.path(), "millrace check notes && millrace call --app notes shipping id=1 && millrace types notes");
     assert!(output.status.success() && text(&output).contains("{\"length\":"), "{}", text(&output));
     let missing = shell(folder.path(), "millrace call --app notes shipping id=999");

@@ -1,6 +1,6 @@
 //! What a script may ask of the outside, limits held.
 
-use alloc::{boxed::Box, format, vec::Vec};
+use alloc::{borrow::Cow, boxed::Box, format, vec::Vec};
 
 use super::address::Address;
 use crate::{
@@ -28,6 +28,9 @@ const FORBIDDEN_METHODS: [&str; 3] = ["CONNECT", "TRACE", "TRACK"];
 const CLIENT_HEADERS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
 /// The target of what scripts log.
 const LOG_TARGET: &str = "millrace::script";
+
+/// A variable's value of fewer bytes is no secret; hiding `1` or `true` would only garble the log.
+const LEAST_SECRET_BYTES: usize = 8;
 
 /// The host of one script call.
 pub(super) struct Host<'a> {
@@ -58,6 +61,19 @@ impl<'a> Host<'a> {
         }
         let message = format!("`{}` redirects more than {MAX_REDIRECTS} times", address.host());
         Err(Error::new(ErrorKind::Protocol, message))
+    }
+
+    /// What a script says, without the values of the variables that it may see: a careless line gives none of them away.
+    fn without_secrets<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        let mut text = Cow::Borrowed(text);
+        for name in &self.run.pipeline.app.env {
+            let Some(value) = self.run.pipeline.ports.env.var(name) else { continue };
+            let value = value.expose().as_str();
+            if value.len() >= LEAST_SECRET_BYTES && text.contains(value) {
+                text = Cow::Owned(text.replace(value, "[secret]"));
+            }
+        }
+        text
     }
 
     /// A script gets the message of an error; the upstream's own words are for the log.
@@ -107,6 +123,7 @@ impl ScriptHost for Host<'_> {
     }
 
     fn log(&self, to: LogReader, level: LogLevel, message: &str) {
+        let message = &*self.without_secrets(message);
         if let (LogReader::Caller, Some(listener)) = (to, self.run.listener) {
             listener.log(level, message);
         }
@@ -120,6 +137,8 @@ impl ScriptHost for Host<'_> {
     }
 
     fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
+        let message = message.map(|message| self.without_secrets(message));
+        let message = message.as_deref();
         let tool = self.run.tool.name.as_str();
         tracing::debug!(target: LOG_TARGET, tool, done, total, message, "progress");
         if let Some(listener) = self.run.listener {
