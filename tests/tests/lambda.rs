@@ -13,6 +13,8 @@ mod databases;
 mod events;
 #[path = "lambda/package.rs"]
 mod package;
+#[path = "lambda/watch.rs"]
+mod watch;
 
 /// An app in a folder of its own.
 fn app(files: &[(&str, &str)]) -> tempfile::TempDir {

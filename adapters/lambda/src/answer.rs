@@ -41,8 +41,9 @@ struct Payload<'a> {
     headers: Option<BTreeMap<&'a str, String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     multi_value_headers: Option<BTreeMap<&'a str, Vec<&'a str>>>,
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    cookies: Vec<&'a str>,
+    /// Always there where it may be: `cargo lambda` asks for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cookies: Option<Vec<&'a str>>,
     body: Cow<'a, str>,
     is_base64_encoded: bool,
 }
@@ -81,7 +82,7 @@ impl Answer {
             Ok(text) => (Cow::Borrowed(text), false),
             Err(_) => (Cow::Owned(BASE64_STANDARD.encode(&self.body)), true),
         };
-        let cookies = if form == Form::V2 { self.headers.all("set-cookie").collect() } else { Vec::new() };
+        let cookies = (form == Form::V2).then(|| self.headers.all("set-cookie").collect());
         let is_lists = matches!(form, Form::V1 | Form::AlbLists);
         Payload {
             status_code: self.status,

@@ -22,6 +22,9 @@ use crate::{
 /// answer by then is answered after one of them.
 const MARGIN_MS: u64 = 200;
 
+/// Whatever is below, in milliseconds since the Unix epoch, is no time of an invocation: it was in 2001.
+const LEAST_TIME_MS: u64 = 1_000_000_000_000;
+
 /// What answers invocations. Clones share the isolates.
 #[derive(Clone)]
 pub(crate) struct Front {
@@ -55,7 +58,7 @@ impl Front {
             let answer = Answer::failure(400, -32600, "the request's body is not the base64 that its event says it is");
             return self.shaped(answer, None, form);
         }
-        let end_ms = event.context.deadline;
+        let end_ms = end_ms(event.context.deadline, now_ms());
         let left_ms = end_ms.saturating_sub(now_ms());
         let margin_ms = MARGIN_MS.min(left_ms / 20);
         let answered = self.isolates.answer(call, end_ms.saturating_sub(2 * margin_ms));
@@ -106,7 +109,23 @@ fn streamed(answer: Answer, events: Option<Events>) -> StreamResponse<Chunks> {
     StreamResponse { metadata_prelude: prelude, stream }
 }
 
+/// When an invocation ends, in milliseconds since the Unix epoch. `cargo lambda` gives a duration where Lambda gives a time.
+fn end_ms(deadline_ms: u64, now_ms: u64) -> u64 {
+    if deadline_ms < LEAST_TIME_MS { now_ms.saturating_add(deadline_ms) } else { deadline_ms }
+}
+
 fn now_ms() -> u64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::end_ms;
+
+    #[test]
+    fn a_deadline_is_a_time_or_a_duration() {
+        assert_eq!(end_ms(1_795_312_800_000, 1_795_312_700_000), 1_795_312_800_000);
+        assert_eq!(end_ms(600_000, 1_795_312_700_000), 1_795_313_300_000);
+    }
 }

@@ -1,8 +1,11 @@
-//! SQLite on Lambda: files that are packed, and files that are written.
+//! Databases on Lambda: files that are packed, files that are written, and a server that dies and comes back.
 
 use std::fs;
 
-use millrace_tests::lambda::{self, Front, Function};
+use millrace_tests::{
+    lambda::{self, Front, Function},
+    sqld::Sqld,
+};
 
 use super::{app, call};
 
@@ -31,4 +34,49 @@ fn a_packed_database_is_read_where_it_lies_and_written_in_a_copy() {
     // Another environment has a copy of its own.
     let other = Function::start(&package, &[]);
     assert!(other.send(Front::Url, &call("count", "{}")).contains("{\\\"c\\\":0}"));
+}
+
+#[test]
+fn a_thousand_invocations_outlive_their_database() {
+    let mut server = Sqld::start(None);
+    let adapter = format!("connector: libsql\nconnection_string: http://127.0.0.1:{}\noptions: {{ timeout: 2s }}\n", server.port);
+    let folder = app(&[
+        ("millrace.yaml", "name: far\n"),
+        ("app/adapters/far.yaml", &adapter),
+        ("app/tools/make/config.yaml", "description: Makes\nuse: far\nstatement: CREATE TABLE t (n INTEGER)\n"),
+        ("app/tools/fill/config.yaml", "description: Fills\nuse: far\nstatement: INSERT INTO t VALUES (7)\n"),
+        ("app/tools/read/config.yaml", "description: Reads\nuse: far\nstatement: SELECT n FROM t\n"),
+    ]);
+    let function = Function::start(&lambda::build(folder.path()), &[]);
+    let ask = |tool: &str| function.send(Front::Url, &call(tool, "{}"));
+    for tool in ["make", "fill"] {
+        let made = ask(tool);
+        assert!(made.contains("\"isError\":false"), "{made}");
+    }
+    let is_right = |answer: &str| answer.starts_with("HTTP 200\n") && answer.contains("{\\\"n\\\":7}");
+    let is_clear =
+        |answer: &str| answer.starts_with("HTTP 200\n") && answer.contains("\"isError\":true") && answer.contains("DATABASE_UNAVAILABLE");
+    for turn in 0..1000 {
+        match turn {
+            400 => server.kill(),
+            420 => server.restart(),
+            _ => {}
+        }
+        let answer = ask("read");
+        match turn {
+            400..420 => assert!(is_clear(&answer), "invocation {turn}: {answer}"),
+            // The first one may find the connection that broke.
+            _ => assert!(is_right(&answer), "invocation {turn}: {answer}"),
+        }
+    }
+    let resident_kb = resident_kb(function.pid());
+    println!("memory after a thousand invocations: {resident_kb} KB");
+    assert!(resident_kb < 64 << 10, "{resident_kb} KB");
+}
+
+/// The memory that a process has, in kilobytes.
+fn resident_kb(pid: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }

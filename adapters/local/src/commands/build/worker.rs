@@ -7,14 +7,12 @@
 //! DIR/wrangler.toml   where the app has none of its own
 //! ```
 
-use std::{
-    fs, io,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
 use millrace_bundler::{Report, Severity};
 use serde_json::json;
 
+use super::files::write;
 use crate::{
     app,
     cli::Build,
@@ -67,17 +65,6 @@ pub(crate) fn compile(folder: &Path) -> Report {
         report.diagnostics.extend(wrangler::check(folder, app));
     }
     report
-}
-
-/// Writes a file unless it has these bytes already: whoever watches the folder starts anew at every write.
-fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|found| found == bytes) {
-        return Ok(());
-    }
-    fs::create_dir_all(path.parent().unwrap_or(path))?;
-    let unfinished = PathBuf::from(format!("{}.new", path.display()));
-    fs::write(&unfinished, bytes)?;
-    fs::rename(&unfinished, path)
 }
 
 /// Makes a folder like another.
