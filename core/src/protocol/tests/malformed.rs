@@ -4,13 +4,16 @@ use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
 use serde_json::{Value as Json, json};
 
-use super::fakes::{Ask, endpoint, shop};
-use crate::protocol::Body;
+use super::{
+    fakes::{Ask, endpoint, shop},
+    rounds,
+};
+use crate::{Endpoint, protocol::Body};
 
 const REQUESTS: u32 = 4000;
 
 /// Every status and code that the matrix has.
-const MATRIX: [(u16, Option<i64>); 22] = [
+const MATRIX: [(u16, Option<i64>); 23] = [
     (200, None),
     (200, Some(-32000)),
     (200, Some(-32002)),
@@ -22,6 +25,7 @@ const MATRIX: [(u16, Option<i64>); 22] = [
     (400, Some(-32600)),
     (400, Some(-32602)),
     (400, Some(-32020)),
+    (400, Some(-32021)),
     (400, Some(-32022)),
     (401, Some(-32000)),
     (403, Some(-32600)),
@@ -199,10 +203,8 @@ fn replace_in(target: &mut Json, other: Json, numbers: &mut Numbers) {
     }
 }
 
-#[test]
-fn malformed_requests_get_an_answer_of_the_matrix() {
-    let endpoint = endpoint(shop());
-    let starts = starts();
+/// Sends spoilt requests, and gives what came of them.
+fn outcomes(endpoint: &Endpoint, starts: &[Ask]) -> BTreeSet<(u16, Option<i64>)> {
     let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
     let mut outcomes = BTreeSet::new();
     for round in 0..REQUESTS {
@@ -210,7 +212,7 @@ fn malformed_requests_get_an_answer_of_the_matrix() {
         for _ in 0..=numbers.below(3) {
             ask = spoil(ask, &mut numbers);
         }
-        let seen = ask.send(&endpoint);
+        let seen = ask.send(endpoint);
         let outcome = (seen.status, seen.code());
         // The answer to HEAD has no body, and so no code.
         let is_listed = |(status, code): &(u16, _)| *status == seen.status && (ask.0.method == "HEAD" || *code == outcome.1);
@@ -220,9 +222,22 @@ fn malformed_requests_get_an_answer_of_the_matrix() {
             "{}",
             seen.text
         );
-        assert_eq!(seen.text, ask.send(&endpoint).text, "request {round}");
+        assert_eq!(seen.text, ask.send(endpoint).text, "request {round}");
         outcomes.extend(MATRIX.contains(&outcome).then_some(outcome));
     }
+    outcomes
+}
+
+#[test]
+fn malformed_requests_get_an_answer_of_the_matrix() {
+    let outcomes = outcomes(&endpoint(shop()), &starts());
     // The generator is worth nothing where it reaches only a few of them.
     assert!(outcomes.len() >= 18, "only {outcomes:?}");
+}
+
+#[test]
+fn malformed_rounds_get_an_answer_of_the_matrix() {
+    let outcomes = outcomes(&rounds::asking(), &rounds::starts());
+    let reached = [(200, None), (200, Some(-32602)), (400, Some(-32021)), (400, Some(-32602))];
+    assert!(reached.iter().all(|outcome| outcomes.contains(outcome)), "only {outcomes:?}");
 }

@@ -1,6 +1,6 @@
 //! Calls that ask their caller: what goes out, what has to come back, and what is refused.
 
-use alloc::{string::String, vec};
+use alloc::{string::String, vec, vec::Vec};
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ use crate::{
     app::{ApiKey, Auth, EnvPart, EnvTemplate, ExpectedKey, Template, TemplatePart},
 };
 
-fn asking() -> Endpoint {
+pub(super) fn asking() -> Endpoint {
     let mut app = empty_app();
     app.tools = ["ask", "echo", "everything", "sample", "twice"].into_iter().map(|name| tool(name, name)).collect();
     let mut confirmed = tool("confirmed", "echo");
@@ -49,6 +49,16 @@ fn state_of(seen: &Seen) -> String {
 
 fn accept(name: &str) -> Json {
     json!({"action": "accept", "content": {"name": name}})
+}
+
+/// Calls that ask, before and after an answer, and by a caller who cannot be asked.
+pub(super) fn starts() -> Vec<Ask> {
+    let state = state_of(&send(&call("twice", all(), json!({}))));
+    let answered = json!({"requestState": state, "inputResponses": {"first": accept("Ada")}});
+    let tools = ["ask", "confirmed", "everything", "locked", "sample"];
+    let first = tools.iter().map(|tool| call(tool, all(), json!({})));
+    let unable = tools.iter().map(|tool| call(tool, json!({}), json!({})));
+    first.chain(unable).chain([call("twice", all(), answered.clone()), call("ask", all(), answered)]).collect()
 }
 
 #[test]
