@@ -19,6 +19,7 @@ use crate::{
 
 mod front;
 mod runtime_api;
+pub mod watch;
 
 pub use front::Front;
 pub use runtime_api::{Invocation, Outcome, RuntimeApi};

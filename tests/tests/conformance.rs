@@ -5,12 +5,17 @@
 
 use std::{
     fs,
-    net::TcpListener,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::{Command, Output},
 };
 
-use millrace_tests::{Group, case::root, local::Host, worker};
+use millrace_tests::{
+    Group,
+    case::root,
+    lambda::{self, watch::Watch},
+    local::Host,
+    worker,
+};
 
 /// The revisions; how many scenarios the suite runs for each, those that it does not score included; how many of them fail wherever there are no
 /// sessions. Scored are 37 and 30.
@@ -67,13 +72,27 @@ fn conformance_of_the_local_host() {
 fn conformance_of_the_worker() {
     let group = fixtures();
     let folder = group.install();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    // The suite acts as a page of the server itself. Locally that is let in; a Worker knows only what the app lists.
-    let root = folder.path().join("millrace.yaml");
-    let listed = format!("{}server: {{ cors: {{ origins: [\"http://127.0.0.1:{port}\"] }} }}\n", fs::read_to_string(&root).unwrap());
-    fs::write(&root, listed).unwrap();
+    let port = Watch::free_port();
+    list_origin(folder.path(), port);
     let worker = worker::Worker::dev_at(&worker::build(folder.path()), &group.env, port);
     check("worker", worker.port);
+}
+
+#[test]
+fn conformance_of_lambda() {
+    let group = fixtures();
+    let folder = group.install();
+    let port = Watch::free_port();
+    list_origin(folder.path(), port);
+    let function = Watch::start(&lambda::build_with(folder.path(), &group.env), &group.env, port);
+    check("Lambda", function.port);
+}
+
+/// The suite acts as a page of the server itself. Locally that is let in; other hosts know only what the app lists.
+fn list_origin(folder: &Path, port: u16) {
+    let root = folder.join("millrace.yaml");
+    let listed = format!("{}server: {{ cors: {{ origins: [\"http://127.0.0.1:{port}\"] }} }}\n", fs::read_to_string(&root).unwrap());
+    fs::write(&root, listed).unwrap();
 }
 
 #[test]
