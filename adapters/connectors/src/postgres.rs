@@ -20,7 +20,7 @@
 //!
 //! A number or a truth value has the type that PostgreSQL gives to the same when it is written out in the statement: `integer`, `bigint` or
 //! `numeric`, and `boolean`. Everything else is what a literal in quotes would be: its type comes from its place, and without one it is
-//! text. `Array` becomes an array literal, `Bytes` a `bytea`. See [`bind`] and [`cell`] for both directions.
+//! text. `Array` becomes an array literal, `Bytes` a `bytea`. The modules `bind` and `cell` have both directions.
 //!
 //! # Time
 //!
