@@ -211,11 +211,11 @@ fn heads_are_bounded_and_malformed_requests_end_nothing_else() {
 
 #[test]
 fn slow_clients_are_let_go() {
-    let limits = Limits { head_timeout: Duration::from_millis(50), body_timeout: Duration::from_millis(50), ..Limits::default() };
-    let server = start(1, limits);
+    let server = start(1, Limits { head_timeout: Duration::from_millis(50), ..Limits::default() });
     let mut slow_head = server.connect();
     slow_head.write_all(b"GET / HTTP/1.1\r\nHos").unwrap();
     assert_eq!(rest(&mut slow_head), "");
+    let server = start(1, Limits { body_timeout: Duration::from_millis(50), ..Limits::default() });
     let mut slow_body = server.connect();
     slow_body.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nabc").unwrap();
     assert_eq!(answer(&mut slow_body).0, 408);

@@ -33,7 +33,7 @@ fn a_connection_is_used_again_and_replaced_when_it_broke() {
     assert_ne!(backend(&database), first);
 
     server.kill();
-    let gone = database.run_with(&Query { deadline_ms: 500, ..query("INSERT INTO t VALUES (2)") }).unwrap_err();
+    let gone = database.error("INSERT INTO t VALUES (2)");
     assert_eq!(gone.kind, Unavailable, "{gone:?}");
     assert!(gone.message.starts_with("no connection to `127.0.0.1:"), "{gone:?}");
     assert_eq!(database.ping().unwrap_err().kind, Unavailable);
@@ -144,7 +144,7 @@ fn a_server_without_a_free_connection_is_asked_again() {
         other.ping().unwrap();
     }
     let database = server.open();
-    let full = database.run_with(&Query { deadline_ms: 500, ..query("SELECT 1") }).unwrap_err();
+    let full = database.error("SELECT 1");
     assert_eq!((full.kind, full.message), (Busy, format!("PostgreSQL at `127.0.0.1:{}` has no connection left", server.port)));
     others.pop();
     assert_eq!(database.rows("SELECT 1"), [[Value::I64(1)]]);

@@ -51,8 +51,8 @@ fn nothing_of_a_call_is_left_for_the_next() {
     writer.run("CREATE TABLE t (v int)", &[]).unwrap();
     assert_eq!(reader.error("INSERT INTO t VALUES (1)").kind, Denied);
     assert_eq!(writer.run("INSERT INTO t VALUES (1)", &[]).unwrap().affected, 1, "the connection of the reader may write again");
-    let late = Query { access: Access::Read, deadline_ms: 300, ..query("SELECT pg_sleep(600)") };
+    let late = Query { access: Access::Read, deadline_ms: 2_000, ..query("SELECT pg_sleep(600)") };
     assert_eq!(writer.run_with(&late).unwrap_err().kind, TimedOut);
     assert_eq!(writer.rows("SELECT current_setting('statement_timeout')").len(), 1);
-    assert_eq!(writer.run("SELECT pg_sleep(0.4)", &[]).unwrap().rows.len(), 1, "the deadline of the other is gone");
+    assert_eq!(writer.run("SELECT pg_sleep(2.2)", &[]).unwrap().rows.len(), 1, "the deadline of the other is gone");
 }

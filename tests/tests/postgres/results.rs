@@ -164,7 +164,7 @@ fn a_statement_ends_at_its_deadline_on_the_server_too() {
     let database = server.open();
     database.ping().unwrap();
     for access in [Access::Read, Access::Write] {
-        let late = database.run_with(&Query { access, deadline_ms: 400, ..query(ENDLESS) }).unwrap_err();
+        let late = database.run_with(&Query { access, deadline_ms: 2_000, ..query(ENDLESS) }).unwrap_err();
         assert_eq!((late.kind, late.message.as_str()), (TimedOut, "the statement ran past its deadline"));
     }
     let past = database.run_with(&Query { deadline_ms: 0, ..query("CREATE TABLE t (v int)") }).unwrap_err();
@@ -179,27 +179,31 @@ fn a_statement_ends_at_its_deadline_on_the_server_too() {
 }
 
 #[test]
-fn a_lock_is_waited_for_until_the_deadline_and_a_deadlock_is_tried_again() {
+fn a_lock_is_waited_for() {
     let server = Postgres::start(&[]);
     let database = server.open();
     database.run("CREATE TABLE t (v int)", &[]).unwrap();
     let impatient = Database::open(server.connection(&[("options", "-c lock_timeout=50ms")]));
     let url = server.url("postgres");
-    let (held, is_held) = std::sync::mpsc::channel();
-    let holder = std::thread::spawn(move || {
-        held.send(()).unwrap();
-        millrace_tests::postgres::psql(&url, "BEGIN; LOCK TABLE t; SELECT pg_sleep(3); COMMIT;");
-    });
-    is_held.recv().unwrap();
-    while database.rows("SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND granted AND relation = 't'::regclass")
-        == [[Value::I64(0)]]
-    {
+    let held = "\\set ON_ERROR_STOP 0\nBEGIN; LOCK TABLE t; SELECT pg_sleep(600);\nCOMMIT;";
+    let holder = std::thread::spawn(move || millrace_tests::postgres::psql(&url, held));
+    let asleep = "SELECT pid FROM pg_stat_activity WHERE wait_event = 'PgSleep'";
+    while database.rows(asleep).is_empty() {
         std::thread::yield_now();
     }
-    impatient.ping().unwrap();
-    let locked = impatient.run_with(&Query { deadline_ms: 300, ..query("INSERT INTO t VALUES (1)") }).unwrap_err();
+    let locked = impatient.error("INSERT INTO t VALUES (1)");
     assert_eq!((locked.kind, locked.message.as_str()), (Busy, "what the statement needs is locked by another connection"));
+    let connection = server.connection(&[]);
+    // Gives the lock back once the next statement waits for it.
+    let releaser = std::thread::spawn(move || {
+        let database = Database::open(connection);
+        while database.rows("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT%'").is_empty() {
+            std::thread::yield_now();
+        }
+        drop(database.rows(&format!("SELECT pg_cancel_backend(pid) FROM ({asleep}) AS sleeper")));
+    });
     assert_eq!(database.run("INSERT INTO t VALUES (2)", &[]).unwrap().affected, 1, "the lock is given back in time");
+    releaser.join().unwrap();
     holder.join().unwrap();
     assert_eq!(database.rows("SELECT v FROM t"), [[Value::I64(2)]]);
 }
