@@ -2,6 +2,13 @@
 
 use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
 
+use core::cell::RefCell;
+
+use proptest::{
+    collection::vec,
+    prelude::{ProptestConfig, TestCaseError, any},
+    test_runner::{RngAlgorithm, TestRng, TestRunner},
+};
 use serde_json::{Value as Json, json};
 
 use super::{
@@ -10,6 +17,7 @@ use super::{
 };
 use crate::{Endpoint, protocol::Body};
 
+/// How many requests at least; `PROPTEST_CASES` says how many more.
 const REQUESTS: u32 = 4000;
 
 /// Every status and code that the matrix has.
@@ -39,15 +47,12 @@ const MATRIX: [(u16, Option<i64>); 23] = [
     (503, None),
 ];
 
-/// Numbers that look random and are the same in every run (xorshift64).
-struct Numbers(u64);
+/// What proptest chose for one spoilt place, used up from the front; afterwards the first of everything.
+struct Numbers(alloc::vec::IntoIter<u16>);
 
 impl Numbers {
     fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        usize::try_from(self.0 % end as u64).unwrap()
+        usize::from(self.0.next().unwrap_or(0)) % end
     }
 
     fn pick<'a, T: ?Sized>(&mut self, of: &[&'a T]) -> &'a T {
@@ -205,27 +210,47 @@ fn replace_in(target: &mut Json, other: Json, numbers: &mut Numbers) {
 
 /// Sends spoilt requests, and gives what came of them.
 fn outcomes(endpoint: &Endpoint, starts: &[Ask]) -> BTreeSet<(u16, Option<i64>)> {
-    let mut numbers = Numbers(0x9e37_79b9_7f4a_7c15);
-    let mut outcomes = BTreeSet::new();
-    for round in 0..REQUESTS {
-        let mut ask = starts[numbers.below(starts.len())].clone();
-        for _ in 0..=numbers.below(3) {
-            ask = spoil(ask, &mut numbers);
-        }
-        let seen = ask.send(endpoint);
-        let outcome = (seen.status, seen.code());
-        // The answer to HEAD has no body, and so no code.
-        let is_listed = |(status, code): &(u16, _)| *status == seen.status && (ask.0.method == "HEAD" || *code == outcome.1);
-        assert!(MATRIX.iter().any(is_listed), "request {round}: {outcome:?}: {}", seen.text);
-        assert!(
-            seen.status != 200 || seen.text.contains("jsonrpc") || seen.text.contains("status") || ask.0.method == "HEAD",
-            "{}",
-            seen.text
-        );
-        assert_eq!(seen.text, ask.send(endpoint).text, "request {round}");
-        outcomes.extend(MATRIX.contains(&outcome).then_some(outcome));
+    let cases = ProptestConfig::default().cases.max(REQUESTS);
+    let config = ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() };
+    // The same requests in every run: what fails in CI fails here.
+    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let outcomes = RefCell::new(BTreeSet::new());
+    let spoilt = (0..starts.len(), vec(vec(any::<u16>(), 24), 1..4));
+    let run = runner.run(&spoilt, |(start, places)| {
+        let ask = places.into_iter().fold(starts[start].clone(), |ask, choices| spoil(ask, &mut Numbers(choices.into_iter())));
+        let outcome = look(endpoint, &ask).map_err(|problem| TestCaseError::fail(format!("{problem}\n{}", shown(&ask))))?;
+        outcomes.borrow_mut().extend(MATRIX.contains(&outcome).then_some(outcome));
+        Ok(())
+    });
+    run.unwrap_or_else(|problem| panic!("{problem}"));
+    outcomes.into_inner()
+}
+
+fn shown(ask: &Ask) -> String {
+    let headers: Vec<_> = ask.0.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    let body = match &ask.0.body {
+        Body::Whole(body) => String::from_utf8_lossy(body).into_owned(),
+        _ => String::from("(not whole)"),
+    };
+    format!("{} {}\n{}\n\n{body}", ask.0.method, ask.0.path, headers.join("\n"))
+}
+
+/// Sends a request twice: it gets an answer of the matrix, and the same one again.
+fn look(endpoint: &Endpoint, ask: &Ask) -> Result<(u16, Option<i64>), String> {
+    let seen = ask.send(endpoint);
+    let outcome = (seen.status, seen.code());
+    // The answer to HEAD has no body, and so no code.
+    let is_head = ask.0.method == "HEAD";
+    if !MATRIX.iter().any(|(status, code)| *status == outcome.0 && (is_head || *code == outcome.1)) {
+        return Err(format!("{outcome:?} is not of the matrix: {}", seen.text));
     }
-    outcomes
+    if seen.status == 200 && !is_head && !seen.text.contains("jsonrpc") && !seen.text.contains("status") {
+        return Err(format!("no answer of JSON-RPC: {}", seen.text));
+    }
+    if seen.text != ask.send(endpoint).text {
+        return Err(format!("not the same answer twice: {}", seen.text));
+    }
+    Ok(outcome)
 }
 
 #[test]
