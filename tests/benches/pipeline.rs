@@ -1,17 +1,41 @@
-//! The core alone: parse, thirteen stages, serialize a ten-row result. No connector, no script, no HTTP.
+//! The core alone: no connector, no script, no HTTP.
+//!
+//! A `tools/call` is parsed, runs through thirteen stages, and its result of ten rows is serialized. A `tools/list` of a thousand tools
+//! stands beside what nobody can do without: allocating a body of that size and writing its bytes.
+
+use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
-use millrace_tests::bare::{endpoint, now, request};
+use millrace_core::{Endpoint, protocol::Request};
+use millrace_tests::bare::{endpoint, endpoint_with_tools, list_request, now, request};
+
+const TOOLS: usize = 1000;
+
+fn body(endpoint: &Endpoint, request: &Request) -> Vec<u8> {
+    let response = now(endpoint.handle(request.clone()));
+    assert_eq!(response.status, 200);
+    now(response.body.collect())
+}
 
 fn pipeline(criterion: &mut Criterion) {
     let endpoint = endpoint();
     let request = request();
-    let response = now(endpoint.handle(request.clone()));
-    assert_eq!(response.status, 200);
-    let body = now(response.body.collect());
+    let body = body(&endpoint, &request);
     assert!(body.len() > 900, "ten rows: {}", String::from_utf8_lossy(&body));
     criterion.bench_function("tools/call, ten rows, core only", |bencher| bencher.iter(|| now(endpoint.handle(request.clone()))));
 }
 
-criterion_group!(benches, pipeline);
+fn lists(criterion: &mut Criterion) {
+    let endpoint = endpoint_with_tools(TOOLS);
+    let request = list_request();
+    let bytes = body(&endpoint, &request);
+    let names = String::from_utf8_lossy(&bytes).matches("\"name\":\"get-user-").count();
+    assert_eq!(names, TOOLS, "all on one page");
+    let mut group = criterion.benchmark_group(format!("tools/list, {TOOLS} tools, {} bytes", bytes.len()));
+    group.bench_function("writing the bytes", |bencher| bencher.iter(|| black_box(&bytes).clone()));
+    group.bench_function("core only", |bencher| bencher.iter(|| body(&endpoint, &request)));
+    group.finish();
+}
+
+criterion_group!(benches, pipeline, lists);
 criterion_main!(benches);

@@ -1,9 +1,10 @@
 //! The core with ports that do nothing but answer: what benchmarks measure, with no connector, script or HTTP in it.
 
-use std::rc::Rc;
+use std::{fs, rc::Rc};
 
 use millrace_core::{
     Endpoint, Error, ErrorKind, Result,
+    app::App,
     cancel::Cancel,
     headers::Headers,
     ports::{
@@ -89,6 +90,32 @@ impl Connector for TenRows {
 /// The sample app on ports that only answer.
 #[must_use]
 pub fn endpoint() -> Endpoint {
+    of(compile(&root()))
+}
+
+/// An app of so many tools, each as large as the sample app's `get-user`, on ports that only answer.
+///
+/// # Panics
+/// Where the app cannot be written or does not compile.
+#[must_use]
+pub fn endpoint_with_tools(count: usize) -> Endpoint {
+    let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    let write = |path: &str, text: &str| {
+        let file = folder.path().join(path);
+        let parent = file.parent().unwrap_or_else(|| panic!("{path}"));
+        fs::create_dir_all(parent).and_then(|()| fs::write(&file, text)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    };
+    write("app/adapters/main.yaml", "connector: libsql\nconnection_string: http://127.0.0.1:1\n");
+    for tool in 0..count {
+        let config = format!(
+            "description: Read user {tool} by id.\nuse: main\nstatement: SELECT id, name FROM users WHERE id = {{{{ inputs.id }}}}\nread_only: true\ninputs:\n  id: {{ type: int, description: The user's id., minimum: 1 }}\n"
+        );
+        write(&format!("app/tools/get-user-{tool}/config.yaml"), &config);
+    }
+    of(compile(folder.path()))
+}
+
+fn of(app: App) -> Endpoint {
     let row = |id: i64| {
         let text = |text: &str| Value::Text(text.to_owned());
         vec![Value::I64(id), text("Alan Allen"), text("user42@example.com"), text("Lisbon"), text("2024-02-12")]
@@ -105,12 +132,22 @@ pub fn endpoint() -> Endpoint {
         env: Rc::new(Nothing),
         wait_until: Rc::new(Nothing),
     };
-    Endpoint::new(compile(&root()), ports)
+    Endpoint::new(app, ports)
 }
 
 /// One `tools/call` of `get-user`, as a client of 2025-06-18 sends it.
 #[must_use]
 pub fn request() -> Request {
+    post(br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get-user","arguments":{"id":42}}}"#)
+}
+
+/// One `tools/list`, as a client of 2025-06-18 sends it.
+#[must_use]
+pub fn list_request() -> Request {
+    post(br#"{"jsonrpc":"2.0","id":1,"method":"tools/list"}"#)
+}
+
+fn post(body: &[u8]) -> Request {
     let mut headers = Headers::new();
     for (name, value) in [
         ("host", "127.0.0.1:8080"),
@@ -121,7 +158,6 @@ pub fn request() -> Request {
     ] {
         headers.append(name, value);
     }
-    let body = br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get-user","arguments":{"id":42}}}"#;
     Request {
         method: "POST".to_owned(),
         path: "/mcp".to_owned(),
