@@ -15,6 +15,7 @@ use serde_json::Value;
 use crate::{
     case::{Case, Exchange, Group, root},
     local::binary,
+    process::tool,
 };
 
 mod front;
@@ -37,6 +38,16 @@ pub fn installed(name: &str) -> PathBuf {
     let file = tools.join("lambda/bin").join(name);
     assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
     file
+}
+
+/// Whether `scripts/setup` could add the target of Lambda's other processor.
+///
+/// # Panics
+/// Where it did not try.
+#[must_use]
+pub fn arm64_is_there() -> bool {
+    let file = tool("arm64");
+    fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())).trim() == "rustup"
 }
 
 /// Builds an app for Lambda into its folder `dist`; gives that folder.
