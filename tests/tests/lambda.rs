@@ -15,6 +15,8 @@ mod databases;
 mod events;
 #[path = "lambda/package.rs"]
 mod package;
+#[path = "lambda/page.rs"]
+mod page;
 #[path = "lambda/streams.rs"]
 mod streams;
 #[path = "lambda/traces.rs"]

@@ -67,6 +67,41 @@ fn the_binary_starts_on_amazon_linux_2023_and_is_small() {
 }
 
 #[test]
+fn the_binary_is_made_for_arm64_too() {
+    if !lambda::arm64_is_there() {
+        println!("NOT TESTED: rustup cannot fetch aarch64-unknown-linux-gnu");
+        return;
+    }
+    let folder = app(&[
+        ("millrace.yaml", "name: greeter\n"),
+        ("app/tools/greet/config.yaml", "description: Greets\nhandler: ./handler.ts\n"),
+        ("app/tools/greet/handler.ts", "export default () => 1;\n"),
+    ]);
+    // Optimised it takes minutes, and shows nothing more.
+    let built = Command::new(binary())
+        .args(["build", ".", "--target", "lambda", "--arch", "arm64", "--json"])
+        .current_dir(folder.path())
+        .env("MILLRACE_LAMBDA_PROFILE", "dev")
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", said(&built));
+    let told: serde_json::Value = serde_json::from_slice(&built.stdout).unwrap();
+    assert_eq!(told["arch"], "arm64");
+    let bytes = fs::read(folder.path().join("dist/bootstrap")).unwrap();
+    // ELF, 64 bits, least byte first, an executable or a position-independent one, for the machine EM_AARCH64.
+    assert_eq!((&bytes[..6], &bytes[18..20]), (&b"\x7fELF\x02\x01"[..], &183_u16.to_le_bytes()[..]));
+    assert!(bytes[16..18] == [2, 0] || bytes[16..18] == [3, 0], "{:?}", &bytes[16..18]);
+    let texts: Vec<&str> = bytes.split(|byte| *byte == 0).filter_map(|text| str::from_utf8(text).ok()).collect();
+    assert!(texts.contains(&"/lib/ld-linux-aarch64.so.1"), "it asks for another loader");
+    let versions = texts.iter().filter_map(|text| {
+        let (major, minor) = text.strip_prefix("GLIBC_")?.split_once('.')?;
+        Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?))
+    });
+    let newest: (u32, u32) = versions.max().unwrap();
+    assert!(newest <= GLIBC, "the binary needs glibc {newest:?}");
+}
+
+#[test]
 fn one_binary_serves_two_apps() {
     let greeting = |text: &str| {
         let handler = format!("export default () => '{text}';\n");
