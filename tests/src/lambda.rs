@@ -41,8 +41,19 @@ pub fn installed(name: &str) -> PathBuf {
     file
 }
 
-/// Whether `scripts/setup` could add the target of Lambda's other processor. Where it could not, says past the test's own output that `what` is not
-/// tested: a test that passes shows none.
+/// What runs programs for Lambda's other processor here, and the folder of their C library. Where `scripts/setup` could not install it, says so past the
+/// test's own output: a test that passes shows none.
+#[must_use]
+pub fn arm64_emulator() -> Option<(PathBuf, PathBuf)> {
+    let (emulator, libraries) = (PathBuf::from("/usr/bin/qemu-aarch64-static"), PathBuf::from("/usr/aarch64-linux-gnu"));
+    if emulator.exists() && libraries.join("lib/ld-linux-aarch64.so.1").exists() {
+        return Some((emulator, libraries));
+    }
+    not_tested("the binary for arm64 is made and not run, because there is no qemu-aarch64-static and libc6-arm64-cross");
+    None
+}
+
+/// Whether `scripts/setup` could add the target of Lambda's other processor. Where it could not, says so of `what`, as [`arm64_emulator`] does.
 ///
 /// # Panics
 /// Where it did not try.
@@ -51,10 +62,13 @@ pub fn arm64_is_there(what: &str) -> bool {
     let file = tool("arm64");
     let is_there = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())).trim() == "rustup";
     if !is_there {
-        let said = writeln!(io::stderr(), "NOT TESTED, because rustup cannot fetch aarch64-unknown-linux-gnu: {what}");
-        said.unwrap_or_else(|error| panic!("{error}"));
+        not_tested(&format!("{what}, because rustup cannot fetch aarch64-unknown-linux-gnu"));
     }
     is_there
+}
+
+fn not_tested(what: &str) {
+    writeln!(io::stderr(), "NOT TESTED: {what}").unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Builds an app for Lambda into its folder `dist`; gives that folder.

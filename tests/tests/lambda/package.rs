@@ -2,8 +2,10 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Command, Output},
+    time::Duration,
 };
 
 use millrace_tests::{
@@ -73,8 +75,14 @@ fn the_binary_is_made_for_arm64_too() {
     }
     let folder = app(&[
         ("millrace.yaml", "name: greeter\n"),
-        ("app/tools/greet/config.yaml", "description: Greets\nhandler: ./handler.ts\n"),
-        ("app/tools/greet/handler.ts", "export default () => 1;\n"),
+        (
+            "app/adapters/own.yaml",
+            "connector: sqlite\nconnection_string: own.db\noptions: { seed: ./own.sql, read_only: true, timeout: 60s }\n",
+        ),
+        ("app/adapters/own.sql", "CREATE TABLE n (t TEXT); INSERT INTO n VALUES ('from the file');"),
+        ("app/tools/read/config.yaml", "description: Reads\nuse: own\nstatement: SELECT t FROM n\nlimits: { timeout: 60s }\n"),
+        ("app/tools/greet/config.yaml", "description: Greets\nhandler: ./handler.ts\nlimits: { timeout: 60s }\n"),
+        ("app/tools/greet/handler.ts", "export default () => 'by a script';\n"),
     ]);
     // Optimised it takes minutes, and shows nothing more.
     let built = Command::new(binary())
@@ -98,6 +106,21 @@ fn the_binary_is_made_for_arm64_too() {
     });
     let newest: (u32, u32) = versions.max().unwrap();
     assert!(newest <= GLIBC, "the binary needs glibc {newest:?}");
+
+    // It answers, where there is something to run it on.
+    let Some((emulator, libraries)) = lambda::arm64_emulator() else { return };
+    let package = folder.path().join("dist");
+    let (binary, script) = (package.join("bootstrap.arm64"), package.join("bootstrap"));
+    fs::rename(&script, &binary).unwrap();
+    let command = format!("#!/bin/sh\nexec {} -L {} {}\n", emulator.display(), libraries.display(), binary.display());
+    fs::write(&script, command).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let function = Function::start(&package, &[]);
+    for (tool, expected) in [("read", "from the file"), ("greet", "by a script")] {
+        let request = call(tool, "{}");
+        let answer = Front::Url.answer(&request, function.invoke_within(&Front::Url.event(&request), Duration::from_secs(120)));
+        assert!(answer.contains(expected), "{answer}");
+    }
 }
 
 #[test]
