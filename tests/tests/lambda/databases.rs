@@ -130,6 +130,52 @@ fn every_invocation_is_answered_while_postgres_dies_and_returns() {
     (201..300).for_each(|turn| check(turn, &is_right));
 }
 
+#[test]
+fn a_postgres_that_lets_nobody_in_fails_calls_and_no_invocation() {
+    let server = Postgres::start(&["max_connections = 6", "superuser_reserved_connections = 0"]);
+    server.create("shop", "CREATE TABLE t (n bigint);\nINSERT INTO t VALUES (7);\n");
+    let folder = app(&[
+        ("millrace.yaml", "name: far\nenv: [DATABASE_URL]\n"),
+        ("app/adapters/far.yaml", "connector: postgres\nconnection_string: \"{{ env.DATABASE_URL }}\"\noptions: { timeout: 60s }\n"),
+        ("app/tools/read/config.yaml", "description: Reads\nuse: far\nstatement: SELECT n FROM t\n"),
+    ]);
+    let package = lambda::build(folder.path());
+    let started = |url: String| Function::start(&package, &[("DATABASE_URL".to_owned(), url)]);
+    let ask = |function: &Function| {
+        let answer = function.send(Front::Url, &call("read", "{}"));
+        assert!(answer.starts_with("HTTP 200\n") && !answer.contains("hunter2"), "{answer}");
+        answer
+    };
+    let fails = |answer: &str, why: &str| answer.contains("\"isError\":true") && answer.contains(why);
+    let wrong = started(format!("postgres://postgres:hunter2@127.0.0.1:{}/shop", server.port));
+    for turn in 0..5 {
+        let answer = ask(&wrong);
+        assert!(fails(&answer, "does not accept the password"), "invocation {turn}: {answer}");
+    }
+    // All seats are taken, and one is given back.
+    let function = started(server.url("shop"));
+    let mut taken: Vec<_> = (0..6)
+        .map(|_| {
+            let database = server.open();
+            assert_eq!(database.rows("SELECT 1").len(), 1);
+            database
+        })
+        .collect();
+    let answer = ask(&function);
+    assert!(fails(&answer, "has no connection left"), "{answer}");
+    taken.pop();
+    let begun = Instant::now();
+    loop {
+        let answer = ask(&function);
+        if answer.contains("{\\\"n\\\":7}") {
+            break;
+        }
+        // The server takes a moment to see that somebody went.
+        assert!(fails(&answer, "has no connection left") && begun.elapsed() < PATIENCE, "{answer}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
 /// The memory that a process has, in kilobytes.
 fn resident_kb(pid: u32) -> u64 {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
