@@ -188,7 +188,7 @@ def prepare():
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__)
-    arguments.add_argument("--starts", type=int, default=15, help="cold starts of each")
+    arguments.add_argument("--starts", type=int, default=20, help="cold starts of each")
     arguments.add_argument("--calls", type=int, default=1000, help="calls of the warm run")
     options = arguments.parse_args()
     if not os.environ.get("KEEP"):
