@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    io::{self, Write as _},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{OnceLock, mpsc},
@@ -15,6 +16,7 @@ use serde_json::Value;
 use crate::{
     case::{Case, Exchange, Group, root},
     local::binary,
+    process::tool,
 };
 
 mod front;
@@ -37,6 +39,36 @@ pub fn installed(name: &str) -> PathBuf {
     let file = tools.join("lambda/bin").join(name);
     assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
     file
+}
+
+/// What runs programs for Lambda's other processor here, and the folder of their C library. Where `scripts/setup` could not install it, says so past the
+/// test's own output: a test that passes shows none.
+#[must_use]
+pub fn arm64_emulator() -> Option<(PathBuf, PathBuf)> {
+    let (emulator, libraries) = (PathBuf::from("/usr/bin/qemu-aarch64-static"), PathBuf::from("/usr/aarch64-linux-gnu"));
+    if emulator.exists() && libraries.join("lib/ld-linux-aarch64.so.1").exists() {
+        return Some((emulator, libraries));
+    }
+    not_tested("the binary for arm64 is made and not run, because there is no qemu-aarch64-static and libc6-arm64-cross");
+    None
+}
+
+/// Whether `scripts/setup` could add the target of Lambda's other processor. Where it could not, says so of `what`, as [`arm64_emulator`] does.
+///
+/// # Panics
+/// Where it did not try.
+#[must_use]
+pub fn arm64_is_there(what: &str) -> bool {
+    let file = tool("arm64");
+    let is_there = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{}: {error}", file.display())).trim() == "rustup";
+    if !is_there {
+        not_tested(&format!("{what}, because rustup cannot fetch aarch64-unknown-linux-gnu"));
+    }
+    is_there
+}
+
+fn not_tested(what: &str) {
+    writeln!(io::stderr(), "NOT TESTED: {what}").unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Builds an app for Lambda into its folder `dist`; gives that folder.

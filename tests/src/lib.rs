@@ -10,9 +10,11 @@
 
 pub mod bare;
 pub mod case;
+pub mod collector;
 pub mod d1_api;
 pub mod database;
 pub mod direct;
+pub mod docs;
 pub mod dynalite;
 pub mod failures;
 pub mod lambda;

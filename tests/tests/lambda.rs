@@ -7,12 +7,20 @@ use millrace_tests::{
     lambda::{self, Front},
 };
 
+#[path = "lambda/caches.rs"]
+mod caches;
 #[path = "lambda/databases.rs"]
 mod databases;
 #[path = "lambda/events.rs"]
 mod events;
 #[path = "lambda/package.rs"]
 mod package;
+#[path = "lambda/page.rs"]
+mod page;
+#[path = "lambda/streams.rs"]
+mod streams;
+#[path = "lambda/traces.rs"]
+mod traces;
 #[path = "lambda/watch.rs"]
 mod watch;
 

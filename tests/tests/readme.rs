@@ -1,38 +1,13 @@
 //! Every command and snippet of the README, run as a new user would, in an empty folder.
 
-use std::{
-    fs,
-    path::Path,
-    process::{Command, Output},
-};
+use std::{fs, process::Command};
 
 use millrace_tests::{
     case::root,
+    docs::{blocks, shell, text},
     groups,
     local::{Host, binary},
 };
-
-/// A fenced block: what stands behind the fence, and the text.
-fn blocks(text: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut lines = text.lines();
-    while let Some(line) = lines.next() {
-        if let Some(kind) = line.strip_prefix("```").filter(|kind| !kind.is_empty()) {
-            let body: Vec<&str> = lines.by_ref().take_while(|line| *line != "```").collect();
-            found.push((kind.to_owned(), body.join("\n") + "\n"));
-        }
-    }
-    found
-}
-
-fn shell(folder: &Path, script: &str) -> Output {
-    let path = format!("{}:{}", binary().parent().unwrap().display(), std::env::var("PATH").unwrap_or_default());
-    Command::new("sh").args(["-euc", script]).current_dir(folder).env("PATH", path).output().unwrap()
-}
-
-fn text(output: &Output) -> String {
-    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
-}
 
 #[test]
 fn the_readme_does_what_it_says() {

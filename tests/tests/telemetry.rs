@@ -11,11 +11,11 @@ use std::{
 use millrace_core::Json;
 use millrace_tests::{
     Group,
-    case::{Exchange, root},
+    case::Exchange,
+    collector::Collector,
     direct::compile,
     groups,
     local::{Host, binary},
-    process::{Process, tool},
     scripted::{Reply, Scripted},
 };
 
@@ -23,59 +23,6 @@ use millrace_tests::{
 const PATIENCE: Duration = Duration::from_secs(60);
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 const STAGES: [&str; 7] = ["resolve", "authenticate", "map_input", "validate", "execute", "map_output", "serialize"];
-
-/// A collector and what it has received.
-struct Collector {
-    process: Process,
-    folder: tempfile::TempDir,
-}
-
-impl Collector {
-    fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let (python, script) = (tool("venv/bin/python"), root().join("tests/servers/otlp_receiver.py"));
-        let file = folder.path().join("spans");
-        fs::write(&file, "").unwrap();
-        let process = Process::start(move |_, port| {
-            let mut command = Command::new(&python);
-            command.arg(&script).arg(port.to_string()).arg(&file);
-            command
-        });
-        Self { process, folder }
-    }
-
-    fn env(&self) -> Vec<(String, String)> {
-        at(&format!("http://127.0.0.1:{}", self.process.port))
-    }
-
-    fn text(&self) -> String {
-        fs::read_to_string(self.folder.path().join("spans")).unwrap()
-    }
-
-    fn spans(&self) -> Vec<Json> {
-        // The last line may be half written.
-        let text = self.text();
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let spans: Vec<Json> = whole.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        for span in &spans {
-            assert!(span.get("error").is_none(), "{span}");
-        }
-        spans
-    }
-
-    /// The spans, once there are so many calls.
-    fn after(&self, calls: usize) -> Vec<Json> {
-        let started = Instant::now();
-        loop {
-            let spans = self.spans();
-            if spans.iter().filter(|span| span["kind"] == 2).count() >= calls {
-                return spans;
-            }
-            assert!(started.elapsed() < PATIENCE, "{calls} calls are not exported: {spans:#?}");
-            thread::sleep(Duration::from_millis(10));
-        }
-    }
-}
 
 fn at(endpoint: &str) -> Vec<(String, String)> {
     env(&[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)])

@@ -1,4 +1,4 @@
-//! Invocation → answer: reads the event, has an isolate answer it before the invocation's end, and writes the answer as the front end takes it.
+//! Invocation → answer: reads the event, has an isolate answer it in time, and writes the answer as the front end takes it.
 
 use std::{
     pin::Pin,
@@ -18,8 +18,8 @@ use crate::{
     settle::Settling,
 };
 
-/// The longest time that is kept back at the end of an invocation, in milliseconds: the core gets all but two of these, and what it does not
-/// answer by then is answered after one of them.
+/// The longest time that is kept back at the end of an invocation, in milliseconds: the core gets all but two of these, and what it does
+/// not answer by then is answered after one of them.
 const MARGIN_MS: u64 = 200;
 
 /// Whatever is below, in milliseconds since the Unix epoch, is no time of an invocation: it was in 2001.

@@ -1,8 +1,8 @@
 //! The isolates, and who gets which call.
 //!
 //! A Lambda works on one invocation at a time, so it has one isolate. With managed concurrency it has one for each processor, and a call
-//! goes to the one with the fewest. In goes a [`Call`] with a deadline, out comes an [`Answer`], always: an isolate that does not answer in time is
-//! answered for. What the core wants done after a response goes on in the isolate; [`Reply::settled`] says when it is done.
+//! goes to the one with the fewest. In goes a [`Call`] with a deadline, out comes an [`Answer`], always: an isolate that does not answer in
+//! time is answered for. What the core wants done after a response goes on in the isolate; [`Reply::settled`] says when it is done.
 
 use std::{
     io,

@@ -1,7 +1,7 @@
 //! `bootstrap`: the app as an AWS Lambda function.
 //!
-//! In come invocations of the [Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html), out go answers. The binary holds no app: it reads
-//! `app.bundle` beside itself, so one binary serves every app. In the order of the data:
+//! In come invocations of the [Runtime API](https://docs.aws.amazon.com/lambda/latest/dg/runtimes-api.html), out go answers. The binary
+//! holds no app: it reads `app.bundle` beside itself, so one binary serves every app. In the order of the data:
 //!
 //! - [`event`]: an invocation's event → a request of the core;
 //! - [`front`]: the invocation's time, and who answers when;

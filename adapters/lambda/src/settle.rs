@@ -1,7 +1,7 @@
 //! What goes on after an answer (storing in caches) ends before the environment freezes.
 //!
-//! Lambda hands an answer on as soon as it is posted, and freezes the environment when the runtime asks for the next invocation. So the caller waits for
-//! nothing here; only the next invocation does. With managed concurrency nothing freezes, and nothing is waited for.
+//! Lambda hands an answer on as soon as it is posted, and freezes the environment when the runtime asks for the next invocation. So the
+//! caller waits for nothing here; only the next invocation does. With managed concurrency nothing freezes, and nothing is waited for.
 
 use std::{
     future::Future,

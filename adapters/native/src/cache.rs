@@ -6,8 +6,8 @@
 //! | `dynamodb:TABLE` | in a DynamoDB table, the isolate's memory in front |
 //! | `redis://…`, `rediss://…` | in a Redis server, the isolate's memory in front |
 //!
-//! In goes the deployment's variables, out comes a [`CacheChoice`], read once when a process starts: what is wrong is told before anything is
-//! served. Each isolate [`open`](CacheChoice::open)s a cache of its own from it.
+//! In goes the deployment's variables, out comes a [`CacheChoice`], read once when a process starts: what is wrong is told before anything
+//! is served. Each isolate [`open`](CacheChoice::open)s a cache of its own from it.
 
 use std::{path::PathBuf, rc::Rc};
 
@@ -43,8 +43,8 @@ impl CacheChoice {
     /// Reads `MILLRACE_CACHE`, and what the cache that it names needs beside it.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration): the variable has no known form, or one that its cache needs is missing. The message shows no
-    /// value, which may hold a password.
+    /// [`Configuration`](ErrorKind::Configuration): the variable has no known form, or one that its cache needs is missing. The message
+    /// shows no value, which may hold a password.
     pub fn of(env: &dyn Env) -> Result<Self> {
         let Some(value) = env.var(VARIABLE) else { return Ok(Self::Memory) };
         let text = value.expose().trim();

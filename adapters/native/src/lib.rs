@@ -6,7 +6,7 @@
 //! - [`listener`]: one socket; hands each connection to the isolate with the fewest.
 //! - [`isolate`]: the thread, its runtime, the handler that it answers with and how that is replaced.
 //! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
-//! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`] is which cache, chosen by a variable.
+//! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`]: which one a variable chose.
 //! - [`logging`]: log lines on standard error; [`telemetry`]: traces to a collector.
 
 pub mod cache;

@@ -1,4 +1,4 @@
-//! Traces of a native host: the variables `OTEL_…` and the app's `telemetry` in, requests to a collector out. The crate `millrace-telemetry` does it.
+//! Traces of a native host, by the crate `millrace-telemetry`: variables `OTEL_…` and the app's `telemetry` in, requests to a collector out.
 
 use std::{
     rc::Rc,
@@ -24,7 +24,7 @@ pub fn settings(app: &App, env: &dyn Env) -> Result<Option<Settings>> {
     if app.telemetry { Settings::of(env, &app.name, &app.version) } else { Ok(None) }
 }
 
-/// What [`logging::init`](crate::logging::init) needs beside, where the variables name a collector at all: spans cost something, wanted or not.
+/// What [`logging::init`](crate::logging::init) needs beside, where the variables name a collector at all: spans are not free.
 #[must_use]
 pub fn layer(env: &dyn Env) -> Option<Box<dyn Layer<Registry> + Send + Sync>> {
     let is_set = |name| env.var(name).is_some_and(|value| !value.expose().is_empty());

@@ -46,8 +46,7 @@ impl Connector {
     /// As `ByteStream::start_tls`.
     pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(&self, stream: S, tls: &Tls) -> Result<TlsStream<S>> {
         let host = &tls.server_name;
-        let name = ServerName::try_from(host.clone())
-            .map_err(|_| Error::new(ErrorKind::Configuration, format!("`{host}` cannot be the name of a TLS server")))?;
+        let name = ServerName::try_from(host.clone()).map_err(|_| wrong(format!("`{host}` cannot be the name of a TLS server")))?;
         let provider = self.provider.get_or_init(|| Arc::new(rustls::crypto::ring::default_provider())).clone();
         let verifier = self.verifier(tls, &provider)?;
         let config =
@@ -62,17 +61,13 @@ impl Connector {
         }
         let verifier = match &tls.roots {
             Roots::Host => self.system(provider)?,
-            Roots::Pem(text) => only(text.as_bytes(), provider).ok_or_else(|| {
-                Error::new(ErrorKind::Configuration, "the root certificates of a connection are not PEM, or there are none")
-            })?,
+            Roots::Pem(text) => only(text.as_bytes(), provider)
+                .ok_or_else(|| wrong("the root certificates of a connection are not PEM, or there are none"))?,
             Roots::File(path) => {
                 let bytes = fs::read(self.base.join(Path::new(path))).map_err(|error| {
-                    let message = format!("the file of root certificates `{path}` cannot be read");
-                    Error::new(ErrorKind::Configuration, message).with_source(error.to_string())
+                    wrong(format!("the file of root certificates `{path}` cannot be read")).with_source(error.to_string())
                 })?;
-                only(&bytes, provider).ok_or_else(|| {
-                    Error::new(ErrorKind::Configuration, format!("the file of root certificates `{path}` is not PEM, or has none"))
-                })?
+                only(&bytes, provider).ok_or_else(|| wrong(format!("the file of root certificates `{path}` is not PEM, or has none")))?
             }
         };
         Ok(if tls.verify == Verify::Chain { Arc::new(AnyName(verifier)) } else { verifier })
@@ -97,8 +92,13 @@ fn only(pem: &[u8], provider: &Arc<CryptoProvider>) -> Option<Arc<dyn ServerCert
     Some(verifier)
 }
 
+/// Whoever deploys has to mend it.
+fn wrong(message: impl Into<String>) -> Error {
+    Error::new(ErrorKind::Configuration, message)
+}
+
 fn unusable(error: &rustls::Error) -> Error {
-    Error::new(ErrorKind::Configuration, "TLS cannot be used on this machine").with_source(error.to_string())
+    wrong("TLS cannot be used on this machine").with_source(error.to_string())
 }
 
 fn refused(host: &str, error: &io::Error) -> Error {

@@ -48,6 +48,7 @@ struct Inner {
     count: usize,
     asked: usize,
     init_error: Option<String>,
+    watchers: Vec<mpsc::Sender<Vec<u8>>>,
 }
 
 impl RuntimeApi {
@@ -107,6 +108,14 @@ impl RuntimeApi {
         self.state.lock().asked
     }
 
+    /// The chunks of streamed answers from now on, each when it comes.
+    #[must_use]
+    pub fn chunks(&self) -> mpsc::Receiver<Vec<u8>> {
+        let (sender, receiver) = mpsc::channel();
+        self.state.lock().watchers.push(sender);
+        receiver
+    }
+
     /// Waits for the error with which the function could not start.
     ///
     /// # Panics
@@ -137,6 +146,10 @@ impl State {
         }
     }
 
+    fn tell(&self, chunk: &[u8]) {
+        self.lock().watchers.retain(|watcher| watcher.send(chunk.to_vec()).is_ok());
+    }
+
     fn settle(&self, id: &str, outcome: Outcome) -> bool {
         let waiting = self.lock().waiting.remove(id);
         waiting.is_some_and(|waiting| waiting.send(outcome).is_ok())
@@ -158,7 +171,7 @@ impl Message {
 fn serve(state: &State, mut stream: TcpStream) {
     let Ok(reader) = stream.try_clone() else { return };
     let mut reader = BufReader::new(reader);
-    while let Some(message) = read(&mut reader) {
+    while let Some(message) = read(&mut reader, &|chunk| state.tell(chunk)) {
         let path = message.first.split(' ').nth(1).unwrap_or_default().to_owned();
         let Some(path) = path.strip_prefix("/2018-06-01/runtime/") else { return };
         let answer = match path.split('/').collect::<Vec<_>>()[..] {
@@ -199,8 +212,8 @@ fn accepted(good: bool) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// Reads one request; `None` at the end of the connection.
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Message> {
+/// Reads one request; `None` at the end of the connection. `told` gets each chunk of a body that comes in chunks.
+fn read(reader: &mut BufReader<TcpStream>, told: &dyn Fn(&[u8])) -> Option<Message> {
     let first = line(reader).filter(|line| !line.is_empty())?;
     let mut headers = HashMap::new();
     while let Some(line) = line(reader).filter(|line| !line.is_empty()) {
@@ -214,7 +227,9 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Message> {
             if length == 0 {
                 break;
             }
-            chunks.push(exactly(reader, length)?);
+            let chunk = exactly(reader, length)?;
+            told(&chunk);
+            chunks.push(chunk);
             line(reader)?;
         }
         // Trailers.

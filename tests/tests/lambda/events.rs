@@ -5,7 +5,7 @@ use std::{path::Path, time::Duration};
 use millrace_tests::lambda::{self, Front, Function, Outcome};
 use serde_json::{Value, json};
 
-use super::{call, scripts};
+use super::{app, call, scripts};
 
 fn variables(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
@@ -75,7 +75,7 @@ fn what_is_no_request_is_an_error_and_the_function_goes_on() {
 fn a_call_ends_before_its_invocation_does() {
     let folder = scripts(&[("ok", "return 42;"), ("waits", "await new Promise((resolve) => setTimeout(resolve, 3_600_000)); return 1;")]);
     let function = Function::start(&lambda::build(folder.path()), &[]);
-    let within = |tool: &str, seconds| {
+    let within = |tool: &str, seconds: u64| {
         let request = call(tool, "{}");
         Front::Url.answer(&request, function.invoke_within(&Front::Url.event(&request), Duration::from_secs(seconds)))
     };
@@ -114,6 +114,28 @@ fn answers_are_streamed_where_the_deployment_asks_for_it() {
     let prelude: Value = serde_json::from_slice(&bytes[..end]).unwrap();
     assert_eq!((&prelude["statusCode"], &prelude["headers"]["content-type"]), (&json!(200), &json!("application/json")));
     assert!(String::from_utf8_lossy(&bytes[end + 8..]).contains("\"text\":\"42\""));
+}
+
+#[test]
+fn an_answer_that_is_too_long_for_lambda_says_so_unless_it_is_streamed() {
+    let folder = app(&[
+        ("millrace.yaml", "name: long\n"),
+        ("app/adapters/none.yaml", "connector: sqlite\nconnection_string: \":memory:\"\n"),
+        (
+            "app/tools/long/config.yaml",
+            "description: x\nuse: none\nstatement: SELECT hex(zeroblob(3600000)) AS zeros\nlimits: { output: 9000000 }\n",
+        ),
+        ("app/tools/ok/config.yaml", "description: x\nuse: none\nstatement: SELECT 42 AS n\n"),
+    ]);
+    let package = lambda::build(folder.path());
+    let function = Function::start(&package, &[]);
+    let long = function.send(Front::Url, &call("long", "{}"));
+    assert!(long.starts_with("HTTP 500\n") && long.contains("the answer is longer than the 6291556 bytes"), "{:.400}", long);
+    assert!(function.send(Front::Url, &call("ok", "{}")).contains("{\\\"n\\\":42}"));
+    let function = Function::start(&package, &variables(&[("MILLRACE_RESPONSE", "stream")]));
+    let outcome = function.invoke(&Front::Url.event(&call("long", "{}")));
+    let Outcome::Stream(chunks, _) = outcome else { panic!("no stream") };
+    assert!(chunks.iter().map(Vec::len).sum::<usize>() > 7_200_000);
 }
 
 #[test]

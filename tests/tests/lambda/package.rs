@@ -2,8 +2,10 @@
 
 use std::{
     fs,
+    os::unix::fs::PermissionsExt as _,
     path::Path,
     process::{Command, Output},
+    time::Duration,
 };
 
 use millrace_tests::{
@@ -64,6 +66,61 @@ fn the_binary_starts_on_amazon_linux_2023_and_is_small() {
     assert!(zipped.status.success(), "{}", said(&zipped));
     println!("bootstrap: {} bytes, {} zipped", size(&file), size(&zip));
     assert!(size(&zip) < MOST_ZIPPED, "{} bytes zipped", size(&zip));
+}
+
+#[test]
+fn the_binary_is_made_for_arm64_too() {
+    if !lambda::arm64_is_there("a binary for arm64") {
+        return;
+    }
+    let folder = app(&[
+        ("millrace.yaml", "name: greeter\n"),
+        (
+            "app/adapters/own.yaml",
+            "connector: sqlite\nconnection_string: own.db\noptions: { seed: ./own.sql, read_only: true, timeout: 60s }\n",
+        ),
+        ("app/adapters/own.sql", "CREATE TABLE n (t TEXT); INSERT INTO n VALUES ('from the file');"),
+        ("app/tools/read/config.yaml", "description: Reads\nuse: own\nstatement: SELECT t FROM n\nlimits: { timeout: 60s }\n"),
+        ("app/tools/greet/config.yaml", "description: Greets\nhandler: ./handler.ts\nlimits: { timeout: 60s }\n"),
+        ("app/tools/greet/handler.ts", "export default () => 'by a script';\n"),
+    ]);
+    // Optimised it takes minutes, and shows nothing more.
+    let built = Command::new(binary())
+        .args(["build", ".", "--target", "lambda", "--arch", "arm64", "--json"])
+        .current_dir(folder.path())
+        .env("MILLRACE_LAMBDA_PROFILE", "dev")
+        .output()
+        .unwrap();
+    assert!(built.status.success(), "{}", said(&built));
+    let told: serde_json::Value = serde_json::from_slice(&built.stdout).unwrap();
+    assert_eq!(told["arch"], "arm64");
+    let bytes = fs::read(folder.path().join("dist/bootstrap")).unwrap();
+    // ELF, 64 bits, least byte first, an executable or a position-independent one, for the machine EM_AARCH64.
+    assert_eq!((&bytes[..6], &bytes[18..20]), (&b"\x7fELF\x02\x01"[..], &183_u16.to_le_bytes()[..]));
+    assert!(bytes[16..18] == [2, 0] || bytes[16..18] == [3, 0], "{:?}", &bytes[16..18]);
+    let texts: Vec<&str> = bytes.split(|byte| *byte == 0).filter_map(|text| str::from_utf8(text).ok()).collect();
+    assert!(texts.contains(&"/lib/ld-linux-aarch64.so.1"), "it asks for another loader");
+    let versions = texts.iter().filter_map(|text| {
+        let (major, minor) = text.strip_prefix("GLIBC_")?.split_once('.')?;
+        Some((major.parse().ok()?, minor.split('.').next()?.parse().ok()?))
+    });
+    let newest: (u32, u32) = versions.max().unwrap();
+    assert!(newest <= GLIBC, "the binary needs glibc {newest:?}");
+
+    // It answers, where there is something to run it on.
+    let Some((emulator, libraries)) = lambda::arm64_emulator() else { return };
+    let package = folder.path().join("dist");
+    let (binary, script) = (package.join("bootstrap.arm64"), package.join("bootstrap"));
+    fs::rename(&script, &binary).unwrap();
+    let command = format!("#!/bin/sh\nexec {} -L {} {}\n", emulator.display(), libraries.display(), binary.display());
+    fs::write(&script, command).unwrap();
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    let function = Function::start(&package, &[]);
+    for (tool, expected) in [("read", "from the file"), ("greet", "by a script")] {
+        let request = call(tool, "{}");
+        let answer = Front::Url.answer(&request, function.invoke_within(&Front::Url.event(&request), Duration::from_secs(120)));
+        assert!(answer.contains(expected), "{answer}");
+    }
 }
 
 #[test]

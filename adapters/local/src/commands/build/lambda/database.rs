@@ -79,7 +79,7 @@ pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> 
     found
 }
 
-/// Copies the databases that lie beside the app below `data`. Gives the adapters whose databases are still to be made there, by their index.
+/// Copies the databases that lie beside the app below `data`. Gives the adapters, by index, whose databases are still to be made.
 ///
 /// # Errors
 /// A file cannot be copied.

@@ -1,7 +1,7 @@
 //! The compiled runtime of Lambda: found, or made with cargo and zig.
 //!
-//! It holds no app, so it is made once for all apps. Zig links it for the C library of Amazon Linux 2023: what a newer machine links by itself does not
-//! start there. Cargo says within a second whether the sources changed; where they did not, nothing else runs.
+//! It holds no app, so it is made once for all apps. Zig links it for the C library of Amazon Linux 2023: what a newer machine links by
+//! itself does not start there. Cargo says within a second whether the sources changed; where they did not, nothing else runs.
 
 use std::{env, path::PathBuf, process::Command};
 

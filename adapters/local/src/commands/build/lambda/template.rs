@@ -43,7 +43,7 @@ fn with(text: &str, indent: &str, end: &str, lines: &str) -> String {
     }
 }
 
-/// A parameter's name has letters and digits only: `API_KEY` is `ApiKey`. Two variables that differ by underscores only get numbers of them.
+/// A parameter's name has letters and digits only: `API_KEY` is `ApiKey`. Variables that differ by underscores only get numbers of them.
 fn parameter(variable: &str) -> String {
     let word = |word: &str| {
         let mut letters = word.chars();
