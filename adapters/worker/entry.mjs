@@ -5,6 +5,10 @@ import * as runtime from "./runtime/index.js";
 const INTERNAL = '{"jsonrpc":"2.0","error":{"code":-32603,"message":"internal error"}}';
 const MALFORMED = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"the request\'s body is malformed"}}';
 
+// The runtime's futures go on in microtasks. The platform's own function for that crosses its border each time; a promise does not.
+const resolved = Promise.resolve();
+globalThis.queueMicrotask = (task) => void resolved.then(task);
+
 /** How the requests in flight end when the instance under them dies. */
 const inFlight = new Map();
 let number = 0;
@@ -41,11 +45,10 @@ function json(status, body) {
 }
 
 /** Reads a body up to the app's limit; `undefined` where it is longer. */
-async function read(request) {
-  if (!request.body) return new Uint8Array();
+async function read(request, length) {
   const limit = runtime.body_limit();
-  const length = request.headers.get("content-length");
   if (length !== null) return Number(length) > limit ? undefined : new Uint8Array(await request.arrayBuffer());
+  if (!request.body) return new Uint8Array();
   const chunks = [];
   let size = 0;
   for await (const chunk of request.body) {
@@ -57,36 +60,45 @@ async function read(request) {
 }
 
 async function answer(request, env, context) {
-  let body;
-  try {
-    body = await read(request);
-  } catch {
-    return json(400, MALFORMED);
-  }
   const { method, url } = request;
   const path = url.slice(url.indexOf("/", url.indexOf("://") + 3)).split("?", 1)[0];
   let lines = "";
-  for (const [name, value] of request.headers) lines += `${name}\n${value}\n`;
+  let length = null;
+  for (const [name, value] of request.headers) {
+    lines += `${name}\n${value}\n`;
+    if (name === "content-length") length = value;
+  }
+  let body;
+  try {
+    body = await read(request, length);
+  } catch {
+    return json(400, MALFORMED);
+  }
   revive();
   const id = (number = (number + 1) >>> 0);
   const hangUp = () => isAlive && runtime.cancel(id);
-  request.signal?.addEventListener("abort", hangUp, { once: true });
-  const over = () => {
-    inFlight.delete(id);
-    request.signal?.removeEventListener("abort", hangUp);
-  };
+  const over = () => inFlight.delete(id);
   let streams = false;
   try {
-    const [status, fields, reply] = await new Promise((resolve, reject) => {
-      inFlight.set(id, reject);
-      runtime.handle(id, method, path, lines, body, env, context).then(resolve, reject);
-    });
-    streams = reply === undefined;
-    const headers = new Headers();
-    const parts = fields.split("\n");
-    for (let at = 0; at + 1 < parts.length; at += 2) headers.append(parts[at], parts[at + 1]);
-    if (streams) return new Response(events(id, context, hangUp, over), { status, headers });
-    return new Response(reply.length > 0 ? reply : null, { status, headers });
+    let reply = runtime.handle(id, method, path, lines, body, env, context);
+    if (reply instanceof Promise) {
+      const { signal } = request;
+      signal?.addEventListener("abort", hangUp);
+      if (signal?.aborted) hangUp();
+      const pending = reply;
+      const ended = new Promise((resolve, reject) => {
+        inFlight.set(id, reject);
+        pending.then(resolve, reject);
+      });
+      // Without it, the platform drops a request's work where it stands when the client goes away, and what the isolate lent to it is
+      // never given back. With it, the work is told and ends by itself.
+      context.waitUntil(ended.catch(() => {}));
+      reply = await ended;
+    }
+    if (!Array.isArray(reply)) return reply;
+    streams = true;
+    const [status, headers] = reply;
+    return new Response(events(id, request, context, hangUp, over), { status, headers });
   } catch (error) {
     if (isAlive && isTrap(error)) died();
     return json(500, INTERNAL);
@@ -96,7 +108,8 @@ async function answer(request, env, context) {
 }
 
 /** The events of a call, as they come. The call does not wait for the reader. */
-function events(id, context, hangUp, over) {
+function events(id, request, context, hangUp, over) {
+  request.signal?.addEventListener("abort", hangUp);
   let isOpen = true;
   return new ReadableStream({
     start(controller) {
@@ -121,11 +134,5 @@ function events(id, context, hangUp, over) {
 revive();
 
 export default {
-  fetch(request, env, context) {
-    const answered = answer(request, env, context);
-    // Without it, the platform drops a request's work where it stands when the client goes away, and what the isolate lent to it is never
-    // given back. With it, the work is told and ends by itself.
-    context.waitUntil(answered);
-    return answered;
-  },
+  fetch: answer,
 };

@@ -1,23 +1,33 @@
 //! One request: what the entry module hands over ↔ the core's request and response.
 
-use std::{cell::RefCell, collections::BTreeMap};
+use std::{
+    cell::RefCell,
+    collections::BTreeMap,
+    future::Future as _,
+    task::{self, Poll, Waker},
+};
 
 use js_sys::{Array, Function, Promise, Uint8Array, futures::future_to_promise};
 use millrace_core::{
     cancel::Cancel,
     headers::Headers,
-    protocol::{Body, EventStream, Request, ResponseBody},
+    protocol::{Body, EventStream, Request, Response, ResponseBody},
 };
 use wasm_bindgen::prelude::*;
 use worker::{Env, worker_sys::Context};
 
-use crate::{glue, isolate, wait_until};
+use crate::{current, glue, isolate};
+
+/// How many different header fields of answers are kept.
+const KNOWN_HEADERS: usize = 16;
 
 thread_local! {
     /// The requests in flight, by the number that the entry module gave them.
     static IN_FLIGHT: RefCell<BTreeMap<u32, Cancel>> = const { RefCell::new(BTreeMap::new()) };
     /// Answers that are streams, until somebody listens.
     static STREAMS: RefCell<BTreeMap<u32, (EventStream, InFlight)>> = const { RefCell::new(BTreeMap::new()) };
+    /// `Headers` by their lines.
+    static HEADERS: RefCell<Vec<(String, JsValue)>> = const { RefCell::new(Vec::new()) };
 }
 
 /// The longest body of a request, in bytes; the entry module stops reading past it.
@@ -27,8 +37,10 @@ pub fn body_limit() -> u32 {
     isolate::limit()
 }
 
-/// Answers a request: a promise of `[status, header lines, body]`. The request's `body` is `undefined` where it is too long; the
-/// answer's, where it is a stream, which [`pump`] takes out.
+/// Answers a request. The request's `body` is `undefined` where it is too long.
+///
+/// What comes back is the platform's `Response`; or, where it is a stream, `[status, headers]`, and [`pump`] takes its events out. What needs
+/// nothing of the outside comes back as it is, anything else as a promise.
 ///
 /// # Errors
 /// The isolate has no app.
@@ -41,7 +53,7 @@ pub fn handle(
     body: Option<Vec<u8>>,
     env: Env,
     context: Context,
-) -> Result<Promise, JsError> {
+) -> Result<JsValue, JsError> {
     let endpoint = isolate::endpoint(&env).ok_or_else(|| JsError::new("the isolate has no app"))?;
     let call = InFlight::begin(number);
     let request = Request {
@@ -53,18 +65,39 @@ pub fn handle(
         cancel: call.cancel(),
         loopback_only: false,
     };
-    Ok(future_to_promise(async move {
-        let response = wait_until::within(context, endpoint.handle(request)).await;
-        let lines = JsValue::from_str(&glue::lines(response.headers.iter()));
-        let body = match response.body {
-            ResponseBody::Whole(bytes) => Uint8Array::from(bytes.as_slice()).into(),
-            ResponseBody::Events(stream) => {
-                STREAMS.with_borrow_mut(|streams| streams.insert(number, (stream, call)));
-                JsValue::UNDEFINED
-            }
-        };
-        Ok(Array::of3(&JsValue::from(response.status), &lines, &body).into())
-    }))
+    let mut answer = Box::pin(async move { respond(number, call, current::within(context, endpoint.handle(request)).await) });
+    // A promise costs more than many a call. Whoever was asked by this poll is asked again by the promise's own.
+    match answer.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
+        Poll::Ready(answer) => Ok(answer),
+        Poll::Pending => Ok(future_to_promise(async { Ok(answer.await) }).into()),
+    }
+}
+
+fn respond(number: u32, call: InFlight, response: Response) -> JsValue {
+    let headers = headers(glue::lines(response.headers.iter()));
+    match response.body {
+        ResponseBody::Whole(bytes) if bytes.is_empty() => glue::respond(response.status, &headers, &JsValue::NULL),
+        ResponseBody::Whole(bytes) => glue::respond(response.status, &headers, &Uint8Array::from(bytes.as_slice())),
+        ResponseBody::Events(stream) => {
+            STREAMS.with_borrow_mut(|streams| streams.insert(number, (stream, call)));
+            Array::of2(&JsValue::from(response.status), &headers).into()
+        }
+    }
+}
+
+/// The platform's `Headers`: the same ones again for the same lines, for an app's answers have few different ones.
+fn headers(lines: String) -> JsValue {
+    HEADERS.with_borrow_mut(|known| {
+        if let Some((_, headers)) = known.iter().find(|(of, _)| *of == lines) {
+            return headers.clone();
+        }
+        let headers = glue::fields(&lines);
+        if known.len() == KNOWN_HEADERS {
+            known.clear();
+        }
+        known.push((lines, headers.clone()));
+        headers
+    })
 }
 
 /// Runs the call of a request whose answer is a stream to its end, and hands each event to `send`. It does not wait for the reader:
@@ -72,7 +105,7 @@ pub fn handle(
 #[wasm_bindgen]
 pub fn pump(number: u32, context: Context, send: Function) -> Promise {
     let stream = STREAMS.with_borrow_mut(|streams| streams.remove(&number));
-    future_to_promise(wait_until::within(context, async move {
+    future_to_promise(current::within(context, async move {
         let Some((mut stream, call)) = stream else { return Ok(JsValue::UNDEFINED) };
         while let Some(event) = stream.next().await {
             // A stream that was closed takes nothing any more; the call has been told.

@@ -41,13 +41,14 @@ export function fields(text) {
   return headers;
 }
 
-/** A pause: the promise of its end, and its timer. */
-export function pause(ms) {
-  let timer;
-  const over = new Promise((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  return [over, timer];
+/** A response. */
+export function respond(status, headers, body) {
+  return new Response(body, { status, headers });
+}
+
+/** Calls a function with a number after a pause; gives the timer. */
+export function pause(ms, ring, number) {
+  return setTimeout(ring, ms, number);
 }
 
 /** Takes a timer back. */

@@ -8,8 +8,14 @@ extern "C" {
     /// Sends a request; resolves to `[status, header lines, body]`, rejects with `[phase, message]`.
     pub(crate) fn send(method: &str, url: &str, header_lines: &str, body: Uint8Array, limit: f64, controller: &JsValue) -> Promise;
 
-    /// A pause: `[promise, timer]`.
-    pub(crate) fn pause(ms: f64) -> JsValue;
+    /// A `Response`.
+    pub(crate) fn respond(status: u16, headers: &JsValue, body: &JsValue) -> JsValue;
+
+    /// `Headers` of lines.
+    pub(crate) fn fields(lines: &str) -> JsValue;
+
+    /// Calls a function with a number after a pause; gives the timer.
+    pub(crate) fn pause(ms: f64, ring: &Closure<dyn FnMut(u32)>, number: u32) -> JsValue;
 
     /// Takes a timer back.
     #[wasm_bindgen(js_name = endPause)]

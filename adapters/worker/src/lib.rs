@@ -15,6 +15,7 @@
 mod cache;
 mod clock;
 mod connectors;
+mod current;
 mod d1;
 mod env;
 mod event;
