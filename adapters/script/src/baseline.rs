@@ -50,6 +50,8 @@ struct Watched {
     /// Held, so that its address is not given to another.
     shape: Shape,
     properties: Vec<(PropertyKey, PropertyDescriptor)>,
+    /// Which of them can change at all: not those that are neither writable nor configurable.
+    changeable: Vec<usize>,
 }
 
 impl Baseline {
@@ -109,10 +111,13 @@ impl Watched {
     fn record(object: JsObject) -> Self {
         let inner = object.borrow();
         let keys = inner.shape().keys();
-        let properties = keys.into_iter().filter_map(|key| inner.properties().get(&key).map(|property| (key, property))).collect();
+        let properties: Vec<(PropertyKey, PropertyDescriptor)> =
+            keys.into_iter().filter_map(|key| inner.properties().get(&key).map(|property| (key, property))).collect();
+        let is_changeable = |then: &PropertyDescriptor| then.configurable() != Some(false) || then.writable() == Some(true);
+        let changeable = (0..properties.len()).filter(|place| is_changeable(&properties[*place].1)).collect();
         let (shape, prototype) = (inner.shape().clone(), inner.prototype());
         drop(inner);
-        Self { object, prototype, shape, properties }
+        Self { object, prototype, shape, properties, changeable }
     }
 
     /// Whether nothing differs.
@@ -135,7 +140,10 @@ impl Watched {
         }
         let properties = object.properties();
         properties.index_property_keys().next().is_none()
-            && self.properties.iter().all(|(key, then)| properties.get(key).is_some_and(|now| same(&now, then)))
+            && self.changeable.iter().map(|place| &self.properties[*place]).all(|(key, then)| {
+                let now = properties.get(key);
+                now.is_some_and(|now| same(&now, then))
+            })
     }
 
     /// Deletes what was added, puts back what was replaced. `false`: something was removed, and its place in the order with it.
