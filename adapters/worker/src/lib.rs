@@ -16,12 +16,15 @@ mod cache;
 mod clock;
 mod connectors;
 mod d1;
+#[cfg(feature = "postgres")]
+mod dialer;
 mod env;
 mod event;
 mod glue;
 mod http_client;
 mod isolate;
 mod logging;
+mod postgres;
 mod random;
 mod scripts;
 mod wait_until;
