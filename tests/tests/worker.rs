@@ -53,7 +53,7 @@ fn it_answers_the_same_through_a_hyperdrive() {
 }
 
 /// The most bytes, gzipped, that an upload with a runtime may have.
-const MOST: [(&str, f64); 4] = [("scripts", 1_500_000.0), ("lean", 400_000.0), ("scripts-postgres", 1_600_000.0), ("postgres", 500_000.0)];
+const MOST: [(&str, f64); 4] = [("scripts", 1_500_000.0), ("lean", 400_000.0), ("scripts-postgres", 1_650_000.0), ("postgres", 530_000.0)];
 
 /// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the app.
 fn upload(app: &Path) -> (String, f64) {

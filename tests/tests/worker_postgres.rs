@@ -30,7 +30,7 @@ const ENDLESS: &str = "WITH RECURSIVE n (i) AS (SELECT 1::bigint UNION ALL SELEC
 /// The app has no scripts, so that its runtime has PostgreSQL and nothing else.
 const ADAPTERS: [(&str, &str); 4] = [
     ("direct", "connection_string: \"{{ env.DATABASE_URL }}\"\noptions: { ca_certificate: \"{{ env.DB_CA }}\" }\n"),
-    ("brief", "connection_string: \"{{ env.DATABASE_URL }}\"\noptions: { timeout: 3s }\n"),
+    ("brief", "connection_string: \"{{ env.DATABASE_URL }}\"\noptions: { timeout: 6s }\n"),
     ("bound", "connection_string: \"hyperdrive:DB\"\n"),
     ("unbound", "connection_string: \"hyperdrive:UNBOUND\"\n"),
 ];
