@@ -19,6 +19,8 @@ use crate::{
     yaml::{Data, Document, Entry, Node},
 };
 
+mod postgres;
+
 /// `app/adapters/*.yaml`
 pub(crate) static ADAPTER: Record = Record {
     name: "adapter",
@@ -32,7 +34,8 @@ pub(crate) static ADAPTER: Record = Record {
             Shape::Text,
             "Where to connect. For `sqlite` a file, relative to the app's folder, or `:memory:`; for `libsql` `libsql://host`, \
              `https://host` or `http://host:port`; for `d1` \
-             `d1://ACCOUNT_ID/DATABASE_ID`, or in a Worker the name of a binding, `d1:DB`; for `postgres` `postgres://user:password@host/database`.",
+             `d1://ACCOUNT_ID/DATABASE_ID`, or in a Worker the name of a binding, `d1:DB`; for `postgres` `postgres://user:password@host/database`, \
+             or in a Worker the name of a Hyperdrive, `hyperdrive:DB`.",
         )
         .required(),
         Field::new(
@@ -187,6 +190,9 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
         }
     }
     let adapter = options(compiler, &document, settings, name, connector, connection_string);
+    if supported && adapter.connector == "postgres" {
+        postgres::check(compiler, &document, settings, &adapter);
+    }
     if is_first {
         adapters.list.push(adapter);
     }

@@ -47,6 +47,8 @@ pub struct Options {
     /// The D1 databases that are bound to the target. One with an adapter's name in capitals, `MAIN`, stands in for its `sqlite` where the target
     /// has no files.
     pub d1_bindings: Vec<String>,
+    /// Whether the target is a Worker: it has bindings such as Hyperdrives, and trusts no certificates but those of the platform's list.
+    pub is_worker: bool,
 }
 
 /// What the bundler found.

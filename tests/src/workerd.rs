@@ -25,6 +25,19 @@ pub struct Workerd {
     pub port: u16,
 }
 
+/// What a Worker finds around it.
+#[derive(Clone, Copy, Default)]
+pub struct Surroundings<'a> {
+    /// Variables.
+    pub variables: &'a [(&'a str, &'a str)],
+    /// Hyperdrives: the binding, and the port of the database behind it on 127.0.0.1.
+    pub hyperdrives: &'a [(&'a str, u16)],
+    /// The password of `postgres`, who logs in through them into the database `postgres`.
+    pub password: &'a str,
+    /// Who is trusted to sign the certificates of servers, as PEM; nobody else is.
+    pub authority: Option<&'a str>,
+}
+
 impl Workerd {
     /// Serves a folder that `millrace build --target worker` made, with variables, and waits for its first answer. It has no bindings. Gives what it
     /// said where it ends instead.
@@ -33,10 +46,21 @@ impl Workerd {
     /// The Worker does not start.
     ///
     /// # Panics
-    /// Where there is no workerd, the folder holds no Worker, or nothing happens.
+    /// As [`start_with`](Self::start_with).
     pub fn start(folder: &Path, variables: &[(&str, &str)]) -> Result<Self, String> {
+        Self::start_with(folder, &Surroundings { variables, ..Surroundings::default() })
+    }
+
+    /// The same, with more than variables.
+    ///
+    /// # Errors
+    /// The Worker does not start.
+    ///
+    /// # Panics
+    /// Where there is no workerd, the folder holds no Worker, or nothing happens.
+    pub fn start_with(folder: &Path, surroundings: &Surroundings<'_>) -> Result<Self, String> {
         let config = folder.join("workerd.capnp");
-        fs::write(&config, describe(folder, variables)).unwrap_or_else(|error| panic!("{error}"));
+        fs::write(&config, describe(folder, surroundings)).unwrap_or_else(|error| panic!("{error}"));
         let log = folder.join("workerd.log");
         let file = fs::File::create(&log).unwrap_or_else(|error| panic!("{error}"));
         let too = file.try_clone().unwrap_or_else(|error| panic!("{error}"));
@@ -106,7 +130,7 @@ fn binary() -> PathBuf {
 }
 
 /// The configuration. Schema: <https://github.com/cloudflare/workerd/blob/main/src/workerd/server/workerd.capnp>.
-fn describe(folder: &Path, variables: &[(&str, &str)]) -> String {
+fn describe(folder: &Path, surroundings: &Surroundings<'_>) -> String {
     let mut modules = String::new();
     // The first one is the entry; an empty Worker has no other.
     let named = ["entry.mjs", "app.bin", "runtime/index.js", "runtime/index_bg.wasm"].map(PathBuf::from);
@@ -119,14 +143,31 @@ fn describe(folder: &Path, variables: &[(&str, &str)]) -> String {
         };
         let _ = writeln!(modules, "    (name = \"{name}\", {kind} = embed \"{name}\"),");
     }
-    let bindings: String = variables.iter().map(|(name, value)| format!("(name = \"{name}\", text = \"{value}\"), ")).collect();
+    let Surroundings { variables, hyperdrives, password, authority } = surroundings;
+    let mut bindings: String = variables.iter().map(|(name, value)| format!("(name = \"{name}\", text = {value:?}), ")).collect();
+    let mut services = String::new();
+    for (name, port) in *hyperdrives {
+        let _ = write!(
+            bindings,
+            "(name = \"{name}\", hyperdrive = (designator = \"behind {name}\", database = \"postgres\", user = \"postgres\", \
+             password = \"{password}\", scheme = \"postgresql\")), "
+        );
+        let _ = writeln!(services, "    (name = \"behind {name}\", external = (address = \"127.0.0.1:{port}\", tcp = ())),");
+    }
+    let tls = match authority {
+        Some(pem) => {
+            fs::write(folder.join("authority.pem"), pem).unwrap_or_else(|error| panic!("{error}"));
+            ", tlsOptions = (trustedCertificates = [embed \"authority.pem\"])"
+        }
+        None => "",
+    };
     format!(
         r#"using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (
   services = [
     (name = "main", worker = .worker),
-    (name = "internet", network = (allow = ["public", "private", "local"])),
-  ],
+    (name = "internet", network = (allow = ["public", "private", "local"]{tls})),
+{services}  ],
   sockets = [(name = "http", address = "127.0.0.1:0", http = (), service = "main")],
 );
 const worker :Workerd.Worker = (

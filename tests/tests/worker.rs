@@ -9,8 +9,7 @@ const AT_A_TIME: usize = 3;
 
 /// The differences of every group, whichever thread ran it.
 fn differences(check: impl Fn(&Group) -> Vec<String> + Sync) -> Vec<String> {
-    // A Worker has no connector `postgres`.
-    let left = Mutex::new(groups().into_iter().filter(|group| group.postgres.is_none()));
+    let left = Mutex::new(groups().into_iter());
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..AT_A_TIME {
@@ -36,8 +35,25 @@ fn the_worker_answers_the_same() {
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
 }
 
-/// The most bytes, gzipped, that an upload may have: with the script engine, and without. Today it is 1,421,000 and 350,000.
-const MOST: (f64, f64) = (1_500_000.0, 400_000.0);
+#[test]
+fn it_answers_the_same_through_a_hyperdrive() {
+    let mut group = groups().into_iter().find(|group| group.postgres.is_some()).unwrap();
+    let database = group.postgres.as_ref().unwrap().url();
+    // The app's own connection string is a variable.
+    let (_, address) = group.env.iter_mut().find(|(name, _)| name == "DATABASE_URL").unwrap();
+    *address = "hyperdrive:DB".to_owned();
+    group.wrangler = Some(format!(
+        "name = \"postgres\"\nmain = \"dist/entry.mjs\"\ncompatibility_date = \"2026-11-01\"\ncompatibility_flags = [\"enable_request_signal\"]\n\
+         [[hyperdrive]]\nbinding = \"DB\"\nid = \"0\"\nlocalConnectionString = \"{database}\"\n"
+    ));
+    let answers = worker::run(&group);
+    let check = |(case, answers): (&Case, Vec<String>)| case.check("worker", &answers).err();
+    let differences: Vec<String> = group.cases.iter().zip(answers).filter_map(check).collect();
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+}
+
+/// The most bytes, gzipped, that an upload with a runtime may have.
+const MOST: [(&str, f64); 4] = [("scripts", 1_500_000.0), ("lean", 400_000.0), ("scripts-postgres", 1_650_000.0), ("postgres", 530_000.0)];
 
 /// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the app.
 fn upload(app: &Path) -> (String, f64) {
@@ -60,31 +76,60 @@ fn without_scripts(app: &Path) {
 #[test]
 fn the_sample_app_can_be_deployed_and_is_small() {
     let sample = groups().into_iter().find(|group| group.name == "sample").unwrap();
-    let folder = sample.install();
-    for (most, runtime) in [(MOST.0, "scripts"), (MOST.1, "lean")] {
+    for (runtime, most) in MOST {
+        let folder = sample.install();
+        if !runtime.contains("scripts") {
+            without_scripts(folder.path());
+        }
+        let mut bindings = vec!["env.DB", "env.MILLRACE_CACHE"];
+        if runtime.contains("postgres") {
+            with_postgres(folder.path());
+            bindings.push("env.FAR");
+        }
         let (said, bytes) = upload(folder.path());
-        assert!(bytes < most, "{bytes} bytes are more than {most}");
-        for expected in ["env.DB", "env.MILLRACE_CACHE", &format!("runtime `{runtime}`")] {
+        println!("with the runtime `{runtime}`: {bytes} bytes");
+        assert!(bytes < most, "{runtime}: {bytes} bytes are more than {most}");
+        for expected in bindings.into_iter().chain([format!("runtime `{runtime}`").as_str()]) {
             assert!(said.contains(expected), "{expected} is not in: {said}");
         }
-        without_scripts(folder.path());
     }
 }
 
+/// An adapter on PostgreSQL, and a tool that uses it.
+fn with_postgres(app: &Path) {
+    let files = [
+        ("app/adapters/far.yaml", "connector: postgres\nconnection_string: \"hyperdrive:FAR\"\n"),
+        ("app/tools/far/config.yaml", "description: Asks far away\nuse: far\nstatement: SELECT 1 AS one\n"),
+    ];
+    for (path, text) in files {
+        let path = app.join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let file = app.join("wrangler.toml");
+    let text = std::fs::read_to_string(&file).unwrap() + "\n[[hyperdrive]]\nbinding = \"FAR\"\nid = \"0\"\n";
+    std::fs::write(file, text).unwrap();
+}
+
 #[test]
-fn a_runtime_without_the_engine_refuses_scripts_when_it_starts() {
+fn a_runtime_that_lacks_a_part_refuses_the_app_when_it_starts() {
     let sample = groups().into_iter().find(|group| group.name == "sample").unwrap();
-    let (lean, whole) = (sample.install(), sample.install());
+    let (lean, scripts, postgres) = (sample.install(), sample.install(), sample.install());
     without_scripts(lean.path());
-    let _ = worker::build(lean.path());
-    let _ = worker::build(whole.path());
+    without_scripts(postgres.path());
+    with_postgres(postgres.path());
     let runtime = |app: &Path| std::fs::read(app.join("dist/runtime/index_bg.wasm")).unwrap();
-    let lean_wasm = runtime(lean.path());
-    assert!(lean_wasm.len() * 2 < runtime(whole.path()).len());
-    std::fs::write(whole.path().join("dist/runtime/index_bg.wasm"), lean_wasm).unwrap();
-    std::fs::copy(lean.path().join("dist/runtime/index.js"), whole.path().join("dist/runtime/index.js")).unwrap();
-    let said = Workerd::start(&whole.path().join("dist"), &[]).err().unwrap_or_default();
-    assert!(said.contains("was made without the script engine"), "{said}");
+    let cases = [(&scripts, "was made without the script engine"), (&postgres, "was made without the connector")];
+    let _ = worker::build(lean.path());
+    for (whole, refusal) in cases {
+        let _ = worker::build(whole.path());
+        assert!(runtime(lean.path()).len() < runtime(whole.path()).len());
+        for file in ["dist/runtime/index_bg.wasm", "dist/runtime/index.js"] {
+            std::fs::copy(lean.path().join(file), whole.path().join(file)).unwrap();
+        }
+        let said = Workerd::start(&whole.path().join("dist"), &[]).err().unwrap_or_default();
+        assert!(said.contains(refusal), "{said}");
+    }
 }
 
 /// The most CPU time that a start may take, in milliseconds, beyond that of an empty Worker.

@@ -35,6 +35,7 @@ mod array;
 mod bind;
 mod cell;
 mod failure;
+pub mod hyperdrive;
 mod login;
 mod pool;
 mod session;
@@ -52,7 +53,7 @@ use std::{
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Access,
-    ports::{Clock, Connection, Connector, Dialer, LocalFuture, Query, Random},
+    ports::{Clock, Connection, Connector, Dialer, LocalFuture, Query, Random, Roots},
     value::Rows,
 };
 
@@ -66,7 +67,8 @@ use session::{Batch, Session};
 pub enum Lifetime {
     /// As long as their isolate.
     Isolate,
-    /// As long as a call: where a socket cannot outlive the request that opened it.
+    /// As long as a call: where a socket cannot outlive the request that opened it. `max_connections` means nothing then: a call that waited for
+    /// another request's would be woken by that request, and what it did then would be taken for that one's.
     Call,
 }
 
@@ -114,6 +116,19 @@ impl Postgres {
         })
     }
 
+    /// The way to the server is one that nobody else is on, so that a password needs no TLS.
+    #[must_use]
+    pub fn on_a_private_way(mut self) -> Self {
+        self.address.is_private = true;
+        self
+    }
+
+    /// Whether the adapter trusts whom its host trusts, and brings no certificates of its own.
+    #[must_use]
+    pub fn trusts_as_its_host(&self) -> bool {
+        self.address.roots == Roots::Host
+    }
+
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         statement::check(query.text)?;
         let batch = Batch::of(query, self.read_only)?;
@@ -129,9 +144,16 @@ impl Postgres {
 
     async fn attempt(&self, query: &Query<'_>, batch: &Batch, phase: &Cell<Phase>) -> Result<Rows, Failure> {
         phase.set(Phase::Waiting);
-        let slot = self.pool.slot().await;
+        let slot = match self.lifetime {
+            Lifetime::Isolate => Some(self.pool.slot().await),
+            Lifetime::Call => None,
+        };
         phase.set(Phase::Connecting);
-        let mut session = match slot.idle(&*self.clock, query.deadline_ms).await {
+        let idle = match &slot {
+            Some(slot) => slot.idle(&*self.clock, query.deadline_ms).await,
+            None => None,
+        };
+        let mut session = match idle {
             Some(session) => session,
             None => self.connect(query.deadline_ms).await?,
         };
@@ -141,8 +163,8 @@ impl Postgres {
             return Err(Failure::last(timed_out()));
         }
         let outcome = session.run(batch, query, left_ms).await;
-        match self.lifetime {
-            Lifetime::Isolate if session.is_usable() => slot.keep(session, self.clock.now_ms()),
+        match slot {
+            Some(slot) if session.is_usable() => slot.keep(session, self.clock.now_ms()),
             _ => session.close().await,
         }
         outcome

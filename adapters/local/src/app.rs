@@ -15,16 +15,20 @@ pub(crate) struct Bundled {
 }
 
 /// The connectors that a Worker has.
-pub(crate) const WORKER_CONNECTORS: &[&str] = &["d1", "libsql"];
+const WORKER_CONNECTORS: &[&str] = &["d1", "libsql", "postgres"];
 
 /// Compiles an app folder for this machine.
 pub(crate) fn compile(folder: &Path) -> Report {
-    compile_for(folder, connectors::NAMES, Vec::new())
+    bundle(folder, &Options { connectors: names(connectors::NAMES), ..Options::default() })
 }
 
-/// Compiles an app folder for a host that has these connectors, and these databases of D1 bound to it.
-pub(crate) fn compile_for(folder: &Path, connectors: &[&str], d1_bindings: Vec<String>) -> Report {
-    bundle(folder, &Options { connectors: connectors.iter().map(ToString::to_string).collect(), d1_bindings })
+/// Compiles an app folder for a Worker with these databases of D1 bound to it.
+pub(crate) fn compile_for_worker(folder: &Path, d1_bindings: Vec<String>) -> Report {
+    bundle(folder, &Options { connectors: names(WORKER_CONNECTORS), d1_bindings, is_worker: true })
+}
+
+fn names(connectors: &[&str]) -> Vec<String> {
+    connectors.iter().map(ToString::to_string).collect()
 }
 
 /// Compiles an app folder; shows errors and warnings on standard error.

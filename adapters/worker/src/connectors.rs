@@ -12,7 +12,7 @@ use worker::Env;
 use crate::d1::D1;
 
 /// Their names, as `connector:` of an adapter has them; `millrace build --target worker` refuses any other.
-const NAMES: &str = "d1, libsql";
+const NAMES: &str = if cfg!(feature = "postgres") { "d1, libsql, postgres" } else { "d1, libsql" };
 
 /// Opens connections of one isolate.
 pub(crate) struct WorkerConnectors {
@@ -35,6 +35,8 @@ impl Connectors for WorkerConnectors {
                 let (http, clock, random) = ports();
                 Ok(Rc::new(Libsql::open(&connection, http, clock, random)?))
             }
+            #[cfg(feature = "postgres")]
+            "postgres" => Ok(Rc::new(crate::postgres::open(connection, &self.env, self.clock.clone(), self.random.clone())?)),
             other => Err(Error::new(
                 ErrorKind::Configuration,
                 format!("adapter `{}` needs the connector `{other}`, which a Worker does not have; it has: {NAMES}", connection.adapter),

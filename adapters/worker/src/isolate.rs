@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use worker::Env;
 
 use crate::{
-    cache::WorkerCache, clock::WorkerClock, connectors::WorkerConnectors, env::Variables, http_client::FetchClient, logging,
+    cache::WorkerCache, clock::WorkerClock, connectors::WorkerConnectors, env::Variables, http_client::FetchClient, logging, postgres,
     random::WorkerRandom, scripts, wait_until,
 };
 
@@ -33,12 +33,12 @@ thread_local! {
 /// no arguments when a panic ends this instance.
 ///
 /// # Errors
-/// The bytes are no bundle of this version, or their app has scripts and this runtime has no engine for them.
+/// The bytes are no bundle of this version, or their app needs a part that this runtime was made without.
 #[wasm_bindgen]
 pub fn start(bundle: &[u8], died: Function) -> Result<(), JsError> {
     logging::init(died);
     let app = App::from_bundle(bundle).map_err(|error| JsError::new(&error.to_string()))?;
-    if let Some(refusal) = scripts::refusal(&app) {
+    if let Some(refusal) = scripts::refusal(&app).or_else(|| postgres::refusal(&app)) {
         return Err(JsError::new(&refusal));
     }
     STATE.set(State::Decoded(Box::new(app)));

@@ -17,12 +17,15 @@ mod clock;
 mod connectors;
 mod current;
 mod d1;
+#[cfg(feature = "postgres")]
+mod dialer;
 mod env;
 mod event;
 mod glue;
 mod http_client;
 mod isolate;
 mod logging;
+mod postgres;
 mod random;
 mod scripts;
 mod wait_until;

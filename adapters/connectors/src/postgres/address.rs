@@ -13,6 +13,8 @@ use millrace_core::{
     secret::Secret,
 };
 
+use super::hyperdrive;
+
 /// What a string or the options may set.
 const KNOWN: &str = "`application_name`, `ca_certificate`, `channel_binding`, `connect_timeout`, `max_connections`, `options`, `password`, \
                      `search_path`, `sslmode`, `sslrootcert`, `timezone`, `user`";
@@ -38,6 +40,8 @@ pub(super) struct Address {
     pub(super) roots: Roots,
     /// The server has to prove that it knows the password.
     pub(super) demands_proof: bool,
+    /// Nobody can read along, even without TLS: what is sent stays on this machine, or within the platform.
+    pub(super) is_private: bool,
     /// What is set for the connection.
     pub(super) settings: Vec<(String, String)>,
     pub(super) connect_timeout_ms: u64,
@@ -59,6 +63,9 @@ impl Address {
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
     pub(super) fn parse(written: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
+        if let Some(binding) = hyperdrive::binding(written) {
+            return Err(hyperdrive::refused(binding?));
+        }
         let mut settings =
             Settings(text::pairs(written).map_err(|why| configuration(format!("the connection string of connector `postgres` {why}")))?);
         for (name, value) in options {
@@ -93,18 +100,14 @@ impl Address {
             connect_timeout_ms: settings.connect_timeout_ms()?,
             max_connections: settings.max_connections()?,
             settings: settings.of_the_connection(),
-            host,
             port,
             user,
             encryption,
             roots,
             demands_proof,
+            is_private: is_loopback(&host),
+            host,
         })
-    }
-
-    /// Whether what is sent stays on this machine.
-    pub(super) fn is_loopback(&self) -> bool {
-        is_loopback(&self.host)
     }
 }
 

@@ -88,7 +88,7 @@ async fn authenticate(address: &Address, wire: &mut Wire, is_encrypted: bool) ->
         match next(wire, address).await? {
             Message::AuthenticationOk if proven => return Ok(()),
             Message::AuthenticationOk => return Err(unproven()),
-            Message::AuthenticationCleartextPassword if (is_encrypted || address.is_loopback()) && proven => {
+            Message::AuthenticationCleartextPassword if (is_encrypted || address.is_private) && proven => {
                 frontend::password_message(password(address)?.as_bytes(), &mut answer).map_err(unwritable)?;
             }
             Message::AuthenticationCleartextPassword => {

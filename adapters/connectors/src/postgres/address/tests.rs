@@ -22,6 +22,7 @@ fn plain(host: &str, port: u16, user: &str, password: Option<&str>, database: &s
         encryption: Encryption::None,
         roots: Roots::Host,
         demands_proof: false,
+        is_private: true,
         settings: settings(&[]),
         connect_timeout_ms: 5_000,
         max_connections: 4,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use millrace_connectors::postgres::hyperdrive;
 use millrace_core::app::{App, Auth, Bind, EnvPart, EnvTemplate, Execute, ExpectedKey, Part, Piece, PolicyValue, Statement};
 
 /// Variables and bindings.
@@ -11,11 +12,15 @@ pub(crate) struct Needs {
     pub(crate) variables: BTreeMap<String, String>,
     /// D1 bindings by name, and the adapter that needs each.
     pub(crate) d1: BTreeMap<String, String>,
+    /// Hyperdrives by their binding, and the adapter that needs each.
+    pub(crate) hyperdrives: BTreeMap<String, String>,
+    /// Variables that may name a Hyperdrive, and the adapter that asks each.
+    pub(crate) servers: BTreeMap<String, String>,
     /// A tool that caches.
     pub(crate) caching: Option<String>,
 }
 
-/// Finds out what an app needs. What a variable decides cannot be known here, the name of a D1 binding among it.
+/// Finds out what an app needs. What a variable decides cannot be known here, the name of a binding among it.
 pub(crate) fn of(app: &App) -> Needs {
     let mut needs = Needs::default();
     for name in &app.env {
@@ -25,10 +30,17 @@ pub(crate) fn of(app: &App) -> Needs {
         let who = format!("adapter `{}`", adapter.name);
         needs.template(&adapter.connection_string, &who);
         adapter.options.iter().for_each(|(_, option)| needs.template(option, &who));
-        if let (true, [EnvPart::Text(text)]) = (adapter.connector == "d1", adapter.connection_string.0.as_slice())
-            && let Ok(binding) = millrace_connectors::d1_binding::binding(text)
-        {
-            needs.d1.entry(binding.to_owned()).or_insert(who);
+        match (adapter.connector.as_str(), adapter.connection_string.0.as_slice()) {
+            ("d1", [EnvPart::Text(text)]) if let Ok(binding) = millrace_connectors::d1_binding::binding(text) => {
+                needs.d1.entry(binding.to_owned()).or_insert(who);
+            }
+            ("postgres", [EnvPart::Text(text)]) if let Some(Ok(binding)) = hyperdrive::binding(text) => {
+                needs.hyperdrives.entry(binding.to_owned()).or_insert(who);
+            }
+            ("postgres", [EnvPart::Env(name)]) => {
+                needs.servers.entry(name.clone()).or_insert(who);
+            }
+            _ => {}
         }
     }
     for tool in &app.tools {

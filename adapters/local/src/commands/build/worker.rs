@@ -60,7 +60,7 @@ pub(super) fn run(arguments: &Build) -> Outcome {
 
 /// Compiles an app folder for a Worker, and compares it with its own `wrangler.toml`.
 pub(crate) fn compile(folder: &Path) -> Report {
-    let mut report = app::compile_for(folder, app::WORKER_CONNECTORS, wrangler::d1_bindings(folder));
+    let mut report = app::compile_for_worker(folder, wrangler::d1_bindings(folder));
     if let Some(app) = &report.app {
         report.diagnostics.extend(wrangler::check(folder, app));
     }

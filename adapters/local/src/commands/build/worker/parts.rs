@@ -7,7 +7,8 @@ use millrace_core::app::App;
 /// A part by its feature's name, and whether an app needs it.
 type Part = (&'static str, fn(&App) -> bool);
 
-const PARTS: [Part; 1] = [("scripts", |app| !app.scripts.is_empty())];
+const PARTS: [Part; 2] =
+    [("scripts", |app| !app.scripts.is_empty()), ("postgres", |app| app.adapters.iter().any(|adapter| adapter.connector == "postgres"))];
 
 /// What `cargo build` makes when nobody says anything.
 const DEFAULT: &str = "scripts";
@@ -55,10 +56,16 @@ mod tests {
 
     #[test]
     fn sets_are_named_and_found_by_what_they_have() {
-        let (lean, full) = (Parts(Vec::new()), Parts(vec!["scripts"]));
-        assert_eq!((lean.name(), lean.features(), lean.is_default()), ("lean".into(), String::new(), false));
-        assert_eq!((full.name(), full.features(), full.is_default()), ("scripts".into(), "scripts".into(), true));
-        assert_eq!(lean.sufficient(), ["lean", "scripts"]);
-        assert_eq!(full.sufficient(), ["scripts"]);
+        let set = |parts: &[&'static str]| Parts(parts.to_vec());
+        let cases: [(Parts, &str, &str, bool, &[&str]); 4] = [
+            (set(&[]), "lean", "", false, &["lean", "scripts", "postgres", "scripts-postgres"]),
+            (set(&["scripts"]), "scripts", "scripts", true, &["scripts", "scripts-postgres"]),
+            (set(&["postgres"]), "postgres", "postgres", false, &["postgres", "scripts-postgres"]),
+            (set(&["scripts", "postgres"]), "scripts-postgres", "scripts,postgres", false, &["scripts-postgres"]),
+        ];
+        for (parts, name, features, is_default, sufficient) in cases {
+            assert_eq!((parts.name().as_str(), parts.features().as_str(), parts.is_default()), (name, features, is_default));
+            assert_eq!(parts.sufficient(), sufficient);
+        }
     }
 }

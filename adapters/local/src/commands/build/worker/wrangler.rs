@@ -7,6 +7,7 @@ use std::{
 };
 
 use millrace_bundler::{Diagnostic, Severity};
+use millrace_connectors::postgres::hyperdrive;
 use millrace_core::app::App;
 use toml_edit::{DocumentMut, Item};
 
@@ -15,6 +16,8 @@ use crate::commands::build::needs;
 const FILE: &str = "wrangler.toml";
 /// The binding of the cache's KV namespace; the runtime looks for it by this name.
 const CACHE: &str = "MILLRACE_CACHE";
+/// What stands for the id of a Hyperdrive in a file that is made here: nobody can know it.
+const UNKNOWN: &str = "00000000000000000000000000000000";
 /// The behaviour of the platform that the runtime is tested with.
 const COMPATIBILITY: &str = "compatibility_date = \"2026-11-01\"
 # Tells the runtime when a caller goes away.
@@ -35,6 +38,13 @@ pub(crate) fn generated(app: &App) -> String {
     );
     for binding in needs.d1.keys() {
         text += &format!("\n[[d1_databases]]\nbinding = \"{binding}\"\ndatabase_name = \"{}-{}\"\n", app.name, binding.to_lowercase());
+    }
+    for binding in needs.hyperdrives.keys() {
+        text += &format!(
+            "\n# `wrangler hyperdrive create NAME --connection-string ...` says the id. `wrangler dev` takes the database of `localConnectionString`, or of the\n\
+             # variable `CLOUDFLARE_HYPERDRIVE_LOCAL_CONNECTION_STRING_{binding}`.\n[[hyperdrive]]\nbinding = \"{binding}\"\nid = \"{UNKNOWN}\"\n\
+             localConnectionString = \"postgres://user:password@127.0.0.1:5432/database\"\n"
+        );
     }
     if needs.caching.is_some() {
         text += &format!("\n[[kv_namespaces]]\nbinding = \"{CACHE}\"\n");
@@ -80,6 +90,16 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
     for (binding, who) in needs.d1.iter().filter(|(binding, _)| !databases.contains(binding.as_str())) {
         let help = format!("Add `[[d1_databases]]` with `binding = \"{binding}\"` and `database_name`.");
         found.push(diagnostic(Severity::Error, format!("`{FILE}` has no D1 binding `{binding}`, which {who} needs"), &help));
+    }
+    let hyperdrives = bindings(document.get("hyperdrive"));
+    let of_variables = needs.servers.iter().filter_map(|(name, who)| {
+        let value = document.get("vars")?.get(name)?.as_str()?;
+        Some((hyperdrive::binding(value)?.ok()?, who))
+    });
+    let named = needs.hyperdrives.iter().map(|(binding, who)| (binding.as_str(), who)).chain(of_variables);
+    for (binding, who) in named.filter(|(binding, _)| !hyperdrives.contains(binding)) {
+        let help = format!("Add `[[hyperdrive]]` with `binding = \"{binding}\"` and the `id` that `wrangler hyperdrive create` says.");
+        found.push(diagnostic(Severity::Error, format!("`{FILE}` has no Hyperdrive binding `{binding}`, which {who} needs"), &help));
     }
     if let Some(tool) = needs.caching.as_ref().filter(|_| !bindings(document.get("kv_namespaces")).contains(CACHE)) {
         let help = format!("Add `[[kv_namespaces]]` with `binding = \"{CACHE}\"`; without it, each isolate caches for itself.");
@@ -158,6 +178,43 @@ mod tests {
         assert_eq!(found(Some(whole), "OTHER=d1:X\n").1, none);
         let broken = found(Some("name = \n"), "").1;
         assert!(broken.len() == 1 && broken[0].starts_with("Error: `wrangler.toml` is no TOML"), "{broken:?}");
+    }
+
+    #[test]
+    fn a_hyperdrive_is_looked_for_wherever_it_is_named() {
+        let files = |own: Option<&str>| {
+            let folder = tempfile::tempdir().unwrap();
+            let of_app = [
+                ("millrace.yaml", "name: shop\n"),
+                ("app/adapters/main.yaml", "connector: postgres\nconnection_string: \"hyperdrive:DB\"\n"),
+                ("app/adapters/other.yaml", "connector: postgres\nconnection_string: \"{{ env.OTHER }}\"\n"),
+                ("app/tools/t/config.yaml", "description: x\nuse: main\nstatement: SELECT 1\n"),
+                ("app/tools/u/config.yaml", "description: x\nuse: other\nstatement: SELECT 1\n"),
+            ];
+            for (path, text) in of_app.into_iter().chain(own.map(|text| (FILE, text))) {
+                let path = folder.path().join(path);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, text).unwrap();
+            }
+            compile(folder.path())
+        };
+        let told = |own: &str| {
+            let found = files(Some(own)).diagnostics;
+            found.into_iter().map(|diagnostic| format!("{:?}: {}", diagnostic.severity, diagnostic.message)).collect::<Vec<_>>()
+        };
+        let expected = [
+            "Error: `wrangler.toml` has no Hyperdrive binding `DB`, which adapter `main` needs",
+            "Error: `wrangler.toml` has no Hyperdrive binding `SECOND`, which adapter `other` needs",
+        ];
+        assert_eq!(told("[vars]\nOTHER = \"hyperdrive:SECOND\"\n"), expected);
+        let none: [String; 0] = [];
+        assert_eq!(told("hyperdrive = [{ binding = \"DB\", id = \"x\" }]\n[vars]\nOTHER = \"postgres://me@db/x\"\n"), none);
+
+        let report = files(None);
+        assert_eq!(report.diagnostics, []);
+        let (app, made) = report.app.map(|app| (app.clone(), generated(&app))).unwrap();
+        assert!(made.contains("[[hyperdrive]]\nbinding = \"DB\"\nid = \"0000") && made.contains("localConnectionString"), "{made}");
+        assert_eq!(compare(&made.parse().unwrap(), "", &app), []);
     }
 
     #[test]

@@ -1,0 +1,382 @@
+//! `connector: postgres` of a Worker, in real workerd with a real server: by a socket and through a Hyperdrive, with what goes wrong. That the answers
+//! are those of every host, the corpus shows (`tests/worker.rs`).
+
+use std::{
+    fs,
+    io::{Read as _, Write as _},
+    net::{TcpListener, TcpStream},
+    path::{Path, PathBuf},
+    sync::OnceLock,
+    thread,
+    time::{Duration, Instant},
+};
+
+use millrace_core::value::Value;
+use millrace_tests::{
+    Exchange,
+    database::Database,
+    postgres::{PASSWORD, Postgres, psql},
+    worker,
+    workerd::{Surroundings, Workerd},
+};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use serde_json::{Value as Json, json};
+
+/// How long something may take that a busy machine does late.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// What ends a statement soon after its client has gone; without it, the statement's own deadline does.
+const NOTICE: &str = "client_connection_check_interval = 200";
+const ENDLESS: &str = "WITH RECURSIVE n (i) AS (SELECT 1::bigint UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS n FROM n";
+/// The app has no scripts, so that its runtime has PostgreSQL and nothing else.
+const ADAPTERS: [(&str, &str); 4] = [
+    ("direct", "connection_string: \"{{ env.DATABASE_URL }}\"\noptions: { ca_certificate: \"{{ env.DB_CA }}\" }\n"),
+    ("brief", "connection_string: \"{{ env.DATABASE_URL }}\"\noptions: { timeout: 6s }\n"),
+    ("bound", "connection_string: \"hyperdrive:DB\"\n"),
+    ("unbound", "connection_string: \"hyperdrive:UNBOUND\"\n"),
+];
+
+/// The app, built once for all tests of this file. Each has a copy: workerd's configuration lies beside it.
+fn app() -> tempfile::TempDir {
+    static BUILT: OnceLock<(tempfile::TempDir, PathBuf)> = OnceLock::new();
+    let (_, built) = BUILT.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap();
+        write(folder.path(), "millrace.yaml", "name: far\n");
+        for (name, text) in ADAPTERS {
+            write(folder.path(), &format!("app/adapters/{name}.yaml"), &format!("connector: postgres\n{text}"));
+            let tool = |verb: &str, settings: &str| {
+                let file = format!("app/tools/{verb}-{name}/config.yaml");
+                write(folder.path(), &file, &format!("description: x\nuse: {name}\n{settings}"));
+            };
+            tool("ask", "statement: SELECT {{ inputs.i }}::int AS i, ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()\ninputs: { i: { type: int } }\n");
+            tool("read", &format!("statement: {ENDLESS}\n"));
+            tool("write", &format!("statement: CREATE TABLE u AS {ENDLESS}\n"));
+        }
+        let built = worker::build(folder.path());
+        (folder, built)
+    });
+    let copy = tempfile::tempdir().unwrap();
+    duplicate(built, copy.path());
+    copy
+}
+
+fn write(folder: &Path, file: &str, text: &str) {
+    let path = folder.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn duplicate(from: &Path, to: &Path) {
+    fs::create_dir_all(to).unwrap();
+    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
+        match entry.file_type().unwrap().is_dir() {
+            true => duplicate(&entry.path(), &to.join(entry.file_name())),
+            false => drop(fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
+        }
+    }
+}
+
+/// A Worker between a caller and a server.
+struct Kit {
+    workerd: Workerd,
+    _folder: tempfile::TempDir,
+}
+
+impl Kit {
+    /// `url` is where the sockets go, `port` where the Hyperdrive does.
+    fn start(url: &str, port: u16) -> Self {
+        Self::with(url, &Surroundings { hyperdrives: &[("DB", port)], password: PASSWORD, ..Surroundings::default() }, "")
+    }
+
+    fn with(url: &str, surroundings: &Surroundings<'_>, own_certificate: &str) -> Self {
+        let folder = app();
+        let variables = [("MILLRACE_LOG", "debug"), ("DATABASE_URL", url), ("DB_CA", own_certificate)];
+        let surroundings = Surroundings { variables: &variables, ..*surroundings };
+        let workerd = Workerd::start_with(folder.path(), &surroundings).unwrap_or_else(|said| panic!("{said}"));
+        Self { workerd, _folder: folder }
+    }
+
+    fn of(server: &Postgres) -> Self {
+        Self::start(&server.url("postgres"), server.port)
+    }
+
+    fn call(&self, tool: &str, arguments: &Json) -> Json {
+        let answer = self.workerd.send(&call(tool, arguments));
+        let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("{tool}: {answer}\n{}", self.workerd.log()));
+        let body: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}\n{}", self.workerd.log()));
+        body["result"].clone()
+    }
+
+    /// The one row of the tool `ask-…`.
+    fn ask(&self, adapter: &str) -> Json {
+        let result = self.call(&format!("ask-{adapter}"), &json!({"i": 7}));
+        assert_eq!(result["isError"], false, "{result}\n{}", self.workerd.log());
+        serde_json::from_str::<Json>(result["content"][0]["text"].as_str().unwrap()).unwrap()[0].clone()
+    }
+
+    /// The code and the message of a tool that fails.
+    fn failure(&self, tool: &str) -> (String, String) {
+        let arguments = if tool.starts_with("ask") { json!({"i": 7}) } else { json!({}) };
+        let result = self.call(tool, &arguments);
+        let error = &result["_meta"]["millrace/error"];
+        let text = |name: &str| error[name].as_str().unwrap_or_else(|| panic!("{tool}: {result}")).to_owned();
+        (text("code"), text("message"))
+    }
+}
+
+impl Drop for Kit {
+    fn drop(&mut self) {
+        let log = self.workerd.log();
+        let is_told = log.contains(PASSWORD) || log.contains("correct%20horse");
+        assert!(thread::panicking() || !is_told, "a secret is logged:\n{log}");
+    }
+}
+
+fn call(tool: &str, arguments: &Json) -> Exchange {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}).to_string();
+    let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
+    Exchange {
+        method: "POST".into(),
+        path: "/mcp".into(),
+        headers: headers.map(|(name, value)| (name.into(), value.into())).to_vec(),
+        body,
+    }
+}
+
+/// How many statements of the Worker match.
+fn running(admin: &Database, condition: &str) -> usize {
+    let sql = format!("SELECT 1 FROM pg_stat_activity WHERE application_name = 'millrace' AND pid <> pg_backend_pid() AND {condition}");
+    admin.rows(&sql).len()
+}
+
+#[track_caller]
+fn wait_for(what: &str, condition: impl Fn() -> bool) {
+    let started = Instant::now();
+    while !condition() {
+        assert!(started.elapsed() < PATIENCE, "it does not come: {what}");
+        thread::sleep(Duration::from_millis(20));
+    }
+}
+
+const CALLS: u32 = 20;
+const IS_ENDLESS: &str = "state = 'active' AND query LIKE '%RECURSIVE%'";
+
+#[test]
+fn each_statement_has_a_connection_of_its_own_and_leaves_none() {
+    let server = Postgres::start(&[]);
+    let kit = Kit::of(&server);
+    for adapter in ["direct", "bound"] {
+        kit.ask(adapter);
+        let before_ms = kit.workerd.cpu_ms();
+        for _ in 0..CALLS {
+            assert_eq!(kit.ask(adapter), json!({"i": 7, "ssl": false}), "{adapter}");
+        }
+        let each_ms = (kit.workerd.cpu_ms() - before_ms) / f64::from(CALLS);
+        println!("a call with `{adapter}` takes {each_ms:.1} ms of CPU, its login among it");
+        // Requests at once: what belongs to one must not be used, or woken, by another.
+        thread::scope(|scope| {
+            for _ in 0..12 {
+                scope.spawn(|| assert_eq!(kit.ask(adapter), json!({"i": 7, "ssl": false}), "{adapter}"));
+            }
+        });
+    }
+    let admin = server.open();
+    wait_for("no connection is left", || running(&admin, "true") == 0);
+}
+
+#[test]
+fn a_statement_ends_at_its_deadline_on_the_server_too() {
+    let server = Postgres::start(&[]);
+    let kit = Kit::of(&server);
+    assert_eq!(kit.failure("read-brief"), ("TIMEOUT".into(), "The statement ran past its deadline.".into()));
+    let admin = server.open();
+    wait_for("the statement has ended", || running(&admin, IS_ENDLESS) == 0);
+    assert_eq!(kit.ask("brief"), json!({"i": 7, "ssl": false}));
+}
+
+#[test]
+fn a_client_that_goes_away_closes_its_connection() {
+    let server = Postgres::start(&[NOTICE]);
+    let kit = Kit::of(&server);
+    let admin = server.open();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for adapter in ["direct", "bound"] {
+        let request = call(&format!("read-{adapter}"), &json!({}));
+        let fields: String = request.headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let head = format!("POST /mcp HTTP/1.1\r\nhost: x\r\n{fields}content-length: {}\r\n\r\n{}", request.body.len(), request.body);
+        let mut client = TcpStream::connect(("127.0.0.1", kit.workerd.port)).unwrap();
+        client.write_all(head.as_bytes()).unwrap();
+        wait_for("the statement runs", || running(&admin, IS_ENDLESS) == 1);
+        {
+            let _inside = runtime.enter();
+            client.set_nonblocking(true).unwrap();
+            tokio::net::TcpStream::from_std(client).unwrap().set_zero_linger().unwrap();
+        }
+        // Only because its connection was closed: its deadline is half a minute away, and so is the server's.
+        wait_for("the statement has ended", || running(&admin, IS_ENDLESS) == 0);
+        wait_for("the call has ended", || kit.workerd.log().contains("code=\"CANCELLED\""));
+        assert_eq!(kit.ask(adapter), json!({"i": 7, "ssl": false}), "{adapter}");
+    }
+}
+
+/// A port where nobody listens.
+fn closed_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
+}
+
+#[test]
+fn a_server_that_is_not_there() {
+    let port = closed_port();
+    let kit = Kit::start(&format!("postgres://me:hunter2@127.0.0.1:{port}/x"), port);
+    let expected = |to: &str| ("DATABASE_UNAVAILABLE".to_owned(), format!("No connection to {to} could be had."));
+    assert_eq!(kit.failure("ask-direct"), expected(&format!("`127.0.0.1:{port}`")));
+    assert_eq!(kit.failure("ask-bound"), expected("the Hyperdrive `DB`"));
+}
+
+#[test]
+fn a_wrong_password() {
+    let server = Postgres::start(&[]);
+    let url = format!("postgres://postgres:hunter2@127.0.0.1:{}/postgres", server.port);
+    let kit = Kit::with(&url, &Surroundings { hyperdrives: &[("DB", server.port)], password: "hunter2", ..Surroundings::default() }, "");
+    for (tool, place) in [("ask-direct", format!("127.0.0.1:{}", server.port)), ("ask-bound", "DB.hyperdrive:5432".into())] {
+        let expected = ("QUERY_REFUSED".to_owned(), format!("PostgreSQL at `{place}` does not accept the password."));
+        assert_eq!(kit.failure(tool), expected);
+    }
+    assert!(!kit.workerd.log().contains("hunter2"));
+}
+
+/// Ends what runs a statement, once it does; as often as it is sent.
+fn kill_the_statement(server: &Postgres, times: usize) {
+    let admin = server.open();
+    let mut ended: Vec<Vec<Value>> = Vec::new();
+    let started = Instant::now();
+    while ended.len() < times {
+        assert!(started.elapsed() < PATIENCE, "the statement does not run");
+        let found = admin.rows(&format!("SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND {IS_ENDLESS}"));
+        for pid in found.into_iter().filter(|pid| !ended.contains(pid)).collect::<Vec<_>>() {
+            let [Value::I64(number)] = pid[..] else { panic!("{pid:?}") };
+            psql(&server.url("postgres"), &format!("SELECT pg_terminate_backend({number})"));
+            ended.push(pid);
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_server_that_dies_under_a_statement() {
+    let mut server = Postgres::start(&[]);
+    let kit = Kit::of(&server);
+    for adapter in ["direct", "bound"] {
+        let found = thread::scope(|scope| {
+            let found = scope.spawn(|| kit.failure(&format!("write-{adapter}")));
+            kill_the_statement(&server, 1);
+            found.join().unwrap()
+        });
+        let unknown = "PostgreSQL ended the connection; whether the statement took effect is not known.";
+        assert_eq!(found, ("DATABASE_ERROR".into(), unknown.into()), "{adapter}");
+        // A read is sent once more, and no further.
+        let found = thread::scope(|scope| {
+            let found = scope.spawn(|| kit.failure(&format!("read-{adapter}")));
+            kill_the_statement(&server, 2);
+            found.join().unwrap()
+        });
+        assert_eq!(found, ("DATABASE_UNAVAILABLE".into(), "PostgreSQL ended the connection.".into()), "{adapter}");
+    }
+    let found = thread::scope(|scope| {
+        let found = scope.spawn(|| kit.failure("write-direct"));
+        let admin = server.open();
+        wait_for("the statement runs", || running(&admin, IS_ENDLESS) == 1);
+        drop(admin);
+        server.kill();
+        found.join().unwrap()
+    });
+    assert_eq!(found.0, "DATABASE_ERROR", "{found:?}");
+    assert!(found.1.ends_with("; whether the statement took effect is not known."), "{found:?}");
+    server.restart();
+    assert_eq!(kit.ask("direct"), json!({"i": 7, "ssl": false}));
+}
+
+#[test]
+fn what_breaks_off_in_the_middle_of_a_login() {
+    let cases: [(&[u8], &str); 5] = [
+        (b"", "DATABASE_UNAVAILABLE"),
+        (b"S", "DATABASE_UNAVAILABLE"),
+        (b"SR\0\0\0\x08\0\0\0\0", "DATABASE_UNAVAILABLE"),
+        (b"N", "CONFIGURATION"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "DATABASE_ERROR"),
+    ];
+    for (answer, expected) in cases {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        thread::spawn(move || {
+            for socket in listener.incoming() {
+                let mut socket = socket.unwrap();
+                if socket.read(&mut [0; 1000]).is_ok_and(|count| count > 0) {
+                    drop(socket.write_all(answer));
+                }
+            }
+        });
+        let kit = Kit::start(&format!("postgres://me:hunter2@127.0.0.1:{port}/x?sslmode=require"), port);
+        let (code, message) = kit.failure("ask-brief");
+        assert_eq!(code, expected, "{answer:?}: {message}");
+        // Nothing of the isolate was harmed.
+        assert_eq!(kit.failure("ask-brief").0, code, "{answer:?}");
+        assert!(!kit.workerd.log().contains("panic"), "{answer:?}: {}", kit.workerd.log());
+    }
+}
+
+#[test]
+fn a_missing_hyperdrive_is_named_at_the_first_call_that_needs_it() {
+    let server = Postgres::start(&[]);
+    let kit = Kit::of(&server);
+    let expected = "The Hyperdrive `UNBOUND`, which the adapter `unbound` needs, is not there; add it to `wrangler.toml`.";
+    assert_eq!(kit.failure("ask-unbound"), ("CONFIGURATION".into(), expected.into()));
+    assert_eq!(kit.ask("bound"), json!({"i": 7, "ssl": false}));
+}
+
+/// A certificate for `localhost`, its key, and the authority that signed it, all PEM.
+fn certified() -> [String; 3] {
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+    [certificate.pem(), key.serialize_pem(), authority.pem()]
+}
+
+#[test]
+fn tls_is_the_platforms() {
+    let [certificate, key, authority] = certified();
+    let server = Postgres::start_with_tls(&certificate, &key);
+    let url = |host: &str, mode: &str| server.url("postgres").replace("127.0.0.1", host) + "?sslmode=" + mode;
+    let trusting = Surroundings { authority: Some(&authority), ..Surroundings::default() };
+    for mode in ["prefer", "require", "verify-ca", "verify-full"] {
+        let kit = Kit::with(&url("localhost", mode), &trusting, "");
+        assert_eq!(kit.ask("direct"), json!({"i": 7, "ssl": true}), "{mode}");
+    }
+    assert_eq!(Kit::with(&url("localhost", "disable"), &trusting, "").ask("direct"), json!({"i": 7, "ssl": false}));
+    // Nobody can ask for less than everything: not for another name, and not for whoever signs.
+    for (host, mode, surroundings) in [("127.0.0.1", "verify-ca", trusting), ("localhost", "require", Surroundings::default())] {
+        let kit = Kit::with(&url(host, mode), &surroundings, "");
+        let (code, message) = kit.failure("ask-direct");
+        assert_eq!(code, "DATABASE_UNAVAILABLE", "{host} {mode}: {message}\n{}", kit.workerd.log());
+        let expected = format!("`{host}:{}` broke the TLS handshake off, or its certificate is not trusted", server.port);
+        assert!(message.starts_with(&expected) && message.contains("connect through a Hyperdrive"), "{message}");
+    }
+    let (code, message) = Kit::with(&url("localhost", "verify-full"), &trusting, &authority).failure("ask-direct");
+    assert_eq!(code, "CONFIGURATION");
+    assert!(
+        message.starts_with("The adapter `direct` brings root certificates, and a Worker trusts whom the platform trusts"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_server_without_tls_is_not_told_the_password() {
+    let server = Postgres::start(&[]);
+    let kit = Kit::start(&format!("{}?sslmode=verify-full", server.url("postgres")), server.port);
+    let place = format!("127.0.0.1:{}", server.port);
+    let expected = format!("PostgreSQL at `{place}` offers no TLS; where the network between is trusted, set `sslmode=disable`.");
+    assert_eq!(kit.failure("ask-direct"), ("CONFIGURATION".into(), expected));
+    let kit = Kit::start(&format!("{}?sslmode=prefer", server.url("postgres")), server.port);
+    assert_eq!(kit.ask("direct"), json!({"i": 7, "ssl": false}));
+}
