@@ -2,7 +2,7 @@
 """The Worker's part of `scripts/bench`: Millrace and hand-written Workers, each in a workerd of its own, with the same requests in one run.
 
 Prints CPU microseconds a request (user + system of the workerd process, D1's simulation included) at 1 and 32 connections, in rounds that take
-turns; the ratios; memory after 1,000 and 10,000 calls at 32 connections; and the CPU of a start, less that of an empty Worker. Compare rows of one
+turns; the ratios; memory in use after 1,000 and 10,000 calls at 32 connections; and the CPU of a start, less that of an empty Worker. Compare rows of one
 run; figures of two runs or two machines do not compare. What workerd and D1 take for themselves is in the row `nothing` and in every other.
 """
 import argparse, glob, os, subprocess, sys
@@ -22,7 +22,7 @@ class Workerd(Server):
     """A Worker in workerd; `process` is the Node that started it."""
 
     def __init__(self, folder, tool, arguments, expect):
-        self.process = subprocess.Popen([NODE, f"{TOOLS}/worker/bench-serve.mjs", folder, SQL], stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen([NODE, f"{HERE}/serve.mjs", folder, SQL], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ, MILLRACE_TEST_TOOLS=TOOLS))
         port = self.process.stdout.readline().strip()
         if not port:
             sys.exit(f"bench: `{folder}` does not start")
@@ -46,6 +46,12 @@ class Workerd(Server):
             nanoseconds += int(open(file).read().split()[0])
         return nanoseconds / 1e9
 
+    def used_mb(self):
+        """What its isolate uses: the heap after a collection of garbage, and the memory of wasm."""
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+        return int(self.process.stdout.readline()) / 1e6
+
     def rss_mb(self):
         line = next(line for line in open(f"/proc/{self.pid}/status") if line.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
@@ -60,7 +66,6 @@ def prepare():
         out = f"--outfile={WORK}/{peer}/entry.mjs"
         environment = dict(os.environ, NODE_PATH=f"{TOOLS}/clients/node_modules")
         subprocess.run([ESBUILD, f"{HERE}/{peer}.mjs", "--bundle", "--format=esm", "--conditions=workerd,worker,browser", "--log-level=error", out], check=True, env=environment)
-    subprocess.run(["cp", f"{HERE}/serve.mjs", f"{TOOLS}/worker/bench-serve.mjs"], check=True)
 
 
 def start_cpu_ms(folder):
@@ -108,16 +113,19 @@ def main():
             print(f"{tool}, {connections} connections: {ratio:.2f} of the CPU of `{peer}` (bar: {bar})")
 
     print("\nmemory over calls at 32 connections:")
-    for tool, call in (("database tool", USER), ("script tool", TOTAL)):
-        with Workerd(f"{WORK}/millrace", *call) as server:
+    for tool, name, call in (("database tool", "millrace", USER), ("database tool", "hand", USER), ("script tool", "millrace", TOTAL)):
+        with Workerd(f"{WORK}/{name}", *call) as server:
             done, errors, early = 0, 0, None
             while done < options.calls:
                 run = server.load(32, 1)
                 done, errors = done + run["requests"], errors + run["errors"]
                 if early is None and done >= 1000:
-                    early, early_at = server.rss_mb(), done
-            late = server.rss_mb()
-            print(f"{tool}: {early:.1f} MB after {early_at} calls, {late:.1f} MB after {done}: {late / early:.2f} (bar: 1.10), errors: {errors}")
+                    early, early_at, early_rss = server.used_mb(), done, server.rss_mb()
+            late, late_rss = server.used_mb(), server.rss_mb()
+            print(
+                f"{tool}, {name}: in use {early:.2f} MB after {early_at} calls, {late:.2f} MB after {done}: {late / early:.2f} (bar: 1.10);"
+                f" resident {early_rss:.0f} and {late_rss:.0f} MB; errors: {errors}", flush=True
+            )
 
     empty = start_cpu_ms(f"{WORK}/nothing")
     print(f"\nstart, less an empty Worker's {empty:.0f} ms: {start_cpu_ms(f'{WORK}/millrace') - empty:.0f} ms of CPU with the script engine")

@@ -2,10 +2,12 @@
 // port. Each line of input is answered with the bytes that the Worker's isolate uses: its heap and what hangs on it after a collection of
 // garbage, and the memory of wasm. Ends with its input.
 import { readdirSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { Miniflare } from "miniflare";
 
+// From where `scripts/setup` put it, wherever this file is.
+const { Miniflare } = createRequire(join(process.env.MILLRACE_TEST_TOOLS, "worker/package.json"))("miniflare");
 const [folder, sql] = process.argv.slice(2);
 const KINDS = { mjs: "esm", js: "esm", bin: "data", wasm: "wasm" };
 const modules = {};

