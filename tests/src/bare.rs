@@ -105,10 +105,11 @@ pub fn endpoint_with_tools(count: usize) -> Endpoint {
         let parent = file.parent().unwrap_or_else(|| panic!("{path}"));
         fs::create_dir_all(parent).and_then(|()| fs::write(&file, text)).unwrap_or_else(|error| panic!("{path}: {error}"));
     };
+    write("millrace.yaml", "name: many\n");
     write("app/adapters/main.yaml", "connector: libsql\nconnection_string: http://127.0.0.1:1\n");
     for tool in 0..count {
         let config = format!(
-            "description: Read user {tool} by id.\nuse: main\nstatement: SELECT id, name FROM users WHERE id = {{{{ inputs.id }}}}\nread_only: true\ninputs:\n  id: {{ type: int, description: The user's id., minimum: 1 }}\n"
+            "description: Read user {tool} by id.\nuse: main\nstatement: SELECT id, name FROM users WHERE id = {{{{ inputs.id }}}}\ninputs:\n  id: {{ type: int, description: The user's id, min: 1 }}\n"
         );
         write(&format!("app/tools/get-user-{tool}/config.yaml"), &config);
     }

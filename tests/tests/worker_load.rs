@@ -57,7 +57,11 @@ impl Watched {
                         let id = 1 + next.load(Relaxed) % 40;
                         let (tool, arguments, expected) = match id % 2 {
                             0 => ("get-user", format!(r#"{{"id":{id}}}"#), format!("user{id}@example.com")),
-                            _ => ("total", format!(r#"{{"items":[{{"name":"plum","price":{id},"quantity":2}}]}}"#), format!("\\\"total\\\":{}", id * 2)),
+                            _ => (
+                                "total",
+                                format!(r#"{{"items":[{{"name":"plum","price":{id},"quantity":2}}]}}"#),
+                                format!("\\\"total\\\":{}", id * 2),
+                            ),
                         };
                         let answer = local::send(self.port, &request(tool, &arguments));
                         assert!(answer.contains(&expected) && answer.contains("200"), "{tool} {arguments}: {answer}");
