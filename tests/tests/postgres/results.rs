@@ -197,7 +197,7 @@ fn a_lock_is_waited_for() {
     // Gives the lock back once the next statement waits for it.
     let releaser = std::thread::spawn(move || {
         let database = Database::open(connection);
-        while database.rows("SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT%'").is_empty() {
+        while database.rows("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE 'INSERT%'").is_empty() {
             std::thread::yield_now();
         }
         drop(database.rows(&format!("SELECT pg_cancel_backend(pid) FROM ({asleep}) AS sleeper")));
