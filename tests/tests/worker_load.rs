@@ -53,8 +53,12 @@ impl Watched {
         std::thread::scope(|scope| {
             for _ in 0..CONNECTIONS {
                 scope.spawn(|| {
-                    while next.fetch_add(1, Relaxed) < calls {
-                        let id = 1 + next.load(Relaxed) % 40;
+                    loop {
+                        let call = next.fetch_add(1, Relaxed);
+                        if call >= calls {
+                            break;
+                        }
+                        let id = 1 + call % 40;
                         let (tool, arguments, expected) = match id % 2 {
                             0 => ("get-user", format!(r#"{{"id":{id}}}"#), format!("user{id}@example.com")),
                             _ => (

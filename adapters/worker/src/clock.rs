@@ -41,6 +41,7 @@ pub(crate) struct Timer {
     number: u32,
     due_ms: u64,
     rang: Cell<bool>,
+    /// All who look, not the first one: a call whose answer is a stream goes on in another task.
     wakers: RefCell<Vec<Waker>>,
     handle: JsValue,
 }

@@ -152,10 +152,13 @@ impl<'a> ResultWriter<'a> {
         self.era
     }
 
+    /// Makes room for a large member and for what follows it: a list of a megabyte is copied once, and not moved again for its last bracket.
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.out.reserve(bytes + 512);
+    }
+
     /// A member whose value is JSON text.
     pub(super) fn raw(&mut self, name: &str, text: &str) {
-        // With room for what follows: a list of a megabyte is copied once, not moved again for its last bracket.
-        self.out.reserve(name.len() + text.len() + 512);
         self.name(name);
         self.out.extend_from_slice(text.as_bytes());
     }

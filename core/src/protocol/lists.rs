@@ -85,6 +85,7 @@ impl Exchange<'_> {
         let page = self.protocol.lists.list(kind, self.selected.era, self.app()).page(cursor);
         let page = page.ok_or_else(|| Failure::invalid_params("Invalid params: `cursor` is none that this list gave out"))?;
         let mut result = self.result();
+        result.reserve(page.entries.len());
         result.raw(kind.member(), &page.entries);
         if let Some(next) = &page.next {
             result.text("nextCursor", next);
