@@ -10,6 +10,10 @@
 //!   attributes, the identity of values, prototype, extensibility, indexed elements. What was added is deleted and what was
 //!   replaced is put back; where that cannot be done exactly, the world is thrown away.
 //!
+//! A world with [`BuiltIns::Frozen`] has none that are watched: there is nothing to compare, which is a fifth of what a small call
+//! takes. It is for scripts that do not look as if they change built-ins ([`patches`](crate::patches)). Were one to do so all the same, it
+//! would get a `TypeError`, and no later call would see anything.
+//!
 //! Nothing here runs script code: properties are read as descriptors and never through getters, and no proxy can be among these
 //! objects. Private elements (`#x`), which no descriptor shows, are noticed when they are put on such an object.
 
@@ -21,10 +25,19 @@ use boa_engine::{
     property::{PropertyDescriptor, PropertyKey},
 };
 
-/// The objects that scripts may change, each restored after the call.
+/// What a script may do to `Object`, `Array`, `Math` and the like in a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BuiltIns {
+    /// Nothing.
+    Frozen,
+    /// Change them for the time of its call.
+    Watched,
+}
+
+/// The objects that scripts may change where they are watched, each restored after the call.
 const WATCHED: &str = "[
   globalThis, Object, Object.prototype, Function.prototype, Array, Array.prototype, String, String.prototype, Number,
-  Number.prototype, Boolean.prototype, Symbol, Symbol.prototype, Date, Date.prototype, RegExp, RegExp.prototype, Promise,
+  Number.prototype, BigInt.prototype, Boolean.prototype, Symbol, Symbol.prototype, Date, Date.prototype, RegExp, RegExp.prototype, Promise,
   Promise.prototype, Map, Map.prototype, Set, Set.prototype, WeakMap.prototype, WeakSet.prototype, Math, JSON, Reflect, console,
   Error, Error.prototype, TypeError.prototype, RangeError.prototype, SyntaxError.prototype, ReferenceError.prototype,
   EvalError.prototype, URIError.prototype, AggregateError.prototype, Iterator.prototype,
@@ -56,10 +69,13 @@ struct Watched {
 
 impl Baseline {
     /// Freezes what is frozen and records what is watched.
-    pub(crate) fn take(roots: Vec<JsObject>, context: &mut Context) -> JsResult<Self> {
-        let watched = list(WATCHED, context)?;
+    pub(crate) fn take(roots: Vec<JsObject>, built_ins: BuiltIns, context: &mut Context) -> JsResult<Self> {
+        let mut watched = list(WATCHED, context)?;
         let mut open = roots;
         open.extend(watched.iter().cloned());
+        if built_ins == BuiltIns::Frozen {
+            watched.clear();
+        }
         // The samples themselves are of no interest: their prototypes are.
         open.extend(list(HIDDEN, context)?.iter().filter_map(JsObject::prototype));
         let thrower = list(HIDDEN, context)?;
@@ -218,4 +234,65 @@ fn list(source: &str, context: &mut Context) -> JsResult<Vec<JsObject>> {
         objects.extend(list.get(index, context)?.as_object());
     }
     Ok(objects)
+}
+
+#[cfg(test)]
+mod tests {
+    use boa_engine::{Source, js_string};
+
+    use super::*;
+    use crate::realm::World;
+
+    /// Walks over all that can be reached, and tells what is not frozen.
+    const WALK: &str = "(roots => {
+      const seen = new Set(), found = [], open = Object.entries(roots);
+      while (open.length) {
+        const [path, value] = open.pop();
+        if ((typeof value !== 'object' && typeof value !== 'function') || value === null || seen.has(value)) continue;
+        seen.add(value);
+        if (!Object.isFrozen(value)) found.push(path);
+        open.push([path + '.__proto__', Object.getPrototypeOf(value)]);
+        for (const key of Reflect.ownKeys(value)) {
+          const { value: held, get, set } = Object.getOwnPropertyDescriptor(value, key);
+          for (const next of [held, get, set]) open.push([`${path}.${String(key)}`, next]);
+        }
+      }
+      return [seen.size > 500 ? 'many' : 'few', ...found].join();
+    })";
+
+    #[test]
+    fn where_built_ins_are_frozen_all_that_outlives_a_call_is() {
+        let mut world = World::prepare(BuiltIns::Frozen).unwrap();
+        let module = world.module.clone();
+        let context = &mut world.context;
+        let samples = context.eval(Source::from_bytes(HIDDEN)).unwrap().as_object().unwrap();
+        let prototypes = (0..18).map(|index| {
+            let sample = samples.get(index, context).unwrap().as_object().unwrap();
+            let prototype = sample.prototype().unwrap();
+            // What a generator function makes has an object of that function between it and the built-in.
+            let lasting = if matches!(index, 4 | 5) { prototype.prototype().unwrap() } else { prototype };
+            lasting.into()
+        });
+        let prototypes: Vec<JsValue> = prototypes.collect();
+        let prototypes = JsArray::from_iter(prototypes, context);
+        // The list is this test's own.
+        prototypes.set_integrity_level(IntegrityLevel::Frozen, context).unwrap();
+        let roots = JsObject::with_null_proto();
+        roots.set(js_string!("global"), context.global_object(), true, context).unwrap();
+        roots.set(js_string!("module"), module, true, context).unwrap();
+        roots.set(js_string!("prototypes"), prototypes, true, context).unwrap();
+        let walk = context.eval(Source::from_bytes(WALK)).unwrap().as_callable().unwrap();
+        let found = walk.call(&JsValue::undefined(), &[roots.into()], context).unwrap();
+        assert_eq!(found.to_string(context).unwrap().to_std_string_lossy(), "many");
+    }
+
+    #[test]
+    fn where_they_are_watched_the_walk_finds_those() {
+        let mut world = World::prepare(BuiltIns::Watched).unwrap();
+        let walk = format!("{WALK}({{ global: globalThis }})");
+        let found = world.context.eval(Source::from_bytes(&walk)).unwrap();
+        let found = found.to_string(&mut world.context).unwrap().to_std_string_lossy();
+        assert!(found.starts_with("many,global,"), "{found}");
+        assert_eq!(found.split(',').count() - 1, world.baseline.watched.len(), "{found}");
+    }
 }

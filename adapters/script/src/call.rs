@@ -25,6 +25,7 @@ use millrace_core::{
 
 use crate::{
     convert, fault, globals,
+    plan::Plan,
     pool::Pool,
     realm::World,
     reply,
@@ -58,18 +59,27 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
     if invocation.host.now_ms() >= invocation.deadline_ms {
         return Err(ScriptFault::TimedOut);
     }
-    let mut world = pool.take().map_err(|fault| *fault)?;
-    world.state.begin(invocation.deadline_ms, invocation.cancel);
-    let outcome = Call { world: &mut world, invocation: &invocation, pending: FuturesUnordered::new() }.run().await;
-    // After these the interpreter stands in the middle of something.
-    let interrupted =
-        outcome.as_ref().is_err_and(|fault| matches!(**fault, ScriptFault::Limit(_) | ScriptFault::TimedOut | ScriptFault::Cancelled));
-    if interrupted {
-        tracing::debug!("replacing a script world: its call was interrupted");
-    } else if world.restore() {
-        pool.keep(world);
+    let plan = pool.plan(invocation.index, &invocation.script.program);
+    loop {
+        let mut world = pool.take(plan.built_ins()).map_err(|fault| *fault)?;
+        world.state.begin(invocation.deadline_ms, invocation.cancel);
+        let call = Call { world: &mut world, invocation: &invocation, plan: &plan, pending: FuturesUnordered::new() };
+        let outcome = call.run().await;
+        // Where nobody saw anything of the call, it can be made again.
+        let again = outcome.as_ref().is_err_and(|fault| plan.was_wrong(fault)) && !world.state.asked.get();
+        // After these the interpreter stands in the middle of something.
+        let interrupted =
+            outcome.as_ref().is_err_and(|fault| matches!(**fault, ScriptFault::Limit(_) | ScriptFault::TimedOut | ScriptFault::Cancelled));
+        if interrupted {
+            tracing::debug!("replacing a script world: its call was interrupted");
+        } else if world.restore() {
+            pool.keep(world);
+        }
+        if !again {
+            return outcome.map_err(|fault| *fault);
+        }
+        tracing::debug!(script = invocation.script.path, "calling a script again, where it can change built-in objects");
     }
-    outcome.map_err(|fault| *fault)
 }
 
 /// Resolves when the call has to end.
@@ -100,18 +110,19 @@ enum Content {
 struct Call<'a, 'w> {
     world: &'w mut World,
     invocation: &'a Invocation<'a>,
+    plan: &'a Plan,
     pending: FuturesUnordered<LocalFuture<'a, Answer>>,
 }
 
 impl Call<'_, '_> {
-    async fn run(&mut self) -> Result<Returned, Box<ScriptFault>> {
+    async fn run(mut self) -> Result<Returned, Box<ScriptFault>> {
         let invocation = self.invocation;
         let limits = self.world.context.runtime_limits_mut();
         limits.set_loop_iteration_limit(invocation.limits.loops);
         limits.set_recursion_limit(invocation.limits.recursion as usize + OWN_FRAMES);
         limits.set_stack_size_limit(STACK_VALUES);
 
-        let program = self.world.program(invocation.index, invocation.script)?;
+        let program = self.world.program(invocation.index, invocation.script, self.plan)?;
         let module = self.world.module.clone().into();
         let exports = self.evaluate(&program, [module]).await?;
         let exports = self.settle(exports).await?;
@@ -181,10 +192,21 @@ impl Call<'_, '_> {
         if !value.is_object() {
             return Ok(value);
         }
-        // As `await` does: an object with `then` counts, too.
         let promise = match value.as_promise() {
             Some(promise) => promise,
-            None => self.inside(|world| JsPromise::resolve(value, &mut world.context)).map_err(|error| self.fault(error))?,
+            None => {
+                // As `await` does: an object with `then` counts, too. Most have none, and a promise of them would cost more than they did.
+                let promise = self.inside(|world| match value.as_object() {
+                    Some(object) if object.has_property(js_string!("then"), &mut world.context)? => {
+                        JsPromise::resolve(value.clone(), &mut world.context).map(Some)
+                    }
+                    _ => Ok(None),
+                });
+                match promise.map_err(|error| self.fault(error))? {
+                    Some(promise) => promise,
+                    None => return Ok(value),
+                }
+            }
         };
         loop {
             match promise.state() {

@@ -11,27 +11,18 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
-use boa_engine::{
-    Context, Source,
-    ast::{
-        Position, Spanned, Statement, StatementListItem,
-        expression::{Expression, access::PropertyAccess},
-        function::FunctionBody,
-        statement::{DoWhileLoop, ForLoop, WhileLoop},
-        visitor::{VisitWith, Visitor},
-    },
-    parser::Parser,
+use boa_engine::ast::{
+    Position, Script, Spanned, Statement, StatementListItem,
+    expression::{Expression, access::PropertyAccess},
+    function::FunctionBody,
+    statement::{DoWhileLoop, ForLoop, WhileLoop},
+    visitor::{VisitWith, Visitor},
 };
 
 use crate::realm::CHECKPOINT;
 
-/// The program with checkpoints; the same text where it does not parse.
-pub(crate) fn insert(program: &str, context: &mut Context) -> String {
-    // Parentheses, so that a function expression is not a declaration; on a line of their own, so that columns stay.
-    let source = format!("'use strict';(\n{program}\n)");
-    let mut parser = Parser::new(Source::from_bytes(&source));
-    let scope = context.realm().scope().clone();
-    let Ok(script) = parser.parse_script(&scope, context.interner_mut()) else { return program.to_owned() };
+/// The program with checkpoints. It was parsed from line 2 on.
+pub(crate) fn insert(program: &str, script: &Script) -> String {
     let mut places = Places::default();
     let _ = script.visit_with(&mut places);
     places.apply(program)
@@ -189,7 +180,7 @@ mod tests {
     use super::*;
 
     fn check(program: &str, expected: &str) {
-        let inserted = insert(program, &mut Context::default());
+        let inserted = crate::plan::Plan::new(program).program;
         assert_eq!(inserted.replace(CHECKPOINT, "T"), expected, "{program}");
     }
 

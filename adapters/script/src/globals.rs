@@ -180,7 +180,7 @@ fn log_all(name: &str, arguments: &[JsValue], context: &mut Context) -> JsResult
             None => text.push_str(&shown(argument, context)?),
         }
     }
-    host(|host| host.log(LogReader::Caller, level(name), &text));
+    state(context)?.act(|host| host.log(LogReader::Caller, level(name), &text));
     Ok(JsValue::undefined())
 }
 
@@ -227,7 +227,7 @@ fn progress(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
         message if message.is_null_or_undefined() => None,
         message => Some(message.to_string(context)?.to_std_string_lossy()),
     };
-    host(|host| host.progress(done, total, message.as_deref()));
+    state(context)?.act(|host| host.progress(done, total, message.as_deref()));
     Ok(JsValue::undefined())
 }
 

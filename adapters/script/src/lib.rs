@@ -34,6 +34,8 @@ mod checkpoints;
 mod convert;
 mod fault;
 mod globals;
+mod patches;
+mod plan;
 mod pool;
 mod realm;
 mod reply;

@@ -2,14 +2,15 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     future::poll_fn,
+    rc::Rc,
     task::{Poll, Waker},
 };
 
 use millrace_core::ports::ScriptFault;
 
-use crate::realm::World;
+use crate::{baseline::BuiltIns, plan::Plan, realm::World};
 
 /// The most calls that are inside the engine at a time; more wait in line.
 pub const MAX_ACTIVE: usize = 64;
@@ -21,6 +22,7 @@ pub const MAX_IDLE: usize = 8;
 #[derive(Default)]
 pub(crate) struct Pool {
     idle: RefCell<Vec<World>>,
+    plans: RefCell<HashMap<usize, Rc<Plan>>>,
     active: Cell<usize>,
     waiting: RefCell<VecDeque<Waker>>,
     made: Cell<usize>,
@@ -51,21 +53,37 @@ impl Pool {
         .await
     }
 
+    /// How a script runs. Found out at its first call.
+    pub(crate) fn plan(&self, index: usize, program: &str) -> Rc<Plan> {
+        self.plans.borrow_mut().entry(index).or_insert_with(|| Rc::new(Plan::new(program))).clone()
+    }
+
     /// A world at rest, or a new one.
-    pub(crate) fn take(&self) -> Result<World, Box<ScriptFault>> {
-        if let Some(world) = self.idle.borrow_mut().pop() {
+    pub(crate) fn take(&self, built_ins: BuiltIns) -> Result<World, Box<ScriptFault>> {
+        let at_rest = {
+            let mut idle = self.idle.borrow_mut();
+            let place = idle.iter().rposition(|world| world.built_ins == built_ins);
+            place.map(|place| idle.remove(place))
+        };
+        if let Some(world) = at_rest {
             return Ok(world);
         }
         self.made.set(self.made.get() + 1);
-        tracing::debug!(number = self.made.get(), "making a script world");
-        World::prepare().map_err(|error| Box::new(ScriptFault::Broken(format!("the script engine does not start: {error}"))))
+        tracing::debug!(number = self.made.get(), ?built_ins, "making a script world");
+        World::prepare(built_ins).map_err(|error| Box::new(ScriptFault::Broken(format!("the script engine does not start: {error}"))))
     }
 
     /// Keeps a restored world for the next call.
     pub(crate) fn keep(&self, world: World) {
         let mut idle = self.idle.borrow_mut();
-        if idle.len() < MAX_IDLE {
-            idle.push(world);
+        idle.push(world);
+        if idle.len() > MAX_IDLE {
+            // One of the kind that there is more of, so that neither ever goes without.
+            let frozen = idle.iter().filter(|world| world.built_ins == BuiltIns::Frozen).count();
+            let many = if 2 * frozen > idle.len() { BuiltIns::Frozen } else { BuiltIns::Watched };
+            if let Some(place) = idle.iter().position(|world| world.built_ins == many) {
+                idle.remove(place);
+            }
         }
     }
 

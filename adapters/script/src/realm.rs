@@ -20,8 +20,10 @@ use boa_engine::{
 use millrace_core::{app, ports::ScriptFault};
 
 use crate::{
-    baseline::Baseline,
-    checkpoints, globals, reply,
+    baseline::{Baseline, BuiltIns},
+    globals,
+    plan::Plan,
+    reply,
     state::{CallState, Hooks, HostClock, Jobs, host, state},
 };
 
@@ -38,10 +40,11 @@ pub(crate) const CHECKPOINT: &str = "$millrace_checkpoint";
 /// One prepared interpreter.
 pub(crate) struct World {
     pub(crate) context: Context,
+    pub(crate) built_ins: BuiltIns,
     pub(crate) state: Rc<CallState>,
     pub(crate) module: JsObject,
     pub(crate) context_functions: globals::ContextFunctions,
-    baseline: Baseline,
+    pub(crate) baseline: Baseline,
     enter_function: Script,
     programs: HashMap<usize, Script>,
     calls: u32,
@@ -68,7 +71,7 @@ pub(crate) fn object_keys(object: &JsObject, context: &mut Context) -> JsResult<
 
 impl World {
     /// Makes a world.
-    pub(crate) fn prepare() -> JsResult<Self> {
+    pub(crate) fn prepare(built_ins: BuiltIns) -> JsResult<Self> {
         let state = Rc::new(CallState::default());
         let mut context = ContextBuilder::new()
             .host_hooks(Rc::new(Hooks(state.clone())))
@@ -92,22 +95,21 @@ impl World {
 
         let mut roots: Vec<JsObject> = lasting.into_iter().chain([module.clone(), inner, of_module]).collect();
         roots.extend(context_functions.objects());
-        let baseline = Baseline::take(roots, &mut context)?;
+        let baseline = Baseline::take(roots, built_ins, &mut context)?;
         *state.lasting.borrow_mut() = baseline.lasting();
-        Ok(Self { context, state, module, context_functions, baseline, enter_function, programs: HashMap::new(), calls: 0 })
+        Ok(Self { context, built_ins, state, module, context_functions, baseline, enter_function, programs: HashMap::new(), calls: 0 })
     }
 
     /// The compiled script. Evaluating it hands the module `"millrace"` to the program and gives back what it returns.
     ///
     /// # Errors
     /// [`ScriptFault::Broken`] where it does not compile.
-    pub(crate) fn program(&mut self, index: usize, script: &app::Script) -> Result<Script, Box<ScriptFault>> {
+    pub(crate) fn program(&mut self, index: usize, script: &app::Script, plan: &Plan) -> Result<Script, Box<ScriptFault>> {
         if let Some(program) = self.programs.get(&index) {
             return Ok(program.clone());
         }
-        let with_checkpoints = checkpoints::insert(&script.program, &mut self.context);
         let program = self
-            .compile(&with_checkpoints, &script.path)
+            .compile(&plan.program, &script.path)
             .or_else(|_| self.compile(&script.program, &script.path))
             .map_err(|error| Box::new(ScriptFault::Broken(format!("`{}` does not compile: {error}", script.path))))?;
         self.programs.insert(index, program.clone());

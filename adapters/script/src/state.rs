@@ -87,6 +87,8 @@ pub(crate) struct CallState {
     pub(crate) busiest_job: Cell<u64>,
     /// The most calls that were nested.
     pub(crate) deepest: Cell<usize>,
+    /// The host did something that others see: a request, progress, a line for the caller.
+    pub(crate) asked: Cell<bool>,
     /// A private element was put on an object that outlives the call.
     pub(crate) marked: Cell<bool>,
     /// The objects that outlive calls.
@@ -112,9 +114,22 @@ impl CallState {
         self.replies.take();
         self.fault.take();
         self.cancel.take();
+        self.asked.set(false);
         self.checkpoints.set(0);
         self.busiest_job.set(0);
         self.deepest.set(0);
+    }
+
+    /// Asks the host for something, once the script waits for it.
+    pub(crate) fn request(&self, kind: RequestKind, promise: ResolvingFunctions) {
+        self.asked.set(true);
+        self.requests.borrow_mut().push(Request { kind, promise });
+    }
+
+    /// Lets the host of the running call do something that others see. `None` outside of a call.
+    pub(crate) fn act<R>(&self, act: impl FnOnce(&dyn ScriptHost) -> R) -> Option<R> {
+        self.asked.set(true);
+        host(act)
     }
 
     /// Why the call has to stop now, if it has to.

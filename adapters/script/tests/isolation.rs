@@ -1,6 +1,6 @@
 //! Hostile scripts: each tries to leave something behind; the probe that follows must see a pristine world.
 
-use millrace_core::ports::Returned;
+use millrace_core::ports::{Returned, ScriptFault};
 use serde_json::{Value as Json, json};
 
 mod support;
@@ -157,6 +157,16 @@ const HOSTILE: &[&str] = &[
     "class B { constructor(o) { return o } } class C extends B { #evil = 1 } new C((s => s)`t`)",
     "const r = /a/g; r.lastIndex = 5; r.evil = 1",
     "Symbol.for('evil'); Symbol.prototype.evil = 1",
+    // In a disguise
+    "const m = Math; m.evil = 1; m.max = () => 'evil'",
+    "const m = Math; try { m.evil = 1 } catch {} const j = JSON; try { j.stringify = () => 'evil' } catch {}",
+    "const { assign } = Object; assign(Array['proto' + 'type'], { evil: 1, map: () => 'evil' })",
+    "const p = 'prototype'; Object[p].evil = 1; String[p].trim = () => 'evil'",
+    "[]['__pro' + 'to__'].push = () => 'evil'; ({})['constructor'].evil = 1",
+    "[]['__pro' + 'to__'].push(1); Array.from.call(Object, [1])",
+    "[].constructor.evil = 1; (async () => {}).constructor.evil = 1",
+    "delete [].constructor.from; const a = Array; delete a.isArray; delete ''.constructor['proto' + 'type'].trim",
+    "const m = Math; await fetch('http://x/'); m.evil = 1",
     // And then it fails
     "globalThis.evil = 1; throw new Error('x')",
     "Array.prototype.evil = 1; return { f() {} }",
@@ -207,6 +217,55 @@ fn what_a_script_changes_works_within_the_call() {
             assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "after {function}");
         }
         assert_eq!(setup.engine.worlds_made(), 1, "{function} can be undone");
+    }
+}
+
+#[test]
+fn a_script_that_hides_its_changes_is_called_again_where_it_may_make_them() {
+    let cases = [
+        ("() => { const m = Math; m.mine = 1; return m.mine }", json!(1)),
+        ("() => { console.log('twice'); const m = Math; m.max = () => 'mine'; return m.max(1) }", json!("mine")),
+        (
+            "() => { const { defineProperty } = Object; defineProperty(Array, 'mine', { value: 1, configurable: true }); return Array.mine }",
+            json!(1),
+        ),
+        ("async () => { await null; const m = Math; return delete m.max && typeof m.max }", json!("undefined")),
+        ("() => { const words = {}; for (const w of ['a']) words.total = w; const j = JSON; j.mine = 1; return j.mine }", json!(1)),
+    ];
+    for (function, expected) in cases {
+        let setup = Setup::new(&[&program(function), &program(PROBE)]);
+        for _ in 0..3 {
+            assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(expected.clone())), "{function}");
+            assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "after {function}");
+        }
+        // Of what is deleted, the place in the order cannot be given back.
+        let most = if function.contains("delete") { 5 } else { 2 };
+        assert!(setup.engine.worlds_made() <= most, "{function}: {}", setup.engine.worlds_made());
+    }
+}
+
+#[test]
+fn a_call_that_others_have_seen_is_not_made_twice() {
+    for first in ["await fetch('http://x/')", "ctx.progress(1)", "ctx.log.info('x')"] {
+        let setup = Setup::new(&[&program(&format!("async (_, ctx) => {{ {first}; const m = Math; m.mine = 1; return m.mine }}"))]);
+        let outcome = setup.call(0, Json::Null);
+        let Err(ScriptFault::Thrown(thrown)) = outcome else { panic!("{first}: {outcome:?}") };
+        assert_eq!(thrown.message, "cannot set non-writable property: mine", "{first}");
+        let seen = setup.host.requests.borrow().len() + setup.host.progress.borrow().len() + setup.host.log.borrow().len();
+        assert_eq!(seen, 1, "{first}");
+        // From now on it is known.
+        assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(json!(1))), "{first}");
+    }
+}
+
+#[test]
+fn what_a_library_does_to_built_ins_works() {
+    let to_json =
+        "() => { BigInt.prototype.toJSON = function () { return `${this}` }; return JSON.stringify({ n: 12345678901234567890n }) }";
+    let setup = Setup::new(&[&program(to_json), &program("() => JSON.stringify({ n: 1n })")]);
+    for _ in 0..2 {
+        assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(json!(r#"{"n":"12345678901234567890"}"#))));
+        assert!(matches!(setup.call(1, Json::Null), Err(ScriptFault::Thrown(_))), "the next call has none of it");
     }
 }
 

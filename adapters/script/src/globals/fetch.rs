@@ -10,7 +10,7 @@ use millrace_core::{
 };
 
 use super::{bytes, new_bytes, new_strings, strings, text};
-use crate::state::{Request, RequestKind, state};
+use crate::state::{RequestKind, state};
 
 /// The longest body of a response; the core may set less.
 const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
@@ -34,7 +34,7 @@ pub(super) fn fetch(_: &JsValue, arguments: &[JsValue], context: &mut Context) -
         max_response_bytes: MAX_RESPONSE_BYTES,
     };
     let (promise, resolvers) = JsPromise::new_pending(context);
-    state.requests.borrow_mut().push(Request { kind: RequestKind::Fetch(request), promise: resolvers });
+    state.request(RequestKind::Fetch(request), resolvers);
     Ok(promise.into())
 }
 

@@ -11,7 +11,7 @@ use boa_engine::{
 use super::text;
 use crate::{
     convert,
-    state::{Request, RequestKind, state},
+    state::{RequestKind, state},
 };
 
 /// `(adapter) => { query }`
@@ -57,6 +57,6 @@ fn query(adapter: &JsString, arguments: &[JsValue], context: &mut Context) -> Js
     }
     let (promise, resolvers) = JsPromise::new_pending(context);
     let kind = RequestKind::Query { adapter: adapter.to_std_string_lossy(), text: statement, params };
-    state.requests.borrow_mut().push(Request { kind, promise: resolvers });
+    state.request(kind, resolvers);
     Ok(promise.into())
 }
