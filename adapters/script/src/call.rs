@@ -66,7 +66,7 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
         let call = Call { world: &mut world, invocation: &invocation, plan: &plan, pending: FuturesUnordered::new() };
         let outcome = call.run().await;
         // Where nobody saw anything of the call, it can be made again.
-        let again = outcome.as_ref().is_err_and(|fault| plan.was_wrong(fault)) && !world.state.asked.get();
+        let again = outcome.as_ref().is_err_and(|fault| plan.was_wrong(world.built_ins, fault)) && !world.state.asked.get();
         // After these the interpreter stands in the middle of something.
         let interrupted =
             outcome.as_ref().is_err_and(|fault| matches!(**fault, ScriptFault::Limit(_) | ScriptFault::TimedOut | ScriptFault::Cancelled));

@@ -37,11 +37,11 @@ impl Plan {
         self.built_ins.get()
     }
 
-    /// Looks at how a call in a frozen world ended. Where the script was refused a write, it is one of those that need the other kind
-    /// from now on.
-    pub(crate) fn was_wrong(&self, fault: &ScriptFault) -> bool {
+    /// Looks at how a call ended that ran with such built-ins. Where the script was refused a write to frozen ones, it is one of those that
+    /// need the other kind from now on.
+    pub(crate) fn was_wrong(&self, ran_with: BuiltIns, fault: &ScriptFault) -> bool {
         let ScriptFault::Thrown(thrown) = fault else { return false };
-        let refused = self.built_ins.get() == BuiltIns::Frozen && REFUSED.iter().any(|start| thrown.message.starts_with(start));
+        let refused = ran_with == BuiltIns::Frozen && REFUSED.iter().any(|start| thrown.message.starts_with(start));
         if refused {
             self.built_ins.set(BuiltIns::Watched);
         }

@@ -259,6 +259,18 @@ fn a_call_that_others_have_seen_is_not_made_twice() {
 }
 
 #[test]
+fn of_calls_that_interleave_each_is_made_again() {
+    // They wait for something that nobody else sees, and come to their changes one after the other.
+    let handler = "async ({ inputs }) => { await new Promise(go => setTimeout(go, 1)); const m = Math; m.mine = inputs.n; return m.mine }";
+    let setup = Setup::new(&[&program(handler)]);
+    let payloads: Vec<Json> = (0..5).map(|n| json!({"inputs": {"n": n}})).collect();
+    let results = block_on(futures_util::future::join_all(payloads.iter().map(|payload| setup.start(0, payload))));
+    for (n, result) in results.into_iter().enumerate() {
+        assert_eq!(result, Ok(Returned::Value(json!(n))));
+    }
+}
+
+#[test]
 fn what_a_library_does_to_built_ins_works() {
     let to_json =
         "() => { BigInt.prototype.toJSON = function () { return `${this}` }; return JSON.stringify({ n: 12345678901234567890n }) }";
