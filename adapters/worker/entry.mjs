@@ -59,6 +59,12 @@ async function read(request, length) {
   return new Uint8Array(await new Blob(chunks).arrayBuffer());
 }
 
+/** Tells a call that its client has gone, even where it went before anybody could listen. */
+function listen({ signal }, hangUp) {
+  signal?.addEventListener("abort", hangUp);
+  if (signal?.aborted) hangUp();
+}
+
 async function answer(request, env, context) {
   const { method, url } = request;
   const path = url.slice(url.indexOf("/", url.indexOf("://") + 3)).split("?", 1)[0];
@@ -81,10 +87,9 @@ async function answer(request, env, context) {
   let streams = false;
   try {
     let reply = runtime.handle(id, method, path, lines, body, env, context);
+    if (reply instanceof Response) return reply;
+    listen(request, hangUp);
     if (reply instanceof Promise) {
-      const { signal } = request;
-      signal?.addEventListener("abort", hangUp);
-      if (signal?.aborted) hangUp();
       const pending = reply;
       const ended = new Promise((resolve, reject) => {
         inFlight.set(id, reject);
@@ -98,7 +103,7 @@ async function answer(request, env, context) {
     if (!Array.isArray(reply)) return reply;
     streams = true;
     const [status, headers] = reply;
-    return new Response(events(id, request, context, hangUp, over), { status, headers });
+    return new Response(events(id, context, hangUp, over), { status, headers });
   } catch (error) {
     if (isAlive && isTrap(error)) died();
     return json(500, INTERNAL);
@@ -108,8 +113,7 @@ async function answer(request, env, context) {
 }
 
 /** The events of a call, as they come. The call does not wait for the reader. */
-function events(id, request, context, hangUp, over) {
-  request.signal?.addEventListener("abort", hangUp);
+function events(id, context, hangUp, over) {
   let isOpen = true;
   return new ReadableStream({
     start(controller) {

@@ -17,6 +17,7 @@ pub mod direct;
 pub mod docs;
 pub mod dynalite;
 pub mod failures;
+pub mod far;
 pub mod lambda;
 pub mod local;
 pub mod postgres;

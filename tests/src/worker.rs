@@ -202,6 +202,15 @@ impl Drop for Worker {
 /// Where the app does not build or the host does not come up.
 #[must_use]
 pub fn run(group: &Group) -> Vec<Vec<String>> {
+    run_as("worker", group)
+}
+
+/// The same; what cannot run is told by the exceptions of `host`.
+///
+/// # Panics
+/// As [`run`].
+#[must_use]
+pub fn run_as(host: &str, group: &Group) -> Vec<Vec<String>> {
     let folder = group.install();
     if let Some(text) = &group.wrangler {
         fs::write(folder.path().join("wrangler.toml"), text).unwrap_or_else(|error| panic!("{error}"));
@@ -211,7 +220,7 @@ pub fn run(group: &Group) -> Vec<Vec<String>> {
         // An adapter's own name, where the app names no binding.
         worker.fill(if group.wrangler.is_some() { "MAIN" } else { "DB" }, &sql);
     }
-    let run = |case: &Case| case.requests.iter().filter(|_| case.runs_on("worker")).map(|request| worker.send(request)).collect();
+    let run = |case: &Case| case.requests.iter().filter(|_| case.runs_on(host)).map(|request| worker.send(request)).collect();
     group.cases.iter().map(run).collect()
 }
 

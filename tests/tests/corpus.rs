@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use millrace_tests::{Group, direct, groups, local};
+use millrace_tests::{Group, direct, far::Far, groups, local};
 
 /// Runs all groups on one host and panics with every difference.
 fn check(host: &str, run: impl Fn(&Group) -> Vec<Vec<String>>) {
@@ -31,6 +31,16 @@ fn the_core_answers_the_same_again() {
 #[test]
 fn the_local_host_answers_the_same() {
     check("local host", local::run);
+}
+
+#[test]
+fn the_local_host_answers_the_same_from_a_libsql_server() {
+    let far = groups().into_iter().filter_map(Far::of);
+    let checked: Vec<_> = far.map(|far| (far.group.cases.len(), far.differences("local host", local::run(&far.group)))).collect();
+    let (count, differences): (usize, Vec<String>) =
+        (checked.iter().map(|(count, _)| count).sum(), checked.into_iter().flat_map(|(_, found)| found).collect());
+    assert!(count >= 65, "only {count} cases were found");
+    assert!(differences.is_empty(), "{} of {count} cases differ\n{}", differences.len(), differences.join("\n"));
 }
 
 #[test]

@@ -1,14 +1,20 @@
 //! The app as a Cloudflare Worker, in real workerd.
 
-use std::{path::Path, sync::Mutex};
+use std::{
+    path::Path,
+    sync::{
+        Mutex,
+        atomic::{AtomicUsize, Ordering::Relaxed},
+    },
+};
 
-use millrace_tests::{Case, Exchange, Group, groups, worker, workerd::Workerd};
+use millrace_tests::{Case, Exchange, Group, far::Far, groups, worker, workerd::Workerd};
 
 /// How many workerd run at a time: starting one is mostly waiting.
 const AT_A_TIME: usize = 3;
 
 /// The differences of every group, whichever thread ran it.
-fn differences(check: impl Fn(&Group) -> Vec<String> + Sync) -> Vec<String> {
+fn differences(check: impl Fn(Group) -> Vec<String> + Sync) -> Vec<String> {
     let left = Mutex::new(groups().into_iter());
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
@@ -16,7 +22,7 @@ fn differences(check: impl Fn(&Group) -> Vec<String> + Sync) -> Vec<String> {
             scope.spawn(|| {
                 loop {
                     let Some(group) = left.lock().unwrap().next() else { break };
-                    let differences = check(&group);
+                    let differences = check(group);
                     found.lock().unwrap().extend(differences);
                 }
             });
@@ -28,11 +34,23 @@ fn differences(check: impl Fn(&Group) -> Vec<String> + Sync) -> Vec<String> {
 #[test]
 fn the_worker_answers_the_same() {
     let differences = differences(|group| {
-        let answers = worker::run(group);
+        let answers = worker::run(&group);
         let check = |(case, answers): (&Case, Vec<String>)| case.check("worker", &answers).err();
         group.cases.iter().zip(answers).filter(|(case, _)| case.runs_on("worker")).filter_map(check).collect()
     });
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn it_answers_the_same_from_a_libsql_server() {
+    let count = AtomicUsize::new(0);
+    let differences = differences(|group| {
+        let Some(far) = Far::of(group) else { return Vec::new() };
+        count.fetch_add(far.group.cases.len(), Relaxed);
+        far.differences("worker", worker::run_as("libsql", &far.group))
+    });
+    assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
+    assert!(count.into_inner() >= 65, "too few cases were found");
 }
 
 #[test]
@@ -55,7 +73,8 @@ fn it_answers_the_same_through_a_hyperdrive() {
 /// The most bytes, gzipped, that an upload with a runtime may have.
 const MOST: [(&str, f64); 4] = [("scripts", 1_500_000.0), ("lean", 400_000.0), ("scripts-postgres", 1_650_000.0), ("postgres", 530_000.0)];
 
-/// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the app.
+/// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the
+/// app.
 fn upload(app: &Path) -> (String, f64) {
     let run = worker::wrangler().args(["deploy", "--dry-run", "--outdir"]).arg(app.join("upload")).current_dir(app).output().unwrap();
     let said = format!("{}{}", String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
@@ -134,7 +153,8 @@ fn a_runtime_that_lacks_a_part_refuses_the_app_when_it_starts() {
 
 /// The most CPU time that a start may take, in milliseconds, beyond that of an empty Worker.
 const MOST_START_MS: f64 = 50.0;
-/// The same as a multiple of the empty Worker's, for a machine that is so busy that each millisecond does less: at rest an empty Worker takes 12.
+/// The same as a multiple of the empty Worker's, for a machine that is so busy that each millisecond does less: at rest an empty Worker
+/// takes 12.
 const MOST_START: f64 = 3.0;
 
 /// The CPU time from exec to the first answer: the least of some starts, since whatever else the machine does only adds to it.

@@ -1,5 +1,5 @@
-//! `connector: postgres` of a Worker, in real workerd with a real server: by a socket and through a Hyperdrive, with what goes wrong. That the answers
-//! are those of every host, the corpus shows (`tests/worker.rs`).
+//! `connector: postgres` of a Worker, in real workerd with a real server: by a socket and through a Hyperdrive, with what goes wrong. That
+//! the answers are those of every host, the corpus shows (`tests/worker.rs`).
 
 use std::{
     fs,
@@ -50,6 +50,7 @@ fn app() -> tempfile::TempDir {
             tool("ask", "statement: SELECT {{ inputs.i }}::int AS i, ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()\ninputs: { i: { type: int } }\n");
             tool("read", &format!("statement: {ENDLESS}\n"));
             tool("write", &format!("statement: CREATE TABLE u AS {ENDLESS}\n"));
+            tool("late", "statement: SELECT pg_sleep(600)\nlimits: { timeout: 3s }\n");
         }
         let built = worker::build(folder.path());
         (folder, built)
@@ -191,6 +192,21 @@ fn a_statement_ends_at_its_deadline_on_the_server_too() {
     let admin = server.open();
     wait_for("the statement has ended", || running(&admin, IS_ENDLESS) == 0);
     assert_eq!(kit.ask("brief"), json!({"i": 7, "ssl": false}));
+}
+
+#[test]
+fn a_call_ends_at_its_own_deadline_however_slow_the_database_is() {
+    let server = Postgres::start(&[]);
+    let kit = Kit::of(&server);
+    let admin = server.open();
+    for adapter in ["direct", "bound"] {
+        let started = Instant::now();
+        assert_eq!(kit.failure(&format!("late-{adapter}")).0, "TIMEOUT", "{adapter}");
+        // Any other deadline is half a minute away.
+        assert!(started.elapsed() < Duration::from_secs(25), "{adapter}: {:?}", started.elapsed());
+        wait_for("the statement has ended", || running(&admin, "state = 'active' AND query LIKE '%pg_sleep%'") == 0);
+        assert_eq!(kit.ask(adapter), json!({"i": 7, "ssl": false}), "{adapter}");
+    }
 }
 
 #[test]

@@ -65,7 +65,7 @@ pub fn handle(
         cancel: call.cancel(),
         loopback_only: false,
     };
-    let mut answer = Box::pin(async move { respond(number, call, current::within(context, endpoint.handle(request)).await) });
+    let mut answer = Box::pin(async move { respond(number, call, current::within(number, context, endpoint.handle(request)).await) });
     // A promise costs more than many a call. Whoever was asked by this poll is asked again by the promise's own.
     match answer.as_mut().poll(&mut task::Context::from_waker(Waker::noop())) {
         Poll::Ready(answer) => Ok(answer),
@@ -105,7 +105,7 @@ fn headers(lines: String) -> JsValue {
 #[wasm_bindgen]
 pub fn pump(number: u32, context: Context, send: Function) -> Promise {
     let stream = STREAMS.with_borrow_mut(|streams| streams.remove(&number));
-    future_to_promise(current::within(context, async move {
+    future_to_promise(current::within(number, context, async move {
         let Some((mut stream, call)) = stream else { return Ok(JsValue::UNDEFINED) };
         while let Some(event) = stream.next().await {
             // A stream that was closed takes nothing any more; the call has been told.

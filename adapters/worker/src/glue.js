@@ -56,6 +56,16 @@ export function endPause(timer) {
   clearTimeout(timer);
 }
 
+/**
+ * A promise that calls a function with a number when it is resolved; gives what resolves it. Whoever that does, the platform goes on in the
+ * request that is at work now.
+ */
+export function door(enter, number) {
+  const { promise, resolve } = Promise.withResolvers();
+  promise.then(() => enter(number));
+  return resolve;
+}
+
 /** What ends a request that nobody waits for any more. */
 export function controller() {
   return new AbortController();

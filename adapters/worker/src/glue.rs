@@ -1,6 +1,6 @@
 //! The functions of `glue.js`.
 
-use js_sys::{Array, Promise, Uint8Array};
+use js_sys::{Array, Function, Promise, Uint8Array};
 use wasm_bindgen::prelude::*;
 
 #[wasm_bindgen(module = "/src/glue.js")]
@@ -20,6 +20,9 @@ extern "C" {
     /// Takes a timer back.
     #[wasm_bindgen(js_name = endPause)]
     pub(crate) fn end_pause(timer: &JsValue);
+
+    /// Calls a function with a number, in the request that is at work now, when what it gives is called.
+    pub(crate) fn door(enter: &Closure<dyn FnMut(u32)>, number: u32) -> Function;
 
     /// An `AbortController`.
     fn controller() -> JsValue;

@@ -145,7 +145,7 @@ fn a_wrong_statement_or_value_is_told_without_its_values() {
         ("SELEC 1", Syntax, "SQLite does not understand the statement"),
         ("SELECT 'open", Syntax, "SQLite does not understand the statement"),
         ("SELECT * FROM nowhere", Syntax, "SQLite does not understand the statement"),
-        ("SELECT absent FROM parent", Syntax, "SQLite does not understand the statement"),
+        ("SELECT absent FROM parent", Syntax, "SQLite does not understand the statement at byte 7"),
         ("SELECT ?1", Syntax, "the statement takes another number of values than was given"),
         ("SELECT abs(-9223372036854775807 - 1)", Constraint, "SQLite refused a value or the result of a computation"),
         ("SELECT json_extract('{secret', '$')", Constraint, "SQLite refused a value or the result of a computation"),

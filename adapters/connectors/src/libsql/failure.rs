@@ -7,6 +7,10 @@ use crate::remote::{Failure, excerpt, sqlite_error};
 
 /// An error inside an answer: the statement failed, and changed nothing.
 pub(super) fn of_statement(code: &str, text: &str) -> Failure {
+    if let Some((words, offset)) = placed(code, text) {
+        let message = format!("SQLite does not understand the statement at byte {offset}");
+        return Failure::last(Error::new(ErrorKind::Syntax, message).with_source(excerpt(words)));
+    }
     let words = text.strip_prefix("SQLite error: ").unwrap_or(text);
     let (kind, message) = match code {
         // The server has a list of what it runs: `ATTACH`, most pragmas and the like are not on it.
@@ -32,6 +36,13 @@ pub(super) fn of_statement(code: &str, text: &str) -> Failure {
         ErrorKind::Busy => Failure::not_executed(error),
         _ => Failure::last(error),
     }
+}
+
+/// SQLite's words about a statement that it does not understand, and the byte at which that begins, where the server tells it.
+fn placed<'a>(code: &str, text: &'a str) -> Option<(&'a str, usize)> {
+    let said = text.strip_prefix("SQL input error: ").filter(|_| code == "SQL_INPUT_ERROR")?;
+    let (words, offset) = said.strip_suffix(')')?.rsplit_once(" (at offset ")?;
+    Some((words, offset.parse().ok()?))
 }
 
 /// A status other than 200. The body is JSON of several shapes, plain text, or a page of a proxy.
@@ -103,6 +114,7 @@ mod tests {
                 Denied,
                 "the libSQL server does not run this kind of statement",
             ),
+            ("SQL_INPUT_ERROR", "SQL input error: not so (at offset x)", Syntax, "SQLite does not understand the statement"),
             ("SQL_MANY_STATEMENTS", "SQL string contains more than one statement", Syntax, "the query holds more than one statement"),
             ("SQL_NO_STATEMENT", "SQL string does not contain any statement", Syntax, "the query holds no statement"),
             (
@@ -132,6 +144,13 @@ mod tests {
             assert_eq!(outcome, if kind == Busy { Outcome::NotExecuted } else { Outcome::Final }, "{code}");
             assert!(error.source.unwrap().starts_with(code));
         }
+        let Failure { error, outcome } =
+            of_statement("SQL_INPUT_ERROR", "SQL input error: no such column: \"(at offset 1)\" (at offset 7)");
+        assert_eq!(
+            (error.kind, error.message.as_str(), outcome),
+            (Syntax, "SQLite does not understand the statement at byte 7", Outcome::Final)
+        );
+        assert_eq!(error.source.unwrap(), "no such column: \"(at offset 1)\"");
     }
 
     #[test]

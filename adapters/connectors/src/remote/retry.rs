@@ -65,6 +65,8 @@ impl Failure {
             ErrorKind::Unavailable => Self::not_executed(error),
             // The connection broke, or never came about: not every host can tell the two apart.
             ErrorKind::Protocol => Self::unknown(Error { kind: ErrorKind::Unavailable, ..error }),
+            // In the words of every connector; the client's own are kept for the log.
+            ErrorKind::TimedOut => Self::last(timed_out().with_source(error.message)),
             _ => Self::last(error),
         }
     }

@@ -1,6 +1,6 @@
-// `node serve.mjs FOLDER SQL`: a folder with `entry.mjs` in a workerd of its own, with a D1 database `DB` that the SQL file fills. Prints its
-// port. Each line of input is answered with the bytes that the Worker's isolate uses: its heap and what hangs on it after a collection of
-// garbage, and the memory of wasm. Ends with its input.
+// `node serve.mjs FOLDER SQL`: a folder with `entry.mjs` in a workerd of its own, with a D1 database `DB` that the SQL file fills. Prints
+// its port. Each line of input is answered with the bytes that the Worker's isolate uses: its heap and what hangs on it after a collection
+// of garbage, and the memory of wasm. Ends with its input.
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ modules["watched.mjs"] = encode(`
   import app from "./entry.mjs";
   export default {
     fetch(request, env, context) {
-      if (request.method !== "PROPFIND") return app.fetch(request, env, context);
+      if (!request.url.endsWith("/__memory")) return app.fetch(request, env, context);
       return new Response(String(memories.reduce((sum, memory) => sum + memory.buffer.byteLength, 0)));
     },
   };`);
@@ -83,7 +83,7 @@ for await (const _ of createInterface({ input: process.stdin })) {
   // A snapshot of the heap begins with a whole collection. The command for that alone waits for a task that workerd never runs.
   await ask("HeapProfiler.takeHeapSnapshot");
   const { usedSize, embedderHeapUsedSize } = await ask("Runtime.getHeapUsage");
-  const wasm = Number(await (await miniflare.dispatchFetch(address, { method: "PROPFIND" })).text());
+  const wasm = Number(await (await miniflare.dispatchFetch(new URL("/__memory", address))).text());
   console.log(usedSize + embedderHeapUsedSize + wasm);
 }
 await miniflare.dispose();

@@ -30,6 +30,18 @@ export async function leave({ inputs }) {
   return "not waited";
 }
 
+/** Needs a timer and a request of its own, one after the other. */
+export async function late({ inputs }) {
+  await new Promise((resolve) => setTimeout(resolve, inputs.ms));
+  return get({ inputs });
+}
+
+/** Makes its answer a stream, then waits for a server. */
+export function tell({ inputs }, ctx) {
+  ctx.progress(1, 2);
+  return get({ inputs });
+}
+
 export function compute() {
   for (;;) {}
 }
