@@ -360,8 +360,8 @@ impl Adapters {
         Some(Used { index: found.unwrap_or(0), dialect, read_only })
     }
 
-    /// Notes adapters that no tool uses and no script names. Not before the app's mistakes are mended: a tool that could not be read may use
-    /// any.
+    /// Notes adapters that no tool uses and no script names. Not before the app's mistakes are mended: a tool that could not be read may
+    /// use any.
     pub(crate) fn warn_unused(&self, compiler: &mut Compiler<'_>, scripts: &[Script]) {
         if compiler.findings.has_errors() {
             return;

@@ -44,8 +44,8 @@ pub use diagnostic::{Diagnostic, Problem, Severity};
 pub struct Options {
     /// The connectors that the target has; any other is a mistake of the app.
     pub connectors: Vec<String>,
-    /// The D1 databases that are bound to the target. One with an adapter's name in capitals, `MAIN`, stands in for its `sqlite` where the target
-    /// has no files.
+    /// The D1 databases that are bound to the target. One with an adapter's name in capitals, `MAIN`, stands in for its `sqlite` where the
+    /// target has no files.
     pub d1_bindings: Vec<String>,
     /// Whether the target is a Worker: it has bindings such as Hyperdrives, and trusts no certificates but those of the platform's list.
     pub is_worker: bool,

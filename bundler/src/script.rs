@@ -12,11 +12,13 @@
 //! one frozen object with getters.
 //!
 //! What differs from ECMAScript: a module that awaits holds up the modules after it even where they do not import it; the
-//! `name` of a default export without a name is that of its file (`handler_default`), and that of a function whose name collided has the number.
+//! `name` of a default export without a name is that of its file (`handler_default`), and that of a function whose name collided has the
+//! number.
 //!
 //! # Lines
 //! A script of one file has its statements on the lines of the file. With more files the last line of the program is a
-//! comment, `//# modules: 1 app/lib.ts | 40 app/handler.ts`: the line on which each file's first line stands. Columns are those of the program.
+//! comment, `//# modules: 1 app/lib.ts | 40 app/handler.ts`: the line on which each file's first line stands. Columns are those of the
+//! program.
 //!
 //! # Packages
 //! Where a file imports a package, esbuild bundles the script first; see [`npm`]. Lines are then those of the bundle.

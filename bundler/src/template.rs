@@ -79,8 +79,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Text of a prompt or a resource, whose placeholders are arguments. In an app of Hyperterse, text between braces that is no argument is
-    /// a warning: it always was left out, or left alone.
+    /// Text of a prompt or a resource, whose placeholders are arguments. In an app of Hyperterse, text between braces that is no argument
+    /// is a warning: it always was left out, or left alone.
     pub(crate) fn arguments_template(&mut self, document: &Document, node: &Node, arguments: &[String]) -> Template {
         let text = node.text().unwrap_or_default().to_owned();
         let pieces = match placeholder::scan(&text) {

@@ -91,8 +91,8 @@ impl Tree {
         items
     }
 
-    /// Every file below a folder: sorted by path, files of a folder before its folders. Hidden files, `node_modules` and folders behind links
-    /// are left out.
+    /// Every file below a folder: sorted by path, files of a folder before its folders. Hidden files, `node_modules` and folders behind
+    /// links are left out.
     pub(crate) fn walk(&mut self, folder: &str) -> Vec<Item> {
         let mut files = Vec::new();
         self.walk_into(folder, 0, &mut files);

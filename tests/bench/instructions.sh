@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Instructions of one `tools/call` through the core: the difference of 1,100 and 100 calls, over 1,000. The same binary gives the same number.
+# Instructions of one `tools/call` through the core: the difference of 1,100 and 100 calls, over 1,000. The same binary gives the same
+# number.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 program=target/release/examples/one_call

@@ -1,4 +1,5 @@
-//! What drivers of databases far away make of failures: tables of answers, and what becomes of a read and of a write, whichever host sends them.
+//! What drivers of databases far away make of failures: tables of answers, and what becomes of a read and of a write, whichever host sends
+//! them.
 
 use millrace_core::ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, Unavailable};
 

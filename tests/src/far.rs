@@ -48,7 +48,8 @@ impl Far {
         Some(Self { group: Group { app: app.path().to_path_buf(), env, ..group }, _app: app, _server: server })
     }
 
-    /// What differs from the expected answers. `host` is where the group ran; only what has nothing to do with the database may be different there.
+    /// What differs from the expected answers. `host` is where the group ran; only what has nothing to do with the database may be
+    /// different there.
     #[must_use]
     pub fn differences(&self, host: &str, answers: Vec<Vec<String>>) -> Vec<String> {
         let check = |(case, answers): (&Case, Vec<String>)| {

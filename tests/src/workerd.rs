@@ -1,5 +1,5 @@
-//! A built Worker in workerd itself, without wrangler in front: what its start costs, and what happens when a client goes away, which wrangler's
-//! own proxies do not pass on.
+//! A built Worker in workerd itself, without wrangler in front: what its start costs, and what happens when a client goes away, which
+//! wrangler's own proxies do not pass on.
 
 use std::{
     fmt::Write as _,
@@ -39,8 +39,8 @@ pub struct Surroundings<'a> {
 }
 
 impl Workerd {
-    /// Serves a folder that `millrace build --target worker` made, with variables, and waits for its first answer. It has no bindings. Gives what it
-    /// said where it ends instead.
+    /// Serves a folder that `millrace build --target worker` made, with variables, and waits for its first answer. It has no bindings.
+    /// Gives what it said where it ends instead.
     ///
     /// # Errors
     /// The Worker does not start.

@@ -1,7 +1,7 @@
 //! The official conformance suite against every host. The fixtures that it asks for are an app, `tests/conformance/app`.
 //!
-//! What it asks and does not get stands in `tests/conformance/expected-failures-REVISION.yaml`, each with its reason; the suite fails where a
-//! scenario fails that is not listed, and where a listed one passes. With a list, it takes a warning for a failure.
+//! What it asks and does not get stands in `tests/conformance/expected-failures-REVISION.yaml`, each with its reason; the suite fails where
+//! a scenario fails that is not listed, and where a listed one passes. With a list, it takes a warning for a failure.
 
 use std::{
     fs,
@@ -17,8 +17,8 @@ use millrace_tests::{
     worker,
 };
 
-/// The revisions; how many scenarios the suite runs for each, those that it does not score included; how many of them fail wherever there are no
-/// sessions. Scored are 37 and 30.
+/// The revisions; how many scenarios the suite runs for each, those that it does not score included; how many of them fail wherever there
+/// are no sessions. Scored are 37 and 30.
 const REVISIONS: [(&str, usize, usize); 2] = [("2026-07-28", 50, 0), ("2025-11-25", 33, 4)];
 
 fn installed(path: &str) -> PathBuf {

@@ -1,4 +1,5 @@
-//! What the Worker's adapter does beyond the corpus, in real workerd: one app, `tests/worker/app`, with stand-ins in the way of its bindings.
+//! What the Worker's adapter does beyond the corpus, in real workerd: one app, `tests/worker/app`, with stand-ins in the way of its
+//! bindings.
 
 #[path = "worker_ports/d1.rs"]
 mod d1;

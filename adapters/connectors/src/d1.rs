@@ -16,8 +16,8 @@
 //! `Timestamp` and a `U64` beyond `i64` are text; `Json` and `Array` are JSON text.
 //!
 //! Coming out, values are JSON as JavaScript writes it: an integer beyond ±2^53 was rounded by D1 and is refused, with the column's name
-//! (select `CAST(id AS TEXT)`); a real without a fraction is an integer; an infinity is `NULL`; text that is not UTF-8 has replacement characters.
-//! Bytes come as lists of numbers and are bytes again here. A result without rows has no column names.
+//! (select `CAST(id AS TEXT)`); a real without a fraction is an integer; an infinity is `NULL`; text that is not UTF-8 has replacement
+//! characters. Bytes come as lists of numbers and are bytes again here. A result without rows has no column names.
 //!
 //! # Time
 //!
@@ -53,8 +53,8 @@ impl D1 {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that does not name an account and a database, a missing token, an
-    /// unknown option or a wrong value of one.
+    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that does not name an account and a database, a
+    /// missing token, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         Ok(Self {
             address: Address::parse(connection.connection_string.expose().trim(), &connection.options)?,

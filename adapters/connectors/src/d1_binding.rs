@@ -2,8 +2,8 @@
 //!
 //! D1 is SQLite behind JSON, and JSON's numbers are doubles. Three things follow, and this module does them:
 //!
-//! - *Going in*, a number would be bound as `REAL`: `5 / 2` would be `2.5`, and text compared with it would be compared with `'5.0'`. Integers
-//!   travel as text instead and are made integers again by the database, exactly, all 64 bits ([`statement`]).
+//! - *Going in*, a number would be bound as `REAL`: `5 / 2` would be `2.5`, and text compared with it would be compared with `'5.0'`.
+//!   Integers travel as text instead and are made integers again by the database, exactly, all 64 bits ([`statement`]).
 //! - *Coming out*, an integer beyond ±(2^53−1) was already rounded by D1, without a word. It is refused, with the remedy
 //!   (`CAST(… AS TEXT)`), because a wrong number that looks right is worse than an error ([`answer`]). A `REAL` that has no fraction
 //!   comes back as an integer: `2.0` is `2`.

@@ -1,7 +1,7 @@
 //! What D1 says when a statement fails, by a Worker's binding and by the REST API: sentences, not codes.
 //!
-//! In goes D1's text, `D1_ERROR: <SQLite's words>: SQLITE_CONSTRAINT (extended: …)` or a sentence of D1's own; out come the core's error, whose
-//! message holds no value, and whether the statement was executed.
+//! In goes D1's text, `D1_ERROR: <SQLite's words>: SQLITE_CONSTRAINT (extended: …)` or a sentence of D1's own; out come the core's error,
+//! whose message holds no value, and whether the statement was executed.
 //!
 //! Errors: <https://developers.cloudflare.com/d1/observability/debug-d1/>.
 
@@ -35,8 +35,8 @@ const FINAL: [(&str, ErrorKind, &str); 8] = [
     ("exceeded", ErrorKind::TimedOut, "the statement took more time or memory than D1 allows"),
 ];
 
-/// The failure that a text of D1's tells of; `None` for a text that is not known. `place` makes of a place in the text that was sent, in bytes,
-/// one in the author's.
+/// The failure that a text of D1's tells of; `None` for a text that is not known. `place` makes of a place in the text that was sent, in
+/// bytes, one in the author's.
 pub(crate) fn explain(text: &str, place: impl Fn(usize) -> Option<usize>) -> Option<Failure> {
     let text = text.trim_start_matches("D1_ERROR: ").trim_start_matches("D1_EXEC_ERROR: ");
     let (words, code) = split(text);

@@ -1,7 +1,7 @@
 //! A cache in an Amazon DynamoDB table, for hosts whose memory does not last: Lambda, and several machines behind one address.
 //!
-//! In goes a key and a value, out comes the value while its time is not over. One call is one signed HTTP request, `GetItem` or `PutItem`; nothing is
-//! sent twice. Reads are eventually consistent, which costs half, and is what a cache can live with.
+//! In goes a key and a value, out comes the value while its time is not over. One call is one signed HTTP request, `GetItem` or `PutItem`;
+//! nothing is sent twice. Reads are eventually consistent, which costs half, and is what a cache can live with.
 //!
 //! # The table
 //!

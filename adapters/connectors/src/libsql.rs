@@ -59,8 +59,8 @@ impl Libsql {
     /// Reads the settings of an adapter; sends nothing.
     ///
     /// # Errors
-    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is no address of a server, an unknown option or
-    /// a wrong value of one.
+    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that is no address of a server, an unknown option
+    /// or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         Ok(Self {
             address: Address::parse(connection.connection_string.expose().trim(), &connection.options)?,

@@ -8,13 +8,14 @@
 //!
 //! A call is one batch of messages that ends with `Sync`: the deadline (`set_config('statement_timeout', …, true)`, which holds for the
 //! batch only), then the statement, unnamed. So nothing has to be kept between two calls, which a pooler would not allow; and a statement
-//! ends at its deadline on the server, too, whoever waits for it. For a read-only adapter the batch stands between `BEGIN READ ONLY` and `COMMIT`.
+//! ends at its deadline on the server, too, whoever waits for it. For a read-only adapter the batch stands between `BEGIN READ ONLY` and
+//! `COMMIT`.
 //!
 //! # Why not tokio-postgres
 //!
 //! It asks for results in the binary form. That form is different for every type, so a type that a driver does not know (an interval, an
-//! address, a range, one of an extension) cannot even be shown; as text, every type can. Messages and SCRAM are those of the same project's crate
-//! `postgres-protocol`; the connection is polled together with its query, so no task runs beside it.
+//! address, a range, one of an extension) cannot even be shown; as text, every type can. Messages and SCRAM are those of the same project's
+//! crate `postgres-protocol`; the connection is polled together with its query, so no task runs beside it.
 //!
 //! # Values
 //!
@@ -24,9 +25,9 @@
 //!
 //! # Time
 //!
-//! What was not executed (no connection, one too many, a deadlock) is sent again up to five times within about three seconds, never past the
-//! deadline. A statement that only reads is sent once more where the connection broke under it. A write whose answer got lost is never sent
-//! again, and its error says that the outcome is not known.
+//! What was not executed (no connection, one too many, a deadlock) is sent again up to five times within about three seconds, never past
+//! the deadline. A statement that only reads is sent once more where the connection broke under it. A write whose answer got lost is never
+//! sent again, and its error says that the outcome is not known.
 //!
 //! Protocol: <https://www.postgresql.org/docs/current/protocol.html>.
 
@@ -67,8 +68,8 @@ use session::{Batch, Session};
 pub enum Lifetime {
     /// As long as their isolate.
     Isolate,
-    /// As long as a call: where a socket cannot outlive the request that opened it. `max_connections` means nothing then: a call that waited for
-    /// another request's would be woken by that request, and what it did then would be taken for that one's.
+    /// As long as a call: where a socket cannot outlive the request that opened it. `max_connections` means nothing then: a call that
+    /// waited for another request's would be woken by that request, and what it did then would be taken for that one's.
     Call,
 }
 
@@ -95,8 +96,8 @@ impl Postgres {
     /// Reads the settings of an adapter; connects to nothing.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of PostgreSQL's, an unknown option or a wrong value of
-    /// one.
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of PostgreSQL's, an unknown option or a wrong value
+    /// of one.
     pub fn open(
         connection: &Connection,
         lifetime: Lifetime,

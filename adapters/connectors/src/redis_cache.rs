@@ -1,11 +1,11 @@
 //! A cache in a Redis server, or one that speaks its protocol (Valkey, ElastiCache), for hosts whose memory does not last.
 //!
-//! In goes a key and a value, out comes the value while its time is not over, which the server keeps: `GET` and `SET … EX`, under `millrace:` and
-//! the key, in RESP2 over the port [`Dialer`].
+//! In goes a key and a value, out comes the value while its time is not over, which the server keeps: `GET` and `SET … EX`, under
+//! `millrace:` and the key, in RESP2 over the port [`Dialer`].
 //!
-//! A connection is logged in once and used again. Before that it is looked at: one that the server has closed, or on which something came that nobody
-//! asked for, is thrown away. One that breaks under a command is replaced once; both commands may safely be sent twice. A call that is given up takes
-//! its connection along. The cache in front ([`tiered_cache`](crate::tiered_cache)) bounds how long a command takes.
+//! A connection is logged in once and used again. Before that it is looked at: one that the server has closed, or on which something came
+//! that nobody asked for, is thrown away. One that breaks under a command is replaced once; both commands may safely be sent twice. A call
+//! that is given up takes its connection along. The cache in front ([`tiered_cache`](crate::tiered_cache)) bounds how long a command takes.
 //!
 //! # What it refuses
 //!

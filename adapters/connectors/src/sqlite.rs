@@ -19,8 +19,8 @@
 //! # Values
 //!
 //! SQLite has integers, reals, text and blobs, and no booleans, decimals or dates. Going in: `Bool` is 0 or 1; `Decimal`, `Timestamp` and a
-//! `U64` beyond `i64` are text; `Json` and `Array` are JSON text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared `BOOLEAN`
-//! gives the integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it whole.
+//! `U64` beyond `i64` are text; `Json` and `Array` are JSON text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared
+//! `BOOLEAN` gives the integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it whole.
 //!
 //! One text or blob may have 64 MiB; a longer one is `TooLarge`.
 //!
@@ -80,9 +80,9 @@ pub struct Sqlite {
 impl Sqlite {
     /// Reads the settings of an adapter; touches no file.
     ///
-    /// The connection string is a path, `file:` URI, `sqlite:path`, `sqlite://path` or `:memory:`. A relative path starts at `base`. The URIs may
-    /// carry `?mode=ro|rw|rwc|memory`, `cache=private` and, for a database that is only read, `immutable=1`. A database in
-    /// memory belongs to one isolate and is gone with it.
+    /// The connection string is a path, `file:` URI, `sqlite:path`, `sqlite://path` or `:memory:`. A relative path starts at `base`. The
+    /// URIs may carry `?mode=ro|rw|rwc|memory`, `cache=private` and, for a database that is only read, `immutable=1`. A database in memory
+    /// belongs to one isolate and is gone with it.
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration) for a connection string of another database, an unknown option or a wrong

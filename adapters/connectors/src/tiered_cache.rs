@@ -1,7 +1,7 @@
 //! Two caches as one: the isolate's memory in front of a store that outlives it.
 //!
-//! Everything goes to both. A value is kept with the moment at which its time is over, so what the memory takes over from the store ends with
-//! the store's copy: nobody sees a result that is older than its `ttl`.
+//! Everything goes to both. A value is kept with the moment at which its time is over, so what the memory takes over from the store ends
+//! with the store's copy: nobody sees a result that is older than its `ttl`.
 //!
 //! A store that is slow or down never holds up a call for long: after a second it counts as failed, and after a failure it is left alone
 //! for [`REST_MS`], during which the memory serves. So a dead store costs one call a second every five, not each call.

@@ -1,8 +1,8 @@
 //! An invocation's event → a request of the core, and the form that its answer has to have.
 //!
 //! In comes the JSON of a function URL, of an API Gateway (HTTP API in both payload formats, REST API) or of an Application Load Balancer.
-//! Out come a [`Call`] and a [`Form`]. An event of another shape is refused with what it is not; a body that is not the base64 that it says to
-//! be is left for the caller to be told.
+//! Out come a [`Call`] and a [`Form`]. An event of another shape is refused with what it is not; a body that is not the base64 that it says
+//! to be is left for the caller to be told.
 //!
 //! Why not the types of `lambda_http`: they try one event after the other, drop all but the last of a header field that stands more than
 //! once, and panic at broken base64 and at a path that is no URI.

@@ -10,8 +10,8 @@
 //! # Limits
 //! - *Deadline, and the caller gone*: looked at between jobs, in every slice of code that runs directly, and at the entry of every function
 //!   and the rounds of `while`, `do` and `for (;condition;)` elsewhere. Between two slices the host sleeps for no time, so that even
-//!   a clock moves that stands still between input and output. A `for (;;)` or `for … of` without a call of a function, behind an `await`, ends
-//!   at the loop limit.
+//!   a clock moves that stands still between input and output. A `for (;;)` or `for … of` without a call of a function, behind an `await`,
+//!   ends at the loop limit.
 //! - *Loops*: rounds of all loops of one function's call. *Recursion*: nested calls. *Stack*: 262,144 values.
 //! - *Output*: bytes of the result as JSON.
 //! - *Memory*: the interpreter has no limit of its own. What holds: an `ArrayBuffer` has at most 64 MiB; a string at most 2^32 units;

@@ -1,8 +1,8 @@
 //! The cache: the isolate's memory, and Workers KV behind it.
 //!
 //! KV is one cache for all isolates of all places; it keeps an entry for 60 seconds at least, and other places see a change
-//! within 60 seconds. So an entry of less than 60 seconds stays in the isolate's memory, where every entry goes, too. KV that is down is a miss;
-//! one that is slow costs a call a second, and is left alone for ten.
+//! within 60 seconds. So an entry of less than 60 seconds stays in the isolate's memory, where every entry goes, too. KV that is down is a
+//! miss; one that is slow costs a call a second, and is left alone for ten.
 
 use std::{cell::Cell, pin::pin, rc::Rc};
 

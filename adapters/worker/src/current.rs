@@ -4,8 +4,8 @@
 //! So a request's future carries what is its own along, and shows it while it is polled.
 //!
 //! Requests also wait for each other, for a place in the script engine: one that ends wakes another while it is polled itself. The
-//! platform would take what the other does then for its own, and end it with itself. So a request goes on in its own name only: whoever wakes
-//! another one resolves a promise that the other made, and the platform carries on with a promise in the request that made it.
+//! platform would take what the other does then for its own, and end it with itself. So a request goes on in its own name only: whoever
+//! wakes another one resolves a promise that the other made, and the platform carries on with a promise in the request that made it.
 
 use std::{
     cell::{Cell, RefCell},

@@ -1,8 +1,8 @@
 //! `connector: d1` by the Worker's binding.
 //!
-//! How values travel, and why, is in `millrace_connectors::d1_binding`. What was not executed is sent again, and a statement that only reads once
-//! more where its outcome is not known; a write of unknown outcome never. The binding cannot stop a statement: at the deadline only the
-//! waiting ends.
+//! How values travel, and why, is in `millrace_connectors::d1_binding`. What was not executed is sent again, and a statement that only
+//! reads once more where its outcome is not known; a write of unknown outcome never. The binding cannot stop a statement: at the deadline
+//! only the waiting ends.
 
 use std::rc::Rc;
 

@@ -1,7 +1,8 @@
 //! TCP by the platform's sockets, and its TLS.
 //!
-//! A socket belongs to the request that opened it, and is closed when it is dropped: at a deadline, or when the client went away. The platform
-//! verifies certificates by its own list and by the host's name, always: who asks for other roots is refused, and who asks for less gets no less.
+//! A socket belongs to the request that opened it, and is closed when it is dropped: at a deadline, or when the client went away. The
+//! platform verifies certificates by its own list and by the host's name, always: who asks for other roots is refused, and who asks for
+//! less gets no less.
 
 use std::{
     pin::Pin,

@@ -39,8 +39,8 @@ pub fn body_limit() -> u32 {
 
 /// Answers a request. The request's `body` is `undefined` where it is too long.
 ///
-/// What comes back is the platform's `Response`; or, where it is a stream, `[status, headers]`, and [`pump`] takes its events out. What needs
-/// nothing of the outside comes back as it is, anything else as a promise.
+/// What comes back is the platform's `Response`; or, where it is a stream, `[status, headers]`, and [`pump`] takes its events out. What
+/// needs nothing of the outside comes back as it is, anything else as a promise.
 ///
 /// # Errors
 /// The isolate has no app.

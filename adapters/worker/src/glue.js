@@ -77,8 +77,8 @@ export function abort(controller) {
 }
 
 /**
- * Sends a request: `[status, header lines, body]`. Throws `[phase, message]`: `request` (it is malformed), `connect` (no response began), `large`
- * or `broken` (after it began).
+ * Sends a request: `[status, header lines, body]`. Throws `[phase, message]`: `request` (it is malformed), `connect` (no response began),
+ * `large` or `broken` (after it began).
  */
 export async function send(method, url, headerLines, body, limit, controller) {
   let phase = "request";

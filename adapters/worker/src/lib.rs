@@ -7,9 +7,9 @@
 //! Between requests an isolate keeps its decoded app, ready script engine, and cache; nothing of a request.
 //!
 //! # What differs from the other hosts
-//! The clock moves only with input and output, and between slices of a script. Behind an `await`, a script that only computes is ended by its loop limit,
-//! and by the platform's CPU limit.
-//! `Headers` of the platform join repeated fields with a comma, so a field that stands twice cannot be told from a list.
+//! The clock moves only with input and output, and between slices of a script. Behind an `await`, a script that only computes is ended by
+//! its loop limit, and by the platform's CPU limit. `Headers` of the platform join repeated fields with a comma, so a field that stands
+//! twice cannot be told from a list.
 #![cfg(target_arch = "wasm32")]
 
 mod cache;

@@ -1,7 +1,7 @@
 //! `connector: postgres`, in a runtime that has it.
 //!
-//! The feature `postgres` leaves it out for an app without it, as `scripts` does with the script engine. A runtime without it refuses an app that
-//! needs it when the isolate starts.
+//! The feature `postgres` leaves it out for an app without it, as `scripts` does with the script engine. A runtime without it refuses an
+//! app that needs it when the isolate starts.
 
 use millrace_core::app::App;
 

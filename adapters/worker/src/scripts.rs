@@ -1,7 +1,7 @@
 //! The script engine, in a runtime that has one.
 //!
-//! Two thirds of the runtime are the interpreter of scripts. The feature `scripts` leaves it out, and `millrace build` takes the runtime that its
-//! app needs. A runtime without the engine refuses an app with scripts when the isolate starts, so that no call finds it out.
+//! Two thirds of the runtime are the interpreter of scripts. The feature `scripts` leaves it out, and `millrace build` takes the runtime
+//! that its app needs. A runtime without the engine refuses an app with scripts when the isolate starts, so that no call finds it out.
 
 use std::rc::Rc;
 

@@ -1,8 +1,9 @@
 //! `pattern`: a regular expression, parsed when the app is bundled.
 //!
-//! In goes the text of an author, out comes a tree of what it means: classes of characters are lists of ranges, and the flags `i`, `u` and `x` are
-//! worked in. So a runtime needs neither a parser nor the tables of Unicode, which would be a quarter of a Worker. What a match captures is not kept:
-//! only whether there is one matters. Look-around and back references are refused; the engine is linear in the length of the text.
+//! In goes the text of an author, out comes a tree of what it means: classes of characters are lists of ranges, and the flags `i`, `u` and
+//! `x` are worked in. So a runtime needs neither a parser nor the tables of Unicode, which would be a quarter of a Worker. What a match
+//! captures is not kept: only whether there is one matters. Look-around and back references are refused; the engine is linear in the length
+//! of the text.
 
 use alloc::{
     boxed::Box,

@@ -19,8 +19,8 @@ pub trait Dialer {
 
 /// A connection: bytes both ways. Dropping it closes it.
 ///
-/// The functions are called as those of `futures_io` are: `Pending` means that the context's waker is woken when it is worth trying again. An
-/// error of any of them is [`Unavailable`](ErrorKind::Unavailable): the connection is gone, and nobody knows what of the bytes arrived.
+/// The functions are called as those of `futures_io` are: `Pending` means that the context's waker is woken when it is worth trying again.
+/// An error of any of them is [`Unavailable`](ErrorKind::Unavailable): the connection is gone, and nobody knows what of the bytes arrived.
 pub trait ByteStream {
     /// Reads into a buffer; 0 is the end.
     ///
@@ -49,8 +49,8 @@ pub trait ByteStream {
     /// Goes on with TLS, which the other side expects from here on. Everything received so far has been read.
     ///
     /// # Errors
-    /// [`Denied`](ErrorKind::Denied) where the server's certificate is not trusted, [`Configuration`](ErrorKind::Configuration) where the host
-    /// cannot do what `tls` asks for or the certificates cannot be read, [`TimedOut`](ErrorKind::TimedOut) at the deadline, else
+    /// [`Denied`](ErrorKind::Denied) where the server's certificate is not trusted, [`Configuration`](ErrorKind::Configuration) where the
+    /// host cannot do what `tls` asks for or the certificates cannot be read, [`TimedOut`](ErrorKind::TimedOut) at the deadline, else
     /// [`Unavailable`](ErrorKind::Unavailable).
     fn start_tls(self: Box<Self>, tls: Tls, deadline_ms: u64) -> LocalFuture<'static, Result<Box<dyn ByteStream>>>;
 }

@@ -152,7 +152,8 @@ impl<'a> ResultWriter<'a> {
         self.era
     }
 
-    /// Makes room for a large member and for what follows it: a list of a megabyte is copied once, and not moved again for its last bracket.
+    /// Makes room for a large member and for what follows it: a list of a megabyte is copied once, and not moved again for its last
+    /// bracket.
     pub(super) fn reserve(&mut self, bytes: usize) {
         self.out.reserve(bytes + 512);
     }

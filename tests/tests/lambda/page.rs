@@ -1,5 +1,5 @@
-//! The commands of docs/lambda.md, run as its reader would. `sam deploy` needs an account of AWS: its options, its template and its parameters are
-//! read by `sam` itself, which then stops.
+//! The commands of docs/lambda.md, run as its reader would. `sam deploy` needs an account of AWS: its options, its template and its
+//! parameters are read by `sam` itself, which then stops.
 
 use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 

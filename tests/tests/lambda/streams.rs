@@ -1,4 +1,5 @@
-//! Event streams: what a call says while it runs reaches the caller before the call is over, where the deployment streams; else with the answer.
+//! Event streams: what a call says while it runs reaches the caller before the call is over, where the deployment streams; else with the
+//! answer.
 
 use std::{
     io::{ErrorKind, Read as _, Write as _},

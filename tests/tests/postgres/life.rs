@@ -111,8 +111,8 @@ fn a_read_that_is_killed_is_asked_once_more() {
     let error = interrupted(&server, Access::Read, ENDLESS, |admin| {
         let mut last = 0;
         for _ in 0..2 {
-            // Another process than the last, and one that runs the statement: what is ended while it logs in has executed nothing, and is replaced
-            // without being counted.
+            // Another process than the last, and one that runs the statement: what is ended while it logs in has executed nothing, and is
+            // replaced without being counted.
             let sql = format!(
                 "SELECT pid, pg_terminate_backend(pid) FROM pg_stat_activity \
                  WHERE application_name = 'victim' AND state = 'active' AND query LIKE '%RECURSIVE%' AND pid <> {last}"

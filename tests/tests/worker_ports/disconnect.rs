@@ -1,6 +1,7 @@
 //! Clients that go away in the middle of a call. They meet workerd itself: the proxies of `wrangler dev` do not pass it on.
 //!
-//! workerd sees a connection that is reset. One that is closed in good order it takes for a client that still listens, and goes on until the deadline.
+//! workerd sees a connection that is reset. One that is closed in good order it takes for a client that still listens, and goes on until
+//! the deadline.
 
 use std::{
     io::{Read, Write},

@@ -1,5 +1,5 @@
-// The Worker of the tests: the entry of every app, with stand-ins in the way of its bindings and of the clock. `POST /stand-in` sets what they do,
-// and answers with what happened since the last time:
+// The Worker of the tests: the entry of every app, with stand-ins in the way of its bindings and of the clock. `POST /stand-in` sets what
+// they do, and answers with what happened since the last time:
 //   cache      "real", "throws", "rejects", "silent", or "silent put"
 //   database   messages with which the next statements fail
 //   clock      "real", or "still": as on the platform, it moves only with input and output

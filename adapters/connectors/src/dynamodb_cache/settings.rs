@@ -16,8 +16,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, and for another server
-    /// with the same protocol `AWS_ENDPOINT_URL_DYNAMODB` or `AWS_ENDPOINT_URL`.
+    /// Reads `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, and for another
+    /// server with the same protocol `AWS_ENDPOINT_URL_DYNAMODB` or `AWS_ENDPOINT_URL`.
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration): a variable is missing or wrong, or `table` is no name of a table.
@@ -61,7 +61,8 @@ fn missing(name: &str) -> Error {
     Error::new(ErrorKind::Configuration, format!("a cache in DynamoDB needs the variable `{name}`, which is not set"))
 }
 
-/// Scheme, host and port of a URL. The port is left out where it is the scheme's own, as the HTTP client leaves it out of `host`, which is signed.
+/// Scheme, host and port of a URL. The port is left out where it is the scheme's own, as the HTTP client leaves it out of `host`, which is
+/// signed.
 fn endpoint_of(name: &str, text: &str) -> Result<String> {
     let url = Url::parse(text.trim()).ok().filter(|url| {
         let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();

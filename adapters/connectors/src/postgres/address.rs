@@ -1,7 +1,7 @@
 //! Where the server is and how to talk to it, from a connection string and the options.
 //!
-//! The strings are [libpq's](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING): a URI, or `name=value` pairs. What
-//! is in both the string and the options is an error, and so is a name that is not known.
+//! The strings are [libpq's](https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-CONNSTRING): a URI, or `name=value` pairs.
+//! What is in both the string and the options is an error, and so is a name that is not known.
 
 mod text;
 
@@ -159,7 +159,8 @@ impl Settings {
             }
             Some("disable") => Encryption::None,
             Some("prefer") if !own_roots && !demands_proof => Encryption::Preferred(Verify::Nothing),
-            // As in libpq, certificates that are named are looked at. A name that is demanded cannot be bound to a channel that nobody verified.
+            // As in libpq, certificates that are named are looked at. A name that is demanded cannot be bound to a channel that nobody
+            // verified.
             Some("prefer" | "require") if demands_proof => Encryption::Required(Verify::Full),
             Some("prefer" | "require") if own_roots => Encryption::Required(Verify::Chain),
             Some("require") => Encryption::Required(Verify::Nothing),

@@ -1,7 +1,7 @@
 //! `hyperdrive:BINDING`: a connection string that names a Hyperdrive, the pooler in front of a database that is bound to a Worker.
 //!
-//! The binding says who logs in and where; where the database is, and how it is reached and trusted, is set with the Hyperdrive. What of this needs
-//! no Worker is here. A host that is none refuses such a string.
+//! The binding says who logs in and where; where the database is, and how it is reached and trusted, is set with the Hyperdrive. What of
+//! this needs no Worker is here. A host that is none refuses such a string.
 
 use millrace_core::{Error, ErrorKind, Result, ports::Connection, secret::Secret};
 
@@ -33,8 +33,8 @@ pub fn binding(connection_string: &str) -> Option<Result<&str>> {
     }))
 }
 
-/// An adapter's settings with what a binding says in the place of its name. Its host is a name for messages, `DB.hyperdrive`: whoever dials knows
-/// the binding.
+/// An adapter's settings with what a binding says in the place of its name. Its host is a name for messages, `DB.hyperdrive`: whoever dials
+/// knows the binding.
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration) for an option that the Hyperdrive settles.

@@ -1,7 +1,7 @@
 //! Opens the driver that every host has, on a socket of the platform or behind a Hyperdrive.
 //!
-//! A socket cannot outlive its request, so each statement has a connection of its own. A Hyperdrive makes that cheap: it keeps the connections
-//! to the database, near it.
+//! A socket cannot outlive its request, so each statement has a connection of its own. A Hyperdrive makes that cheap: it keeps the
+//! connections to the database, near it.
 
 use std::rc::Rc;
 
@@ -23,7 +23,8 @@ use crate::dialer::{HyperdriveDialer, SocketDialer};
 /// Opens a connector; connects to nothing.
 ///
 /// # Errors
-/// [`Configuration`](ErrorKind::Configuration) where the Worker has no such Hyperdrive, or cannot trust whom the adapter wants to be trusted; else as
+/// [`Configuration`](ErrorKind::Configuration) where the Worker has no such Hyperdrive, or cannot trust whom the adapter wants to be
+/// trusted; else as
 /// [`Postgres::open`].
 pub(crate) fn open(connection: Connection, env: &Env, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Postgres> {
     let binding = hyperdrive::binding(connection.connection_string.expose()).transpose()?.map(str::to_owned);

@@ -1,8 +1,8 @@
 //! The tool `search`: the tools that a query speaks of, best first.
 //!
-//! A tool is found by the words of the query that it has, whole or as a beginning (`order` finds `ordering`, and the other way round); the weights are the
-//! index's. Among equals the order is that of the names. A tool whose authentication refuses this caller is left out; where only a
-//! script could tell, the tool is shown with `"auth": "script"`.
+//! A tool is found by the words of the query that it has, whole or as a beginning (`order` finds `ordering`, and the other way round); the
+//! weights are the index's. Among equals the order is that of the names. A tool whose authentication refuses this caller is left out; where
+//! only a script could tell, the tool is shown with `"auth": "script"`.
 
 use alloc::vec::Vec;
 

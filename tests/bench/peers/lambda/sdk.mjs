@@ -1,4 +1,5 @@
-// The official TypeScript SDK with the same two tools, and the least that a runtime has to do: ask, answer, ask again. Stateless, JSON answers.
+// The official TypeScript SDK with the same two tools, and the least that a runtime has to do: ask, answer, ask again. Stateless, JSON
+// answers.
 import http from "node:http";
 import { DatabaseSync } from "node:sqlite";
 import { createMcpHandler, McpServer } from "@modelcontextprotocol/server";

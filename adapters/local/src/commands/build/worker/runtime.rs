@@ -1,7 +1,8 @@
 //! The compiled runtime of the Worker: found, or made with cargo, wasm-bindgen and wasm-opt.
 //!
-//! It holds no app, so it is made once for all apps that need the same [`Parts`], below `target/worker-runtime` of the checkout, in a folder
-//! named by what it was made from. Cargo says within half a second whether the sources changed; where they did not, nothing else runs.
+//! It holds no app, so it is made once for all apps that need the same [`Parts`], below `target/worker-runtime` of the checkout, in a
+//! folder named by what it was made from. Cargo says within half a second whether the sources changed; where they did not, nothing else
+//! runs.
 
 use std::{
     env,
