@@ -28,6 +28,7 @@ mod logging;
 mod postgres;
 mod random;
 mod scripts;
+mod telemetry;
 mod wait_until;
 
 pub use event::{body_limit, cancel, handle, pump};
