@@ -30,8 +30,8 @@ pub const MOST_SPANS: usize = 2048;
 const BATCH: usize = 512;
 /// How long a collector that failed is left alone, in milliseconds.
 pub const REST_MS: u64 = 5000;
-/// How long a turn of sending may be before its last request, in milliseconds. With it and another request it is over within the 30 seconds
-/// for which a Worker may go on after its answer.
+/// How long a turn of sending begins requests as it likes, in milliseconds. The one that began last and one more may follow: all is over
+/// within the 30 seconds for which a Worker may go on after its answer.
 const TURN_MS: u64 = 2000;
 /// How many requests a turn has: they count among the 50 that a Worker's request may send.
 const TURN_REQUESTS: usize = 4;

@@ -166,7 +166,7 @@ fn a_collector_that_is_down_slow_or_refuses_costs_no_call_anything() {
     let (_folder, dist) = built("");
     for (port, warning) in table {
         let endpoint = format!("http://127.0.0.1:{port}");
-        let workerd = started(&dist, &[(ENDPOINT, &endpoint), ("OTEL_EXPORTER_OTLP_TIMEOUT", "1000")]);
+        let workerd = started(&dist, &[(ENDPOINT, &endpoint), ("OTEL_EXPORTER_OTLP_TIMEOUT", "3000")]);
         (0..50).for_each(|_| adds(&workerd));
         wait_for(|| workerd.log().contains("traces cannot be exported"));
         assert!(workerd.log().contains(warning), "{}", workerd.log());
@@ -181,7 +181,7 @@ fn a_collector_that_failed_is_asked_again_after_a_while() {
     let lame = Scripted::with(vec![Reply::Raw(b""), ok(), Reply::Silence, ok()]);
     let (_folder, dist) = built("");
     let endpoint = format!("http://{}", lame.address);
-    let workerd = started(&dist, &[(ENDPOINT, &endpoint), ("OTEL_EXPORTER_OTLP_TIMEOUT", "1000")]);
+    let workerd = started(&dist, &[(ENDPOINT, &endpoint), ("OTEL_EXPORTER_OTLP_TIMEOUT", "3000")]);
     for failures in 1..=2 {
         adds(&workerd);
         wait_for(|| workerd.log().matches("traces cannot be exported").count() == failures);
