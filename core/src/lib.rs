@@ -12,6 +12,8 @@
 //! - [`schema`]: values against JSON Schema.
 //! - [`fault`]: the one error of the pipeline, and its renderings.
 //! - [`endpoint`]: an app and ports, ready to answer requests.
+//!
+//! Beside them are small readers that drivers and hosts share: [`headers`], [`url`].
 #![no_std]
 
 extern crate alloc;
@@ -28,6 +30,7 @@ pub mod ports;
 pub mod protocol;
 pub mod schema;
 pub mod secret;
+pub mod url;
 pub mod value;
 
 pub use endpoint::Endpoint;

@@ -211,17 +211,35 @@ pub fn run(group: &Group) -> Vec<Vec<String>> {
 /// As [`run`].
 #[must_use]
 pub fn run_as(host: &str, group: &Group) -> Vec<Vec<String>> {
+    let (worker, _folder) = served(group, &[]);
+    let run = |case: &Case| case.requests.iter().filter(|_| case.runs_on(host)).map(|request| worker.send(request)).collect();
+    group.cases.iter().map(run).collect()
+}
+
+/// A group's app with its database, served with its variables, and more in `[vars]`; and its folder.
+///
+/// # Panics
+/// Where the app does not build or the host does not come up.
+#[must_use]
+pub fn served(group: &Group, more: &[(String, String)]) -> (Worker, tempfile::TempDir) {
     let folder = group.install();
     if let Some(text) = &group.wrangler {
         fs::write(folder.path().join("wrangler.toml"), text).unwrap_or_else(|error| panic!("{error}"));
     }
-    let worker = Worker::dev(&build(folder.path()), &group.env);
+    let built = build(folder.path());
+    if !more.is_empty() {
+        // Of what is set elsewhere, wrangler takes only the secrets that the file requires.
+        let lines: String = more.iter().map(|(name, value)| format!("{name} = {value:?}\n")).collect();
+        let file = built.join("wrangler.toml");
+        let text = fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}"));
+        fs::write(&file, format!("{text}\n[vars]\n{lines}")).unwrap_or_else(|error| panic!("{error}"));
+    }
+    let worker = Worker::dev(&built, &group.env);
     if let Some(sql) = seed(group, folder.path()) {
         // An adapter's own name, where the app names no binding.
         worker.fill(if group.wrangler.is_some() { "MAIN" } else { "DB" }, &sql);
     }
-    let run = |case: &Case| case.requests.iter().filter(|_| case.runs_on(host)).map(|request| worker.send(request)).collect();
-    group.cases.iter().map(run).collect()
+    (worker, folder)
 }
 
 /// The SQL with which the other hosts make the group's database.

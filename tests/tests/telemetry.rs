@@ -1,4 +1,4 @@
-//! Traces of the real process, read by OpenTelemetry's own definitions, and collectors that misbehave.
+//! Traces of the real process and of the Worker, read by OpenTelemetry's own definitions, and collectors that misbehave.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 use std::{
@@ -18,6 +18,9 @@ use millrace_tests::{
     local::{Host, binary},
     scripted::{Reply, Scripted},
 };
+
+#[path = "telemetry/worker.rs"]
+mod worker;
 
 /// How long something may take that happens by itself.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -58,14 +61,24 @@ fn children<'a>(spans: &'a [Json], parent: &Json) -> Vec<&'a Json> {
 #[test]
 fn a_call_is_a_tree_of_spans_below_its_callers() {
     let collector = Collector::start();
+    let (host, _folder) = served(&group("cache"), &described(&collector));
+    is_a_tree(&collector, "sqlite", |request| host.send(request));
+}
+
+/// The variables for a collector that has a key, and hears where the app runs.
+fn described(collector: &Collector) -> Vec<(String, String)> {
     let mut variables = collector.env();
     variables.extend(env(&[
         ("OTEL_EXPORTER_OTLP_HEADERS", "api-key=collector%20key"),
         ("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=test"),
     ]));
-    let (host, _folder) = served(&group("cache"), &variables);
+    variables
+}
+
+/// Calls the app of the group `cache`, which was served with variables that [`described`] gives, and looks at the traces.
+fn is_a_tree(collector: &Collector, connector: &str, send: impl Fn(&Exchange) -> String) {
     let header = format!("traceparent: 00-{TRACE}-b7ad6b7169203331-01\ntracestate: vendor=value,other=1");
-    let _ = host.send(&Exchange::parse(&format!("CALL read {{\"id\": 2}}\n{header}")));
+    let _ = send(&Exchange::parse(&format!("CALL read {{\"id\": 2}}\n{header}")));
     let spans = collector.after(1);
     let root = call(&spans, "tools/call read");
     assert_eq!((&root["trace"], &root["parent"]), (&Json::from(TRACE), &Json::from("b7ad6b7169203331")));
@@ -90,16 +103,16 @@ fn a_call_is_a_tree_of_spans_below_its_callers() {
     let execute = stages.iter().find(|span| span["name"] == "execute").unwrap();
     assert_eq!(
         execute["attributes"],
-        serde_json::json!({ "millrace.cache.hit": false, "db.system.name": "sqlite", "millrace.adapter": "main" })
+        serde_json::json!({ "millrace.cache.hit": false, "db.system.name": connector, "millrace.adapter": "main" })
     );
 
     // `_meta` wins over the header field; what its caller does not sample is not exported.
     let mut modern = Exchange::parse(&format!("MODERN read {{\"id\": 2}}\n{header}"));
     modern.body =
         modern.body.replace("\"_meta\":{", "\"_meta\":{\"traceparent\":\"00-11111111111111111111111111111111-2222222222222222-01\",");
-    let _ = host.send(&modern);
-    let _ = host.send(&Exchange::parse(&format!("CALL read-fresh\ntraceparent: 00-{TRACE}-b7ad6b7169203331-00")));
-    let _ = host.send(&Exchange::parse("CALL bump"));
+    let _ = send(&modern);
+    let _ = send(&Exchange::parse(&format!("CALL read-fresh\ntraceparent: 00-{TRACE}-b7ad6b7169203331-00")));
+    let _ = send(&Exchange::parse("CALL bump"));
     let spans = collector.after(3);
     let joined: Vec<&Json> = spans.iter().filter(|span| span["trace"] == "1".repeat(32) && span["kind"] == 2).collect();
     assert_eq!((joined.len(), &joined[0]["parent"], &joined[0]["state"]), (1, &Json::from("2".repeat(16)), &"".into()));
@@ -113,9 +126,14 @@ fn a_call_is_a_tree_of_spans_below_its_callers() {
 fn a_failure_has_its_code_and_is_an_error_where_its_caller_cannot_mend_it() {
     let collector = Collector::start();
     let (host, _folder) = served(&group("faults"), &collector.env());
+    failures_are_told(&collector, |request| host.send(request));
+}
+
+/// Calls the app of the group `faults`, and looks at the traces.
+fn failures_are_told(collector: &Collector, send: impl Fn(&Exchange) -> String) {
     let calls = ["wants-int {\"n\": \"hidden-input\"}", "bad-query", "locked\nx-api-key: hidden-key", "no-such-hidden-tool"];
     for request in calls {
-        let _ = host.send(&Exchange::parse(&format!("CALL {request}")));
+        let _ = send(&Exchange::parse(&format!("CALL {request}")));
     }
     let spans = collector.after(calls.len());
     let expected = [

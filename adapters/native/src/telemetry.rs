@@ -5,24 +5,12 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use millrace_core::{
-    Result,
-    app::App,
-    ports::{Env, Ports},
-};
+use millrace_core::ports::{Env, Ports};
 pub use millrace_telemetry::Settings;
 use millrace_telemetry::Spans;
 use tracing_subscriber::{Layer, Registry};
 
 use crate::http_client::NativeHttpClient;
-
-/// What to collect of an app, and where to send it; `None` for nothing.
-///
-/// # Errors
-/// [`Configuration`](millrace_core::ErrorKind::Configuration): a variable is wrong.
-pub fn settings(app: &App, env: &dyn Env) -> Result<Option<Settings>> {
-    if app.telemetry { Settings::of(env, &app.name, &app.version) } else { Ok(None) }
-}
 
 /// What [`logging::init`](crate::logging::init) needs beside, where the variables name a collector at all: spans are not free.
 #[must_use]

@@ -1,9 +1,12 @@
 //! Keeps the finished spans of an isolate and sends them.
 //!
 //! When a call's own span has finished, the port [`WaitUntil`] gets the work of sending. One request is under way at a time; what finishes
-//! meanwhile goes with the next. So a busy isolate sends few and large requests by itself. A collector that is slow or down costs memory up to
-//! [`MOST_SPANS`] and no call anything: what does not fit is dropped and counted, what could not be sent is dropped and logged, and after a failure
-//! nothing is sent for [`REST_MS`].
+//! meanwhile goes with the next. So a busy isolate sends few and large requests by itself. A collector that is slow or down costs memory up
+//! to [`MOST_SPANS`] and no call anything: what does not fit is dropped and counted, what could not be sent is dropped and logged, and
+//! after a failure nothing is sent for [`REST_MS`].
+//!
+//! Who sends does it in the name of one request, with the spans of others among its own. A platform may allow a request only so much, or
+//! end its work without a word. So a turn is short, and one that is not over when it should be counts for nothing.
 
 use std::{
     cell::{Cell, RefCell},
@@ -27,6 +30,13 @@ pub const MOST_SPANS: usize = 2048;
 const BATCH: usize = 512;
 /// How long a collector that failed is left alone, in milliseconds.
 pub const REST_MS: u64 = 5000;
+/// How long a turn of sending begins requests as it likes, in milliseconds. The one that began last and one more may follow: all is over
+/// within the 30 seconds for which a Worker may go on after its answer.
+const TURN_MS: u64 = 2000;
+/// How many requests a turn has: they count among the 50 that a Worker's request may send.
+const TURN_REQUESTS: usize = 4;
+/// How late a turn may be before it counts as lost, in milliseconds.
+const SLACK_MS: u64 = 1000;
 /// The longest answer of a collector that is read.
 const LONGEST_ANSWER: usize = 64 << 10;
 
@@ -34,23 +44,13 @@ thread_local! {
     static KEPT: RefCell<Option<Rc<Kept>>> = const { RefCell::new(None) };
 }
 
-/// Has this thread collect from now on, in place of whatever it collected before; with `None` it stops. `http` sends, in place of the client of
-/// `ports`; `now_ns` tells the nanoseconds since the Unix epoch.
+/// Has this thread collect from now on, in place of whatever it collected before; with `None` it stops. `http` sends, in place of the
+/// client of `ports`; `now_ns` tells the nanoseconds since the Unix epoch.
 pub fn collect(settings: Option<Settings>, http: Rc<dyn HttpClient>, ports: &Ports, now_ns: fn() -> u64) {
-    KEPT.set(settings.map(|settings| {
-        Rc::new(Kept {
-            settings,
-            http,
-            clock: ports.clock.clone(),
-            random: ports.random.clone(),
-            wait_until: ports.wait_until.clone(),
-            now_ns,
-            finished: RefCell::default(),
-            dropped: Cell::new(0),
-            is_sending: Rc::default(),
-            rests_until_ms: Cell::new(0),
-        })
-    }));
+    match settings {
+        Some(settings) => Kept::start(settings, http, ports.clock.clone(), ports.random.clone(), ports.wait_until.clone(), now_ns),
+        None => KEPT.set(None),
+    }
 }
 
 /// What a thread that collects keeps.
@@ -61,13 +61,37 @@ pub(crate) struct Kept {
     random: Rc<dyn Random>,
     wait_until: Rc<dyn WaitUntil>,
     now_ns: fn() -> u64,
-    finished: RefCell<Vec<Span>>,
+    pub(crate) finished: RefCell<Vec<Span>>,
     dropped: Cell<usize>,
-    is_sending: Rc<Cell<bool>>,
+    /// By when the turn that is under way has made place for another; 0 where there is none.
+    sends_until_ms: Rc<Cell<u64>>,
     rests_until_ms: Cell<u64>,
 }
 
 impl Kept {
+    /// Has this thread keep spans from now on.
+    pub(crate) fn start(
+        settings: Settings,
+        http: Rc<dyn HttpClient>,
+        clock: Rc<dyn Clock>,
+        random: Rc<dyn Random>,
+        wait_until: Rc<dyn WaitUntil>,
+        now_ns: fn() -> u64,
+    ) {
+        KEPT.set(Some(Rc::new(Self {
+            settings,
+            http,
+            clock,
+            random,
+            wait_until,
+            now_ns,
+            finished: RefCell::default(),
+            dropped: Cell::new(0),
+            sends_until_ms: Rc::default(),
+            rests_until_ms: Cell::new(0),
+        })));
+    }
+
     /// Runs something where this thread collects.
     pub(crate) fn with<T>(work: impl FnOnce(&Rc<Self>) -> T) -> Option<T> {
         // A span may close while the thread ends.
@@ -101,17 +125,34 @@ impl Kept {
                 self.dropped.set(self.dropped.get() + 1);
             }
         }
-        if is_last && !self.is_sending.replace(true) {
-            let (kept, sending) = (self.clone(), Sending(self.is_sending.clone()));
-            self.wait_until.wait_until(Box::pin(async move {
-                let _sending = sending;
-                kept.send_all().await;
-            }));
+        if is_last {
+            self.have_sent();
         }
     }
 
-    async fn send_all(&self) {
-        loop {
+    /// Has what is kept sent, unless somebody is at it.
+    fn have_sent(self: &Rc<Self>) {
+        let now_ms = self.clock.now_ms();
+        if now_ms < self.rests_until_ms.get() {
+            self.dropped.set(self.dropped.get() + self.finished.take().len());
+        } else if now_ms >= self.sends_until_ms.get() {
+            // The last but one of its requests may begin at the end of the time and take as long as any.
+            self.sends_until_ms.set(now_ms.saturating_add(TURN_MS + SLACK_MS).saturating_add(self.settings.timeout_ms));
+            let (kept, turn) = (self.clone(), Turn(self.sends_until_ms.clone()));
+            self.wait_until.wait_until(Box::pin(async move { kept.send_all(turn).await }));
+        }
+    }
+
+    async fn send_all(&self, turn: Turn) {
+        // The answer goes first, and calls that end together are sent together.
+        self.clock.sleep(0).await;
+        let last_ms = self.clock.now_ms().saturating_add(TURN_MS);
+        let mut turn = Some(turn);
+        for left in (0..TURN_REQUESTS).rev() {
+            if left == 0 || self.clock.now_ms() >= last_ms {
+                // Whoever finishes from here on is no longer sent by this turn.
+                turn = None;
+            }
             let batch: Vec<Span> = {
                 let mut finished = self.finished.borrow_mut();
                 let count = finished.len().min(BATCH);
@@ -120,12 +161,14 @@ impl Kept {
             if batch.is_empty() {
                 return;
             }
-            if self.clock.now_ms() < self.rests_until_ms.get() {
-                self.dropped.set(self.dropped.get() + batch.len());
-            } else if let Err(error) = self.send(&batch).await {
+            if let Err(error) = self.send(&batch).await {
                 self.rests_until_ms.set(self.clock.now_ms().saturating_add(REST_MS));
-                let dropped = batch.len() + self.dropped.take();
+                let dropped = batch.len() + self.finished.take().len() + self.dropped.take();
                 tracing::warn!(%error, detail = error.source, dropped, "traces cannot be exported");
+                return;
+            }
+            if turn.is_none() {
+                return;
             }
         }
     }
@@ -148,11 +191,11 @@ impl Kept {
     }
 }
 
-/// One request under way; over, by whatever way, when it is dropped.
-struct Sending(Rc<Cell<bool>>);
+/// The turn of whoever sends; over, by whatever way, when it is dropped.
+struct Turn(Rc<Cell<u64>>);
 
-impl Drop for Sending {
+impl Drop for Turn {
     fn drop(&mut self) {
-        self.0.set(false);
+        self.0.set(0);
     }
 }

@@ -1,9 +1,12 @@
 //! `ExportTraceServiceRequest` in OTLP's JSON: protobuf's JSON, but for ids, which are hexadecimal, and enums, which are numbers.
 //!
+//! It is written as text: a tree of values first would be the larger part of what a Worker has of this crate.
+//!
 //! Protocol: <https://github.com/open-telemetry/opentelemetry-proto>.
 
+use std::fmt::Write as _;
+
 use millrace_core::Json;
-use serde_json::json;
 
 use crate::span::{Attribute, Span};
 
@@ -13,41 +16,115 @@ const STATUS_CODE_ERROR: u8 = 2;
 
 /// The body of a request with these spans.
 pub(crate) fn request(resource: &[(String, String)], spans: &[Span]) -> Vec<u8> {
-    let resource: Vec<Json> = resource.iter().map(|(key, value)| json!({ "key": key, "value": { "stringValue": value } })).collect();
-    let scope = json!({ "name": "millrace", "version": env!("CARGO_PKG_VERSION") });
-    let spans: Vec<Json> = spans.iter().map(span).collect();
-    let request = json!({
-        "resourceSpans": [{ "resource": { "attributes": resource }, "scopeSpans": [{ "scope": scope, "spans": spans }] }],
-    });
-    request.to_string().into_bytes()
+    let mut out = String::from("{\"resourceSpans\":[{\"resource\":{\"attributes\":[");
+    for (key, value) in resource {
+        pair(&mut out, key, "string", &quoted(value));
+    }
+    out += "]},\"scopeSpans\":[{\"scope\":{\"name\":\"millrace\",\"version\":\"";
+    out += env!("CARGO_PKG_VERSION");
+    out += "\"},\"spans\":[";
+    for each in spans {
+        span(&mut out, each);
+    }
+    out += "]}]}]}";
+    out.into_bytes()
 }
 
-fn span(span: &Span) -> Json {
-    let attributes: Vec<Json> = span.attributes.iter().map(|(key, value)| json!({ "key": key, "value": attribute(value) })).collect();
-    let mut object = json!({
-        "traceId": span.trace_id,
-        "spanId": format!("{:016x}", span.id),
-        "name": span.name,
-        "kind": if span.is_call { SPAN_KIND_SERVER } else { SPAN_KIND_INTERNAL },
-        "startTimeUnixNano": span.start_ns.to_string(),
-        "endTimeUnixNano": span.end_ns.to_string(),
-        "attributes": attributes,
-    });
+fn span(out: &mut String, span: &Span) {
+    let kind = if span.is_call { SPAN_KIND_SERVER } else { SPAN_KIND_INTERNAL };
+    comma(out);
+    // Writing to a string does not fail. A trace's id has only hexadecimal digits.
+    let _ = write!(
+        out,
+        "{{\"traceId\":\"{}\",\"spanId\":\"{:016x}\",\"kind\":{kind},\"startTimeUnixNano\":\"{}\",\"endTimeUnixNano\":\"{}\",\"name\":{}",
+        span.trace_id,
+        span.id,
+        span.start_ns,
+        span.end_ns,
+        quoted(&span.name)
+    );
     if let Some(id) = span.parent_id {
-        object["parentSpanId"] = format!("{id:016x}").into();
+        let _ = write!(out, ",\"parentSpanId\":\"{id:016x}\"");
     }
     if !span.state.is_empty() {
-        object["traceState"] = span.state.as_str().into();
+        *out += ",\"traceState\":";
+        *out += &quoted(&span.state);
     }
     if span.failed {
-        object["status"] = json!({ "code": STATUS_CODE_ERROR });
+        let _ = write!(out, ",\"status\":{{\"code\":{STATUS_CODE_ERROR}}}");
     }
-    object
+    *out += ",\"attributes\":[";
+    for (key, value) in &span.attributes {
+        match value {
+            Attribute::Text(text) => pair(out, key, "string", &quoted(text)),
+            Attribute::Truth(truth) => pair(out, key, "bool", if *truth { "true" } else { "false" }),
+        }
+    }
+    *out += "]}";
 }
 
-fn attribute(value: &Attribute) -> Json {
-    match value {
-        Attribute::Text(text) => json!({ "stringValue": text }),
-        Attribute::Truth(truth) => json!({ "boolValue": truth }),
+/// An attribute, whose value is JSON already.
+fn pair(out: &mut String, key: &str, kind: &str, value: &str) {
+    comma(out);
+    for part in ["{\"key\":", &quoted(key), ",\"value\":{\"", kind, "Value\":", value, "}}"] {
+        *out += part;
+    }
+}
+
+/// A comma, unless what follows is the first of its list.
+fn comma(out: &mut String) {
+    if !out.ends_with('[') {
+        out.push(',');
+    }
+}
+
+fn quoted(text: &str) -> String {
+    Json::from(text).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_what_is_unset_is_left_out() {
+        let text = "[\"\\\n\u{1}é[";
+        let call = Span {
+            trace_id: "0af7651916cd43dd8448eb211c80319c".into(),
+            id: 10,
+            parent_id: Some(u64::MAX),
+            state: format!("a={text}"),
+            name: text.into(),
+            is_call: true,
+            start_ns: 1,
+            end_ns: u64::MAX,
+            attributes: vec![("a", Attribute::Text(text.into())), ("b", Attribute::Truth(true))],
+            failed: true,
+        };
+        let stage = Span { parent_id: None, state: String::new(), is_call: false, attributes: Vec::new(), failed: false, ..call.clone() };
+        let body: Json = serde_json::from_slice(&request(&[(text.into(), text.into()), ("x".into(), "y".into())], &[call, stage])).unwrap();
+        let id = "0af7651916cd43dd8448eb211c80319c";
+        let expected = json!({"resourceSpans": [{
+            "resource": {"attributes": [
+                {"key": text, "value": {"stringValue": text}},
+                {"key": "x", "value": {"stringValue": "y"}},
+            ]},
+            "scopeSpans": [{"scope": {"name": "millrace", "version": env!("CARGO_PKG_VERSION")}, "spans": [
+                {
+                    "traceId": id, "spanId": "000000000000000a", "parentSpanId": "ffffffffffffffff", "name": text,
+                    "kind": 2, "traceState": format!("a={text}"),
+                    "startTimeUnixNano": "1", "endTimeUnixNano": "18446744073709551615", "status": {"code": 2},
+                    "attributes": [{"key": "a", "value": {"stringValue": text}}, {"key": "b", "value": {"boolValue": true}}],
+                },
+                {
+                    "traceId": id, "spanId": "000000000000000a", "name": text, "kind": 1, "startTimeUnixNano": "1",
+                    "endTimeUnixNano": "18446744073709551615", "attributes": [],
+                },
+            ]}],
+        }]});
+        assert_eq!(body, expected);
+        assert!(serde_json::from_slice::<Json>(&request(&[], &[])).is_ok());
     }
 }

@@ -13,8 +13,13 @@
 //!
 //! Reference: <https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/>.
 
-use millrace_core::{Error, ErrorKind, Result, headers::Headers, ports::Env};
-use url::Url;
+use millrace_core::{
+    Error, ErrorKind, Result,
+    app::App,
+    headers::Headers,
+    ports::Env,
+    url::{Url, percent_decoded},
+};
 
 use crate::span::Parent;
 
@@ -49,18 +54,32 @@ struct Sampler {
 }
 
 impl Settings {
+    /// What to collect of an app, and where to send it: `None` where the app turns traces off, or the variables ask for none.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration): a variable is wrong. The message names it and shows no value.
+    pub fn of_app(app: &App, env: &dyn Env) -> Result<Option<Self>> {
+        if app.telemetry { Self::of(env, &app.name, &app.version) } else { Ok(None) }
+    }
+
+    /// The same, with requests that take so many milliseconds at the most.
+    #[must_use]
+    pub fn within(mut self, most_ms: u64) -> Self {
+        self.timeout_ms = self.timeout_ms.min(most_ms);
+        self
+    }
+
     /// Reads the variables. `None` where nothing is to be collected. `name` and `version` are the app's.
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration): a variable is wrong. The message names it and shows no value.
     pub fn of(env: &dyn Env, name: &str, version: &str) -> Result<Option<Self>> {
-        let set = |name: &str| env.var(name).map(|value| value.expose().trim().to_owned()).filter(|value| !value.is_empty());
-        let either = |name: &str| {
-            let names = [format!("OTEL_EXPORTER_OTLP_TRACES_{name}"), format!("OTEL_EXPORTER_OTLP_{name}")];
-            names.into_iter().find_map(|name| set(&name).map(|value| (name, value)))
-        };
-        let is_off = set("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true"));
-        let (Some((endpoint, address)), false) = (either("ENDPOINT"), is_off) else { return Ok(None) };
+        let set = |name: &str| set(env, name);
+        let either = |name: &str| either(env, name);
+        let Some((endpoint, address)) = either("ENDPOINT") else { return Ok(None) };
+        if set("OTEL_SDK_DISABLED").is_some_and(|value| value.eq_ignore_ascii_case("true")) {
+            return Ok(None);
+        }
         match set("OTEL_TRACES_EXPORTER").as_deref() {
             None | Some("otlp") => {}
             Some("none") => return Ok(None),
@@ -119,25 +138,33 @@ impl Sampler {
     }
 }
 
+/// A variable that says something.
+fn set(env: &dyn Env, name: &str) -> Option<String> {
+    env.var(name).map(|value| value.expose().trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// The variable for traces, else the one for everything: its name and its value.
+fn either(env: &dyn Env, name: &str) -> Option<(String, String)> {
+    let names = [format!("OTEL_EXPORTER_OTLP_TRACES_{name}"), format!("OTEL_EXPORTER_OTLP_{name}")];
+    names.into_iter().find_map(|name| set(env, &name).map(|value| (name, value)))
+}
+
 fn wrong(name: &str, what: &str) -> Error {
     Error::new(ErrorKind::Configuration, format!("the variable `{name}` {what}"))
 }
 
 fn url(name: &str, text: &str) -> Result<String> {
-    let parsed = Url::parse(text).ok().filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host());
-    let url = parsed.ok_or_else(|| wrong(name, "is no address of a collector; write one such as `http://localhost:4318`"))?;
-    let url = String::from(url);
-    Ok(if name.contains("_TRACES_") { url } else { format!("{}/v1/traces", url.trim_end_matches('/')) })
+    if !Url::parse(text).is_ok_and(|url| matches!(url.scheme.as_str(), "http" | "https")) {
+        return Err(wrong(name, "is no address of a collector; write one such as `http://localhost:4318`"));
+    }
+    Ok(if name.contains("_TRACES_") { text.to_owned() } else { format!("{}/v1/traces", text.trim_end_matches('/')) })
 }
 
 /// `a=b,c=d`, percent codes in values undone. `None` where a field is malformed.
 fn pairs(text: &str) -> Option<Vec<(String, String)>> {
     let pair = |text: &str| {
         let (name, value) = text.split_once('=')?;
-        // A plus is a plus here; the parser of forms would make it a blank.
-        let form = format!("v={}", value.trim().replace('+', "%2B").replace('&', "%26"));
-        let value = url::form_urlencoded::parse(form.as_bytes()).next()?.1.into_owned();
-        Some((name.trim().to_owned(), value)).filter(|(name, _)| !name.is_empty())
+        Some((name.trim().to_owned(), percent_decoded(value.trim())?)).filter(|(name, _)| !name.is_empty())
     };
     text.split(',').filter(|text| !text.trim().is_empty()).map(pair).collect()
 }
@@ -158,9 +185,11 @@ fn resource(attributes: Option<&str>, service: Option<String>, name: &str, versi
         ("service.name", name),
         ("service.version", version),
     ];
-    let own = own.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let mut all = own.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec();
+    all.extend(given);
+    all.extend(service.map(|service| ("service.name".to_owned(), service)));
     let mut resource: Vec<(String, String)> = Vec::new();
-    for (name, value) in own.chain(given).chain(service.map(|service| ("service.name".to_owned(), service))) {
+    for (name, value) in all {
         resource.retain(|(other, _)| *other != name);
         if resource.len() < MOST_ATTRIBUTES && name.len() + value.len() <= LONGEST_ATTRIBUTE {
             resource.push((name, value));

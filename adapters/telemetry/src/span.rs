@@ -1,7 +1,7 @@
 //! A span on its way from the pipeline to the collector.
 
 /// A finished span, or one that is still open and has no end.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Span {
     /// 32 hexadecimal digits.
     pub(crate) trace_id: String,

@@ -13,7 +13,7 @@ use worker::Env;
 
 use crate::{
     cache::WorkerCache, clock::WorkerClock, connectors::WorkerConnectors, env::Variables, http_client::FetchClient, logging, postgres,
-    random::WorkerRandom, scripts, wait_until,
+    random::WorkerRandom, scripts, telemetry, wait_until,
 };
 
 enum State {
@@ -51,7 +51,9 @@ pub(crate) fn endpoint(env: &Env) -> Option<Rc<Endpoint>> {
         if let State::Decoded(_) = state
             && let State::Decoded(app) = std::mem::replace(state, State::Empty)
         {
-            *state = State::Ready(Rc::new(Endpoint::new(*app, ports(env))));
+            let ports = ports(env);
+            telemetry::begin(&app, &ports);
+            *state = State::Ready(Rc::new(Endpoint::new(*app, ports)));
         }
         match state {
             State::Ready(endpoint) => Some(endpoint.clone()),

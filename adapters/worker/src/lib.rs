@@ -4,7 +4,8 @@
 //! (`handle`). What the core asks of the outside is one file a port. JavaScript does what is JavaScript's: reading a body up to its
 //! limit, `fetch`, and the call of D1 (`glue.js`); each crosses the border once in and once out.
 //!
-//! Between requests an isolate keeps its decoded app, ready script engine, and cache; nothing of a request.
+//! Between requests an isolate keeps its decoded app, ready script engine, cache, and what waits to be sent to a collector of traces; nothing
+//! else of a request.
 //!
 //! # What differs from the other hosts
 //! The clock moves only with input and output, and between slices of a script. Behind an `await`, a script that only computes is ended by
@@ -28,6 +29,7 @@ mod logging;
 mod postgres;
 mod random;
 mod scripts;
+mod telemetry;
 mod wait_until;
 
 pub use event::{body_limit, cancel, handle, pump};

@@ -1,4 +1,4 @@
-//! Log lines: `tracing` to the console of the Worker, and panics.
+//! What `tracing` hears: log lines to the console of the Worker, and spans to [`telemetry`](crate::telemetry). And panics.
 
 use std::{
     cell::{Cell, RefCell},
@@ -8,6 +8,7 @@ use std::{
 
 use js_sys::Function;
 use millrace_core::ports::Env as _;
+use millrace_telemetry::handles;
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -66,16 +67,21 @@ fn log_panic(info: &PanicHookInfo<'_>) {
     }
 }
 
-/// Lines without spans: nobody measures time where the clock stands still.
+/// Lines without spans, and the spans of traces where somebody collects them.
 struct Console;
+
+/// Whether an event is to be a line.
+fn is_shown(metadata: &Metadata<'_>) -> bool {
+    metadata.is_event() && *metadata.level() <= MOST.get()
+}
 
 impl Subscriber for Console {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.is_event() && *metadata.level() <= MOST.get()
+        is_shown(metadata) || handles::enabled(metadata)
     }
 
-    fn new_span(&self, _span: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
+    fn new_span(&self, span: &Attributes<'_>) -> Id {
+        handles::new_span(span)
     }
 
     fn record(&self, _span: &Id, _values: &Record<'_>) {}
@@ -83,6 +89,10 @@ impl Subscriber for Console {
     fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
+        handles::event(event);
+        if !is_shown(event.metadata()) {
+            return;
+        }
         let mut line = Line::default();
         event.record(&mut line);
         let text = format!("{}: {}{}", event.metadata().target(), line.message, line.fields);
@@ -94,9 +104,21 @@ impl Subscriber for Console {
         }
     }
 
-    fn enter(&self, _span: &Id) {}
+    fn enter(&self, span: &Id) {
+        handles::enter(span);
+    }
 
-    fn exit(&self, _span: &Id) {}
+    fn exit(&self, span: &Id) {
+        handles::exit(span);
+    }
+
+    fn clone_span(&self, span: &Id) -> Id {
+        handles::clone_span(span)
+    }
+
+    fn try_close(&self, span: Id) -> bool {
+        handles::try_close(&span)
+    }
 }
 
 #[derive(Default)]

@@ -1,8 +1,6 @@
 //! Which database, and what lets us in, from a connection string and the options.
 
-use millrace_core::{Error, ErrorKind, Result, secret::Secret};
-
-use crate::remote::Url;
+use millrace_core::{Error, ErrorKind, Result, secret::Secret, url::Url};
 
 const DEFAULT_BASE: &str = "https://api.cloudflare.com/client/v4";
 const FORM: &str = "write `d1://ACCOUNT_ID/DATABASE_ID`";

@@ -1,8 +1,6 @@
 //! Where the server is and what lets us in, from a connection string and the options.
 
-use millrace_core::{Error, ErrorKind, Result, secret::Secret};
-
-use crate::remote::Url;
+use millrace_core::{Error, ErrorKind, Result, secret::Secret, url::Url};
 
 const KNOWN: &str = "`auth_token` (or `authToken` or `jwt`), `tls`";
 const FORMS: &str = "use `libsql://host`, `https://host` or `http://host:port`";

@@ -1,9 +1,7 @@
 //! Where a Redis server is: `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`.
 
-use millrace_core::{Error, ErrorKind, Result, secret::Secret};
+use millrace_core::{Error, ErrorKind, Result, secret::Secret, url::percent_decoded};
 use url::{Host, Url};
-
-use crate::remote::percent_decoded;
 
 /// The port where the address names none.
 const PORT: u16 = 6379;

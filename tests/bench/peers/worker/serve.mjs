@@ -1,6 +1,6 @@
-// `node serve.mjs FOLDER SQL`: a folder with `entry.mjs` in a workerd of its own, with a D1 database `DB` that the SQL file fills. Prints
-// its port. Each line of input is answered with the bytes that the Worker's isolate uses: its heap and what hangs on it after a collection
-// of garbage, and the memory of wasm. Ends with its input.
+// `node serve.mjs FOLDER SQL [NAME=value…]`: a folder with `entry.mjs` in a workerd of its own, with a D1 database `DB` that the SQL file
+// fills, and variables. Prints its port. Each line of input is answered with the bytes that the Worker's isolate uses: its heap and what
+// hangs on it after a collection of garbage, and the memory of wasm. Ends with its input.
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
@@ -8,7 +8,8 @@ import { createInterface } from "node:readline";
 
 // From where `scripts/setup` put it, wherever this file is.
 const { Miniflare } = createRequire(join(process.env.MILLRACE_TEST_TOOLS, "worker/package.json"))("miniflare");
-const [folder, sql] = process.argv.slice(2);
+const [folder, sql, ...variables] = process.argv.slice(2);
+const texts = variables.map((text) => [text.split("=", 1)[0], { type: "text", value: text.slice(text.indexOf("=") + 1) }]);
 const KINDS = { mjs: "esm", js: "esm", bin: "data", wasm: "wasm" };
 const modules = {};
 for (const name of readdirSync(folder, { recursive: true })) {
@@ -46,7 +47,7 @@ const miniflare = new Miniflare({
         compatibilityDate: "2026-11-01",
         compatibilityFlags: ["enable_request_signal"],
         manifest: { mainModule: "watched.mjs", modulesRoot: folder, modules },
-        env: { DB: { type: "d1", id: "bench" } },
+        env: { DB: { type: "d1", id: "bench" }, ...Object.fromEntries(texts) },
       },
     },
   ],

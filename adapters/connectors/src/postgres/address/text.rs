@@ -1,6 +1,6 @@
 //! A connection string → names and values, in order.
 
-use crate::remote::percent_decoded;
+use millrace_core::url::percent_decoded;
 
 const FORMS: &str = "use `postgres://user:password@host:port/database`";
 

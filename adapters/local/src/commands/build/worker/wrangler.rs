@@ -8,7 +8,8 @@ use std::{
 
 use millrace_bundler::{Diagnostic, Severity};
 use millrace_connectors::postgres::hyperdrive;
-use millrace_core::app::App;
+use millrace_core::{app::App, ports::Env, secret::Secret};
+use millrace_native::telemetry;
 use toml_edit::{DocumentMut, Item};
 
 use crate::commands::build::needs;
@@ -110,6 +111,10 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
             &help,
         ));
     }
+    if let Err(error) = telemetry::Settings::of_app(app, &Vars(document)) {
+        let help = "Mend it in `[vars]`. With a wrong value the Worker answers and sends no traces.";
+        found.push(diagnostic(Severity::Error, format!("`{FILE}` does not work: {error}"), help));
+    }
     let vars: BTreeSet<&str> =
         document.get("vars").and_then(Item::as_table_like).into_iter().flat_map(|table| table.iter().map(|(name, _)| name)).collect();
     let secrets = document.get("secrets").and_then(|secrets| secrets.get("required")).and_then(Item::as_array);
@@ -121,6 +126,18 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
         found.push(diagnostic(Severity::Warning, format!("`{FILE}` does not set `{name}`, which {who} needs"), &help));
     }
     found
+}
+
+/// `[vars]`, as the Worker finds them.
+struct Vars<'a>(&'a DocumentMut);
+
+impl Env for Vars<'_> {
+    fn var(&self, name: &str) -> Option<Secret<String>> {
+        let value = self.0.get("vars")?.get(name)?.as_value()?;
+        let text = value.as_str().map(str::to_owned).or_else(|| value.as_bool().map(|truth| truth.to_string()));
+        let text = text.or_else(|| value.as_integer().map(|number| number.to_string()));
+        text.or_else(|| value.as_float().map(|number| number.to_string())).map(Secret::new)
+    }
 }
 
 fn bindings(item: Option<&Item>) -> BTreeSet<&str> {
@@ -177,6 +194,14 @@ mod tests {
         assert_eq!(found(Some("name = \"x\"\n"), "").1, expected);
         let whole = "d1_databases = [{ binding = \"DB\" }]\n[[kv_namespaces]]\nbinding = \"MILLRACE_CACHE\"\n[vars]\nREGION = 1\n[secrets]\nrequired = [\"KEY\"]\n";
         assert_eq!(found(Some(whole), "OTHER=d1:X\n").1, none);
+        let traced = |more: &str| whole.replace("REGION = 1", &format!("REGION = 1\n{more}"));
+        let endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT = \"https://o.example\"\nOTEL_EXPORTER_OTLP_TIMEOUT = 500\nOTEL_SDK_DISABLED = false\n";
+        assert_eq!(found(Some(&traced(endpoint)), "OTHER=d1:X\n").1, none);
+        let wrong = found(Some(&traced(&format!("{endpoint}OTEL_TRACES_SAMPLER = 3"))), "OTHER=d1:X\n").1;
+        assert!(
+            wrong.len() == 1 && wrong[0].starts_with("Error: `wrangler.toml` does not work: the variable `OTEL_TRACES_SAMPLER` is no"),
+            "{wrong:?}"
+        );
         let broken = found(Some("name = \n"), "").1;
         assert!(broken.len() == 1 && broken[0].starts_with("Error: `wrangler.toml` is no TOML"), "{broken:?}");
     }

@@ -1,17 +1,20 @@
-//! The URL of a server, from a connection string or an option. A small reader, because it goes into every Worker.
+//! The URL of a server, from a connection string, an option or a variable. A small reader, because it goes into every Worker.
+
+use alloc::{string::String, vec::Vec};
 
 /// The parts of `scheme://host[:port][/path][?query]`.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Url<'a> {
+pub struct Url<'a> {
     /// In lower case.
-    pub(crate) scheme: String,
+    pub scheme: String,
     /// Host and port.
-    pub(crate) authority: &'a str,
-    pub(crate) has_port: bool,
+    pub authority: &'a str,
+    /// Whether the authority names a port.
+    pub has_port: bool,
     /// Without a slash at its end.
-    pub(crate) path: &'a str,
+    pub path: &'a str,
     /// The settings after `?`, percent codes undone.
-    pub(crate) settings: Vec<(String, String)>,
+    pub settings: Vec<(String, String)>,
 }
 
 impl<'a> Url<'a> {
@@ -19,7 +22,7 @@ impl<'a> Url<'a> {
     ///
     /// # Errors
     /// A clause that names what is wrong and shows nothing of the text, which may hold a secret.
-    pub(crate) fn parse(text: &'a str) -> Result<Self, &'static str> {
+    pub fn parse(text: &'a str) -> Result<Self, &'static str> {
         if text.chars().any(|character| character.is_control() || character == ' ' || !character.is_ascii()) {
             return Err("holds a blank or another character that a URL cannot have");
         }
@@ -58,7 +61,7 @@ impl<'a> Url<'a> {
 }
 
 /// Undoes percent codes; what is none stays. `None` where the result is not UTF-8.
-pub(crate) fn percent_decoded(text: &str) -> Option<String> {
+pub fn percent_decoded(text: &str) -> Option<String> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|value| u8::try_from(value).ok());
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -79,6 +82,8 @@ pub(crate) fn percent_decoded(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
+    use alloc::{borrow::ToOwned as _, vec};
+
     use super::*;
 
     #[test]
