@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 use worker::Env;
 
 use crate::{
-    cache::WorkerCache, clock::WorkerClock, connectors::WorkerConnectors, env::Variables, http_client::FetchClient, logging, postgres,
+    cache, clock::WorkerClock, connectors::WorkerConnectors, env::Variables, http_client::FetchClient, logging, postgres,
     random::WorkerRandom, scripts, telemetry, wait_until,
 };
 
@@ -80,7 +80,7 @@ fn ports(env: &Env) -> Ports {
     let connectors = WorkerConnectors { env: env.clone(), http: http.clone(), clock: clock.clone(), random: random.clone() };
     Ports {
         connectors: Rc::new(connectors),
-        cache: Rc::new(WorkerCache::new(env, clock.clone())),
+        cache: cache::open(env, clock.clone()),
         scripts: scripts::engine(),
         http,
         clock,

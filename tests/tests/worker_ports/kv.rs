@@ -84,16 +84,18 @@ fn a_call_does_not_wait_for_its_result_to_be_stored() {
 #[test]
 fn kv_in_trouble_never_fails_a_call() {
     with_fresh_isolate(|kit| {
-        for (trouble, id, source) in [("throws", 2, "KV is not itself"), ("rejects", 3, "KV GET failed: 500 Internal Server Error")] {
-            kit.stand_in(&json!({"cache": trouble}));
-            let value = ["two", "three"][id as usize - 2];
+        let troubles = [("throws", 2, "two", "KV is not itself"), ("rejects", 3, "three", "KV GET failed: 500 Internal Server Error")];
+        for (ahead_ms, (trouble, id, value, source)) in (0..).step_by(11_000).zip(troubles) {
+            kit.stand_in(&json!({"cache": trouble, "ahead_ms": ahead_ms}));
             assert_eq!(cached(kit, "cached", id), value);
             let log = kit.worker().logged(source);
             for line in ["the cache cannot be read", "the KV namespace `MILLRACE_CACHE` does not work"] {
                 assert!(log.contains(line), "{log}");
             }
-            kit.worker().logged("the cache cannot be written");
             assert_eq!(cached(kit, "cached", id), value, "from memory");
+            let events = happened(kit);
+            let asked = ["get", "put"].map(|method| count(&events, &format!("{method} {trouble}")));
+            assert_eq!(asked, [1, 0], "it is left alone for a while: {events:?}");
         }
         kit.stand_in(&json!({"cache": "silent", "ahead_ms": 120_000}));
         assert_eq!(cached(kit, "cached", 2), "two");
