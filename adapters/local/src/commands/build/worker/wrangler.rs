@@ -43,8 +43,7 @@ pub(crate) fn generated(app: &App) -> String {
     for binding in needs.hyperdrives.keys() {
         text += &format!(
             "\n# `wrangler hyperdrive create NAME --connection-string ...` says the id. `wrangler dev` takes the database of `localConnectionString`, or of the\n\
-             # variable `CLOUDFLARE_HYPERDRIVE_LOCAL_CONNECTION_STRING_{binding}`.\n[[hyperdrive]]\nbinding = \"{binding}\"\nid =
-             # \"{UNKNOWN}\"\n\
+             # variable `CLOUDFLARE_HYPERDRIVE_LOCAL_CONNECTION_STRING_{binding}`.\n[[hyperdrive]]\nbinding = \"{binding}\"\nid = \"{UNKNOWN}\"\n\
              localConnectionString = \"postgres://user:password@127.0.0.1:5432/database\"\n"
         );
     }
