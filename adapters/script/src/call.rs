@@ -41,6 +41,10 @@ const SLICE: u32 = 50_000;
 /// How many jobs run before other calls get a turn.
 const JOBS_PER_TURN: usize = 512;
 
+/// What the operator is told of a script whose text hides what it does.
+const REFUSED: &str = "a script wrote to a frozen object; if that is a built-in, name it where it is changed (`Math.x = 1`), or mention \
+                       `globalThis`, so that it can be from the first call on";
+
 /// Frames that the engine itself puts under a script's function.
 const OWN_FRAMES: usize = 4;
 
@@ -65,8 +69,9 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
         world.state.begin(invocation.deadline_ms, invocation.cancel);
         let call = Call { world: &mut world, invocation: &invocation, plan: &plan, pending: FuturesUnordered::new() };
         let outcome = call.run().await;
+        let refused = outcome.as_ref().is_err_and(|fault| plan.was_wrong(world.built_ins, fault));
         // Where nobody saw anything of the call, it can be made again.
-        let again = outcome.as_ref().is_err_and(|fault| plan.was_wrong(world.built_ins, fault)) && !world.state.asked.get();
+        let again = refused && !world.state.asked.get();
         // After these the interpreter stands in the middle of something.
         let interrupted =
             outcome.as_ref().is_err_and(|fault| matches!(**fault, ScriptFault::Limit(_) | ScriptFault::TimedOut | ScriptFault::Cancelled));
@@ -75,10 +80,12 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
         } else if world.restore() {
             pool.keep(world);
         }
+        if refused {
+            tracing::warn!(script = invocation.script.path, again, "{REFUSED}");
+        }
         if !again {
             return outcome.map_err(|fault| *fault);
         }
-        tracing::debug!(script = invocation.script.path, "calling a script again, where it can change built-in objects");
     }
 }
 

@@ -6,7 +6,9 @@
 //!
 //! - `globalThis` and `Reflect`; functions that change objects or lead to prototypes: `Object.assign`, `defineProperty`, `getPrototypeOf`, …;
 //! - `X.prototype`, unless one of its members is read (`Object.prototype.hasOwnProperty.call(…)`);
-//! - writes to what may be a built-in by its name: `Math.sum = …`, `console.log = …`, `delete Array.x`;
+//! - writes to what may be a built-in by its name: `Math.sum = …`, `console.log = …`, `delete Array.x`, `x.constructor.y = …`;
+//! - a built-in that gets another name: `const m = Math`, `const { assign } = Object`, `{ Array }`. To call it, read of it, compare it or pass
+//!   it on is no such thing: `new Map()`, `list.map(Number)`;
 //! - writes of a name that objects inherit, which a frozen prototype refuses them for themselves as well: `this.name = …`,
 //!   `counts[word] = …` where `word` may be `constructor`.
 
@@ -16,11 +18,12 @@ use boa_engine::{
     ast::{
         Expression, Script,
         expression::{
-            Identifier,
+            Call, Identifier, Optional,
             access::{PropertyAccess, PropertyAccessField, SimplePropertyAccess},
-            literal::LiteralKind,
-            operator::{Unary, Update, assign::AssignTarget, unary::UnaryOp, update::UpdateTarget},
+            literal::{LiteralKind, PropertyDefinition},
+            operator::{Binary, Unary, Update, assign::AssignTarget, binary::BinaryOp, unary::UnaryOp, update::UpdateTarget},
         },
+        function::{ClassDeclaration, ClassElement, ClassExpression, FunctionExpression},
         pattern::{ArrayPatternElement, ObjectPatternElement},
         statement::iteration::IterableLoopInitializer,
         visitor::{VisitWith, Visitor},
@@ -45,8 +48,41 @@ const PROPERTIES: [&str; 8] = [
     "setPrototypeOf",
 ];
 
+/// The built-ins that a world of the other kind watches, by their global names.
+const BUILT_INS: [&str; 27] = [
+    "AggregateError",
+    "Array",
+    "BigInt",
+    "Boolean",
+    "Date",
+    "Error",
+    "EvalError",
+    "Function",
+    "Iterator",
+    "JSON",
+    "Map",
+    "Math",
+    "Number",
+    "Object",
+    "Promise",
+    "RangeError",
+    "ReferenceError",
+    "RegExp",
+    "Set",
+    "String",
+    "Symbol",
+    "SyntaxError",
+    "TypeError",
+    "URIError",
+    "WeakMap",
+    "WeakSet",
+    "console",
+];
+
 /// The property that leads from a class to what its objects inherit.
 const PROTOTYPE: &str = "prototype";
+/// The property that leads from what is inherited to the class.
+const CONSTRUCTOR: &str = "constructor";
 
 /// What objects, functions, errors and promises inherit, and dates where it is often replaced.
 const INHERITED: [&str; 18] = [
@@ -118,9 +154,17 @@ impl Search<'_> {
         name.starts_with(|first: char| first.is_uppercase()) || matches!(name, "console" | "crypto" | "performance")
     }
 
-    fn is_prototype(&self, expression: &Expression) -> bool {
+    fn is_member(&self, expression: &Expression, name: &str) -> bool {
         let Expression::PropertyAccess(PropertyAccess::Simple(access)) = expression.flatten() else { return false };
-        matches!(name_of(access.field()), Name::Known(name) if self.is(name, &[PROTOTYPE]))
+        matches!(name_of(access.field()), Name::Known(known) if self.is(known, &[name]))
+    }
+
+    /// An expression in a place where a built-in is used and nothing else.
+    fn used(&mut self, expression: &Expression) -> ControlFlow<Patch> {
+        match expression.flatten() {
+            Expression::Identifier(name) => self.visit_identifier(name),
+            other => self.visit_expression(other),
+        }
     }
 
     /// A name that is written to.
@@ -147,9 +191,20 @@ impl Search<'_> {
         }
     }
 
+    fn class<'ast>(
+        &mut self,
+        base: Option<&'ast Expression>,
+        constructor: Option<&'ast FunctionExpression>,
+        elements: &'ast [ClassElement],
+    ) -> ControlFlow<Patch> {
+        base.map_or(ControlFlow::Continue(()), |base| self.used(base))?;
+        constructor.map_or(ControlFlow::Continue(()), |constructor| self.visit_function_expression(constructor))?;
+        elements.iter().try_for_each(|element| self.visit_class_element(element))
+    }
+
     /// A property that is written to or deleted, whatever its name.
     fn change(&mut self, access: &SimplePropertyAccess) -> ControlFlow<Patch> {
-        if self.is_global(access.target()) {
+        if self.is_global(access.target()) || self.is_member(access.target(), CONSTRUCTOR) {
             return ControlFlow::Break(Patch);
         }
         self.visit_expression(access.target())?;
@@ -159,6 +214,47 @@ impl Search<'_> {
 
 impl<'ast> Visitor<'ast> for Search<'_> {
     type BreakTy = Patch;
+
+    fn visit_expression(&mut self, node: &'ast Expression) -> ControlFlow<Patch> {
+        match node {
+            // What holds it now is another name of it.
+            Expression::Identifier(name) if self.is(name.sym(), &BUILT_INS) => ControlFlow::Break(Patch),
+            _ => node.visit_with(self),
+        }
+    }
+
+    fn visit_property_definition(&mut self, node: &'ast PropertyDefinition) -> ControlFlow<Patch> {
+        match node {
+            PropertyDefinition::IdentifierReference(name) if self.is(name.sym(), &BUILT_INS) => ControlFlow::Break(Patch),
+            _ => node.visit_with(self),
+        }
+    }
+
+    fn visit_call(&mut self, node: &'ast Call) -> ControlFlow<Patch> {
+        self.used(node.function())?;
+        node.args().iter().try_for_each(|argument| self.used(argument))
+    }
+
+    fn visit_optional(&mut self, node: &'ast Optional) -> ControlFlow<Patch> {
+        self.used(node.target())?;
+        node.chain().iter().try_for_each(|operation| self.visit_optional_operation(operation))
+    }
+
+    fn visit_binary(&mut self, node: &'ast Binary) -> ControlFlow<Patch> {
+        if matches!(node.op(), BinaryOp::Logical(_) | BinaryOp::Comma) {
+            return node.visit_with(self);
+        }
+        self.used(node.lhs())?;
+        self.used(node.rhs())
+    }
+
+    fn visit_class_declaration(&mut self, node: &'ast ClassDeclaration) -> ControlFlow<Patch> {
+        self.class(node.super_ref(), node.constructor(), node.elements())
+    }
+
+    fn visit_class_expression(&mut self, node: &'ast ClassExpression) -> ControlFlow<Patch> {
+        self.class(node.super_ref(), node.constructor(), node.elements())
+    }
 
     fn visit_identifier(&mut self, node: &'ast Identifier) -> ControlFlow<Patch> {
         if self.is(node.sym(), &OBJECTS) { ControlFlow::Break(Patch) } else { ControlFlow::Continue(()) }
@@ -174,10 +270,10 @@ impl<'ast> Visitor<'ast> for Search<'_> {
     fn visit_simple_property_access(&mut self, node: &'ast SimplePropertyAccess) -> ControlFlow<Patch> {
         match node.target().flatten() {
             // `X.prototype.y`, read.
-            Expression::PropertyAccess(PropertyAccess::Simple(inner)) if self.is_prototype(node.target()) => {
-                self.visit_expression(inner.target())?;
+            Expression::PropertyAccess(PropertyAccess::Simple(inner)) if self.is_member(node.target(), PROTOTYPE) => {
+                self.used(inner.target())?;
             }
-            target => self.visit_expression(target)?,
+            target => self.used(target)?,
         }
         self.visit_property_access_field(node.field())
     }
@@ -200,7 +296,7 @@ impl<'ast> Visitor<'ast> for Search<'_> {
     fn visit_unary(&mut self, node: &'ast Unary) -> ControlFlow<Patch> {
         match node.target().flatten() {
             Expression::PropertyAccess(PropertyAccess::Simple(access)) if node.op() == UnaryOp::Delete => self.change(access),
-            target => self.visit_expression(target),
+            target => self.used(target),
         }
     }
 
@@ -250,6 +346,9 @@ mod tests {
             "() => { class A { #n = 0; static of = 1; name = 'x'; add() { this.#n += 1; this.count = this.#n; return this } } return new A().add().count }",
             "() => { class Mine extends Error { name = 'Mine' } throw new Mine('no') }",
             "() => ({ assign: 1, __proto__: null, globalThis: 2 })",
+            "({ inputs }) => inputs.list.map(Number).filter(Boolean).concat(String(1), new Date(0), typeof Symbol)",
+            "(p) => p instanceof Error || p?.constructor === Object || Number?.isFinite(p)",
+            "() => { class A extends Map {} const B = class extends Set {}; return [new A(), new B()].length }",
         ] {
             assert_eq!(Plan::new(script).built_ins(), BuiltIns::Frozen, "{script}");
         }
@@ -274,6 +373,13 @@ mod tests {
             "() => { const g = globalThis; g.mine = 1 }",
             "() => { Reflect.set(Math, 'a', 1) }",
             "() => Object.assign({}, { a: 1 })",
+            "() => { const m = Math; m.sum = 1 }",
+            "() => { const { assign } = Object; assign({}, {}) }",
+            "(p) => { const list = p ? Array : [Set]; list.mine = 1 }",
+            "() => { const all = { Math, set: Set }; all.Math.mine = 1 }",
+            "(p) => { const m = p || Math; m.mine = 1 }",
+            "(p, m = Math) => { m.mine = 1 }",
+            "(p) => { p.constructor.mine = 1; delete p.constructor.of }",
             "() => { Object?.defineProperty(Math, 'a', {}) }",
             "() => { Object['defineProperty'](Math, 'a', {}) }",
             "(p) => { p.__proto__.mine = 1 }",

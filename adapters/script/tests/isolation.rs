@@ -158,15 +158,15 @@ const HOSTILE: &[&str] = &[
     "const r = /a/g; r.lastIndex = 5; r.evil = 1",
     "Symbol.for('evil'); Symbol.prototype.evil = 1",
     // In a disguise
-    "const m = Math; m.evil = 1; m.max = () => 'evil'",
-    "const m = Math; try { m.evil = 1 } catch {} const j = JSON; try { j.stringify = () => 'evil' } catch {}",
-    "const { assign } = Object; assign(Array['proto' + 'type'], { evil: 1, map: () => 'evil' })",
+    "const m = (x => x)(Math); m.evil = 1; m.max = () => 'evil'",
+    "const m = (x => x)(Math); try { m.evil = 1 } catch {} const j = (x => x)(JSON); try { j.stringify = () => 'evil' } catch {}",
+    "const { assign } = (x => x)(Object); assign(Array['proto' + 'type'], { evil: 1, map: () => 'evil' })",
     "const p = 'prototype'; Object[p].evil = 1; String[p].trim = () => 'evil'",
     "[]['__pro' + 'to__'].push = () => 'evil'; ({})['constructor'].evil = 1",
     "[]['__pro' + 'to__'].push(1); Array.from.call(Object, [1])",
     "[].constructor.evil = 1; (async () => {}).constructor.evil = 1",
-    "delete [].constructor.from; const a = Array; delete a.isArray; delete ''.constructor['proto' + 'type'].trim",
-    "const m = Math; await fetch('http://x/'); m.evil = 1",
+    "delete [].constructor.from; const a = (x => x)(Array); delete a.isArray; delete ''.constructor['proto' + 'type'].trim",
+    "const m = (x => x)(Math); await fetch('http://x/'); m.evil = 1",
     // And then it fails
     "globalThis.evil = 1; throw new Error('x')",
     "Array.prototype.evil = 1; return { f() {} }",
@@ -223,14 +223,17 @@ fn what_a_script_changes_works_within_the_call() {
 #[test]
 fn a_script_that_hides_its_changes_is_called_again_where_it_may_make_them() {
     let cases = [
-        ("() => { const m = Math; m.mine = 1; return m.mine }", json!(1)),
-        ("() => { console.log('twice'); const m = Math; m.max = () => 'mine'; return m.max(1) }", json!("mine")),
+        ("() => { const m = (x => x)(Math); m.mine = 1; return m.mine }", json!(1)),
+        ("() => { console.log('twice'); const m = (x => x)(Math); m.max = () => 'mine'; return m.max(1) }", json!("mine")),
         (
-            "() => { const { defineProperty } = Object; defineProperty(Array, 'mine', { value: 1, configurable: true }); return Array.mine }",
+            "() => { const { defineProperty } = (x => x)(Object); defineProperty(Array, 'mine', { value: 1, configurable: true }); return Array.mine }",
             json!(1),
         ),
-        ("async () => { await null; const m = Math; return delete m.max && typeof m.max }", json!("undefined")),
-        ("() => { const words = {}; for (const w of ['a']) words.total = w; const j = JSON; j.mine = 1; return j.mine }", json!(1)),
+        ("async () => { await null; const m = (x => x)(Math); return delete m.max && typeof m.max }", json!("undefined")),
+        (
+            "() => { const words = {}; for (const w of ['a']) words.total = w; const j = (x => x)(JSON); j.mine = 1; return j.mine }",
+            json!(1),
+        ),
     ];
     for (function, expected) in cases {
         let setup = Setup::new(&[&program(function), &program(PROBE)]);
@@ -247,7 +250,8 @@ fn a_script_that_hides_its_changes_is_called_again_where_it_may_make_them() {
 #[test]
 fn a_call_that_others_have_seen_is_not_made_twice() {
     for first in ["await fetch('http://x/')", "ctx.progress(1)", "ctx.log.info('x')"] {
-        let setup = Setup::new(&[&program(&format!("async (_, ctx) => {{ {first}; const m = Math; m.mine = 1; return m.mine }}"))]);
+        let setup =
+            Setup::new(&[&program(&format!("async (_, ctx) => {{ {first}; const m = (x => x)(Math); m.mine = 1; return m.mine }}"))]);
         let outcome = setup.call(0, Json::Null);
         let Err(ScriptFault::Thrown(thrown)) = outcome else { panic!("{first}: {outcome:?}") };
         assert_eq!(thrown.message, "cannot set non-writable property: mine", "{first}");
@@ -261,7 +265,8 @@ fn a_call_that_others_have_seen_is_not_made_twice() {
 #[test]
 fn of_calls_that_interleave_each_is_made_again() {
     // They wait for something that nobody else sees, and come to their changes one after the other.
-    let handler = "async ({ inputs }) => { await new Promise(go => setTimeout(go, 1)); const m = Math; m.mine = inputs.n; return m.mine }";
+    let handler =
+        "async ({ inputs }) => { await new Promise(go => setTimeout(go, 1)); const m = (x => x)(Math); m.mine = inputs.n; return m.mine }";
     let setup = Setup::new(&[&program(handler)]);
     let payloads: Vec<Json> = (0..5).map(|n| json!({"inputs": {"n": n}})).collect();
     let results = block_on(futures_util::future::join_all(payloads.iter().map(|payload| setup.start(0, payload))));
