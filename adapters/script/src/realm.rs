@@ -1,6 +1,6 @@
 //! A world: one interpreter context with everything a script may use, made ready once and used for many calls.
 //!
-//! Making one takes about a millisecond, a call in one that is ready some microseconds. So a world is reused, and what a call did to
+//! Making one takes some milliseconds, a call in one that is ready some microseconds. So a world is reused, and what a call did to
 //! it is undone: see [`baseline`](crate::baseline) for what is frozen, what is checked and what makes a world unusable.
 
 use std::{collections::HashMap, path::Path, rc::Rc};
