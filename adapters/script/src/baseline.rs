@@ -35,7 +35,7 @@ pub(crate) enum BuiltIns {
 }
 
 /// The objects that scripts may change where they are watched, each restored after the call.
-const WATCHED: &str = "[
+pub(crate) const WATCHED: &str = "[
   globalThis, Object, Object.prototype, Function.prototype, Array, Array.prototype, String, String.prototype, Number,
   Number.prototype, BigInt.prototype, Boolean.prototype, Symbol, Symbol.prototype, Date, Date.prototype, RegExp, RegExp.prototype, Promise,
   Promise.prototype, Map, Map.prototype, Set, Set.prototype, WeakMap.prototype, WeakSet.prototype, Math, JSON, Reflect, console,

@@ -42,7 +42,7 @@ const SLICE: u32 = 50_000;
 const JOBS_PER_TURN: usize = 512;
 
 /// What the operator is told of a script whose text hides what it does.
-const REFUSED: &str = "a script wrote to a frozen object; if that is a built-in, name it where it is changed (`Math.x = 1`), or mention \
+const ADVICE: &str = "a script wrote to a frozen object; if that is a built-in, name it where it is changed (`Math.x = 1`), or mention \
                        `globalThis`, so that it can be from the first call on";
 
 /// Frames that the engine itself puts under a script's function.
@@ -81,7 +81,7 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
             pool.keep(world);
         }
         if refused {
-            tracing::warn!(script = invocation.script.path, again, "{REFUSED}");
+            tracing::warn!(script = invocation.script.path, again, "{ADVICE}");
         }
         if !again {
             return outcome.map_err(|fault| *fault);
@@ -202,12 +202,14 @@ impl Call<'_, '_> {
         let promise = match value.as_promise() {
             Some(promise) => promise,
             None => {
-                // As `await` does: an object with `then` counts, too. Most have none, and a promise of them would cost more than they did.
-                let promise = self.inside(|world| match value.as_object() {
-                    Some(object) if object.has_property(js_string!("then"), &mut world.context)? => {
-                        JsPromise::resolve(value.clone(), &mut world.context).map(Some)
+                // As `await` does: an object with a function `then` counts, too. Most have none, and a promise of them would cost more than
+                // they did. Where looking fails, the promise fails in the same way.
+                let promise = self.inside(|world| {
+                    let then = value.as_object().map(|object| object.get(js_string!("then"), &mut world.context));
+                    match then {
+                        Some(Ok(then)) if !then.is_callable() => Ok(None),
+                        _ => JsPromise::resolve(value.clone(), &mut world.context).map(Some),
                     }
-                    _ => Ok(None),
                 });
                 match promise.map_err(|error| self.fault(error))? {
                     Some(promise) => promise,

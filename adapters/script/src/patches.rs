@@ -330,7 +330,17 @@ impl<'ast> Visitor<'ast> for Search<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::Plan;
+    use crate::{baseline::WATCHED, plan::Plan};
+
+    #[test]
+    fn every_object_that_is_watched_is_known_by_its_name() {
+        let names = WATCHED.split(|character: char| !character.is_alphanumeric() && character != '.').filter(|path| !path.is_empty());
+        let unknown: Vec<&str> = names
+            .map(|path| path.split('.').next().unwrap_or(path))
+            .filter(|name| !BUILT_INS.contains(name) && !OBJECTS.contains(name))
+            .collect();
+        assert_eq!(unknown, [""; 0]);
+    }
 
     #[test]
     fn most_scripts_change_nothing_of_the_engine() {

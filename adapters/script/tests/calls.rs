@@ -38,6 +38,9 @@ fn values_come_back_as_json_stringify_makes_them() {
         ("() => ({ [Symbol('s')]: 1, a: 2 })", json!({"a": 2})),
         ("() => 'é𝒳\\u2028\\ud800'", json!("é𝒳\u{2028}\u{fffd}")),
         ("() => ({ then: r => r('thenable') })", json!("thenable")),
+        ("() => ({ then: 1 })", json!({"then": 1})),
+        ("() => new Proxy({}, { get: (_, key) => key === 'then' ? r => r('proxy') : undefined })", json!("proxy")),
+        ("() => { class T { get then() { return r => r('getter') } } return new T() }", json!("getter")),
         ("() => new Uint8Array([1, 2])", json!({"0": 1, "1": 2})),
         ("async () => { await null; return await Promise.all([1, Promise.resolve(2)]) }", json!([1, 2])),
     ];

@@ -57,7 +57,7 @@ export function endPause(timer) {
 }
 
 /**
- * A promise that calls a function with a number when it is resolved; gives what resolves it. Whoever that does, the platform goes on in the
+ * A promise that calls a function with a number when it is resolved; gives what resolves it. Whoever does that, the platform goes on in the
  * request that is at work now.
  */
 export function door(enter, number) {
