@@ -33,7 +33,11 @@ use oxc::allocator::Allocator;
 
 use crate::Diagnostic;
 
+pub use built_ins::Change;
+
+mod built_ins;
 mod check;
+pub mod checkpoints;
 mod graph;
 mod lines;
 mod module;
@@ -52,6 +56,15 @@ pub struct Linked {
     pub exports: Vec<String>,
     /// Every file that went in, relative to the app's folder.
     pub files: Vec<PathBuf>,
+    /// The first change of a built-in object, if there is one: a file and a line, and what stands there.
+    pub change: Option<(PathBuf, Change)>,
+}
+
+/// A program with the calls of the engine in it, and its first change of a built-in object.
+#[must_use]
+pub fn prepare(program: &str) -> (String, Option<Change>) {
+    // A text that is not a program is the engine's to refuse.
+    (checkpoints::insert(program).unwrap_or_else(|| program.to_owned()), built_ins::first_change(program))
 }
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
@@ -102,8 +115,20 @@ pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
         return Err(sorted(diagnostics));
     }
     let exports = graph.names(0).into_iter().collect();
-    let program = print::program(&allocator, graph);
-    Ok(Linked { program, exports, files: files.into_iter().collect() })
+    let linked = print::program(&allocator, graph);
+    let (program, change) = prepare(&linked);
+    let change = change.map(|change| in_its_file(&linked, &entry, change));
+    Ok(Linked { program, exports, files: files.into_iter().collect(), change })
+}
+
+/// From a line of a program to one of a file.
+fn in_its_file(program: &str, entry: &Path, change: Change) -> (PathBuf, Change) {
+    let table = program.lines().last().and_then(|last| last.strip_prefix("//# modules: ")).unwrap_or_default();
+    let starts = table.split(" | ").filter_map(|start| start.split_once(' ')).filter_map(|(line, path)| Some((line.parse().ok()?, path)));
+    match starts.take_while(|(start, _): &(usize, &str)| *start <= change.line).last() {
+        Some((start, path)) => (path.into(), Change { line: change.line - start + 1, ..change }),
+        None => (entry.to_path_buf(), change),
+    }
 }
 
 fn sorted(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {

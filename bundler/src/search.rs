@@ -138,7 +138,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
         limits: Limits {
             timeout_ms: 30_000,
             output_bytes: 1 << 20,
-            script: ScriptLimits { loops: 1, recursion: 1, output_bytes: 1 << 20 },
+            script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         results_as_rows: false,
         input_schema: None,

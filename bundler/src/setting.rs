@@ -45,6 +45,7 @@ static SCRIPT_LIMITS: Record = Record {
     fields: &[
         Field::new("loops", Shape::Int(1, i64::MAX), "Iterations of one loop.").default("2000000"),
         Field::new("recursion", Shape::Int(1, 10_000), "Nested calls.").default("400"),
+        Field::new("memory", Shape::Size, "The most memory that the scripts of one call may have at a time.").default("64mb"),
         Field::new("output", Shape::Size, "The longest value that a script may return, as JSON.").default("1mb"),
     ],
 };
@@ -56,6 +57,7 @@ pub(crate) struct LimitSettings {
     output_bytes: Option<Placed<u32>>,
     loops: Option<Placed<u64>>,
     recursion: Option<Placed<u32>>,
+    memory_bytes: Option<Placed<u32>>,
     script_output_bytes: Option<Placed<u32>>,
 }
 
@@ -72,6 +74,7 @@ impl LimitSettings {
             output_bytes: read(document, node.at("output"), size),
             loops: read(document, of("loops"), whole),
             recursion: read(document, of("recursion"), |node| u32::try_from(whole(node)?).ok()),
+            memory_bytes: read(document, of("memory"), size),
             script_output_bytes: read(document, of("output"), size),
         }
     }
@@ -83,6 +86,7 @@ impl LimitSettings {
             output_bytes: self.output_bytes.or_else(|| outer.output_bytes.clone()),
             loops: self.loops.or_else(|| outer.loops.clone()),
             recursion: self.recursion.or_else(|| outer.recursion.clone()),
+            memory_bytes: self.memory_bytes.or_else(|| outer.memory_bytes.clone()),
             script_output_bytes: self.script_output_bytes.or_else(|| outer.script_output_bytes.clone()),
         }
     }
@@ -93,16 +97,23 @@ impl LimitSettings {
         let output = self.output_bytes.unwrap_or_else(|| Placed::default(1 << 20));
         let loops = self.loops.unwrap_or_else(|| Placed::default(2_000_000));
         let recursion = self.recursion.unwrap_or_else(|| Placed::default(400));
+        let memory = self.memory_bytes.unwrap_or_else(|| Placed::default(64 << 20));
         let script_output = self.script_output_bytes.unwrap_or_else(|| Placed::default(1 << 20));
         compiler.origin(tool, "limits.timeout", format!("{} ms", timeout.value), timeout.place);
         compiler.origin(tool, "limits.output", format!("{} bytes", output.value), output.place);
         compiler.origin(tool, "limits.script.loops", loops.value.to_string(), loops.place);
         compiler.origin(tool, "limits.script.recursion", recursion.value.to_string(), recursion.place);
+        compiler.origin(tool, "limits.script.memory", format!("{} bytes", memory.value), memory.place);
         compiler.origin(tool, "limits.script.output", format!("{} bytes", script_output.value), script_output.place);
         Limits {
             timeout_ms: timeout.value,
             output_bytes: output.value,
-            script: ScriptLimits { loops: loops.value, recursion: recursion.value, output_bytes: script_output.value },
+            script: ScriptLimits {
+                loops: loops.value,
+                recursion: recursion.value,
+                memory_bytes: memory.value,
+                output_bytes: script_output.value,
+            },
         }
     }
 }

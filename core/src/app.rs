@@ -99,7 +99,11 @@ pub struct Script {
     ///
     /// A script of one file has its statements on the lines of that file. With more files the last line is a comment that says on which
     /// line each file's first line stands: `//# modules: 1 app/lib.ts | 40 app/handler.ts`.
+    ///
+    /// Every function and every round of a loop calls `$millrace_look()`, which the engine declares: it looks at the limits there.
     pub program: String,
+    /// It changes built-in objects, as polyfills do. Then each call gets objects of its own; else built-ins are frozen.
+    pub changes_built_ins: bool,
 }
 
 /// One exported function of a script.
@@ -351,6 +355,8 @@ pub struct ScriptLimits {
     pub loops: u64,
     /// Nested calls.
     pub recursion: u32,
+    /// The most bytes of memory that one call may have at a time.
+    pub memory_bytes: u32,
     /// The longest value that a script may return, as JSON in bytes.
     pub output_bytes: u32,
 }

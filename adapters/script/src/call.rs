@@ -25,11 +25,10 @@ use millrace_core::{
 
 use crate::{
     convert, fault, globals,
-    plan::Plan,
     pool::Pool,
-    realm::World,
     reply,
     state::{Request, RequestKind, with_host},
+    world::{BuiltIns, World},
 };
 
 /// The most values on the interpreter's stack.
@@ -40,10 +39,6 @@ const SLICE: u32 = 50_000;
 
 /// How many jobs run before other calls get a turn.
 const JOBS_PER_TURN: usize = 512;
-
-/// What the operator is told of a script whose text hides what it does.
-const ADVICE: &str = "a script wrote to a frozen object; if that is a built-in, name it where it is changed (`Math.x = 1`), or mention \
-                       `globalThis`, so that it can be from the first call on";
 
 /// Frames that the engine itself puts under a script's function.
 const OWN_FRAMES: usize = 4;
@@ -63,30 +58,22 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
     if invocation.host.now_ms() >= invocation.deadline_ms {
         return Err(ScriptFault::TimedOut);
     }
-    let plan = pool.plan(invocation.index, &invocation.script.program);
-    loop {
-        let mut world = pool.take(plan.built_ins()).map_err(|fault| *fault)?;
-        world.state.begin(invocation.deadline_ms, invocation.cancel);
-        let call = Call { world: &mut world, invocation: &invocation, plan: &plan, pending: FuturesUnordered::new() };
-        let outcome = call.run().await;
-        let refused = outcome.as_ref().is_err_and(|fault| plan.was_wrong(world.built_ins, fault));
-        // Where nobody saw anything of the call, it can be made again.
-        let again = refused && !world.state.asked.get();
-        // After these the interpreter stands in the middle of something.
-        let interrupted =
-            outcome.as_ref().is_err_and(|fault| matches!(**fault, ScriptFault::Limit(_) | ScriptFault::TimedOut | ScriptFault::Cancelled));
-        if interrupted {
-            tracing::debug!("replacing a script world: its call was interrupted");
-        } else if world.restore() {
-            pool.keep(world);
-        }
-        if refused {
-            tracing::warn!(script = invocation.script.path, again, "{ADVICE}");
-        }
-        if !again {
-            return outcome.map_err(|fault| *fault);
-        }
+    let built_ins = if invocation.script.changes_built_ins { BuiltIns::Changeable } else { BuiltIns::Frozen };
+    let mut world = pool.take(built_ins).map_err(|fault| *fault)?;
+    world.state.begin(invocation.deadline_ms, invocation.cancel, &invocation.limits);
+    let call = Call { world: &mut world, invocation: &invocation, pending: FuturesUnordered::new() };
+    let outcome = call.run().await;
+    // After these the interpreter stands in the middle of something.
+    let interrupted =
+        outcome.as_ref().is_err_and(|fault| matches!(**fault, ScriptFault::Limit(_) | ScriptFault::TimedOut | ScriptFault::Cancelled));
+    let state = world.state.clone();
+    if world.finish() && !interrupted {
+        pool.keep(world);
+    } else {
+        drop(world);
     }
+    state.meter.end();
+    outcome.map_err(|fault| *fault)
 }
 
 /// Resolves when the call has to end.
@@ -117,7 +104,6 @@ enum Content {
 struct Call<'a, 'w> {
     world: &'w mut World,
     invocation: &'a Invocation<'a>,
-    plan: &'a Plan,
     pending: FuturesUnordered<LocalFuture<'a, Answer>>,
 }
 
@@ -129,7 +115,7 @@ impl Call<'_, '_> {
         limits.set_recursion_limit(invocation.limits.recursion as usize + OWN_FRAMES);
         limits.set_stack_size_limit(STACK_VALUES);
 
-        let program = self.world.program(invocation.index, invocation.script, self.plan)?;
+        let program = self.world.program(invocation.index, invocation.script)?;
         let module = self.world.module.clone().into();
         let exports = self.evaluate(&program, [module]).await?;
         let exports = self.settle(exports).await?;
@@ -165,7 +151,9 @@ impl Call<'_, '_> {
                         return Poll::Ready(Err(Box::new(fault)));
                     }
                     // It waits for nothing but its next slice, which comes when others had their turn.
+                    state.meter.resume();
                     let slice = with_host(host, || evaluation.as_mut().poll(&mut Context::from_waker(Waker::noop())));
+                    state.meter.pause();
                     if let Poll::Ready(result) = slice {
                         return Poll::Ready(Ok(result));
                     }
@@ -339,7 +327,7 @@ impl Call<'_, '_> {
         }
         // A call through a built-in function, such as `map`, counts twice and shows once, and the last one does not show.
         if state.deepest.get() + 2 * OWN_FRAMES >= limits.recursion as usize / 2 {
-            return fault::recursion(limits);
+            return fault::recursion(limits.recursion as usize);
         }
         ScriptFault::NeverSettles
     }
@@ -362,7 +350,11 @@ impl Call<'_, '_> {
     }
 
     fn inside<R>(&mut self, work: impl FnOnce(&mut World) -> R) -> R {
-        with_host(self.invocation.host, || work(self.world))
+        let state = self.world.state.clone();
+        state.meter.resume();
+        let result = with_host(self.invocation.host, || work(self.world));
+        state.meter.pause();
+        result
     }
 
     fn fault(&mut self, error: JsError) -> Box<ScriptFault> {

@@ -16,7 +16,7 @@ use millrace_core::{
 };
 use serde_json::{Map, Number};
 
-use crate::realm::object_keys;
+use crate::world::object_keys;
 
 /// The deepest nesting of a value that crosses the border.
 const MAX_DEPTH: usize = 256;
@@ -162,30 +162,13 @@ impl Walk<'_> {
         if object.is_callable() {
             return Err(self.refuse("is a function"));
         }
-        if let Some(primitive) = self.unwrapped(object)? {
+        if let Some(primitive) = unwrapped(object, self.context)? {
             return self.value(&primitive, &js_string!());
         }
         self.open.push(object.clone());
         let json = if object.is_array() { self.array(object) } else { self.plain(object) };
         self.open.pop();
         json.map(Some)
-    }
-
-    /// The primitive inside a `Number`, `String`, `Boolean` or `BigInt` object.
-    fn unwrapped(&mut self, object: &JsObject) -> Result<Option<JsValue>, Stop> {
-        if object.is_ordinary() || object.is_array() {
-            return Ok(None);
-        }
-        if object.is::<f64>() {
-            return Ok(Some(JsValue::from(object.clone()).to_number(self.context)?.into()));
-        }
-        if object.is::<JsString>() {
-            return Ok(Some(JsValue::from(object.clone()).to_string(self.context)?.into()));
-        }
-        if let Some(value) = object.downcast_ref::<bool>() {
-            return Ok(Some((*value).into()));
-        }
-        Ok(object.downcast_ref::<JsBigInt>().map(|value| JsValue::from(value.clone())))
     }
 
     fn array(&mut self, object: &JsObject) -> Result<Json, Stop> {
@@ -248,6 +231,23 @@ impl Walk<'_> {
         }
         name
     }
+}
+
+/// The primitive inside a `Number`, `String`, `Boolean` or `BigInt` object.
+pub(crate) fn unwrapped(object: &JsObject, context: &mut Context) -> JsResult<Option<JsValue>> {
+    if object.is_ordinary() || object.is_array() {
+        return Ok(None);
+    }
+    if object.is::<f64>() {
+        return Ok(Some(JsValue::from(object.clone()).to_number(context)?.into()));
+    }
+    if object.is::<JsString>() {
+        return Ok(Some(JsValue::from(object.clone()).to_string(context)?.into()));
+    }
+    if let Some(value) = object.downcast_ref::<bool>() {
+        return Ok(Some((*value).into()));
+    }
+    Ok(object.downcast_ref::<JsBigInt>().map(|value| JsValue::from(value.clone())))
 }
 
 fn is_identifier(key: &str) -> bool {

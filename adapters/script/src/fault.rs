@@ -18,8 +18,13 @@ pub(crate) fn loops(limits: &ScriptLimits) -> ScriptFault {
 }
 
 /// The recursion limit's fault.
-pub(crate) fn recursion(limits: &ScriptLimits) -> ScriptFault {
-    ScriptFault::Limit(format!("the script nested more than {} calls (`limits.script.recursion`)", limits.recursion))
+pub(crate) fn recursion(limit: usize) -> ScriptFault {
+    ScriptFault::Limit(format!("the script nested more than {limit} calls (`limits.script.recursion`)"))
+}
+
+/// The memory limit's fault.
+pub(crate) fn memory(limit_bytes: isize) -> ScriptFault {
+    ScriptFault::Limit(format!("the script took more than {limit_bytes} bytes of memory (`limits.script.memory`)"))
 }
 
 /// An error of the interpreter: a limit, or something thrown.
@@ -30,7 +35,7 @@ pub(crate) fn of_error(error: JsError, limits: &ScriptLimits, state: &CallState,
     match error.as_engine() {
         Some(EngineError::RuntimeLimit(RuntimeLimitError::LoopIteration)) => return loops(limits),
         Some(EngineError::RuntimeLimit(RuntimeLimitError::Recursion)) => {
-            return ScriptFault::Limit(format!("the script nested more than {} calls (`limits.script.recursion`)", limits.recursion));
+            return recursion(limits.recursion as usize);
         }
         Some(EngineError::RuntimeLimit(RuntimeLimitError::StackSize)) => {
             return ScriptFault::Limit(format!(
@@ -50,6 +55,13 @@ pub(crate) fn of_error(error: JsError, limits: &ScriptLimits, state: &CallState,
     }
 }
 
+/// How the interpreter words a refused write to a frozen object.
+const REFUSED: [&str; 4] =
+    ["cannot set non-writable property", "cannot redefine property", "cannot delete non-configurable property", "Cannot delete property"];
+
+/// What an author is told whose script changes a built-in object in a way that the build does not see.
+const FROZEN: &str = "built-in objects are frozen here: to change one, name it where it is changed (`Array.prototype.x = …`)";
+
 /// Something thrown, or the reason of a rejected promise.
 pub(crate) fn thrown(
     value: &JsValue,
@@ -64,7 +76,10 @@ pub(crate) fn thrown(
             Err(stop) => of_stop(stop, limits, state, context),
         };
     }
-    let message = describe(value, context);
+    let mut message = describe(value, context);
+    if REFUSED.iter().any(|start| message.starts_with(start)) {
+        message = format!("{message} ({FROZEN})");
+    }
     // A getter of the thrown object may have run into the deadline.
     if let Some(fault) = state.fault.take() {
         return fault;

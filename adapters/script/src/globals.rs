@@ -33,8 +33,8 @@ pub(crate) type Native = fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsVa
 /// Puts the globals into a new context. Gives what scripts do not find by looking, but must not be able to change either.
 pub(crate) fn install(context: &mut Context) -> JsResult<JsObject> {
     boa_runtime::base64::register(None, context)?;
-    boa_runtime::clone::register(None, context)?;
-    let natives: [(&str, Native); 14] = [
+    let natives: [(&str, Native); 15] = [
+        ("look", look),
         ("log", log),
         ("fetch", fetch::fetch),
         ("urlParse", url::parse),
@@ -161,6 +161,12 @@ fn level(name: &str) -> LogLevel {
     }
 }
 
+/// Looks at the limits: the functions of the prelude have no checkpoints.
+fn look(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    crate::meter::look(context)?;
+    Ok(JsValue::undefined())
+}
+
 /// `(level, text)`
 fn log(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let name = arguments.get_or_undefined(0).to_string(context)?.to_std_string_lossy();
@@ -180,7 +186,7 @@ fn log_all(name: &str, arguments: &[JsValue], context: &mut Context) -> JsResult
             None => text.push_str(&shown(argument, context)?),
         }
     }
-    state(context)?.act(|host| host.log(LogReader::Caller, level(name), &text));
+    host(|host| host.log(LogReader::Caller, level(name), &text));
     Ok(JsValue::undefined())
 }
 
@@ -227,7 +233,7 @@ fn progress(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
         message if message.is_null_or_undefined() => None,
         message => Some(message.to_string(context)?.to_std_string_lossy()),
     };
-    state(context)?.act(|host| host.progress(done, total, message.as_deref()));
+    host(|host| host.progress(done, total, message.as_deref()));
     Ok(JsValue::undefined())
 }
 

@@ -28,18 +28,17 @@
 //! # Determinism
 //! Time and randomness are the host's: `Date`, `Math.random`, `crypto`. The time zone is UTC.
 
-mod baseline;
 mod call;
-mod checkpoints;
 mod convert;
 mod fault;
+mod freeze;
 mod globals;
-mod patches;
-mod plan;
+mod guards;
+mod meter;
 mod pool;
-mod realm;
 mod reply;
 mod state;
+mod world;
 
 use millrace_core::ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault};
 

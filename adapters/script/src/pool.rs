@@ -2,16 +2,15 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     future::Future,
     pin::Pin,
-    rc::Rc,
     task::{Context, Poll, Waker},
 };
 
 use millrace_core::ports::ScriptFault;
 
-use crate::{baseline::BuiltIns, plan::Plan, realm::World};
+use crate::world::{BuiltIns, World};
 
 /// The most calls that are inside the engine at a time; more wait in line.
 pub const MAX_ACTIVE: usize = 64;
@@ -23,7 +22,8 @@ pub const MAX_IDLE: usize = 8;
 #[derive(Default)]
 pub(crate) struct Pool {
     idle: RefCell<Vec<World>>,
-    plans: RefCell<HashMap<usize, Rc<Plan>>>,
+    /// A world that nobody has used yet, for a script that changes built-in objects.
+    spare: RefCell<Option<World>>,
     active: Cell<usize>,
     /// Who waits, in the order in which they came.
     line: RefCell<BTreeMap<u64, Waker>>,
@@ -64,36 +64,45 @@ impl Pool {
         }
     }
 
-    /// How a script runs. Found out at its first call.
-    pub(crate) fn plan(&self, index: usize, program: &str) -> Rc<Plan> {
-        self.plans.borrow_mut().entry(index).or_insert_with(|| Rc::new(Plan::new(program))).clone()
-    }
-
     /// A world at rest, or a new one.
     pub(crate) fn take(&self, built_ins: BuiltIns) -> Result<World, Box<ScriptFault>> {
-        let at_rest = {
-            let mut idle = self.idle.borrow_mut();
-            let place = idle.iter().rposition(|world| world.built_ins == built_ins);
-            place.map(|place| idle.remove(place))
+        let at_rest = match built_ins {
+            BuiltIns::Frozen => self.idle.borrow_mut().pop(),
+            BuiltIns::Changeable => self.spare.take(),
         };
-        if let Some(world) = at_rest {
-            return Ok(world);
+        match at_rest {
+            Some(world) => Ok(world),
+            None => self.make(built_ins),
         }
+    }
+
+    fn make(&self, built_ins: BuiltIns) -> Result<World, Box<ScriptFault>> {
         self.made.set(self.made.get() + 1);
         tracing::debug!(number = self.made.get(), ?built_ins, "making a script world");
         World::prepare(built_ins).map_err(|error| Box::new(ScriptFault::Broken(format!("the script engine does not start: {error}"))))
     }
 
-    /// Keeps a restored world for the next call.
+    /// Keeps a world for the next call.
     pub(crate) fn keep(&self, world: World) {
         let mut idle = self.idle.borrow_mut();
-        idle.push(world);
-        if idle.len() > MAX_IDLE {
-            // One of the kind that there is more of, so that neither ever goes without.
-            let frozen = idle.iter().filter(|world| world.built_ins == BuiltIns::Frozen).count();
-            let many = if 2 * frozen > idle.len() { BuiltIns::Frozen } else { BuiltIns::Watched };
-            if let Some(place) = idle.iter().position(|world| world.built_ins == many) {
-                idle.remove(place);
+        if idle.len() < MAX_IDLE {
+            idle.push(world);
+        }
+    }
+
+    /// Makes the world that the next call takes, if there is none. It fails where the call would fail, and says so then.
+    pub(crate) fn warm(&self, built_ins: BuiltIns) {
+        let is_ready = match built_ins {
+            BuiltIns::Frozen => !self.idle.borrow().is_empty() || self.active.get() > 0,
+            BuiltIns::Changeable => self.spare.borrow().is_some(),
+        };
+        if is_ready {
+            return;
+        }
+        if let Ok(world) = self.make(built_ins) {
+            match built_ins {
+                BuiltIns::Frozen => self.keep(world),
+                BuiltIns::Changeable => drop(self.spare.replace(Some(world))),
             }
         }
     }

@@ -16,7 +16,7 @@ use millrace_core::ports::{Reply, ToolErrorReply};
 use crate::{
     convert::{self, Stop},
     globals::{self, Native},
-    state::{CallState, MAX_PENDING, state},
+    state::{CallState, MAX_PENDING, host, state},
 };
 
 /// The longest argument of `requireInput`, as JSON in bytes.
@@ -116,7 +116,7 @@ fn base64(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
 fn require_input(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let requests = convert::to_json(arguments.get_or_undefined(0), MAX_QUESTION_BYTES, context)
         .map_err(|stop| stop.into_error(&JsString::from("the argument of `requireInput`")))?;
-    match state(context)?.act(|host| host.require_input(requests.unwrap_or(serde_json::Value::Null))) {
+    match host(|host| host.require_input(requests.unwrap_or(serde_json::Value::Null))) {
         Some(Ok(Some(answers))) => convert::to_script(&answers, false, context),
         Some(Ok(None)) => Err(JsError::from_opaque(tag(Tagged::Done(Reply::InputRequired), context)?)),
         Some(Err(error)) => Err(globals::host_error(&error, "TypeError", context)),

@@ -5,12 +5,12 @@
 
 use std::{
     cell::{Cell, RefCell},
-    collections::{BTreeMap, VecDeque},
+    collections::{BTreeMap, HashMap, VecDeque},
     rc::Rc,
 };
 
 use boa_engine::{
-    Context, JsObject, JsResult, JsString, JsValue,
+    Context, JsObject, JsResult, JsString, JsSymbol, JsValue,
     builtins::promise::ResolvingFunctions,
     context::{Clock, HostHooks, time::JsInstant},
     job::{Job, JobExecutor},
@@ -19,13 +19,14 @@ use boa_engine::{
     realm::Realm,
 };
 use millrace_core::{
+    app::ScriptLimits,
     cancel::Cancel,
     ports::{HttpRequest, ScriptFault, ScriptHost},
     value::Value,
 };
 use scoped_tls_hkt::scoped_thread_local;
 
-use crate::reply::Tagged;
+use crate::{meter::Meter, reply::Tagged};
 
 scoped_thread_local!(static HOST: for<'a> &'a (dyn ScriptHost + 'a));
 
@@ -87,18 +88,19 @@ pub(crate) struct CallState {
     pub(crate) busiest_job: Cell<u64>,
     /// The most calls that were nested.
     pub(crate) deepest: Cell<usize>,
-    /// The host did something that others see: a request, progress, a line for the caller.
-    pub(crate) asked: Cell<bool>,
-    /// A private element was put on an object that outlives the call.
-    pub(crate) marked: Cell<bool>,
-    /// The objects that outlive calls.
-    pub(crate) lasting: RefCell<std::collections::HashSet<JsObject>>,
+    /// What the call takes.
+    pub(crate) meter: Meter,
+    /// What `Symbol.for` gave out.
+    pub(crate) symbols: RefCell<HashMap<JsString, JsSymbol>>,
+    /// Proxies made.
+    pub(crate) proxies: Cell<u32>,
 }
 
 impl CallState {
     /// Makes the state ready for a call.
-    pub(crate) fn begin(&self, deadline_ms: u64, cancel: &Cancel) {
+    pub(crate) fn begin(&self, deadline_ms: u64, cancel: &Cancel, limits: &ScriptLimits) {
         self.end();
+        self.meter.begin(limits);
         self.deadline_ms.set(deadline_ms);
         *self.cancel.borrow_mut() = cancel.clone();
     }
@@ -114,7 +116,8 @@ impl CallState {
         self.replies.take();
         self.fault.take();
         self.cancel.take();
-        self.asked.set(false);
+        self.symbols.take();
+        self.proxies.set(0);
         self.checkpoints.set(0);
         self.busiest_job.set(0);
         self.deepest.set(0);
@@ -122,14 +125,7 @@ impl CallState {
 
     /// Asks the host for something, once the script waits for it.
     pub(crate) fn request(&self, kind: RequestKind, promise: ResolvingFunctions) {
-        self.asked.set(true);
         self.requests.borrow_mut().push(Request { kind, promise });
-    }
-
-    /// Lets the host of the running call do something that others see. `None` outside of a call.
-    pub(crate) fn act<R>(&self, act: impl FnOnce(&dyn ScriptHost) -> R) -> Option<R> {
-        self.asked.set(true);
-        host(act)
     }
 
     /// Why the call has to stop now, if it has to.
@@ -197,12 +193,11 @@ impl HostHooks for Hooks {
     }
 
     fn ensure_can_add_private_element(&self, object: &JsObject, context: &mut Context) -> JsResult<()> {
-        // The arrays of template literals last as well, and cannot be listed; but they are frozen.
-        let is_open = object.is_extensible(context).unwrap_or(false);
-        if !is_open || self.0.lasting.borrow().contains(object) {
-            self.0.marked.set(true);
+        // What outlives the call is frozen; and no descriptor would show a private element.
+        if object.is_extensible(context)? {
+            return Ok(());
         }
-        Ok(())
+        Err(js_error!(TypeError: "a private element cannot be added to an object that is not extensible"))
     }
 
     fn local_timezone_offset_seconds(&self, _: i64) -> i32 {
@@ -210,6 +205,6 @@ impl HostHooks for Hooks {
     }
 
     fn max_buffer_size(&self, _: &mut Context) -> u64 {
-        MAX_BUFFER_BYTES
+        self.0.meter.room().min(MAX_BUFFER_BYTES)
     }
 }

@@ -216,63 +216,43 @@ fn what_a_script_changes_works_within_the_call() {
             assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(expected.clone())), "{function}");
             assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "after {function}");
         }
-        assert_eq!(setup.engine.worlds_made(), 1, "{function} can be undone");
+        let changes = setup.scripts[0].changes_built_ins;
+        assert_eq!(setup.engine.worlds_made(), if changes { 3 } else { 1 }, "{function} gets a world of its own only where it needs one");
     }
 }
 
 #[test]
-fn a_script_that_hides_its_changes_is_called_again_where_it_may_make_them() {
-    let cases = [
-        ("() => { const m = (x => x)(Math); m.mine = 1; return m.mine }", json!(1)),
-        ("() => { console.log('twice'); const m = (x => x)(Math); m.max = () => 'mine'; return m.max(1) }", json!("mine")),
-        (
-            "() => { const { defineProperty } = (x => x)(Object); defineProperty(Array, 'mine', { value: 1, configurable: true }); return Array.mine }",
-            json!(1),
-        ),
-        ("async () => { await null; const m = (x => x)(Math); return delete m.max && typeof m.max }", json!("undefined")),
-        (
-            "() => { const words = {}; for (const w of ['a']) words.total = w; const j = (x => x)(JSON); j.mine = 1; return j.mine }",
-            json!(1),
-        ),
-    ];
-    for (function, expected) in cases {
+fn a_script_that_hides_its_changes_is_refused_them_and_told_how() {
+    for function in [
+        "() => { const m = (x => x)(Math); m.mine = 1; return m.mine }",
+        "() => { const { defineProperty } = (x => x)(Object); defineProperty(Array, 'mine', { value: 1, configurable: true }) }",
+        "async () => { await null; const m = (x => x)(Math); return delete m.max && typeof m.max }",
+        "() => { const all = { JSON }; all.JSON.mine = 1 }",
+    ] {
         let setup = Setup::new(&[&program(function), &program(PROBE)]);
-        for _ in 0..3 {
-            assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(expected.clone())), "{function}");
+        for _ in 0..2 {
+            let outcome = setup.call(0, Json::Null);
+            let Err(ScriptFault::Thrown(thrown)) = outcome else { panic!("{function}: {outcome:?}") };
+            let told = "built-in objects are frozen here: to change one, name it where it is changed (`Array.prototype.x = …`)";
+            assert!(thrown.message.ends_with(&format!("({told})")), "{}", thrown.message);
             assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "after {function}");
         }
-        // Of what is deleted, the place in the order cannot be given back.
-        let most = if function.contains("delete") { 5 } else { 2 };
-        assert!(setup.engine.worlds_made() <= most, "{function}: {}", setup.engine.worlds_made());
+        assert_eq!(setup.engine.worlds_made(), 2, "one for each kind: {function}");
     }
 }
 
 #[test]
-fn a_call_that_others_have_seen_is_not_made_twice() {
-    for first in ["await fetch('http://x/')", "ctx.progress(1)", "ctx.log.info('x')"] {
-        let setup =
-            Setup::new(&[&program(&format!("async (_, ctx) => {{ {first}; const m = (x => x)(Math); m.mine = 1; return m.mine }}"))]);
-        let outcome = setup.call(0, Json::Null);
-        let Err(ScriptFault::Thrown(thrown)) = outcome else { panic!("{first}: {outcome:?}") };
-        assert_eq!(thrown.message, "cannot set non-writable property: mine", "{first}");
-        let seen = setup.host.requests.borrow().len() + setup.host.progress.borrow().len() + setup.host.log.borrow().len();
-        assert_eq!(seen, 1, "{first}");
-        // From now on it is known.
-        assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(json!(1))), "{first}");
-    }
-}
-
-#[test]
-fn of_calls_that_interleave_each_is_made_again() {
-    // They wait for something that nobody else sees, and come to their changes one after the other.
-    let handler =
-        "async ({ inputs }) => { await new Promise(go => setTimeout(go, 1)); const m = (x => x)(Math); m.mine = inputs.n; return m.mine }";
-    let setup = Setup::new(&[&program(handler)]);
-    let payloads: Vec<Json> = (0..5).map(|n| json!({"inputs": {"n": n}})).collect();
-    let results = block_on(futures_util::future::join_all(payloads.iter().map(|payload| setup.start(0, payload))));
-    for (n, result) in results.into_iter().enumerate() {
-        assert_eq!(result, Ok(Returned::Value(json!(n))));
-    }
+fn words_that_objects_inherit_are_words_like_any_other() {
+    let words = r#"({ inputs }) => {
+      const counts = {};
+      for (const word of inputs.words) counts[word] = typeof counts[word] === 'number' ? counts[word] + 1 : 1;
+      return Object.entries(counts).map(entry => entry.join(' ')).join();
+    }"#;
+    let setup = Setup::new(&[&program(words), &program(PROBE)]);
+    let payload = json!({"inputs": {"words": ["a", "constructor", "toString", "valueOf", "a", "hasOwnProperty", "toString"]}});
+    assert_eq!(setup.call(0, payload), Ok(Returned::Value(json!("a 2,constructor 1,toString 2,valueOf 1,hasOwnProperty 1"))));
+    assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))));
+    assert!(!setup.scripts[0].changes_built_ins);
 }
 
 #[test]

@@ -272,7 +272,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![adapter],
-        scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"].map(|path| Script { path: path.into(), program: String::new() }).into(),
+        scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"].map(|path| Script { path: path.into(), program: String::new(), changes_built_ins: false }).into(),
         tools,
         prompts: vec![],
         resources: vec![],
@@ -304,7 +304,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
         limits: Limits {
             timeout_ms: 5_000,
             output_bytes: 1 << 18,
-            script: ScriptLimits { loops: 1_000_000, recursion: 400, output_bytes: 1 << 20 },
+            script: ScriptLimits { loops: 1_000_000, recursion: 400, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         results_as_rows: false,
         input_schema: None,

@@ -122,6 +122,64 @@
     }
   }
 
+  // structuredClone: one object after the other, so that nothing is too deep.
+
+  define('structuredClone', function structuredClone(value, options = undefined) {
+    if (arguments.length === 0) throw new TypeError('`structuredClone` takes a value');
+    if (options?.transfer !== undefined && [...options.transfer].length > 0) throw new DOMException('nothing can be transferred here', 'DataCloneError');
+    const copies = new Map();
+    const open = [];
+    const refuse = what => {
+      throw new DOMException(`${what} cannot be cloned`, 'DataCloneError');
+    };
+    const tagOf = object => Object.prototype.toString.call(object);
+    const copy = original => {
+      if (typeof original === 'symbol') refuse('a symbol');
+      if (typeof original === 'function') refuse('a function');
+      if (typeof original !== 'object' || original === null) return original;
+      if (copies.has(original)) return copies.get(original);
+      native.look();
+      let made;
+      let members = false;
+      if (Array.isArray(original)) {
+        made = new Array(original.length);
+        members = true;
+      } else if (original instanceof Date) made = new Date(original.getTime());
+      else if (original instanceof RegExp) made = new RegExp(original.source, original.flags);
+      else if (original instanceof Map) open.push([original, (made = new Map())]);
+      else if (original instanceof Set) open.push([original, (made = new Set())]);
+      else if (original instanceof ArrayBuffer) made = original.slice(0);
+      else if (original instanceof DataView) made = new DataView(copy(original.buffer), original.byteOffset, original.byteLength);
+      else if (ArrayBuffer.isView(original)) {
+        const constructor = globalThis[Object.getOwnPropertyDescriptor(typed, Symbol.toStringTag).get.call(original)];
+        made = new constructor(copy(original.buffer), original.byteOffset, original.length);
+      } else if (original instanceof Error) {
+        const known = [EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError].find(kind => kind.name === original.name) ?? Error;
+        made = new known(String(original.message));
+        if (Object.hasOwn(original, 'cause')) Object.defineProperty(made, 'cause', { value: copy(original.cause), writable: true, configurable: true });
+      } else if (original instanceof Number || original instanceof String || original instanceof Boolean || original instanceof BigInt) {
+        made = Object(original.valueOf());
+      } else if (original instanceof WeakMap || original instanceof WeakSet || original instanceof WeakRef || original instanceof Promise) {
+        refuse(tagOf(original));
+      } else {
+        made = {};
+        members = true;
+      }
+      copies.set(original, made);
+      if (members) open.push([original, made]);
+      return made;
+    };
+    const result = copy(value);
+    while (open.length > 0) {
+      const [original, made] = open.pop();
+      if (made instanceof Map) for (const [key, held] of [...original]) made.set(copy(key), copy(held));
+      else if (made instanceof Set) for (const held of [...original]) made.add(copy(held));
+      else for (const key of Object.keys(original)) Object.defineProperty(made, key, { value: copy(original[key]), writable: true, enumerable: true, configurable: true });
+    }
+    return result;
+  });
+  const typed = Object.getPrototypeOf(Uint8Array.prototype);
+
   // URLs
 
   class URLSearchParams {

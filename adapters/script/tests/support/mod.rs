@@ -26,6 +26,8 @@ pub type Progress = (f64, Option<f64>, Option<String>);
 pub struct Host {
     pub now_ms: std::rc::Rc<Cell<u64>>,
     pub tick_ms: Cell<u64>,
+    /// Where it is set, time is that of the machine.
+    pub started: Cell<Option<std::time::Instant>>,
     pub seed: Cell<u8>,
     pub log: RefCell<Vec<(LogLevel, String)>>,
     pub progress: RefCell<Vec<Progress>>,
@@ -94,6 +96,9 @@ impl ScriptHost for Host {
     }
 
     fn now_ms(&self) -> u64 {
+        if let Some(started) = self.started.get() {
+            return u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        }
         let now_ms = self.now_ms.get() + self.tick_ms.get();
         self.now_ms.set(now_ms);
         now_ms
@@ -147,7 +152,7 @@ pub fn poll_once<T>(future: Pin<&mut impl Future<Output = T>>) -> Poll<T> {
     future.poll(&mut Context::from_waker(Waker::noop()))
 }
 
-pub const LIMITS: ScriptLimits = ScriptLimits { loops: 200_000, recursion: 400, output_bytes: 100_000 };
+pub const LIMITS: ScriptLimits = ScriptLimits { loops: 200_000, recursion: 400, memory_bytes: 64 << 20, output_bytes: 100_000 };
 
 pub struct Setup {
     pub scripts: Vec<Script>,
@@ -161,7 +166,10 @@ pub struct Setup {
 impl Setup {
     /// Each program is the body of `(host) => { … }` and returns the exports.
     pub fn new(programs: &[&str]) -> Self {
-        let script = |(index, program): (usize, &&str)| Script { path: format!("app/tools/{index}.ts"), program: (*program).into() };
+        let script = |(index, program): (usize, &&str)| {
+            let (program, change) = millrace_bundler::script::prepare(program);
+            Script { path: format!("app/tools/{index}.ts"), program, changes_built_ins: change.is_some() }
+        };
         Self {
             scripts: programs.iter().enumerate().map(script).collect(),
             host: Host::default(),

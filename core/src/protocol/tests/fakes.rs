@@ -211,7 +211,7 @@ pub(super) fn empty_app() -> App {
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![],
-        scripts: vec![Script { path: "tool.ts".into(), program: String::new() }],
+        scripts: vec![Script { path: "tool.ts".into(), program: String::new(), changes_built_ins: false }],
         tools: vec![],
         prompts: vec![],
         resources: vec![],
@@ -250,7 +250,7 @@ pub(super) fn shop() -> App {
 }
 
 pub(super) fn tool(name: &str, export: &str) -> Tool {
-    let script = ScriptLimits { loops: 1, recursion: 1, output_bytes: 1 << 20 };
+    let script = ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 };
     Tool {
         name: name.into(),
         path: name.into(),

@@ -1,0 +1,84 @@
+//! Built-in functions that loop or allocate by a number that a script gives them, and those that call each other without end.
+//!
+//! The interpreter cannot be stopped while one of its own functions is at work. So each of these is replaced by a function that asks the
+//! [`meter`] first, with the same name, length and meaning, and then calls the original; where asking is not enough (one call could allocate
+//! or loop without bound in between, or takes quadratic time), it does the work itself.
+//!
+//! What is left, and named in docs/scripts.md: functions whose conversion of an object leads to themselves
+//! (`{ toString: String.prototype.trim }`), and lists that grow under an iterator of the interpreter's own.
+
+use boa_engine::{
+    Context, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_error, js_string,
+    object::{FunctionObjectBuilder, builtins::JsFunction},
+    property::{PropertyDescriptor, PropertyKey},
+};
+
+mod bigints;
+mod calls;
+mod json;
+mod lists;
+mod proxy;
+mod symbols;
+mod texts;
+
+/// What stands in front of a built-in function: the original, `this`, and the arguments.
+pub(crate) type Guard = fn(&JsFunction, &JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>;
+
+/// Objects by their paths, their functions by name (`@name` is a symbol's), and what guards them.
+type Table = &'static [(&'static str, &'static [&'static str], Guard)];
+
+const TABLES: [Table; 6] = [lists::TABLE, texts::TABLE, json::TABLE, calls::TABLE, symbols::TABLE, bigints::TABLE];
+
+/// Guards the built-in functions of a new context. Has to come before anything keeps one of them.
+pub(crate) fn install(context: &mut Context) -> JsResult<()> {
+    for (path, names, guard) in TABLES.into_iter().flatten() {
+        let holder = context.eval(Source::from_bytes(path))?;
+        let Some(holder) = holder.as_object() else { return Err(js_error!(Error: "`{}` is missing", *path)) };
+        for name in *names {
+            replace(&holder, path, name, *guard, context)?;
+        }
+    }
+    // One function under several names stays one.
+    context.eval(Source::from_bytes(
+        "Object.defineProperty(Array.prototype, Symbol.iterator, { value: Array.prototype.values, writable: true, configurable: true });",
+    ))?;
+    bigints::install(context)?;
+    proxy::install(context)
+}
+
+fn replace(holder: &JsObject, path: &str, name: &str, guard: Guard, context: &mut Context) -> JsResult<()> {
+    let key: PropertyKey = match name.strip_prefix('@') {
+        Some(symbol) => {
+            let symbol = context.eval(Source::from_bytes(&format!("Symbol.{symbol}")))?;
+            symbol.as_symbol().ok_or_else(|| js_error!(Error: "a symbol is missing"))?.into()
+        }
+        None => js_string!(name).into(),
+    };
+    let Some(original) = holder.get(key.clone(), context)?.as_function() else {
+        return Err(js_error!(Error: "`{}.{}` is missing", path, name));
+    };
+    let label = original.get(js_string!("name"), context)?.to_string(context)?;
+    let length = original.get(js_string!("length"), context)?.to_u32(context)?;
+    let guarded = guarded(original, label, length as usize, guard, context);
+    let property = PropertyDescriptor::builder().value(guarded).writable(true).enumerable(false).configurable(true);
+    holder.define_property_or_throw(key, property, context)?;
+    Ok(())
+}
+
+fn guarded(original: JsFunction, name: JsString, length: usize, guard: Guard, context: &mut Context) -> JsFunction {
+    let native = NativeFunction::from_copy_closure_with_captures(
+        move |this, arguments, original, context| guard(original, this, arguments, context),
+        original,
+    );
+    FunctionObjectBuilder::new(context.realm(), native).name(name).length(length).build()
+}
+
+/// The length of a list, or of a text; 0 for what has none. The original says what it thinks of that.
+fn length_of(value: &JsValue, context: &mut Context) -> JsResult<u64> {
+    if let Some(text) = value.as_string() {
+        return Ok(text.len() as u64);
+    }
+    let Some(object) = value.as_object() else { return Ok(0) };
+    let length = object.get(js_string!("length"), context)?;
+    if length.is_undefined() { Ok(0) } else { length.to_length(context) }
+}

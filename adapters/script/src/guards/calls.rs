@@ -1,0 +1,54 @@
+//! Functions that call functions: `apply`, iterator helpers; and functions of objects and bigints that loop by a size.
+
+use boa_engine::{Context, JsArgs, JsResult, JsValue, object::builtins::JsFunction};
+
+use super::{Table, length_of};
+use crate::{call::STACK_VALUES, meter};
+
+/// What a property takes, with its name.
+const PROPERTY_BYTES: u64 = 64;
+
+pub(super) const TABLE: Table = &[
+    ("Function.prototype", &["apply"], apply_arguments::<1>),
+    ("Reflect", &["apply"], apply_arguments::<2>),
+    ("Reflect", &["construct"], apply_arguments::<1>),
+    ("Function.prototype", &["call"], nested),
+    ("Object.getPrototypeOf([].values().map(x => x))", &["next", "return"], nested),
+    ("Object.getPrototypeOf(Iterator.from({ next() {} }))", &["next", "return"], nested),
+    ("Object", &["keys", "values", "entries", "getOwnPropertyNames", "getOwnPropertyDescriptors"], copies_properties),
+    ("Object", &["assign"], copies_properties),
+    ("Reflect", &["ownKeys"], copies_properties),
+];
+
+/// A call of a function whose arguments stand in a list.
+fn apply_arguments<const PLACE: usize>(
+    original: &JsFunction,
+    this: &JsValue,
+    arguments: &[JsValue],
+    context: &mut Context,
+) -> JsResult<JsValue> {
+    let length = length_of(arguments.get_or_undefined(PLACE), context)?;
+    if length > STACK_VALUES as u64 {
+        return Err(boa_engine::error::RuntimeLimitError::StackSize.into());
+    }
+    nested(original, this, arguments, context)
+}
+
+/// A function that may call another built-in one.
+fn nested(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let _nested = meter::Nested::enter(context)?;
+    meter::look(context)?;
+    original.call(this, arguments, context)
+}
+
+fn copies_properties(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    for argument in arguments {
+        // Only what can have very many properties: others were made one by one.
+        let is_long = argument.is_string() || argument.as_object().is_some_and(|object| object.is_array() || !object.is_ordinary());
+        if is_long {
+            let length = length_of(argument, context)?;
+            meter::list(length, PROPERTY_BYTES, "a function of `Object`", context)?;
+        }
+    }
+    original.call(this, arguments, context)
+}

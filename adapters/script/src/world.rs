@@ -1,0 +1,242 @@
+//! A world: one interpreter context with everything a script may use.
+//!
+//! Making one takes some milliseconds, a call in one that is ready some microseconds. So a world in which everything that outlives a call is
+//! frozen ([`freeze`](crate::freeze)) is used again. A script that changes built-in objects, which the bundler tells, gets a world that
+//! nobody used before and nobody uses after.
+
+use std::{collections::HashMap, path::Path, rc::Rc};
+
+use boa_engine::{
+    Context, JsArgs, JsObject, JsResult, JsString, JsValue, NativeFunction, Script, Source,
+    context::ContextBuilder,
+    js_error, js_string,
+    module::IdleModuleLoader,
+    object::{
+        FunctionObjectBuilder,
+        builtins::{JsArray, JsFunction},
+    },
+    property::Attribute,
+    value::Numeric,
+};
+use millrace_core::{app, ports::ScriptFault};
+
+use crate::{
+    freeze::freeze,
+    globals::{self, Native},
+    guards, meter, reply,
+    state::{CallState, Hooks, HostClock, Jobs, state},
+};
+
+/// After so many calls a world is replaced, so that nothing inside the interpreter grows for ever.
+const MAX_CALLS: u32 = 100_000;
+
+/// A text of fewer units, or a list of fewer elements, is not worth a look.
+const SHORT_TEXT: usize = 4096;
+
+/// What an element takes that is copied: a character becomes a text of its own.
+const SPREAD_BYTES: u64 = 48;
+
+/// An exponent counts as so many bits each where the base is not known: 64 of them are the most.
+const MAX_MEMBER_EXPONENT_COST: u64 = meter::MAX_BIGINT_BITS / 64;
+
+/// The function that only the engine's own code knows. It is lexical, hence not a property of anything.
+const BORDER: &str = "$millrace_border";
+
+/// The functions that the bundler puts into programs: see `bundler/src/script/checkpoints.rs`.
+const INSERTED: [(&str, Native); 5] = [
+    ("$millrace_look", look),
+    ("$millrace_value", value),
+    ("$millrace_spread", spread),
+    ("$millrace_power", power),
+    ("$millrace_shift", shift),
+];
+
+/// What a script may do to `Object`, `Array`, `Math` and the like in a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BuiltIns {
+    /// Nothing: the world is used again.
+    Frozen,
+    /// Anything: the world is for one call.
+    Changeable,
+}
+
+/// One prepared interpreter.
+pub(crate) struct World {
+    pub(crate) context: Context,
+    pub(crate) built_ins: BuiltIns,
+    pub(crate) state: Rc<CallState>,
+    pub(crate) module: JsObject,
+    pub(crate) context_functions: globals::ContextFunctions,
+    enter_function: Script,
+    programs: HashMap<usize, Script>,
+    calls: u32,
+}
+
+/// The intrinsic `Object.keys`, whatever a script puts in its place.
+#[derive(Clone)]
+struct Keys(JsFunction);
+
+/// The own enumerable string keys of an object, in order.
+pub(crate) fn object_keys(object: &JsObject, context: &mut Context) -> JsResult<Vec<JsString>> {
+    let Some(Keys(keys)) = context.get_data::<Keys>().cloned() else {
+        return Err(js_error!(Error: "the script engine was not set up"));
+    };
+    let list = keys.call(&JsValue::undefined(), &[object.clone().into()], context)?;
+    let Some(list) = list.as_object().and_then(|list| JsArray::from_object(list).ok()) else { return Ok(Vec::new()) };
+    let length = list.length(context)?;
+    let mut names = Vec::new();
+    for index in 0..length {
+        names.extend(list.get(index, context)?.as_string());
+    }
+    Ok(names)
+}
+
+impl World {
+    /// Makes a world.
+    pub(crate) fn prepare(built_ins: BuiltIns) -> JsResult<Self> {
+        let state = Rc::new(CallState::default());
+        let mut context = ContextBuilder::new()
+            .host_hooks(Rc::new(Hooks(state.clone())))
+            .clock(Rc::new(HostClock))
+            .job_executor(Rc::new(Jobs(state.clone())))
+            .module_loader(Rc::new(IdleModuleLoader))
+            .build()?;
+        context.insert_data(state.clone());
+
+        let keys = context.eval(Source::from_bytes("Object.keys"))?;
+        let keys = keys.as_function().ok_or_else(|| js_error!(Error: "`Object.keys` is missing"))?;
+        context.insert_data(Keys(keys));
+
+        guards::install(&mut context)?;
+        let mut lasting = vec![hidden(BORDER, border, &mut context)?];
+        for (name, native) in INSERTED {
+            lasting.push(hidden(name, native, &mut context)?);
+        }
+        let inner = globals::install(&mut context)?;
+        let context_functions = globals::ContextFunctions::new(&mut context)?;
+        let (module, of_module) = reply::module(&mut context)?;
+        // One evaluation that the interpreter can pause: take the function and its arguments, call, give back the result.
+        let enter = format!("'use strict';(b=>{{const f=b(),p=b(),c=b();b(f(p,c))}})({BORDER})");
+        let enter_function = Script::parse(Source::from_bytes(&enter), None, &mut context)?;
+
+        if built_ins == BuiltIns::Frozen {
+            let roots = lasting.into_iter().chain([module.clone(), inner, of_module]).chain(context_functions.objects());
+            freeze(roots.collect(), &mut context)?;
+        }
+        Ok(Self { context, built_ins, state, module, context_functions, enter_function, programs: HashMap::new(), calls: 0 })
+    }
+
+    /// The compiled script. Evaluating it hands the module `"millrace"` to the program and gives back what it returns.
+    ///
+    /// # Errors
+    /// [`ScriptFault::Broken`] where it does not compile.
+    pub(crate) fn program(&mut self, index: usize, script: &app::Script) -> Result<Script, Box<ScriptFault>> {
+        if let Some(program) = self.programs.get(&index) {
+            return Ok(program.clone());
+        }
+        let program = self
+            .compile(&script.program, &script.path)
+            .map_err(|error| Box::new(ScriptFault::Broken(format!("`{}` does not compile: {error}", script.path))))?;
+        self.programs.insert(index, program.clone());
+        Ok(program)
+    }
+
+    fn compile(&mut self, program: &str, path: &str) -> JsResult<Script> {
+        let text = format!("'use strict';((p,b)=>{{b(p(b()))}})({program}\n,{BORDER})");
+        let script = Script::parse(Source::from_bytes(&text).with_path(Path::new(path)), None, &mut self.context)?;
+        script.codeblock(&mut self.context)?;
+        Ok(script)
+    }
+
+    /// The script that calls a staged function.
+    pub(crate) fn enter_function(&self) -> Script {
+        self.enter_function.clone()
+    }
+
+    /// Forgets the call. `false`: this world must not be used again.
+    pub(crate) fn finish(&mut self) -> bool {
+        self.state.end();
+        self.context.clear_kept_objects();
+        self.calls += 1;
+        self.built_ins == BuiltIns::Frozen && self.calls < MAX_CALLS
+    }
+}
+
+/// Declares a native function under a lexical name, and freezes it.
+fn hidden(name: &str, function: Native, context: &mut Context) -> JsResult<JsObject> {
+    let function = FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(function)).name(js_string!()).build();
+    let key = js_string!("millrace: being set up");
+    context.register_global_property(key.clone(), function.clone(), Attribute::all())?;
+    context.eval(Source::from_bytes(&format!("const {name} = globalThis['millrace: being set up'];")))?;
+    context.global_object().delete_property_or_throw(key, context)?;
+    Ok(function.into())
+}
+
+/// Without argument: the next staged value. With one: the result.
+fn border(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let state = state(context)?;
+    if let Some(value) = arguments.first() {
+        state.returned.borrow_mut().get_or_insert_with(|| value.clone());
+        return Ok(JsValue::undefined());
+    }
+    let value = state.staged.borrow_mut().pop_front();
+    Ok(value.unwrap_or_default())
+}
+
+/// At the entry of every function and in every round of a loop.
+fn look(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    meter::look(context)?;
+    Ok(JsValue::undefined())
+}
+
+/// Around a text or a bigint that was just made.
+fn value(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let value = arguments.get_or_undefined(0);
+    if let Some(text) = value.as_string() {
+        if text.len() >= SHORT_TEXT {
+            meter::text(text.len() as u64, context)?;
+        }
+    } else if let Some(bigint) = value.as_bigint() {
+        meter::bigint(bigint.as_inner().bits(), context)?;
+    }
+    Ok(value.clone())
+}
+
+/// Around what is about to be copied, element by element.
+fn spread(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let value = arguments.get_or_undefined(0);
+    let length = match (value.as_string(), value.as_object()) {
+        (Some(text), _) => text.len() as u64,
+        (None, Some(object)) if object.is_array() => object.get(js_string!("length"), context)?.to_length(context)?,
+        _ => 0,
+    };
+    if length >= SHORT_TEXT as u64 {
+        meter::list(length, SPREAD_BYTES, "`...`", context)?;
+    }
+    Ok(value.clone())
+}
+
+/// `a ** b`; with one argument, the exponent of `a.b **= c`.
+fn power(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let [base, exponent] = arguments else {
+        if let Some(exponent) = arguments.get_or_undefined(0).as_bigint() {
+            meter::bigint(exponent.to_f64().abs().min(1e15) as u64 * MAX_MEMBER_EXPONENT_COST, context)?;
+        }
+        return Ok(arguments.get_or_undefined(0).clone());
+    };
+    let (base, exponent) = (base.to_numeric(context)?, exponent.to_numeric(context)?);
+    if let (Numeric::BigInt(base), Numeric::BigInt(exponent)) = (&base, &exponent) {
+        // A base of one bit stays as it is. A base of 2^k makes k bits for each.
+        let bits = base.as_inner().bits().saturating_sub(1);
+        meter::bigint((bits as f64 * exponent.to_f64().abs()).min(1e15) as u64, context)?;
+    }
+    JsValue::from(base).pow(&exponent.into(), context)
+}
+
+/// The right side of `<<` and `>>`.
+fn shift(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    if let Some(by) = arguments.get_or_undefined(0).as_bigint() {
+        meter::bigint(by.to_f64().abs().min(1e15) as u64, context)?;
+    }
+    Ok(arguments.get_or_undefined(0).clone())
+}

@@ -1,0 +1,416 @@
+//! Calls of the engine, put into a linked program where the interpreter by itself would not look at its limits.
+//!
+//! The interpreter can be paused in code that runs directly, but not in code that one of its own functions calls: what follows an
+//! `await`, a `sort` comparator, a getter. And a few operators make values whose size no limit of the interpreter knows. So the
+//! program gets calls of functions that only the engine declares:
+//!
+//! | where | becomes | what it does |
+//! |---|---|---|
+//! | the body of a function or a loop | `{` [`LOOK`]`();` … `}` | looks at the clock, the memory and the depth of calls |
+//! | a second `+` of two values that may both be long texts, in one body | [`VALUE`]`(a + b)` | bounds the length of the result |
+//! | `[...list]`, `f(...list)`, `[first, ...rest] = list` | [`SPREAD`]`(list)` | bounds how much is copied |
+//! | `a * b`, `a ** b`, `a << b` where the program can have bigints | [`VALUE`], [`POWER`], [`SHIFT`] | bound the bits of the result |
+//!
+//! One `+` in a body may at most double a text, and the next body or round looks again. Nothing else changes: no line moves, and
+//! operands are evaluated in the same order.
+
+use oxc::{
+    allocator::Allocator,
+    ast::ast::{
+        ArrayAssignmentTarget, ArrowFunctionExpression, AssignmentExpression, AssignmentOperator, AssignmentTarget, BigIntLiteral,
+        BinaryExpression, BinaryOperator, BindingPattern, CallExpression, Class, DoWhileStatement, Expression, ForInStatement,
+        ForOfStatement, ForStatement, Function, FunctionBody, IdentifierReference, MemberExpression, Program, SpreadElement, Statement,
+        StaticBlock, TaggedTemplateExpression, TemplateLiteral, VariableDeclarator, WhileStatement,
+    },
+    ast_visit::{
+        Visit,
+        walk::{
+            walk_arrow_function_expression, walk_assignment_expression, walk_binary_expression, walk_call_expression, walk_class,
+            walk_expression, walk_for_in_statement, walk_for_of_statement, walk_for_statement, walk_function_body, walk_member_expression,
+            walk_spread_element, walk_static_block, walk_template_literal, walk_variable_declarator,
+        },
+    },
+    parser::Parser,
+    span::{GetSpan, SourceType, Span},
+};
+
+/// What names of the engine begin with. A script that has such a name is refused.
+pub const RESERVED: &str = "$millrace_";
+/// Looks at the limits.
+pub const LOOK: &str = "$millrace_look";
+/// Gives back its argument, unless it is too large a text or bigint.
+pub const VALUE: &str = "$millrace_value";
+/// Gives back its argument, unless it is too long a list to be copied.
+pub const SPREAD: &str = "$millrace_spread";
+/// `**`, unless the result would be too large a bigint.
+pub const POWER: &str = "$millrace_power";
+/// Gives back its argument, unless no bigint may be shifted by so much.
+pub const SHIFT: &str = "$millrace_shift";
+
+/// The program with calls of the engine. `None`: it is not a program.
+pub(super) fn insert(program: &str) -> Option<String> {
+    let allocator = Allocator::default();
+    let parsed = Parser::new(&allocator, program, SourceType::cjs()).parse();
+    if parsed.panicked || !parsed.diagnostics.is_empty() {
+        return None;
+    }
+    let mut bigints = Bigints(false);
+    bigints.visit_program(&parsed.program);
+    let mut edits = Edits { bigints: bigints.0, ..Edits::default() };
+    edits.visit_program(&parsed.program);
+    Some(edits.apply(program))
+}
+
+/// Whether a program can come by a bigint at all.
+struct Bigints(bool);
+
+impl<'a> Visit<'a> for Bigints {
+    fn visit_big_int_literal(&mut self, _: &BigIntLiteral<'a>) {
+        self.0 = true;
+    }
+
+    fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
+        self.0 |= matches!(it.name.as_str(), "BigInt" | "BigInt64Array" | "BigUint64Array" | "globalThis" | "Reflect");
+    }
+
+    fn visit_member_expression(&mut self, it: &MemberExpression<'a>) {
+        self.0 |= it.static_property_name().is_some_and(|name| matches!(name, "getBigInt64" | "getBigUint64" | "constructor"));
+        walk_member_expression(self, it);
+    }
+}
+
+#[derive(Default)]
+struct Edits {
+    bigints: bool,
+    /// Texts that open something, before a byte: what is outside comes first.
+    opens: Vec<(u32, String)>,
+    /// Texts that close something, before a byte: what is inside comes first.
+    closes: Vec<(u32, String)>,
+    /// Operators that become commas.
+    commas: Vec<Span>,
+    /// How many texts were put together so far in each open body.
+    joins: Vec<u32>,
+}
+
+impl Edits {
+    fn open(&mut self, at: u32, text: impl Into<String>) {
+        self.opens.push((at, text.into()));
+    }
+
+    fn close(&mut self, at: u32, text: &str) {
+        self.closes.push((at, text.to_owned()));
+    }
+
+    /// Puts a call around what `walk` visits.
+    fn wrap(&mut self, function: &str, span: Span, walk: impl FnOnce(&mut Self)) {
+        self.open(span.start, format!("{function}("));
+        walk(self);
+        self.close(span.end, ")");
+    }
+
+    fn look(&mut self, after: u32) {
+        self.open(after, format!("{LOOK}();"));
+    }
+
+    /// A body, which counts its own joins.
+    fn body(&mut self, walk: impl FnOnce(&mut Self)) {
+        self.joins.push(0);
+        walk(self);
+        self.joins.pop();
+    }
+
+    fn is_join_after_the_first(&mut self) -> bool {
+        let Some(joins) = self.joins.last_mut() else { return true };
+        *joins += 1;
+        *joins > 1
+    }
+
+    fn round(&mut self, body: &Statement<'_>, walk: impl FnOnce(&mut Self)) {
+        let span = body.span();
+        if matches!(body, Statement::BlockStatement(_)) {
+            self.look(span.start + 1);
+            self.body(walk);
+        } else {
+            self.open(span.start, format!("{{{LOOK}();"));
+            self.body(walk);
+            self.close(span.end, "}");
+        }
+    }
+
+    fn copied<'a>(&mut self, has_rest: bool, value: &Expression<'a>) {
+        if has_rest {
+            self.wrap(SPREAD, value.span(), |edits| edits.visit_expression(value));
+        } else {
+            self.visit_expression(value);
+        }
+    }
+
+    fn apply(mut self, program: &str) -> String {
+        // Stable: at the same place, what was put in first stays first.
+        self.opens.sort_by_key(|(at, _)| *at);
+        self.closes.sort_by_key(|(at, _)| *at);
+        self.commas.sort_by_key(|span| span.start);
+        let added: usize = self.opens.iter().chain(&self.closes).map(|(_, text)| text.len()).sum();
+        let mut out = String::with_capacity(program.len() + added);
+        let (mut opens, mut closes) = (self.opens.into_iter().peekable(), self.closes.into_iter().peekable());
+        let mut commas = self.commas.into_iter().peekable();
+        let mut done = 0;
+        loop {
+            let next = [opens.peek().map(|(at, _)| *at), closes.peek().map(|(at, _)| *at), commas.peek().map(|span| span.start)];
+            let Some(at) = next.into_iter().flatten().min() else { break };
+            out.push_str(&program[done..at as usize]);
+            done = at as usize;
+            while let Some((_, text)) = closes.next_if(|(place, _)| *place == at) {
+                out.push_str(&text);
+            }
+            if let Some(span) = commas.next_if(|span| span.start == at) {
+                // The line breaks between two operands stay.
+                let between = &program[span.start as usize..span.end as usize];
+                out.push(',');
+                out.extend(between.chars().filter(|c| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')));
+                done = span.end as usize;
+                continue;
+            }
+            while let Some((_, text)) = opens.next_if(|(place, _)| *place == at) {
+                out.push_str(&text);
+            }
+        }
+        out.push_str(&program[done..]);
+        out
+    }
+}
+
+impl<'a> Visit<'a> for Edits {
+    fn visit_program(&mut self, it: &Program<'a>) {
+        self.body(|edits| oxc::ast_visit::walk::walk_program(edits, it));
+    }
+
+    fn visit_function_body(&mut self, it: &FunctionBody<'a>) {
+        self.look(it.span.start + 1);
+        self.body(|edits| walk_function_body(edits, it));
+    }
+
+    fn visit_arrow_function_expression(&mut self, it: &ArrowFunctionExpression<'a>) {
+        let Some(value) = it.get_expression() else { return walk_arrow_function_expression(self, it) };
+        self.visit_formal_parameters(&it.params);
+        let span = value.span();
+        self.open(span.start, format!("({LOOK}(),"));
+        self.body(|edits| edits.visit_expression(value));
+        self.close(span.end, ")");
+    }
+
+    fn visit_static_block(&mut self, it: &StaticBlock<'a>) {
+        self.body(|edits| walk_static_block(edits, it));
+    }
+
+    fn visit_class(&mut self, it: &Class<'a>) {
+        // Initializers of fields run once an object.
+        self.body(|edits| walk_class(edits, it));
+    }
+
+    fn visit_while_statement(&mut self, it: &WhileStatement<'a>) {
+        self.body(|edits| edits.visit_expression(&it.test));
+        self.round(&it.body, |edits| edits.visit_statement(&it.body));
+    }
+
+    fn visit_do_while_statement(&mut self, it: &DoWhileStatement<'a>) {
+        self.round(&it.body, |edits| edits.visit_statement(&it.body));
+        self.body(|edits| edits.visit_expression(&it.test));
+    }
+
+    fn visit_for_statement(&mut self, it: &ForStatement<'a>) {
+        self.round(&it.body, |edits| walk_for_statement(edits, it));
+    }
+
+    fn visit_for_in_statement(&mut self, it: &ForInStatement<'a>) {
+        self.round(&it.body, |edits| walk_for_in_statement(edits, it));
+    }
+
+    fn visit_for_of_statement(&mut self, it: &ForOfStatement<'a>) {
+        self.round(&it.body, |edits| walk_for_of_statement(edits, it));
+    }
+
+    fn visit_binary_expression(&mut self, it: &BinaryExpression<'a>) {
+        match it.operator {
+            BinaryOperator::Addition if !is_short(&it.left) && !is_short(&it.right) => {
+                if self.is_join_after_the_first() {
+                    return self.wrap(VALUE, it.span, |edits| walk_binary_expression(edits, it));
+                }
+            }
+            BinaryOperator::Multiplication if self.bigints => {
+                return self.wrap(VALUE, it.span, |edits| walk_binary_expression(edits, it));
+            }
+            BinaryOperator::Exponential if self.bigints => {
+                self.commas.push(Span::new(it.left.span().end, it.right.span().start));
+                return self.wrap(POWER, it.span, |edits| walk_binary_expression(edits, it));
+            }
+            BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight if self.bigints => {
+                self.visit_expression(&it.left);
+                return self.wrap(SHIFT, it.right.span(), |edits| edits.visit_expression(&it.right));
+            }
+            _ => {}
+        }
+        walk_binary_expression(self, it);
+    }
+
+    fn visit_assignment_expression(&mut self, it: &AssignmentExpression<'a>) {
+        match it.operator {
+            AssignmentOperator::Addition if !is_short(&it.right) => {
+                if self.is_join_after_the_first() {
+                    return self.wrap(VALUE, it.span, |edits| walk_assignment_expression(edits, it));
+                }
+            }
+            AssignmentOperator::Multiplication if self.bigints => {
+                return self.wrap(VALUE, it.span, |edits| walk_assignment_expression(edits, it));
+            }
+            AssignmentOperator::ShiftLeft | AssignmentOperator::ShiftRight | AssignmentOperator::Exponential if self.bigints => {
+                if it.operator != AssignmentOperator::Exponential {
+                    self.visit_assignment_target(&it.left);
+                    return self.wrap(SHIFT, it.right.span(), |edits| edits.visit_expression(&it.right));
+                }
+                // The base is not known before; what it becomes is.
+                self.open(it.span.start, format!("{VALUE}("));
+                self.visit_assignment_target(&it.left);
+                self.wrap(POWER, it.right.span(), |edits| edits.visit_expression(&it.right));
+                return self.close(it.span.end, ")");
+            }
+            AssignmentOperator::Assign => {
+                self.visit_assignment_target(&it.left);
+                return self.copied(has_rest(&it.left), &it.right);
+            }
+            _ => {}
+        }
+        walk_assignment_expression(self, it);
+    }
+
+    fn visit_template_literal(&mut self, it: &TemplateLiteral<'a>) {
+        let long = it.expressions.iter().filter(|part| !is_short(part)).count();
+        if long > 1 && self.is_join_after_the_first() {
+            return self.wrap(VALUE, it.span, |edits| walk_template_literal(edits, it));
+        }
+        walk_template_literal(self, it);
+    }
+
+    fn visit_tagged_template_expression(&mut self, it: &TaggedTemplateExpression<'a>) {
+        // The literal is the tag's argument, not a text.
+        self.visit_expression(&it.tag);
+        for part in &it.quasi.expressions {
+            self.visit_expression(part);
+        }
+    }
+
+    fn visit_spread_element(&mut self, it: &SpreadElement<'a>) {
+        self.wrap(SPREAD, it.argument.span(), |edits| walk_spread_element(edits, it));
+    }
+
+    fn visit_variable_declarator(&mut self, it: &VariableDeclarator<'a>) {
+        match (&it.id, &it.init) {
+            (BindingPattern::ArrayPattern(pattern), Some(value)) => {
+                self.visit_binding_pattern(&it.id);
+                self.copied(pattern.rest.is_some(), value);
+            }
+            _ => walk_variable_declarator(self, it),
+        }
+    }
+
+    fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
+        walk_call_expression(self, it);
+    }
+
+    fn visit_expression(&mut self, it: &Expression<'a>) {
+        walk_expression(self, it);
+    }
+
+    fn visit_function(&mut self, it: &Function<'a>, flags: oxc::syntax::scope::ScopeFlags) {
+        oxc::ast_visit::walk::walk_function(self, it, flags);
+    }
+}
+
+fn has_rest(target: &AssignmentTarget<'_>) -> bool {
+    matches!(target, AssignmentTarget::ArrayAssignmentTarget(pattern) if rest_of(pattern))
+}
+
+fn rest_of(pattern: &ArrayAssignmentTarget<'_>) -> bool {
+    pattern.rest.is_some()
+}
+
+/// Whether a value is no text, or one whose length stands in the program: to add it to a text again and again takes a loop.
+fn is_short(value: &Expression<'_>) -> bool {
+    match value {
+        Expression::BooleanLiteral(_)
+        | Expression::NullLiteral(_)
+        | Expression::NumericLiteral(_)
+        | Expression::BigIntLiteral(_)
+        | Expression::StringLiteral(_)
+        | Expression::UnaryExpression(_)
+        | Expression::UpdateExpression(_) => true,
+        Expression::TemplateLiteral(text) => text.expressions.is_empty(),
+        Expression::BinaryExpression(it) => it.operator != BinaryOperator::Addition,
+        Expression::ParenthesizedExpression(it) => is_short(&it.expression),
+        Expression::StaticMemberExpression(it) => it.property.name == "length",
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(program: &str, expected: &str) {
+        let inserted = insert(program).unwrap_or_default();
+        let short = [(LOOK, "L"), (VALUE, "V"), (SPREAD, "S"), (POWER, "P"), (SHIFT, "H")];
+        let shown = short.iter().fold(inserted, |text, (name, letter)| text.replace(name, letter));
+        assert_eq!(shown, expected, "{program}");
+    }
+
+    #[test]
+    fn every_function_looks() {
+        check("(host) => ({})", "(host) => (L(),({}))");
+        check("(function (host) { \"use strict\"; return 1 })", "(function (host) {L(); \"use strict\"; return 1 })");
+        check("async (host) => { const f = x => x * 2, g = 1; }", "async (host) => {L(); const f = x => (L(),x * 2), g = 1; }");
+        check("() => ({ m() { return 1 }, get g() { return 2 } })", "() => (L(),({ m() {L(); return 1 }, get g() {L(); return 2 } }))");
+        check("() => class { #p = () => 1; static { f() } constructor() { g() } }", "() => (L(),class { #p = () => (L(),1); static { f() } constructor() {L(); g() } })");
+        check("() => a.b ? c() : d => e(f)", "() => (L(),a.b ? c() : d => (L(),e(f)))");
+        check("async () => await f(await g)", "async () => (L(),await f(await g))");
+        check("() => `a${b}c`", "() => (L(),`a${b}c`)");
+        check("() => x => y => x + y", "() => (L(),x => (L(),y => (L(),x + y)))");
+        check("() => [() => 1, () => 'é𝒳', () => { }]", "() => (L(),[() => (L(),1), () => (L(),'é𝒳'), () => {L(); }])");
+        check("() => {\r\n  const s = ') {';\n  return () => s;\u{2028}}", "() => {L();\r\n  const s = ') {';\n  return () => (L(),s);\u{2028}}");
+        check("() => { throw 1 } /* => */", "() => {L(); throw 1 } /* => */");
+        assert_eq!(insert("this is not a program"), None);
+    }
+
+    #[test]
+    fn every_round_of_a_loop_looks() {
+        check("() => { while (a + b > 0) {} }", "() => {L(); while (a + b > 0) {L();} }");
+        check("() => { for (let i = 0; i < 3; i++); }", "() => {L(); for (let i = 0; i < 3; i++){L();;} }");
+        check("() => { for (;;) f() }", "() => {L(); for (;;) {L();f()} }");
+        check("() => { do {} while (x); do f(); while (x) }", "() => {L(); do {L();} while (x); do {L();f();} while (x) }");
+        check("() => { for (const a of b) for (const c in a) g(c) }", "() => {L(); for (const a of b) {L();for (const c in a) {L();g(c)}} }");
+        check("() => { if (a) while (b) c(); else d() }", "() => {L(); if (a) while (b) {L();c();} else d() }");
+    }
+
+    #[test]
+    fn texts_that_may_double_twice_are_bounded() {
+        check("(a, b) => { a += b }", "(a, b) => {L(); a += b }");
+        check("(a, b) => { a += b; a = a + a; a = `${a}${a}` }", "(a, b) => {L(); a += b; a = V(a + a); a = V(`${a}${a}`) }");
+        check("(a, b) => a + b + a", "(a, b) => (L(),V(a + b) + a)");
+        check("(a, i) => a + 1 + ',' + i++ + -i + a.length + i * 2", "(a, i) => (L(),a + 1 + ',' + i++ + -i + a.length + i * 2)");
+        check("(a, t) => t`${a}${a}${a + a}${a + a}`", "(a, t) => (L(),t`${a}${a}${a + a}${V(a + a)}`)");
+    }
+
+    #[test]
+    fn what_is_copied_is_bounded() {
+        check("(a) => [...a, 1]", "(a) => (L(),[...S(a), 1])");
+        check("(a, f) => new f(...f(...a), 1)", "(a, f) => (L(),new f(...S(f(...S(a))), 1))");
+        check("(a) => { const [b, ...c] = a; let d; [d] = a; [...d] = a }", "(a) => {L(); const [b, ...c] = S(a); let d; [d] = a; [...d] = S(a) }");
+    }
+
+    #[test]
+    fn bigints_are_bounded_where_there_may_be_any() {
+        check("(a, b) => a * b ** (a << b)", "(a, b) => (L(),a * b ** (a << b))");
+        check("(a, b) => 1n * b ** (a << b)", "(a, b) => (L(),V(1n * P(b,(a << H(b)))))");
+        check("(a) => { a *= BigInt(2); a <<= a; a.b **= a }", "(a) => {L(); V(a *= BigInt(2)); a <<= H(a); V(a.b **= P(a)) }");
+        check("(a) => 2n **\n a", "(a) => (L(),P(2n,\na))");
+    }
+}
