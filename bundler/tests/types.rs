@@ -40,7 +40,11 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
         map_output: None,
         cache: None,
         errors: Errors { style: ErrorStyle::Result, expose: false, on: Vec::new() },
-        limits: Limits { timeout_ms: 1, output_bytes: 1, script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 } },
+        limits: Limits {
+            timeout_ms: 1,
+            output_bytes: 1,
+            script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 },
+        },
         results_as_rows: false,
         input_schema: None,
         confirm: None,

@@ -43,7 +43,13 @@ impl Served {
         let Self { app, base, variables, cache, traces, page } = self.clone();
         // The last isolate takes the app itself, so that one isolate means one app in memory.
         Box::new(move |tasks| {
+            let has_scripts = !app.scripts.is_empty();
             let endpoint = app::endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks);
+            if has_scripts {
+                // Before the first call comes, in most cases: that one need not wait for it.
+                let scripts = endpoint.pipeline().ports().scripts.clone();
+                tasks.spawn(async move { scripts.prepare() });
+            }
             telemetry::collect(traces, endpoint.pipeline().ports());
             DevHandler::new(endpoint, page)
         })

@@ -59,7 +59,12 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
         return Err(ScriptFault::TimedOut);
     }
     let built_ins = if invocation.script.changes_built_ins { BuiltIns::Changeable } else { BuiltIns::Frozen };
-    let mut world = pool.take(built_ins).map_err(|fault| *fault)?;
+    // A world that an earlier script of the call changed is there for the later ones.
+    let kept = invocation.store.take::<World>().filter(|_| built_ins == BuiltIns::Changeable);
+    let mut world = match kept {
+        Some(world) => world,
+        None => Box::new(pool.take(built_ins).map_err(|fault| *fault)?),
+    };
     world.state.begin(invocation.deadline_ms, invocation.cancel, &invocation.limits);
     let call = Call { world: &mut world, invocation: &invocation, pending: FuturesUnordered::new() };
     let outcome = call.run().await;
@@ -67,10 +72,11 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
     let interrupted =
         outcome.as_ref().is_err_and(|fault| matches!(**fault, ScriptFault::Limit(_) | ScriptFault::TimedOut | ScriptFault::Cancelled));
     let state = world.state.clone();
-    if world.finish() && !interrupted {
-        pool.keep(world);
-    } else {
-        drop(world);
+    let is_usable = world.finish() && !interrupted;
+    match world.built_ins {
+        _ if !is_usable => drop(world),
+        BuiltIns::Frozen => pool.keep(*world),
+        BuiltIns::Changeable => invocation.store.put(world),
     }
     state.meter.end();
     outcome.map_err(|fault| *fault)

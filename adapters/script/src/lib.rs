@@ -71,4 +71,8 @@ impl ScriptEngine for Engine {
     fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>> {
         Box::pin(call::run(&self.pool, invocation))
     }
+
+    fn prepare(&self) {
+        self.pool.warm(world::BuiltIns::Frozen);
+    }
 }

@@ -5,11 +5,7 @@
 //! allocated while it runs and not given back; other calls of the isolate run in between, and their share is their own. Garbage counts until
 //! it is collected, so that a call that seems to have too much first makes the collector run.
 
-use std::{
-    alloc::System,
-    cell::Cell,
-    rc::Rc,
-};
+use std::{alloc::System, cell::Cell, rc::Rc};
 
 use alloc_metrics::MetricAlloc;
 use boa_engine::{Context, JsError, JsResult, error::RuntimeLimitError};
@@ -151,9 +147,14 @@ fn room_for(state: &CallState, bytes: isize) -> JsResult<()> {
 
 /// Looks at the clock and at what a list of so many elements takes, before a built-in function walks over it.
 pub(crate) fn list(length: u64, bytes_each: u64, what: &str, context: &Context) -> JsResult<()> {
-    if length > MAX_LIST {
+    list_up_to(MAX_LIST, length, bytes_each, what, context)
+}
+
+/// The same, for what is faster or slower than most.
+pub(crate) fn list_up_to(most: u64, length: u64, bytes_each: u64, what: &str, context: &Context) -> JsResult<()> {
+    if length > most {
         let state = state(context)?;
-        let message = format!("{what} was given a list of {length} elements; a built-in function takes at most {MAX_LIST}");
+        let message = format!("{what} was given a list of {length} elements; it takes at most {most}");
         return Err(stop(&state, ScriptFault::Limit(message)));
     }
     look(context)?;

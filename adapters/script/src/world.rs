@@ -33,6 +33,9 @@ const MAX_CALLS: u32 = 100_000;
 /// A text of fewer units, or a list of fewer elements, is not worth a look.
 const SHORT_TEXT: usize = 4096;
 
+/// The most elements that are copied one by one.
+const MAX_SPREAD: u64 = 1_000_000;
+
 /// What an element takes that is copied: a character becomes a text of its own.
 const SPREAD_BYTES: u64 = 48;
 
@@ -56,7 +59,7 @@ const INSERTED: [(&str, Native); 5] = [
 pub(crate) enum BuiltIns {
     /// Nothing: the world is used again.
     Frozen,
-    /// Anything: the world is for one call.
+    /// Anything: the world is for the scripts of one call.
     Changeable,
 }
 
@@ -158,7 +161,7 @@ impl World {
         self.state.end();
         self.context.clear_kept_objects();
         self.calls += 1;
-        self.built_ins == BuiltIns::Frozen && self.calls < MAX_CALLS
+        self.calls < MAX_CALLS
     }
 }
 
@@ -211,7 +214,7 @@ fn spread(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
         _ => 0,
     };
     if length >= SHORT_TEXT as u64 {
-        meter::list(length, SPREAD_BYTES, "`...`", context)?;
+        meter::list_up_to(MAX_SPREAD, length, SPREAD_BYTES, "`...`", context)?;
     }
     Ok(value.clone())
 }

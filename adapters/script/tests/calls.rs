@@ -494,6 +494,7 @@ fn an_export_can_be_named() {
         export: "after",
         payload: &payload,
         ctx: &setup.ctx,
+        store: &millrace_core::ports::CallStore::default(),
         limits: setup.limits,
         deadline_ms: 1_000,
         cancel: &setup.cancel,

@@ -181,16 +181,36 @@ const HOSTILE: &[&str] = &[
     "const e = {}; Object.defineProperty(e, 'message', { get() { globalThis.evil = 1; return 'm' } }); throw e",
 ];
 
+/// The probe without what changes built-in objects to look behind them: it runs where those are frozen.
+fn frozen_probe() -> String {
+    let changes = [
+        "check('extensible'",
+        "check('inner functions'",
+        "console.log(1); Array.prototype",
+        "check('inner expressions'",
+        "new Headers({ a: '1' }); RegExp",
+    ];
+    PROBE.lines().filter(|line| !changes.iter().any(|change| line.contains(change))).collect::<Vec<_>>().join("\n")
+}
+
 #[test]
 fn a_hostile_script_leaves_nothing_behind() {
+    let clean = Ok(Returned::Value(json!([])));
     for hostile in HOSTILE {
         let hostile_program =
             format!("async (host) => {{ let leak; const leak2 = {{}}; return {{ default: async ({{}}, ctx) => {{ {hostile} }} }} }}");
-        let setup = Setup::new(&[&hostile_program, &program(PROBE)]);
-        assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "before {hostile}");
-        let outcome = setup.call(0, json!({}));
-        for round in 0..2 {
-            assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "after {hostile} ({outcome:?}), round {round}");
+        let mut setup = Setup::new(&[&hostile_program, &program(PROBE), &program(&frozen_probe())]);
+        assert_eq!([1, 2].map(|probe| setup.scripts[probe].changes_built_ins), [true, false]);
+        for probe in [1, 2] {
+            assert_eq!(setup.call(probe, Json::Null), clean, "before {hostile}");
+        }
+        // As the bundler has it, and where it must not change anything whatever the bundler thinks.
+        for changes_built_ins in [setup.scripts[0].changes_built_ins, false] {
+            setup.scripts[0].changes_built_ins = changes_built_ins;
+            let outcome = setup.call(0, json!({}));
+            for probe in [1, 2, 2] {
+                assert_eq!(setup.call(probe, Json::Null), clean, "after {hostile} ({outcome:?}), probe {probe}");
+            }
         }
     }
 }
@@ -217,7 +237,7 @@ fn what_a_script_changes_works_within_the_call() {
             assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "after {function}");
         }
         let changes = setup.scripts[0].changes_built_ins;
-        assert_eq!(setup.engine.worlds_made(), if changes { 3 } else { 1 }, "{function} gets a world of its own only where it needs one");
+        assert_eq!(setup.engine.worlds_made(), if changes { 4 } else { 3 }, "{function} gets a world of its own only where it needs one");
     }
 }
 
@@ -237,7 +257,7 @@ fn a_script_that_hides_its_changes_is_refused_them_and_told_how() {
             assert!(thrown.message.ends_with(&format!("({told})")), "{}", thrown.message);
             assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!([]))), "after {function}");
         }
-        assert_eq!(setup.engine.worlds_made(), 2, "one for each kind: {function}");
+        assert_eq!(setup.engine.worlds_made(), 3, "one for the script, and one for each probe: {function}");
     }
 }
 

@@ -47,7 +47,10 @@ const SCRIPTS: &[(End, &str)] = &[
     (Limit, "return 'x'.padStart(n, 'ab').length"),
     (Limit, "let s = 'x'; for (;;) s += s"),
     (Limit, "let s = 'xy'; while (true) { s = s + s }"),
-    (Limit, "let s = 'xy'; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; return s.length"),
+    (
+        Limit,
+        "let s = 'xy'; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; s += s; return s.length",
+    ),
     (Limit, "let s = 'xy'; for (;;) s = `${s}${s}`"),
     (Limit, "let s = 'xy'; for (;;) s = s.concat(s, s)"),
     (Limit, "let s = 'xy'; for (;;) s = [s, s].join('')"),
@@ -142,13 +145,19 @@ const SCRIPTS: &[(End, &str)] = &[
     (Stopped, "let o = {}; for (let i = 0; i < 20000; i++) o = { get o2() { return this.o }, o }; return JSON.stringify(o)"),
     (Limit, "let i = [1].values(); for (let k = 0; k < 20000; k++) i = i.map(x => x); return i.next().value"),
     (Limit, "let i = [1].values(); for (let k = 0; k < 20000; k++) i = i.take(9); return i.next().value"),
-    (Limit, "let i = { next() { return { done: true } } }; for (let k = 0; k < 20000; k++) i = Iterator.from({ next: i.next.bind(i) }); return i.next().done"),
+    (
+        Limit,
+        "let i = { next() { return { done: true } } }; for (let k = 0; k < 20000; k++) i = Iterator.from({ next: i.next.bind(i) }); return i.next().done",
+    ),
     (Limit, "let p = {}; for (let i = 0; i < 50000; i++) p = new Proxy(p, {}); return p.a"),
     (Limit, "let p = {}; for (let i = 0; i < 5000; i++) p = new Proxy(p, {}); return p.a"),
     (Limit, "let p = {}; for (let i = 0; i < 5000; i++) p = new Proxy({}, p); return p.a"),
     (Limit, "const t = {}; const p = new Proxy(t, {}); Object.setPrototypeOf(t, p); return p.a"),
     (Stopped, "const t = {}; const p = new Proxy(t, {}); Object.setPrototypeOf(t, p); return p instanceof Array"),
-    (Limit, "JSON.parse('[1,2]', function (k, v) { if (k === '0') { let o = []; for (let i = 0; i < 20000; i++) o = [o]; this[1] = o; } return v })"),
+    (
+        Limit,
+        "JSON.parse('[1,2]', function (k, v) { if (k === '0') { let o = []; for (let i = 0; i < 20000; i++) o = [o]; this[1] = o; } return v })",
+    ),
     (Limit, "const { call } = Function.prototype; return call.call(...new Array(100000).fill(call))"),
     (Limit, "const { call } = Function.prototype; return Reflect.apply(call, call, new Array(100000).fill(call))"),
     (Limit, "let f = () => 1; for (let i = 0; i < 100000; i++) f = f.bind(null); return f()"),
@@ -191,7 +200,11 @@ fn wrong_end(end: End, body: &'static str) -> Option<String> {
     let thread = thread::Builder::new().stack_size(16 << 20).name(body.chars().take(60).collect()).spawn(move || {
         let setup = Setup::new(&[&handler(body), &program("() => 'alive'")]);
         setup.host.started.set(Some(Instant::now()));
-        let outcome = support::block_on(setup.start_until(0, &json!({"inputs": {"n": 1_u64 << 29}}), if end == Stopped { SHORT_MS } else { LONG_MS }));
+        let outcome = support::block_on(setup.start_until(
+            0,
+            &json!({"inputs": {"n": 1_u64 << 29}}),
+            if end == Stopped { SHORT_MS } else { LONG_MS },
+        ));
         setup.host.started.set(Some(Instant::now()));
         let next = setup.call(1, json!({}));
         let fine = fits(end, &outcome) && next == Ok(Returned::Value(json!("alive")));

@@ -48,13 +48,36 @@ pub struct Change {
 
 /// Functions that change their first argument.
 const CHANGES_FIRST: [&str; 10] = [
-    "assign", "defineProperties", "defineProperty", "deleteProperty", "freeze", "preventExtensions", "seal", "set", "setPrototypeOf", "__defineGetter__",
+    "assign",
+    "defineProperties",
+    "defineProperty",
+    "deleteProperty",
+    "freeze",
+    "preventExtensions",
+    "seal",
+    "set",
+    "setPrototypeOf",
+    "__defineGetter__",
 ];
 
 /// Functions that only look at what they are given.
 const ONLY_LOOKS: [&str; 16] = [
-    "bind", "call", "create", "entries", "from", "getOwnPropertyDescriptor", "getOwnPropertyDescriptors", "getOwnPropertyNames",
-    "getOwnPropertySymbols", "getPrototypeOf", "has", "hasOwn", "isPrototypeOf", "keys", "ownKeys", "values",
+    "bind",
+    "call",
+    "create",
+    "entries",
+    "from",
+    "getOwnPropertyDescriptor",
+    "getOwnPropertyDescriptors",
+    "getOwnPropertyNames",
+    "getOwnPropertySymbols",
+    "getPrototypeOf",
+    "has",
+    "hasOwn",
+    "isPrototypeOf",
+    "keys",
+    "ownKeys",
+    "values",
 ];
 
 /// Members that lead from any object to what it inherits.
@@ -295,10 +318,7 @@ impl<'a> Search<'a, '_> {
 
 /// `(function () { … })()`: what compilers make of a class.
 fn makes_a_class(call: &CallExpression<'_>) -> bool {
-    matches!(
-        call.callee.get_inner_expression(),
-        Expression::FunctionExpression(_) | Expression::ArrowFunctionExpression(_)
-    )
+    matches!(call.callee.get_inner_expression(), Expression::FunctionExpression(_) | Expression::ArrowFunctionExpression(_))
 }
 
 impl<'a> Visit<'a> for Search<'a, '_> {
@@ -357,7 +377,9 @@ impl<'a> Visit<'a> for Search<'a, '_> {
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
         let callee = self.built_in(&it.callee).map(|callee| callee.name);
-        let name = callee.as_deref().or_else(|| it.callee.get_inner_expression().as_member_expression().and_then(|callee| callee.static_property_name()));
+        let name = callee
+            .as_deref()
+            .or_else(|| it.callee.get_inner_expression().as_member_expression().and_then(|callee| callee.static_property_name()));
         let (changes, looks) =
             name.map_or((false, false), |name| (callee.is_some() && CHANGES_FIRST.contains(&name), ONLY_LOOKS.contains(&name)));
         for (place, argument) in it.arguments.iter().enumerate() {

@@ -2,9 +2,9 @@
 
 use oxc::{
     ast::ast::{
-        ArrowFunctionExpression, BindingIdentifier, CallExpression, Decorator, Expression, ForOfStatement, Function, IdentifierReference, ImportExpression,
-        ImportMeta, MemberExpression, NewExpression, PropertyDefinition, StaticBlock, TSExportAssignment, TSImportEqualsDeclaration,
-        TSModuleReference, VariableDeclaration, VariableDeclarationKind,
+        ArrowFunctionExpression, BindingIdentifier, CallExpression, Decorator, Expression, ForOfStatement, Function, IdentifierReference,
+        ImportExpression, ImportMeta, MemberExpression, NewExpression, PropertyDefinition, StaticBlock, TSExportAssignment,
+        TSImportEqualsDeclaration, TSModuleReference, VariableDeclaration, VariableDeclarationKind,
     },
     ast_visit::{
         Visit,

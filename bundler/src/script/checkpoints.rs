@@ -369,13 +369,19 @@ mod tests {
         check("(function (host) { \"use strict\"; return 1 })", "(function (host) {L(); \"use strict\"; return 1 })");
         check("async (host) => { const f = x => x * 2, g = 1; }", "async (host) => {L(); const f = x => (L(),x * 2), g = 1; }");
         check("() => ({ m() { return 1 }, get g() { return 2 } })", "() => (L(),({ m() {L(); return 1 }, get g() {L(); return 2 } }))");
-        check("() => class { #p = () => 1; static { f() } constructor() { g() } }", "() => (L(),class { #p = () => (L(),1); static { f() } constructor() {L(); g() } })");
+        check(
+            "() => class { #p = () => 1; static { f() } constructor() { g() } }",
+            "() => (L(),class { #p = () => (L(),1); static { f() } constructor() {L(); g() } })",
+        );
         check("() => a.b ? c() : d => e(f)", "() => (L(),a.b ? c() : d => (L(),e(f)))");
         check("async () => await f(await g)", "async () => (L(),await f(await g))");
         check("() => `a${b}c`", "() => (L(),`a${b}c`)");
         check("() => x => y => x + y", "() => (L(),x => (L(),y => (L(),x + y)))");
         check("() => [() => 1, () => 'é𝒳', () => { }]", "() => (L(),[() => (L(),1), () => (L(),'é𝒳'), () => {L(); }])");
-        check("() => {\r\n  const s = ') {';\n  return () => s;\u{2028}}", "() => {L();\r\n  const s = ') {';\n  return () => (L(),s);\u{2028}}");
+        check(
+            "() => {\r\n  const s = ') {';\n  return () => s;\u{2028}}",
+            "() => {L();\r\n  const s = ') {';\n  return () => (L(),s);\u{2028}}",
+        );
         check("() => { throw 1 } /* => */", "() => {L(); throw 1 } /* => */");
         assert_eq!(insert("this is not a program"), None);
     }
@@ -386,7 +392,10 @@ mod tests {
         check("() => { for (let i = 0; i < 3; i++); }", "() => {L(); for (let i = 0; i < 3; i++){L();;} }");
         check("() => { for (;;) f() }", "() => {L(); for (;;) {L();f()} }");
         check("() => { do {} while (x); do f(); while (x) }", "() => {L(); do {L();} while (x); do {L();f();} while (x) }");
-        check("() => { for (const a of b) for (const c in a) g(c) }", "() => {L(); for (const a of b) {L();for (const c in a) {L();g(c)}} }");
+        check(
+            "() => { for (const a of b) for (const c in a) g(c) }",
+            "() => {L(); for (const a of b) {L();for (const c in a) {L();g(c)}} }",
+        );
         check("() => { if (a) while (b) c(); else d() }", "() => {L(); if (a) while (b) {L();c();} else d() }");
     }
 
@@ -403,7 +412,10 @@ mod tests {
     fn what_is_copied_is_bounded() {
         check("(a) => [...a, 1]", "(a) => (L(),[...S(a), 1])");
         check("(a, f) => new f(...f(...a), 1)", "(a, f) => (L(),new f(...S(f(...S(a))), 1))");
-        check("(a) => { const [b, ...c] = a; let d; [d] = a; [...d] = a }", "(a) => {L(); const [b, ...c] = S(a); let d; [d] = a; [...d] = S(a) }");
+        check(
+            "(a) => { const [b, ...c] = a; let d; [d] = a; [...d] = a }",
+            "(a) => {L(); const [b, ...c] = S(a); let d; [d] = a; [...d] = S(a) }",
+        );
     }
 
     #[test]

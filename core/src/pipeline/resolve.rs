@@ -19,6 +19,7 @@ use crate::{
     Json,
     app::Tool,
     fault::{Fault, Faulty, Stage},
+    ports::CallStore,
 };
 
 /// The most characters of an unknown name that are repeated.
@@ -68,6 +69,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run
         asked: RefCell::default(),
         ctx: OnceCell::new(),
         requests: Cell::new(0),
+        store: CallStore::default(),
     };
     Ok((run, Json::Object(call.arguments)))
 }

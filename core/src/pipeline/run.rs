@@ -20,6 +20,7 @@ use crate::{
     app::{Access, Execute, Tool},
     fault::{Fault, Stage},
     headers::Headers,
+    ports::CallStore,
 };
 
 /// The target of the pipeline's spans and events.
@@ -51,6 +52,8 @@ pub(super) struct Run<'a> {
     pub(super) ctx: OnceCell<Json>,
     /// How many HTTP requests the call's scripts have sent.
     pub(super) requests: Cell<u32>,
+    /// What the call's scripts share.
+    pub(super) store: CallStore,
 }
 
 /// Why a call ended before its last stage.

@@ -92,6 +92,7 @@ pub(super) async fn invoke(run: &Run<'_>, script: &ScriptRef, payload: &Json, ct
         export: &script.export,
         payload,
         ctx,
+        store: &run.store,
         limits: run.tool.limits.script,
         deadline_ms: run.signal.deadline_ms(),
         cancel: run.signal.cancel(),

@@ -1,4 +1,5 @@
-use alloc::{string::String, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
+use core::{any::Any, cell::RefCell};
 
 use super::{HttpRequest, HttpResponse, LocalFuture};
 use crate::{
@@ -7,6 +8,29 @@ use crate::{
     cancel::Cancel,
     value::{Rows, Value},
 };
+
+/// What the scripts of one call share: a place where the engine leaves what it wants to find again at the next of them.
+#[derive(Default)]
+pub struct CallStore(RefCell<Option<Box<dyn Any>>>);
+
+impl CallStore {
+    /// What was left there, if it is of this type.
+    pub fn take<T: Any>(&self) -> Option<Box<T>> {
+        let mut held = self.0.borrow_mut();
+        match held.take()?.downcast() {
+            Ok(found) => Some(found),
+            Err(other) => {
+                *held = Some(other);
+                None
+            }
+        }
+    }
+
+    /// Leaves something, in place of what was left before. It is dropped when the call ends.
+    pub fn put<T: Any>(&self, value: Box<T>) {
+        self.0.replace(Some(value));
+    }
+}
 
 /// One call of one exported function.
 pub struct Invocation<'a> {
@@ -21,6 +45,8 @@ pub struct Invocation<'a> {
     /// The data of the second argument, `ctx`: `{ auth?, request: { id, headers, protocol }, env }`, and what the context stage made.
     /// The engine adds the functions (`log`, `progress`, `db`, `signal`) and freezes the whole.
     pub ctx: &'a Json,
+    /// What the scripts of the call share.
+    pub store: &'a CallStore,
     /// What the script may use up.
     pub limits: ScriptLimits,
     /// When the call has to end, in milliseconds since the Unix epoch.
@@ -177,4 +203,7 @@ pub trait ScriptEngine {
     /// # Errors
     /// A [`ScriptFault`]; the next call on the same engine works whatever happened in this one.
     fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>>;
+
+    /// Makes ready what the next call takes. Called by hosts while nothing else is to be done; without it the call waits for it.
+    fn prepare(&self) {}
 }

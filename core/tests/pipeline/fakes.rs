@@ -272,7 +272,9 @@ pub fn app(tools: Vec<Tool>) -> App {
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![adapter],
-        scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"].map(|path| Script { path: path.into(), program: String::new(), changes_built_ins: false }).into(),
+        scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"]
+            .map(|path| Script { path: path.into(), program: String::new(), changes_built_ins: false })
+            .into(),
         tools,
         prompts: vec![],
         resources: vec![],

@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 
 use boa_engine::{
-    Context, JsArgs, JsObject, JsResult, JsString, JsValue, js_error, js_string,
-    object::builtins::JsFunction,
-    property::PropertyKey,
+    Context, JsArgs, JsObject, JsResult, JsString, JsValue, js_error, js_string, object::builtins::JsFunction, property::PropertyKey,
     value::IntegerOrInfinity,
 };
 
@@ -87,8 +85,7 @@ fn stringify(_: &JsFunction, _: &JsValue, arguments: &[JsValue], context: &mut C
     meter::look(context)?;
     let (replacer, only) = replacer(arguments.get_or_undefined(1), context)?;
     let gap = gap(arguments.get_or_undefined(2), context)?;
-    let mut writer =
-        Writer { out: Vec::new(), gap, replacer, only, open: Vec::new(), ancestors: HashSet::new(), written: 0 };
+    let mut writer = Writer { out: Vec::new(), gap, replacer, only, open: Vec::new(), ancestors: HashSet::new(), written: 0 };
     let value = arguments.get_or_undefined(0).clone();
     // Only a replacer sees the object around the whole.
     let holder = if writer.replacer.is_some() {

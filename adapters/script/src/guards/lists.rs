@@ -24,8 +24,25 @@ pub(super) const TABLE: Table = &[
     (
         "Array.prototype",
         &[
-            "copyWithin", "entries", "every", "find", "findIndex", "findLast", "findLastIndex", "forEach", "includes", "indexOf", "keys",
-            "lastIndexOf", "reduce", "reduceRight", "reverse", "shift", "some", "unshift", "values",
+            "copyWithin",
+            "entries",
+            "every",
+            "find",
+            "findIndex",
+            "findLast",
+            "findLastIndex",
+            "forEach",
+            "includes",
+            "indexOf",
+            "keys",
+            "lastIndexOf",
+            "reduce",
+            "reduceRight",
+            "reverse",
+            "shift",
+            "some",
+            "unshift",
+            "values",
         ],
         walks,
     ),
@@ -39,8 +56,26 @@ pub(super) const TABLE: Table = &[
     (
         "Object.getPrototypeOf(Uint8Array.prototype)",
         &[
-            "copyWithin", "every", "fill", "filter", "find", "findIndex", "findLast", "findLastIndex", "forEach", "includes", "indexOf",
-            "lastIndexOf", "map", "reduce", "reduceRight", "reverse", "slice", "some", "toReversed", "with",
+            "copyWithin",
+            "every",
+            "fill",
+            "filter",
+            "find",
+            "findIndex",
+            "findLast",
+            "findLastIndex",
+            "forEach",
+            "includes",
+            "indexOf",
+            "lastIndexOf",
+            "map",
+            "reduce",
+            "reduceRight",
+            "reverse",
+            "slice",
+            "some",
+            "toReversed",
+            "with",
         ],
         walks_typed,
     ),
@@ -62,7 +97,7 @@ fn copies(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context:
 }
 
 fn walks_typed(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    meter::list(length_of(this, context)? / (MAX_TYPED / meter::MAX_LIST), 0, "a function of a typed array", context)?;
+    meter::list_up_to(MAX_TYPED, length_of(this, context)?, 0, "a function of a typed array", context)?;
     original.call(this, arguments, context)
 }
 
@@ -133,7 +168,8 @@ fn flat(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &
         }
     }
     // A class of lists makes its own kind.
-    let is_plain = this.as_object().is_some_and(|source| source.prototype() == Some(context.intrinsics().constructors().array().prototype()));
+    let is_plain =
+        this.as_object().is_some_and(|source| source.prototype() == Some(context.intrinsics().constructors().array().prototype()));
     let flattened = JsArray::from_iter(elements, context);
     if is_plain {
         return Ok(flattened.into());

@@ -66,12 +66,17 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let proxies = Proxies { defaults, traps, construct, revocable };
     context.insert_data(proxies);
 
-    let constructor =
-        FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(proxy)).name(js_string!("Proxy")).length(2).constructor(true).build();
+    let constructor = FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(proxy))
+        .name(js_string!("Proxy"))
+        .length(2)
+        .constructor(true)
+        .build();
     // The built-in has no `prototype`: a proxy's is its target's.
     constructor.delete_property_or_throw(js_string!("prototype"), context)?;
-    let revocable =
-        FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(revocable_proxy)).name(js_string!("revocable")).length(2).build();
+    let revocable = FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(revocable_proxy))
+        .name(js_string!("revocable"))
+        .length(2)
+        .build();
     let property = PropertyDescriptor::builder().value(revocable).writable(true).enumerable(false).configurable(true);
     constructor.define_property_or_throw(js_string!("revocable"), property, context)?;
     context.register_global_property(js_string!("Proxy"), constructor, Attribute::WRITABLE | Attribute::CONFIGURABLE)?;

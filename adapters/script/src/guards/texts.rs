@@ -328,7 +328,8 @@ fn expand(template: &JsString, found: &Match<'_>, context: &mut Context) -> JsRe
     }
     let units: Vec<u16> = template.to_vec();
     let end = (found.at + found.matched.len()).min(found.text.len());
-    let digit = |place: usize| units.get(place).and_then(|unit| unit.checked_sub(u16::from(b'0'))).filter(|digit| *digit < 10).map(usize::from);
+    let digit =
+        |place: usize| units.get(place).and_then(|unit| unit.checked_sub(u16::from(b'0'))).filter(|digit| *digit < 10).map(usize::from);
     let mut pieces: Vec<JsString> = Vec::new();
     let mut total = 0_u64;
     let (mut start, mut at) = (0, 0);

@@ -191,6 +191,7 @@ impl Setup {
             export: "default",
             payload,
             ctx: &self.ctx,
+            store: &millrace_core::ports::CallStore::default(),
             limits: self.limits,
             deadline_ms,
             cancel: &self.cancel,
