@@ -28,6 +28,7 @@ pub mod headers;
 pub mod pipeline;
 pub mod ports;
 pub mod protocol;
+pub mod redaction;
 pub mod schema;
 pub mod secret;
 pub mod url;

@@ -22,7 +22,9 @@ pub use env::Env;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
 pub use random::Random;
-pub use script_engine::{Invocation, LogLevel, LogReader, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown, ToolErrorReply};
+pub use script_engine::{
+    Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown, ToolErrorReply,
+};
 pub use wait_until::WaitUntil;
 
 /// A future that stays on its isolate.

@@ -375,7 +375,7 @@ impl Call<'_, '_> {
 fn answer<'a>(request: Request, invocation: &'a Invocation<'a>) -> LocalFuture<'a, Answer> {
     Box::pin(async move {
         let content = match request.kind {
-            RequestKind::Fetch(fetch) => Content::Response(invocation.host.fetch(fetch).await),
+            RequestKind::Fetch(request, redirect) => Content::Response(invocation.host.fetch(request, redirect).await),
             RequestKind::Query { adapter, text, params } => Content::Rows(invocation.host.query(&adapter, &text, params).await),
         };
         Answer { promise: request.promise, content }

@@ -68,6 +68,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run
         asked: RefCell::default(),
         ctx: OnceCell::new(),
         requests: Cell::new(0),
+        secrets: OnceCell::new(),
     };
     Ok((run, Json::Object(call.arguments)))
 }
