@@ -19,7 +19,7 @@ use futures_util::{
 };
 use millrace_core::{
     Error,
-    ports::{HttpResponse, Invocation, LocalFuture, Returned, ScriptFault},
+    ports::{Fetched, Invocation, LocalFuture, Returned, ScriptFault},
     value::Rows,
 };
 
@@ -110,7 +110,7 @@ struct Answer {
 }
 
 enum Content {
-    Response(Result<HttpResponse, Error>),
+    Response(Result<Fetched, Error>),
     Rows(Result<Rows, Error>),
 }
 

@@ -233,8 +233,8 @@ fn written_out(app: &App, env: &dyn Env) -> Vec<String> {
         }
     };
     for adapter in &app.adapters {
-        // A file's path is no secret.
-        add(&adapter.connection_string, &|text| text.contains("://"));
+        // A file's path is no secret, and neither is a host.
+        add(&adapter.connection_string, &|text| text.contains("://") && text.contains(['@', '?']));
         for (name, option) in &adapter.options {
             add(option, &|_| SECRET_OPTIONS.iter().any(|word| name.contains(word)));
         }
