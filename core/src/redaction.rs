@@ -37,6 +37,8 @@ const SHORTEST_PIECE: usize = 16;
 const ANCHOR: usize = 4;
 /// How often codes are undone: a URL within a URL has them twice.
 const MOST_DECODED: usize = 2;
+/// A hash has twelve bits.
+const FILTER_WORDS: usize = 64;
 
 /// Who reads a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +55,8 @@ pub struct Secrets {
     needles: Vec<Needle>,
     /// The first bytes of pieces, with the needle and the place in it, sorted.
     anchors: Vec<([u8; ANCHOR], u32, u32)>,
+    /// A bit for each hash of an anchor: most places of a text are passed by one look.
+    filter: Vec<u64>,
     longest: usize,
 }
 
@@ -74,11 +78,20 @@ enum Manner {
 }
 
 impl Secrets {
-    /// Takes secrets as they are: values of variables, of header fields.
+    /// Takes secrets as they are. They are found in other alphabets (base64, hexadecimal digits), too.
     pub fn of<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::with(values, true)
+    }
+
+    /// The same without other alphabets: for what comes with each call, and is mostly long.
+    pub fn plain<'a>(values: impl IntoIterator<Item = &'a str>) -> Self {
+        Self::with(values, false)
+    }
+
+    fn with<'a>(values: impl IntoIterator<Item = &'a str>, alphabets: bool) -> Self {
         let mut texts = Vec::new();
         for value in values {
-            spell(value, &mut texts);
+            spell(value, alphabets, &mut texts);
         }
         let normalised = texts.iter().map(|(text, manner)| (text.bytes().map(normal).collect(), *manner));
         let mut needles: Vec<(Vec<u8>, Manner)> = normalised.collect();
@@ -89,6 +102,11 @@ impl Secrets {
             let number = u32::try_from(secrets.needles.len()).unwrap_or(u32::MAX);
             for (at, piece) in (0_u32..).step_by(ANCHOR).zip(bytes.as_chunks::<ANCHOR>().0) {
                 secrets.anchors.push((*piece, number, at));
+                let (word, bit) = place(*piece);
+                secrets.filter.resize(FILTER_WORDS, 0);
+                if let Some(word) = secrets.filter.get_mut(word) {
+                    *word |= bit;
+                }
             }
             secrets.needles.push(Needle { bytes, manner });
         }
@@ -121,6 +139,10 @@ impl Secrets {
         let text = view.bytes.as_slice();
         for at in 0..text.len().saturating_sub(ANCHOR - 1) {
             let Some(window) = text.get(at..).and_then(|rest| rest.first_chunk::<ANCHOR>()) else { return };
+            let (word, bit) = place(*window);
+            if self.filter.get(word).is_none_or(|word| word & bit == 0) {
+                continue;
+            }
             let first = self.anchors.partition_point(|(piece, ..)| piece < window);
             for (_, number, offset) in self.anchors.iter().skip(first).take_while(|(piece, ..)| piece == window) {
                 let Some(needle) = self.needles.get(*number as usize) else { continue };
@@ -130,6 +152,12 @@ impl Secrets {
             }
         }
     }
+}
+
+/// Where the bit of an anchor is.
+fn place(anchor: [u8; ANCHOR]) -> (usize, u64) {
+    let hash = u32::from_le_bytes(anchor).wrapping_mul(0x9e37_79b1) >> 20;
+    (hash as usize / 64, 1 << (hash % 64))
 }
 
 impl Needle {
@@ -288,7 +316,7 @@ fn unescaped(rest: &[u8]) -> (Result<char, u8>, usize) {
 }
 
 /// What is looked for because of one value: it, its pieces, and what both are in other alphabets.
-fn spell(value: &str, texts: &mut Vec<(String, Manner)>) {
+fn spell(value: &str, alphabets: bool, texts: &mut Vec<(String, Manner)>) {
     let value = value.trim();
     let mut pieces = Vec::new();
     cut(value, &mut pieces);
@@ -302,8 +330,10 @@ fn spell(value: &str, texts: &mut Vec<(String, Manner)>) {
             texts.push((piece.into_owned(), Manner::Word));
             continue;
         }
-        in_base64(&piece, manner, texts);
-        texts.push((piece.bytes().map(|byte| format!("{byte:02x}")).collect(), manner));
+        if alphabets {
+            in_base64(&piece, manner, texts);
+            texts.push((piece.bytes().map(|byte| format!("{byte:02x}")).collect(), manner));
+        }
         texts.push((piece.into_owned(), manner));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the sent key (`X-API-Key`, else
 //! `Authorization: Bearer`) and of every expected key in constant time. A script plugin gets `{headers, policy, tool}` and returns the
-//! principal, or nothing; what it throws refuses the caller, and so does what is no principal ([`identity::principal`]). A refused caller learns that it is refused and nothing else: the reason
-//! is for the log.
+//! principal, or nothing; what it throws refuses the caller, and so does what is no principal ([`identity::principal`]). A refused caller
+//! learns that it is refused and nothing else: the reason is for the log.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 

@@ -125,8 +125,8 @@ impl CallSecrets {
         }
         Self {
             app: app.secrets(),
-            headers: Secrets::of(headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value)),
-            policy: Secrets::of(policy.iter().map(String::as_str)),
+            headers: Secrets::plain(headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value)),
+            policy: Secrets::plain(policy.iter().map(String::as_str)),
         }
     }
 
