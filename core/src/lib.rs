@@ -13,7 +13,8 @@
 //! - [`fault`]: the one error of the pipeline, and its renderings.
 //! - [`endpoint`]: an app and ports, ready to answer requests.
 //!
-//! Beside them are small readers that drivers and hosts share: [`headers`], [`url`].
+//! Beside them are small readers that drivers and hosts share: [`headers`], [`url`]. What is said about a call passes [`redaction`], and
+//! what is logged [`one_line`].
 #![no_std]
 
 extern crate alloc;
@@ -25,9 +26,11 @@ pub mod error;
 pub mod expression;
 pub mod fault;
 pub mod headers;
+pub mod one_line;
 pub mod pipeline;
 pub mod ports;
 pub mod protocol;
+pub mod redaction;
 pub mod schema;
 pub mod secret;
 pub mod url;

@@ -32,6 +32,7 @@ mod env;
 mod execute;
 mod gateway;
 mod guard;
+mod identity;
 mod map_input;
 mod map_output;
 mod present;
@@ -40,6 +41,7 @@ mod rounds;
 mod run;
 mod scope;
 mod script;
+mod secrets;
 mod serialize;
 mod signal;
 mod validate;
@@ -50,6 +52,7 @@ use connections::Connections;
 use present::Schemas;
 use resolve::Names;
 use run::{End, TARGET};
+use secrets::{AppSecrets, CallSecrets};
 use validate::Patterns;
 
 /// An app and ports, with what is kept between calls: the index of the tools, open connections, compiled patterns.
@@ -60,6 +63,7 @@ pub struct Pipeline {
     connections: Connections,
     patterns: Patterns,
     schemas: Schemas,
+    secrets: Rc<AppSecrets>,
 }
 
 /// One `tools/call`.
@@ -157,7 +161,8 @@ impl Pipeline {
         let names = Names::of(&app.tools);
         let connections = Connections::of(app.adapters.len());
         let schemas = Schemas::of(app.tools.len());
-        Self { app, ports, names, connections, patterns: Patterns::default(), schemas }
+        let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&ports.env)));
+        Self { app, ports, names, connections, patterns: Patterns::default(), schemas, secrets }
     }
 
     /// The app.
@@ -199,9 +204,10 @@ impl Pipeline {
     }
 
     async fn stages(&self, call: Call<'_>, failed: fn(&Tool, End) -> Faulty<ToolResult>) -> Faulty<ToolResult> {
+        let headers = call.headers;
         let call = match gateway::forward(self, call) {
             Ok(call) => call,
-            Err((gateway, end)) => return failed(gateway, end),
+            Err((gateway, end)) => return failed(gateway, CallSecrets::of(&self.secrets, headers, None).strike_end(end)),
         };
         let listener = call.listener;
         let (mut run, arguments) = resolve::resolve(self, call)?;
@@ -219,11 +225,16 @@ impl Pipeline {
             let outcome = present::present(&run, outcome).await?;
             run.at(Stage::Serialize, serialize::success(&run, outcome)).await
         };
-        match end.await {
-            Ok(result) => Ok(result),
-            Err(End::Asks) => rounds::required(&run).or_else(|fault| failed(run.tool, fault.into())),
-            Err(end) => failed(run.tool, end),
-        }
+        let end = match end.await {
+            Ok(result) => return Ok(result),
+            Err(End::Asks) => match rounds::required(&run) {
+                Ok(asks) => return Ok(asks),
+                Err(fault) => fault.into(),
+            },
+            Err(end) => end,
+        };
+        // Whatever says why a call failed passes here, on its way to the caller and to the log.
+        failed(run.tool, run.secrets().strike_end(end))
     }
 
     /// Checks that an adapter's database answers; for `/readyz` and `millrace check --connect`.
@@ -232,6 +243,6 @@ impl Pipeline {
     /// [`Configuration`](crate::ErrorKind::Configuration) for an adapter that the app does not have or whose variables are not set;
     /// else whatever the connector reports.
     pub async fn ping(&self, adapter: usize) -> crate::Result<()> {
-        self.connections.ping(self, adapter).await
+        self.connections.ping(self, adapter).await.map_err(|error| self.secrets.strike_error(error))
     }
 }

@@ -23,7 +23,8 @@ pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
 pub use random::Random;
 pub use script_engine::{
-    CallStore, Invocation, LogLevel, LogReader, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown, ToolErrorReply,
+    CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,
+    ToolErrorReply,
 };
 pub use wait_until::WaitUntil;
 

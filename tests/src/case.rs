@@ -25,6 +25,8 @@ pub struct Group {
     pub app: PathBuf,
     /// Environment variables.
     pub env: Vec<(String, String)>,
+    /// What no log may hold, beside the variables: the lines of `private`.
+    pub private: Vec<String>,
     /// SQL of the database `shop.db`, to be made beside the app.
     pub database: Option<String>,
     /// A database on a PostgreSQL server, to be made with the group's installation.
@@ -87,6 +89,35 @@ impl Group {
             wanted.make();
         }
         folder
+    }
+}
+
+/// How a line begins that a case tries to forge.
+const FORGED: &str = "2026-11-22T00:00:00Z ERROR forged";
+
+impl Group {
+    /// What must not be read anywhere: the values of variables, those that scripts may show apart, and the group's own list.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        let variables = self.env.iter().filter(|(name, value)| !name.starts_with("SHOWN") && value.len() > 8);
+        variables.map(|(_, value)| value.as_str()).chain(self.private.iter().map(String::as_str))
+    }
+
+    /// Looks for secrets in a log, and for lines that a caller wrote; gives how many lines there are.
+    ///
+    /// # Panics
+    /// Where there is one.
+    #[must_use]
+    pub fn check_log(&self, host: &str, log: &str) -> usize {
+        for secret in self.secrets() {
+            let line = log.lines().find(|line| line.contains(secret));
+            assert!(line.is_none(), "{host}: the log of `{}` carries `{secret}`: {}", self.name, line.unwrap_or_default());
+        }
+        // A terminal ends a line at more than a line feed.
+        for line in log.split(['\n', '\r', '\u{b}', '\u{c}', '\u{85}', '\u{2028}', '\u{2029}']) {
+            assert!(!line.trim_start().starts_with(FORGED), "{host}: a caller wrote a line of the log of `{}`: {line}", self.name);
+            assert!(!line.contains(['\u{202e}', '\u{2066}']), "{host}: the log of `{}` turns its text around: {line}", self.name);
+        }
+        log.lines().count()
     }
 }
 
@@ -181,7 +212,8 @@ fn group(folder: &Path) -> Group {
     let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(Wanted::new);
     env.extend(postgres.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
-    Group { name: name(folder), app, env, postgres, database: text("database.sql"), wrangler: text("wrangler.toml"), cases }
+    let private = text("private").unwrap_or_default().lines().map(str::to_owned).collect();
+    Group { name: name(folder), app, env, private, postgres, database: text("database.sql"), wrangler: text("wrangler.toml"), cases }
 }
 
 fn case(file: &Path) -> Case {

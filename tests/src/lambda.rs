@@ -232,8 +232,17 @@ pub fn command(package: &Path, api: &str, scratch: &Path) -> Command {
 /// Where the app does not build or the function fails.
 #[must_use]
 pub fn run(group: &Group, front: Front) -> Vec<Vec<String>> {
+    run_logging(group, front, &group.env, Stdio::null())
+}
+
+/// The same with other variables and its standard error going somewhere.
+///
+/// # Panics
+/// As [`run`].
+#[must_use]
+pub fn run_logging(group: &Group, front: Front, env: &[(String, String)], log: Stdio) -> Vec<Vec<String>> {
     let folder = group.install();
-    let function = Function::start(&build_with(folder.path(), &group.env), &group.env);
+    let function = Function::start_logging(&build_with(folder.path(), &group.env), env, log);
     let run = |case: &Case| case.requests.iter().filter(|_| case.runs_on("lambda")).map(|request| function.send(front, request)).collect();
     group.cases.iter().map(run).collect()
 }

@@ -74,6 +74,19 @@ fn size(file: &Path) -> u64 {
 }
 
 #[test]
+fn no_log_line_of_lambda_carries_a_secret() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut lines = 0;
+    for group in groups() {
+        let log = folder.path().join(&group.name);
+        let env: Vec<_> = group.env.iter().cloned().chain([("MILLRACE_LOG".to_owned(), "debug".to_owned())]).collect();
+        let _ = lambda::run_logging(&group, Front::Url, &env, fs::File::create(&log).unwrap().into());
+        lines += group.check_log("lambda", &fs::read_to_string(&log).unwrap());
+    }
+    assert!(lines > 100, "only {lines} lines were logged: the test has nothing to read");
+}
+
+#[test]
 fn lambda_answers_the_same() {
     let mut differences = Vec::new();
     for group in groups() {

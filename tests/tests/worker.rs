@@ -32,6 +32,23 @@ fn differences(check: impl Fn(Group) -> Vec<String> + Sync) -> Vec<String> {
 }
 
 #[test]
+fn no_log_line_of_the_worker_carries_a_secret() {
+    let mut lines = 0;
+    for group in groups().into_iter().filter(|group| ["auth", "scripts", "secrets"].contains(&group.name.as_str())) {
+        let (worker, _folder) = worker::served(&group, &[("MILLRACE_LOG".to_owned(), "debug".to_owned())]);
+        for request in group.cases.iter().filter(|case| case.runs_on("worker")).flat_map(|case| &case.requests) {
+            let _ = worker.send(request);
+        }
+        if group.name == "secrets" {
+            // Its last line, which a script wrote.
+            worker.logged("half of it");
+        }
+        lines += group.check_log("worker", &worker.log());
+    }
+    assert!(lines > 30, "only {lines} lines were logged: the test has nothing to read");
+}
+
+#[test]
 fn the_worker_answers_the_same() {
     let differences = differences(|group| {
         let answers = worker::run(&group);

@@ -1,12 +1,24 @@
 //! Log lines on standard error.
 
-use std::io::{self, IsTerminal as _};
+use std::{
+    fmt::{self as text, Write as _},
+    io::{self, IsTerminal as _},
+};
 
-use tracing::{Metadata, Subscriber, level_filters::LevelFilter};
+use millrace_core::one_line::OneLine;
+use tracing::{
+    Metadata, Subscriber,
+    field::{Field, Visit},
+    level_filters::LevelFilter,
+};
 use tracing_subscriber::{
     Layer, Registry,
+    field::RecordFields,
     filter::{FilterExt as _, Targets, filter_fn},
-    fmt,
+    fmt::{
+        self,
+        format::{FormatFields, Writer},
+    },
     layer::SubscriberExt as _,
     registry::LookupSpan,
     util::{SubscriberInitExt as _, TryInitError},
@@ -49,7 +61,53 @@ where
     // Spans cost something at every stage of every call; a line shows them only where somebody looks closely.
     let debugging = targets.iter().map(|(_, level)| level).chain(targets.default_level()).max() >= Some(LevelFilter::DEBUG);
     let wanted = targets.and(filter_fn(move |metadata: &Metadata<'_>| metadata.is_event() || debugging));
-    fmt::layer().with_writer(io::stderr).with_ansi(colours()).with_filter(wanted)
+    fmt::layer().fmt_fields(Fields).with_writer(io::stderr).with_ansi(colours()).with_filter(wanted)
+}
+
+/// Writes fields as `tracing-subscriber` does, each on the line of its event whatever is in it.
+struct Fields;
+
+impl<'w> FormatFields<'w> for Fields {
+    fn format_fields<R: RecordFields>(&self, writer: Writer<'w>, fields: R) -> text::Result {
+        let mut line = Line { writer, is_empty: true, outcome: Ok(()) };
+        fields.record(&mut line);
+        line.outcome
+    }
+}
+
+struct Line<'w> {
+    writer: Writer<'w>,
+    is_empty: bool,
+    outcome: text::Result,
+}
+
+impl Line<'_> {
+    fn write(&mut self, field: &Field, value: text::Arguments<'_>) -> text::Result {
+        if !std::mem::take(&mut self.is_empty) {
+            self.writer.write_char(' ')?;
+        }
+        match field.name() {
+            "message" => {}
+            name if self.writer.has_ansi_escapes() => write!(self.writer, "\u{1b}[3m{name}\u{1b}[0m\u{1b}[2m=\u{1b}[0m")?,
+            name => write!(self.writer, "{name}=")?,
+        }
+        OneLine(&mut self.writer).write_fmt(value)
+    }
+}
+
+impl Visit for Line<'_> {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        if field.name() == "message" {
+            return self.record_debug(field, &format_args!("{value}"));
+        }
+        self.record_debug(field, &value);
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn text::Debug) {
+        if self.outcome.is_ok() {
+            self.outcome = self.write(field, format_args!("{value:?}"));
+        }
+    }
 }
 
 /// A panic's message may hold a caller's values: only its place is logged, and the message where somebody debugs.
@@ -63,7 +121,52 @@ fn log_panic(info: &std::panic::PanicHookInfo<'_>) {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
     use super::*;
+
+    /// Everything that is written, as a writer of log lines.
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl io::Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn an_event_is_one_line_whatever_it_says() {
+        const HOSTILE: &str = "x\n2026-01-01T00:00:00Z ERROR forged: y\r\u{2028}\u{2029}\u{85}\u{b}\u{c}\u{1b}[2J\u{202e}\u{9b}";
+        for (ansi, escapes) in [(false, 0), (true, 1)] {
+            let written = Written::default();
+            let writer = written.clone();
+            let layer = fmt::layer().fmt_fields(Fields).with_writer(move || writer.clone()).with_ansi(ansi);
+            tracing::subscriber::with_default(tracing_subscriber::registry().with(layer), || {
+                let span = tracing::info_span!("call", tool = %HOSTILE, quoted = HOSTILE, later = tracing::field::Empty);
+                span.record("later", tracing::field::display(HOSTILE));
+                let _entered = span.enter();
+                tracing::info!(text = HOSTILE, error = %HOSTILE, "{HOSTILE}");
+                tracing::info!(message = HOSTILE);
+                tracing::warn!(number = 1, truth = true, absent = None::<&str>, text = "a \"b\"", "plain");
+            });
+            let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+            let lines: Vec<&str> = text.split_terminator('\n').collect();
+            assert_eq!(lines.len(), 3, "{text}");
+            for line in &lines {
+                assert!(!line.contains(['\r', '\u{b}', '\u{c}', '\u{85}', '\u{9b}', '\u{2028}', '\u{2029}', '\u{202e}']), "{line}");
+                assert_eq!(line.contains('\u{1b}'), escapes > 0, "{line}");
+                assert!(!line.contains("\u{1b}[2J") && line.contains("\\n2026-01-01T00:00:00Z ERROR forged"), "{line}");
+            }
+            if !ansi {
+                assert!(lines[2].ends_with(r#"plain number=1 truth=true text="a \"b\"""#), "{}", lines[2]);
+            }
+        }
+    }
 
     #[test]
     fn a_filter_is_a_level_or_levels_by_target() {

@@ -19,7 +19,7 @@ use futures_util::{
 };
 use millrace_core::{
     Error,
-    ports::{HttpResponse, Invocation, LocalFuture, Returned, ScriptFault},
+    ports::{Fetched, Invocation, LocalFuture, Returned, ScriptFault},
     value::Rows,
 };
 
@@ -103,7 +103,7 @@ struct Answer {
 }
 
 enum Content {
-    Response(Result<HttpResponse, Error>),
+    Response(Result<Fetched, Error>),
     Rows(Result<Rows, Error>),
 }
 
@@ -373,7 +373,7 @@ impl Call<'_, '_> {
 fn answer<'a>(request: Request, invocation: &'a Invocation<'a>) -> LocalFuture<'a, Answer> {
     Box::pin(async move {
         let content = match request.kind {
-            RequestKind::Fetch(fetch) => Content::Response(invocation.host.fetch(fetch).await),
+            RequestKind::Fetch(request, redirect) => Content::Response(invocation.host.fetch(request, redirect).await),
             RequestKind::Query { adapter, text, params } => Content::Rows(invocation.host.query(&adapter, &text, params).await),
         };
         Answer { promise: request.promise, content }

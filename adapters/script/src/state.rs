@@ -21,7 +21,7 @@ use boa_engine::{
 use millrace_core::{
     app::ScriptLimits,
     cancel::Cancel,
-    ports::{HttpRequest, ScriptFault, ScriptHost},
+    ports::{HttpRequest, Redirect, ScriptFault, ScriptHost},
     value::Value,
 };
 use scoped_tls_hkt::scoped_thread_local;
@@ -54,7 +54,7 @@ pub(crate) struct Request {
 
 /// What was asked.
 pub(crate) enum RequestKind {
-    Fetch(HttpRequest),
+    Fetch(HttpRequest, Redirect),
     Query { adapter: String, text: String, params: Vec<Value> },
 }
 

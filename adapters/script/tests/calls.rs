@@ -367,6 +367,51 @@ fn fetch_goes_through_the_host() {
 }
 
 #[test]
+fn a_redirect_is_as_the_script_asked_and_told_truly() {
+    let function = "async () => {
+        const say = async (url, init) => { const r = await fetch(url, init); return [r.headers.get('x-redirect'), r.url, r.redirected, r.clone().redirected] };
+        const refused = [];
+        for (const redirect of ['zz', '', null, 'Manual']) try { new Request('http://x/', { redirect }) } catch (e) { refused.push(e.name + ': ' + e.message) }
+        let later; try { await fetch('http://x/', { redirect: 'zz' }) } catch (e) { later = e.name }
+        const manual = new Request('http://x/a', { redirect: 'manual' });
+        return [await say('http://x/a#f'), await say('http://x/moved'), await say('http://x/a', { redirect: 'error' }), await say(manual), await say(manual.clone()),
+            await say(manual, { redirect: 'follow' }), manual.redirect, refused, later, new Response().redirected, new Response().url];
+    }";
+    let refused = "TypeError: `redirect` must be `follow`, `error` or `manual`";
+    let expected = json!([
+        ["Follow", "http://x/a#f", false, false],
+        ["Follow", "http://x/here", true, true],
+        ["Error", "http://x/a", false, false],
+        ["Manual", "http://x/a", false, false],
+        ["Manual", "http://x/a", false, false],
+        ["Follow", "http://x/a", false, false],
+        "manual",
+        [refused, refused, refused, refused],
+        "TypeError",
+        false,
+        ""
+    ]);
+    let setup = Setup::new(&[&program(function)]);
+    assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(expected)));
+    assert_eq!(setup.host.requests.borrow().len(), 6);
+}
+
+#[test]
+fn no_message_repeats_a_url() {
+    let function = "async () => {
+        const said = [];
+        const keep = async work => { try { await work() } catch (e) { said.push(e.name + ': ' + e.message) } };
+        await keep(() => fetch('https://a b.example/?key=k'));
+        await keep(() => new URL('/x?key=k'));
+        await keep(() => { new URL('https://a.example').href = 'nothing?key=k' });
+        await keep(() => new Request('//k'));
+        return said;
+    }";
+    let message = "TypeError: the text is not a valid URL";
+    assert_eq!(value(function), json!([message, message, message, message]));
+}
+
+#[test]
 fn the_globals_work() {
     let cases = [
         (

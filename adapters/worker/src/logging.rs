@@ -7,7 +7,10 @@ use std::{
 };
 
 use js_sys::Function;
-use millrace_core::ports::Env as _;
+use millrace_core::{
+    one_line::{OneLine, one_line},
+    ports::Env as _,
+};
 use millrace_telemetry::handles;
 use tracing::{
     Event, Level, Metadata, Subscriber,
@@ -60,7 +63,7 @@ fn log_panic(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
     console_error(&format!("a panic: this is a bug of Millrace; the instance is made anew place={place}"));
     if MOST.get() >= Level::DEBUG {
-        console_debug(info.payload_as_str().unwrap_or_default());
+        console_debug(&one_line(info.payload_as_str().unwrap_or_default()));
     }
     if let Some(died) = DIED.take() {
         drop(died.call0(&JsValue::UNDEFINED));
@@ -131,8 +134,8 @@ impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         // Writing to a string does not fail.
         let _ = match field.name() {
-            "message" => write!(self.message, "{value:?}"),
-            name => write!(self.fields, " {name}={value:?}"),
+            "message" => write!(OneLine(&mut self.message), "{value:?}"),
+            name => write!(OneLine(&mut self.fields), " {name}={value:?}"),
         };
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the sent key (`X-API-Key`, else
 //! `Authorization: Bearer`) and of every expected key in constant time. A script plugin gets `{headers, policy, tool}` and returns the
-//! principal, or nothing; what it throws refuses the caller. A refused caller learns that it is refused and nothing else: the reason
-//! is for the log.
+//! principal, or nothing; what it throws refuses the caller, and so does what is no principal ([`identity::principal`]). A refused caller
+//! learns that it is refused and nothing else: the reason is for the log.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
@@ -14,6 +14,7 @@ use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 use super::{
     Pipeline,
     env::{self, Unset},
+    identity,
     map_input::word,
     run::Run,
     script, signal,
@@ -28,9 +29,6 @@ use crate::{
 
 /// The length of a SHA-256 digest.
 const DIGEST_BYTES: usize = 32;
-
-/// Texts below this many bytes are not looked for in what a plugin says: a policy's `eu` is no secret, and stands in other words.
-const SHORTEST_SECRET: usize = 6;
 
 /// The principal, `{subject, scopes, roles, claims, plugin}`; `None` where nobody is named.
 ///
@@ -119,18 +117,20 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &[(String, PolicyValu
     let payload = json!({ "headers": headers(run), "policy": policy, "tool": run.tool.name });
     // Not the `ctx` that later scripts get: that one has the principal.
     let ctx = super::context::context(run);
-    // What the plugin says goes to the log, and a plugin may say what it compared.
-    let refused = |detail: String| refused(hidden(detail, &payload));
     match script::invoke(run, plugin, &payload, &ctx).await {
         Ok(Returned::Undefined) => Ok(None),
         Ok(Returned::Value(Json::Object(principal)) | Returned::Reply(Reply::Success(Json::Object(principal)))) => {
-            Ok(Some(normalised(principal, script::path(run, plugin))))
+            let path = script::path(run, plugin);
+            identity::principal(principal, path)
+                .map(Some)
+                .map_err(|problem| defect(path, &format!("it returned a principal whose {problem}")))
         }
         Ok(Returned::Value(other) | Returned::Reply(Reply::Success(other))) => {
-            Err(refused(format!("the plugin returned {} where it has to return an object, or nothing", word(Some(&other)))))
+            let problem = format!("it returned {}; it must return an object, or nothing", word(Some(&other)));
+            Err(defect(script::path(run, plugin), &problem))
         }
         Ok(Returned::Reply(Reply::Content(_) | Reply::InputRequired)) => {
-            Err(refused("the plugin built a result where it has to return an object, or nothing".into()))
+            Err(defect(script::path(run, plugin), "it built a result; it must return an object, or nothing"))
         }
         Ok(Returned::Reply(Reply::Error(message))) => Err(refused(message)),
         Ok(Returned::Reply(Reply::Required(field))) => Err(refused(format!("the plugin requires `{field}`"))),
@@ -138,23 +138,21 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &[(String, PolicyValu
         Err(ScriptFault::Cancelled) => Err(signal::cancelled(Stage::Authenticate).into()),
         Err(ScriptFault::TimedOut) => Err(run.signal.timed_out().fault(Stage::Authenticate).into()),
         Err(ScriptFault::Thrown(thrown)) => {
-            let stack = hidden(thrown.stack.unwrap_or_default(), &payload);
-            tracing::debug!(target: super::TARGET, script = script::path(run, plugin), stack, "the plugin threw");
+            if tracing::enabled!(target: super::TARGET, tracing::Level::DEBUG) {
+                let stack = run.secrets().for_log(thrown.stack.as_deref().unwrap_or_default());
+                tracing::debug!(target: super::TARGET, script = script::path(run, plugin), stack = &*stack, "the plugin threw");
+            }
             Err(refused(thrown.message))
         }
         Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => Err(refused(cause)),
-        Err(ScriptFault::NeverSettles) => Err(refused("the plugin waits for a promise that nothing can settle".into())),
+        Err(ScriptFault::NeverSettles) => Err(refused("the plugin waits for a promise that nothing can settle")),
     }
 }
 
-/// A text without what the plugin was given to compare: the strings of its policy, and the caller's credentials.
-fn hidden(mut text: String, payload: &Json) -> String {
-    let credentials = ["authorization", "cookie", "proxy-authorization", "x-api-key"].map(|name| &payload["headers"][name]);
-    let policy = payload["policy"].as_object().into_iter().flat_map(Map::values);
-    for secret in policy.chain(credentials).filter_map(Json::as_str).filter(|secret| secret.len() >= SHORTEST_SECRET) {
-        text = text.replace(secret, "[secret]");
-    }
-    text
+/// Refuses the caller because of the plugin. That is for the operator to mend, hence a warning.
+fn defect(plugin: &str, problem: &str) -> Box<Fault> {
+    tracing::warn!(target: super::TARGET, plugin, problem, "the authentication plugin is wrong, and its callers are refused");
+    refused(format!("the plugin `{plugin}` is wrong: {problem}"))
 }
 
 fn policy_json(run: &Run<'_>, policy: &[(String, PolicyValue)]) -> Faulty<Json> {
@@ -184,58 +182,9 @@ fn headers(run: &Run<'_>) -> Json {
     Json::Object(fields)
 }
 
-/// A principal with exactly the members that statements and scripts may rely on. A scope list may be one string with spaces; members
-/// of other names are claims.
-fn normalised(mut principal: Map<String, Json>, plugin: &str) -> Json {
-    let subject = match principal.remove("subject") {
-        Some(Json::Number(number)) => format!("{number}").into(),
-        Some(text @ Json::String(_)) => text,
-        _ => Json::Null,
-    };
-    let (scopes, roles) = (names(principal.remove("scopes")), names(principal.remove("roles")));
-    let mut claims = match principal.remove("claims") {
-        Some(Json::Object(claims)) => claims,
-        _ => Map::new(),
-    };
-    principal.remove("plugin");
-    // Removal moves members around; sorted, the order is the same whatever the plugin wrote.
-    principal.sort_keys();
-    for (name, value) in principal {
-        claims.entry(name).or_insert(value);
-    }
-    json!({ "subject": subject, "scopes": scopes, "roles": roles, "claims": claims, "plugin": plugin })
-}
-
-fn names(value: Option<Json>) -> Vec<Json> {
-    match value {
-        Some(Json::String(text)) => text.split_ascii_whitespace().map(Json::from).collect(),
-        Some(Json::Array(elements)) => elements.into_iter().filter(Json::is_string).collect(),
-        _ => Vec::new(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn principals_are_normalised() {
-        let table = [
-            (json!({}), json!({"subject": null, "scopes": [], "roles": [], "claims": {}, "plugin": "p"})),
-            (
-                json!({"subject": 7, "scopes": "a  b", "roles": ["x", 1], "claims": {"t": 1}, "plugin": "forged", "z": 1, "t": 2}),
-                json!({"subject": "7", "scopes": ["a", "b"], "roles": ["x"], "claims": {"t": 1, "z": 1}, "plugin": "p"}),
-            ),
-            (
-                json!({"subject": {"no": 1}, "scopes": 5, "claims": "no"}),
-                json!({"subject": null, "scopes": [], "roles": [], "claims": {}, "plugin": "p"}),
-            ),
-        ];
-        for (principal, expected) in table {
-            let Json::Object(members) = principal else { panic!("an object") };
-            assert_eq!(normalised(members, "p"), expected);
-        }
-    }
 
     #[test]
     fn digests() {

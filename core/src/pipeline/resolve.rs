@@ -70,6 +70,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run
         ctx: OnceCell::new(),
         requests: Cell::new(0),
         store: CallStore::default(),
+        secrets: OnceCell::new(),
     };
     Ok((run, Json::Object(call.arguments)))
 }

@@ -11,8 +11,10 @@ use tracing::{Instrument as _, Span};
 
 use super::{
     Listener, Pipeline, context,
+    identity::Identity,
     rounds::{Dialogue, Rounds},
     scope::Scope,
+    secrets::CallSecrets,
     signal::{Interruption, Signal},
 };
 use crate::{
@@ -54,6 +56,8 @@ pub(super) struct Run<'a> {
     pub(super) requests: Cell<u32>,
     /// What the call's scripts share.
     pub(super) store: CallStore,
+    /// Made when something is said: most calls that go well say nothing.
+    pub(super) secrets: OnceCell<CallSecrets>,
 }
 
 /// Why a call ended before its last stage.
@@ -105,6 +109,16 @@ impl<'a> Run<'a> {
     /// `ctx` of this call.
     pub(super) fn ctx(&self) -> &Json {
         self.ctx.get_or_init(|| context::context(self))
+    }
+
+    /// What tells this caller from others.
+    pub(super) fn identity(&self) -> Identity {
+        Identity::of(self.auth.as_ref())
+    }
+
+    /// What must not be in any text that leaves, a result apart.
+    pub(super) fn secrets(&self) -> &CallSecrets {
+        self.secrets.get_or_init(|| CallSecrets::of(&self.pipeline.secrets, self.headers, Some(self.tool)))
     }
 
     /// Where placeholders and expressions find their values.

@@ -120,7 +120,7 @@ fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault)
         ScriptFault::Broken(cause) => Fault::new(stage, "SCRIPT_BROKEN", "The tool's script cannot be run.")
             .suggesting(NO_RETRY)
             .logging(format!("{}#{}: {cause}", path(run, script), script.export)),
-        ScriptFault::Thrown(thrown) => Fault::new(stage, "SCRIPT_ERROR", cut(thrown.message)),
+        ScriptFault::Thrown(thrown) => Fault::new(stage, "SCRIPT_ERROR", cut(run, &thrown.message)),
     }
 }
 
@@ -128,10 +128,12 @@ fn thrown_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: Thrown) -
     match thrown.reply {
         Some(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_) | Reply::InputRequired)) => reply_end(run, stage, reply),
         _ => {
-            let stack = thrown.stack.as_deref().unwrap_or_default();
-            tracing::debug!(target: TARGET, script = path(run, script), export = script.export, stack, "script threw");
+            if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
+                let stack = run.secrets().for_log(thrown.stack.as_deref().unwrap_or_default());
+                tracing::debug!(target: TARGET, script = path(run, script), export = script.export, stack = &*stack, "script threw");
+            }
             let message =
-                if thrown.message.is_empty() { "The script threw an error without a message.".into() } else { cut(thrown.message) };
+                if thrown.message.is_empty() { "The script threw an error without a message.".into() } else { cut(run, &thrown.message) };
             Fault::new(stage, "SCRIPT_ERROR", message).suggesting("Calling the tool again with the same inputs is unlikely to help.").into()
         }
     }
@@ -175,9 +177,8 @@ pub(super) fn path<'a>(run: &Run<'a>, script: &ScriptRef) -> &'a str {
     run.pipeline.app.scripts.get(script.script as usize).map_or("", |script| script.path.as_str())
 }
 
-fn cut(message: String) -> String {
-    match message.char_indices().nth(MESSAGE_CHARACTERS) {
-        Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
-        None => message,
-    }
+/// A message that is not too long. Its secrets are struck out first: half of one would not be found any more.
+fn cut(run: &Run<'_>, message: &str) -> String {
+    let most = message.char_indices().nth(MESSAGE_CHARACTERS).map_or(message.len(), |(end, _)| end);
+    run.secrets().for_caller_within(message, most).into_owned()
 }

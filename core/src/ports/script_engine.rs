@@ -79,13 +79,37 @@ pub enum LogReader {
     Caller,
 }
 
+/// What `fetch` does with a redirect.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Redirect {
+    /// `redirect: "follow"`
+    #[default]
+    Follow,
+    /// `redirect: "error"`: it fails.
+    Error,
+    /// `redirect: "manual"`: the redirect itself is the answer.
+    Manual,
+}
+
+/// What `fetch` gave.
+#[derive(Clone, Debug)]
+pub struct Fetched {
+    /// The response.
+    pub response: HttpResponse,
+    /// Whose response it is: the last URL that was asked, without a fragment.
+    pub url: String,
+    /// Whether that is another one than the script's.
+    pub redirected: bool,
+}
+
 /// What a script may ask of the outside. Implemented by the core, so that allow-lists and limits hold on every host.
 pub trait ScriptHost {
-    /// `fetch`. The core checks the allow-list, follows redirects within it, and limits size, time and number.
+    /// `fetch`. The core checks the allow-list, does with redirects what was asked, within that list, and limits size, time and number.
     ///
     /// # Errors
-    /// [`Denied`](crate::ErrorKind::Denied) for a host that is not allowed; else as [`HttpClient`](super::HttpClient).
-    fn fetch(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>>;
+    /// [`Denied`](crate::ErrorKind::Denied) for a host that is not allowed and a redirect that may not be followed; else as
+    /// [`HttpClient`](super::HttpClient).
+    fn fetch(&self, request: HttpRequest, redirect: Redirect) -> LocalFuture<'_, Result<Fetched>>;
 
     /// `ctx.db(adapter).query(sql, params)`.
     ///

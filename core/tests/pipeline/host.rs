@@ -7,7 +7,7 @@ use millrace_core::{
     app::Access,
     headers::Headers,
     pipeline::Pipeline,
-    ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, ScriptHost},
+    ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Redirect, ScriptHost},
     value::Value,
 };
 use serde_json::{Value as Json, json};
@@ -45,7 +45,19 @@ fn in_script(world: &Rc<World>, script: impl for<'a> Fn(&'a dyn ScriptHost) -> L
 }
 
 fn fetch(world: &Rc<World>, url: &'static str) -> Json {
-    in_script(world, move |host| Box::pin(async move { outcome(host.fetch(get(url)).await, |response| json!(response.status)) }))
+    in_script(world, move |host| {
+        Box::pin(async move { outcome(host.fetch(get(url), Redirect::Follow).await, |fetched| json!(fetched.response.status)) })
+    })
+}
+
+/// What `fetch` says about where it was.
+fn fetch_as(world: &Rc<World>, url: &'static str, redirect: Redirect) -> Json {
+    in_script(world, move |host| {
+        Box::pin(async move {
+            let fetched = host.fetch(get(url), redirect).await;
+            outcome(fetched, |fetched| json!([fetched.response.status, fetched.url, fetched.redirected]))
+        })
+    })
 }
 
 #[test]
@@ -84,6 +96,7 @@ fn redirects_stay_within_the_list() {
         "https://a.internal.example.com/y" => response(200, None),
         "https://api.example.com/out" => response(302, Some("https://evil.example/")),
         "https://api.example.com/file" => response(302, Some("file:///etc/passwd")),
+        "https://api.example.com/plain" => response(307, Some("http://api.example.com/there")),
         "https://api.example.com/loop" => response(302, Some("/loop")),
         "https://api.example.com/nowhere" => response(302, None),
         _ => None,
@@ -94,6 +107,7 @@ fn redirects_stay_within_the_list() {
     let table = [
         ("https://api.example.com/out", "Denied: the host `evil.example` is not in `fetch.allow` of the app's settings", 1),
         ("https://api.example.com/file", "Denied: this address cannot be fetched: a URL begins with `http://` or `https://`", 1),
+        ("https://api.example.com/plain", "Denied: `api.example.com` redirects from https to http, which is refused", 1),
         ("https://api.example.com/loop", "Protocol: `api.example.com` redirects more than 5 times", 6),
     ];
     for (url, expected, requests) in table {
@@ -101,6 +115,60 @@ fn redirects_stay_within_the_list() {
         assert_eq!(world.sent.take().len(), requests, "{url}");
     }
     assert_eq!(fetch(&world, "https://api.example.com/nowhere"), json!(302));
+}
+
+#[test]
+fn redirects_are_followed_refused_or_given() {
+    let world = World::new();
+    *world.on_http.borrow_mut() = Some(Box::new(|request| match request.url.as_str() {
+        "https://api.example.com/moved?x" => response(302, Some("/there#f")),
+        "https://api.example.com/out" => response(303, Some("https://evil.example/")),
+        "https://api.example.com/nowhere" => response(301, None),
+        "https://api.example.com/same" => response(304, Some("/there")),
+        "http://api.example.com/up" => response(301, Some("https://api.example.com/there")),
+        _ => response(200, None),
+    }));
+    let refused = "Denied: `api.example.com` answers with a redirect, which `redirect: \"error\"` refuses";
+    let table = [
+        ("https://api.example.com/moved?x", Redirect::Follow, json!([200, "https://api.example.com/there", true]), 2),
+        ("https://api.example.com/moved?x", Redirect::Manual, json!([302, "https://api.example.com/moved?x", false]), 1),
+        ("https://api.example.com/moved?x", Redirect::Error, json!(refused), 1),
+        ("https://api.example.com/out", Redirect::Manual, json!([303, "https://api.example.com/out", false]), 1),
+        ("https://api.example.com/nowhere", Redirect::Follow, json!([301, "https://api.example.com/nowhere", false]), 1),
+        ("https://api.example.com/nowhere", Redirect::Error, json!(refused), 1),
+        ("https://api.example.com/same", Redirect::Error, json!([304, "https://api.example.com/same", false]), 1),
+        ("http://api.example.com/up", Redirect::Follow, json!([200, "https://api.example.com/there", true]), 2),
+        ("https://api.example.com/a#f", Redirect::Error, json!([200, "https://api.example.com/a", false]), 1),
+    ];
+    for (url, redirect, expected, requests) in table {
+        assert_eq!(fetch_as(&world, url, redirect), expected, "{url} {redirect:?}");
+        assert_eq!(world.sent.take().len(), requests, "{url} {redirect:?}");
+    }
+}
+
+#[test]
+fn what_a_script_sends_to_one_origin_stays_there() {
+    let world = World::new();
+    *world.on_http.borrow_mut() = Some(Box::new(|request| match request.url.as_str() {
+        "https://api.example.com/a" => response(307, Some("/b")),
+        "https://api.example.com/b" => response(307, Some("https://a.internal.example.com/c")),
+        // Back again: what was dropped stays dropped.
+        "https://a.internal.example.com/c" => response(307, Some("https://api.example.com/d")),
+        _ => response(200, None),
+    }));
+    in_script(&world, |host| {
+        Box::pin(async move {
+            let mut request = get("https://api.example.com/a");
+            for name in ["X-Api-Key", "Cookie", "X-Mine", "Accept", "User-Agent"] {
+                request.headers.append(name, "x");
+            }
+            outcome(host.fetch(request, Redirect::Follow).await, |fetched| json!(fetched.response.status))
+        })
+    });
+    let sent = world.sent.borrow();
+    let names: Vec<String> = sent.iter().map(|one| one.headers.iter().map(|(name, _)| name).collect::<Vec<_>>().join(" ")).collect();
+    let all = "authorization x-api-key cookie x-mine accept user-agent";
+    assert_eq!(names, [all, all, "accept user-agent", "accept user-agent"]);
 }
 
 #[test]
@@ -113,8 +181,9 @@ fn the_clients_own_headers_and_methods_are_not_the_scripts() {
             for name in ["Host", "Content-Length", "Transfer-Encoding", "Connection", "X-Mine"] {
                 request.headers.append(name, "x");
             }
-            host.fetch(request).await.unwrap();
-            outcome(host.fetch(HttpRequest { method: "trace".into(), ..get("https://api.example.com/") }).await, |_| json!("sent"))
+            host.fetch(request, Redirect::Follow).await.unwrap();
+            let traced = HttpRequest { method: "trace".into(), ..get("https://api.example.com/") };
+            outcome(host.fetch(traced, Redirect::Follow).await, |_| json!("sent"))
         })
     });
     assert_eq!(refused, json!("Denied: the method `trace` cannot be fetched with"));
@@ -130,9 +199,9 @@ fn a_call_sends_twenty_requests() {
     let refused = in_script(&world, |host| {
         Box::pin(async move {
             for _ in 0..20 {
-                host.fetch(get("https://api.example.com/")).await.unwrap();
+                host.fetch(get("https://api.example.com/"), Redirect::Follow).await.unwrap();
             }
-            outcome(host.fetch(get("https://api.example.com/")).await, |_| json!("sent"))
+            outcome(host.fetch(get("https://api.example.com/"), Redirect::Follow).await, |_| json!("sent"))
         })
     });
     assert_eq!(refused, json!("Denied: a call may send 20 requests, redirects included"));

@@ -10,5 +10,6 @@ mod fakes;
 mod faults;
 mod host;
 mod results;
+mod secrets;
 mod signal;
 mod validate;

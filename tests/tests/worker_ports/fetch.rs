@@ -73,6 +73,35 @@ fn what_comes_back_and_what_breaks() {
 }
 
 #[test]
+fn redirects_are_as_the_script_asks() {
+    with_kit(|kit| {
+        let moved = |status: u16, location: Option<&str>, redirected: bool, path: &str| {
+            json!({"status": status, "location": location, "redirected": redirected, "path": path}).to_string()
+        };
+        let refused = "`127.0.0.1` answers with a redirect, which `redirect: \"error\"` refuses".to_owned();
+        let table = [
+            ("follow", vec![redirect("/b"), redirect("c?d"), whole(200, "there")], moved(200, None, true, "/c"), 3),
+            ("follow", vec![whole(200, "here")], moved(200, None, false, "/a"), 1),
+            ("manual", vec![redirect("/b")], moved(302, Some("/b"), false, "/a"), 1),
+            ("manual", vec![redirect("http://localhost:1/")], moved(302, Some("http://localhost:1/"), false, "/a"), 1),
+            ("error", vec![redirect("/b")], refused, 1),
+            ("error", vec![whole(200, "here")], moved(200, None, false, "/a"), 1),
+            ("zz", vec![], "`redirect` must be `follow`, `error` or `manual`".to_owned(), 0),
+        ];
+        for (asked, replies, expected, requests) in table {
+            kit.script.set(&replies);
+            let before = kit.server.received().len();
+            let result = kit.call("moved", &json!({"url": kit.url("/a#f"), "redirect": asked}));
+            let text = match result["isError"].as_bool() {
+                Some(false) => result["content"][0]["text"].as_str().unwrap().to_owned(),
+                _ => result["_meta"]["millrace/error"]["message"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned(),
+            };
+            assert_eq!((text, kit.server.received().len() - before), (expected, requests), "{asked}");
+        }
+    });
+}
+
+#[test]
 fn a_server_that_does_not_answer_ends_at_the_deadline() {
     with_kit(|kit| {
         for (what, reply) in [("silence", Reply::Silence), ("a body that stops", Reply::Stalled("halves".into(), 3))] {

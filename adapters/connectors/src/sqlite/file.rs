@@ -52,7 +52,8 @@ pub(super) fn open(setup: &Setup, path: &Path, shown: &str, now_ms: u64) -> Resu
         }
         if let Some(text) = &setup.seed {
             seed::create(path, shown, text, setup.options.foreign_keys)?;
-            tracing::info!(adapter = setup.adapter, file = shown, "database made from its seed");
+            // The file is not named: its name may come from a variable.
+            tracing::info!(adapter = setup.adapter, "database made from its seed");
             found = look(path, shown)?;
         } else if !may_create {
             let message = format!("database file `{shown}` does not exist");

@@ -1,12 +1,12 @@
 //! The native of `fetch`.
 
 use boa_engine::{
-    Context, JsArgs, JsResult, JsValue, js_error,
+    Context, JsArgs, JsResult, JsString, JsValue, js_error,
     object::builtins::{JsArray, JsPromise},
 };
 use millrace_core::{
     headers::Headers,
-    ports::{HttpRequest, HttpResponse},
+    ports::{Fetched, HttpRequest, Redirect},
 };
 
 use super::{bytes, new_bytes, new_strings, strings, text};
@@ -15,7 +15,7 @@ use crate::state::{RequestKind, state};
 /// The longest body of a response; the core may set less.
 const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
 
-/// `(method, url, [name, value, …], bytes) => Promise<[status, [name, value, …], bytes]>`
+/// `(method, url, [name, value, …], bytes, redirect) => Promise<[status, [name, value, …], bytes, url, redirected]>`
 pub(super) fn fetch(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let state = state(context)?;
     if state.is_full() {
@@ -33,14 +33,21 @@ pub(super) fn fetch(_: &JsValue, arguments: &[JsValue], context: &mut Context) -
         deadline_ms: state.deadline_ms.get(),
         max_response_bytes: MAX_RESPONSE_BYTES,
     };
+    let redirect = match text(arguments, 4, context)?.as_str() {
+        "follow" => Redirect::Follow,
+        "manual" => Redirect::Manual,
+        _ => Redirect::Error,
+    };
     let (promise, resolvers) = JsPromise::new_pending(context);
-    state.request(RequestKind::Fetch(request), resolvers);
+    state.request(RequestKind::Fetch(request, redirect), resolvers);
     Ok(promise.into())
 }
 
 /// What the promise of [`fetch`] is fulfilled with.
-pub(crate) fn response_to_script(response: HttpResponse, context: &mut Context) -> JsResult<JsValue> {
+pub(crate) fn response_to_script(fetched: Fetched, context: &mut Context) -> JsResult<JsValue> {
+    let Fetched { response, url, redirected } = fetched;
     let headers = new_strings(response.headers.iter().flat_map(|(name, value)| [name, value]), context);
     let body = new_bytes(&response.body, context)?;
-    Ok(JsArray::from_iter([response.status.into(), headers, body], context).into())
+    let url = JsString::from(url.as_str()).into();
+    Ok(JsArray::from_iter([response.status.into(), headers, body, url, redirected.into()], context).into())
 }

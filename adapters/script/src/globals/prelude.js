@@ -261,12 +261,15 @@
     }
   }
 
+  // A URL is never repeated in a message: there may be a key in it.
+  const INVALID_URL = 'the text is not a valid URL';
+
   class URL {
     #parts;
     #params = undefined;
     constructor(url, base) {
       this.#parts = native.urlParse(String(url), base === undefined ? undefined : String(base));
-      if (!this.#parts) throw new TypeError(`\`${url}\` is not a valid URL`);
+      if (!this.#parts) throw new TypeError(INVALID_URL);
     }
     static canParse(url, base) {
       return native.urlParse(String(url), base === undefined ? undefined : String(base)) !== null;
@@ -283,7 +286,7 @@
     }
     set href(value) {
       const parts = native.urlParse(String(value));
-      if (!parts) throw new TypeError(`\`${value}\` is not a valid URL`);
+      if (!parts) throw new TypeError(INVALID_URL);
       this.#parts = parts;
       this.#params = undefined;
     }
@@ -560,6 +563,7 @@
     #method;
     #url;
     #headers;
+    #redirect;
     #signal;
     constructor(input, init = {}) {
       const source = input instanceof Request ? input : undefined;
@@ -573,6 +577,10 @@
       this.#url = source ? source.url : new URL(input).href;
       this.#headers = new Headers(init.headers ?? source?.headers);
       if (given.type !== null && !this.#headers.has('content-type')) this.#headers.set('content-type', given.type);
+      this.#redirect = String(init.redirect === undefined ? source?.redirect ?? 'follow' : init.redirect);
+      if (!['follow', 'error', 'manual'].includes(this.#redirect)) {
+        throw new TypeError('`redirect` must be `follow`, `error` or `manual`');
+      }
       this.#signal = init.signal ?? source?.signal ?? null;
     }
     get method() {
@@ -583,6 +591,9 @@
     }
     get headers() {
       return this.#headers;
+    }
+    get redirect() {
+      return this.#redirect;
     }
     get signal() {
       return this.#signal;
@@ -597,6 +608,7 @@
     #statusText;
     #headers;
     #url = '';
+    #redirected = false;
     constructor(body = null, init = {}) {
       const given = bodyOf(body);
       super(secret, given.bytes);
@@ -622,7 +634,7 @@
       return this.#url;
     }
     get redirected() {
-      return false;
+      return this.#redirected;
     }
     get type() {
       return 'default';
@@ -630,6 +642,7 @@
     clone() {
       const copy = new Response(peek(this), { status: this.#status, statusText: this.#statusText, headers: this.#headers });
       copy.#url = this.#url;
+      copy.#redirected = this.#redirected;
       return copy;
     }
     static json(data, init = {}) {
@@ -640,10 +653,11 @@
     static error() {
       throw new TypeError('`Response.error` is not supported');
     }
-    static #received(url, [status, headers, body]) {
+    static #received([status, headers, body, url, redirected]) {
       const response = new Response(body, { status });
       for (let i = 0; i < headers.length; i += 2) response.#headers.append(headers[i], headers[i + 1]);
       response.#url = url;
+      response.#redirected = redirected;
       return response;
     }
     static {
@@ -655,10 +669,10 @@
     const request = new Request(input, init);
     const { signal } = request;
     if (signal?.aborted) throw signal.reason;
-    const answer = native.fetch(request.method, request.url, [...request.headers].flat(), peek(request) ?? new Uint8Array());
-    if (typeof signal?.addEventListener !== 'function') return received(request.url, await answer);
+    const answer = native.fetch(request.method, request.url, [...request.headers].flat(), peek(request) ?? new Uint8Array(), request.redirect);
+    if (typeof signal?.addEventListener !== 'function') return received(await answer);
     const aborted = new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));
-    return received(request.url, await Promise.race([answer, aborted]));
+    return received(await Promise.race([answer, aborted]));
   };
 
   // timers

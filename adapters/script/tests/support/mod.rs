@@ -14,7 +14,10 @@ use millrace_core::{
     app::{Script, ScriptLimits},
     cancel::Cancel,
     headers::Headers,
-    ports::{HttpRequest, HttpResponse, Invocation, LocalFuture, LogLevel, LogReader, Returned, ScriptEngine, ScriptFault, ScriptHost},
+    ports::{
+        Fetched, HttpRequest, HttpResponse, Invocation, LocalFuture, LogLevel, LogReader, Redirect, Returned, ScriptEngine, ScriptFault,
+        ScriptHost,
+    },
     value::{Rows, Value},
 };
 use millrace_script::Engine;
@@ -42,7 +45,7 @@ pub struct Host {
 }
 
 impl ScriptHost for Host {
-    fn fetch(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
+    fn fetch(&self, request: HttpRequest, redirect: Redirect) -> LocalFuture<'_, Result<Fetched>> {
         if let Some(cancel) = self.cancel_at_fetch.take() {
             cancel.trip();
         }
@@ -63,7 +66,10 @@ impl ScriptHost for Host {
             headers.append("x-two", "b");
             let status = if url.ends_with("/404") { 404 } else { 200 };
             let body = if body.is_empty() { br#"{"hello":"world"}"#.to_vec() } else { body };
-            Ok(HttpResponse { status, headers, body })
+            headers.append("x-redirect", format!("{redirect:?}"));
+            let redirected = url.ends_with("/moved");
+            let url = url.replace("/moved", "/here");
+            Ok(Fetched { response: HttpResponse { status, headers, body }, url, redirected })
         })
     }
 

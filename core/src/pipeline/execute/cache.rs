@@ -1,7 +1,7 @@
 //! The cache of results of statements that only read.
 //!
 //! The key is the SHA-256 of everything that the result depends on: app, tool, adapter, final statement, bound values with their
-//! types, and who may share it. Each part is written with its length before it, so that no two calls write the same bytes. A failing
+//! types, and the [`Identity`] of who may share it. Each part is written with its length before it, so that no two calls write the same bytes. A failing
 //! cache never fails a call: it is a miss and a logged warning.
 
 use alloc::{boxed::Box, rc::Rc, string::String, vec::Vec};
@@ -12,12 +12,15 @@ use super::statement::Rendered;
 use crate::{
     Json,
     app::{Cache, CacheScope},
-    pipeline::run::{Run, TARGET},
+    pipeline::{
+        identity::Identity,
+        run::{Run, TARGET},
+    },
     value::{Rows, Value},
 };
 
 /// Begins every key's text: another form of keys or values is another version.
-const VERSION: &str = "millrace-1";
+const VERSION: &str = "millrace-2";
 /// The length of the digest in front of a kept value.
 const DIGEST_BYTES: usize = 32;
 
@@ -31,7 +34,7 @@ impl Entry {
     pub(super) fn of(run: &Run<'_>, settings: Cache, adapter: &str, statement: &Rendered<'_>) -> Self {
         let scope = match settings.scope {
             CacheScope::Public => None,
-            CacheScope::Principal => Some(run.auth.as_ref().unwrap_or(&Json::Null)),
+            CacheScope::Principal => Some(run.identity()),
         };
         let key = key(&run.pipeline.app.name, &run.tool.name, adapter, statement, scope);
         Self { key, ttl_s: settings.ttl_s }
@@ -49,6 +52,7 @@ impl Entry {
                 rows
             }
             Err(error) => {
+                let error = run.pipeline.secrets.strike_error(error);
                 tracing::warn!(target: TARGET, tool = run.tool.name, %error, detail = error.source, "the cache cannot be read");
                 None
             }
@@ -60,17 +64,17 @@ impl Entry {
     /// Keeps rows, after the response where the host can.
     pub(super) fn store(self, run: &Run<'_>, rows: &Rows) {
         let Some(bytes) = encode(rows) else { return };
-        let cache = Rc::clone(&run.pipeline.ports.cache);
+        let (cache, secrets) = (Rc::clone(&run.pipeline.ports.cache), Rc::clone(&run.pipeline.secrets));
         run.pipeline.ports.wait_until.wait_until(Box::pin(async move {
-            if let Err(error) = cache.put(&self.key, bytes, self.ttl_s).await {
+            if let Err(error) = cache.put(&self.key, bytes, self.ttl_s).await.map_err(|error| secrets.strike_error(error)) {
                 tracing::warn!(target: TARGET, %error, detail = error.source, "the cache cannot be written");
             }
         }));
     }
 }
 
-/// `scope` is the principal, or `None` for what every caller shares.
-fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Option<&Json>) -> String {
+/// `scope` is who may share the entry, or `None` for what every caller shares.
+fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Option<Identity>) -> String {
     let mut digest = Sha256::new();
     for part in [VERSION, app, tool, adapter, &statement.text] {
         update(&mut digest, b'p', part.as_bytes());
@@ -81,7 +85,7 @@ fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Op
     }
     match scope {
         None => update(&mut digest, b'o', b"public"),
-        Some(principal) => update_json(&mut digest, principal),
+        Some(identity) => update(&mut digest, b'w', identity.as_bytes()),
     }
     hex(&digest.finalize())
 }
@@ -155,7 +159,7 @@ mod tests {
     fn keys(calls: &[Call]) -> Vec<String> {
         let key = |(app, tool, adapter, text, params, scope): &Call| {
             let statement = Rendered { text: Cow::Borrowed(text), params: params.clone() };
-            key(app, tool, adapter, &statement, scope.as_ref())
+            key(app, tool, adapter, &statement, scope.as_ref().map(|principal| Identity::of(Some(principal))))
         };
         calls.iter().map(key).collect()
     }

@@ -26,7 +26,10 @@ use sha2::{Digest as _, Sha256};
 use crate::{
     Json,
     fault::{Fault, Faulty, Stage},
-    pipeline::run::{Run, missing_variable},
+    pipeline::{
+        identity::canonical,
+        run::{Run, missing_variable},
+    },
 };
 
 /// The variable with the keys.
@@ -72,7 +75,7 @@ impl Binding {
             text.extend((part.len() as u64).to_le_bytes());
             text.extend(part.as_bytes());
         }
-        canonical(run.auth.as_ref().unwrap_or(&Json::Null), &mut text);
+        text.extend(run.identity().as_bytes());
         canonical(arguments, &mut text);
         Self(Sha256::digest(&text).into())
     }
@@ -153,31 +156,4 @@ fn keys(run: &Run<'_>) -> Faulty<Vec<Key>> {
         keys.push(Key { id: id.to_string(), cipher: XChaCha20Poly1305::new(&key.into()) });
     }
     Ok(keys)
-}
-
-/// A value as bytes that do not depend on the order of its members, which a client may change between two rounds.
-fn canonical(value: &Json, out: &mut Vec<u8>) {
-    match value {
-        Json::Array(elements) => {
-            out.push(b'[');
-            for element in elements {
-                canonical(element, out);
-                out.push(b',');
-            }
-            out.push(b']');
-        }
-        Json::Object(members) => {
-            let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_by_key(|(name, _)| *name);
-            out.push(b'{');
-            for (name, member) in sorted {
-                out.extend(serde_json::to_vec(name).unwrap_or_default());
-                out.push(b':');
-                canonical(member, out);
-                out.push(b',');
-            }
-            out.push(b'}');
-        }
-        scalar => out.extend(serde_json::to_vec(scalar).unwrap_or_default()),
-    }
 }

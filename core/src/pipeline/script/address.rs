@@ -86,6 +86,10 @@ impl Address {
         (self.scheme, &self.host, self.port) == (other.scheme, &other.host, other.port)
     }
 
+    pub(super) fn is_https(&self) -> bool {
+        self.scheme == Scheme::Https
+    }
+
     pub(super) fn host(&self) -> &str {
         &self.host
     }

@@ -1,6 +1,6 @@
 //! What a script may ask of the outside, limits held.
 
-use alloc::{borrow::Cow, boxed::Box, format, vec::Vec};
+use alloc::{boxed::Box, format, vec::Vec};
 
 use super::address::Address;
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
         rounds,
         run::{Run, TARGET},
     },
-    ports::{HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, ScriptHost},
+    ports::{Fetched, HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, Redirect, ScriptHost},
     value::{Rows, Value},
 };
 
@@ -26,11 +26,11 @@ const MAX_RESPONSE_BYTES: usize = 1 << 20;
 const FORBIDDEN_METHODS: [&str; 3] = ["CONNECT", "TRACE", "TRACK"];
 /// Header fields that are the client's. A script that could name the host would reach another one behind an allowed address.
 const CLIENT_HEADERS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
+/// Header fields that go along when a redirect leads to another origin. Any other may hold what is meant for the first one alone.
+const TRAVELLING_HEADERS: [&str; 7] =
+    ["accept", "accept-language", "content-encoding", "content-language", "content-type", "range", "user-agent"];
 /// The target of what scripts log.
 const LOG_TARGET: &str = "millrace::script";
-
-/// A variable's value of fewer bytes is no secret; hiding `1` or `true` would only garble the log.
-const LEAST_SECRET_BYTES: usize = 8;
 
 /// The host of one script call.
 pub(super) struct Host<'a> {
@@ -42,7 +42,7 @@ impl<'a> Host<'a> {
         Self { run }
     }
 
-    async fn follow(&self, mut request: HttpRequest) -> Result<HttpResponse> {
+    async fn follow(&self, mut request: HttpRequest, redirect: Redirect) -> Result<Fetched> {
         let mut address = Address::parse(&request.url)?;
         if FORBIDDEN_METHODS.iter().any(|method| request.method.eq_ignore_ascii_case(method)) {
             return Err(Error::new(ErrorKind::Denied, format!("the method `{}` cannot be fetched with", request.method)));
@@ -50,12 +50,24 @@ impl<'a> Host<'a> {
         request.headers = request.headers.iter().filter(|(name, _)| !CLIENT_HEADERS.contains(name)).collect();
         request.deadline_ms = request.deadline_ms.min(self.run.signal.deadline_ms());
         request.max_response_bytes = request.max_response_bytes.min(MAX_RESPONSE_BYTES);
-        for _ in 0..=MAX_REDIRECTS {
+        for followed in 0..=MAX_REDIRECTS {
             self.admit(&address)?;
             request.url = address.to_url();
             let response = self.run.pipeline.ports.http.send(request.clone()).await?;
-            let Some(location) = redirect(&response) else { return Ok(response) };
+            let fetched = |response| Fetched { response, url: address.to_url(), redirected: followed > 0 };
+            if !is_redirect(&response) || redirect == Redirect::Manual {
+                return Ok(fetched(response));
+            }
+            if redirect == Redirect::Error {
+                let message = format!("`{}` answers with a redirect, which `redirect: \"error\"` refuses", address.host());
+                return Err(Error::new(ErrorKind::Denied, message));
+            }
+            let Some(location) = response.headers.first("location") else { return Ok(fetched(response)) };
             let next = address.join(location)?;
+            if address.is_https() && !next.is_https() {
+                let message = format!("`{}` redirects from https to http, which is refused", address.host());
+                return Err(Error::new(ErrorKind::Denied, message));
+            }
             redirected(&mut request, response.status, !next.same_origin(&address));
             address = next;
         }
@@ -63,23 +75,15 @@ impl<'a> Host<'a> {
         Err(Error::new(ErrorKind::Protocol, message))
     }
 
-    /// What a script says, without the values of the variables that it may see: a careless line gives none of them away.
-    fn without_secrets<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        let mut text = Cow::Borrowed(text);
-        for name in &self.run.pipeline.app.env {
-            let Some(value) = self.run.pipeline.ports.env.var(name) else { continue };
-            let value = value.expose().as_str();
-            if value.len() >= LEAST_SECRET_BYTES && text.contains(value) {
-                text = Cow::Owned(text.replace(value, "[secret]"));
-            }
-        }
-        text
-    }
-
     /// A script gets the message of an error; the upstream's own words are for the log.
     fn note(&self, error: &Error) {
-        let tool = self.run.tool.name.as_str();
-        tracing::debug!(target: TARGET, tool, %error, detail = error.source, "a script was refused something");
+        if !tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
+            return;
+        }
+        let (tool, secrets) = (self.run.tool.name.as_str(), self.run.secrets());
+        let message = secrets.for_log(&error.message);
+        let detail = error.source.as_deref().map(|source| secrets.for_log(source));
+        tracing::debug!(target: TARGET, tool, error = &*message, detail = detail.as_deref(), "a script was refused something");
     }
 
     fn admit(&self, address: &Address) -> Result<()> {
@@ -98,8 +102,8 @@ impl<'a> Host<'a> {
 }
 
 impl ScriptHost for Host<'_> {
-    fn fetch(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
-        Box::pin(async move { self.follow(request).await.inspect_err(|error| self.note(error)) })
+    fn fetch(&self, request: HttpRequest, redirect: Redirect) -> LocalFuture<'_, Result<Fetched>> {
+        Box::pin(async move { self.follow(request, redirect).await.inspect_err(|error| self.note(error)) })
     }
 
     fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>> {
@@ -123,26 +127,34 @@ impl ScriptHost for Host<'_> {
     }
 
     fn log(&self, to: LogReader, level: LogLevel, message: &str) {
-        let message = &*self.without_secrets(message);
         if let (LogReader::Caller, Some(listener)) = (to, self.run.listener) {
-            listener.log(level, message);
+            listener.log(level, &self.run.secrets().for_caller(message));
         }
-        let tool = self.run.tool.name.as_str();
+        // The text is a field, in quotes: it can look neither like another line nor like another field.
+        macro_rules! line {
+            ($level:ident) => {
+                if tracing::enabled!(target: LOG_TARGET, tracing::Level::$level) {
+                    let (tool, text) = (self.run.tool.name.as_str(), &*self.run.secrets().for_log(message));
+                    tracing::event!(target: LOG_TARGET, tracing::Level::$level, tool, text, "script log");
+                }
+            };
+        }
         match level {
-            LogLevel::Debug => tracing::debug!(target: LOG_TARGET, tool, "{message}"),
-            LogLevel::Info => tracing::info!(target: LOG_TARGET, tool, "{message}"),
-            LogLevel::Warn => tracing::warn!(target: LOG_TARGET, tool, "{message}"),
-            LogLevel::Error => tracing::error!(target: LOG_TARGET, tool, "{message}"),
+            LogLevel::Debug => line!(DEBUG),
+            LogLevel::Info => line!(INFO),
+            LogLevel::Warn => line!(WARN),
+            LogLevel::Error => line!(ERROR),
         }
     }
 
     fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
-        let message = message.map(|message| self.without_secrets(message));
-        let message = message.as_deref();
-        let tool = self.run.tool.name.as_str();
-        tracing::debug!(target: LOG_TARGET, tool, done, total, message, "progress");
+        if tracing::enabled!(target: LOG_TARGET, tracing::Level::DEBUG) {
+            let (tool, text) = (self.run.tool.name.as_str(), message.map(|message| self.run.secrets().for_log(message)));
+            tracing::debug!(target: LOG_TARGET, tool, done, total, text = text.as_deref(), "progress");
+        }
         if let Some(listener) = self.run.listener {
-            listener.progress(done, total, message);
+            let message = message.map(|message| self.run.secrets().for_caller(message));
+            listener.progress(done, total, message.as_deref());
         }
     }
 
@@ -163,11 +175,12 @@ impl ScriptHost for Host<'_> {
     }
 }
 
-fn redirect(response: &HttpResponse) -> Option<&str> {
-    matches!(response.status, 301 | 302 | 303 | 307 | 308).then(|| response.headers.first("location")).flatten()
+const fn is_redirect(response: &HttpResponse) -> bool {
+    matches!(response.status, 301 | 302 | 303 | 307 | 308)
 }
 
-/// Makes the request that follows a redirect, as [`fetch`](https://fetch.spec.whatwg.org/#http-redirect-fetch) does.
+/// Makes the request that follows a redirect, as [`fetch`](https://fetch.spec.whatwg.org/#http-redirect-fetch) does. That takes only
+/// `authorization` away from another origin; here every field goes that is not known to hold nothing private.
 fn redirected(request: &mut HttpRequest, status: u16, other_origin: bool) {
     let method = request.method.as_str();
     let becomes_get = match status {
@@ -180,9 +193,8 @@ fn redirected(request: &mut HttpRequest, status: u16, other_origin: bool) {
         request.body = Vec::new();
     }
     let goes = |name: &str| match name {
-        "content-encoding" | "content-language" | "content-location" | "content-type" | "content-length" => becomes_get,
-        "authorization" | "cookie" | "proxy-authorization" => other_origin,
-        _ => false,
+        "content-encoding" | "content-language" | "content-location" | "content-type" | "content-length" if becomes_get => true,
+        name => other_origin && !TRAVELLING_HEADERS.contains(&name),
     };
     request.headers = request.headers.iter().filter(|(name, _)| !goes(name)).collect::<Headers>();
 }
@@ -196,19 +208,21 @@ mod tests {
     #[test]
     fn redirects_change_method_body_and_headers() {
         let table = [
-            (301, "POST", false, "GET", "authorization accept"),
+            (301, "POST", false, "GET", "authorization x-token accept"),
             (302, "post", true, "GET", "accept"),
-            (302, "PUT", false, "PUT", "authorization content-type accept"),
-            (303, "PUT", false, "GET", "authorization accept"),
-            (303, "HEAD", false, "HEAD", "authorization content-type accept"),
+            (302, "PUT", false, "PUT", "authorization x-token content-type accept"),
+            (303, "PUT", false, "GET", "authorization x-token accept"),
+            (303, "HEAD", false, "HEAD", "authorization x-token content-type accept"),
             (307, "POST", true, "POST", "content-type accept"),
-            (308, "POST", false, "POST", "authorization content-type accept"),
+            (308, "POST", false, "POST", "authorization x-token content-type accept"),
         ];
         for (status, method, other_origin, expected_method, expected_headers) in table {
             let mut request = HttpRequest {
                 method: method.into(),
                 url: "https://a.example/".into(),
-                headers: [("Authorization", "x"), ("Content-Type", "text/plain"), ("Accept", "*/*")].into_iter().collect(),
+                headers: [("Authorization", "x"), ("X-Token", "x"), ("Content-Type", "text/plain"), ("Accept", "*/*")]
+                    .into_iter()
+                    .collect(),
                 body: vec![1],
                 deadline_ms: 0,
                 max_response_bytes: 0,

@@ -23,6 +23,12 @@ export async function get({ inputs }) {
   return { status: response.status, body: text.length > 100 ? `${text.length} characters` : text };
 }
 
+/** Where a request ended, and what it took along. */
+export async function moved({ inputs }) {
+  const response = await fetch(inputs.url, { redirect: inputs.redirect, headers: { "x-api-key": "of-the-script", accept: "text/plain" } });
+  return { status: response.status, location: response.headers.get("location"), redirected: response.redirected, path: new URL(response.url).pathname };
+}
+
 /** Starts a request and leaves before it is answered. */
 export async function leave({ inputs }) {
   fetch(inputs.url).catch(() => {});

@@ -1,0 +1,266 @@
+//! What must not leave a call in words: the secrets of the app, and those that came with the call.
+//!
+//! Everything that is said about a call goes through here: the faults that a caller gets, whoever wrote them; what scripts log and tell; the
+//! errors of databases, plugins and caches in the log. Results of tools that went well do not: they are the author's data.
+//!
+//! The secrets of the app are the values of all variables that it names, wherever it does, its keys, and the passwords and tokens of its
+//! adapters. Those of a call are the header fields that came with it, apart from those that are known to hold none; and, for the log, the
+//! strings of its tool's `auth.policy`.
+
+use alloc::{borrow::Cow, collections::BTreeSet, rc::Rc, string::String, vec::Vec};
+use core::cell::{OnceCell, RefCell};
+
+use super::{env, run::End};
+use crate::{
+    Error, Json,
+    app::{App, Auth, Bind, EnvPart, EnvTemplate, Execute, ExpectedKey, Part, Piece, PolicyValue, Tool},
+    fault::Fault,
+    headers::Headers,
+    ports::Env,
+    redaction::{Reader, Secrets, strike, strike_within},
+    secret::Secret,
+};
+
+/// The most bytes of what a script writes to the log in one line.
+pub(super) const LINE_BYTES: usize = 16 << 10;
+/// Header fields whose values are no secrets, whatever they are. Sorted.
+const PLAIN_FIELDS: [&str; 31] = [
+    "accept",
+    "accept-charset",
+    "accept-encoding",
+    "accept-language",
+    "cache-control",
+    "cdn-loop",
+    "connection",
+    "content-encoding",
+    "content-length",
+    "content-type",
+    "date",
+    "dnt",
+    "expect",
+    "forwarded",
+    "host",
+    "keep-alive",
+    "mcp-method",
+    "mcp-name",
+    "mcp-protocol-version",
+    "origin",
+    "pragma",
+    "priority",
+    "te",
+    "traceparent",
+    "tracestate",
+    "transfer-encoding",
+    "upgrade",
+    "upgrade-insecure-requests",
+    "user-agent",
+    "via",
+    "x-request-id",
+];
+/// How the names of more such fields begin.
+const PLAIN_BEGINNINGS: [&str; 4] = ["cloudfront-", "mcp-param-", "sec-", "x-forwarded-"];
+/// Header fields whose short values are secrets, too.
+const CREDENTIAL_FIELDS: [&str; 4] = ["authorization", "cookie", "proxy-authorization", "x-api-key"];
+/// The shortest value of another header field that is taken for a secret.
+const SHORTEST_FIELD: usize = 8;
+/// An option of an adapter with one of these words in its name is a secret, even where the app writes it out.
+const SECRET_OPTIONS: [&str; 4] = ["key", "password", "secret", "token"];
+
+/// The secrets of an app. Looked for when something is said for the first time; a call that says nothing pays nothing.
+pub(super) struct AppSecrets {
+    app: Rc<App>,
+    env: Rc<dyn Env>,
+    names: OnceCell<Vec<String>>,
+    known: RefCell<Option<Known>>,
+}
+
+struct Known {
+    values: Vec<Option<Secret<String>>>,
+    secrets: Rc<Secrets>,
+}
+
+impl AppSecrets {
+    pub(super) fn new(app: Rc<App>, env: Rc<dyn Env>) -> Self {
+        Self { app, env, names: OnceCell::new(), known: RefCell::default() }
+    }
+
+    /// The secrets as the variables are now.
+    fn secrets(&self) -> Rc<Secrets> {
+        let names = self.names.get_or_init(|| names(&self.app));
+        let values: Vec<_> = names.iter().map(|name| self.env.var(name)).collect();
+        if let Some(known) = self.known.borrow().as_ref().filter(|known| known.values == values) {
+            return Rc::clone(&known.secrets);
+        }
+        let mut texts: Vec<String> = written_out(&self.app, &*self.env);
+        texts.extend(values.iter().flatten().map(|value| value.expose().clone()));
+        let secrets = Rc::new(Secrets::of(texts.iter().map(String::as_str)));
+        self.known.replace(Some(Known { values, secrets: Rc::clone(&secrets) }));
+        secrets
+    }
+
+    /// What is said where there is no call.
+    pub(super) fn strike(&self, text: &str) -> String {
+        strike(text, &[&self.secrets()], Reader::Operator).into_owned()
+    }
+
+    /// An error of a port, whoever reads it.
+    pub(super) fn strike_error(&self, error: Error) -> Error {
+        let Error { kind, message, source } = error;
+        Error { kind, message: self.strike(&message), source: source.map(|source| self.strike(&source)) }
+    }
+}
+
+/// The secrets of a call.
+pub(super) struct CallSecrets {
+    app: Rc<Secrets>,
+    headers: Secrets,
+    policy: Secrets,
+}
+
+impl CallSecrets {
+    pub(super) fn of(app: &AppSecrets, headers: &Headers, tool: Option<&Tool>) -> Self {
+        let mut policy = Vec::new();
+        if let Some(Auth::Script { policy: members, .. }) = tool.and_then(|tool| tool.auth.as_ref()) {
+            members.iter().for_each(|(_, value)| strings_of_policy(value, &*app.env, &mut policy));
+        }
+        Self {
+            app: app.secrets(),
+            headers: Secrets::plain(headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value)),
+            policy: Secrets::plain(policy.iter().map(String::as_str)),
+        }
+    }
+
+    /// A text for the caller.
+    pub(super) fn for_caller<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        strike(text, &[&self.app, &self.headers], Reader::Caller)
+    }
+
+    /// The same, cut after so many bytes.
+    pub(super) fn for_caller_within<'t>(&self, text: &'t str, most: usize) -> Cow<'t, str> {
+        strike_within(text, &[&self.app, &self.headers], Reader::Caller, most)
+    }
+
+    /// A text for the log, cut where it is longer than a line may be.
+    pub(super) fn for_log<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        strike_within(text, &[&self.app, &self.headers, &self.policy], Reader::Operator, LINE_BYTES)
+    }
+
+    /// The end of a call, every text of it. A code is a script's own only where it returned one.
+    pub(super) fn strike_end(&self, mut end: End) -> End {
+        match &mut end {
+            End::Fault(fault) => self.strike_fault(fault),
+            End::Reply(fault) => {
+                if let Cow::Owned(struck) = self.for_caller(&fault.code) {
+                    fault.code = struck;
+                }
+                self.strike_fault(fault);
+            }
+            End::Asks => {}
+        }
+        end
+    }
+
+    fn strike_fault(&self, fault: &mut Fault) {
+        let Fault { message, suggestion, available_actions, details, issues, log, .. } = fault;
+        let texts = [message].into_iter().chain(suggestion).chain(available_actions);
+        let details = details.iter_mut().flat_map(|(key, value)| [key, value]);
+        let issues = issues.iter_mut().flat_map(|issue| [&mut issue.field, &mut issue.message]);
+        for text in texts.chain(details).chain(issues) {
+            if let Cow::Owned(struck) = self.for_caller(text) {
+                *text = struck;
+            }
+        }
+        if let Some(Cow::Owned(struck)) = log.as_deref().map(|text| self.for_log(text)) {
+            *log = Some(struck);
+        }
+    }
+}
+
+fn is_secret(name: &str, value: &str) -> bool {
+    let plain = PLAIN_FIELDS.contains(&name) || PLAIN_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning));
+    !plain && (value.len() >= SHORTEST_FIELD || CREDENTIAL_FIELDS.contains(&name))
+}
+
+/// The variables that an app names.
+fn names(app: &App) -> Vec<String> {
+    let mut names: BTreeSet<&str> = app.env.iter().map(String::as_str).collect();
+    fn of_template(template: &EnvTemplate) -> impl Iterator<Item = &str> {
+        template.0.iter().filter_map(|part| if let EnvPart::Env(name) = part { Some(name.as_str()) } else { None })
+    }
+    for adapter in &app.adapters {
+        names.extend(of_template(&adapter.connection_string));
+        names.extend(adapter.options.iter().flat_map(|(_, option)| of_template(option)));
+    }
+    for tool in &app.tools {
+        match &tool.auth {
+            Some(Auth::ApiKey(keys)) => {
+                for key in keys {
+                    let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
+                    names.extend(of_template(template));
+                }
+            }
+            Some(Auth::Script { policy, .. }) => {
+                for (_, value) in policy {
+                    if let PolicyValue::Text(template) = value {
+                        names.extend(of_template(template));
+                    }
+                }
+            }
+            None | Some(Auth::AllowAll) => {}
+        }
+        let Execute::Statement { statement, .. } = &tool.execute else { continue };
+        for part in &statement.parts {
+            match part {
+                Part::Env(name) => drop(names.insert(name)),
+                Part::Bind(Bind::Composed(pieces)) => {
+                    names.extend(pieces.iter().filter_map(|piece| if let Piece::Env(name) = piece { Some(name.as_str()) } else { None }));
+                }
+                _ => {}
+            }
+        }
+    }
+    names.into_iter().map(Into::into).collect()
+}
+
+/// Secrets that are more than the value of a variable: keys, URLs and tokens with text of the app in them.
+fn written_out(app: &App, env: &dyn Env) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut add = |template: &EnvTemplate, wanted: &dyn Fn(&str) -> bool| {
+        if let Ok(text) = env::fill(template, env)
+            && wanted(text.expose())
+        {
+            texts.push(text.expose().clone());
+        }
+    };
+    for adapter in &app.adapters {
+        // A file's path is no secret, and neither is a host.
+        add(&adapter.connection_string, &|text| text.contains("://") && text.contains(['@', '?']));
+        for (name, option) in &adapter.options {
+            add(option, &|_| SECRET_OPTIONS.iter().any(|word| name.contains(word)));
+        }
+    }
+    for tool in &app.tools {
+        if let Some(Auth::ApiKey(keys)) = &tool.auth {
+            for key in keys {
+                let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
+                add(template, &|_| true);
+            }
+        }
+    }
+    texts
+}
+
+fn strings_of_policy(value: &PolicyValue, env: &dyn Env, texts: &mut Vec<String>) {
+    fn strings(json: &Json, texts: &mut Vec<String>) {
+        match json {
+            Json::String(text) => texts.push(text.clone()),
+            Json::Array(elements) => elements.iter().for_each(|element| strings(element, texts)),
+            Json::Object(members) => members.values().for_each(|member| strings(member, texts)),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+    match value {
+        PolicyValue::Literal(literal) => strings(&literal.0, texts),
+        PolicyValue::Text(template) => texts.extend(env::fill(template, env).ok().map(|text| text.expose().clone())),
+    }
+}

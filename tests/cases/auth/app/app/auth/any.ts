@@ -1,0 +1,1 @@
+export default ({ headers }: { headers: Record<string, string> }) => JSON.parse(headers["x-principal"]);
