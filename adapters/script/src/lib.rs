@@ -38,6 +38,7 @@ mod patches;
 mod plan;
 mod pool;
 mod realm;
+mod regex;
 mod reply;
 mod state;
 

