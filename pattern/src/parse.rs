@@ -119,9 +119,9 @@ impl Parser {
     fn alternative(&mut self) -> Result<Node> {
         let mut nodes = Vec::new();
         while !matches!(self.peek(), None | Some('|' | ')')) {
-            let before = self.groups;
+            let (before, start) = (self.groups, self.at);
             let node = self.term()?;
-            nodes.push(self.quantified(node, before)?);
+            nodes.push(self.quantified(node, start, before)?);
         }
         Ok(match nodes.len() {
             0 => Node::Empty,
@@ -130,12 +130,14 @@ impl Parser {
         })
     }
 
-    fn quantified(&mut self, node: Node, before: u32) -> Result<Node> {
+    fn quantified(&mut self, node: Node, start: usize, before: u32) -> Result<Node> {
         let Some((min, max)) = self.quantifier() else { return Ok(node) };
         let greedy = !self.eat("?");
+        // An assertion in a group can be quantified.
+        let is_group = self.text[start] == u32::from('(') && self.text.get(start + 2) == Some(&u32::from(':'));
         let is_quantifiable = match &node {
-            Node::Start { .. } | Node::End { .. } | Node::Boundary { .. } => false,
-            Node::Look { behind, .. } => !behind && !self.flags.full_unicode(),
+            Node::Start { .. } | Node::End { .. } | Node::Boundary { .. } => self.text[start] == u32::from('('),
+            Node::Look { behind, .. } => is_group || !behind && !self.flags.full_unicode(),
             _ => true,
         };
         if !is_quantifiable || max.is_some_and(|max| max < min) {
@@ -192,7 +194,38 @@ impl Parser {
         if self.flags.unicode_sets && self.has_strings(start) {
             return Node::Strings;
         }
-        Node::Class { text: self.text[start..self.at].into(), flags: self.flags }
+        Node::Class { text: self.class_text(start).into(), flags: self.flags }
+    }
+
+    /// The text of a class, with two escapes written in another way. The engine that decides on classes takes `\b` for a letter with `v`,
+    /// and with `i` and `u` takes the long s and the Kelvin sign, which are word characters there, for members of `\W`.
+    fn class_text(&self, start: usize) -> Vec<u32> {
+        let text = &self.text[start..self.at];
+        let Flags { ignore_case, unicode_sets, .. } = self.flags;
+        let chars = |text: &str| text.chars().map(u32::from).collect::<Vec<_>>();
+        if text.first() != Some(&u32::from('[')) {
+            return text.into();
+        }
+        let mut result = Vec::new();
+        let mut rest = text.iter().copied();
+        while let Some(char) = rest.next() {
+            if char != u32::from('\\') {
+                result.push(char);
+                continue;
+            }
+            match rest.next().and_then(char::from_u32) {
+                Some('b') if unicode_sets => result.extend(chars("\\x08")),
+                Some('W') if ignore_case && self.flags.full_unicode() => {
+                    let others = chars(r"\0-\x2f\x3a-\x40\x5b-\x5e\x60\x7b-\u017e\u0180-\u2129\u212b-\u{10ffff}");
+                    result.extend(unicode_sets.then_some(u32::from('[')));
+                    result.extend(others);
+                    result.extend(unicode_sets.then_some(u32::from(']')));
+                }
+                Some(escaped) => result.extend([char, escaped.into()]),
+                None => result.push(char),
+            }
+        }
+        result
     }
 
     fn term(&mut self) -> Result<Node> {

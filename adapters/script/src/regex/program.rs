@@ -75,6 +75,7 @@ pub(super) struct Program {
     pub(super) ops: Vec<Op>,
     pub(super) sets: Vec<Set>,
     pub(super) full_unicode: bool,
+    pub(super) unicode_sets: bool,
     pub(super) groups: u32,
     pub(super) names: Vec<(String, u32)>,
     /// How many places of the pattern a search remembers failures for. None where it refers back.
@@ -108,6 +109,7 @@ impl Program {
             ops: Vec::new(),
             sets: Vec::new(),
             full_unicode: flags.full_unicode(),
+            unicode_sets: flags.unicode_sets,
             groups: pattern.groups,
             points: 0,
             remembers: !pattern.refers_back(),

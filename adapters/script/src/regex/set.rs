@@ -1,6 +1,6 @@
 //! One class of characters, decided by the engine that knows the tables: on a text of one character it cannot backtrack.
 
-use std::cell::Cell;
+use std::{cell::Cell, collections::HashMap};
 
 use millrace_pattern::Flags;
 use regress::Regex;
@@ -11,6 +11,8 @@ const FAR: usize = 64;
 pub(super) struct Set {
     regex: Regex,
     full_unicode: bool,
+    /// Where case is ignored without `u`, that is decided here: the tables of the engine are those of `u`. Whether the class is negated.
+    ignores_case: Option<bool>,
     /// What was asked of Latin-1, a bit for each: whether it was, and the answer.
     asked: [Cell<u64>; 4],
     answers: [Cell<u64>; 4],
@@ -22,10 +24,13 @@ impl Set {
     /// `None`: it is not valid.
     pub(super) fn new(text: &[u32], flags: Flags) -> Option<Self> {
         let Flags { ignore_case, multiline, dot_all, unicode_sets, .. } = flags;
-        let options = regress::Flags { icase: ignore_case, multiline, dot_all, no_opt: false, unicode: flags.full_unicode(), unicode_sets };
+        let ignores_case = (ignore_case && !flags.full_unicode()).then(|| text.starts_with(&[u32::from('['), u32::from('^')]));
+        let icase = ignore_case && ignores_case.is_none();
+        let options = regress::Flags { icase, multiline, dot_all, no_opt: false, unicode: flags.full_unicode(), unicode_sets };
         let regex = Regex::from_unicode(text.iter().copied(), options).ok()?;
         let none = || [const { Cell::new(0) }; 4];
-        Some(Self { regex, full_unicode: flags.full_unicode(), asked: none(), answers: none(), far: [const { Cell::new(0) }; FAR] })
+        let full_unicode = flags.full_unicode();
+        Some(Self { regex, full_unicode, ignores_case, asked: none(), answers: none(), far: [const { Cell::new(0) }; FAR] })
     }
 
     /// Whether it has the character.
@@ -47,6 +52,14 @@ impl Set {
     }
 
     fn ask(&self, char: u32) -> bool {
+        match self.ignores_case {
+            None => self.ask_exactly(char),
+            Some(false) => cases(char).iter().any(|char| self.ask_exactly(*char)),
+            Some(true) => cases(char).iter().all(|char| self.ask_exactly(*char)),
+        }
+    }
+
+    fn ask_exactly(&self, char: u32) -> bool {
         let mut buffer = [0; 2];
         let units: &[u16] = match char::from_u32(char) {
             Some(char) => char.encode_utf16(&mut buffer),
@@ -60,5 +73,36 @@ impl Set {
             false => self.regex.find_from_ucs2(units, 0).next(),
         };
         found.is_some_and(|found| found.range == (0..units.len()))
+    }
+}
+
+thread_local! {
+    /// The units beyond ASCII that are the same without regard to case, by what they all become. Made where it is needed.
+    static CASES: HashMap<u32, Vec<u32>> = {
+        let mut cases: HashMap<u32, Vec<u32>> = HashMap::new();
+        for unit in 0x80..=0xFFFF {
+            cases.entry(upper(unit)).or_default().push(unit);
+        }
+        cases.retain(|_, units| units.len() > 1);
+        cases
+    };
+}
+
+/// The canonical form of a unit without `u`: its upper case, where that is one unit and does not become ASCII.
+fn upper(unit: u32) -> u32 {
+    let Some(char) = char::from_u32(unit) else { return unit };
+    let mut upper = char.to_uppercase();
+    match (upper.next().map(u32::from), upper.next()) {
+        (Some(upper), None) if upper <= 0xFFFF && (upper >= 0x80 || unit < 0x80) => upper,
+        _ => unit,
+    }
+}
+
+/// All units that are the same as this without regard to case.
+fn cases(unit: u32) -> Vec<u32> {
+    match u8::try_from(unit) {
+        Ok(letter) if letter.is_ascii_alphabetic() => vec![letter.to_ascii_lowercase().into(), letter.to_ascii_uppercase().into()],
+        Ok(other) if other.is_ascii() => vec![unit],
+        _ => CASES.with(|cases| cases.get(&upper(unit)).cloned()).unwrap_or_else(|| vec![unit]),
     }
 }
