@@ -115,6 +115,9 @@ impl Compiler<'_> {
         let known = match script::link(self.tree.folder(), Path::new(path)) {
             Ok(linked) => {
                 self.tree.saw(linked.files);
+                for warning in linked.warnings {
+                    self.findings.push(warning);
+                }
                 let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
                 self.links.scripts.push(Script { path: path.to_owned(), program: linked.program });
                 Some(Known { index, exports: linked.exports })

@@ -39,6 +39,7 @@ mod lines;
 mod module;
 mod name;
 pub mod npm;
+mod patterns;
 mod place;
 mod print;
 mod resolve;
@@ -52,6 +53,8 @@ pub struct Linked {
     pub exports: Vec<String>,
     /// Every file that went in, relative to the app's folder.
     pub files: Vec<PathBuf>,
+    /// What someone should look at.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
@@ -70,6 +73,7 @@ pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
     let mut graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
+    let warnings = sorted(graph.warnings());
 
     if !graph.packages.is_empty() {
         let places: Vec<npm::Import<'_>> = graph
@@ -103,7 +107,7 @@ pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
     }
     let exports = graph.names(0).into_iter().collect();
     let program = print::program(&allocator, graph);
-    Ok(Linked { program, exports, files: files.into_iter().collect() })
+    Ok(Linked { program, exports, files: files.into_iter().collect(), warnings })
 }
 
 fn sorted(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {

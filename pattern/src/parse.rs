@@ -32,8 +32,7 @@ pub(crate) fn parse(source: &[u16], flags: Flags) -> Result<Pattern> {
     } else {
         source.iter().copied().map(u32::from).collect()
     };
-    let mut parser =
-        Parser { text, at: 0, flags, depth: 0, groups: 0, total: 0, names: Vec::new(), has_names: false, back: Vec::new() };
+    let mut parser = Parser { text, at: 0, flags, depth: 0, groups: 0, total: 0, names: Vec::new(), has_names: false, back: Vec::new() };
     parser.count_groups();
     let mut node = parser.disjunction()?;
     if parser.at < parser.text.len() {

@@ -135,12 +135,8 @@ fn member(object: &JsObject, name: &JsString) -> JsResult<PropertyDescriptor> {
 fn redefine(object: &JsObject, name: JsString, value: JsValue, context: &mut Context) -> JsResult<()> {
     let old = member(object, &name)?;
     let attributes = [old.writable(), old.enumerable(), old.configurable()].map(Option::unwrap_or_default);
-    let new = PropertyDescriptor::builder()
-        .value(value)
-        .writable(attributes[0])
-        .enumerable(attributes[1])
-        .configurable(attributes[2])
-        .build();
+    let new =
+        PropertyDescriptor::builder().value(value).writable(attributes[0]).enumerable(attributes[1]).configurable(attributes[2]).build();
     object.define_property_or_throw(name, new, context).map(drop)
 }
 
@@ -193,7 +189,9 @@ fn exec(this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResul
                 Compiled::There if text.len() <= MAX_DELEGATED => return original.exec.call(this, &[text.into()], context),
                 Compiled::There => {
                     let limit = MAX_DELEGATED;
-                    return Err(js_error!(RangeError: "a regular expression with `\\q` or a property of strings searches at most {} units", limit));
+                    return Err(
+                        js_error!(RangeError: "a regular expression with `\\q` or a property of strings searches at most {} units", limit),
+                    );
                 }
                 Compiled::Refused => return Err(js_error!(RangeError: "the regular expression is too large")),
             };
@@ -284,7 +282,9 @@ fn find(program: &Program, text: &JsString, cost: usize, start: u32, sticky: boo
     };
     let limit = match stop {
         Stop::Steps => format!("a regular expression took more than {MAX_STEPS} steps on a text of {} units", text.len()),
-        Stop::Pending => format!("a regular expression left more than {MAX_PENDING} places to go back to on a text of {} units", text.len()),
+        Stop::Pending => {
+            format!("a regular expression left more than {MAX_PENDING} places to go back to on a text of {} units", text.len())
+        }
         Stop::Call => String::new(),
     };
     let fault = fault.take().unwrap_or(ScriptFault::Limit(format!("{limit} (fixed; see \"Regular expressions\" in docs/scripts.md)")));

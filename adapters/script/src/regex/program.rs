@@ -274,14 +274,7 @@ impl Compiler {
         }
     }
 
-    fn repeat(
-        &mut self,
-        body: &Node,
-        min: u32,
-        max: Option<u32>,
-        greedy: bool,
-        groups: &std::ops::Range<u32>,
-    ) -> Result<(), TooLarge> {
+    fn repeat(&mut self, body: &Node, min: u32, max: Option<u32>, greedy: bool, groups: &std::ops::Range<u32>) -> Result<(), TooLarge> {
         let back = self.back;
         if let Some(one) = self.one(body)? {
             match min {

@@ -501,7 +501,11 @@ impl<'a, T: Text + ?Sized> Search<'a, T> {
         let matches = self.run(body, at)?.is_some();
         self.only_whether = outer;
         self.memory.slots[slots.0 as usize..slots.1 as usize].copy_from_slice(&before);
-        if matches { self.succeeded(point, at, false) } else { self.failed(point, at, false) }
+        if matches {
+            self.succeeded(point, at, false)
+        } else {
+            self.failed(point, at, false)
+        }
         Ok(matches)
     }
 
