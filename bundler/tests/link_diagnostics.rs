@@ -157,10 +157,10 @@ export const own = (RegExp: any) => RegExp("(a)(b?c?)*\\1");
     let linked = link(folder.path(), Path::new("a.ts")).unwrap();
     let warnings = linked.warnings.iter().map(|it| format!("{}:{}:{}+{} {}", it.file.display(), it.line, it.column, it.length, it.message));
     let expected = [
-        "a.ts:4:35+18 the search for `/^(?:(a+)+\\1)+$/i` can take time that doubles with every character of the text",
-        "a.ts:4:66+52 the search for `/(?<q>['\"])(?:\\\\.|(?!\\k<q>).)*\\k<q>/g` can take time that doubles with every character of the text",
-        "a.ts:4:120+22 the search for `/(a)(b?c?)*\\1/` can take time that doubles with every character of the text",
-        "b.ts:2:18+18 the search for `/\u{e9}(\\w+\\s?)*\\1$/u` can take time that doubles with every character of the text",
+        "a.ts:4:35+17 the search for `/^(?:(a+)+\\1)+$/i` can take time that doubles with every character of the text",
+        "a.ts:4:65+58 the search for `/(?<q>['\"])(?:\\\\.|(?!\\k<q>).)*\\k<q>/g` can take time that doubles with every character of the text",
+        "a.ts:4:125+23 the search for `/(a)(b?c?)*\\1/` can take time that doubles with every character of the text",
+        "b.ts:2:18+16 the search for `/\u{e9}(\\w+\\s?)*\\1$/u` can take time that doubles with every character of the text",
     ];
     assert_eq!(warnings.collect::<Vec<_>>(), expected);
     assert!(linked.warnings.iter().all(|it| it.severity == millrace_bundler::Severity::Warning && it.help.is_some()));
