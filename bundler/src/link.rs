@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, ops::Range, path::Path};
 use millrace_core::app::{Script, ScriptRef};
 
 use crate::{
-    Diagnostic, Severity,
     compiler::Compiler,
     names::{all_of, meant},
     script,
@@ -116,12 +115,12 @@ impl Compiler<'_> {
         let known = match script::link(self.tree.folder(), Path::new(path)) {
             Ok(linked) => {
                 self.tree.saw(linked.files);
-                let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
-                if let Some((file, change)) = &linked.change {
-                    self.warn_of_change(file, change);
+                for warning in linked.warnings {
+                    self.findings.push(warning);
                 }
-                let changes_built_ins = linked.change.is_some();
-                self.links.scripts.push(Script { path: path.to_owned(), program: linked.program, changes_built_ins });
+                let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
+                let (path, program, changes_built_ins) = (path.to_owned(), linked.program, linked.changes_built_ins);
+                self.links.scripts.push(Script { path, program, changes_built_ins });
                 Some(Known { index, exports: linked.exports })
             }
             Err(diagnostics) => {
@@ -134,20 +133,6 @@ impl Compiler<'_> {
         };
         self.links.known.insert(path.to_owned(), known.clone());
         known
-    }
-}
-
-impl Compiler<'_> {
-    fn warn_of_change(&mut self, file: &Path, change: &script::Change) {
-        self.findings.push(Diagnostic {
-            severity: Severity::Warning,
-            file: file.to_path_buf(),
-            line: change.line,
-            column: 1,
-            length: 0,
-            message: format!("the script changes a built-in object: `{}`", change.text),
-            help: Some("Each of its calls gets a new world of objects, which takes milliseconds instead of microseconds. Use a function of your own instead.".to_owned()),
-        });
     }
 }
 

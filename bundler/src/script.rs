@@ -31,7 +31,7 @@ use std::{
 
 use oxc::allocator::Allocator;
 
-use crate::Diagnostic;
+use crate::{Diagnostic, Severity};
 
 pub use built_ins::Change;
 
@@ -43,6 +43,7 @@ mod lines;
 mod module;
 mod name;
 pub mod npm;
+mod patterns;
 mod place;
 mod print;
 mod resolve;
@@ -56,8 +57,10 @@ pub struct Linked {
     pub exports: Vec<String>,
     /// Every file that went in, relative to the app's folder.
     pub files: Vec<PathBuf>,
-    /// The first change of a built-in object, if there is one: a file and a line, and what stands there.
-    pub change: Option<(PathBuf, Change)>,
+    /// It changes built-in objects; see [`Change`].
+    pub changes_built_ins: bool,
+    /// What someone should look at.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// A program with the calls of the engine in it, and its first change of a built-in object.
@@ -83,6 +86,7 @@ pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
     let mut graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
+    let mut warnings = sorted(graph.warnings());
 
     if !graph.packages.is_empty() {
         let places: Vec<npm::Import<'_>> = graph
@@ -117,17 +121,30 @@ pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
     let exports = graph.names(0).into_iter().collect();
     let linked = print::program(&allocator, graph);
     let (program, change) = prepare(&linked);
-    let change = change.map(|change| in_its_file(&linked, &entry, change));
-    Ok(Linked { program, exports, files: files.into_iter().collect(), change })
+    let changes_built_ins = change.is_some();
+    warnings.extend(change.map(|change| change_warning(&linked, &entry, &change)));
+    Ok(Linked { program, exports, files: files.into_iter().collect(), changes_built_ins, warnings })
 }
 
-/// From a line of a program to one of a file.
-fn in_its_file(program: &str, entry: &Path, change: Change) -> (PathBuf, Change) {
+/// What an author is told of a change, at the line of its file.
+fn change_warning(program: &str, entry: &Path, change: &Change) -> Diagnostic {
     let table = program.lines().last().and_then(|last| last.strip_prefix("//# modules: ")).unwrap_or_default();
     let starts = table.split(" | ").filter_map(|start| start.split_once(' ')).filter_map(|(line, path)| Some((line.parse().ok()?, path)));
-    match starts.take_while(|(start, _): &(usize, &str)| *start <= change.line).last() {
-        Some((start, path)) => (path.into(), Change { line: change.line - start + 1, ..change }),
-        None => (entry.to_path_buf(), change),
+    let (file, line) = match starts.take_while(|(start, _): &(usize, &str)| *start <= change.line).last() {
+        Some((start, path)) => (PathBuf::from(path), change.line - start + 1),
+        None => (entry.to_path_buf(), change.line),
+    };
+    Diagnostic {
+        severity: Severity::Warning,
+        file,
+        line,
+        column: 1,
+        length: 0,
+        message: format!("the script changes a built-in object: `{}`", change.text),
+        help: Some(
+            "Each call of its tools makes all built-in objects anew, which takes milliseconds instead of microseconds. Use a function of your own instead."
+                .to_owned(),
+        ),
     }
 }
 

@@ -18,8 +18,8 @@
 //!   10,000 timers, host promises and replies; loops bound how much a script can pile up. Names given to `Symbol.for` stay until the
 //!   process ends. A host that needs a hard bound sets it from
 //!   outside (128 MB in a Worker, the memory size of a Lambda function, a cgroup), where it ends the process.
-//! - *Not interruptible*: one built-in function at work, such as `'a'.repeat(2 ** 28)`, a sort of a huge array, or a regular expression
-//!   that backtracks without end. The deadline is seen after it.
+//! - *Not interruptible*: one built-in function at work, such as `'a'.repeat(2 ** 28)` or a sort of a huge array. The deadline is
+//!   seen after it. Regular expressions look at it: see [`regex`].
 //!
 //! # Concurrency
 //! Calls interleave at every `await` of the host and at slices of long computations. Each has its own world; up to [`MAX_ACTIVE`] at a
@@ -36,6 +36,7 @@ mod globals;
 mod guards;
 mod meter;
 mod pool;
+mod regex;
 mod reply;
 mod state;
 mod world;

@@ -105,6 +105,7 @@ impl World {
             .module_loader(Rc::new(IdleModuleLoader))
             .build()?;
         context.insert_data(state.clone());
+        crate::regex::install(&mut context)?;
 
         let keys = context.eval(Source::from_bytes("Object.keys"))?;
         let keys = keys.as_function().ok_or_else(|| js_error!(Error: "`Object.keys` is missing"))?;

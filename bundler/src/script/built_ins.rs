@@ -343,10 +343,14 @@ impl<'a> Visit<'a> for Search<'a, '_> {
     }
 
     fn visit_unary_expression(&mut self, it: &UnaryExpression<'a>) {
-        if it.operator == UnaryOperator::Delete
-            && let Some(member) = it.argument.get_inner_expression().as_member_expression()
-        {
-            self.written(member.object(), it.span);
+        if it.operator == UnaryOperator::Delete {
+            let member = match it.argument.get_inner_expression() {
+                Expression::ChainExpression(chain) => chain.expression.as_member_expression(),
+                other => other.as_member_expression(),
+            };
+            if let Some(member) = member {
+                self.written(member.object(), it.span);
+            }
         }
         walk_unary_expression(self, it);
     }

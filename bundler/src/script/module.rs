@@ -19,7 +19,7 @@ use oxc::{
 };
 use regex::Regex;
 
-use super::{check, place::Finding};
+use super::{check, patterns, place::Finding};
 
 /// What is imported of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,6 +102,8 @@ pub(super) struct Module<'a> {
     pub(super) source: &'a str,
     pub(super) content: Content<'a>,
     pub(super) requests: Vec<Request>,
+    /// What someone should look at.
+    pub(super) warnings: Vec<Finding>,
 }
 
 impl<'a> Module<'a> {
@@ -132,6 +134,8 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.extend(analysed.diagnostics.errors().map(finding).filter(|_| !broken));
     let scoping = analysed.semantic.into_scoping();
     findings.extend(check::check(&program, &scoping, from_packages));
+    // The author of the app cannot mend a package.
+    let warnings = if broken || from_packages { Vec::new() } else { patterns::check(&program, &scoping) };
     let types = types(&program);
 
     if findings.is_empty() {
@@ -151,7 +155,7 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.append(&mut listing.findings);
     let Listing { requests, imports, exports, stars, .. } = listing;
     let content = Content::Code(Box::new(Code { program, scoping, imports, exports, stars, types, awaits }));
-    (Module { path: path.to_path_buf(), source, content, requests }, findings)
+    (Module { path: path.to_path_buf(), source, content, requests, warnings }, findings)
 }
 
 /// Reads a JSON module.
@@ -183,7 +187,7 @@ pub(super) fn json<'a>(path: &Path, source: &'a str) -> (Module<'a>, Vec<Finding
             }
         }
     }
-    (Module { path: path.to_path_buf(), source, content: Content::Json(text), requests: Vec::new() }, findings)
+    (Module { path: path.to_path_buf(), source, content: Content::Json(text), requests: Vec::new(), warnings: Vec::new() }, findings)
 }
 
 /// serde_json's message without its own " at line 1 column 2".
