@@ -21,7 +21,7 @@ use crate::{
     cancel::Cancel,
     fault::{Faulty, Stage},
     headers::Headers,
-    ports::{LogLevel, Ports},
+    ports::{LogLevel, Ports, RunningCall},
 };
 
 mod authenticate;
@@ -34,6 +34,7 @@ mod gateway;
 mod guard;
 mod map_input;
 mod map_output;
+mod observed;
 mod present;
 mod resolve;
 mod rounds;
@@ -205,6 +206,7 @@ impl Pipeline {
         };
         let listener = call.listener;
         let (mut run, arguments) = resolve::resolve(self, call)?;
+        let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
         let end = async {
             run.auth = run.at(Stage::Authenticate, authenticate::authenticate(&run)).await?;
             run.listener = listener;
@@ -219,7 +221,7 @@ impl Pipeline {
             let outcome = present::present(&run, outcome).await?;
             run.at(Stage::Serialize, serialize::success(&run, outcome)).await
         };
-        match end.await {
+        match observed::observed(self.ports.observer.as_deref(), running, end).await {
             Ok(result) => Ok(result),
             Err(End::Asks) => rounds::required(&run).or_else(|fault| failed(run.tool, fault.into())),
             Err(end) => failed(run.tool, end),
