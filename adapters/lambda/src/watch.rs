@@ -76,7 +76,9 @@ impl Held {
     /// What the caller is told, and the log with it.
     pub(crate) fn told(&self) -> String {
         tracing::error!(
-            tool = self.tool, request_id = self.request_id, late_ms = now_ms().saturating_sub(self.deadline_ms),
+            tool = self.tool,
+            request_id = self.request_id,
+            late_ms = now_ms().saturating_sub(self.deadline_ms),
             "a call did not end at its deadline and cannot be stopped; this environment is given up"
         );
         format!("the call of the tool `{}` did not end at its deadline and cannot be stopped; ask for less", self.tool)

@@ -219,8 +219,12 @@ impl Keeper {
             let (tool, request_id) = (end.call.as_ref().map(|call| &*call.tool), end.call.as_ref().map(|call| &*call.request_id));
             let next = if pause.is_zero() { "a new one is started" } else { "a new one is started after a pause" };
             tracing::error!(
-                isolate = self.index, tool, request_id, pause_ms = (!pause.is_zero()).then_some(pause.as_millis() as u64),
-                "an isolate {}; its connections are closed, and {next}", end.why
+                isolate = self.index,
+                tool,
+                request_id,
+                pause_ms = (!pause.is_zero()).then_some(pause.as_millis() as u64),
+                "an isolate {}; its connections are closed, and {next}",
+                end.why
             );
             tokio::select! {
                 () = sleep(pause) => {}
@@ -250,7 +254,7 @@ impl Keeper {
                     }
                     if serving.is_none() {
                         serving = Some(Instant::now());
-                        self.serves(started, process.id());
+                        self.serves(started, process.pid);
                     }
                 }
                 changed = self.deployed.changed(), if exchangeable && ending.is_none() => {
@@ -281,13 +285,13 @@ impl Keeper {
                         continue;
                     }
                     let Ok(reading) = self.common.board.read(self.index) else { continue };
-                    if let Some(stuck) = watch.look(&reading, passed, || watch::cpu_time(process.id())) {
+                    if let Some(stuck) = watch.look(&reading, passed, || watch::cpu_time(process.pid)) {
                         break Some(stuck);
                     }
                 }
             }
         };
-        let status = process.end();
+        let status = process.end().await;
         if ending.is_some() {
             return None;
         }
@@ -323,7 +327,9 @@ fn said(status: &io::Result<ExitStatus>, memory_mb: u64) -> String {
 
 /// The process of an isolate; it ends with the value.
 struct Process {
-    child: Child,
+    /// `None` once it has ended.
+    child: Option<Child>,
+    pid: u32,
     control: UnixStream,
 }
 
@@ -339,26 +345,26 @@ impl Process {
         let child = command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).spawn()?;
         // The command holds the other end: without it, the end of the child is the end of the stream.
         drop(command);
-        let process = Self { child, control: UnixStream::from_std(ours)? };
+        let pid = child.id();
+        let process = Self { child: Some(child), pid, control: UnixStream::from_std(ours)? };
         let files = [common.listener.as_fd(), common.board.file().as_fd(), deployment.file.as_fd()];
         control::send(process.control.as_fd(), Word::Start, &files)?;
         Ok(process)
     }
 
-    fn id(&self) -> u32 {
-        self.child.id()
-    }
-
     /// Ends the process, unless it has ended.
-    fn end(&mut self) -> io::Result<ExitStatus> {
-        // One that ends by itself has its exit code already.
-        self.child.kill()?;
-        self.child.wait()
+    async fn end(mut self) -> io::Result<ExitStatus> {
+        let Some(mut child) = self.child.take() else { return Err(io::Error::other("it has ended before")) };
+        // One that ends by itself has its exit code already. One that waits for a disk may take its time: nobody else waits with it.
+        let waited = tokio::task::spawn_blocking(move || child.kill().and_then(|()| child.wait()));
+        waited.await.unwrap_or_else(|error| Err(io::Error::other(error)))
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        drop(self.end());
+        if let Some(mut child) = self.child.take() {
+            drop(child.kill().and_then(|()| child.wait()));
+        }
     }
 }

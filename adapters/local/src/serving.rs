@@ -23,12 +23,13 @@ pub(crate) struct Place {
     pub(crate) address: SocketAddr,
     pub(crate) isolates: usize,
     /// Whether isolates are threads of this process instead of processes.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "they always are"))]
     threads: bool,
     /// How much memory an isolate may have, where somebody says.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only processes have a limit"))]
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only processes have a limit"))]
     pub(crate) memory_mb: Option<u64>,
     /// What isolates log.
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only processes have to be told"))]
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only processes have to be told"))]
     pub(crate) log: String,
 }
 

@@ -141,7 +141,8 @@ impl Place {
     pub(crate) fn fewest_elsewhere(&self) -> Option<u64> {
         let seen = self.0.seen.lock().unwrap_or_else(PoisonError::into_inner);
         let heads = self.heads().ok()?;
-        let others = heads.into_iter().zip(&*seen).enumerate().filter(|(index, (_, (_, missed)))| *index != self.0.index && *missed < MISSED);
+        let others =
+            heads.into_iter().zip(&*seen).enumerate().filter(|(index, (_, (_, missed)))| *index != self.0.index && *missed < MISSED);
         others.map(|(_, ((_, connections), _))| connections).min()
     }
 
@@ -197,8 +198,7 @@ fn decode(encoded: &[u8; CALL]) -> Option<LastCall> {
     let ([request_id, tool], rest) = rest.split_first_chunk()?;
     let (request_id, tool) = (usize::from(*request_id), usize::from(*tool));
     let text = |from: usize, length: usize| Some(String::from_utf8_lossy(rest.get(from..from + length)?).into_owned());
-    let call =
-        LastCall { tool: text(request_id, tool)?, request_id: text(0, request_id)?, deadline_ms: u64::from_le_bytes(*deadline) };
+    let call = LastCall { tool: text(request_id, tool)?, request_id: text(0, request_id)?, deadline_ms: u64::from_le_bytes(*deadline) };
     (tool > 0).then_some(call)
 }
 

@@ -101,13 +101,7 @@ async fn beat(place: Place, connections: Arc<AtomicUsize>) {
     }
 }
 
-async fn accept<H>(
-    listener: Listener,
-    place: Place,
-    connections: Arc<AtomicUsize>,
-    jobs: mpsc::UnboundedSender<Job<H>>,
-    most: usize,
-) {
+async fn accept<H>(listener: Listener, place: Place, connections: Arc<AtomicUsize>, jobs: mpsc::UnboundedSender<Job<H>>, most: usize) {
     let seats = Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)));
     // Neither is the semaphore ever closed, nor does the runtime end before this task.
     while let Ok(permit) = seats.clone().acquire_owned().await {

@@ -24,7 +24,10 @@ fn package() -> (tempfile::TempDir, std::path::PathBuf) {
         ("app/tools/said/config.yaml", "description: Says something first.\nlimits: { timeout: 1s }\n"),
         (
             "app/tools/said/handler.ts",
-            &format!("export default async (_, ctx) => {{\n  ctx.progress(1, 2);\n  await ctx.db(\"main\").query(\"{ENDLESS}\");\n}}\n"),
+            &format!(
+                "export default async (_, ctx) => {{\n  ctx.progress(1, 2);\n  await new Promise((done) => setTimeout(done, 200));\n  \
+                 await ctx.db(\"main\").query(\"{ENDLESS}\");\n}}\n"
+            ),
         ),
     ]);
     let package = lambda::build(folder.path());

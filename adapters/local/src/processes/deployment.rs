@@ -45,7 +45,8 @@ pub(super) fn write(served: &Served, loopback_only: bool) -> Outcome<File> {
     let head = serde_json::to_vec(&head).map_err(Failure::wrong)?;
     let bundle = app.to_bundle().map_err(Failure::wrong)?;
     let mut file = memory_file("millrace-app").map_err(super::unable)?;
-    let written = file.write_all(&(head.len() as u64).to_le_bytes()).and_then(|()| file.write_all(&head)).and_then(|()| file.write_all(&bundle));
+    let written =
+        file.write_all(&(head.len() as u64).to_le_bytes()).and_then(|()| file.write_all(&head)).and_then(|()| file.write_all(&bundle));
     written.map_err(super::unable)?;
     Ok(file)
 }
