@@ -9,25 +9,25 @@ use millrace_tests::lambda::{self, Front, Function, Outcome};
 
 use super::{app, call};
 
-/// Compares four megabytes at each of four million places, within one function of SQLite, which nothing interrupts.
-const ENDLESS: &str = "SELECT instr(replace(hex(zeroblob(4000000)), '0', 'a'), replace(hex(zeroblob(2000000)), '0', 'a') || 'b') AS place";
+/// A seed that never ends: it is the operator's own text, which no deadline bounds, and holds the isolate that opens the database.
+const ENDLESS: &str = "CREATE TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c;\n";
 
 fn package() -> (tempfile::TempDir, std::path::PathBuf) {
-    let endless = |timeout: &str| format!("use: main\nlimits: {{ timeout: {timeout} }}\nstatement: {ENDLESS}\n");
+    let endless = |timeout: &str| format!("use: endless\nlimits: {{ timeout: {timeout} }}\nstatement: SELECT 1\n");
     let (short, long) = (endless("1s"), endless("60s"));
     let folder = app(&[
         ("millrace.yaml", "name: stuck\n"),
-        ("app/adapters/main.yaml", "connector: sqlite\nconnection_string: \":memory:\"\noptions: { timeout: 60s }\n"),
+        ("app/adapters/main.yaml", "connector: sqlite\nconnection_string: \":memory:\"\n"),
+        ("app/adapters/endless.yaml", "connector: sqlite\nconnection_string: \":memory:\"\noptions: { seed: ./endless.sql }\n"),
+        ("app/adapters/endless.sql", ENDLESS),
         ("app/tools/short/config.yaml", &short),
         ("app/tools/long/config.yaml", &long),
         ("app/tools/good/config.yaml", "use: main\nstatement: SELECT 42 AS answer\n"),
         ("app/tools/said/config.yaml", "description: Says something first.\nlimits: { timeout: 1s }\n"),
         (
             "app/tools/said/handler.ts",
-            &format!(
-                "export default async (_, ctx) => {{\n  ctx.progress(1, 2);\n  await new Promise((done) => setTimeout(done, 200));\n  \
-                 await ctx.db(\"main\").query(\"{ENDLESS}\");\n}}\n"
-            ),
+            "export default async (_, ctx) => {\n  ctx.progress(1, 2);\n  await new Promise((done) => setTimeout(done, 200));\n  \
+                 await ctx.db(\"endless\").query(\"SELECT 1\");\n}\n",
         ),
     ]);
     let package = lambda::build(folder.path());

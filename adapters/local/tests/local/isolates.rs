@@ -16,21 +16,23 @@ use crate::support::{App, Served, answer, app, binary, call, post, run};
 /// What ends a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Compares four megabytes at each of four million places, within one function of SQLite, which nothing interrupts.
-const ENDLESS: &str = "SELECT instr(replace(hex(zeroblob(4000000)), '0', 'a'), replace(hex(zeroblob(2000000)), '0', 'a') || 'b') AS place";
+/// A seed that never ends: it is the operator's own text, which no deadline bounds, and holds the isolate that opens the database.
+const ENDLESS: &str = "CREATE TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c;\n";
 
 /// The small app with tools that hold an isolate for good.
 fn hostile_app() -> App {
     let app = app();
-    app.write("app/tools/stuck/config.yaml", &format!("use: main\nlimits: {{ timeout: 1s }}\nstatement: {ENDLESS}\n"));
-    app.write("app/tools/stuck-long/config.yaml", &format!("use: main\nlimits: {{ timeout: 60s }}\nstatement: {ENDLESS}\n"));
+    app.write("app/adapters/endless.yaml", "connector: sqlite\nconnection_string: \":memory:\"\noptions: { seed: ./endless.sql }\n");
+    app.write("app/adapters/endless.sql", ENDLESS);
+    app.write("app/tools/stuck/config.yaml", "use: endless\nlimits: { timeout: 1s }\nstatement: SELECT 1\n");
+    app.write("app/tools/stuck-long/config.yaml", "use: endless\nlimits: { timeout: 60s }\nstatement: SELECT 1\n");
     let script = |name: &str, body: &str| {
         app.write(&format!("app/tools/{name}/config.yaml"), "description: A script.\nlimits: { timeout: 20s }\n");
         app.write(&format!("app/tools/{name}/handler.ts"), &format!("export default async () => {{ {body} }}\n"));
     };
     script("deep", "let x = []; for (let i = 0; i < 100000; i++) x = [x]; return String(x).length");
     script("large", "const kept = []; for (let i = 0; i < 1e7; i++) kept.push('x'.repeat(1000000) + i); return kept.length");
-    script("slow", "await new Promise((done) => setTimeout(done, 1500)); return 'slept'");
+    script("slow", "console.log('begins to sleep'); await new Promise((done) => setTimeout(done, 1500)); return 'slept'");
     app
 }
 
@@ -186,9 +188,8 @@ fn a_signal_lets_calls_in_flight_finish_and_ends_every_isolate() {
     let isolates = children(served.child.id());
     assert_eq!(isolates.len(), 2);
     let mut calls: Vec<TcpStream> = (0..4).map(|_| begin(&served, "slow")).collect();
-    // They are on their way once each isolate has answered something that came after them.
-    for _ in 0..8 {
-        assert!(is_answered(&served));
+    for _ in &calls {
+        served.wait_for("begins to sleep");
     }
     // A terminal sends the signal to all processes at once.
     isolates.iter().for_each(|pid| signal("INT", *pid));
