@@ -103,7 +103,9 @@ impl Isolates {
     /// Has a call answered by the isolate with the fewest, within a time. Where that is over and the isolate is not free, it is stuck;
     /// where it is free, `None` comes back.
     pub(crate) async fn answer(&self, call: Call, deadline_ms: u64, within: Duration) -> Option<Answered> {
-        let Some(member) = self.0.iter().min_by_key(|member| member.calls.load(Ordering::Relaxed)) else { return Some(Answered::Lost) };
+        // One that is stuck gets calls only where there is no other: they are answered for.
+        let burden = |member: &&Member| (member.watched.is_stuck(), member.calls.load(Ordering::Relaxed));
+        let Some(member) = self.0.iter().min_by_key(burden) else { return Some(Answered::Lost) };
         let _seat = Seat::take(&member.calls);
         let (reply, received) = oneshot::channel();
         if member.isolate.jobs().send(Job { call, deadline_ms, reply }).is_err() {

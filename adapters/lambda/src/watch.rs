@@ -39,6 +39,11 @@ impl Watched {
         Rc::new(self.clone())
     }
 
+    /// Whether the isolate is stuck in a call.
+    pub(crate) fn is_stuck(&self) -> bool {
+        self.overdue(OVERDUE_MS).is_some()
+    }
+
     /// Resolves when the isolate is stuck in a call.
     pub(crate) async fn stuck(&self) -> Held {
         loop {

@@ -368,3 +368,20 @@ impl Drop for Process {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_docs_have_what_the_log_says() {
+        let docs = include_str!("../../../docs/serving.md");
+        for raw in [6, 9, 11, 5, 1 << 8] {
+            let said = said(&Ok(ExitStatus::from_raw(raw)), 512);
+            let start = said.split_once(')').map_or("ended with exit code", |(start, _)| start);
+            let general = start.replace("11", "…").replace('5', "…");
+            assert!(docs.contains(start) || docs.contains(&general), "{said}");
+        }
+        assert!(docs.contains("was ended; its connections are closed, and a new one is started"));
+    }
+}

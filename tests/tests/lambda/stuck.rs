@@ -23,6 +23,11 @@ fn package() -> (tempfile::TempDir, std::path::PathBuf) {
         ("app/tools/short/config.yaml", &short),
         ("app/tools/long/config.yaml", &long),
         ("app/tools/good/config.yaml", "use: main\nstatement: SELECT 42 AS answer\n"),
+        ("app/tools/slow/config.yaml", "description: Sleeps.\n"),
+        (
+            "app/tools/slow/handler.ts",
+            "export default async () => {\n  await new Promise((done) => setTimeout(done, 2500));\n  return \"slept\";\n}\n",
+        ),
         ("app/tools/said/config.yaml", "description: Says something first.\nlimits: { timeout: 1s }\n"),
         (
             "app/tools/said/handler.ts",
@@ -88,4 +93,21 @@ fn a_stream_whose_call_gets_stuck_is_broken_off() {
     let text = String::from_utf8_lossy(&chunks.concat()).into_owned();
     assert!(text.contains("notifications/progress") && !text.contains("\"result\""), "{text}");
     gave_up(function, 1);
+}
+
+#[test]
+fn with_managed_concurrency_what_is_on_its_way_is_answered_before_the_end() {
+    let (_folder, package) = package();
+    let function = Function::start(&package, &[("AWS_LAMBDA_MAX_CONCURRENCY".to_owned(), "4".to_owned())]);
+    let event = |tool: &str| Front::Url.event(&call(tool, "{}"));
+    let stuck = function.begin(&event("short"), Duration::from_secs(30));
+    let others: Vec<_> = (0..3).map(|_| function.begin(&event("slow"), Duration::from_secs(30))).collect();
+    for other in others {
+        let answer = Front::Url.answer(&call("slow", "{}"), other.recv_timeout(Duration::from_secs(60)).unwrap());
+        // Those that share the isolate of the stuck one are answered for.
+        assert!(answer.contains("slept") || answer.contains("the call of the tool `short` did not end"), "{answer}");
+    }
+    let answer = Front::Url.answer(&call("short", "{}"), stuck.recv_timeout(Duration::from_secs(60)).unwrap());
+    assert!(answer.starts_with("HTTP 504\n") && answer.contains("`short`"), "{answer}");
+    gave_up(function, 4);
 }
