@@ -58,7 +58,8 @@ impl Watched {
     pub(crate) fn overdue(&self, limit_ms: u64) -> Option<Held> {
         let now_ms = now_ms();
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        held.as_ref().filter(|held| now_ms.saturating_sub(held.deadline_ms.max(held.since_ms)) >= limit_ms).cloned()
+        let is_overdue = |held: &&Held| now_ms.checked_sub(held.deadline_ms.max(held.since_ms)).is_some_and(|late_ms| late_ms >= limit_ms);
+        held.as_ref().filter(is_overdue).cloned()
     }
 
     fn set(&self, held: Option<Held>) {
