@@ -21,7 +21,7 @@ use crate::{
     cancel::Cancel,
     fault::{Faulty, Stage},
     headers::Headers,
-    ports::{LogLevel, Ports},
+    ports::{LogLevel, Ports, RunningCall},
 };
 
 mod authenticate;
@@ -35,6 +35,7 @@ mod guard;
 mod identity;
 mod map_input;
 mod map_output;
+mod observed;
 mod present;
 mod resolve;
 mod rounds;
@@ -211,6 +212,7 @@ impl Pipeline {
         };
         let listener = call.listener;
         let (mut run, arguments) = resolve::resolve(self, call)?;
+        let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
         let end = async {
             run.auth = run.at(Stage::Authenticate, authenticate::authenticate(&run)).await?;
             run.listener = listener;
@@ -225,7 +227,7 @@ impl Pipeline {
             let outcome = present::present(&run, outcome).await?;
             run.at(Stage::Serialize, serialize::success(&run, outcome)).await
         };
-        let end = match end.await {
+        let end = match observed::observed(self.ports.observer.as_deref(), running, end).await {
             Ok(result) => return Ok(result),
             Err(End::Asks) => match rounds::required(&run) {
                 Ok(asks) => return Ok(asks),

@@ -11,6 +11,7 @@ mod dialer;
 mod env;
 mod http_client;
 mod kv_cache;
+mod observer;
 mod random;
 mod script_engine;
 mod wait_until;
@@ -21,6 +22,7 @@ pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
+pub use observer::{Observer, RunningCall};
 pub use random::Random;
 pub use script_engine::{
     CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,
@@ -50,4 +52,6 @@ pub struct Ports {
     pub env: Rc<dyn Env>,
     /// Work that may outlive the response.
     pub wait_until: Rc<dyn WaitUntil>,
+    /// Is told which call the isolate works on; `None` where nobody wants to know.
+    pub observer: Option<Rc<dyn Observer>>,
 }

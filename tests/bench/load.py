@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The load run of `scripts/bench`: Millrace and hand-written peers, one after the other on the same machine, with the same requests.
 
-For each server and number of connections: requests a second, p50, p99, CPU microseconds a request (user + system of the server's process
-over the requests that it answered) and resident memory. Compare rows of one run; figures of two runs or two machines do not compare.
+For each server and number of connections: requests a second, p50, p99, CPU microseconds a request (user + system of the server's processes
+over the requests that they answered) and resident memory of all of them. Compare rows of one run; figures of two runs or two machines do not compare.
 """
-import argparse, json, os, re, signal, socket, subprocess, sys, tempfile, time, urllib.request
+import argparse, glob, json, os, re, signal, socket, subprocess, sys, tempfile, time, urllib.request
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOLS = os.path.join(ROOT, "target", "tools")
@@ -59,12 +59,18 @@ class Server:
         except subprocess.TimeoutExpired:
             self.process.kill()
 
+    def pids(self):
+        """The process, and those that it started: an isolate of Millrace is one."""
+        files = glob.glob(f"/proc/{self.process.pid}/task/*/children")
+        return [str(self.process.pid)] + [pid for file in files for pid in open(file).read().split()]
+
     def cpu_s(self):
-        fields = open(f"/proc/{self.process.pid}/stat").read().rsplit(")", 1)[1].split()
-        return (int(fields[11]) + int(fields[12])) / TICK
+        stats = [open(f"/proc/{pid}/stat").read().rsplit(")", 1)[1].split() for pid in self.pids()]
+        return sum(int(fields[11]) + int(fields[12]) for fields in stats) / TICK
 
     def rss_mb(self):
-        return int(re.search(r"VmRSS:\s+(\d+)", open(f"/proc/{self.process.pid}/status").read())[1]) / 1024
+        texts = [open(f"/proc/{pid}/status").read() for pid in self.pids()]
+        return sum(int(re.search(r"VmRSS:\s+(\d+)", text)[1]) for text in texts) / 1024
 
     def load(self, connections, seconds):
         script = os.path.join(tempfile.gettempdir(), f"millrace-bench-{os.getpid()}.lua")

@@ -132,6 +132,7 @@ fn of(app: App) -> Endpoint {
         random: Rc::new(Nothing),
         env: Rc::new(Nothing),
         wait_until: Rc::new(Nothing),
+        observer: None,
     };
     Endpoint::new(app, ports)
 }

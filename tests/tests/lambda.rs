@@ -19,6 +19,8 @@ mod package;
 mod page;
 #[path = "lambda/streams.rs"]
 mod streams;
+#[path = "lambda/stuck.rs"]
+mod stuck;
 #[path = "lambda/traces.rs"]
 mod traces;
 #[path = "lambda/watch.rs"]

@@ -14,8 +14,9 @@ use serde_json::value::RawValue;
 use crate::{
     answer::Answer,
     event::{self, Form},
-    isolates::{Events, Isolates, Reply},
+    isolates::{Answered, Events, Isolates, Reply},
     settle::Settling,
+    watch::Watched,
 };
 
 /// The longest time that is kept back at the end of an invocation, in milliseconds: the core gets all but two of these, and what it does
@@ -61,25 +62,36 @@ impl Front {
         let end_ms = end_ms(event.context.deadline, now_ms());
         let left_ms = end_ms.saturating_sub(now_ms());
         let margin_ms = MARGIN_MS.min(left_ms / 20);
-        let answered = self.isolates.answer(call, end_ms.saturating_sub(2 * margin_ms));
-        let Reply { answer, events, settled } = match tokio::time::timeout(Duration::from_millis(left_ms - margin_ms), answered).await {
-            Ok(Some(reply)) => reply,
-            Ok(None) => Reply { answer: Answer::failure(500, -32603, "internal error"), events: None, settled: None },
-            Err(_) => {
+        let within = Duration::from_millis(left_ms - margin_ms);
+        let (answer, events) = match self.isolates.answer(call, end_ms.saturating_sub(2 * margin_ms), within).await {
+            Some(Answered::Reply(Reply { answer, events, settled, watched })) => {
+                if let Some(settled) = settled {
+                    self.settling.keep(settled, end_ms.saturating_sub(margin_ms));
+                }
+                (answer, events.map(|events| (events, watched)))
+            }
+            Some(Answered::Stuck(held)) => {
+                self.settling.give_up();
+                (Answer::failure(504, -32603, &held.told()), None)
+            }
+            Some(Answered::Lost) => (Answer::failure(500, -32603, "internal error"), None),
+            None => {
                 tracing::error!(limit_ms = left_ms, "a call did not end before its invocation's time was over");
                 let message = "the call did not end before the time-out of the Lambda function; ask for less, or raise the time-out";
-                Reply { answer: Answer::failure(504, -32603, message), events: None, settled: None }
+                (Answer::failure(504, -32603, message), None)
             }
         };
-        if let Some(settled) = settled {
-            self.settling.keep(settled, end_ms.saturating_sub(margin_ms));
-        }
         self.shaped(answer, events, form)
     }
 
-    fn shaped(&self, answer: Answer, events: Option<Events>, form: Form) -> Result<FunctionResponse<Box<RawValue>, Chunks>, Diagnostic> {
+    fn shaped(
+        &self,
+        answer: Answer,
+        events: Option<(Events, Watched)>,
+        form: Form,
+    ) -> Result<FunctionResponse<Box<RawValue>, Chunks>, Diagnostic> {
         if self.settings.streams {
-            return Ok(FunctionResponse::StreamingResponse(streamed(answer, events)));
+            return Ok(FunctionResponse::StreamingResponse(streamed(answer, events, &self.settling)));
         }
         let payload = answer.payload(form);
         let unwritable = |error: serde_json::Error| Diagnostic { error_type: "Millrace.Answer".into(), error_message: error.to_string() };
@@ -87,7 +99,7 @@ impl Front {
     }
 }
 
-fn streamed(answer: Answer, events: Option<Events>) -> StreamResponse<Chunks> {
+fn streamed(answer: Answer, events: Option<(Events, Watched)>, settling: &Settling) -> StreamResponse<Chunks> {
     let mut prelude = MetadataPrelude::default();
     match http::StatusCode::from_u16(answer.status) {
         Ok(status) => prelude.status_code = status,
@@ -101,8 +113,20 @@ fn streamed(answer: Answer, events: Option<Events>) -> StreamResponse<Chunks> {
         }
     }
     let stream: Chunks = match events {
-        Some(mut events) => {
-            Box::pin(stream::poll_fn(move |context| events.poll_recv(context).map(|event| event.map(|event| event.map(Bytes::from)))))
+        Some((events, watched)) => {
+            // An error is the last that comes.
+            let next = |going: Option<(Events, Watched, Settling)>| async {
+                let (mut events, watched, settling) = going?;
+                tokio::select! {
+                    biased;
+                    event = events.recv() => Some((event?.map(Bytes::from), Some((events, watched, settling)))),
+                    held = watched.stuck() => {
+                        settling.give_up();
+                        Some((Err(held.told().into()), None))
+                    }
+                }
+            };
+            Box::pin(stream::unfold(Some((events, watched, settling.clone())), next))
         }
         None => Box::pin(stream::iter((!answer.body.is_empty()).then(|| Ok(Bytes::from(answer.body))))),
     };
@@ -114,7 +138,8 @@ fn end_ms(deadline_ms: u64, now_ms: u64) -> u64 {
     if deadline_ms < LEAST_TIME_MS { now_ms.saturating_add(deadline_ms) } else { deadline_ms }
 }
 
-fn now_ms() -> u64 {
+/// The time, in milliseconds since the Unix epoch.
+pub(crate) fn now_ms() -> u64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }

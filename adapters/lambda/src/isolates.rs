@@ -12,6 +12,7 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use futures_util::FutureExt as _;
@@ -29,6 +30,7 @@ use crate::{
     answer::Answer,
     databases::{Databases, Places},
     event::Call,
+    watch::{Held, Watched},
 };
 
 /// What an isolate needs to start.
@@ -50,6 +52,18 @@ pub(crate) struct Reply {
     pub(crate) events: Option<Events>,
     /// Where work goes on after the answer: resolves when that is done.
     pub(crate) settled: Option<oneshot::Receiver<()>>,
+    /// The isolate of a call whose body is a stream: it may get stuck before the end.
+    pub(crate) watched: Watched,
+}
+
+/// What becomes of a call.
+pub(crate) enum Answered {
+    /// Its answer.
+    Reply(Reply),
+    /// Its isolate is stuck, in this call or in another one.
+    Stuck(Held),
+    /// Its isolate panicked as a whole.
+    Lost,
 }
 
 /// The events of a call; an error where it panicked.
@@ -63,6 +77,7 @@ struct Job {
 
 struct Member {
     isolate: Isolate<Job>,
+    watched: Watched,
     calls: Arc<AtomicUsize>,
 }
 
@@ -77,21 +92,37 @@ impl Isolates {
     pub(crate) fn start(seed: &Seed, count: usize) -> io::Result<Self> {
         let start = |index: usize| {
             let seed = seed.clone();
-            let isolate = Isolate::spawn(&format!("isolate-{index}"), move |jobs| live(seed, jobs))?;
-            Ok(Member { isolate, calls: Arc::default() })
+            let watched = Watched::default();
+            let of_isolate = watched.clone();
+            let isolate = Isolate::spawn(&format!("isolate-{index}"), move |jobs| live(seed, of_isolate, jobs))?;
+            Ok(Member { isolate, watched, calls: Arc::default() })
         };
         (0..count.max(1)).map(start).collect::<io::Result<_>>().map(Self)
     }
 
-    /// Has a call answered by the isolate with the fewest. `None` where it panicked as a whole.
-    pub(crate) async fn answer(&self, call: Call, deadline_ms: u64) -> Option<Reply> {
-        let member = self.0.iter().min_by_key(|member| member.calls.load(Ordering::Relaxed))?;
+    /// Has a call answered by the isolate with the fewest, within a time. Where that is over and the isolate is not free, it is stuck;
+    /// where it is free, `None` comes back.
+    pub(crate) async fn answer(&self, call: Call, deadline_ms: u64, within: Duration) -> Option<Answered> {
+        // One that is stuck gets calls only where there is no other: they are answered for.
+        let burden = |member: &&Member| (member.watched.is_stuck(), member.calls.load(Ordering::Relaxed));
+        let Some(member) = self.0.iter().min_by_key(burden) else { return Some(Answered::Lost) };
         let _seat = Seat::take(&member.calls);
         let (reply, received) = oneshot::channel();
-        member.isolate.jobs().send(Job { call, deadline_ms, reply }).ok()?;
-        received.await.ok()
+        if member.isolate.jobs().send(Job { call, deadline_ms, reply }).is_err() {
+            return Some(Answered::Lost);
+        }
+        tokio::select! {
+            biased;
+            reply = received => Some(reply.map_or(Answered::Lost, Answered::Reply)),
+            held = member.watched.stuck() => Some(Answered::Stuck(held)),
+            // What held it since its deadline until now does so still.
+            () = tokio::time::sleep(within) => member.watched.overdue(SHORTLY_MS).map(Answered::Stuck),
+        }
     }
 }
+
+/// How long a call holds its isolate past its deadline, in milliseconds, where the invocation's time is over.
+const SHORTLY_MS: u64 = 50;
 
 /// A call's place, given back when it is dropped.
 struct Seat(Arc<AtomicUsize>);
@@ -110,25 +141,26 @@ impl Drop for Seat {
 }
 
 /// The life of an isolate.
-async fn live(seed: Seed, mut jobs: mpsc::UnboundedReceiver<Job>) {
+async fn live(seed: Seed, watched: Watched, mut jobs: mpsc::UnboundedReceiver<Job>) {
     let tasks = Tasks::new();
     let streams = seed.streams;
-    let endpoint = Rc::new(endpoint(seed, &tasks));
+    let endpoint = Rc::new(endpoint(seed, &watched, &tasks));
     while let Some(job) = jobs.recv().await {
-        tokio::task::spawn_local(work(endpoint.clone(), tasks.clone(), streams, job));
+        tokio::task::spawn_local(work(endpoint.clone(), tasks.clone(), watched.clone(), streams, job));
     }
 }
 
-fn endpoint(Seed { app, variables, cache, traces, places, .. }: Seed, tasks: &Tasks) -> Endpoint {
+fn endpoint(Seed { app, variables, cache, traces, places, .. }: Seed, watched: &Watched, tasks: &Tasks) -> Endpoint {
     let mut ports = ports::native(places.package.clone(), variables.clone(), &cache, tasks);
     let copies = ports::native(places.copies.clone(), variables, &CacheChoice::default(), tasks).connectors;
     ports.connectors = Rc::new(Databases::new(places, ports.connectors, copies));
+    ports.observer = Some(watched.observer());
     let endpoint = Endpoint::new(app, ports);
     telemetry::collect(traces, endpoint.pipeline().ports());
     endpoint
 }
 
-async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, streams: bool, job: Job) {
+async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: Watched, streams: bool, job: Job) {
     let Job { call, deadline_ms, mut reply } = job;
     let cancel = Cancel::new();
     let request = Request {
@@ -159,7 +191,7 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, streams: bool, job: Job) {
     let (mut settled, told) = oneshot::channel();
     let (sender, receiver) = mpsc::unbounded_channel();
     let received = events.as_ref().map(|_| receiver);
-    drop(reply.send(Reply { answer, events: received, settled: (!is_done).then_some(told) }));
+    drop(reply.send(Reply { answer, events: received, settled: (!is_done).then_some(told), watched }));
     if let Some(events) = events {
         drive(events, &sender).await;
         drop(sender);

@@ -8,7 +8,8 @@
 //! - [`isolates`]: the threads that answer, and the endpoint on each;
 //! - [`databases`]: where SQLite's files are;
 //! - [`answer`]: a response of the core → what the front end takes;
-//! - [`settle`]: what goes on after the answer.
+//! - [`settle`]: what goes on after the answer;
+//! - [`watch`]: whether an isolate is stuck.
 //!
 //! # Variables
 //! | name | |
@@ -36,6 +37,7 @@ mod event;
 mod front;
 mod isolates;
 mod settle;
+mod watch;
 
 use databases::Places;
 use front::{Front, Settings};

@@ -2,11 +2,18 @@
 //!
 //! Lambda hands an answer on as soon as it is posted, and freezes the environment when the runtime asks for the next invocation. So the
 //! caller waits for nothing here; only the next invocation does. With managed concurrency nothing freezes, and nothing is waited for.
+//!
+//! An environment with an isolate that is stuck asks for no invocation any more: once every answer on its way is posted, the process ends,
+//! and Lambda starts another one for the next invocation.
 
 use std::{
     future::Future,
     pin::Pin,
-    sync::{Arc, Mutex, PoisonError},
+    process,
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     task::{Context, Poll},
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
@@ -26,12 +33,18 @@ struct Kept {
 pub(crate) struct Settling {
     kept: Arc<Mutex<Vec<Kept>>>,
     freezes: bool,
+    given_up: Arc<AtomicBool>,
+    /// How many invocations are being answered.
+    answering: Arc<AtomicUsize>,
 }
+
+/// How often is looked whether the last answer is posted, where the environment is given up.
+const LOOK: Duration = Duration::from_millis(10);
 
 impl Settling {
     /// `freezes`: whether the environment freezes between two invocations.
     pub(crate) fn new(freezes: bool) -> Self {
-        Self { kept: Arc::default(), freezes }
+        Self { kept: Arc::default(), freezes, given_up: Arc::default(), answering: Arc::default() }
     }
 
     /// Has something waited for after this invocation's answer.
@@ -44,7 +57,18 @@ impl Settling {
         }
     }
 
+    /// Has the process end instead of asking for another invocation.
+    pub(crate) fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
     async fn settle(self) {
+        if self.given_up.load(Ordering::Relaxed) {
+            while self.answering.load(Ordering::Relaxed) > 0 {
+                tokio::time::sleep(LOOK).await;
+            }
+            process::exit(1);
+        }
         let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
         for Kept { settled, until_ms } in kept {
             let until = UNIX_EPOCH + Duration::from_millis(until_ms);
@@ -85,12 +109,33 @@ where
     }
 
     fn call(&mut self, invocation: LambdaInvocation) -> Self::Future {
+        let answering = Answering::begin(&self.settling.answering);
         let posted = self.inner.call(invocation);
         let settling = self.settling.clone();
         Box::pin(async move {
-            posted.await?;
+            let posted = posted.await;
+            drop(answering);
+            if !settling.given_up.load(Ordering::Relaxed) {
+                posted?;
+            }
             settling.settle().await;
             Ok(())
         })
+    }
+}
+
+/// Counts an invocation until its answer is posted.
+struct Answering(Arc<AtomicUsize>);
+
+impl Answering {
+    fn begin(count: &Arc<AtomicUsize>) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count.clone())
+    }
+}
+
+impl Drop for Answering {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

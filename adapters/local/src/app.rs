@@ -1,9 +1,16 @@
 //! An app folder as the commands take it.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    rc::Rc,
+};
 
 use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle, render};
-use millrace_core::{Endpoint, app::App};
+use millrace_core::{
+    Endpoint,
+    app::App,
+    ports::{Observer, Ports},
+};
 use millrace_native::{cache::CacheChoice, connectors, env::Variables, logging, ports, telemetry, wait_until::Tasks};
 
 use crate::output::{Failure, Outcome, note};
@@ -88,5 +95,17 @@ pub(crate) fn traces(app: &App, variables: &Variables) -> Outcome<Option<telemet
 
 /// An endpoint for this isolate. `base` is the folder that relative paths of databases are below.
 pub(crate) fn endpoint(app: App, base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &Tasks) -> Endpoint {
-    Endpoint::new(app, ports::native(base, variables, cache, tasks))
+    observed_endpoint(app, base, variables, cache, tasks, None)
+}
+
+/// The same, whose calls somebody observes.
+pub(crate) fn observed_endpoint(
+    app: App,
+    base: PathBuf,
+    variables: Variables,
+    cache: &CacheChoice,
+    tasks: &Tasks,
+    observer: Option<Rc<dyn Observer>>,
+) -> Endpoint {
+    Endpoint::new(app, Ports { observer, ..ports::native(base, variables, cache, tasks) })
 }

@@ -36,6 +36,10 @@ pub(crate) enum Command {
     Types(Types),
     /// Show what a call of a tool goes through, and where each setting came from
     Explain(Explain),
+    /// One isolate of `dev` or `serve`
+    #[cfg(unix)]
+    #[command(hide = true)]
+    Isolate(Isolate),
 }
 
 #[derive(Args)]
@@ -78,9 +82,28 @@ pub(crate) struct Host {
     /// The address to listen on. Anything but a loopback address lets other machines in
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) host: IpAddr,
-    /// How many isolates (threads with an endpoint each); without it, one for each processor
+    /// How many isolates (processes with an endpoint each); without it, one for each processor
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) isolates: Option<u16>,
+    /// How much memory an isolate may have, in MB; without it, a share of three quarters of the machine's, 1024 at the most
+    #[arg(long, env = "MILLRACE_ISOLATE_MEMORY", value_name = "MB", value_parser = clap::value_parser!(u64).range(128..=1 << 20))]
+    pub(crate) isolate_memory: Option<u64>,
+    /// Run isolates as threads of this process, which nothing watches or limits; on Windows they always are
+    #[arg(long)]
+    pub(crate) threads: bool,
+}
+
+/// What the process of an isolate is told on its command line; the rest comes over its standard input.
+#[cfg(unix)]
+#[derive(Args)]
+pub(crate) struct Isolate {
+    #[arg(long)]
+    pub(crate) index: u16,
+    #[arg(long)]
+    pub(crate) isolates: u16,
+    /// In MB
+    #[arg(long)]
+    pub(crate) memory: u64,
 }
 
 #[derive(Args)]

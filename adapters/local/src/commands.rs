@@ -26,7 +26,12 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         Command::Dev(_) | Command::Serve(_) => "info",
         _ => "warn",
     };
-    let filter = logging::filter(cli.log.as_deref().filter(|text| !text.is_empty()).unwrap_or(default)).map_err(Failure::Usage)?;
+    let log = cli.log.as_deref().filter(|text| !text.is_empty()).unwrap_or(default);
+    #[cfg(unix)]
+    if let Command::Isolate(arguments) = &cli.command {
+        return crate::processes::isolate::run(arguments, log);
+    }
+    let filter = logging::filter(log).map_err(Failure::Usage)?;
     let extra = match &cli.command {
         // What is wrong with the file is told when the command reads it.
         Command::Dev(dev) => telemetry::layer(&crate::app::variables(&dev.app).unwrap_or_default()),
@@ -37,12 +42,15 @@ pub(crate) fn run(cli: Cli) -> Outcome {
     match cli.command {
         Command::New(arguments) => new::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
-        Command::Dev(arguments) => dev::run(arguments),
+        Command::Dev(arguments) => dev::run(arguments, log),
         Command::Call(arguments) => call::run(arguments, &timings.unwrap_or_default()),
         Command::Build(arguments) => build::run(&arguments),
-        Command::Serve(arguments) => serve::run(&arguments),
+        Command::Serve(arguments) => serve::run(&arguments, log),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        // It has logs and traces of its own.
+        #[cfg(unix)]
+        Command::Isolate(_) => Ok(()),
     }
 }

@@ -12,6 +12,8 @@ mod cli;
 mod commands;
 mod dev_handler;
 mod output;
+#[cfg(unix)]
+mod processes;
 mod serving;
 mod timing;
 mod watch;

@@ -1,8 +1,8 @@
 //! One app behind one address: what `dev` and `serve` share.
 
-use std::{io, net::SocketAddr, path::PathBuf, sync::Arc, thread::available_parallelism};
+use std::{io, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, thread::available_parallelism};
 
-use millrace_core::app::App;
+use millrace_core::{app::App, ports::Observer};
 use millrace_native::{
     cache::CacheChoice,
     env::Variables,
@@ -18,10 +18,46 @@ use crate::{
     output::{Failure, Outcome, note},
 };
 
-/// Where to listen, and with how many isolates.
+/// Where to listen, and with what isolates.
 pub(crate) struct Place {
-    address: SocketAddr,
-    isolates: usize,
+    pub(crate) address: SocketAddr,
+    pub(crate) isolates: usize,
+    /// Whether isolates are threads of this process instead of processes.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "they always are"))]
+    threads: bool,
+    /// How much memory an isolate may have, where somebody says.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only processes have a limit"))]
+    pub(crate) memory_mb: Option<u64>,
+    /// What isolates log.
+    #[cfg_attr(not(unix), allow(dead_code, reason = "only processes have to be told"))]
+    pub(crate) log: String,
+}
+
+/// Makes an isolate's observer, on the isolate's thread.
+pub(crate) type MakeObserver = Box<dyn FnOnce() -> Rc<dyn Observer> + Send>;
+
+/// Exchanges what is served.
+pub(crate) enum Reloader {
+    /// In the threads of this process.
+    Threads(Replacer<DevHandler>),
+    /// In processes.
+    #[cfg(unix)]
+    Processes(crate::processes::Exchange),
+}
+
+impl Reloader {
+    /// Has requests from now on answered by another app.
+    ///
+    /// # Errors
+    /// The app cannot be passed on.
+    pub(crate) fn replace(&self, served: &Served) -> Outcome {
+        match self {
+            Self::Threads(replacer) => replacer.replace(|| served.make(None)),
+            #[cfg(unix)]
+            Self::Processes(exchange) => return exchange.replace(served),
+        }
+        Ok(())
+    }
 }
 
 /// What to serve.
@@ -39,12 +75,13 @@ pub(crate) struct Served {
 
 impl Served {
     /// What makes an isolate's handler.
-    pub(crate) fn make(&self) -> Make<DevHandler> {
+    pub(crate) fn make(&self, observer: Option<MakeObserver>) -> Make<DevHandler> {
         let Self { app, base, variables, cache, traces, page } = self.clone();
         // The last isolate takes the app itself, so that one isolate means one app in memory.
         Box::new(move |tasks| {
             let has_scripts = !app.scripts.is_empty();
-            let endpoint = app::endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks);
+            let observer = observer.map(|make| make());
+            let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, observer);
             if has_scripts {
                 // Before the first call comes, in most cases: that one need not wait for it.
                 let scripts = endpoint.pipeline().ports().scripts.clone();
@@ -58,30 +95,44 @@ impl Served {
 
 impl Place {
     /// What the command line says, completed by the app's port and the machine's processors.
-    pub(crate) fn of(host: &Host, port: u16) -> Self {
+    pub(crate) fn of(host: &Host, port: u16, log: &str) -> Self {
         let isolates = host.isolates.map_or_else(|| available_parallelism().map_or(1, Into::into), usize::from);
-        Self { address: SocketAddr::new(host.host, host.port.unwrap_or(port)), isolates }
+        let address = SocketAddr::new(host.host, host.port.unwrap_or(port));
+        let threads = host.threads || cfg!(not(unix));
+        Self { address, isolates, threads, memory_mb: host.isolate_memory, log: log.to_owned() }
     }
 
     /// Serves until the process is told to end; `ready` is called when connections are taken.
     ///
     /// # Errors
     /// The address cannot be had; what `ready` fails with.
-    pub(crate) fn serve(self, served: Served, ready: impl FnOnce(SocketAddr, Replacer<DevHandler>) -> Outcome) -> Outcome {
+    pub(crate) fn serve(self, served: Served, ready: impl FnOnce(SocketAddr, Reloader) -> Outcome) -> Outcome {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(Failure::wrong)?;
         runtime.block_on(async {
-            let limits = Limits { loopback_only: self.address.ip().is_loopback(), ..Limits::default() };
-            let makes = (0..self.isolates).map(|_| served.make()).collect();
-            drop(served);
-            let server = Server::start(self.address, makes, &limits).map_err(|error| self.explain(&error))?;
-            let stop = stop_signal().map_err(Failure::wrong)?;
-            ready(server.address(), server.replacer())?;
-            server.run(stop).await;
-            Ok(())
+            #[cfg(unix)]
+            if !self.threads {
+                return crate::processes::serve(&self, served, ready).await;
+            }
+            self.serve_in_threads(served, ready).await
         })
     }
 
-    fn explain(&self, error: &io::Error) -> Failure {
+    async fn serve_in_threads(&self, served: Served, ready: impl FnOnce(SocketAddr, Reloader) -> Outcome) -> Outcome {
+        let makes = (0..self.isolates).map(|_| served.make(None)).collect();
+        drop(served);
+        let server = Server::start(self.address, makes, &self.limits()).map_err(|error| self.explain(&error))?;
+        let stop = stop_signal().map_err(Failure::wrong)?;
+        ready(server.address(), Reloader::Threads(server.replacer()))?;
+        server.run(stop).await;
+        Ok(())
+    }
+
+    /// The limits of each isolate.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits { loopback_only: self.address.ip().is_loopback(), ..Limits::default() }
+    }
+
+    pub(crate) fn explain(&self, error: &io::Error) -> Failure {
         let address = self.address;
         Failure::Wrong(match error.kind() {
             io::ErrorKind::AddrInUse => {
@@ -97,7 +148,7 @@ impl Place {
 }
 
 /// Resolves at the first signal to end. A second one ends the process at once.
-fn stop_signal() -> io::Result<impl Future<Output = ()>> {
+pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::new()?;
     Ok(async move {
         signals.next().await;

@@ -38,6 +38,11 @@ impl Variables {
         variables.extend(process_variables());
         Ok(Self(Arc::new(variables)))
     }
+
+    /// All of them, in no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Secret<String>)> {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
 }
 
 impl FromIterator<(String, String)> for Variables {

@@ -49,6 +49,13 @@ impl<J: Send + 'static> Isolate<J> {
         self.jobs.clone()
     }
 
+    /// Blocks until the isolate has ended, for a thread without a runtime. Tells nobody to end.
+    pub fn wait(self) {
+        drop(self.jobs);
+        // As in `ended`.
+        drop(self.ended.blocking_recv());
+    }
+
     /// Resolves when the isolate has ended. Tells nobody to end.
     pub async fn ended(self) {
         drop(self.jobs);

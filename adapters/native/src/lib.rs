@@ -4,11 +4,14 @@
 //! shared between isolates, so nothing of it is locked. In the order of the data:
 //!
 //! - [`listener`]: one socket; hands each connection to the isolate with the fewest.
+//! - `shared`: one socket, several processes with an isolate each, which accept by themselves; `board`: what each says of itself. Unix only.
 //! - [`isolate`]: the thread, its runtime, the handler that it answers with and how that is replaced.
 //! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
 //! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`]: which one a variable chose.
 //! - [`logging`]: log lines on standard error; [`telemetry`]: traces to a collector.
 
+#[cfg(unix)]
+pub mod board;
 pub mod cache;
 pub mod clock;
 pub mod connectors;
@@ -22,6 +25,8 @@ pub mod logging;
 mod outgoing;
 pub mod ports;
 pub mod random;
+#[cfg(unix)]
+pub mod shared;
 mod stream;
 pub mod telemetry;
 mod tls;

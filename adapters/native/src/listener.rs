@@ -25,7 +25,7 @@ use crate::{
 const BACKLOG: u32 = 4096;
 
 /// The pause after the operating system refused a connection, for want of file descriptors for example.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A listening socket and the isolates behind it.
 pub struct Server<H> {
@@ -52,10 +52,31 @@ pub(crate) struct Seat {
     _permit: OwnedSemaphorePermit,
 }
 
+impl Seat {
+    /// Counts a connection among `connections`.
+    pub(crate) fn take(connections: &Arc<AtomicUsize>, permit: OwnedSemaphorePermit) -> Self {
+        connections.fetch_add(1, Ordering::Relaxed);
+        Self { connections: connections.clone(), _permit: permit }
+    }
+}
+
 impl Drop for Seat {
     fn drop(&mut self) {
         self.connections.fetch_sub(1, Ordering::Relaxed);
     }
+}
+
+/// A listening socket. Has to be called within a tokio runtime.
+///
+/// # Errors
+/// The address cannot be bound.
+pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv6() { TcpSocket::new_v6()? } else { TcpSocket::new_v4()? };
+    // A restarted server need not wait for the connections of the one before. Elsewhere the flag means something else.
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 impl<H: Handler> Server<H> {
@@ -66,12 +87,7 @@ impl<H: Handler> Server<H> {
     /// # Errors
     /// The address cannot be bound, or a thread cannot be had.
     pub fn start(address: SocketAddr, makes: Vec<Make<H>>, limits: &Limits) -> io::Result<Self> {
-        let socket = if address.is_ipv6() { TcpSocket::new_v6()? } else { TcpSocket::new_v4()? };
-        // A restarted server need not wait for the connections of the one before. Elsewhere the flag means something else.
-        #[cfg(unix)]
-        socket.set_reuseaddr(true)?;
-        socket.bind(address)?;
-        let listener = socket.listen(BACKLOG)?;
+        let listener = bind(address)?;
         let address = listener.local_addr()?;
         let seats = Arc::new(Semaphore::new(limits.connections.saturating_mul(makes.len()).clamp(1, Semaphore::MAX_PERMITS)));
         raise_descriptor_limit();
@@ -152,8 +168,7 @@ async fn accept<H: Handler>(listener: &TcpListener, seats: &Arc<Semaphore>, isol
 fn hand_over<H: Handler>(socket: TcpStream, permit: OwnedSemaphorePermit, isolates: &[Member<H>], turn: usize) {
     let rotated = isolates.iter().cycle().skip(turn % isolates.len().max(1)).take(isolates.len());
     let Some(member) = rotated.min_by_key(|member| member.connections.load(Ordering::Relaxed)) else { return };
-    member.connections.fetch_add(1, Ordering::Relaxed);
-    let seat = Seat { connections: member.connections.clone(), _permit: permit };
+    let seat = Seat::take(&member.connections, permit);
     // Answers are small and whole: waiting for more to send would only delay them.
     match socket.set_nodelay(true).and_then(|()| socket.into_std()) {
         Ok(socket) => {
@@ -165,12 +180,12 @@ fn hand_over<H: Handler>(socket: TcpStream, permit: OwnedSemaphorePermit, isolat
     }
 }
 
-fn is_clients(error: &io::Error) -> bool {
+pub(crate) fn is_clients(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::ConnectionReset | io::ErrorKind::Interrupted)
 }
 
 /// A connection is a file descriptor, and many systems allow a process 1024 of them until it asks for more.
-fn raise_descriptor_limit() {
+pub(crate) fn raise_descriptor_limit() {
     if let Err(error) = rlimit::increase_nofile_limit(65_536) {
         tracing::debug!(%error, "the limit of open files stays as it is");
     }

@@ -26,5 +26,6 @@ pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &
         random: Rc::new(SystemRandom),
         env: Rc::new(variables),
         wait_until: Rc::new(tasks.clone()),
+        observer: None,
     }
 }

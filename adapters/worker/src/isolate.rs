@@ -87,5 +87,6 @@ fn ports(env: &Env) -> Ports {
         random,
         env: Rc::new(variables),
         wait_until: Rc::new(wait_until::OfRequest),
+        observer: None,
     }
 }

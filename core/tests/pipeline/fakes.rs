@@ -103,6 +103,7 @@ impl World {
             random: fake(),
             env: fake(),
             wait_until: fake(),
+            observer: None,
         }
     }
 

@@ -9,6 +9,7 @@ mod execute;
 mod fakes;
 mod faults;
 mod host;
+mod observer;
 mod results;
 mod secrets;
 mod signal;

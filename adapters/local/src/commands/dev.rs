@@ -4,19 +4,17 @@ use std::{net::SocketAddr, path::PathBuf, sync::Arc, thread};
 
 use millrace_bundler::Diagnostic;
 use millrace_core::app::App;
-use millrace_native::listener::Replacer;
 
 use crate::{
     announce::{self, Announcement},
     app::{self, Bundled, count},
     cli::Dev,
-    dev_handler::DevHandler,
     output::{Failure, Outcome, note, tell},
-    serving::{Place, Served},
+    serving::{Place, Reloader, Served},
     watch::Watch,
 };
 
-pub(super) fn run(arguments: Dev) -> Outcome {
+pub(super) fn run(arguments: Dev, log: &str) -> Outcome {
     let folder = arguments.app;
     let Bundled { app, report } = app::load(&folder)?;
     let variables = app::variables(&folder)?;
@@ -24,7 +22,7 @@ pub(super) fn run(arguments: Dev) -> Outcome {
     let traces = app::traces(&app, &variables)?;
     let databases = announce::databases(&app, &folder, &variables)?;
     let announcement = Announcement::of(&app, databases);
-    let place = Place::of(&arguments.host, app.server.port);
+    let place = Place::of(&arguments.host, app.server.port, log);
     let reloads = Reloads {
         folder: folder.clone(),
         current: fingerprint(&app),
@@ -35,12 +33,12 @@ pub(super) fn run(arguments: Dev) -> Outcome {
     let served = Served { app: Arc::new(app), base: folder, variables, cache, traces, page: true };
     // Whoever reads that the server is ready may change a file at once.
     let watch = Watch::start(&reloads.folder, &report.files);
-    place.serve(served, |address: SocketAddr, replacer| {
+    place.serve(served, |address: SocketAddr, reloader| {
         announcement.print(address)?;
         thread::Builder::new()
             .name("watch".to_owned())
             .stack_size(millrace_native::isolate::STACK_BYTES)
-            .spawn(move || reloads.run(watch, &replacer))
+            .spawn(move || reloads.run(watch, &reloader))
             .map(drop)
             .map_err(Failure::wrong)
     })
@@ -60,7 +58,7 @@ struct Reloads {
 }
 
 impl Reloads {
-    fn run(mut self, watch: notify::Result<Watch>, replacer: &Replacer<DevHandler>) {
+    fn run(mut self, watch: notify::Result<Watch>, reloader: &Reloader) {
         let mut watch = match watch {
             Ok(watch) => watch,
             Err(error) => return note(format_args!("warning: changes are not seen, start again after one: {error}")),
@@ -70,11 +68,11 @@ impl Reloads {
             let now = std::fs::read(self.folder.join(".env")).ok();
             let same_variables = now == variables;
             variables = now;
-            self.reload(&mut watch, replacer, same_variables);
+            self.reload(&mut watch, reloader, same_variables);
         }
     }
 
-    fn reload(&mut self, watch: &mut Watch, replacer: &Replacer<DevHandler>, same_variables: bool) {
+    fn reload(&mut self, watch: &mut Watch, reloader: &Reloader, same_variables: bool) {
         let report = app::compile(&self.folder);
         watch.follow(&report.files);
         // What was said stays said: output that goes to a file in the app's folder would be a change of its own, for ever.
@@ -108,10 +106,14 @@ impl Reloads {
         if (app.server.port, &app.server.path) != (self.endpoint.0, &self.endpoint.1) {
             note("`server.port` and `server.path` count from the next start");
         }
-        self.current = fingerprint;
         let tools = count(app.tools.len(), "tool");
         let served = Served { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page: true };
-        replacer.replace(|| served.make());
+        if let Err(failure) = reloader.replace(&served) {
+            self.broken = true;
+            tell(&failure);
+            return note("the last good app goes on");
+        }
+        self.current = fingerprint;
         note(format_args!("reloaded: {tools}"));
     }
 }

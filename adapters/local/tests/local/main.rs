@@ -2,5 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end where it fails")]
 
 mod commands;
+#[cfg(target_os = "linux")]
+mod isolates;
 mod serving;
 mod support;

@@ -188,6 +188,7 @@ fn ports() -> Ports {
         random: fake.clone(),
         env: fake.clone(),
         wait_until: fake,
+        observer: None,
     }
 }
 

@@ -1,0 +1,387 @@
+//! Isolates as processes, and who watches them.
+//!
+//! What cannot be stopped inside a process (a regular expression that backtracks, one built-in at work, a stack or a memory that is
+//! exhausted) ends no more than one isolate of several. The supervisor binds the socket and starts one process of this same executable
+//! for each isolate, which accepts connections by itself; no call passes through the supervisor. In the order of the data:
+//!
+//! - [`deployment`]: what is served, as bytes in a file of memory;
+//! - [`control`]: the socket between the supervisor and an isolate, over which files are passed;
+//! - [`isolate`]: the process of one isolate;
+//! - [`watch`]: when an isolate counts as stuck;
+//! - [`memory`]: how much memory an isolate may have.
+
+use std::{
+    fs::File,
+    io,
+    net::{SocketAddr, TcpListener},
+    os::{
+        fd::{AsFd as _, OwnedFd},
+        unix::{net::UnixStream as StdUnixStream, process::CommandExt as _, process::ExitStatusExt as _},
+    },
+    path::{Path, PathBuf},
+    process::{Child, Command, ExitStatus, Stdio},
+    sync::{Arc, mpsc as std_mpsc},
+    time::{Duration, Instant},
+};
+
+use millrace_native::{
+    board::{Board, LastCall},
+    listener::bind,
+};
+use tokio::{
+    io::AsyncReadExt as _,
+    net::UnixStream,
+    sync::{oneshot, watch as tokio_watch},
+    task::JoinSet,
+    time::{MissedTickBehavior, interval, sleep},
+};
+
+use crate::{
+    output::{Failure, Outcome},
+    serving::{Place, Reloader, Served, stop_signal},
+};
+
+mod control;
+mod deployment;
+pub(crate) mod isolate;
+mod memory;
+mod watch;
+
+use control::Word;
+use watch::{TICK, Watch};
+
+/// How long an isolate may take from its start until it serves.
+const START: Duration = Duration::from_secs(60);
+
+/// How long an isolate may take beyond the grace of calls in flight when it is told to end.
+const LAST: Duration = Duration::from_secs(2);
+
+/// How long a reload waits for isolates that do not say that they have the new app.
+const RELOAD: Duration = Duration::from_secs(5);
+
+/// An isolate that ends sooner after its start than this, and worked on no call, is started again after a pause that doubles.
+const SOON: Duration = Duration::from_secs(1);
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// What the isolates serve.
+struct Deployment {
+    file: File,
+    /// Is told of each isolate that serves it.
+    taken: Option<std_mpsc::Sender<()>>,
+}
+
+/// Exchanges what the isolates serve.
+pub(crate) struct Exchange {
+    deployments: tokio_watch::Sender<Arc<Deployment>>,
+    isolates: usize,
+    loopback_only: bool,
+}
+
+impl Exchange {
+    /// Has requests from now on answered by another app. Waits until the isolates have it; one that is stuck is not waited for.
+    ///
+    /// # Errors
+    /// The app cannot be passed on.
+    pub(crate) fn replace(&self, served: &Served) -> Outcome {
+        let (taken, answers) = std_mpsc::channel();
+        let file = deployment::write(served, self.loopback_only)?;
+        drop(self.deployments.send(Arc::new(Deployment { file, taken: Some(taken) })));
+        let until = Instant::now() + RELOAD;
+        for _ in 0..self.isolates {
+            if answers.recv_timeout(until.saturating_duration_since(Instant::now())).is_err() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What all isolates have in common.
+struct Common {
+    program: PathBuf,
+    listener: TcpListener,
+    board: Board,
+    isolates: usize,
+    memory_mb: u64,
+    log: String,
+    grace: Duration,
+}
+
+/// Serves until the process is told to end; `ready` is called when connections are taken.
+///
+/// # Errors
+/// The address cannot be had, an isolate cannot be started; what `ready` fails with.
+pub(crate) async fn serve(place: &Place, served: Served, ready: impl FnOnce(SocketAddr, Reloader) -> Outcome) -> Outcome {
+    let listener = bind(place.address).map_err(|error| place.explain(&error))?;
+    let address = listener.local_addr().map_err(Failure::wrong)?;
+    let limits = place.limits();
+    let isolates = place.isolates;
+    let file = deployment::write(&served, limits.loopback_only)?;
+    drop(served);
+    let board = Board::new(deployment::memory_file("millrace-board").map_err(unable)?, isolates);
+    let common = Arc::new(Common {
+        program: program().map_err(unable)?,
+        listener: listener.into_std().map_err(unable)?,
+        board,
+        isolates,
+        memory_mb: place.memory_mb.unwrap_or_else(|| memory::default_mb(isolates)),
+        log: place.log.clone(),
+        grace: limits.grace,
+    });
+    let (deployments, deployed) = tokio_watch::channel(Arc::new(Deployment { file, taken: None }));
+    let (stop, stopped) = tokio_watch::channel(false);
+    let mut tasks = JoinSet::new();
+    let mut firsts = Vec::with_capacity(isolates);
+    for index in 0..isolates {
+        let (first, started) = oneshot::channel();
+        firsts.push(started);
+        let keeper = Keeper { common: common.clone(), index, deployed: deployed.clone(), stopped: stopped.clone(), first: Some(first) };
+        tasks.spawn(keeper.keep());
+    }
+    drop((common, deployed, stopped));
+    for (index, first) in firsts.into_iter().enumerate() {
+        // Its task ends only after it has said how the start went.
+        if let Ok(Err(why)) = first.await {
+            return Err(Failure::Wrong(format!("isolate {index} could not start: {why}")));
+        }
+    }
+    let signal = stop_signal().map_err(Failure::wrong)?;
+    ready(address, Reloader::Processes(Exchange { deployments, isolates, loopback_only: limits.loopback_only }))?;
+    signal.await;
+    let _ = stop.send(true);
+    while tasks.join_next().await.is_some() {}
+    Ok(())
+}
+
+/// The program of an isolate: this one, also where its file was replaced since.
+fn program() -> io::Result<PathBuf> {
+    let named = std::env::current_exe()?;
+    if cfg!(target_os = "linux") && !is_running(&named) {
+        return Ok("/proc/self/exe".into());
+    }
+    Ok(named)
+}
+
+#[cfg(target_os = "linux")]
+fn is_running(file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    let identity = |path: &Path| std::fs::metadata(path).ok().map(|data| (data.dev(), data.ino()));
+    identity(file) == identity(Path::new("/proc/self/exe"))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn is_running(_: &Path) -> bool {
+    true
+}
+
+fn unable(error: impl std::fmt::Display) -> Failure {
+    Failure::Wrong(format!("isolates cannot be started as processes: {error}; `--threads` runs them as threads, which nothing supervises"))
+}
+
+/// Keeps one isolate running.
+struct Keeper {
+    common: Arc<Common>,
+    index: usize,
+    deployed: tokio_watch::Receiver<Arc<Deployment>>,
+    stopped: tokio_watch::Receiver<bool>,
+    /// Is told how the first start went.
+    first: Option<oneshot::Sender<Result<(), String>>>,
+}
+
+/// How an isolate ended.
+struct End {
+    why: String,
+    call: Option<LastCall>,
+    /// It had not served yet, or not for long.
+    soon: bool,
+}
+
+impl Keeper {
+    async fn keep(mut self) {
+        let mut pause = Duration::ZERO;
+        while !*self.stopped.borrow() {
+            let deployment = self.deployed.borrow_and_update().clone();
+            let end = match Process::start(&self.common, self.index, &deployment) {
+                Ok(process) => self.watch(process, deployment).await,
+                Err(error) => Some(End { why: error.to_string(), call: None, soon: true }),
+            };
+            // It was told to end.
+            let Some(end) = end else { return };
+            if let Some(first) = self.first.take() {
+                return drop(first.send(Err(end.why)));
+            }
+            pause = match (end.soon && end.call.is_none(), pause) {
+                (false, _) => Duration::ZERO,
+                (true, Duration::ZERO) => FIRST_PAUSE,
+                (true, before) => LONGEST_PAUSE.min(before * 2),
+            };
+            let (tool, request_id) = (end.call.as_ref().map(|call| &*call.tool), end.call.as_ref().map(|call| &*call.request_id));
+            let next = if pause.is_zero() { "a new one is started" } else { "a new one is started after a pause" };
+            tracing::error!(
+                isolate = self.index,
+                tool,
+                request_id,
+                pause_ms = (!pause.is_zero()).then_some(pause.as_millis() as u64),
+                "an isolate {}; its connections are closed, and {next}",
+                end.why
+            );
+            tokio::select! {
+                () = sleep(pause) => {}
+                _ = self.stopped.changed() => {}
+            }
+        }
+    }
+
+    /// Watches a process until it has ended. `None` where it was told to.
+    async fn watch(&mut self, mut process: Process, mut deployment: Arc<Deployment>) -> Option<End> {
+        let started = Instant::now();
+        let mut serving: Option<Instant> = None;
+        let mut watch = Watch::default();
+        let mut last_look = Instant::now();
+        let mut looks = interval(TICK);
+        looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (mut ending, mut exchangeable): (Option<Instant>, bool) = (None, true);
+        let mut words = [0; 16];
+        let killed = loop {
+            tokio::select! {
+                read = process.control.read(&mut words) => {
+                    let Ok(count @ 1..) = read else { break None };
+                    for _ in &words[..count] {
+                        if let Some(taken) = &deployment.taken {
+                            let _ = taken.send(());
+                        }
+                    }
+                    if serving.is_none() {
+                        serving = Some(Instant::now());
+                        self.serves(started, process.pid);
+                    }
+                }
+                changed = self.deployed.changed(), if exchangeable && ending.is_none() => {
+                    // Nobody can exchange anything: it is `serve`.
+                    if changed.is_err() {
+                        exchangeable = false;
+                        continue;
+                    }
+                    deployment = self.deployed.borrow_and_update().clone();
+                    if control::send(process.control.as_fd(), Word::Deploy, &[deployment.file.as_fd()]).is_err() {
+                        break Some("took no orders any more and was ended".to_owned());
+                    }
+                }
+                _ = self.stopped.changed(), if ending.is_none() => {
+                    ending = Some(Instant::now() + self.common.grace + LAST);
+                    drop(control::send(process.control.as_fd(), Word::Stop, &[]));
+                }
+                _ = looks.tick() => {
+                    let passed = last_look.elapsed();
+                    last_look = Instant::now();
+                    if ending.is_some_and(|until| Instant::now() > until) {
+                        break Some("did not end in time and was ended".to_owned());
+                    }
+                    if serving.is_none() {
+                        if started.elapsed() > START {
+                            break Some(format!("did not serve within {} s of its start and was ended", START.as_secs()));
+                        }
+                        continue;
+                    }
+                    let Ok(reading) = self.common.board.read(self.index) else { continue };
+                    if let Some(stuck) = watch.look(&reading, passed, || watch::cpu_time(process.pid)) {
+                        break Some(stuck);
+                    }
+                }
+            }
+        };
+        let status = process.end().await;
+        if ending.is_some() {
+            return None;
+        }
+        let call = self.common.board.read(self.index).ok().and_then(|reading| reading.call);
+        let why = killed.unwrap_or_else(|| said(&status, self.common.memory_mb));
+        Some(End { why, call, soon: serving.is_none_or(|since| since.elapsed() < SOON) })
+    }
+
+    fn serves(&mut self, started: Instant, pid: u32) {
+        match self.first.take() {
+            Some(first) => drop(first.send(Ok(()))),
+            None => tracing::info!(isolate = self.index, pid, after_ms = started.elapsed().as_millis() as u64, "a new isolate serves"),
+        }
+    }
+}
+
+/// What the end of a process that nobody here ended says.
+fn said(status: &io::Result<ExitStatus>, memory_mb: u64) -> String {
+    const ABORTED: i32 = 6;
+    const KILLED: i32 = 9;
+    match status {
+        Ok(status) => match (status.signal(), status.code()) {
+            (Some(ABORTED), _) => {
+                format!("was aborted (signal {ABORTED}): its stack or its memory of {memory_mb} MB was exhausted, as the lines before say")
+            }
+            (Some(KILLED), _) => format!("was killed (signal {KILLED}), by the system for want of memory or by somebody"),
+            (Some(signal), _) => format!("crashed (signal {signal})"),
+            (None, code) => format!("ended with exit code {}", code.unwrap_or_default()),
+        },
+        Err(error) => format!("ended, and the system does not say how: {error}"),
+    }
+}
+
+/// The process of an isolate; it ends with the value.
+struct Process {
+    /// `None` once it has ended.
+    child: Option<Child>,
+    pid: u32,
+    control: UnixStream,
+}
+
+impl Process {
+    fn start(common: &Common, index: usize, deployment: &Deployment) -> io::Result<Self> {
+        common.board.clear(index)?;
+        let (ours, theirs) = StdUnixStream::pair()?;
+        ours.set_nonblocking(true)?;
+        let mut command = Command::new(&common.program);
+        command.arg0("millrace").arg("isolate").args(["--index", &index.to_string(), "--isolates", &common.isolates.to_string()]);
+        command.args(["--memory", &common.memory_mb.to_string()]).env("MILLRACE_LOG", &common.log);
+        // Its standard error is this process's.
+        let child = command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).spawn()?;
+        // The command holds the other end: without it, the end of the child is the end of the stream.
+        drop(command);
+        let pid = child.id();
+        let process = Self { child: Some(child), pid, control: UnixStream::from_std(ours)? };
+        let files = [common.listener.as_fd(), common.board.file().as_fd(), deployment.file.as_fd()];
+        control::send(process.control.as_fd(), Word::Start, &files)?;
+        Ok(process)
+    }
+
+    /// Ends the process, unless it has ended.
+    async fn end(mut self) -> io::Result<ExitStatus> {
+        let Some(mut child) = self.child.take() else { return Err(io::Error::other("it has ended before")) };
+        // One that ends by itself has its exit code already. One that waits for a disk may take its time: nobody else waits with it.
+        let waited = tokio::task::spawn_blocking(move || child.kill().and_then(|()| child.wait()));
+        waited.await.unwrap_or_else(|error| Err(io::Error::other(error)))
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(mut child) = self.child.take() {
+            drop(child.kill().and_then(|()| child.wait()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_docs_have_what_the_log_says() {
+        let docs = include_str!("../../../docs/serving.md");
+        for raw in [6, 9, 11, 5, 1 << 8] {
+            let said = said(&Ok(ExitStatus::from_raw(raw)), 512);
+            let start = said.split_once(')').map_or("ended with exit code", |(start, _)| start);
+            let general = start.replace("11", "…").replace('5', "…");
+            assert!(docs.contains(start) || docs.contains(&general), "{said}");
+        }
+        assert!(docs.contains("was ended; its connections are closed, and a new one is started"));
+    }
+}

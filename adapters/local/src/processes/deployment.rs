@@ -1,0 +1,87 @@
+//! What is served, as a file in memory: the supervisor writes it once, every isolate reads it, also one that is started hours later.
+//!
+//! The bundle on disk may be another by then. The variables are in it, too, so the file has no name that others could open.
+
+use std::{
+    ffi::OsString,
+    fs::File,
+    io::{self, Write as _},
+    os::unix::{
+        ffi::{OsStrExt as _, OsStringExt as _},
+        fs::FileExt as _,
+    },
+};
+
+use millrace_core::app::App;
+use millrace_native::env::Variables;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    app,
+    output::{Failure, Outcome},
+    serving::Served,
+};
+
+/// Everything but the bundle.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    base: Vec<u8>,
+    page: bool,
+    loopback_only: bool,
+    variables: Vec<(String, String)>,
+}
+
+/// Bytes before the head: its length.
+const LENGTH: usize = 8;
+
+/// Writes a deployment.
+///
+/// # Errors
+/// The app cannot be encoded, or there is no memory for it.
+pub(super) fn write(served: &Served, loopback_only: bool) -> Outcome<File> {
+    let Served { app, base, variables, page, .. } = served;
+    let variables = variables.iter().map(|(name, value)| (name.to_owned(), value.expose().clone())).collect();
+    let head = Head { base: base.as_os_str().as_bytes().to_vec(), page: *page, loopback_only, variables };
+    let head = serde_json::to_vec(&head).map_err(Failure::wrong)?;
+    let bundle = app.to_bundle().map_err(Failure::wrong)?;
+    let mut file = memory_file("millrace-app").map_err(super::unable)?;
+    let written =
+        file.write_all(&(head.len() as u64).to_le_bytes()).and_then(|()| file.write_all(&head)).and_then(|()| file.write_all(&bundle));
+    written.map_err(super::unable)?;
+    Ok(file)
+}
+
+/// Reads a deployment; gives whether the server is reached by its own machine only, too.
+///
+/// # Errors
+/// It is none, or its variables are wrong.
+pub(super) fn read(file: &File) -> Outcome<(Served, bool)> {
+    let damaged = || Failure::Wrong("the deployment is damaged".to_owned());
+    let length = file.metadata().map_err(Failure::wrong)?.len();
+    let mut bytes = vec![0; usize::try_from(length).map_err(Failure::wrong)?];
+    // Several isolates have the file open: its position is nobody's.
+    file.read_exact_at(&mut bytes, 0).map_err(Failure::wrong)?;
+    let (length, rest) = bytes.split_first_chunk::<LENGTH>().ok_or_else(damaged)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(Failure::wrong)?;
+    let (head, bundle) = rest.split_at_checked(length).ok_or_else(damaged)?;
+    let Head { base, page, loopback_only, variables } = serde_json::from_slice(head).map_err(Failure::wrong)?;
+    let app = App::from_bundle(bundle).map_err(Failure::wrong)?;
+    let variables: Variables = variables.into_iter().collect();
+    let (cache, traces) = (app::cache(&variables)?, app::traces(&app, &variables)?);
+    Ok((Served { app: app.into(), base: OsString::from_vec(base).into(), variables, cache, traces, page }, loopback_only))
+}
+
+/// An empty file that has no name; in memory where the system can.
+///
+/// # Errors
+/// There is no room, or no file descriptor.
+pub(super) fn memory_file(name: &str) -> io::Result<File> {
+    #[cfg(target_os = "linux")]
+    let file = File::from(rustix::fs::memfd_create(name, rustix::fs::MemfdFlags::CLOEXEC)?);
+    #[cfg(not(target_os = "linux"))]
+    let file = {
+        let _ = name;
+        tempfile::tempfile()?
+    };
+    Ok(file)
+}

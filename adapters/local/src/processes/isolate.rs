@@ -1,0 +1,134 @@
+//! The process of one isolate: everything that it needs comes over its standard input, a socket.
+//!
+//! It ends when its supervisor says so, and at once when its supervisor is gone. Signals to end are the supervisor's, which a terminal or
+//! a service manager sends to all processes at once.
+
+use std::{
+    fs::File,
+    io::{self, Write as _},
+    net::TcpListener,
+    os::{
+        fd::{AsFd as _, OwnedFd},
+        unix::net::UnixStream,
+    },
+    process,
+    rc::Rc,
+    sync::Arc,
+    thread,
+};
+
+use millrace_native::{
+    board::{Board, Place},
+    http::{Limits, Make},
+    isolate::{Isolate, STACK_BYTES},
+    logging,
+    shared::{self, Order},
+    telemetry,
+};
+use tokio::{
+    signal::unix::{SignalKind, signal},
+    sync::mpsc,
+};
+
+use super::{
+    control::{self, SERVES, Word},
+    deployment, memory,
+};
+use crate::{
+    cli,
+    dev_handler::DevHandler,
+    output::{Failure, Outcome, tell},
+    serving::Served,
+};
+
+/// Runs until the supervisor says to end.
+///
+/// # Errors
+/// What came over standard input is not what a supervisor says; the isolate cannot be started.
+pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> Outcome {
+    let socket = socket().map_err(Failure::wrong)?;
+    let (listener, board, deployed) = match control::receive(socket.as_fd()) {
+        Ok(Some((Word::Start, files))) => {
+            let files: Result<[OwnedFd; 3], _> = files.try_into();
+            files.map(|[listener, board, deployed]| (TcpListener::from(listener), File::from(board), File::from(deployed))).map_err(drop)
+        }
+        _ => Err(()),
+    }
+    .map_err(|()| Failure::Usage("`isolate` is started by `dev` and `serve`".to_owned()))?;
+    let (served, loopback_only) = deployment::read(&deployed)?;
+    drop(deployed);
+    logging::init(logging::filter(log).map_err(Failure::Usage)?, telemetry::layer(&served.variables)).map_err(Failure::wrong)?;
+    memory::bound(arguments.memory)?;
+    let limits = Limits { loopback_only, ..Limits::default() };
+    let (index, isolates) = (usize::from(arguments.index), usize::from(arguments.isolates));
+    let place = Place::new(Board::new(board, isolates), index);
+    let voice = Arc::new(socket.try_clone().map_err(Failure::wrong)?);
+    let makes = Makes { place: place.clone(), voice };
+    let make = makes.of(&served);
+    drop(served);
+    let body = move |orders| async move {
+        ignore_signals();
+        if let Err(error) = shared::serve(listener, place, make, limits, orders).await {
+            tracing::error!(%error, "an isolate cannot accept connections");
+        }
+    };
+    let isolate = Isolate::spawn(&format!("isolate-{index}"), body).map_err(Failure::wrong)?;
+    let orders = isolate.jobs();
+    let control = thread::Builder::new().name("control".to_owned()).stack_size(STACK_BYTES);
+    control.spawn(move || obey(&socket, &makes, &orders)).map_err(Failure::wrong)?;
+    isolate.wait();
+    Ok(())
+}
+
+/// Standard input.
+fn socket() -> io::Result<UnixStream> {
+    io::stdin().as_fd().try_clone_to_owned().map(UnixStream::from)
+}
+
+/// Does what the supervisor says, until it is gone, and the process with it: whatever the isolate does.
+fn obey(socket: &UnixStream, makes: &Makes, orders: &mpsc::UnboundedSender<Order<DevHandler>>) {
+    while let Ok(Some((word, files))) = control::receive(socket.as_fd()) {
+        let order = match (word, files.into_iter().next()) {
+            (Word::Stop, _) => Order::Stop,
+            (_, Some(file)) => match deployment::read(&File::from(file)) {
+                Ok((served, _)) => Order::Replace(makes.of(&served)),
+                // The supervisor has read it before.
+                Err(failure) => {
+                    tell(&failure);
+                    continue;
+                }
+            },
+            (_, None) => continue,
+        };
+        drop(orders.send(order));
+    }
+    process::exit(1);
+}
+
+/// Makes handlers that are observed, and tells the supervisor when they serve.
+struct Makes {
+    place: Place,
+    voice: Arc<UnixStream>,
+}
+
+impl Makes {
+    fn of(&self, served: &Served) -> Make<DevHandler> {
+        let (place, voice) = (self.place.clone(), self.voice.clone());
+        let make = served.make(Some(Box::new(move || Rc::new(place))));
+        Box::new(move |tasks| {
+            let handler = make(tasks);
+            // Where nobody listens, this process is about to end.
+            drop((&*voice).write_all(SERVES));
+            handler
+        })
+    }
+}
+
+/// A handler once registered stays, and one that does nothing is what ignoring a signal is here.
+fn ignore_signals() {
+    for kind in [SignalKind::interrupt(), SignalKind::terminate()] {
+        if let Err(error) = signal(kind) {
+            tracing::debug!(%error, "a signal cannot be ignored");
+        }
+    }
+}
