@@ -22,7 +22,7 @@
 //! `U64` beyond `i64` are text; `Json` and `Array` are JSON text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared
 //! `BOOLEAN` gives the integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it whole.
 //!
-//! One text or blob may have 64 MiB; a longer one is `TooLarge`.
+//! One text or blob may have 16 MiB; a longer one is `TooLarge`. A pattern of `LIKE` and `GLOB` may have 1,000 bytes.
 //!
 //! # Files
 //!
@@ -38,7 +38,7 @@
 //! | `create` | `false` | make an empty database where there is neither a file nor a `seed` |
 //! | `foreign_keys` | `true` | enforce foreign keys |
 //! | `journal_mode` | as the file is | `delete`, `persist`, `truncate` or `wal`; with `wal` a short read takes half the time, and none waits for a write |
-//! | `statement_cache` | `128` | how many prepared statements are kept |
+//! | `statement_cache` | `128` | how many prepared statements are kept, 8 MiB of them at most |
 //!
 //! `seed`, `read_only`, `timeout` and `max_rows` are options of every adapter and come as fields of their own.
 //!
@@ -48,8 +48,11 @@ mod authorizer;
 mod deadline;
 mod failure;
 mod file;
+mod functions;
+mod known;
 mod location;
 mod options;
+mod pattern;
 mod seed;
 mod session;
 mod value;
