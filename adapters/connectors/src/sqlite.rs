@@ -22,7 +22,7 @@
 //! `U64` beyond `i64` are text; `Json` and `Array` are JSON text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared
 //! `BOOLEAN` gives the integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it whole.
 //!
-//! One text or blob may have 16 MiB; a longer one is `TooLarge`. A pattern of `LIKE` and `GLOB` may have 1,000 bytes.
+//! One text or blob may have 8 MiB; a longer one is `TooLarge`. A pattern of `LIKE` and `GLOB` may have 1,000 bytes.
 //!
 //! # Files
 //!
@@ -38,6 +38,7 @@
 //! | `create` | `false` | make an empty database where there is neither a file nor a `seed` |
 //! | `foreign_keys` | `true` | enforce foreign keys |
 //! | `journal_mode` | as the file is | `delete`, `persist`, `truncate` or `wal`; with `wal` a short read takes half the time, and none waits for a write |
+//! | `like_uses_index` | `false` | `LIKE` and `GLOB` are SQLite's own, which look up a prefix in an index, and take patterns of 50 bytes only |
 //! | `statement_cache` | `128` | how many prepared statements are kept, 8 MiB of them at most |
 //!
 //! `seed`, `read_only`, `timeout` and `max_rows` are options of every adapter and come as fields of their own.

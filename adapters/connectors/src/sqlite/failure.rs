@@ -8,7 +8,10 @@ use rusqlite::{
     ffi::{self, Error as Code},
 };
 
-use super::{functions::BOUND, session::LONGEST_VALUE};
+use super::{
+    functions::{BOUND, LONGEST_INDEXED_PATTERN},
+    session::LONGEST_VALUE,
+};
 
 /// When a statement failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +52,12 @@ pub(super) fn explain(error: rusqlite::Error, phase: Phase) -> Error {
 fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String) {
     if let Some((_, bound)) = text.split_once(BOUND).filter(|(before, _)| before.is_empty()) {
         return (ErrorKind::Constraint, bound.into());
+    }
+    if text == "LIKE or GLOB pattern too complex" {
+        let message = format!(
+            "the pattern of `LIKE` or `GLOB` has more than {LONGEST_INDEXED_PATTERN} bytes, the most that connector `sqlite` takes with `like_uses_index`"
+        );
+        return (ErrorKind::Constraint, message);
     }
     let (kind, message) = match code.code {
         ErrorCode::ConstraintViolation => return (ErrorKind::Constraint, constraint(code.extended_code, text)),

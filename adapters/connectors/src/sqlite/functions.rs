@@ -20,6 +20,7 @@ use rusqlite::{
     params_from_iter,
     types::{ToSqlOutput, Value, ValueRef},
 };
+use rustc_hash::FxBuildHasher;
 
 use super::{
     pattern::{Over, Pattern, Syntax},
@@ -28,6 +29,8 @@ use super::{
 
 /// The longest pattern of `LIKE` and `GLOB`, in bytes.
 pub(super) const LONGEST_PATTERN: i32 = 1000;
+/// The longest pattern of SQLite's own `LIKE` and `GLOB`, which take the longer the longer pattern *and* text are.
+pub(super) const LONGEST_INDEXED_PATTERN: i32 = 50;
 /// The greatest product of the lengths that `json_patch` compares with each other: some 100 ms.
 const PATCH_WORK: usize = 1_500_000_000;
 /// What stands before a message that says which bound was met; see `failure.rs`.
@@ -35,17 +38,19 @@ pub(super) const BOUND: &str = "millrace: ";
 /// How SQLite marks a result that is JSON.
 const JSON_SUBTYPE: std::ffi::c_uint = 74;
 
-/// Puts the functions in place.
-pub(super) fn install(connection: &Connection) -> Result<()> {
+/// Puts the functions in place. Where `LIKE` and `GLOB` are to use indexes they stay SQLite's own.
+pub(super) fn install(connection: &Connection, like_uses_index: bool) -> Result<()> {
     let plain = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
     let own = Own::default();
     let with = |work: fn(&Own, &Context<'_>) -> Result<Answer>| {
         let own = own.clone();
         move |context: &Context<'_>| work(&own, context)
     };
-    connection.create_scalar_function("like", 2, plain, with(like))?;
-    connection.create_scalar_function("like", 3, plain, with(like))?;
-    connection.create_scalar_function("glob", 2, plain, with(glob))?;
+    if !like_uses_index {
+        connection.create_scalar_function("like", 2, plain, with(like))?;
+        connection.create_scalar_function("like", 3, plain, with(like))?;
+        connection.create_scalar_function("glob", 2, plain, with(glob))?;
+    }
     connection.create_scalar_function("instr", 2, plain, with(instr))?;
     connection.create_scalar_function("replace", 3, plain, with(replace))?;
     connection.create_scalar_function("trim", 2, plain, with(|own, context| trim(own, context, true, true)))?;
@@ -161,11 +166,9 @@ fn matches(own: &Own, context: &Context<'_>, syntax: Syntax) -> Result<Answer> {
 
     let Some(pattern) = own.text(context.get_raw(0))? else { return Ok(Answer::NULL) };
     if pattern.len() > LONGEST_PATTERN as usize {
-        let message = format!(
-            "the pattern of `{}` has {} bytes, and connector `sqlite` takes at most {LONGEST_PATTERN}",
-            if syntax == Syntax::Glob { "GLOB" } else { "LIKE" },
-            pattern.len()
-        );
+        let operator = if syntax == Syntax::Glob { "GLOB" } else { "LIKE" };
+        let message =
+            format!("the pattern of `{operator}` has {} bytes, and connector `sqlite` takes at most {LONGEST_PATTERN}", pattern.len());
         return Err(failed(format!("{BOUND}{message}")));
     }
     // SQLite keeps it as long as the first argument is the same for every row, and the escape character is part of it here.
@@ -206,28 +209,38 @@ fn replace(own: &Own, context: &Context<'_>) -> Result<Answer> {
         return Ok(Answer::Text(text.into_owned()));
     }
     let Some(to) = own.text(context.get_raw(2))? else { return Ok(Answer::NULL) };
-    let finder = memmem::Finder::new(&*from);
-    let count = finder.find_iter(&text).count();
-    let length = (text.len() - count * from.len()).saturating_add(count.saturating_mul(to.len()));
-    if length > LONGEST_VALUE as usize {
-        return Err(Error::SqliteFailure(Code::new(ffi::SQLITE_TOOBIG), None));
-    }
-    let mut replaced = Vec::with_capacity(length);
+    let mut replaced = Vec::with_capacity(text.len());
     let mut done = 0;
-    for at in finder.find_iter(&text) {
+    while let Some(at) = next(&text, done, &from) {
         replaced.extend_from_slice(&text[done..at]);
         replaced.extend_from_slice(&to);
         done = at + from.len();
+        if replaced.len() > LONGEST_VALUE as usize {
+            return Err(Error::SqliteFailure(Code::new(ffi::SQLITE_TOOBIG), None));
+        }
     }
     replaced.extend_from_slice(&text[done..]);
     Ok(Answer::Text(replaced))
+}
+
+/// The next place of `part`. A short one may be everywhere, and preparing a search for each would take longer than comparing.
+fn next(text: &[u8], from: usize, part: &[u8]) -> Option<usize> {
+    const SHORT: usize = 16;
+    let rest = &text[from..];
+    let found = match part {
+        _ if rest.starts_with(part) => Some(0),
+        [byte] => memchr::memchr(*byte, rest),
+        part if part.len() <= SHORT => rest.windows(part.len()).position(|window| window == part),
+        part => memmem::find(rest, part),
+    };
+    found.map(|at| from + at)
 }
 
 fn trim(own: &Own, context: &Context<'_>, left: bool, right: bool) -> Result<Answer> {
     let Some(text) = own.text(context.get_raw(0))? else { return Ok(Answer::NULL) };
     let Some(set) = own.text(context.get_raw(1))? else { return Ok(Answer::NULL) };
     let set = memchr::memchr(0, &set).map_or(&*set, |end| &set[..end]);
-    let set: HashSet<&[u8]> = chunks(set).collect();
+    let set: HashSet<&[u8], FxBuildHasher> = chunks(set).collect();
     let mut rest: &[u8] = &text;
     while left && let Some(first) = chunks(rest).next().filter(|first| set.contains(first)) {
         rest = &rest[first.len()..];
@@ -341,7 +354,7 @@ mod tests {
 
     fn pair() -> (Connection, Connection) {
         let (own, built_in) = (Connection::open_in_memory().unwrap(), Connection::open_in_memory().unwrap());
-        install(&own).unwrap();
+        install(&own, false).unwrap();
         (own, built_in)
     }
 

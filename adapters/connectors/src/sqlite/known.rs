@@ -30,6 +30,8 @@ struct Entry {
     names: Rc<[String]>,
     bytes: usize,
     used: u64,
+    /// Whether it has `MATCH`.
+    searches: bool,
 }
 
 impl Known {
@@ -42,24 +44,25 @@ impl Known {
         if capacity == 0 { 0 } else { capacity + 2 }
     }
 
-    /// Notes the use of a statement, and makes room for a new one. Whether it is to be kept.
-    pub(super) fn keep(&self, connection: &Connection, text: &str, statement: &Statement<'_>) -> bool {
+    /// Notes the use of a statement, and makes room for a new one, of which `searches` tells whether it has `MATCH`. Whether the statement has it;
+    /// `None` where it is not to be kept.
+    pub(super) fn keep(&self, connection: &Connection, text: &str, statement: &Statement<'_>, searches: bool) -> Option<bool> {
         let now = self.uses.get() + 1;
         self.uses.set(now);
         let mut entries = self.entries.borrow_mut();
         if let Some(entry) = entries.get_mut(text) {
             entry.used = now;
-            return true;
+            return Some(entry.searches);
         }
         // A text that holds no statement has no status, and nothing else tells it from one.
         if self.capacity == 0 || statement.expanded_sql().is_none() {
-            return false;
+            return None;
         }
         // The text is kept three times: here, by rusqlite and by SQLite, which counts its own.
         let own = usize::try_from(statement.get_status(StatementStatus::MemUsed)).unwrap_or(usize::MAX);
         let bytes = own.saturating_add(2 * text.len());
         if bytes > LARGEST {
-            return false;
+            return None;
         }
         while entries.len() >= self.capacity || self.bytes.get() + bytes > MOST_BYTES {
             let Some(oldest) = entries.iter().min_by_key(|(_, entry)| entry.used).map(|(text, _)| text.clone()) else { break };
@@ -70,8 +73,8 @@ impl Known {
             self.bytes.set(self.bytes.get().saturating_sub(freed));
         }
         self.bytes.set(self.bytes.get() + bytes);
-        entries.insert(text.into(), Entry { names: Rc::new([]), bytes, used: now });
-        true
+        entries.insert(text.into(), Entry { names: Rc::new([]), bytes, used: now, searches });
+        Some(searches)
     }
 
     /// The statement's column names as they are now: those of the last time, where they are the same.

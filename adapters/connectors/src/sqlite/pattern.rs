@@ -1,8 +1,8 @@
 //! `LIKE` and `GLOB`, with the results of SQLite's own, in time that does not grow with the product of pattern and text.
 //!
 //! A pattern is cut at its `%` (or `*`) into segments. The first stands at the start of the text, the last at its end, and each one between
-//! is found at the first place after the one before it. A segment without `_`, `?` and sets is found by one search for its bytes.
-//! What has to be tried at each place looks at the deadline every so many steps.
+//! is found at the first place after the one before it. A segment without `_`, `?` and sets is found by one search for its bytes, one with
+//! `_` or `?` by all its places at once, 64 in a word. Only a segment with sets is tried at each place; that looks at the deadline every so many steps.
 
 use memchr::memmem::Finder;
 
@@ -35,10 +35,20 @@ pub(super) struct Pattern {
 #[derive(Debug)]
 struct Segment {
     pieces: Vec<Piece>,
-    /// Searches for the segment, where it is nothing but bytes.
-    finder: Option<Finder<'static>>,
+    search: Search,
     /// How many characters match it.
     characters: usize,
+}
+
+/// How a segment is found.
+#[derive(Debug)]
+enum Search {
+    /// It is nothing but these bytes.
+    Bytes(Finder<'static>),
+    /// It is characters, and places for any.
+    Places(Places),
+    /// By trying at each place.
+    Trying,
 }
 
 #[derive(Debug)]
@@ -82,10 +92,10 @@ impl Pattern {
 
 impl Segment {
     fn new(pieces: Vec<Piece>) -> Self {
-        let finder = match pieces.as_slice() {
-            [] => Some(Finder::new(b"").into_owned()),
-            [Piece::Bytes(bytes)] => Some(Finder::new(bytes).into_owned()),
-            _ => None,
+        let search = match pieces.as_slice() {
+            [] => Search::Bytes(Finder::new(b"").into_owned()),
+            [Piece::Bytes(bytes)] => Search::Bytes(Finder::new(bytes).into_owned()),
+            pieces => Places::new(pieces).map_or(Search::Trying, Search::Places),
         };
         let characters = pieces
             .iter()
@@ -94,7 +104,7 @@ impl Segment {
                 Piece::Any | Piece::Set { .. } => 1,
             })
             .sum();
-        Self { pieces, finder, characters }
+        Self { pieces, search, characters }
     }
 
     /// Where the segment ends, if it matches at `at`.
@@ -137,8 +147,11 @@ impl Segment {
 
     /// Where the segment ends that begins at the first possible place from `at` on.
     fn find(&self, text: &[u8], at: usize, steps: &mut usize) -> Result<Option<usize>, Over> {
-        if let (Some(finder), Some(rest)) = (&self.finder, text.get(at..)) {
-            return Ok(finder.find(rest).map(|start| at + start + finder.needle().len()));
+        let rest = text.get(at..).unwrap_or_default();
+        match &self.search {
+            Search::Bytes(finder) => return Ok(finder.find(rest).map(|start| at + start + finder.needle().len())),
+            Search::Places(places) => return Ok(places.find(rest).map(|end| at + end)),
+            Search::Trying => {}
         }
         let mut start = at;
         while start < text.len() {
@@ -160,6 +173,81 @@ impl Segment {
             }
         }
         (start >= at).then_some(start)
+    }
+}
+
+/// The places of a segment as bits: for each character, which places it may take.
+#[derive(Debug)]
+struct Places {
+    count: usize,
+    words: usize,
+    /// `words` for each ASCII character.
+    ascii: Vec<u64>,
+    /// The other characters of the segment, in order.
+    others: Vec<(u32, Vec<u64>)>,
+    /// Every character that the segment does not name.
+    unnamed: Vec<u64>,
+}
+
+impl Places {
+    /// `None` for a segment with a set.
+    fn new(pieces: &[Piece]) -> Option<Self> {
+        let mut elements = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Bytes(bytes) => elements.extend(str::from_utf8(bytes).ok()?.chars().map(Some)),
+                Piece::Any => elements.push(None),
+                Piece::Set { .. } => return None,
+            }
+        }
+        let words = elements.len().div_ceil(64);
+        let mut unnamed = vec![0; words];
+        for (place, _) in elements.iter().enumerate().filter(|(_, element)| element.is_none()) {
+            unnamed[place / 64] |= 1 << (place % 64);
+        }
+        let mut ascii = unnamed.repeat(128);
+        let mut others: Vec<(u32, Vec<u64>)> = Vec::new();
+        for (place, character) in elements.iter().enumerate().filter_map(|(place, element)| Some((place, u32::from((*element)?)))) {
+            let bits = match others.binary_search_by_key(&character, |(other, _)| *other) {
+                _ if character < 128 => &mut ascii[character as usize * words..][..words],
+                Ok(index) => &mut others[index].1,
+                Err(index) => {
+                    others.insert(index, (character, unnamed.clone()));
+                    &mut others[index].1
+                }
+            };
+            bits[place / 64] |= 1 << (place % 64);
+        }
+        Some(Self { count: elements.len(), words, ascii, others, unnamed })
+    }
+
+    /// Where the first match ends. Each place of `state` says whether the text up to here ends with that much of the segment.
+    fn find(&self, text: &[u8]) -> Option<usize> {
+        let last = self.count.checked_sub(1)?;
+        let mut state = vec![0_u64; self.words];
+        let mut at = 0;
+        while let Some(first) = text.get(at) {
+            let length = character_length(&text[at..]);
+            let allowed = if *first < 128 {
+                &self.ascii[usize::from(*first) * self.words..][..self.words]
+            } else {
+                let character = str::from_utf8(&text[at..at + length]).ok().and_then(|text| text.chars().next());
+                let found =
+                    character.and_then(|character| self.others.binary_search_by_key(&u32::from(character), |(other, _)| *other).ok());
+                found.map_or(&self.unnamed, |index| &self.others[index].1).as_slice()
+            };
+            let mut carry = 1;
+            for (word, allowed) in state.iter_mut().zip(allowed) {
+                let next = *word >> 63;
+                *word = (*word << 1 | carry) & allowed;
+                carry = next;
+            }
+            at += length;
+            if state[last / 64] >> (last % 64) & 1 == 1 {
+                return Some(at);
+            }
+        }
+        None
     }
 }
 

@@ -23,7 +23,9 @@ use super::{
 };
 
 /// The longest text or blob that SQLite handles here, in bytes: one function call must not eat the host's memory.
-pub(super) const LONGEST_VALUE: i32 = 16 * 1024 * 1024;
+pub(super) const LONGEST_VALUE: i32 = 8 << 20;
+/// The longest text in a statement with `MATCH`, in bytes: each word of a phrase is looked for at each place of a text.
+const LONGEST_SEARCH: usize = 1000;
 /// The longest statement, in bytes.
 const LONGEST_STATEMENT: i32 = 1_000_000;
 
@@ -97,14 +99,15 @@ impl Session {
         if query.text.contains('\0') {
             return Err(Error::new(ErrorKind::Syntax, "the statement holds a NUL character"));
         }
-        self.authorizer.take_refused();
+        self.authorizer.start();
         let mut statement = self
             .connection
             .prepare_cached(query.text)
             .map_err(|error| refused(&self.authorizer, located(error, query.text), Phase::Prepare))?;
-        let is_kept = self.known.keep(&self.connection, query.text, &statement);
-        let outcome = self.run_prepared(&mut statement, query);
-        if !is_kept {
+        let kept = self.known.keep(&self.connection, query.text, &statement, self.authorizer.searches());
+        let searches = kept.unwrap_or_else(|| self.authorizer.searches());
+        let outcome = if searches { check_search(query.params) } else { Ok(()) }.and_then(|()| self.run_prepared(&mut statement, query));
+        if kept.is_none() {
             statement.discard();
         }
         outcome
@@ -166,8 +169,10 @@ fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer
     connection.set_limit(Limit::SQLITE_LIMIT_WORKER_THREADS, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
     connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT)?;
-    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, functions::LONGEST_PATTERN)?;
-    functions::install(connection)?;
+    let like_uses_index = setup.options.like_uses_index;
+    let longest_pattern = if like_uses_index { functions::LONGEST_INDEXED_PATTERN } else { functions::LONGEST_PATTERN };
+    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, longest_pattern)?;
+    functions::install(connection, like_uses_index)?;
     if setup.read_only {
         connection.pragma_update(None, "query_only", true)?;
     }
@@ -195,6 +200,17 @@ fn located(error: rusqlite::Error, text: &str) -> rusqlite::Error {
         }
         other => other,
     }
+}
+
+/// Checks the values of a statement with `MATCH`: one of them is what is searched for.
+fn check_search(params: &[Value]) -> Result<()> {
+    let longest = params.iter().map(|value| if let Value::Text(text) = value { text.len() } else { 0 }).max().unwrap_or(0);
+    if longest <= LONGEST_SEARCH {
+        return Ok(());
+    }
+    let message =
+        format!("a text of the statement with `MATCH` has {longest} bytes, and connector `sqlite` takes at most {LONGEST_SEARCH} there");
+    Err(Error::new(ErrorKind::Constraint, message))
 }
 
 fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {
