@@ -92,7 +92,7 @@ impl Sqlite {
     /// [`Configuration`](ErrorKind::Configuration) for a connection string of another database, an unknown option or a wrong
     /// value of one.
     pub fn open(connection: Connection, base: &Path, clock: Rc<dyn Clock>) -> Result<Self> {
-        let location = Location::parse(connection.connection_string.expose(), base)?;
+        let location = Location::parse(connection.connection_string.expose(), base)?.shown_as(&connection.shown, base);
         let read_only = connection.read_only || location.read_only;
         if location.immutable && !read_only {
             let message = "`immutable=1` needs `read_only: true`: a database that is written cannot be immutable";

@@ -1,6 +1,6 @@
 //! An open database: guarded, with its prepared statements.
 
-use std::{sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -56,8 +56,9 @@ impl Session {
     pub(super) fn open(setup: &Setup, now_ms: u64) -> Result<Self> {
         let (mut connection, file) = match &setup.location.place {
             Place::Memory => (open_memory(setup)?, None),
-            Place::File { path, shown } => {
-                let (connection, file) = file::open(setup, path, shown, now_ms)?;
+            Place::File { path, shown, has_variables } => {
+                let opened = file::open(setup, path, shown, now_ms);
+                let (connection, file) = opened.map_err(|error| if *has_variables { without_path(error, path, shown) } else { error })?;
                 (connection, Some(file))
             }
         };
@@ -131,6 +132,16 @@ impl Session {
         let columns = self.known.names(query.text, statement);
         Ok(Rows { columns, rows, affected: 0 })
     }
+}
+
+/// The same error, without the path in the words of SQLite and of the operating system.
+fn without_path(error: Error, path: &Path, shown: &str) -> Error {
+    let folder = path.parent().filter(|folder| folder.parent().is_some()).unwrap_or(path);
+    let hide = |source: String| {
+        let source = source.replace(&*path.to_string_lossy(), shown);
+        if source.contains(&*folder.to_string_lossy()) { None } else { Some(source) }
+    };
+    Error { source: error.source.and_then(hide), ..error }
 }
 
 fn open_memory(setup: &Setup) -> Result<Connection> {
