@@ -180,13 +180,20 @@ impl<'a> Check<'a> {
                 self.report(path, format!("{problem}. You sent: {number}. Expected type: {kind}.{hint}"));
                 false
             }
+            // Every one is looked at: all problems are told at once.
             Json::Array(elements) => {
-                let exact = elements.iter().enumerate().map(|(index, element)| self.integers(element, &Path::Element(path, index), "json"));
-                exact.fold(true, |all, exact| all && exact)
+                let mut all = true;
+                for (index, element) in elements.iter().enumerate() {
+                    all &= self.integers(element, &Path::Element(path, index), "json");
+                }
+                all
             }
             Json::Object(members) => {
-                let exact = members.iter().map(|(name, member)| self.integers(member, &Path::Member(path, &sent::name(name)), "json"));
-                exact.fold(true, |all, exact| all && exact)
+                let mut all = true;
+                for (name, member) in members {
+                    all &= self.integers(member, &Path::Member(path, &sent::name(name)), "json");
+                }
+                all
             }
             _ => true,
         }
