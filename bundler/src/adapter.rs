@@ -109,6 +109,9 @@ struct Known {
     connector: Option<String>,
 }
 
+/// How many values D1 takes in one statement.
+const D1_VALUES: u32 = 100;
+
 /// An adapter that a tool uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Used {
@@ -118,6 +121,8 @@ pub(crate) struct Used {
     pub(crate) dialect: Option<Dialect>,
     /// `options.read_only`
     pub(crate) read_only: bool,
+    /// How many values its connector takes in one statement, where that is less than the language's databases take.
+    pub(crate) max_values: Option<u32>,
 }
 
 /// Reads every adapter below a folder.
@@ -356,8 +361,10 @@ impl Adapters {
         self.used.insert(name.to_owned());
         let dialect = known.connector.as_deref().and_then(dialect);
         let found = self.list.iter().position(|adapter| adapter.name == name).and_then(|index| u32::try_from(index).ok());
-        let read_only = found.and_then(|index| self.list.get(index as usize)).is_some_and(|adapter| adapter.read_only);
-        Some(Used { index: found.unwrap_or(0), dialect, read_only })
+        let adapter = found.and_then(|index| self.list.get(index as usize));
+        let read_only = adapter.is_some_and(|adapter| adapter.read_only);
+        let max_values = adapter.filter(|adapter| adapter.connector == "d1").map(|_| D1_VALUES);
+        Some(Used { index: found.unwrap_or(0), dialect, read_only, max_values })
     }
 
     /// Notes adapters that no tool uses and no script names. Not before the app's mistakes are mended: a tool that could not be read may

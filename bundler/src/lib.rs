@@ -31,6 +31,7 @@ mod setting;
 mod source;
 pub mod statement;
 mod template;
+mod terminal;
 mod tool;
 mod tool_use;
 mod tree;
@@ -38,6 +39,7 @@ pub mod types;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Problem, Severity};
+pub use terminal::printable;
 
 /// What the app is built for.
 #[derive(Clone, Debug, Default)]

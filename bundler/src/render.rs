@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write as _, fs, path::Path};
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource, Report};
 
-use crate::{Diagnostic, Severity, source::Source, tree::MAX_YAML};
+use crate::{Diagnostic, Severity, printable, source::Source, tree::MAX_YAML};
 
 const WIDTH: usize = 100;
 
@@ -38,14 +38,14 @@ fn one(handler: &GraphicalReportHandler, diagnostic: &Diagnostic, source: Option
     let byte = |column: usize| line.start + written.char_indices().nth(column).map_or(written.len(), |(at, _)| at);
     let start = byte(diagnostic.column.saturating_sub(1));
     let end = byte(diagnostic.column.saturating_sub(1) + diagnostic.length).max(start);
-    let mut shown = MietteDiagnostic::new(diagnostic.message.clone())
+    let mut shown = MietteDiagnostic::new(printable(&diagnostic.message))
         .with_severity(match diagnostic.severity {
             Severity::Error => miette::Severity::Error,
             Severity::Warning => miette::Severity::Warning,
         })
         .with_label(LabeledSpan::underline((start, end - start)));
     if let Some(help) = &diagnostic.help {
-        shown = shown.with_help(help);
+        shown = shown.with_help(printable(help));
     }
     let report = Report::new(shown).with_source_code(NamedSource::new(&source.path, source.text.clone()));
     handler.render_report(text, report.as_ref()).is_ok()
@@ -57,11 +57,11 @@ fn plain(diagnostic: &Diagnostic, text: &mut String) {
         Severity::Error => '×',
         Severity::Warning => '⚠',
     };
-    let place = format!("{}:{}:{}", diagnostic.file.display(), diagnostic.line, diagnostic.column);
+    let place = format!("{}:{}:{}", printable(&diagnostic.file.to_string_lossy()), diagnostic.line, diagnostic.column);
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "  {sign} {}\n   ╭─[{place}]\n   ╰────", diagnostic.message);
+    let _ = writeln!(text, "  {sign} {}\n   ╭─[{place}]\n   ╰────", printable(&diagnostic.message));
     if let Some(help) = &diagnostic.help {
-        let _ = writeln!(text, "  help: {help}");
+        let _ = writeln!(text, "  help: {}", printable(help));
     }
 }
 
@@ -81,5 +81,7 @@ fn read(folder: &Path, file: &Path) -> Option<Source> {
     let path = folder.join(file);
     let small = fs::metadata(&path).is_ok_and(|metadata| metadata.is_file() && metadata.len() <= MAX_YAML);
     let text = small.then(|| fs::read_to_string(&path).ok()).flatten()?;
-    Some(Source::new(file.display().to_string(), text.strip_prefix('\u{feff}').unwrap_or(&text)))
+    // As many characters in each line as before, so that columns stay right.
+    let text = printable(text.strip_prefix('\u{feff}').unwrap_or(&text));
+    Some(Source::new(printable(&file.to_string_lossy()).into_owned(), text))
 }

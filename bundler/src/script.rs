@@ -25,8 +25,9 @@
 
 use std::{
     collections::BTreeSet,
-    fs,
+    fs, panic,
     path::{Path, PathBuf},
+    thread,
 };
 
 use oxc::allocator::Allocator;
@@ -42,6 +43,7 @@ mod graph;
 mod lines;
 mod module;
 mod name;
+mod nesting;
 pub mod npm;
 mod patterns;
 mod place;
@@ -77,6 +79,17 @@ pub fn prepare(program: &str) -> (String, Option<Change>) {
 /// # Errors
 /// Every [`Diagnostic`] of every module.
 pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
+    // Whoever reads a tree calls itself for each level.
+    thread::scope(|scope| {
+        let work = || link_here(folder, entry);
+        match thread::Builder::new().stack_size(nesting::STACK_BYTES).spawn_scoped(scope, work) {
+            Ok(linking) => linking.join().unwrap_or_else(|payload| panic::resume_unwind(payload)),
+            Err(error) => Err(vec![place::whole_file(entry, format!("no thread can be had to read the script: {error}"), "try again")]),
+        }
+    })
+}
+
+fn link_here(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
     let Ok(folder) = fs::canonicalize(folder) else {
         return Err(vec![place::whole_file(entry, "the app's folder cannot be read", "check that it exists")]);
     };
@@ -106,6 +119,9 @@ pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
         }
         let bundle = npm::bundle(&folder, &entry, &places)?;
         files.extend(bundle.files);
+        if let Some(finding) = nesting::too_deep(&bundle.code) {
+            return Err(vec![npm::in_bundle(&entry, &finding.message)]);
+        }
         let source = allocator.alloc_str(&bundle.code);
         let (module, findings) = module::code(&allocator, &entry.with_extension("js"), source, true);
         diagnostics.extend(findings.into_iter().map(|finding| npm::in_bundle(&entry, &finding.message)));

@@ -187,7 +187,7 @@ fn assemble(fragments: Vec<Fragment>, dialect: Dialect, access: Access) -> State
             Fragment::Slot { part, .. } | Fragment::Choice { part, .. } => parts.push(part),
         }
     }
-    Statement { style: dialect.style(), text: finished(&parts, dialect), parts, access }
+    Statement { style: dialect.style(), text: finished(&parts, dialect), parts, access, max_values: dialect.max_values() }
 }
 
 fn push_text(parts: &mut Vec<Part>, text: &str) {

@@ -509,3 +509,43 @@ fn the_same_files_give_the_same_program() {
     }
     assert!(!first.program.contains("/tmp"), "{}", first.program);
 }
+
+#[test]
+fn code_that_is_nested_too_deeply_is_refused_with_its_place() {
+    let many = |text: &str, count: usize| text.repeat(count);
+    let texts = [
+        format!("export default () => {}{};\n", many("[", 5000), many("]", 5000)),
+        format!("export default () => {}1;\n", many("!", 100_000)),
+        format!("export default () => 1{};\n", many("+1", 100_000)),
+        format!("export default () => {}1{};\n", many("`${", 20_000), many("}`", 20_000)),
+        format!("export default () => a{};\n", many(".b", 100_000)),
+        format!("export default {}1;\n", many("a => ", 50_000)),
+        format!("export default () => {{ {} b }};\n", many("if (a) b; else ", 50_000)),
+        format!("export default () => 1;\ntype A = {}B{};\n", many("A<", 50_000), many(">", 50_000)),
+    ];
+    for text in texts {
+        let folder = app(&[("a.ts", "import b from './b.ts';\nexport default b;\n"), ("b.ts", &text)]);
+        let found = link(folder.path(), Path::new("a.ts")).unwrap_err();
+        let [diagnostic] = found.iter().filter(|found| found.message.contains("nested")).collect::<Vec<_>>()[..] else {
+            panic!("{found:?}")
+        };
+        assert_eq!(diagnostic.message, "the code is nested more than 1000 levels deep here", "{}", &text[..60]);
+        assert_eq!(diagnostic.file, Path::new("b.ts"));
+        assert!(diagnostic.column > 1000, "{diagnostic:?}");
+    }
+}
+
+#[test]
+fn what_is_just_not_too_deep_is_linked() {
+    let many = |text: &str, count: usize| text.repeat(count);
+    for text in [
+        format!("{}{}", many("[", 980), many("]", 980)),
+        format!("{}1", many("!", 980)),
+        format!("1{}", many("+1", 980)),
+        format!("{}1{}", many("`${", 980), many("}`", 980)),
+        format!("({}1)", many("a => ", 980)),
+        format!("{{ {} return 1; }}", many("if (a) b; else ", 450)),
+    ] {
+        linked(&[("a.ts", &format!("declare const a: any, b: any;\nexport default () => {text};\n"))]);
+    }
+}

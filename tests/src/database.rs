@@ -146,6 +146,7 @@ pub fn connection(connector: &str, connection_string: &str, options: &[(&str, &s
         adapter: "shop".to_owned(),
         connector: connector.to_owned(),
         connection_string: Secret::new(connection_string.to_owned()),
+        shown: connection_string.to_owned(),
         options: options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect(),
         read_only: false,
         seed: None,

@@ -25,6 +25,8 @@ pub fn binary() -> &'static Path {
                 build.env_remove(name);
             }
         }
+        // What is measured in a release build is measured in the server, too.
+        let build = build.args(if cfg!(debug_assertions) { &[][..] } else { &["--release"] });
         let build = build
             .args(["build", "-p", "millrace", "--bin", "millrace", "--quiet", "--message-format=json-render-diagnostics"])
             .current_dir(root())
@@ -83,6 +85,12 @@ impl Host {
         // Somebody has to read on, or the process stops at a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, port }
+    }
+
+    /// The number of its process.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.child.id()
     }
 
     /// Sends one request on a connection of its own.

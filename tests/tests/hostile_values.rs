@@ -2,6 +2,7 @@
 
 use millrace_core::{
     Endpoint, Json,
+    app::{Bind, Execute, Part, Tool},
     cancel::Cancel,
     headers::Headers,
     pipeline::{Call, ContentBlock},
@@ -40,12 +41,19 @@ async fn rows(endpoint: &Endpoint, tool: &str, arguments: Json) -> Vec<Json> {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{tool}: {error}: {text}"))
 }
 
+/// Whether a statement puts a value into a text of its own.
+fn composes(tool: &Tool) -> bool {
+    let Execute::Statement { statement, .. } = &tool.execute else { return false };
+    statement.parts.iter().any(|part| matches!(part, Part::Bind(Bind::Composed(pieces)) if pieces.len() > 1))
+}
+
 #[test]
 fn every_value_comes_back_through_every_form() {
     let group = Group { name: "hostile".into(), app: root().join("tests/hostile/app"), ..Group::default() };
     let folder = group.install();
     let app = compile(folder.path());
-    let tools: Vec<String> = app.tools.iter().map(|tool| tool.name.clone()).collect();
+    let tools: Vec<(String, bool)> = app.tools.iter().map(|tool| (tool.name.clone(), composes(tool))).collect();
+    assert!(tools.iter().filter(|(_, composes)| *composes).count() >= 2, "{tools:?}");
     let values: Vec<String> =
         serde_json::from_str(&std::fs::read_to_string(root().join("tests/data/hostile-values.json")).unwrap()).unwrap();
     assert!(values.len() >= 60 && tools.len() >= 15, "{} values, {} forms", values.len(), tools.len());
@@ -54,8 +62,9 @@ fn every_value_comes_back_through_every_form() {
     tokio::task::LocalSet::new().block_on(&runtime, async {
         let endpoint =
             Endpoint::new(app, ports::native(folder.path().to_path_buf(), Variables::default(), &CacheChoice::Memory, &Tasks::new()));
-        for tool in &tools {
-            for value in &values {
+        for (tool, composes) in &tools {
+            // A NUL character has no place within a composed text.
+            for value in values.iter().filter(|value| !(*composes && value.contains('\0'))) {
                 let mut arguments = serde_json::json!({ "s": value });
                 if tool == "in-list" {
                     arguments["list"] = serde_json::json!(["other", value, "'"]);

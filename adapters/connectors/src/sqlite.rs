@@ -22,7 +22,7 @@
 //! `U64` beyond `i64` are text; `Json` and `Array` are JSON text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared
 //! `BOOLEAN` gives the integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it whole.
 //!
-//! One text or blob may have 64 MiB; a longer one is `TooLarge`.
+//! One text or blob may have 8 MiB; a longer one is `TooLarge`. A pattern of `LIKE` and `GLOB` may have 1,000 bytes.
 //!
 //! # Files
 //!
@@ -38,7 +38,8 @@
 //! | `create` | `false` | make an empty database where there is neither a file nor a `seed` |
 //! | `foreign_keys` | `true` | enforce foreign keys |
 //! | `journal_mode` | as the file is | `delete`, `persist`, `truncate` or `wal`; with `wal` a short read takes half the time, and none waits for a write |
-//! | `statement_cache` | `128` | how many prepared statements are kept |
+//! | `like_uses_index` | `false` | `LIKE` and `GLOB` are SQLite's own, which look up a prefix in an index, and take patterns of 50 bytes only |
+//! | `statement_cache` | `128` | how many prepared statements are kept, 8 MiB of them at most |
 //!
 //! `seed`, `read_only`, `timeout` and `max_rows` are options of every adapter and come as fields of their own.
 //!
@@ -48,8 +49,11 @@ mod authorizer;
 mod deadline;
 mod failure;
 mod file;
+mod functions;
+mod known;
 mod location;
 mod options;
+mod pattern;
 mod seed;
 mod session;
 mod value;
@@ -88,7 +92,7 @@ impl Sqlite {
     /// [`Configuration`](ErrorKind::Configuration) for a connection string of another database, an unknown option or a wrong
     /// value of one.
     pub fn open(connection: Connection, base: &Path, clock: Rc<dyn Clock>) -> Result<Self> {
-        let location = Location::parse(connection.connection_string.expose(), base)?;
+        let location = Location::parse(connection.connection_string.expose(), base)?.shown_as(&connection.shown, base);
         let read_only = connection.read_only || location.read_only;
         if location.immutable && !read_only {
             let message = "`immutable=1` needs `read_only: true`: a database that is written cannot be immutable";

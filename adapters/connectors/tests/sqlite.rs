@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
+#[path = "sqlite/bounds.rs"]
+mod bounds;
 #[path = "sqlite/files.rs"]
 mod files;
 #[path = "sqlite/refusals.rs"]

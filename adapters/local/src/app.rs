@@ -13,7 +13,7 @@ use millrace_core::{
 };
 use millrace_native::{cache::CacheChoice, connectors, env::Variables, logging, ports, telemetry, wait_until::Tasks};
 
-use crate::output::{Failure, Outcome, note};
+use crate::output::{Failure, Outcome, note_styled};
 
 /// An app, and what else the bundler found.
 pub(crate) struct Bundled {
@@ -54,7 +54,7 @@ pub(crate) fn load(folder: &Path) -> Outcome<Bundled> {
 /// Shows errors and warnings, and how many there are, on standard error.
 pub(crate) fn show(folder: &Path, diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
-        note(render(folder, diagnostics, logging::colours()).trim_end());
+        note_styled(render(folder, diagnostics, logging::colours()).trim_end());
     }
 }
 

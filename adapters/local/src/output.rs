@@ -1,11 +1,12 @@
 //! Standard output, failures and exit codes.
 
 use std::{
-    fmt::Display,
-    io::{self, Write as _},
+    fmt::{Display, Write as _},
+    io::{self, IsTerminal as _, Write as _},
     process::ExitCode,
 };
 
+use millrace_bundler::printable;
 use millrace_core::Json;
 
 /// Why a command ends early.
@@ -31,8 +32,17 @@ impl Failure {
     }
 }
 
-/// Prints a line, or several, to standard output.
+/// Prints a line, or several, to standard output. No control character of an app or a caller gets there.
 pub(crate) fn print(text: impl Display) -> Outcome {
+    print_whole(printable(&text.to_string()))
+}
+
+/// Prints what a tool gave: as it is, for a file or another program, or for people at a terminal.
+pub(crate) fn print_result(text: &str) -> Outcome {
+    if io::stdout().is_terminal() { print(text) } else { print_whole(text) }
+}
+
+fn print_whole(text: impl Display) -> Outcome {
     let mut out = io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
@@ -43,11 +53,26 @@ pub(crate) fn print(text: impl Display) -> Outcome {
 
 /// Prints JSON, for machines, to standard output.
 pub(crate) fn print_json(value: &Json) -> Outcome {
-    print(format_args!("{value:#}"))
+    let mut text = String::new();
+    // JSON has its own form for the control characters up to ESC; the others stand in texts only, where this is a form of theirs.
+    for character in format!("{value:#}").chars() {
+        match character {
+            '\n' => text.push('\n'),
+            other if printable(other.encode_utf8(&mut [0; 4])).chars().eq([other]) => text.push(other),
+            // Writing to a string cannot fail.
+            other => drop(write!(text, "\\u{:04x}", u32::from(other))),
+        }
+    }
+    print_whole(text)
 }
 
-/// Says something to whoever watches; nobody has to.
+/// Says something to whoever watches; nobody has to. No control character of an app or a caller gets there.
 pub(crate) fn note(text: impl Display) {
+    note_styled(printable(&text.to_string()));
+}
+
+/// Likewise, for a text with colours, whose parts are printable already.
+pub(crate) fn note_styled(text: impl Display) {
     drop(writeln!(io::stderr().lock(), "{text}"));
 }
 

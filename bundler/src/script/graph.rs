@@ -10,6 +10,7 @@ use oxc::{allocator::Allocator, semantic::SymbolId};
 
 use super::{
     module::{self, Module, Name, Origin},
+    nesting,
     place::{Finding, whole_file},
     resolve::{self, Missing, Specifier},
 };
@@ -89,6 +90,9 @@ pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, di
                 ""
             }
         };
+        let too_deep = nesting::too_deep(source);
+        diagnostics.extend(too_deep.as_ref().map(|finding| finding.clone().place(&path, source)));
+        let source = if too_deep.is_some() { "" } else { source };
         let is_json = path.extension().is_some_and(|extension| extension == "json");
         let (module, findings) = if is_json { module::json(&path, source) } else { module::code(allocator, &path, source, false) };
         diagnostics.extend(findings.into_iter().map(|finding| finding.place(&path, source)));

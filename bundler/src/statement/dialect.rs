@@ -14,6 +14,15 @@ impl Dialect {
         }
     }
 
+    /// How many values its databases take in one statement, unless a connector takes fewer.
+    #[must_use]
+    pub const fn max_values(self) -> u32 {
+        match self {
+            Self::Sqlite => 32_766,
+            Self::Postgres | Self::MySql => 65_535,
+        }
+    }
+
     /// Its name, for messages.
     #[must_use]
     pub const fn name(self) -> &'static str {

@@ -42,6 +42,12 @@ pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, inputs: &[Input]) 
     if !problems.is_empty() {
         return Err(problems);
     }
-    let statement = Statement { style: dialect.style(), text: finished(&parts, dialect), parts, access: Access::Write };
+    let statement = Statement {
+        style: dialect.style(),
+        text: finished(&parts, dialect),
+        parts,
+        access: Access::Write,
+        max_values: dialect.max_values(),
+    };
     Ok(Compiled { statement, warnings })
 }

@@ -64,7 +64,7 @@ fn statement(
     compiler.origin(reading.name, "substitution", word, substitution.place);
     let nothing = Node::nothing();
     let node = node.unwrap_or(&nothing);
-    let compiled = match statement::compile(text, used.dialect?, substitution.value, inputs) {
+    let mut compiled = match statement::compile(text, used.dialect?, substitution.value, inputs) {
         Ok(compiled) => compiled,
         Err(problems) => {
             for problem in problems {
@@ -73,6 +73,9 @@ fn statement(
             return None;
         }
     };
+    if let Some(most) = used.max_values {
+        compiled.statement.max_values = most;
+    }
     for mut warning in compiled.warnings {
         warning.severity = Severity::Warning;
         compiler.findings.problem(document, node, warning);

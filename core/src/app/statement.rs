@@ -18,6 +18,8 @@ pub struct Statement {
     pub text: Option<String>,
     /// Whether it writes.
     pub access: Access,
+    /// How many values its database takes in one statement.
+    pub max_values: u32,
 }
 
 /// Whether a statement writes.
@@ -49,7 +51,7 @@ pub enum Part {
     Env(String),
     /// One parameter.
     Bind(Bind),
-    /// One parameter for each element of an array, between commas. An empty array becomes `empty`.
+    /// One parameter for each element of an array, between commas, alone in `IN (…)`: the last one may be repeated. An empty array becomes `empty`.
     BindEach {
         /// The array.
         source: Source,

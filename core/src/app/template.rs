@@ -1,10 +1,21 @@
 use alloc::{string::String, vec::Vec};
+use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
 /// Text with environment variables, cut at build time: `libsql://{{ env.DB_HOST }}`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EnvTemplate(pub Vec<EnvPart>);
+
+impl fmt::Display for EnvTemplate {
+    /// The template as its author wrote it, with names in place of values.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            EnvPart::Text(text) => f.write_str(text),
+            EnvPart::Env(name) => write!(f, "{{{{ env.{name} }}}}"),
+        })
+    }
+}
 
 /// A part of an [`EnvTemplate`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -58,6 +58,7 @@ fn connection(pipeline: &Pipeline, adapter: &Adapter) -> Result<Connection> {
         adapter: adapter.name.clone(),
         connector: adapter.connector.clone(),
         connection_string: fill(&adapter.connection_string)?,
+        shown: format!("{}", adapter.connection_string),
         options: options.collect::<Result<_>>()?,
         read_only: adapter.read_only,
         seed: adapter.seed.clone(),

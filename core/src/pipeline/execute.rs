@@ -38,6 +38,7 @@ mod search;
 mod statement;
 
 pub(super) use script::rows;
+pub(super) use statement::problems;
 
 /// The most bytes of cells that one statement may read.
 pub(super) const MAX_CELL_BYTES: usize = 16 << 20;

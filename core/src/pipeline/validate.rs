@@ -3,17 +3,20 @@
 //! A value is coerced where that loses nothing: `"42"` is the int 42, `3.0` is 3, `"true"` and `1` are booleans (the words of Go's
 //! `ParseBool`), an RFC 3339 or `YYYY-MM-DD[ HH:MM:SS]` text is a datetime and stays as it was written. What would lose something is
 //! refused: `3.9` as an int, an integer beyond ±2^53 sent as a number, `null` for a required input. For an optional input that is not
-//! `nullable`, `null` is the same as leaving it out.
+//! `nullable`, `null` is the same as leaving it out. An integer beyond ±2^53 is refused wherever no type says otherwise, too: scripts and many clients
+//! count in doubles, and would pass on another number.
+//!
+//! What a tool's statement has no place for is refused here as well: a list of more values than its database takes.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt;
 
 use serde_json::{Map, Number};
 
-use super::{Pipeline, present::check_inputs, run::Run};
+use super::{Pipeline, execute::problems, present::check_inputs, run::Run};
 use crate::{
     Json,
-    app::{Input, InputKind},
+    app::{Execute, Input, InputKind},
     expression::{compare_numbers, equal},
     fault::{Fault, Faulty, Issue, Stage},
 };
@@ -43,7 +46,14 @@ pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
     if run.tool.input_schema.is_some() {
         return by_schema(run, inputs);
     }
-    check(run.pipeline, &run.tool.inputs, inputs)
+    let inputs = check(run.pipeline, &run.tool.inputs, inputs)?;
+    if let Execute::Statement { statement, .. } = &run.tool.execute {
+        let issues = problems(run, statement, &inputs);
+        if !issues.is_empty() {
+            return Err(invalid(issues).into());
+        }
+    }
+    Ok(inputs)
 }
 
 /// Checks inputs against any declaration.
@@ -55,7 +65,7 @@ pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> Fa
         Json::Object(sent) => sent,
         _ => Map::new(),
     };
-    let mut check = Check { patterns: &pipeline.patterns, issues: Vec::new(), hidden: 0, undeclared: Vec::new(), broken: None };
+    let mut check = Check::new(pipeline);
     let inputs = check.fields(declared, sent, &Path::Root);
     check.finish(declared)?;
     Ok(Json::Object(inputs))
@@ -63,7 +73,11 @@ pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> Fa
 
 /// The inputs of a tool that gives its schema outright: as they were sent, where they fit.
 fn by_schema(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
-    let Err(mismatch) = check_inputs(run, &inputs) else { return Ok(inputs) };
+    let Err(mismatch) = check_inputs(run, &inputs) else {
+        let mut check = Check::new(run.pipeline);
+        check.integers(&inputs, &Path::Root, "number");
+        return check.finish(&[]).map(|()| inputs);
+    };
     let field = if mismatch.path.is_empty() { String::from(ROOT) } else { mismatch.path };
     let message = format!("The inputs do not fit the tool's schema: `{field}` {}.", mismatch.problem);
     let mut fault = Fault::new(Stage::Validate, "VALIDATION_ERROR", message).suggesting(RECOVERY);
@@ -97,7 +111,11 @@ impl fmt::Display for Path<'_> {
     }
 }
 
-impl Check<'_> {
+impl<'a> Check<'a> {
+    fn new(pipeline: &'a Pipeline) -> Self {
+        Self { patterns: &pipeline.patterns, issues: Vec::new(), hidden: 0, undeclared: Vec::new(), broken: None }
+    }
+
     fn fields(&mut self, declared: &[Input], mut sent: Map<String, Json>, path: &Path<'_>) -> Map<String, Json> {
         let mut fields = Map::with_capacity(declared.len());
         for input in declared {
@@ -136,6 +154,15 @@ impl Check<'_> {
         if let Some(problem) = self.problem(input, &value) {
             return self.report(path, problem);
         }
+        let is_open = match input.kind {
+            InputKind::Json => true,
+            InputKind::Array => input.items.is_none(),
+            InputKind::Object => input.fields.is_empty(),
+            _ => false,
+        };
+        if is_open && !self.integers(&value, path, input.kind.as_str()) {
+            return None;
+        }
         Some(match (value, &input.items) {
             (Json::Array(elements), Some(item)) => self.elements(item, elements, path),
             (Json::Object(members), _) if input.kind == InputKind::Object && !input.fields.is_empty() => {
@@ -143,6 +170,33 @@ impl Check<'_> {
             }
             (value, _) => value,
         })
+    }
+
+    /// Whether every integer in a value is exact; those that are not are reported. JSON has at most 128 levels.
+    fn integers(&mut self, value: &Json, path: &Path<'_>, kind: &str) -> bool {
+        match value {
+            Json::Number(number) if !coerce::is_exact(number) => {
+                let (problem, hint) = (coerce::TOO_LARGE, coerce::AS_STRING);
+                self.report(path, format!("{problem}. You sent: {number}. Expected type: {kind}.{hint}"));
+                false
+            }
+            // Every one is looked at: all problems are told at once.
+            Json::Array(elements) => {
+                let mut all = true;
+                for (index, element) in elements.iter().enumerate() {
+                    all &= self.integers(element, &Path::Element(path, index), "json");
+                }
+                all
+            }
+            Json::Object(members) => {
+                let mut all = true;
+                for (name, member) in members {
+                    all &= self.integers(member, &Path::Member(path, &sent::name(name)), "json");
+                }
+                all
+            }
+            _ => true,
+        }
     }
 
     fn elements(&mut self, item: &Input, elements: Vec<Json>, path: &Path<'_>) -> Json {
@@ -217,12 +271,16 @@ impl Check<'_> {
         if self.issues.is_empty() {
             return Ok(());
         }
-        let summary: Vec<String> = self.issues.iter().map(|issue| format!("{}: {}", issue.field, issue.message)).collect();
-        let mut fault = Fault::new(Stage::Validate, "VALIDATION_ERROR", format!("The inputs are not valid. {}", summary.join(" ")))
-            .suggesting(RECOVERY);
-        fault.issues = self.issues;
-        Err(fault.into())
+        Err(invalid(self.issues).into())
     }
+}
+
+fn invalid(issues: Vec<Issue>) -> Fault {
+    let summary: Vec<String> = issues.iter().map(|issue| format!("{}: {}", issue.field, issue.message)).collect();
+    let message = format!("The inputs are not valid. {}", summary.join(" "));
+    let mut fault = Fault::new(Stage::Validate, "VALIDATION_ERROR", message).suggesting(RECOVERY);
+    fault.issues = issues;
+    fault
 }
 
 fn below(number: &Number, min: f64) -> bool {

@@ -17,6 +17,8 @@ pub struct Connection {
     pub connector: String,
     /// Where to connect, credentials included.
     pub connection_string: Secret<String>,
+    /// The connection string with the names of variables in place of their values, `file:{{ env.SHOP_DB }}`: what messages and logs may show.
+    pub shown: String,
     /// The connector's own options, as text. `timeout`, `max_rows` and `read_only` are read by the core or the bundler and are
     /// fields of their own.
     pub options: Vec<(String, Secret<String>)>,

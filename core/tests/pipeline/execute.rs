@@ -69,6 +69,62 @@ fn placeholders_are_numbered_in_the_connectors_style() {
 }
 
 #[test]
+fn a_list_is_written_with_a_power_of_two_of_values() {
+    let each = |name: &str| Part::BindEach { source: source(Root::Inputs, name), kind: Some(InputKind::Int), empty: "SELECT 0".into() };
+    let tool = || {
+        tool_with(
+            ParamStyle::NumberedQuestion,
+            vec![part("("), each("list"), part(") ("), each("a"), part(") "), bind("b", InputKind::Int)],
+        )
+    };
+    let (text, params) = asked(tool(), json!({"list": [1, 2, 3], "a": [], "b": 9}));
+    assert_eq!((text.as_str(), params), ("(?1, ?2, ?3, ?4) (SELECT 0) ?5", [1, 2, 3, 3, 9].map(Value::I64).to_vec()));
+    assert_eq!(asked(tool(), json!({"list": [1], "a": 5})).0, "(?1) (?2) ?3");
+    // No more than the database takes: 100 here.
+    let long: Vec<i64> = (0..70).collect();
+    assert_eq!(asked(tool(), json!({"list": long, "a": [1, 2, 3, 4, 5]})).1.len(), 70 + 24 + 5 + 1);
+    let texts: std::collections::BTreeSet<String> = (0..100).map(|length| asked(tool(), json!({"list": vec![1; length]})).0).collect();
+    assert_eq!(texts.len(), 9);
+}
+
+#[test]
+fn a_list_with_more_values_than_the_database_takes_is_the_callers_mistake() {
+    let each = |name: &str| Part::BindEach { source: source(Root::Inputs, name), kind: None, empty: "SELECT 0".into() };
+    let tool = || tool_with(ParamStyle::Question, vec![each("list"), each("a"), bind("b", InputKind::Int)]);
+    for (arguments, field, sent, greatest) in [
+        (json!({"list": vec![1; 100]}), "list", 100, 99),
+        (json!({"list": [1], "a": vec![1; 99]}), "a", 99, 98),
+        (json!({"a": vec![1; 40_000]}), "a", 40_000, 99),
+    ] {
+        let world = World::new();
+        let result = run(&world, tool(), arguments).unwrap();
+        assert!(world.asked.borrow().is_empty());
+        let meta = meta(&result);
+        assert_eq!((&meta["code"], &meta["stage"]), (&json!("VALIDATION_ERROR"), &json!("validate")));
+        let message = format!(
+            "Too many elements. You sent: array({sent}). Greatest number of elements: {greatest}, because the database takes at most 100 values in one statement."
+        );
+        assert_eq!(meta["issues"], json!([{ "field": field, "message": message }]));
+    }
+}
+
+#[test]
+fn a_nul_character_within_a_composed_text_is_refused() {
+    let path = || vec![composed(vec![Piece::Text("$.".into()), piece("a")])];
+    let world = World::new();
+    let result = run(&world, tool_with(ParamStyle::Question, path()), json!({"a": "a\0b"})).unwrap();
+    assert!(world.asked.borrow().is_empty());
+    let message = "Invalid value. The statement cannot take a text with a NUL character here.";
+    assert_eq!(meta(&result)["issues"], json!([{ "field": "a", "message": message }]));
+    // A value of its own stays as it is, and in JSON the character has another form.
+    assert_eq!(
+        asked(tool_with(ParamStyle::Question, vec![composed(vec![piece("a")])]), json!({"a": "a\0b"})).1,
+        [Value::Text("a\0b".into())]
+    );
+    assert_eq!(asked(tool_with(ParamStyle::Question, path()), json!({"a": ["\0"]})).1, [Value::Text("$.[\"\\u0000\"]".into())]);
+}
+
+#[test]
 fn a_finished_text_is_used_as_it_is() {
     let mut tool = tool_with(ParamStyle::NumberedQuestion, vec![part("ignored "), bind("a", InputKind::Int), bind("b", InputKind::Int)]);
     if let Execute::Statement { statement, .. } = &mut tool.execute {

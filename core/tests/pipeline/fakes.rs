@@ -332,7 +332,7 @@ pub fn select_tool() -> Tool {
 }
 
 pub fn statement(parts: Vec<Part>, style: ParamStyle, access: Access) -> Statement {
-    Statement { style, parts, text: None, access }
+    Statement { style, parts, text: None, access, max_values: 100 }
 }
 
 pub fn input(name: &str, kind: InputKind) -> Input {

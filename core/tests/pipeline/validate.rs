@@ -203,3 +203,31 @@ fn what_the_mapper_returns_is_validated() {
     let result = run(&world, tool, json!({"raw": 1})).unwrap();
     assert_eq!(meta(&result)["issues"], json!([{"field": "id", "message": "Invalid type. You sent: 'x'. Expected type: int."}]));
 }
+
+#[test]
+fn an_integer_that_is_not_exact_is_refused_wherever_it_stands() {
+    let hint = "Send an integer beyond 9007199254740992 as a string.";
+    let told =
+        |path: &str, sent: &str, kind: &str| format!("{path}: Too large to be exact. You sent: {sent}. Expected type: {kind}. {hint}");
+    let table = [
+        (InputKind::Json, json!(9_007_199_254_740_993_i64), vec![told("x", "9007199254740993", "json")]),
+        (InputKind::Json, json!({"a": [1, -9_007_199_254_740_993_i64]}), vec![told("x.a[1]", "-9007199254740993", "json")]),
+        (
+            InputKind::Array,
+            json!([u64::MAX, 1, i64::MIN]),
+            vec![told("x[0]", "18446744073709551615", "json"), told("x[2]", "-9223372036854775808", "json")],
+        ),
+        (InputKind::Object, json!({"a": {"b": [[i64::MAX]]}}), vec![told("x.a.b[0][0]", "9223372036854775807", "json")]),
+    ];
+    for (kind, value, expected) in table {
+        assert_eq!(outcome(vec![input("x", kind)], json!({ "x": value })), Err(expected), "{value}");
+    }
+    let exact = json!({"x": [9_007_199_254_740_992_i64, -9_007_199_254_740_992_i64, 1e300, 0.1, "9007199254740993"]});
+    assert_eq!(outcome(vec![input("x", InputKind::Json)], exact.clone()), Ok(exact));
+    let inner = Input { fields: vec![input("id", InputKind::Json)], ..input("x", InputKind::Object) };
+    assert_eq!(outcome(vec![inner], json!({"x": {"id": u64::MAX}})), Err(vec![told("x.id", "18446744073709551615", "json")]));
+
+    let tool = Tool { input_schema: Some("{}".into()), ..script_tool() };
+    let result = run(&World::new(), tool, json!({"a": [u64::MAX]})).unwrap();
+    assert_eq!(meta(&result)["issues"][0]["field"], json!("a[0]"));
+}

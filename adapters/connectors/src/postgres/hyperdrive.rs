@@ -81,6 +81,7 @@ mod tests {
             adapter: "main".into(),
             connector: "postgres".into(),
             connection_string: Secret::new("hyperdrive:DB".into()),
+            shown: "hyperdrive:DB".into(),
             options: options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect(),
             read_only: false,
             seed: None,

@@ -16,6 +16,7 @@ use crate::pragma;
 #[derive(Default)]
 pub(super) struct Authorizer {
     own_transaction: AtomicBool,
+    searches: AtomicBool,
     refused: Mutex<Option<String>>,
 }
 
@@ -25,6 +26,17 @@ impl Authorizer {
         let Some(refused) = self.refusal(context) else { return Authorization::Allow };
         *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = Some(refused);
         Authorization::Deny
+    }
+
+    /// Forgets the statement before.
+    pub(super) fn start(&self) {
+        self.searches.store(false, Ordering::Relaxed);
+        self.take_refused();
+    }
+
+    /// Whether a statement with `MATCH` was prepared since [`start`](Self::start).
+    pub(super) fn searches(&self) -> bool {
+        self.searches.load(Ordering::Relaxed)
     }
 
     /// What was refused since the last call of this.
@@ -62,6 +74,10 @@ impl Authorizer {
             }
             AuthAction::Pragma { pragma_name, pragma_value } => {
                 (!pragma::is_question(pragma_name, pragma_value.is_some())).then(|| format!("PRAGMA {pragma_name}"))
+            }
+            AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("match") => {
+                self.searches.store(true, Ordering::Relaxed);
+                None
             }
             AuthAction::Function { function_name } if function_name.eq_ignore_ascii_case("load_extension") => Some("load_extension".into()),
             AuthAction::Unknown { code, .. } => Some(format!("action {code}")),

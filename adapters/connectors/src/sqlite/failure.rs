@@ -8,6 +8,11 @@ use rusqlite::{
     ffi::{self, Error as Code},
 };
 
+use super::{
+    functions::{BOUND, LONGEST_INDEXED_PATTERN},
+    session::LONGEST_VALUE,
+};
+
 /// When a statement failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -45,6 +50,15 @@ pub(super) fn explain(error: rusqlite::Error, phase: Phase) -> Error {
 }
 
 fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String) {
+    if let Some((_, bound)) = text.split_once(BOUND).filter(|(before, _)| before.is_empty()) {
+        return (ErrorKind::Constraint, bound.into());
+    }
+    if text == "LIKE or GLOB pattern too complex" {
+        let message = format!(
+            "the pattern of `LIKE` or `GLOB` has more than {LONGEST_INDEXED_PATTERN} bytes, the most that connector `sqlite` takes with `like_uses_index`"
+        );
+        return (ErrorKind::Constraint, message);
+    }
     let (kind, message) = match code.code {
         ErrorCode::ConstraintViolation => return (ErrorKind::Constraint, constraint(code.extended_code, text)),
         ErrorCode::TypeMismatch => (ErrorKind::Constraint, "a value does not have the type of its column"),
@@ -62,7 +76,12 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
         ErrorCode::CannotOpen => (ErrorKind::Unavailable, "a file of the database cannot be opened"),
         ErrorCode::SystemIoFailure => (ErrorKind::Unavailable, "the database file cannot be read or written"),
         ErrorCode::OutOfMemory => (ErrorKind::Unavailable, "SQLite ran out of memory"),
-        ErrorCode::TooBig => (ErrorKind::TooLarge, "a text or blob is longer than SQLite may hold here"),
+        ErrorCode::TooBig => {
+            return (
+                ErrorKind::TooLarge,
+                format!("a text or blob has more than {LONGEST_VALUE} bytes, which is the limit of connector `sqlite`"),
+            );
+        }
         ErrorCode::ApiMisuse => (ErrorKind::Syntax, "the query holds no statement"),
         // A plain error while it runs is a value that a function refused, unless the schema changed under the statement.
         ErrorCode::Unknown if phase == Phase::Step && !text.starts_with("no such") => {

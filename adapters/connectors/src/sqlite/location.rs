@@ -22,8 +22,10 @@ pub(super) enum Place {
     File {
         /// Its absolute path.
         path: PathBuf,
-        /// The path as it was written, for messages.
+        /// The path as it was written, for messages: variables by their names.
         shown: String,
+        /// Whether the path has the value of a variable in it, which nobody is shown.
+        has_variables: bool,
     },
 }
 
@@ -47,6 +49,20 @@ impl Location {
                 "connector `sqlite` opens files, and the connection string is a `{scheme}:` URL; use a path, `file:path`, `sqlite:path` or `:memory:`"
             ))),
         }
+    }
+
+    /// The same place, shown as the connection string was written, with the names of its variables.
+    pub(super) fn shown_as(mut self, written: &str, base: &Path) -> Self {
+        if let Place::File { shown, has_variables, .. } = &mut self.place {
+            *has_variables = written.contains("{{ env.");
+            if *has_variables {
+                *shown = match Self::parse(written, base) {
+                    Ok(Self { place: Place::File { shown, .. }, .. }) => shown,
+                    _ => written.to_owned(),
+                };
+            }
+        }
+        self
     }
 
     fn parse_uri(scheme: &str, rest: &str, base: &Path) -> Result<Self> {
@@ -110,11 +126,9 @@ fn file(shown: &str, base: &Path) -> Result<Place> {
     if shown.contains('\0') {
         return Err(configuration("the connection string holds a NUL character".into()));
     }
-    let path = std::path::absolute(base.join(shown)).map_err(|error| {
-        let message = format!("the place of database file `{shown}` cannot be told");
-        configuration(message).with_source(error.to_string())
-    })?;
-    Ok(Place::File { path, shown: shown.to_owned() })
+    let path = std::path::absolute(base.join(shown))
+        .map_err(|error| configuration("the place of the database file cannot be told".into()).with_source(error.kind().to_string()))?;
+    Ok(Place::File { path, shown: shown.to_owned(), has_variables: false })
 }
 
 fn percent_decoded(text: &str) -> Result<String> {
@@ -149,7 +163,7 @@ mod tests {
     }
 
     fn at(path: &str, shown: &str) -> Location {
-        Location::at(Place::File { path: path.into(), shown: shown.into() })
+        Location::at(Place::File { path: path.into(), shown: shown.into(), has_variables: false })
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use millrace_core::{Error, ErrorKind, Result, secret::Secret};
 
-const KNOWN: &str = "`busy_timeout`, `create`, `foreign_keys`, `journal_mode`, `statement_cache`";
+const KNOWN: &str = "`busy_timeout`, `create`, `foreign_keys`, `journal_mode`, `like_uses_index`, `statement_cache`";
 
 /// The options, checked.
 #[derive(Debug, PartialEq)]
@@ -11,6 +11,7 @@ pub(super) struct Options {
     pub(super) create: bool,
     pub(super) foreign_keys: bool,
     pub(super) journal_mode: Option<&'static str>,
+    pub(super) like_uses_index: bool,
     pub(super) statement_cache: usize,
 }
 
@@ -20,7 +21,14 @@ impl Options {
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration), naming the option. The value is not shown: it may hold a secret.
     pub(super) fn parse(options: &[(String, Secret<String>)], read_only: bool) -> Result<Self> {
-        let mut parsed = Self { busy_timeout_ms: 5000, create: false, foreign_keys: true, journal_mode: None, statement_cache: 128 };
+        let mut parsed = Self {
+            busy_timeout_ms: 5000,
+            create: false,
+            foreign_keys: true,
+            journal_mode: None,
+            like_uses_index: false,
+            statement_cache: 128,
+        };
         for (name, value) in options {
             let value = value.expose().trim();
             match name.as_str() {
@@ -33,6 +41,7 @@ impl Options {
                     let expected = "one of `delete`, `persist`, `truncate`, `wal`";
                     parsed.journal_mode = Some(journal_mode(value).ok_or_else(|| wrong(name, expected))?);
                 }
+                "like_uses_index" => parsed.like_uses_index = boolean(value).ok_or_else(|| wrong(name, "`true` or `false`"))?,
                 "statement_cache" => {
                     let count = value.parse().ok().filter(|count| *count <= 10_000);
                     parsed.statement_cache = count.ok_or_else(|| wrong(name, "a number from 0 to 10000"))?;
@@ -96,9 +105,22 @@ mod tests {
 
     #[test]
     fn every_option_is_read() {
-        let all =
-            [("busy_timeout", "250 ms"), ("create", "true"), ("foreign_keys", "off"), ("journal_mode", "WAL"), ("statement_cache", "7")];
-        let expected = Options { busy_timeout_ms: 250, create: true, foreign_keys: false, journal_mode: Some("wal"), statement_cache: 7 };
+        let all = [
+            ("busy_timeout", "250 ms"),
+            ("create", "true"),
+            ("foreign_keys", "off"),
+            ("journal_mode", "WAL"),
+            ("like_uses_index", "true"),
+            ("statement_cache", "7"),
+        ];
+        let expected = Options {
+            busy_timeout_ms: 250,
+            create: true,
+            foreign_keys: false,
+            journal_mode: Some("wal"),
+            like_uses_index: true,
+            statement_cache: 7,
+        };
         assert_eq!(parse(&all, false).unwrap(), expected);
         for (text, ms) in [("5s", 5000), ("2m", 120_000), ("0", 0), ("0ms", 0)] {
             assert_eq!(parse(&[("busy_timeout", text)], true).unwrap().busy_timeout_ms, ms, "{text}");
@@ -131,7 +153,7 @@ mod tests {
             (
                 ("pool", "hunter2"),
                 false,
-                "connector `sqlite` has no option `pool`; it has `busy_timeout`, `create`, `foreign_keys`, `journal_mode`, `statement_cache`",
+                "connector `sqlite` has no option `pool`; it has `busy_timeout`, `create`, `foreign_keys`, `journal_mode`, `like_uses_index`, `statement_cache`",
             ),
         ];
         for (option, read_only, message) in cases {

@@ -1,19 +1,21 @@
 //! An open database: guarded, with its prepared statements.
 
-use std::{collections::HashMap, rc::Rc, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::Query,
-    value::{Rows, Value, unique_names},
+    value::{Rows, Value},
 };
-use rusqlite::{Connection, Statement, Transaction, TransactionBehavior, config::DbConfig, limits::Limit};
+use rusqlite::{CachedStatement, Connection, Statement, Transaction, TransactionBehavior, config::DbConfig, limits::Limit};
 
 use super::{
     authorizer::Authorizer,
     deadline,
     failure::{Phase, explain},
     file::{self, OpenFile},
+    functions,
+    known::Known,
     location::{Location, Place},
     options::Options,
     seed,
@@ -21,7 +23,11 @@ use super::{
 };
 
 /// The longest text or blob that SQLite handles here, in bytes: one function call must not eat the host's memory.
-const LONGEST_VALUE: i32 = 64 * 1024 * 1024;
+pub(super) const LONGEST_VALUE: i32 = 8 << 20;
+/// The longest text in a statement with `MATCH`, in bytes: each word of a phrase is looked for at each place of a text.
+const LONGEST_SEARCH: usize = 1000;
+/// The longest statement, in bytes.
+const LONGEST_STATEMENT: i32 = 1_000_000;
 
 /// What it takes to open a database.
 pub(super) struct Setup {
@@ -36,9 +42,7 @@ pub(super) struct Setup {
 pub(super) struct Session {
     connection: Connection,
     authorizer: Arc<Authorizer>,
-    /// Column names by statement, unique and shared with the results.
-    names: HashMap<Box<str>, Rc<[String]>>,
-    capacity: usize,
+    known: Known,
     read_only: bool,
     file: Option<OpenFile>,
 }
@@ -52,8 +56,9 @@ impl Session {
     pub(super) fn open(setup: &Setup, now_ms: u64) -> Result<Self> {
         let (mut connection, file) = match &setup.location.place {
             Place::Memory => (open_memory(setup)?, None),
-            Place::File { path, shown } => {
-                let (connection, file) = file::open(setup, path, shown, now_ms)?;
+            Place::File { path, shown, has_variables } => {
+                let opened = file::open(setup, path, shown, now_ms);
+                let (connection, file) = opened.map_err(|error| if *has_variables { without_path(error, path, shown) } else { error })?;
                 (connection, Some(file))
             }
         };
@@ -62,14 +67,7 @@ impl Session {
         }
         let authorizer = Arc::new(Authorizer::default());
         guard(&mut connection, setup, &authorizer).map_err(|error| explain(error, Phase::Step))?;
-        Ok(Self {
-            connection,
-            authorizer,
-            names: HashMap::new(),
-            capacity: setup.options.statement_cache.max(1),
-            read_only: setup.read_only,
-            file,
-        })
+        Ok(Self { connection, authorizer, known: Known::new(setup.options.statement_cache), read_only: setup.read_only, file })
     }
 
     /// Whether the file of that name is still the one that is open.
@@ -99,31 +97,51 @@ impl Session {
     /// Any [`ErrorKind`] but `Cancelled`. Nothing is changed then: a statement that writes takes effect as a whole or not at all.
     pub(super) fn run(&mut self, query: &Query<'_>) -> Result<Rows> {
         // SQLite would end the text there and leave the rest out.
-        if !self.names.contains_key(query.text) && query.text.contains('\0') {
+        if query.text.contains('\0') {
             return Err(Error::new(ErrorKind::Syntax, "the statement holds a NUL character"));
         }
-        self.authorizer.take_refused();
+        self.authorizer.start();
         let mut statement = self
             .connection
             .prepare_cached(query.text)
             .map_err(|error| refused(&self.authorizer, located(error, query.text), Phase::Prepare))?;
+        let kept = self.known.keep(&self.connection, query.text, &statement, self.authorizer.searches());
+        let searches = kept.unwrap_or_else(|| self.authorizer.searches());
+        let outcome = if searches { check_search(query.params) } else { Ok(()) }.and_then(|()| self.run_prepared(&mut statement, query));
+        if kept.is_none() {
+            statement.discard();
+        }
+        outcome
+    }
+
+    fn run_prepared(&self, statement: &mut CachedStatement<'_>, query: &Query<'_>) -> Result<Rows> {
         if self.read_only && !statement.readonly() {
             return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
         }
-        bind(&mut statement, query.params)?;
+        bind(statement, query.params)?;
         if statement.column_count() == 0 {
-            let affected = execute(&self.connection, &mut statement).map_err(|error| refused(&self.authorizer, error, Phase::Step))?;
+            let affected = execute(&self.connection, statement).map_err(|error| refused(&self.authorizer, error, Phase::Step))?;
             return Ok(Rows { affected, ..Rows::default() });
         }
         let rows = if statement.readonly() {
-            read(&mut statement, query, &self.authorizer)?
+            read(statement, query, &self.authorizer)?
         } else {
-            let write = || write_and_read(&self.connection, &mut statement, query, &self.authorizer);
+            let write = || write_and_read(&self.connection, statement, query, &self.authorizer);
             self.authorizer.with_own_transaction(write)?
         };
-        let columns = names(&mut self.names, self.capacity, &statement, query.text);
+        let columns = self.known.names(query.text, statement);
         Ok(Rows { columns, rows, affected: 0 })
     }
+}
+
+/// The same error, without the path in the words of SQLite and of the operating system.
+fn without_path(error: Error, path: &Path, shown: &str) -> Error {
+    let folder = path.parent().filter(|folder| folder.parent().is_some()).unwrap_or(path);
+    let hide = |source: String| {
+        let source = source.replace(&*path.to_string_lossy(), shown);
+        if source.contains(&*folder.to_string_lossy()) { None } else { Some(source) }
+    };
+    Error { source: error.source.and_then(hide), ..error }
 }
 
 fn open_memory(setup: &Setup) -> Result<Connection> {
@@ -151,7 +169,7 @@ fn set_journal_mode(connection: &Connection, setup: &Setup) -> Result<()> {
 
 /// Sets what no statement may change.
 fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer>) -> rusqlite::Result<()> {
-    connection.set_prepared_statement_cache_capacity(setup.options.statement_cache);
+    connection.set_prepared_statement_cache_capacity(Known::capacity(setup.options.statement_cache));
     // A lock is waited for by the connector, not on the isolate's thread.
     connection.busy_timeout(Duration::ZERO)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -161,6 +179,11 @@ fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer
     connection.set_limit(Limit::SQLITE_LIMIT_ATTACHED, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_WORKER_THREADS, 0)?;
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
+    connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT)?;
+    let like_uses_index = setup.options.like_uses_index;
+    let longest_pattern = if like_uses_index { functions::LONGEST_INDEXED_PATTERN } else { functions::LONGEST_PATTERN };
+    connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, longest_pattern)?;
+    functions::install(connection, like_uses_index)?;
     if setup.read_only {
         connection.pragma_update(None, "query_only", true)?;
     }
@@ -188,6 +211,17 @@ fn located(error: rusqlite::Error, text: &str) -> rusqlite::Error {
         }
         other => other,
     }
+}
+
+/// Checks the values of a statement with `MATCH`: one of them is what is searched for.
+fn check_search(params: &[Value]) -> Result<()> {
+    let longest = params.iter().map(|value| if let Value::Text(text) = value { text.len() } else { 0 }).max().unwrap_or(0);
+    if longest <= LONGEST_SEARCH {
+        return Ok(());
+    }
+    let message =
+        format!("a text of the statement with `MATCH` has {longest} bytes, and connector `sqlite` takes at most {LONGEST_SEARCH} there");
+    Err(Error::new(ErrorKind::Constraint, message))
 }
 
 fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {
@@ -247,20 +281,4 @@ fn read(statement: &mut Statement<'_>, query: &Query<'_>, authorizer: &Authorize
         rows.push(cells);
     }
     Ok(rows)
-}
-
-/// The statement's column names as they are now: those of the last time, where they are the same.
-fn names(known: &mut HashMap<Box<str>, Rc<[String]>>, capacity: usize, statement: &Statement<'_>, text: &str) -> Rc<[String]> {
-    if let Some(names) = known.get(text)
-        && names.len() == statement.column_count()
-        && statement.column_names().eq(names.iter().map(String::as_str))
-    {
-        return Rc::clone(names);
-    }
-    let names: Rc<[String]> = unique_names(statement.column_names()).into();
-    if known.len() >= capacity {
-        known.clear();
-    }
-    known.insert(text.into(), Rc::clone(&names));
-    names
 }

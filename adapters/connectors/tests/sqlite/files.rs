@@ -315,3 +315,29 @@ fn a_column_name_that_is_not_utf8_is_an_error_and_no_crash() {
     assert_eq!((error.kind, error.message.as_str()), (Protocol, "the schema of the database holds a name that is not UTF-8"));
     assert_eq!(isolate.rows("SELECT count(*) FROM t"), [[Value::I64(1)]]);
 }
+
+#[test]
+fn the_value_of_a_variable_in_a_path_is_not_shown() {
+    let folder = tempfile::tempdir().unwrap();
+    let blocked = folder.path().join("blocked");
+    std::fs::write(&blocked, "a file where a folder should be").unwrap();
+    std::fs::create_dir(folder.path().join("hunter2.db")).unwrap();
+    std::fs::write(folder.path().join("hunter2-seed.db-wal"), "left over").unwrap();
+    let broken = Some("CREATE TABLE".to_owned());
+    let cases = [
+        ("file:hunter2-none.db", "file:{{ env.KEY }}-none.db", None),
+        ("hunter2.db", "{{ env.KEY }}.db", None),
+        ("file:hunter2-seed.db", "file:{{ env.KEY }}-seed.db", Some(SEED.to_owned())),
+        ("file:hunter2-bad.db", "{{ env.URL }}", broken),
+        ("blocked/hunter2/shop.db", "blocked/{{ env.KEY }}/shop.db", Some(SEED.to_owned())),
+        ("blocked/hunter2.db", "blocked/{{ env.KEY }}.db", None),
+    ];
+    for (connection_string, shown, seed) in cases {
+        let connection = Connection { shown: shown.to_owned(), seed, ..connection(connection_string) };
+        let error = Isolate::new(folder.path(), connection).ping().unwrap_err();
+        assert_eq!(error.kind, Configuration, "{error:?}");
+        assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+        let name = shown.trim_start_matches("file:");
+        assert!(error.message.contains(&format!("`{name}`")), "{error:?}");
+    }
+}

@@ -110,6 +110,7 @@ pub(crate) fn connection(connection_string: &str) -> Connection {
         adapter: "shop".into(),
         connector: "sqlite".into(),
         connection_string: Secret::new(connection_string.into()),
+        shown: connection_string.into(),
         options: Vec::new(),
         read_only: false,
         seed: None,

@@ -14,7 +14,7 @@ use serde_json::{Map, json};
 use crate::{
     app,
     cli::Call,
-    output::{Failure, Outcome, note, print, print_json},
+    output::{Failure, Outcome, note, print_json, print_result},
     timing::{Timing, Timings},
 };
 
@@ -66,8 +66,8 @@ fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &[Timing]) -> Outcom
         Ok(result) => {
             for block in &result.content {
                 match block {
-                    ContentBlock::Text(text) => print(text)?,
-                    ContentBlock::Other(block) => print(Json::Object(block.clone()).to_string())?,
+                    ContentBlock::Text(text) => print_result(text)?,
+                    ContentBlock::Other(block) => print_result(&Json::Object(block.clone()).to_string())?,
                 }
             }
         }

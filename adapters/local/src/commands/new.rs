@@ -1,6 +1,10 @@
 //! `millrace new`: an app that runs at once.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::{Component, Path},
+};
 
 use crate::{
     cli::New,
@@ -25,6 +29,10 @@ pub(super) fn run(arguments: &New) -> Outcome {
         let rule = "a name has small letters, digits, `-` and `_`, and begins with a letter";
         Failure::Usage(format!("`{}` cannot be an app's name: {rule}", folder.display()))
     })?;
+    // What such a path names depends on folders that may not be there yet.
+    if folder.components().skip_while(|part| *part == Component::ParentDir).any(|part| part == Component::ParentDir) {
+        return Err(Failure::Usage(format!("`{}` has `..` after a folder's name; write the path without it", folder.display())));
+    }
     if fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_some()) || folder.is_file() {
         return Err(Failure::Usage(format!("`{}` exists already and is not empty; choose another name", folder.display())));
     }
@@ -42,6 +50,10 @@ fn is_name(name: &str) -> bool {
 fn write(path: &Path, text: &str) -> Outcome {
     let folder = path.parent().unwrap_or(path);
     fs::create_dir_all(folder)
-        .and_then(|()| fs::write(path, text))
-        .map_err(|error| Failure::Wrong(format!("`{}` cannot be written: {error}", path.display())))
+        .and_then(|()| fs::OpenOptions::new().write(true).create_new(true).open(path))
+        .and_then(|mut file| file.write_all(text.as_bytes()))
+        .map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => Failure::Wrong(format!("`{}` exists already; it was not changed", path.display())),
+            _ => Failure::Wrong(format!("`{}` cannot be written: {error}", path.display())),
+        })
 }

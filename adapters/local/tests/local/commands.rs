@@ -4,7 +4,7 @@ use std::{fs, io::pipe};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::{App, GET_ITEM, app, binary, inside, run};
+use crate::support::{App, GET_ITEM, Served, app, binary, inside, run};
 
 fn broken() -> App {
     let app = app();
@@ -209,4 +209,40 @@ fn a_reader_that_goes_away_is_no_failure() {
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {err}");
         assert!(!err.contains("panic"), "{arguments:?}: {err}");
     }
+}
+
+#[test]
+fn a_new_app_never_takes_the_place_of_another() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = run(folder.path(), &["new", "b"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let root = folder.path().join("b/millrace.yaml");
+    fs::write(&root, "name: mine\n").unwrap();
+    for path in ["a/../b", "a/../../b", "b/../b", "./a/../b"] {
+        let said = run(folder.path(), &["new", path]);
+        assert_eq!((said.code, fs::read_to_string(&root).unwrap().as_str()), (Some(2), "name: mine\n"), "{path}: {}", said.err);
+        assert!(said.err.contains("has `..` after a folder's name"), "{path}: {}", said.err);
+        assert!(!folder.path().join("a").exists(), "{path}");
+    }
+    fs::create_dir(folder.path().join("inner")).unwrap();
+    let said = run(&folder.path().join("inner"), &["new", "../c"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert!(folder.path().join("c/millrace.yaml").exists());
+}
+
+#[test]
+fn no_control_character_reaches_the_terminal() {
+    let app = app();
+    app.write("app/tools/get-item/config.yaml", &GET_ITEM.replace("Get one item.", "\"\\e]0;title\\a Get\\u202e it.\""));
+    let said = run(app.path(), &["explain", "get-item"]);
+    let plain = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}');
+    assert!(plain(&said.out) && plain(&said.err), "{} {}", said.out, said.err);
+    let dev = Served::start(app.path(), &["dev"]);
+    assert!(plain(&dev.said) && dev.said.contains("␛]0;title␇ Get"), "{:?}", dev.said);
+    drop(dev);
+
+    app.write("app/tools/get-item/config.yaml", &GET_ITEM.replace("use: main", "use: main # \u{9b}31m\u{202e}\nnonsense: \"\u{9b}\""));
+    let said = run(app.path(), &["check"]);
+    assert_eq!(said.code, Some(1), "{} {}", said.out, said.err);
+    assert!(plain(&said.out) && plain(&said.err), "{} {}", said.out, said.err);
 }

@@ -3,15 +3,18 @@
 //! A value is bound with its declared type. What is absent or null binds NULL; in a composed string of several pieces it is nothing,
 //! and a composed string of one absent value is NULL. No value becomes part of the text, `substitution: textual` apart, where an
 //! absent one is the word `NULL`.
+//!
+//! A list is written out with a number of values that is a power of two, its last value again and again: `IN` and `NOT IN` mean the same, and a database
+//! sees a dozen texts of a statement instead of thousands. Databases, drivers and poolers keep what they prepared by its text.
 
-use alloc::{borrow::Cow, format, string::String, vec, vec::Vec};
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
 use super::variable;
 use crate::{
     Json,
     app::{Bind, InputKind, ParamStyle, Part, Piece, Source, Statement},
-    fault::{Fault, Faulty, Stage},
+    fault::{Fault, Faulty, Issue, Stage},
     pipeline::{
         run::Run,
         scope::{Scope, push_text, text_of},
@@ -31,7 +34,7 @@ pub(super) struct Rendered<'a> {
 /// `CONFIGURATION` for a variable that is not set, `INVALID_CHOICE` for a value that is none of the statement's choices.
 pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json) -> Faulty<Rendered<'a>> {
     let scope = run.scope(inputs);
-    let Some(text) = &statement.text else { return Writer::new(run, scope, statement.style).write(&statement.parts) };
+    let Some(text) = &statement.text else { return Writer::new(run, scope, statement).write(&statement.parts) };
     let mut params = Vec::new();
     for part in &statement.parts {
         if let Part::Bind(bind) = part {
@@ -41,17 +44,80 @@ pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json)
     Ok(Rendered { text: Cow::Borrowed(text), params })
 }
 
+/// What of a call's values the statement has no place for: a list that is too long for its database, and a NUL character within a
+/// composed text, at which databases end a text and leave the rest out.
+pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs: &Json) -> Vec<Issue> {
+    let scope = run.scope(inputs);
+    let mut issues = Vec::new();
+    let mut longest: Option<(&Source, usize)> = None;
+    for part in &statement.parts {
+        match part {
+            Part::BindEach { source, .. } => {
+                let length = listed(scope.find(source)).len();
+                if longest.is_none_or(|(_, most)| length > most) {
+                    longest = Some((source, length));
+                }
+            }
+            Part::Bind(Bind::Composed(pieces)) if pieces.len() > 1 => {
+                for piece in pieces {
+                    if let Piece::Source(source) = piece
+                        && let Some(Json::String(text)) = scope.find(source)
+                        && text.contains('\0')
+                    {
+                        let message = "Invalid value. The statement cannot take a text with a NUL character here.".into();
+                        issues.push(Issue { field: source.path.join("."), message });
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    let (values, most) = (values(scope, &statement.parts), statement.max_values as usize);
+    if let Some((source, length)) = longest
+        && values > most
+    {
+        let greatest = most.saturating_sub(values - length);
+        let message = format!(
+            "Too many elements. You sent: array({length}). Greatest number of elements: {greatest}, because the database takes at most {most} values in one statement."
+        );
+        issues.push(Issue { field: source.path.join("."), message });
+    }
+    issues
+}
+
+/// How many values a statement has in this call.
+fn values(scope: Scope<'_>, parts: &[Part]) -> usize {
+    let count = |part: &Part| match part {
+        Part::Bind(_) => 1,
+        Part::BindEach { source, .. } => listed(scope.find(source)).len(),
+        _ => 0,
+    };
+    parts.iter().map(count).sum()
+}
+
+/// The elements of a list; a single value is a list of one.
+fn listed(value: Option<&Json>) -> &[Json] {
+    match value {
+        None | Some(Json::Null) => &[],
+        Some(Json::Array(elements)) => elements,
+        Some(single) => core::slice::from_ref(single),
+    }
+}
+
 struct Writer<'a> {
     run: &'a Run<'a>,
     scope: Scope<'a>,
     style: ParamStyle,
     text: String,
     params: Vec<Value>,
+    /// How many more values than those of the call the database takes.
+    room: usize,
 }
 
 impl<'a> Writer<'a> {
-    fn new(run: &'a Run<'a>, scope: Scope<'a>, style: ParamStyle) -> Self {
-        Self { run, scope, style, text: String::new(), params: Vec::new() }
+    fn new(run: &'a Run<'a>, scope: Scope<'a>, statement: &Statement) -> Self {
+        let room = (statement.max_values as usize).saturating_sub(values(scope, &statement.parts));
+        Self { run, scope, style: statement.style, text: String::new(), params: Vec::new(), room }
     }
 
     fn write<'s>(mut self, parts: &[Part]) -> Faulty<Rendered<'s>> {
@@ -86,19 +152,18 @@ impl<'a> Writer<'a> {
     }
 
     fn push_each(&mut self, source: &Source, kind: Option<InputKind>, empty: &str) {
-        let values = match self.scope.find(source) {
-            None | Some(Json::Null) => Vec::new(),
-            Some(Json::Array(elements)) => elements.iter().map(|element| typed(element, kind)).collect(),
-            Some(single) => vec![typed(single, kind)],
-        };
-        if values.is_empty() {
+        let elements = listed(self.scope.find(source));
+        let Some(last) = elements.last() else {
             self.text.push_str(empty);
-        }
-        for (position, value) in values.into_iter().enumerate() {
+            return;
+        };
+        let repeated = (elements.len().next_power_of_two() - elements.len()).min(self.room);
+        self.room -= repeated;
+        for (position, element) in elements.iter().chain(core::iter::repeat_n(last, repeated)).enumerate() {
             if position > 0 {
                 self.text.push_str(", ");
             }
-            self.push(value);
+            self.push(typed(element, kind));
         }
     }
 
@@ -162,6 +227,8 @@ fn element(value: &Json) -> Value {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use serde_json::json;
 
     use super::*;

@@ -19,7 +19,8 @@ pub(super) struct Refused {
 
 const INVALID_TYPE: &str = "Invalid type";
 const INVALID_VALUE: &str = "Invalid value";
-const AS_STRING: &str = " Send an integer beyond 9007199254740992 as a string.";
+pub(super) const TOO_LARGE: &str = "Too large to be exact";
+pub(super) const AS_STRING: &str = " Send an integer beyond 9007199254740992 as a string.";
 
 pub(super) fn coerce(kind: InputKind, value: Json) -> Result<Json, Refused> {
     let coerced = match (kind, &value) {
@@ -52,7 +53,7 @@ fn int_of_number(number: &Number) -> Coerced {
         (Some(integer), _, _) if exact(integer.unsigned_abs()) => Ok(integer.into()),
         (None, None, Some(float)) if float == (float as i64) as f64 && exact((float as i64).unsigned_abs()) => Ok((float as i64).into()),
         (None, None, Some(float)) if float.abs() < MAX_EXACT as f64 => Err(("Not a whole number", "")),
-        _ => Err(("Too large to be exact", AS_STRING)),
+        _ => Err((TOO_LARGE, AS_STRING)),
     }
 }
 
@@ -69,7 +70,13 @@ fn float_of_number(number: &Number) -> Coerced {
         (Some(integer), Some(float)) => float as i128 == integer,
         _ => true,
     };
-    if lossless { Ok(Json::Number(number.clone())) } else { Err(("Too large to be exact", "")) }
+    if lossless { Ok(Json::Number(number.clone())) } else { Err((TOO_LARGE, "")) }
+}
+
+/// Whether a number is what was sent: a float, or an integer that every double can hold.
+pub(super) fn is_exact(number: &Number) -> bool {
+    let exact = |magnitude: u64| magnitude <= MAX_EXACT;
+    number.as_i64().map(|integer| exact(integer.unsigned_abs())).or_else(|| number.as_u64().map(exact)).unwrap_or(true)
 }
 
 fn float_of_text(text: &str) -> Coerced {
