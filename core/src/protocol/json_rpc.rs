@@ -9,7 +9,7 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::fmt;
+use core::{cell::RefCell, fmt};
 
 use serde::{
     Deserialize, Deserializer,
@@ -21,6 +21,9 @@ use super::encode::{Failure, INVALID_REQUEST, PARSE_ERROR};
 use crate::Json;
 
 mod raw_id;
+mod strict;
+
+use strict::Strict;
 
 /// The most messages of a batch.
 pub(super) const BATCH_LIMIT: usize = 100;
@@ -47,6 +50,8 @@ pub(super) struct Message {
     params: Member<Map<String, Json>>,
     answers: bool,
     repeated: Option<&'static str>,
+    /// A member that appears more than once within `params`, and where.
+    repeated_in_params: Option<(String, String)>,
 }
 
 /// A member of a message.
@@ -184,6 +189,9 @@ impl Message {
         if let Some(name) = self.repeated {
             return Some(format!("the member `{name}` stands twice"));
         }
+        if let Some((name, place)) = &self.repeated_in_params {
+            return Some(format!("the member `{name}` appears more than once in `{place}`"));
+        }
         if !self.version {
             return Some("`jsonrpc` has to be \"2.0\"".into());
         }
@@ -235,6 +243,12 @@ impl<'de> Visitor<'de> for DocumentVisitor {
                 "result" | "error" => {
                     members.next_value::<IgnoredAny>()?;
                     message.answers = true;
+                }
+                "params" => {
+                    let repeated = RefCell::new(None);
+                    let params = members.next_value_seed(Strict::member("params", &repeated))?;
+                    message.repeated_in_params = repeated.into_inner();
+                    message.take("params", params);
                 }
                 known => message.take(known, members.next_value()?),
             }
