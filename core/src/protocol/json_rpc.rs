@@ -25,8 +25,8 @@ mod strict;
 
 use strict::Strict;
 
-/// The most messages of a batch.
-pub(super) const BATCH_LIMIT: usize = 100;
+/// The most messages of a batch that any app can allow (`limits.batch.messages`).
+const MOST_MESSAGES: usize = 1000;
 
 /// The members of a message that mean something.
 const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -34,7 +34,7 @@ const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "erro
 /// The content of a body.
 pub(super) enum Payload {
     One(Box<Message>),
-    /// At most one more than [`BATCH_LIMIT`]; the rest is not kept.
+    /// At most one more than [`MOST_MESSAGES`]; the rest is not kept.
     Batch(Vec<Message>),
 }
 
@@ -258,7 +258,7 @@ impl<'de> Visitor<'de> for DocumentVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Document, A::Error> {
         let mut messages = Vec::new();
-        while messages.len() <= BATCH_LIMIT {
+        while messages.len() <= MOST_MESSAGES {
             match elements.next_element()? {
                 Some(Document::One(message)) => messages.push(*message),
                 Some(Document::Batch(_) | Document::Scalar) => messages.push(Message::default()),
