@@ -133,6 +133,11 @@ impl Protocol {
         }
     }
 
+    /// The answer to a request that the first rules do not let in.
+    pub(crate) fn refusal(&self, request: &Request) -> Option<Response> {
+        http::admit(request, &self.origins).err().map(|failure| http::refuse(&failure))
+    }
+
     /// Answers one HTTP request. `served` holds this protocol: a call that becomes a stream outlives the request.
     pub(crate) async fn answer(&self, served: &Rc<Served>, request: Rc<Request>) -> Response {
         let pipeline = &served.pipeline;
