@@ -18,7 +18,7 @@ use super::{
 use crate::pipeline::Pipeline;
 
 /// All batches of an isolate that are not answered yet may hold as many bytes as this many batches of the greatest size.
-const SHARE: usize = 4;
+const SHARE: usize = 2;
 
 /// After this time at the latest, in milliseconds, a batch lets others have their turn, where its calls wait for nothing.
 const TURN_MS: u64 = 5;
@@ -110,7 +110,9 @@ impl Left {
             Self::Time => ("BATCH_TIMEOUT", format!("The batch did not finish within {allowed_ms} ms (`limits.batch.timeout`).")),
         };
         let message = if carried_out {
-            format!("{why} This request was carried out, but its answer is omitted. Send fewer requests in one batch, or this one on its own.")
+            format!(
+                "{why} This request was carried out, but its answer is omitted. Send fewer requests in one batch, or this one on its own."
+            )
         } else {
             format!("{why} This request was not carried out. Send it again in a smaller batch.")
         };

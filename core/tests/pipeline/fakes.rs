@@ -12,8 +12,8 @@ use std::{
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::{
-        Access, Adapter, App, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, ParamStyle, Part, Root,
-        Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
+        Access, Adapter, App, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, ParamStyle,
+        Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
     },
     cancel::Cancel,
     fault::Faulty,

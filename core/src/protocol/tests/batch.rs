@@ -45,7 +45,8 @@ fn outcomes(seen: &Seen) -> Vec<String> {
 
 #[test]
 fn answers_that_do_not_fit_are_left_out_and_nothing_after_them_is_begun() {
-    let alone = Ask::post(format!(r#"{{"jsonrpc":"2.0","id":0,{}}}"#, call("rows"))).send(&endpoint(app(BatchLimits::default()))).text.len();
+    let alone =
+        Ask::post(format!(r#"{{"jsonrpc":"2.0","id":0,{}}}"#, call("rows"))).send(&endpoint(app(BatchLimits::default()))).text.len();
     let (rows, base64) = (call("rows"), call("base64"));
     let ask = batch(&[PING, &rows, &rows, PING, &base64]);
     let output_bytes = u32::try_from(2 * alone).unwrap();
@@ -133,21 +134,20 @@ fn the_unfinished_batches_of_an_isolate_share_their_bytes() {
     let endpoint = endpoint(app(BatchLimits { output_bytes, ..BatchLimits::default() }));
     let waiting = |count: usize| -> Vec<Pin<Box<dyn Future<Output = Response> + '_>>> {
         let begin = || {
-            let mut answer: Pin<Box<dyn Future<Output = Response>>> =
-                Box::pin(endpoint.handle(batch(&[&call("rows"), &call("stall")]).0));
+            let mut answer: Pin<Box<dyn Future<Output = Response>>> = Box::pin(endpoint.handle(batch(&[&call("rows"), &call("stall")]).0));
             assert!(answer.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
             answer
         };
         (0..count).map(|_| begin()).collect()
     };
     let ask = batch(&[PING, &call("rows"), PING]);
-    let three = waiting(3);
+    let first = waiting(1);
     assert_eq!(outcomes(&ask.send(&endpoint)), ["ok"; 3]);
-    let fourth = waiting(1);
+    let second = waiting(1);
     let seen = ask.send(&endpoint);
     assert_eq!(outcomes(&seen), ["ok", "BATCH_BUSY true", "BATCH_BUSY false"]);
     // A request on its own is no batch.
     assert_eq!(Ask::legacy("ping", serde_json::json!({})).send(&endpoint).status, 200);
-    drop((three, fourth));
+    drop((first, second));
     assert_eq!(outcomes(&ask.send(&endpoint)), ["ok"; 3]);
 }

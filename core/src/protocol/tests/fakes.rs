@@ -14,8 +14,8 @@ use serde_json::json;
 use crate::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
-        Adapter, ApiKey, App, Argument, Auth, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, ExpectedKey, Input, InputKind,
-        Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef, Server, Source, Template,
+        Adapter, ApiKey, App, Argument, Auth, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, ExpectedKey, Input,
+        InputKind, Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef, Server, Source, Template,
         TemplatePart, Tool, UriPattern,
     },
     cancel::Cancel,
