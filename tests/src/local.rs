@@ -85,6 +85,12 @@ impl Host {
         Self { child, port }
     }
 
+    /// The process.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Sends one request on a connection of its own.
     ///
     /// # Panics
