@@ -80,6 +80,7 @@ impl<'a> Compiler<'a> {
             version: root.version,
             instructions: root.instructions,
             server: root.server,
+            batch: root.batch,
             env: root.env,
             fetch_allow: root.fetch_allow,
             telemetry: root.telemetry,

@@ -1,6 +1,6 @@
 //! `millrace.yaml`, or `.hyperterse`: the settings of the whole app.
 
-use millrace_core::app::{Auth, ErrorStyle, Server};
+use millrace_core::app::{Auth, BatchLimits, ErrorStyle, Server};
 
 use crate::{
     Severity,
@@ -11,6 +11,7 @@ use crate::{
     prompt::INLINE_PROMPT,
     resource::INLINE_RESOURCE,
     search::{Expose, MAX_LIMIT},
+    setting::{ROOT_LIMITS, batch},
     source::Source,
     statement::Substitution,
     tree::Item,
@@ -35,6 +36,7 @@ pub(crate) static ROOT: Record = Record {
         Field::new("resource_templates", Shape::List(&Shape::Record(&INLINE_RESOURCE)), "Resource templates.").imported(),
         Field::new("presenters", Shape::Any, "Where the presenters are.").later(),
         Field::new("server", Shape::Record(&SERVER), "The HTTP endpoint."),
+        Field::new("limits", Shape::Record(&ROOT_LIMITS), "What a request may use up. `_folder.yaml` and the tools have limits of a call."),
         Field::new("errors", Shape::Record(&ERRORS), "How failures are told."),
         Field::new(
             "substitution",
@@ -175,6 +177,7 @@ pub(crate) struct RootSettings {
     pub(crate) version: String,
     pub(crate) instructions: Option<String>,
     pub(crate) server: Server,
+    pub(crate) batch: BatchLimits,
     pub(crate) env: Vec<String>,
     pub(crate) fetch_allow: Vec<String>,
     pub(crate) telemetry: bool,
@@ -252,6 +255,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         version: root.text_at("version").unwrap_or("1.0.0").to_owned(),
         instructions: root.text_at("instructions").map(String::from),
         server: server(compiler, &document, root.at("server").unwrap_or(&empty)),
+        batch: batch(compiler, &document, root.at("limits").and_then(|limits| limits.at("batch"))),
         env: env(compiler, &document, &root),
         fetch_allow: fetch_allow(compiler, &document, root.at("fetch").and_then(|fetch| fetch.at("allow")).unwrap_or(&empty)),
         telemetry: root.at("telemetry").and_then(|telemetry| telemetry.at("enabled")).and_then(Node::bool).unwrap_or(true),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use millrace_core::app::{Auth, Limits, ScriptLimits};
+use millrace_core::app::{Auth, BatchLimits, Limits, ScriptLimits};
 
 use crate::{
     auth::AUTH,
@@ -38,6 +38,25 @@ pub(crate) static LIMITS: Record = Record {
     ],
 };
 
+/// `limits` of the root file
+pub(crate) static ROOT_LIMITS: Record = Record {
+    name: "root_limits",
+    noun: "`limits`",
+    doc: "What a request may use up.",
+    fields: &[Field::new("batch", Shape::Record(&BATCH), "What a batch of messages may use up. Only MCP 2025-03-26 has batches.")],
+};
+
+static BATCH: Record = Record {
+    name: "batch_limits",
+    noun: "`limits.batch`",
+    doc: "What a batch of messages may use up.",
+    fields: &[
+        Field::new("messages", Shape::Int(1, 1000), "The most messages of a batch.").default("100"),
+        Field::new("timeout", Shape::Duration, "How long the whole batch may take.").default("30s"),
+        Field::new("output", Shape::Size, "The longest answer to the whole batch.").default("8mb"),
+    ],
+};
+
 static SCRIPT_LIMITS: Record = Record {
     name: "script_limits",
     noun: "`limits.script`",
@@ -49,6 +68,22 @@ static SCRIPT_LIMITS: Record = Record {
         Field::new("output", Shape::Size, "The longest value that a script may return, as JSON.").default("1mb"),
     ],
 };
+
+/// Reads `limits.batch`.
+pub(crate) fn batch(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>) -> BatchLimits {
+    let default = BatchLimits::default();
+    let Some(node) = node else { return default };
+    let output = node.at("output").and_then(|node| size_bytes(&node.written(&document.source)?));
+    if let (Some(0..1024), Some(node)) = (output, node.at("output")) {
+        let help = "It takes at least `1kb`.";
+        compiler.error(document, node.range.clone(), "`limits.batch.output` is too small for any answer", help);
+    }
+    BatchLimits {
+        messages: node.at("messages").and_then(whole).and_then(|count| u32::try_from(count).ok()).unwrap_or(default.messages),
+        timeout_ms: node.at("timeout").and_then(|node| duration_ms(node.text()?)).unwrap_or(default.timeout_ms),
+        output_bytes: output.unwrap_or(default.output_bytes),
+    }
+}
 
 /// What one file says about limits.
 #[derive(Clone, Debug, Default)]

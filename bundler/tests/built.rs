@@ -2,7 +2,7 @@
 
 mod support;
 
-use millrace_core::app::{Auth, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, TemplatePart};
+use millrace_core::app::{Auth, BatchLimits, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, TemplatePart};
 use support::{build, split, told};
 
 #[test]
@@ -197,4 +197,19 @@ fn links_that_lead_out_are_refused() {
     let report = millrace_bundler::bundle(folder.path(), &support::options());
     let messages: Vec<&str> = report.diagnostics.iter().map(|found| found.message.as_str()).collect();
     assert_eq!(messages, ["the file `link.md` is outside of the app's folder", "`./link.ts` is outside of the app's folder"]);
+}
+
+#[test]
+fn the_limits_of_batches_are_in_the_root_file() {
+    let batch = |text: &str| build(&[("millrace.yaml", text)]).app.map(|app| app.batch);
+    assert_eq!(batch("name: a"), Some(BatchLimits { messages: 100, timeout_ms: 30_000, output_bytes: 8 << 20 }));
+    assert_eq!(
+        batch("name: a\nlimits: { batch: { messages: 7, timeout: 2s, output: 64kb } }"),
+        Some(BatchLimits { messages: 7, timeout_ms: 2_000, output_bytes: 64 << 10 })
+    );
+    for (limit, problem) in [("output: 10b", "too small for any answer"), ("messages: 0", "messages"), ("messages: 1001", "messages")] {
+        let text = format!("name: a\nlimits: {{ batch: {{ {limit} }} }}");
+        let said = told(&build(&[("millrace.yaml", &text)]));
+        assert!(said.contains(problem), "{limit}: {said}");
+    }
 }

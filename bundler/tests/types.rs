@@ -4,7 +4,8 @@
 
 use millrace_bundler::types::declarations;
 use millrace_core::app::{
-    Adapter, App, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, ScriptLimits, ScriptRef, Server, Tool,
+    Adapter, App, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, ScriptLimits, ScriptRef,
+    Server, Tool,
 };
 use oxc::{allocator::Allocator, parser::Parser, semantic::SemanticBuilder, span::SourceType};
 use serde_json::json;
@@ -62,6 +63,7 @@ fn app() -> App {
         version: "1".to_owned(),
         instructions: None,
         server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), body_limit: 1 },
+        batch: BatchLimits::default(),
         env: vec!["LLM_KEY".to_owned()],
         fetch_allow: Vec::new(),
         telemetry: true,

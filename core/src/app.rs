@@ -36,6 +36,8 @@ pub struct App {
     pub instructions: Option<String>,
     /// `server`
     pub server: Server,
+    /// `limits.batch`
+    pub batch: BatchLimits,
     /// `env`: the variables that scripts see as `ctx.env`.
     pub env: Vec<String>,
     /// `fetch.allow`: hosts that scripts may call: `api.example.com`, `*.example.com` (any depth below), `host:port`.
@@ -346,6 +348,23 @@ pub struct Limits {
     pub output_bytes: u32,
     /// `script`
     pub script: ScriptLimits,
+}
+
+/// `limits.batch`: what one batch of JSON-RPC messages may use up. Only MCP 2025-03-26 has batches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BatchLimits {
+    /// The most messages.
+    pub messages: u32,
+    /// How long all of it may take, in milliseconds.
+    pub timeout_ms: u32,
+    /// The longest answer to all of it, in bytes.
+    pub output_bytes: u32,
+}
+
+impl Default for BatchLimits {
+    fn default() -> Self {
+        Self { messages: 100, timeout_ms: 30_000, output_bytes: 8 << 20 }
+    }
 }
 
 /// `limits.script`

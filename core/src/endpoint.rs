@@ -44,6 +44,13 @@ impl Endpoint {
         self.app().server.body_limit as usize
     }
 
+    /// The refusal of a request that may not come in at all: too many header fields, a `Host` or an `Origin` that is not allowed. `None`
+    /// for every other. For hosts that answer some requests themselves; [`handle`](Self::handle) looks for itself.
+    #[must_use]
+    pub fn refusal(&self, request: &Request) -> Option<Response> {
+        self.0.protocol.refusal(request)
+    }
+
     /// Answers one HTTP request. Never fails: what goes wrong is a [`Response`].
     ///
     /// The same request gives the same bytes, as far as the ports do; the request's id, which is random, stands in the

@@ -21,7 +21,7 @@
 //! | 6 size | 413 −32600 |
 //! | 7 UTF-8, JSON, depth | 400 −32700 |
 //! | 8 an array that is no batch of 2025-03-26 | 400 −32600 |
-//! | 9 shape: `jsonrpc`, `method`, `id`, no member twice | 400 −32600 |
+//! | 9 shape: `jsonrpc`, `method`, `id`, no member twice, in `params` at any depth | 400 −32600 |
 //! | 10 no `id` | answered 202, and nothing is done |
 //! | 11a modern: `_meta` complete | 400 −32602 |
 //! | 11b `MCP-Protocol-Version` equals `_meta` | 400 −32020 |
@@ -47,9 +47,10 @@
 
 use alloc::{rc::Rc, string::String, vec::Vec};
 
-use crate::{app::App, cancel::Cancel, endpoint::Served, headers::Headers, pipeline::Pipeline};
+use crate::{app::App, cancel::Cancel, endpoint::Served, headers::Headers};
 
 mod backed;
+mod batch;
 mod completion;
 mod encode;
 mod era;
@@ -109,13 +110,15 @@ pub struct Response {
     pub body: ResponseBody,
 }
 
-/// What the endpoint keeps between requests: nothing of a request, only what it made of the app.
+/// What the endpoint keeps between requests: what it made of the app, and a count of bytes; nothing of a request.
 pub(crate) struct Protocol {
     origins: Vec<http::Origin>,
     features: methods::Features,
     server_info: String,
     lists: lists::Lists,
     resources: resources::Index,
+    /// What unfinished batches hold.
+    batches: batch::Held,
 }
 
 impl Protocol {
@@ -126,7 +129,13 @@ impl Protocol {
             server_info: encode::server_info(app),
             lists: lists::Lists::default(),
             resources: resources::Index::default(),
+            batches: batch::Held::default(),
         }
+    }
+
+    /// The answer to a request that the first rules do not let in.
+    pub(crate) fn refusal(&self, request: &Request) -> Option<Response> {
+        http::admit(request, &self.origins).err().map(|failure| http::refuse(&failure))
     }
 
     /// Answers one HTTP request. `served` holds this protocol: a call that becomes a stream outlives the request.
@@ -185,21 +194,5 @@ impl Protocol {
         let (served, request, listener) = (served.clone(), request.clone(), outbox.clone());
         let work = async move { served.protocol.dispatch(&served.pipeline, &request, selected, &mut call, Some(&*listener)).await };
         events::reply(alloc::boxed::Box::pin(work), outbox, cancel).await
-    }
-
-    /// A batch of 2025-03-26. It is refused as a whole before anything of it runs, and its answer is always JSON.
-    async fn batch(&self, pipeline: &Pipeline, request: &Request, messages: Vec<json_rpc::Message>) -> Response {
-        let calls = match era::batch(messages, &request.headers) {
-            Ok(calls) => calls,
-            Err(failure) => return http::refuse(&failure),
-        };
-        if calls.is_empty() {
-            return http::accepted();
-        }
-        let mut answers = Vec::with_capacity(calls.len());
-        for mut call in calls {
-            answers.push(self.dispatch(pipeline, request, era::Selected::BATCH, &mut call, None).await);
-        }
-        http::reply(encode::Answer::batch(answers))
     }
 }

@@ -87,9 +87,9 @@ impl Host {
         Self { child, port }
     }
 
-    /// The number of its process.
+    /// The process.
     #[must_use]
-    pub fn id(&self) -> u32 {
+    pub fn pid(&self) -> u32 {
         self.child.id()
     }
 

@@ -36,7 +36,7 @@ impl Handler for DevHandler {
 
     async fn handle(&self, request: Request) -> Response {
         if self.page && request.path == "/" && matches!(request.method.as_str(), "GET" | "HEAD") {
-            return page(&self.endpoint.app().server.path);
+            return self.endpoint.refusal(&request).unwrap_or_else(|| page(&self.endpoint.app().server.path));
         }
         self.endpoint.handle(request).await
     }

@@ -1,7 +1,10 @@
 //! hyper's requests and responses ↔ the core's, and the limits of a connection.
 //!
 //! In comes a socket, out go responses. A connection is refused a request head that is too long (431) or too slow (the
-//! connection is closed), a body that is too long (413) or too slow (408); the rest is the [`Handler`]'s.
+//! connection is closed), a body that is too long (413) or too slow (408); the rest is the [`Handler`]'s. One whose client stops reading
+//! is closed. Requests of one connection are answered one after another: the next one is not looked at before the operating system
+//! has taken all of the answer before. What all connections of an isolate hold is counted, see `ledger.rs`; what would be too
+//! much is refused (503).
 
 use std::{
     cell::{Cell, RefCell},
@@ -18,7 +21,7 @@ use futures_util::FutureExt as _;
 use http_body_util::BodyExt as _;
 use hyper::{
     body::{Body as _, Incoming},
-    header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue},
+    header::{CONNECTION, CONTENT_TYPE, HeaderName, HeaderValue, RETRY_AFTER},
     server::conn::http1,
     service::service_fn,
 };
@@ -35,7 +38,13 @@ use tokio::{
     time::timeout,
 };
 
-use crate::{listener::Seat, outgoing::Outgoing, stream::Stream, wait_until::Tasks};
+use crate::{
+    ledger::{Account, Hold, Ledger},
+    listener::Seat,
+    outgoing::Outgoing,
+    stream::Stream,
+    wait_until::Tasks,
+};
 
 /// What an isolate answers requests with.
 pub trait Handler: 'static {
@@ -66,6 +75,11 @@ pub struct Limits {
     pub head_timeout: Duration,
     /// How long a request's body may take.
     pub body_timeout: Duration,
+    /// How long a client may read nothing of an answer that waits for it.
+    pub write_timeout: Duration,
+    /// How much the connections of one isolate may hold, in bytes: bodies that are still coming, and answers that are not read yet. From
+    /// half of it on, connections of clients that read or send slowly are closed.
+    pub held_bytes: usize,
     /// The longest head of a request, in bytes.
     pub head_bytes: usize,
     /// How many connections one isolate has at the most; further ones wait in the operating system's queue.
@@ -81,6 +95,8 @@ impl Default for Limits {
         Self {
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
+            write_timeout: Duration::from_secs(30),
+            held_bytes: 24 << 20,
             head_bytes: 32 << 10,
             connections: 4096,
             grace: Duration::from_secs(10),
@@ -102,6 +118,7 @@ pub(crate) enum Job<H> {
 struct State<H> {
     handler: RefCell<Rc<H>>,
     limits: Limits,
+    ledger: Rc<Ledger>,
     http: http1::Builder,
     stopping: Cell<bool>,
     stop: Notify,
@@ -113,6 +130,7 @@ pub(crate) async fn serve<H: Handler>(mut jobs: mpsc::UnboundedReceiver<Job<H>>,
     let state = Rc::new(State {
         handler: RefCell::new(Rc::new(make(&background))),
         http: builder(&limits),
+        ledger: Ledger::new(limits.held_bytes),
         limits,
         stopping: Cell::new(false),
         stop: Notify::new(),
@@ -150,7 +168,8 @@ fn builder(limits: &Limits) -> http1::Builder {
         .timer(TokioTimer::new())
         .header_read_timeout(limits.head_timeout)
         .max_header_size(limits.head_bytes)
-        .max_buf_size(limits.head_bytes.max(64 << 10));
+        // A connection whose body stops coming keeps a buffer of this size.
+        .max_buf_size(limits.head_bytes.max(8 << 10));
     builder
 }
 
@@ -160,19 +179,25 @@ async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat:
         Ok(socket) => socket,
         Err(error) => return tracing::warn!(%error, "a connection could not be taken over"),
     };
-    let unread = Rc::new(Cell::new(false));
-    let stream = TokioIo::new(Stream::new(socket, unread.clone()));
-    let service = service_fn(|request| answer(&state, &unread, request).map(Ok::<_, Infallible>));
+    let (account, unread) = (state.ledger.open(), Rc::new(Cell::new(false)));
+    let stream = TokioIo::new(Stream::new(socket, account.clone(), state.limits.write_timeout, unread.clone()));
+    let client = Client { account, unread };
+    let service = service_fn(|request| answer(&state, &client, request).map(Ok::<_, Infallible>));
     let mut connection = pin!(state.http.serve_connection(stream, service));
     if !state.stopping.get() {
         tokio::select! {
             biased;
             end = connection.as_mut() => return log_end(end),
+            () = client.account.closed() => return,
             () = state.stop.notified() => {}
         }
     }
     connection.as_mut().graceful_shutdown();
-    log_end(connection.await);
+    tokio::select! {
+        biased;
+        end = connection => log_end(end),
+        () = client.account.closed() => {}
+    }
 }
 
 /// A connection that ends early is the client's doing; it is worth a line only to whoever looks for it.
@@ -182,14 +207,36 @@ fn log_end(end: hyper::Result<()>) {
     }
 }
 
-async fn answer<H: Handler>(state: &State<H>, unread: &Cell<bool>, request: hyper::Request<Incoming>) -> hyper::Response<Outgoing> {
+/// What is known of a connection's client.
+struct Client {
+    account: Rc<Account>,
+    /// Set where a request is left unread.
+    unread: Rc<Cell<bool>>,
+}
+
+/// Why a request's body could not be read.
+enum Unreadable {
+    Malformed(hyper::Error),
+    Full,
+}
+
+async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::Request<Incoming>) -> hyper::Response<Outgoing> {
     let handler = state.handler.borrow().clone();
+    let unread = &*client.unread;
     let (head, incoming) = request.into_parts();
-    let body = match timeout(state.limits.body_timeout, read(incoming, handler.body_limit())).await {
+    client.account.wait();
+    let outcome = timeout(state.limits.body_timeout, read(incoming, handler.body_limit(), state.limits.head_bytes, &client.account)).await;
+    client.account.waited();
+    // The memory of the body counts until the call is over.
+    let (body, _hold) = match outcome {
         Ok(Ok(body)) => body,
-        Ok(Err(error)) => {
+        Ok(Err(Unreadable::Malformed(error))) => {
             tracing::debug!(%error, "a request's body could not be read");
             return refuse(unread, 400, "the request's body is malformed");
+        }
+        Ok(Err(Unreadable::Full)) => {
+            tracing::warn!("a request is refused: the connections hold too much");
+            return later(refuse(unread, 503, "the server is busy with too many large requests; send this one again later"));
         }
         Err(_) => return refuse(unread, 408, "the request's body took too long"),
     };
@@ -207,7 +254,10 @@ async fn answer<H: Handler>(state: &State<H>, unread: &Cell<bool>, request: hype
     let outcome = AssertUnwindSafe(handler.handle(request)).catch_unwind().await;
     hangup.disarm();
     let mut response = match outcome {
-        Ok(response) => into_hyper(response),
+        Ok(response) => into_hyper(response, &client.account).unwrap_or_else(|| {
+            tracing::warn!("an answer is omitted: the connections hold too much that is not read");
+            later(json(503, UNREAD))
+        }),
         // What panicked is in the log: the panic hook has the place.
         Err(_) => json(500, r#"{"jsonrpc":"2.0","error":{"code":-32603,"message":"internal error"}}"#),
     };
@@ -217,40 +267,55 @@ async fn answer<H: Handler>(state: &State<H>, unread: &Cell<bool>, request: hype
     response
 }
 
+/// A body that is longer and does not come at once takes the connection's buffer, too, in bytes.
+const LONG: usize = 8 << 10;
+
 /// Reads a body to its end, or to its limit.
-async fn read(mut incoming: Incoming, limit: usize) -> hyper::Result<Body> {
+async fn read(mut incoming: Incoming, limit: usize, buffer: usize, account: &Rc<Account>) -> Result<(Body, Option<Hold>), Unreadable> {
     if incoming.is_end_stream() {
-        return Ok(Body::Whole(Vec::new()));
+        return Ok((Body::Whole(Vec::new()), None));
     }
     // A body that says its length is refused unread, before a client that waits for `100 Continue` sends it.
     if incoming.size_hint().lower() > limit as u64 {
-        return Ok(Body::TooLarge);
+        return Ok((Body::TooLarge, None));
     }
+    let mut hold = account.take(0).ok_or(Unreadable::Full)?;
     let mut whole = Vec::new();
     while let Some(frame) = incoming.frame().await {
-        let Ok(data) = frame?.into_data() else { continue };
+        let Ok(data) = frame.map_err(Unreadable::Malformed)?.into_data() else { continue };
         if whole.len() + data.len() > limit {
-            return Ok(Body::TooLarge);
+            return Ok((Body::TooLarge, None));
         }
+        account.moved(data.len());
         if whole.is_empty() && incoming.is_end_stream() {
-            return Ok(Body::Whole(data.into()));
+            return if hold.grow(data.len()) { Ok((Body::Whole(data.into()), Some(hold))) } else { Err(Unreadable::Full) };
+        }
+        // What counts is the memory, which grows in larger steps than the body.
+        let capacity = whole.capacity();
+        whole.reserve(data.len());
+        let crosses = whole.len() < LONG && whole.len() + data.len() >= LONG;
+        let buffer = if crosses { buffer } else { 0 };
+        if !hold.grow(whole.capacity() - capacity + buffer) {
+            return Err(Unreadable::Full);
         }
         whole.extend_from_slice(&data);
     }
-    Ok(Body::Whole(whole))
+    Ok((Body::Whole(whole), Some(hold)))
 }
 
-fn into_hyper(response: Response) -> hyper::Response<Outgoing> {
-    let mut converted = hyper::Response::new(Outgoing::new(response.body));
-    match hyper::StatusCode::from_u16(response.status) {
-        Ok(status) => *converted.status_mut() = status,
-        Err(_) => {
-            tracing::error!(status = response.status, "a response has no HTTP status");
-            *converted.status_mut() = hyper::StatusCode::INTERNAL_SERVER_ERROR;
-        }
-    }
+/// `None` where the connections hold too much for another body of that size.
+fn into_hyper(response: Response, account: &Rc<Account>) -> Option<hyper::Response<Outgoing>> {
+    let mut converted = hyper::Response::new(Outgoing::new(response.body, account)?);
+    *converted.status_mut() = status(response.status);
     append(&response.headers, converted.headers_mut());
-    converted
+    Some(converted)
+}
+
+fn status(number: u16) -> hyper::StatusCode {
+    hyper::StatusCode::from_u16(number).unwrap_or_else(|_| {
+        tracing::error!(status = number, "a response has no HTTP status");
+        hyper::StatusCode::INTERNAL_SERVER_ERROR
+    })
 }
 
 fn append(headers: &Headers, map: &mut hyper::HeaderMap) {
@@ -277,8 +342,22 @@ fn close(response: &mut hyper::Response<Outgoing>, unread: &Cell<bool>) {
     response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
 }
 
-fn json(status: u16, body: &str) -> hyper::Response<Outgoing> {
-    let mut response = into_hyper(Response { status, headers: Headers::new(), body: body.as_bytes().to_vec().into() });
+/// A response after which the same request may succeed.
+fn later(mut response: hyper::Response<Outgoing>) -> hyper::Response<Outgoing> {
+    response.headers_mut().insert(RETRY_AFTER, HeaderValue::from_static("1"));
+    response
+}
+
+/// An answer that is not kept: the request was carried out.
+const UNREAD: &str = concat!(
+    r#"{"jsonrpc":"2.0","error":{"code":-32000,"message":"The server holds too many answers that are not read yet. "#,
+    r#"This request was carried out, but its answer is omitted. Send it again later, or ask for less.","#,
+    r#""data":{"code":"UNREAD_ANSWERS","retryable":false,"carried_out":true}}}"#
+);
+
+fn json(number: u16, body: &str) -> hyper::Response<Outgoing> {
+    let mut response = hyper::Response::new(Outgoing::short(body.as_bytes().to_vec()));
+    *response.status_mut() = status(number);
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -20,6 +20,7 @@ pub mod env;
 pub mod http;
 pub mod http_client;
 pub mod isolate;
+mod ledger;
 pub mod listener;
 pub mod logging;
 mod outgoing;

@@ -2,62 +2,121 @@
 //!
 //! A call whose answer is a stream runs on as a task of its own, so that a client that reads slowly, or not at all, never holds it up:
 //! what waits to be read is bounded by the core. A client that goes away drops the body, and with it the task and the call.
+//!
+//! Every part of a body counts in the connection's account until it was written, or dropped with the connection.
 
 use std::{
     fmt,
     panic::AssertUnwindSafe,
     pin::Pin,
+    rc::Rc,
     task::{Context, Poll, ready},
 };
 
 use futures_util::FutureExt as _;
-use hyper::body::{Body, Bytes, Frame, SizeHint};
+use hyper::body::{Body, Buf, Bytes, Frame, SizeHint};
 use millrace_core::protocol::{EventStream, ResponseBody};
 use tokio::{
     sync::mpsc,
     task::{JoinHandle, spawn_local},
 };
 
+use crate::ledger::{Account, Hold};
+
+/// From this length on, in bytes, a body is kept without room to spare.
+const SHRUNK: usize = 64 << 10;
+
 /// The body of a response.
 pub(crate) enum Outgoing {
     /// All of it, until it is taken.
-    Whole(Bytes),
+    Whole(Part),
     /// Events, as they come.
     Events(Events),
 }
 
 pub(crate) struct Events {
-    events: mpsc::UnboundedReceiver<Result<Bytes, BrokenOff>>,
+    events: mpsc::UnboundedReceiver<Result<Part, BrokenOff>>,
     call: JoinHandle<()>,
 }
 
-/// The call panicked: the stream ends without an answer, and its connection with it.
-#[derive(Debug)]
-pub(crate) struct BrokenOff;
+/// A part of a body, and the memory that it takes.
+#[derive(Default)]
+pub(crate) struct Part {
+    bytes: Bytes,
+    _hold: Option<Hold>,
+}
 
-impl Outgoing {
-    /// Has to be called on an isolate: a stream starts a task.
-    pub(crate) fn new(body: ResponseBody) -> Self {
-        match body {
-            ResponseBody::Whole(bytes) => Self::Whole(bytes.into()),
-            ResponseBody::Events(stream) => {
-                let (sender, events) = mpsc::unbounded_channel();
-                Self::Events(Events { events, call: spawn_local(drive(stream, sender)) })
-            }
-        }
+/// The stream ends without an answer, and its connection with it.
+#[derive(Debug)]
+pub(crate) enum BrokenOff {
+    /// The call panicked.
+    Panic,
+    /// The connections of the isolate hold too much.
+    Full,
+}
+
+impl Part {
+    /// A part of a body. `None` where the connections of the isolate hold too much already.
+    fn of(bytes: Bytes, account: &Rc<Account>) -> Option<Self> {
+        let hold = account.take(bytes.len())?;
+        Some(Self { bytes, _hold: Some(hold) })
     }
 }
 
-async fn drive(mut stream: EventStream, sender: mpsc::UnboundedSender<Result<Bytes, BrokenOff>>) {
+impl Buf for Part {
+    fn remaining(&self) -> usize {
+        self.bytes.remaining()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.bytes.chunk()
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.bytes.advance(count);
+    }
+}
+
+impl Outgoing {
+    /// Has to be called on an isolate: a stream starts a task. `None` where the connections of the isolate hold too much for a whole body.
+    pub(crate) fn new(body: ResponseBody, account: &Rc<Account>) -> Option<Self> {
+        match body {
+            ResponseBody::Whole(mut bytes) => {
+                // What was reserved and not needed would not be counted.
+                if bytes.len() >= SHRUNK {
+                    bytes.shrink_to_fit();
+                }
+                Part::of(bytes.into(), account).map(Self::Whole)
+            }
+            ResponseBody::Events(stream) => {
+                let (sender, events) = mpsc::unbounded_channel();
+                Some(Self::Events(Events { events, call: spawn_local(drive(stream, sender, account.clone())) }))
+            }
+        }
+    }
+
+    /// A body of some bytes, which are not counted.
+    pub(crate) fn short(bytes: Vec<u8>) -> Self {
+        Self::Whole(Part { bytes: bytes.into(), _hold: None })
+    }
+}
+
+async fn drive(mut stream: EventStream, sender: mpsc::UnboundedSender<Result<Part, BrokenOff>>, account: Rc<Account>) {
     let all = async {
         while let Some(event) = stream.next().await {
+            let part = Part::of(event.into(), &account).ok_or(BrokenOff::Full);
+            let is_full = part.is_err();
             // A body that is gone has ended this task already.
-            drop(sender.send(Ok(event.into())));
+            drop(sender.send(part));
+            if is_full {
+                tracing::warn!("an event stream is ended: the connections hold too much that is not read");
+                return;
+            }
         }
     };
     // What panicked is in the log: the panic hook has the place.
     if AssertUnwindSafe(all).catch_unwind().await.is_err() {
-        drop(sender.send(Err(BrokenOff)));
+        drop(sender.send(Err(BrokenOff::Panic)));
     }
 }
 
@@ -68,13 +127,13 @@ impl Drop for Events {
 }
 
 impl Body for Outgoing {
-    type Data = Bytes;
+    type Data = Part;
     type Error = BrokenOff;
 
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BrokenOff>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Part>, BrokenOff>>> {
         match self.get_mut() {
-            Self::Whole(bytes) if bytes.is_empty() => Poll::Ready(None),
-            Self::Whole(bytes) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(bytes))))),
+            Self::Whole(part) if !part.has_remaining() => Poll::Ready(None),
+            Self::Whole(part) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(part))))),
             Self::Events(events) => {
                 let event = ready!(events.events.poll_recv(context));
                 Poll::Ready(event.map(|event| event.map(Frame::data)))
@@ -83,12 +142,12 @@ impl Body for Outgoing {
     }
 
     fn is_end_stream(&self) -> bool {
-        matches!(self, Self::Whole(bytes) if bytes.is_empty())
+        matches!(self, Self::Whole(part) if !part.has_remaining())
     }
 
     fn size_hint(&self) -> SizeHint {
         match self {
-            Self::Whole(bytes) => SizeHint::with_exact(bytes.len() as u64),
+            Self::Whole(part) => SizeHint::with_exact(part.remaining() as u64),
             Self::Events(_) => SizeHint::default(),
         }
     }
@@ -96,7 +155,10 @@ impl Body for Outgoing {
 
 impl fmt::Display for BrokenOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the call ended without an answer")
+        f.write_str(match self {
+            Self::Panic => "the call ended without an answer",
+            Self::Full => "the connections hold too much that is not read",
+        })
     }
 }
 

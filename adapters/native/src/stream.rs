@@ -1,4 +1,4 @@
-//! A client's connection as hyper sees it.
+//! A client's connection as hyper sees it: it ends where its client stops reading, and closes without losing what it said last.
 
 use std::{
     cell::Cell,
@@ -12,20 +12,37 @@ use std::{
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::TcpStream,
-    time::{Sleep, sleep},
+    time::{Instant, Sleep, sleep, sleep_until},
 };
+
+use crate::ledger::Account;
 
 /// How long, and how much, is read after a response to a request that was not read to its end.
 const LINGER: Duration = Duration::from_secs(2);
 const LINGER_BYTES: usize = 8 << 20;
 
-/// A socket that can close without losing what it said last.
+/// How much the operating system may hold of what it has not sent yet, in bytes. Otherwise it takes megabytes of an answer that nobody
+/// reads.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+const NOT_SENT: u32 = 128 << 10;
+
+/// A client's socket.
+///
+/// A write that makes no progress for `Limits::write_timeout` fails, and with it the connection. Where that happened, or where the
+/// connection is closed for want of memory, the socket is reset: what was not sent is not kept by the operating system either.
 ///
 /// A socket that is closed with unread bytes sends a reset, and a reset may destroy the response before the client reads it.
 /// So where a request was refused before its end (413, 408), the closing socket says that it will write no more, and goes on
 /// reading for a while ([RFC 9112, 9.6](https://www.rfc-editor.org/rfc/rfc9112#section-9.6)).
 pub(crate) struct Stream {
     socket: TcpStream,
+    account: Rc<Account>,
+    write_timeout: Duration,
+    /// Runs while a write waits.
+    stalled: Option<Pin<Box<Sleep>>>,
+    is_stalled: bool,
+    /// A write has waited, and something is not written yet.
+    is_behind: bool,
     unread: Rc<Cell<bool>>,
     finished: bool,
     linger: Option<Pin<Box<Sleep>>>,
@@ -34,8 +51,52 @@ pub(crate) struct Stream {
 
 impl Stream {
     /// Wraps a socket. `unread` is set by whoever leaves a request unread.
-    pub(crate) fn new(socket: TcpStream, unread: Rc<Cell<bool>>) -> Self {
-        Self { socket, unread, finished: false, linger: None, discarded: 0 }
+    pub(crate) fn new(socket: TcpStream, account: Rc<Account>, write_timeout: Duration, unread: Rc<Cell<bool>>) -> Self {
+        #[cfg(any(target_os = "linux", target_os = "android"))]
+        if let Err(error) = socket2::SockRef::from(&socket).set_tcp_notsent_lowat(NOT_SENT) {
+            tracing::debug!(%error, "the operating system's part of unsent answers is not limited");
+        }
+        Self {
+            socket,
+            account,
+            write_timeout,
+            stalled: None,
+            is_stalled: false,
+            is_behind: false,
+            unread,
+            finished: false,
+            linger: None,
+            discarded: 0,
+        }
+    }
+
+    /// Looks at the outcome of a write: fails where nothing was written for too long.
+    fn watch(&mut self, context: &mut Context<'_>, written: Poll<io::Result<usize>>) -> Poll<io::Result<usize>> {
+        let until = || Instant::now() + self.write_timeout;
+        match written {
+            Poll::Ready(Ok(bytes)) => {
+                self.is_stalled = false;
+                if self.is_behind {
+                    self.account.moved(bytes);
+                }
+                return Poll::Ready(Ok(bytes));
+            }
+            Poll::Ready(Err(error)) => return Poll::Ready(Err(error)),
+            Poll::Pending if self.is_stalled => {}
+            Poll::Pending => {
+                (self.is_stalled, self.is_behind) = (true, true);
+                self.account.wait();
+                match &mut self.stalled {
+                    Some(stalled) => stalled.as_mut().reset(until()),
+                    None => self.stalled = Some(Box::pin(sleep_until(until()))),
+                }
+            }
+        }
+        if let Some(stalled) = &mut self.stalled {
+            ready!(stalled.as_mut().poll(context));
+        }
+        self.account.close();
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client does not read its answer")))
     }
 
     fn poll_linger(&mut self, context: &mut Context<'_>) -> Poll<()> {
@@ -60,18 +121,25 @@ impl AsyncRead for Stream {
 
 impl AsyncWrite for Stream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write(context, bytes)
+        let written = Pin::new(&mut self.socket).poll_write(context, bytes);
+        self.watch(context, written)
     }
 
     fn poll_write_vectored(mut self: Pin<&mut Self>, context: &mut Context<'_>, slices: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.socket).poll_write_vectored(context, slices)
+        let written = Pin::new(&mut self.socket).poll_write_vectored(context, slices);
+        self.watch(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
         self.socket.is_write_vectored()
     }
 
+    /// Asked for when everything was written.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        if self.is_behind {
+            self.is_behind = false;
+            self.account.waited();
+        }
         Pin::new(&mut self.socket).poll_flush(context)
     }
 
@@ -84,5 +152,15 @@ impl AsyncWrite for Stream {
             ready!(self.poll_linger(context));
         }
         Poll::Ready(Ok(()))
+    }
+}
+
+impl Drop for Stream {
+    fn drop(&mut self) {
+        if self.account.is_closing()
+            && let Err(error) = self.socket.set_zero_linger()
+        {
+            tracing::debug!(%error, "a connection could not be reset");
+        }
     }
 }

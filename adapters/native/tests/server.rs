@@ -6,7 +6,7 @@ use std::{
     net::{SocketAddr, TcpStream},
     sync::{Arc, mpsc},
     thread::{self, JoinHandle},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use millrace_core::{
@@ -19,11 +19,15 @@ use millrace_native::{
 };
 use tokio::sync::{Semaphore, oneshot};
 
-/// Answers by path: `/echo` the body, `/panic` with a panic, `/gate` when the gate is opened, anything else its name.
+/// Answers by path: `/echo` the body, `/panic` with a panic, `/gate` when the gate is opened, `/large` with [`LARGE`] bytes, anything else
+/// its name.
 struct Plain {
     name: &'static str,
     gate: Arc<Gate>,
 }
+
+/// More than the operating system takes of an answer that nobody reads.
+const LARGE: usize = 16 << 20;
 
 struct Gate {
     arrived: Semaphore,
@@ -41,6 +45,10 @@ impl Handler for Plain {
         match request.path.as_str() {
             "/echo" => response(200, &body),
             "/panic" => panic!("on purpose"),
+            "/large" => {
+                self.gate.arrived.add_permits(1);
+                response(200, &vec![b'x'; LARGE])
+            }
             "/gate" => {
                 let gate = self.gate.clone();
                 let watch = (gate.clone(), request.cancel.clone());
@@ -219,6 +227,83 @@ fn slow_clients_are_let_go() {
     let mut slow_body = server.connect();
     slow_body.write_all(b"POST /echo HTTP/1.1\r\nHost: test\r\nContent-Length: 10\r\n\r\nabc").unwrap();
     assert_eq!(answer(&mut slow_body).0, 408);
+}
+
+/// Waits until the server has reset a connection.
+fn wait_for_reset(socket: &TcpStream) {
+    let begun = Instant::now();
+    while socket.take_error().unwrap().is_none() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "the connection stays open");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+const ASK_LARGE: &[u8] = b"GET /large HTTP/1.1\r\nHost: test\r\n\r\n";
+
+#[test]
+fn a_client_that_does_not_read_is_let_go_and_one_that_reads_slowly_is_not() {
+    let server = start(1, Limits { write_timeout: Duration::from_secs(2), ..Limits::default() });
+    let mut deaf = server.connect();
+    deaf.write_all(ASK_LARGE).unwrap();
+    let mut slow = server.connect();
+    slow.write_all(ASK_LARGE).unwrap();
+    let (begun, mut taken) = (Instant::now(), 0);
+    let mut part = vec![0; LARGE / 8];
+    while taken < LARGE {
+        // Longer than the time for a write in all, and never as long at once.
+        thread::sleep(Duration::from_millis(400));
+        let count = slow.read(&mut part).unwrap();
+        assert!(count > 0, "closed after {taken} bytes");
+        taken += count;
+        if begun.elapsed() > Duration::from_secs(3) {
+            part = vec![0; LARGE];
+        }
+    }
+    wait_for_reset(&deaf);
+    assert_eq!(get(&mut server.connect(), "/"), (200, "first".into()));
+}
+
+#[test]
+fn requests_of_one_connection_are_not_answered_ahead() {
+    let server = start(1, Limits { write_timeout: Duration::from_millis(300), ..Limits::default() });
+    let mut deaf = server.connect();
+    deaf.write_all(&ASK_LARGE.repeat(50)).unwrap();
+    wait_for_reset(&deaf);
+    assert_eq!(server.gate.arrived.available_permits(), 1);
+    // One that reads gets them all.
+    let mut socket = server.connect();
+    socket.write_all(&ASK_LARGE.repeat(3)).unwrap();
+    for _ in 0..3 {
+        assert_eq!(answer(&mut socket).1.len(), LARGE);
+    }
+}
+
+#[test]
+fn whoever_keeps_answers_unread_makes_room_for_others() {
+    let server = start(1, Limits { held_bytes: 4 * LARGE, ..Limits::default() });
+    let mut deaf: Vec<TcpStream> = (0..10).map(|_| server.connect()).collect();
+    for socket in &mut deaf {
+        socket.write_all(ASK_LARGE).unwrap();
+    }
+    wait(&server.gate.arrived, 10);
+    // Small answers pass at any time; a large one may be refused until the deaf have had their grace.
+    let begun = Instant::now();
+    let mut socket = server.connect();
+    loop {
+        assert_eq!(get(&mut socket, "/").0, 200);
+        match get(&mut socket, "/large") {
+            (200, body) => break assert_eq!(body.len(), LARGE),
+            (status, body) => assert!(status == 503 && body.contains("UNREAD_ANSWERS"), "{status} {body}"),
+        }
+        assert!(begun.elapsed() < Duration::from_secs(60), "there is never room");
+    }
+    // The ten hold, or would hold, more than half of what is allowed: some of them are closed, long before the time for a write.
+    let is_closed = |socket: &TcpStream| socket.take_error().unwrap().is_some();
+    let mut closed = 0;
+    while closed < 1 {
+        closed += deaf.iter().filter(|socket| is_closed(socket)).count();
+        assert!(begun.elapsed() < Duration::from_secs(25), "nobody is closed");
+    }
 }
 
 #[test]

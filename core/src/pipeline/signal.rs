@@ -18,7 +18,8 @@ pub(super) struct Signal<'a> {
     clock: &'a dyn Clock,
     cancel: &'a Cancel,
     deadline_ms: u64,
-    allowed_ms: u64,
+    /// What the tool allows; `None` where the request has to end before.
+    allowed_ms: Option<u64>,
 }
 
 /// Why a call has to end.
@@ -26,8 +27,8 @@ pub(super) struct Signal<'a> {
 pub(super) enum Interruption {
     /// The caller went away.
     Cancelled,
-    /// The time is over; so many milliseconds were allowed.
-    TimedOut(u64),
+    /// The time is over. The tool allows so many milliseconds; `None` where the request had to end before.
+    TimedOut(Option<u64>),
 }
 
 impl<'a> Signal<'a> {
@@ -35,8 +36,10 @@ impl<'a> Signal<'a> {
     pub(super) fn new(clock: &'a dyn Clock, cancel: &'a Cancel, host_deadline_ms: Option<u64>, timeout_ms: u32) -> Self {
         let now_ms = clock.now_ms();
         let own_ms = now_ms.saturating_add(timeout_ms.into());
-        let deadline_ms = host_deadline_ms.map_or(own_ms, |host_ms| host_ms.min(own_ms));
-        Self { clock, cancel, deadline_ms, allowed_ms: deadline_ms.saturating_sub(now_ms) }
+        match host_deadline_ms.filter(|host_ms| *host_ms < own_ms) {
+            Some(deadline_ms) => Self { clock, cancel, deadline_ms, allowed_ms: None },
+            None => Self { clock, cancel, deadline_ms: own_ms, allowed_ms: Some(timeout_ms.into()) },
+        }
     }
 
     /// When the call has to end, in milliseconds since the Unix epoch.
@@ -93,7 +96,9 @@ impl Interruption {
     pub(super) fn fault(self, stage: Stage) -> Fault {
         match self {
             Self::Cancelled => cancelled(stage),
-            Self::TimedOut(allowed_ms) => timed_out(stage, format!("The call did not finish within {allowed_ms} ms.")),
+            Self::TimedOut(Some(allowed_ms)) => timed_out(stage, format!("The call did not finish within {allowed_ms} ms.")),
+            // How much time was left is chance, and no setting.
+            Self::TimedOut(None) => timed_out(stage, "The call did not finish in the time that the request had left."),
         }
     }
 }

@@ -75,23 +75,6 @@ impl Answer {
     pub(super) fn failure(id: Option<&Id>, failure: &Failure) -> Self {
         Self { status: failure.status, field: failure.field.clone(), body: error(id, failure) }
     }
-
-    /// One array. A refused caller refuses the whole: the status is the first one that is not 200.
-    pub(super) fn batch(answers: Vec<Self>) -> Self {
-        let mut status = 200;
-        let mut field = None;
-        let mut body = Vec::with_capacity(answers.iter().map(|answer| answer.body.len() + 1).sum::<usize>() + 1);
-        for answer in answers {
-            body.push(if body.is_empty() { b'[' } else { b',' });
-            body.extend_from_slice(&answer.body);
-            if status == 200 {
-                status = answer.status;
-                field = answer.field;
-            }
-        }
-        body.push(b']');
-        Self { status, field, body }
-    }
 }
 
 /// A JSON-RPC error object. Without an id the member is left out, since MCP's schema forbids `null`.

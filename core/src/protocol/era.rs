@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     encode::{Failure, HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, UNSUPPORTED_VERSION},
-    json_rpc::{BATCH_LIMIT, Call, Message},
+    json_rpc::{Call, Message},
     mcp_headers::mirror,
 };
 use crate::{
@@ -72,7 +72,7 @@ pub(super) fn select(call: &Call, headers: &Headers) -> Result<Selected, Failure
 }
 
 /// Step 8: the requests of a batch, its notifications and responses left out.
-pub(super) fn batch(messages: Vec<Message>, headers: &Headers) -> Result<Vec<Call>, Failure> {
+pub(super) fn batch(messages: Vec<Message>, headers: &Headers, limit: usize) -> Result<Vec<Call>, Failure> {
     let refuse = |problem: &str| Err(Failure::http(400, INVALID_REQUEST, format!("Invalid request: {problem}")));
     if !matches!(headers.only(VERSION_FIELD), Ok(None | Some(BATCHING))) || messages.iter().any(Message::claims_modern) {
         return refuse("only revision 2025-03-26 has batches; send one message a request");
@@ -80,8 +80,8 @@ pub(super) fn batch(messages: Vec<Message>, headers: &Headers) -> Result<Vec<Cal
     if messages.is_empty() {
         return refuse("the batch is empty");
     }
-    if messages.len() > BATCH_LIMIT {
-        return refuse(&format!("the batch has more than {BATCH_LIMIT} messages"));
+    if messages.len() > limit {
+        return refuse(&format!("the batch has more than {limit} messages; send fewer in one batch"));
     }
     if messages.iter().any(|message| message.method() == Some("initialize")) {
         return refuse("`initialize` cannot be part of a batch");

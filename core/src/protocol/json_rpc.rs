@@ -9,7 +9,7 @@ use alloc::{
     string::{String, ToString},
     vec::Vec,
 };
-use core::fmt;
+use core::{cell::RefCell, fmt};
 
 use serde::{
     Deserialize, Deserializer,
@@ -21,9 +21,12 @@ use super::encode::{Failure, INVALID_REQUEST, PARSE_ERROR};
 use crate::Json;
 
 mod raw_id;
+mod strict;
 
-/// The most messages of a batch.
-pub(super) const BATCH_LIMIT: usize = 100;
+use strict::Strict;
+
+/// The most messages of a batch that any app can allow (`limits.batch.messages`).
+const MOST_MESSAGES: usize = 1000;
 
 /// The members of a message that mean something.
 const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "error"];
@@ -31,7 +34,7 @@ const MEMBERS: [&str; 6] = ["jsonrpc", "id", "method", "params", "result", "erro
 /// The content of a body.
 pub(super) enum Payload {
     One(Box<Message>),
-    /// At most one more than [`BATCH_LIMIT`]; the rest is not kept.
+    /// At most one more than [`MOST_MESSAGES`]; the rest is not kept.
     Batch(Vec<Message>),
 }
 
@@ -47,6 +50,8 @@ pub(super) struct Message {
     params: Member<Map<String, Json>>,
     answers: bool,
     repeated: Option<&'static str>,
+    /// A member that appears more than once within `params`, and where.
+    repeated_in_params: Option<(String, String)>,
 }
 
 /// A member of a message.
@@ -184,6 +189,9 @@ impl Message {
         if let Some(name) = self.repeated {
             return Some(format!("the member `{name}` stands twice"));
         }
+        if let Some((name, place)) = &self.repeated_in_params {
+            return Some(format!("the member `{name}` appears more than once in `{place}`"));
+        }
         if !self.version {
             return Some("`jsonrpc` has to be \"2.0\"".into());
         }
@@ -236,6 +244,12 @@ impl<'de> Visitor<'de> for DocumentVisitor {
                     members.next_value::<IgnoredAny>()?;
                     message.answers = true;
                 }
+                "params" => {
+                    let repeated = RefCell::new(None);
+                    let params = members.next_value_seed(Strict::member("params", &repeated))?;
+                    message.repeated_in_params = repeated.into_inner();
+                    message.take("params", params);
+                }
                 known => message.take(known, members.next_value()?),
             }
         }
@@ -244,7 +258,7 @@ impl<'de> Visitor<'de> for DocumentVisitor {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut elements: A) -> Result<Document, A::Error> {
         let mut messages = Vec::new();
-        while messages.len() <= BATCH_LIMIT {
+        while messages.len() <= MOST_MESSAGES {
             match elements.next_element()? {
                 Some(Document::One(message)) => messages.push(*message),
                 Some(Document::Batch(_) | Document::Scalar) => messages.push(Message::default()),

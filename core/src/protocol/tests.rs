@@ -1,6 +1,7 @@
 //! The endpoint as a client sees it: requests in, status, code and body out.
 
 mod backed;
+mod batch;
 mod fakes;
 mod features;
 mod malformed;

@@ -12,8 +12,8 @@ use std::{
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::{
-        Access, Adapter, App, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, ParamStyle, Part, Root,
-        Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
+        Access, Adapter, App, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, ParamStyle,
+        Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
     },
     cancel::Cancel,
     fault::Faulty,
@@ -269,6 +269,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         version: "1".into(),
         instructions: None,
         server: Server { port: 0, path: "/mcp".into(), cors_origins: vec![], body_limit: 1 << 20 },
+        batch: BatchLimits::default(),
         env: vec![],
         fetch_allow: vec![],
         telemetry: true,

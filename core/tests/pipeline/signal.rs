@@ -80,7 +80,7 @@ fn work_that_never_ends_is_left_at_the_deadline() {
         let result = call(&pipeline(&world, tool), json!({}), &with).unwrap();
         let meta = meta(&result);
         assert_eq!((&meta["stage"], &meta["code"], &meta["retryable"]), (&json!(stage), &json!("TIMEOUT"), &json!(true)));
-        assert_eq!(meta["message"], json!("The call did not finish within 300 ms."));
+        assert_eq!(meta["message"], json!("The call did not finish in the time that the request had left."));
         assert_eq!(*world.sleeps.borrow(), [300]);
     }
 }

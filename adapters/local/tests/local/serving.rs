@@ -57,6 +57,26 @@ fn dev_shows_a_page_and_serve_does_not() {
 }
 
 #[test]
+fn the_page_is_for_the_same_hosts_and_origins_as_the_endpoint() {
+    let app = app();
+    let served = Served::start(app.path(), &["dev"]);
+    let get = |fields: &str| {
+        let mut socket = served.connect();
+        write!(socket, "GET / HTTP/1.1\r\n{fields}\r\n\r\n").unwrap();
+        answer(&mut socket)
+    };
+    let own = format!("Host: {0}\r\nOrigin: http://{0}", served.address);
+    for fields in ["Host: localhost", "Host: [::1]:80", &own] {
+        assert_eq!(get(fields).0, 200, "{fields}");
+    }
+    let twice = "Host: localhost\r\nOrigin: http://localhost\r\nOrigin: http://localhost";
+    for fields in ["Host: evil.example", "Host: localhost.evil.example", "Host: localhost\r\nOrigin: https://evil.example", twice] {
+        let (status, body) = get(fields);
+        assert!(status == 403 && body.contains("Forbidden") && !body.contains("<body"), "{fields}: {status} {body}");
+    }
+}
+
+#[test]
 fn one_connection_carries_calls_and_a_long_body_ends_it() {
     let app = app();
     let served = Served::start(app.path(), &["dev", "--isolates", "1"]);

@@ -14,8 +14,8 @@ use serde_json::json;
 use crate::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
-        Adapter, ApiKey, App, Argument, Auth, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, ExpectedKey, Input, InputKind,
-        Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef, Server, Source, Template,
+        Adapter, ApiKey, App, Argument, Auth, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, ExpectedKey, Input,
+        InputKind, Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef, Server, Source, Template,
         TemplatePart, Tool, UriPattern,
     },
     cancel::Cancel,
@@ -177,7 +177,7 @@ impl WaitUntil for Fake {
     fn wait_until(&self, _: LocalFuture<'static, ()>) {}
 }
 
-fn ports() -> Ports {
+pub(super) fn ports() -> Ports {
     let fake = Rc::new(Fake);
     Ports {
         http: fake.clone(),
@@ -208,6 +208,7 @@ pub(super) fn empty_app() -> App {
             cors_origins: vec!["https://chat.example.com".into(), "http://Tools.example.com:8081".into()],
             body_limit: 4096,
         },
+        batch: BatchLimits::default(),
         env: vec![],
         fetch_allow: vec![],
         telemetry: true,

@@ -192,6 +192,41 @@ fn ids_come_back_as_they_were_sent() {
 }
 
 #[test]
+fn a_member_of_params_that_appears_twice_is_refused_at_every_depth() {
+    let endpoint = endpoint(shop());
+    let call = |params: &str| format!(r#"{{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{params}}}"#);
+    let cases = [
+        (r#"{"name":"echo","name":"prot"}"#, "`name` appears more than once in `params`"),
+        (r#"{"name":"echo","na\u006de":"prot"}"#, "`name` appears more than once in `params`"),
+        (r#"{"name":"echo","arguments":{},"arguments":{}}"#, "`arguments` appears more than once in `params`"),
+        (r#"{"name":"echo","_meta":{"progressToken":1,"progressToken":1}}"#, "`progressToken` appears more than once in `params._meta`"),
+        (r#"{"name":"echo","arguments":{"region":"a","region":"b"}}"#, "`region` appears more than once in `params.arguments`"),
+        (
+            r#"{"name":"echo","arguments":{"to":[0,{"a":{"zip":"1","zip":"2"}}]}}"#,
+            "`zip` appears more than once in `params.arguments.to[1].a`",
+        ),
+        // The first that is complete is named; a later one changes nothing.
+        (r#"{"a":{"x":1,"x":2},"a":3}"#, "`x` appears more than once in `params.a`"),
+        (r#"[{"x":1,"x":2}]"#, "`x` appears more than once in `params[0]`"),
+    ];
+    for (params, problem) in cases {
+        let seen = Ask::post(call(params)).send(&endpoint);
+        assert_eq!((seen.status, seen.code()), (400, Some(-32600)), "{params}: {}", seen.text);
+        assert_eq!(seen.body["id"], 7);
+        assert_eq!(seen.body["error"]["message"], format!("Invalid request: the member {problem}"));
+        let seen = Ask::post(format!("[{}]", call(params))).send(&endpoint);
+        assert_eq!((seen.status, seen.code()), (400, Some(-32600)), "in a batch, {params}: {}", seen.text);
+    }
+    // A name may come again in another object, and long names are cut.
+    let good = r#"{"name":"echo","arguments":{"to":{"zip":"1"},"more":[{"zip":"1"},{"zip":"1"}],"name":"x"}}"#;
+    assert_eq!(Ask::post(call(good)).send(&endpoint).status, 200);
+    let long = "n".repeat(1500);
+    let seen = Ask::post(call(&format!(r#"{{"{long}":{{"{long}":1,"{long}":2}}}}"#))).send(&endpoint);
+    assert_eq!(seen.code(), Some(-32600));
+    assert!(seen.text.len() < 600, "{}", seen.text);
+}
+
+#[test]
 fn batches() {
     let one = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
     let note = r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#;
