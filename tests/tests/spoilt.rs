@@ -172,7 +172,7 @@ fn a_server_outlives_spoilt_requests() {
         let folder = group.install();
         let host = Host::dev(folder.path(), &group.env);
         let mut dice = Dice(0x7370_6f69_6c74 + each as u64);
-        let process = host.id().to_string();
+        let process = host.pid().to_string();
         // What is made at the first use, such as the engine of scripts, is no growth.
         for request in requests.iter().chain(&requests) {
             exchange(host.port, &raw(request, host.port));

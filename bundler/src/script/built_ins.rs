@@ -21,8 +21,8 @@ use oxc::{
         AstKind,
         ast::{
             Argument, AssignmentExpression, AssignmentTarget, BindingPattern, CallExpression, Expression, ForInStatement, ForOfStatement,
-            ForStatementLeft, IdentifierReference, ObjectProperty, Program, PropertyKey, ReturnStatement, SimpleAssignmentTarget,
-            UnaryExpression, UnaryOperator, UpdateExpression, VariableDeclarator,
+            ForStatementLeft, IdentifierReference, ObjectProperty, PropertyKey, ReturnStatement, SimpleAssignmentTarget, UnaryExpression,
+            UnaryOperator, UpdateExpression, VariableDeclarator,
         },
     },
     ast_visit::{
@@ -391,7 +391,7 @@ impl<'a> Visit<'a> for Search<'a, '_> {
             let built_in = self.built_in(value);
             if changes && place == 0 && built_in.is_some() {
                 self.changes(it.span);
-            } else if !looks && !(changes && place > 0) {
+            } else if !(looks || changes && place > 0) {
                 self.escapes(value);
             }
         }
@@ -415,10 +415,6 @@ impl<'a> Visit<'a> for Search<'a, '_> {
             self.escapes(value);
         }
         walk_return_statement(self, it);
-    }
-
-    fn visit_program(&mut self, it: &Program<'a>) {
-        oxc::ast_visit::walk::walk_program(self, it);
     }
 }
 

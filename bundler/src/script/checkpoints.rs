@@ -18,16 +18,16 @@ use oxc::{
     allocator::Allocator,
     ast::ast::{
         ArrayAssignmentTarget, ArrowFunctionExpression, AssignmentExpression, AssignmentOperator, AssignmentTarget, BigIntLiteral,
-        BinaryExpression, BinaryOperator, BindingPattern, CallExpression, Class, DoWhileStatement, Expression, ForInStatement,
-        ForOfStatement, ForStatement, Function, FunctionBody, IdentifierReference, MemberExpression, Program, SpreadElement, Statement,
-        StaticBlock, TaggedTemplateExpression, TemplateLiteral, VariableDeclarator, WhileStatement,
+        BinaryExpression, BinaryOperator, BindingPattern, Class, DoWhileStatement, Expression, ForInStatement, ForOfStatement,
+        ForStatement, FunctionBody, IdentifierReference, MemberExpression, Program, SpreadElement, Statement, StaticBlock,
+        TaggedTemplateExpression, TemplateLiteral, VariableDeclarator, WhileStatement,
     },
     ast_visit::{
         Visit,
         walk::{
-            walk_arrow_function_expression, walk_assignment_expression, walk_binary_expression, walk_call_expression, walk_class,
-            walk_expression, walk_for_in_statement, walk_for_of_statement, walk_for_statement, walk_function_body, walk_member_expression,
-            walk_spread_element, walk_static_block, walk_template_literal, walk_variable_declarator,
+            walk_arrow_function_expression, walk_assignment_expression, walk_binary_expression, walk_class, walk_for_in_statement,
+            walk_for_of_statement, walk_for_statement, walk_function_body, walk_member_expression, walk_spread_element, walk_static_block,
+            walk_template_literal, walk_variable_declarator,
         },
     },
     parser::Parser,
@@ -232,10 +232,8 @@ impl<'a> Visit<'a> for Edits {
 
     fn visit_binary_expression(&mut self, it: &BinaryExpression<'a>) {
         match it.operator {
-            BinaryOperator::Addition if !is_short(&it.left) && !is_short(&it.right) => {
-                if self.is_join_after_the_first() {
-                    return self.wrap(VALUE, it.span, |edits| walk_binary_expression(edits, it));
-                }
+            BinaryOperator::Addition if !is_short(&it.left) && !is_short(&it.right) && self.is_join_after_the_first() => {
+                return self.wrap(VALUE, it.span, |edits| walk_binary_expression(edits, it));
             }
             BinaryOperator::Multiplication if self.bigints => {
                 return self.wrap(VALUE, it.span, |edits| walk_binary_expression(edits, it));
@@ -255,10 +253,8 @@ impl<'a> Visit<'a> for Edits {
 
     fn visit_assignment_expression(&mut self, it: &AssignmentExpression<'a>) {
         match it.operator {
-            AssignmentOperator::Addition if !is_short(&it.right) => {
-                if self.is_join_after_the_first() {
-                    return self.wrap(VALUE, it.span, |edits| walk_assignment_expression(edits, it));
-                }
+            AssignmentOperator::Addition if !is_short(&it.right) && self.is_join_after_the_first() => {
+                return self.wrap(VALUE, it.span, |edits| walk_assignment_expression(edits, it));
             }
             AssignmentOperator::Multiplication if self.bigints => {
                 return self.wrap(VALUE, it.span, |edits| walk_assignment_expression(edits, it));
@@ -311,18 +307,6 @@ impl<'a> Visit<'a> for Edits {
             }
             _ => walk_variable_declarator(self, it),
         }
-    }
-
-    fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
-        walk_call_expression(self, it);
-    }
-
-    fn visit_expression(&mut self, it: &Expression<'a>) {
-        walk_expression(self, it);
-    }
-
-    fn visit_function(&mut self, it: &Function<'a>, flags: oxc::syntax::scope::ScopeFlags) {
-        oxc::ast_visit::walk::walk_function(self, it, flags);
     }
 }
 

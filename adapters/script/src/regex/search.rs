@@ -485,7 +485,7 @@ impl<'a, T: Text + ?Sized> Search<'a, T> {
         let before = self.memory.slots[slots.0 as usize..slots.1 as usize].to_vec();
         self.step(slots.1 - slots.0)?;
         // What is captured inside of a body that only has to match is of interest where something refers back to it.
-        if !before.is_empty() && !negated && !(outer && self.program.remembers) {
+        if !(before.is_empty() || negated || outer && self.program.remembers) {
             for (slot, old) in (slots.0..slots.1).zip(before) {
                 self.push(Job::Slot { slot, old })?;
             }
