@@ -186,7 +186,11 @@ impl<'a> Visit<'a> for Edits {
     }
 
     fn visit_function_body(&mut self, it: &FunctionBody<'a>) {
-        self.look(it.span.start + 1);
+        match it.directives.last() {
+            // Anything before it would make it a text like any other.
+            Some(directive) => self.open(directive.span.end, format!(";{LOOK}();")),
+            None => self.look(it.span.start + 1),
+        }
         self.body(|edits| walk_function_body(edits, it));
     }
 
@@ -350,7 +354,8 @@ mod tests {
     #[test]
     fn every_function_looks() {
         check("(host) => ({})", "(host) => (L(),({}))");
-        check("(function (host) { \"use strict\"; return 1 })", "(function (host) {L(); \"use strict\"; return 1 })");
+        check("(function (host) { \"use strict\"; return 1 })", "(function (host) { \"use strict\";;L(); return 1 })");
+        check("(function (host) { 'use strict'\n return 1 })", "(function (host) { 'use strict';L();\n return 1 })");
         check("async (host) => { const f = x => x * 2, g = 1; }", "async (host) => {L(); const f = x => (L(),x * 2), g = 1; }");
         check("() => ({ m() { return 1 }, get g() { return 2 } })", "() => (L(),({ m() {L(); return 1 }, get g() {L(); return 2 } }))");
         check(
