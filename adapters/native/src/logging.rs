@@ -60,7 +60,7 @@ where
 {
     // Spans cost something at every stage of every call; a line shows them only where somebody looks closely.
     let debugging = targets.iter().map(|(_, level)| level).chain(targets.default_level()).max() >= Some(LevelFilter::DEBUG);
-    let wanted = targets.and(filter_fn(move |metadata: &Metadata<'_>| metadata.is_event() || debugging));
+    let wanted = targets.and(filter_fn(move |metadata: &Metadata<'_>| !metadata.is_span() || debugging));
     fmt::layer().fmt_fields(Fields).with_writer(io::stderr).with_ansi(colours()).with_filter(wanted)
 }
 
