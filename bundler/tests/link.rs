@@ -492,7 +492,10 @@ fn small_programs_are_flat() {
     ];
     for (files, expected) in cases {
         let linked = linked(files);
-        assert_eq!(linked.program.replace(";$millrace_look();", "").replace("$millrace_look();", ""), expected.replace("() => success()", "() => ($millrace_look(),success())"));
+        assert_eq!(
+            linked.program.replace(";$millrace_look();", "").replace("$millrace_look();", ""),
+            expected.replace("() => success()", "() => ($millrace_look(),success())")
+        );
     }
 }
 

@@ -62,7 +62,10 @@ fn packages_are_bundled() {
     assert!(!linked.program.contains("SHAKEN"), "{}", linked.program);
 
     let mut context = Context::default();
-    let source = format!("const $millrace_look = () => {{}};\nJSON.stringify(({}).call(undefined, {{ success: data => ({{ data }}) }}).default(40))", linked.program.trim());
+    let source = format!(
+        "const $millrace_look = () => {{}};\nJSON.stringify(({}).call(undefined, {{ success: data => ({{ data }}) }}).default(40))",
+        linked.program.trim()
+    );
     let result = context.eval(Source::from_bytes(&source)).unwrap().to_string(&mut context).unwrap().to_std_string_escaped();
     assert_eq!(result, r#"{"data":142}"#);
 }

@@ -9,7 +9,7 @@ use millrace_core::{
     headers::Headers,
     protocol::{Body, Request},
 };
-use millrace_native::{cache::CacheChoice, connectors::NAMES, env::Variables, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, connectors::NAMES, env::Variables, isolate::STACK_BYTES, ports, wait_until::Tasks};
 
 use crate::case::{Exchange, Group, answer};
 
@@ -33,7 +33,12 @@ pub fn compile(folder: &Path) -> App {
 #[must_use]
 pub fn run(group: &Group) -> Vec<Vec<String>> {
     let variables = Variables::from_iter(group.env.iter().cloned());
-    run_on(group, |app, folder| Endpoint::new(app, ports::native(folder.to_path_buf(), variables, &CacheChoice::Memory, &Tasks::new())))
+    let make = |app, folder: &Path| Endpoint::new(app, ports::native(folder.to_path_buf(), variables, &CacheChoice::Memory, &Tasks::new()));
+    // With the stack that an isolate has.
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn_scoped(scope, || run_on(group, make));
+        thread.unwrap_or_else(|error| panic!("{error}")).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
 }
 
 /// The same on an endpoint of the caller's making: `make` gets the app and its folder.

@@ -75,7 +75,7 @@ struct Console;
 
 /// Whether an event is to be a line.
 fn is_shown(metadata: &Metadata<'_>) -> bool {
-    metadata.is_event() && *metadata.level() <= MOST.get()
+    !metadata.is_span() && *metadata.level() <= MOST.get()
 }
 
 impl Subscriber for Console {
