@@ -1,25 +1,20 @@
 //! The script engine: the [`ScriptEngine`] port on the interpreter Boa, for native hosts and `wasm32`.
 //!
 //! # Isolation
-//! A call sees nothing of any other. It runs in a *world*, an interpreter of its own that was made ready beforehand and is in no other
-//! call's hands at the same time; the program's modules are instantiated anew, and everything the script can reach that outlives the call
-//! is frozen, or checked and put back afterwards; a world that cannot be put back exactly is thrown away. Jobs, timers, and requests that
-//! are pending when a call ends never run. Code cannot be made from strings. A call that hit a limit or its deadline, or was dropped,
-//! takes its world with it.
+//! A call sees nothing of any other. It runs in a *world*, an interpreter of its own that is in no other call's hands at the same time; the
+//! program's modules are instantiated anew, and everything that outlives the call is frozen (`freeze`). A script that changes built-in
+//! objects gets a world that nobody used before and nobody uses after. Jobs, timers, and requests that are pending when a call ends never
+//! run. Code cannot be made from strings. A call that hit a limit or its deadline, or was dropped, takes its world with it.
 //!
 //! # Limits
 //! - *Deadline, and the caller gone*: looked at between jobs, in every slice of code that runs directly, and at the entry of every function
-//!   and the rounds of `while`, `do` and `for (;condition;)` elsewhere. Between two slices the host sleeps for no time, so that even
-//!   a clock moves that stands still between input and output. A `for (;;)` or `for … of` without a call of a function, behind an `await`,
-//!   ends at the loop limit.
-//! - *Loops*: rounds of all loops of one function's call. *Recursion*: nested calls. *Stack*: 262,144 values.
-//! - *Output*: bytes of the result as JSON.
-//! - *Memory*: the interpreter has no limit of its own. What holds: an `ArrayBuffer` has at most 64 MiB; a string at most 2^32 units;
-//!   10,000 timers, host promises and replies; loops bound how much a script can pile up. Names given to `Symbol.for` stay until the
-//!   process ends. A host that needs a hard bound sets it from
-//!   outside (128 MB in a Worker, the memory size of a Lambda function, a cgroup), where it ends the process.
-//! - *Not interruptible*: one built-in function at work, such as `'a'.repeat(2 ** 28)` or a sort of a huge array. The deadline is
-//!   seen after it. Regular expressions look at it: see [`regex`].
+//!   and in every round of a loop elsewhere, by calls that the bundler puts there. Between two slices the host sleeps for no time, so that
+//!   even a clock moves that stands still between input and output; behind an `await` there are no slices, and on such a host what only
+//!   computes there ends at the loop limit.
+//! - *Memory, texts, lists, bigints*: counted (`meter`) where time is looked at, and asked for by built-in functions (`guards`) before they begin.
+//! - *Loops*: rounds of all loops of one function's call. *Recursion*: nested calls, those of built-in functions included. *Stack*: 262,144
+//!   values. *Output*: bytes of the result as JSON.
+//! - *Not stopped*: what docs/scripts.md lists, which takes a script that is written for it.
 //!
 //! # Concurrency
 //! Calls interleave at every `await` of the host and at slices of long computations. Each has its own world; up to [`MAX_ACTIVE`] at a
