@@ -81,6 +81,8 @@ fn adapters_know_no_stage_and_not_each_other() {
     }
     for driver in ["connectors", "script", "telemetry"] {
         let manifest = fs::read_to_string(root().join("adapters").join(driver).join("Cargo.toml")).unwrap();
+        // Its tests may: those of scripts prepare them as an app's build does.
+        let manifest = manifest.split("[dev-dependencies]").next().unwrap();
         for host in ["millrace-native", "millrace-local", "millrace-bundler", "hyper", "reqwest"] {
             assert!(!manifest.contains(&format!("\n{host} ")) && !manifest.contains(&format!("\n{host}.")), "{driver} depends on `{host}`");
         }
