@@ -118,7 +118,10 @@ fn every_code_is_documented_and_every_documented_code_exists() {
             );
         }
     }
-    let core = shell(&root(), "cat core/src/pipeline/*.rs core/src/pipeline/*/*.rs core/src/fault.rs");
+    let core = shell(
+        &root(),
+        "cat core/src/pipeline/*.rs core/src/pipeline/*/*.rs core/src/protocol/*.rs core/src/protocol/*/*.rs core/src/fault.rs",
+    );
     let core = String::from_utf8_lossy(&core.stdout).into_owned();
     for code in documented {
         assert!(core.contains(&format!("\"{code}\"")), "docs/answers.md explains `{code}`, which nothing says");

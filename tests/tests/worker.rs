@@ -88,7 +88,7 @@ fn it_answers_the_same_through_a_hyperdrive() {
 }
 
 /// The most bytes, gzipped, that an upload with a runtime may have.
-const MOST: [(&str, f64); 4] = [("scripts", 1_500_000.0), ("lean", 400_000.0), ("scripts-postgres", 1_650_000.0), ("postgres", 530_000.0)];
+const MOST: [(&str, f64); 4] = [("scripts", 1_550_000.0), ("lean", 425_000.0), ("scripts-postgres", 1_690_000.0), ("postgres", 555_000.0)];
 
 /// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the
 /// app.
@@ -212,11 +212,11 @@ fn after_a_panic_the_next_request_is_answered() {
     let folder = tempfile::tempdir().unwrap();
     let files = [
         ("millrace.yaml", "name: greedy\n"),
-        ("app/tools/eat/config.yaml", "description: Takes more memory than there is\nhandler: ./handler.ts\n"),
-        // More than a wasm module can have: the allocation panics.
+        ("app/tools/eat/config.yaml", "description: Takes more stack than there is\nhandler: ./handler.ts\n"),
+        // One of the few things that nothing in the engine stops: see docs/scripts.md.
         (
             "app/tools/eat/handler.ts",
-            "export default () => { const all = []; for (let i = 0; i < 100; i++) all.push('x'.repeat(2 ** 28 + i)); return all.length; };\n",
+            "export default () => {\n  const { get } = Object.getOwnPropertyDescriptor(RegExp.prototype, 'flags')!;\n  return Object.defineProperty({}, 'global', { get }).global;\n};\n",
         ),
         ("app/tools/ok/config.yaml", "description: Answers\nhandler: ./handler.ts\n"),
         ("app/tools/ok/handler.ts", "export default () => 42;\n"),

@@ -4,8 +4,8 @@
 //! [`meter`] first, with the same name, length and meaning, and then calls the original; where asking is not enough (one call could allocate
 //! or loop without bound in between, or takes quadratic time), it does the work itself.
 //!
-//! What is left, and named in docs/scripts.md: functions whose conversion of an object leads to themselves
-//! (`{ toString: String.prototype.trim }`), and lists that grow under an iterator of the interpreter's own.
+//! What is left, and named in docs/scripts.md, takes a script that is written for it: such as a getter that is a built-in function and
+//! reads the same property, or a list that grows under an iterator of the interpreter's own.
 
 use boa_engine::{
     Context, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_error, js_string,
@@ -40,7 +40,8 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     }
     // One function under several names stays one.
     context.eval(Source::from_bytes(
-        "Object.defineProperty(Array.prototype, Symbol.iterator, { value: Array.prototype.values, writable: true, configurable: true });",
+        "Object.defineProperty(Array.prototype, Symbol.iterator, { value: Array.prototype.values, writable: true, configurable: true });
+         Object.defineProperty(Object.getPrototypeOf(Uint8Array.prototype), 'toString', { value: Array.prototype.toString, writable: true, configurable: true });",
     ))?;
     bigints::install(context)?;
     proxy::install(context)

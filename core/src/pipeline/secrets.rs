@@ -24,13 +24,18 @@ use crate::{
 /// The most bytes of what a script writes to the log in one line.
 pub(super) const LINE_BYTES: usize = 16 << 10;
 /// Header fields whose values are no secrets, whatever they are. Sorted.
-const PLAIN_FIELDS: [&str; 31] = [
+const PLAIN_FIELDS: [&str; 38] = [
     "accept",
     "accept-charset",
     "accept-encoding",
     "accept-language",
     "cache-control",
     "cdn-loop",
+    "cf-connecting-ip",
+    "cf-connecting-ipv6",
+    "cf-ipcountry",
+    "cf-ray",
+    "cf-visitor",
     "connection",
     "content-encoding",
     "content-length",
@@ -51,10 +56,12 @@ const PLAIN_FIELDS: [&str; 31] = [
     "traceparent",
     "tracestate",
     "transfer-encoding",
+    "true-client-ip",
     "upgrade",
     "upgrade-insecure-requests",
     "user-agent",
     "via",
+    "x-real-ip",
     "x-request-id",
 ];
 /// How the names of more such fields begin.

@@ -13,6 +13,13 @@ pub(super) const TABLE: Table = &[
     ("Reflect", &["apply"], apply_arguments::<2>),
     ("Reflect", &["construct"], apply_arguments::<1>),
     ("Function.prototype", &["call"], nested),
+    // These call another function of the same object, which may be themselves.
+    ("Array.prototype", &["toString"], nested),
+    ("Date.prototype", &["toJSON"], nested),
+    ("Error.prototype", &["toString"], nested),
+    ("Object.prototype", &["toLocaleString"], nested),
+    ("Promise.prototype", &["catch", "finally"], nested),
+    ("RegExp.prototype", &["toString"], nested),
     ("Object.getPrototypeOf([].values().map(x => x))", &["next", "return"], nested),
     ("Object.getPrototypeOf(Iterator.from({ next() {} }))", &["next", "return"], nested),
     ("Object", &["keys", "values", "entries", "getOwnPropertyNames", "getOwnPropertyDescriptors"], copies_properties),
