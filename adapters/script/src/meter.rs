@@ -23,6 +23,9 @@ static ALLOCATOR: MetricAlloc<System> = MetricAlloc::new(System);
 /// How often a checkpoint looks at the clock.
 const CLOCK_EVERY: u64 = 32;
 
+/// A list or a text from this length on takes long enough for a look at the clock of its own.
+const LONG: u64 = 10_000;
+
 /// A call that took so much makes the collector run when it ends, so that the memory is free for others.
 const COLLECT_AFTER_BYTES: isize = 8 << 20;
 
@@ -124,12 +127,18 @@ pub(crate) fn look(context: &Context) -> JsResult<()> {
     state.deepest.set(state.deepest.get().max(depth));
     let count = state.checkpoints.get() + 1;
     state.checkpoints.set(count);
-    if count.is_multiple_of(CLOCK_EVERY)
-        && let Some(fault) = host(|host| state.must_stop(host.now_ms())).flatten()
-    {
-        return Err(stop(&state, fault));
+    if count.is_multiple_of(CLOCK_EVERY) {
+        clock(&state)?;
     }
     room_for(&state, 0)
+}
+
+/// Looks at the clock, and whether the caller is still there.
+fn clock(state: &CallState) -> JsResult<()> {
+    match host(|host| state.must_stop(host.now_ms())).flatten() {
+        Some(fault) => Err(stop(state, fault)),
+        None => Ok(()),
+    }
 }
 
 /// Asks for so many bytes, before they are allocated.
@@ -158,6 +167,9 @@ pub(crate) fn list_up_to(most: u64, length: u64, bytes_each: u64, what: &str, co
         return Err(stop(&state, ScriptFault::Limit(message)));
     }
     look(context)?;
+    if length >= LONG {
+        clock(&*state(context)?)?;
+    }
     ask(length.saturating_mul(bytes_each), context)
 }
 
@@ -168,6 +180,9 @@ pub(crate) fn text(units: u64, context: &Context) -> JsResult<()> {
     if units > most {
         let message = format!("a text of {units} characters is too long; with `limits.script.memory` as it is, {most} are allowed");
         return Err(stop(&state, ScriptFault::Limit(message)));
+    }
+    if units >= LONG {
+        clock(&state)?;
     }
     room_for(&state, isize::try_from(units.saturating_mul(2)).unwrap_or(isize::MAX))
 }

@@ -183,6 +183,9 @@ const SCRIPTS: &[(End, &str)] = &[
     (Stopped, "[...(function* () { for (;;) yield 1 })()]"),
     (Stopped, "[1, 2].sort(() => { for (;;); })"),
     (Stopped, "const t = {}; const p = new Proxy(t, { getPrototypeOf: () => p }); return p instanceof Array"),
+    (Stopped, "for (;;) new Array(1e6).fill(0)"),
+    (Stopped, "for (;;) 'x'.repeat(1e6).split('')"),
+    (Stopped, "for (;;) new Array(1e6).indexOf(1)"),
     (Stopped, "for (let i = 0; ; i++) Symbol.for('x'.repeat(1000) + i)"),
 ];
 
