@@ -22,6 +22,9 @@ pub(super) struct Signal<'a> {
     allowed_ms: Option<u64>,
 }
 
+/// A connector that waits until the same deadline says more of it than the call can; clocks of milliseconds cut off what is below one.
+const OTHERS_FIRST_MS: u64 = 2;
+
 /// Why a call has to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interruption {
@@ -84,7 +87,9 @@ impl<'a> Signal<'a> {
             if Pin::new(&mut tripped).poll(context).is_ready() {
                 return Poll::Ready(Err(Interruption::Cancelled));
             }
-            let timer = timer.get_or_insert_with(|| self.clock.sleep(self.deadline_ms.saturating_sub(self.clock.now_ms())));
+            let timer = timer.get_or_insert_with(|| {
+                self.clock.sleep(self.deadline_ms.saturating_sub(self.clock.now_ms()).saturating_add(OTHERS_FIRST_MS))
+            });
             timer.as_mut().poll(context).map(|()| Err(self.timed_out()))
         })
         .await

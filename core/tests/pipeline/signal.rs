@@ -81,7 +81,7 @@ fn work_that_never_ends_is_left_at_the_deadline() {
         let meta = meta(&result);
         assert_eq!((&meta["stage"], &meta["code"], &meta["retryable"]), (&json!(stage), &json!("TIMEOUT"), &json!(true)));
         assert_eq!(meta["message"], json!("The call did not finish in the time that the request had left."));
-        assert_eq!(*world.sleeps.borrow(), [300]);
+        assert_eq!(*world.sleeps.borrow(), [302]);
     }
 }
 
