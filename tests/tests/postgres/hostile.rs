@@ -57,6 +57,11 @@ async fn answer(endpoint: &Endpoint, tool: &str, arguments: Json) -> Result<Vec<
     Ok(serde_json::from_str(text).unwrap_or_else(|error| panic!("{tool}: {error}: {text}")))
 }
 
+/// The call was refused before the database was asked, for the NUL in its value.
+fn refuses_nul(value: &str, said: &str) -> bool {
+    value.contains('\0') && said.contains("cannot take a text with a NUL character here")
+}
+
 #[test]
 fn every_value_comes_back_through_every_form() {
     let server = Postgres::start(&[]);
@@ -87,12 +92,12 @@ fn every_value_comes_back_through_every_form() {
                     // The value is one of that type after all: an interval, a date, a number.
                     Ok(rows) if tool.starts_with("wrong-") => assert_eq!(rows.len(), 1, "{tool} with {value:?}"),
                     Err(said) if tool.starts_with("wrong-") => {
-                        assert!(said.contains("refused a value"), "{tool} with {value:?}: {said}");
+                        assert!(said.contains("refused a value") || refuses_nul(value, &said), "{tool} with {value:?}: {said}");
                         wrong += 1;
                     }
-                    // PostgreSQL has no texts with NUL.
+                    // PostgreSQL has no texts with NUL, and a text that is put together takes none anywhere.
                     Err(said) if value.contains('\0') => {
-                        assert!(said.contains("refused a value"), "{tool} with {value:?}: {said}");
+                        assert!(said.contains("refused a value") || refuses_nul(value, &said), "{tool} with {value:?}: {said}");
                         refused += 1;
                     }
                     found => assert_eq!(found.as_deref(), Ok(&[json!({ "v": expected(tool, value) })][..]), "{tool} with {value:?}"),
