@@ -60,7 +60,10 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
     }
     let built_ins = if invocation.script.changes_built_ins { BuiltIns::Changeable } else { BuiltIns::Frozen };
     // A world that an earlier script of the call changed is there for the later ones.
-    let kept = invocation.store.take::<World>().filter(|_| built_ins == BuiltIns::Changeable);
+    let kept = match built_ins {
+        BuiltIns::Changeable => invocation.store.take::<World>(),
+        BuiltIns::Frozen => None,
+    };
     let mut world = match kept {
         Some(world) => world,
         None => Box::new(pool.take(built_ins).map_err(|fault| *fault)?),

@@ -32,7 +32,10 @@ impl Settings {
         let region = set("AWS_REGION").or_else(|| set("AWS_DEFAULT_REGION")).ok_or_else(|| missing("AWS_REGION"))?;
         let region = region.expose().trim().to_owned();
         if !region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
-            return Err(Error::new(ErrorKind::Configuration, "the variable `AWS_REGION` is no region; write one such as `eu-central-1`"));
+            return Err(Error::new(
+                ErrorKind::Configuration,
+                "the variable `AWS_REGION` is not a region; write one such as `eu-central-1`",
+            ));
         }
         let endpoint = ["AWS_ENDPOINT_URL_DYNAMODB", "AWS_ENDPOINT_URL"].into_iter().find_map(|name| Some((name, set(name)?)));
         let endpoint = match endpoint {
@@ -69,7 +72,7 @@ fn endpoint_of(name: &str, text: &str) -> Result<String> {
         let anonymous = url.username().is_empty() && url.password().is_none();
         matches!(url.scheme(), "http" | "https") && url.has_host() && bare && anonymous
     });
-    let wrong = || format!("the variable `{name}` is no address of a server; write one such as `http://localhost:8000`");
+    let wrong = || format!("the variable `{name}` is not the address of a server; write one such as `http://localhost:8000`");
     url.map(String::from).ok_or_else(|| Error::new(ErrorKind::Configuration, wrong()))
 }
 
@@ -113,12 +116,12 @@ mod tests {
             ("ab", &[][..], "a DynamoDB table's name has 3 to 255 letters"),
             ("a table", &[], "a DynamoDB table's name has 3 to 255 letters"),
             ("table", &[("AWS_REGION", "")], "needs the variable `AWS_REGION`"),
-            ("table", &[("AWS_REGION", "a.example/x?")], "`AWS_REGION` is no region"),
+            ("table", &[("AWS_REGION", "a.example/x?")], "`AWS_REGION` is not a region"),
             ("table", &[("AWS_ACCESS_KEY_ID", " ")], "needs the variable `AWS_ACCESS_KEY_ID`"),
             ("table", &[("AWS_SECRET_ACCESS_KEY", "")], "needs the variable `AWS_SECRET_ACCESS_KEY`"),
-            ("table", &[("AWS_ENDPOINT_URL", "localhost:8000")], "`AWS_ENDPOINT_URL` is no address"),
-            ("table", &[("AWS_ENDPOINT_URL", "http://me:hunter2@a")], "`AWS_ENDPOINT_URL` is no address"),
-            ("table", &[("AWS_ENDPOINT_URL_DYNAMODB", "http://a/b")], "`AWS_ENDPOINT_URL_DYNAMODB` is no address"),
+            ("table", &[("AWS_ENDPOINT_URL", "localhost:8000")], "`AWS_ENDPOINT_URL` is not the address"),
+            ("table", &[("AWS_ENDPOINT_URL", "http://me:hunter2@a")], "`AWS_ENDPOINT_URL` is not the address"),
+            ("table", &[("AWS_ENDPOINT_URL_DYNAMODB", "http://a/b")], "`AWS_ENDPOINT_URL_DYNAMODB` is not the address"),
         ];
         for (table, more, expected) in cases {
             let message = with(table, more).unwrap_err().message;
