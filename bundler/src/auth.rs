@@ -1,6 +1,6 @@
 //! `auth`: who may call a tool.
 
-use millrace_core::app::{ApiKey, Auth, EnvPart, EnvTemplate, ExpectedKey, Literal, PolicyValue};
+use millrace_core::app::{ApiKey, ApiKeys, Auth, EnvPart, EnvTemplate, ExpectedKey, Literal, Policy};
 
 use crate::{
     compiler::Compiler,
@@ -33,7 +33,7 @@ pub(crate) static API_KEY_POLICY: Record = Record {
         Field::new("sha256", ONE_OR_MORE, "The SHA-256 of the key in hexadecimal, or several, so that the key itself is nowhere."),
         Field::new("keys", Shape::List(&Shape::Record(&API_KEY)), "Keys that tell callers apart."),
         Field::new("name", Shape::Text, "`auth.subject` of callers with `value` or `sha256`.").default("api_key"),
-        Field::new("scopes", Shape::List(&Shape::Text), "`auth.scopes` of callers with `value` or `sha256`.").default("[]"),
+        Field::new("scopes", Shape::List(&Shape::Text), "The scopes that a caller must have. Keys under `value` and `sha256` have them all; one of `keys` that lacks one gets HTTP 403.").default("[]"),
         Field::new("roles", Shape::List(&Shape::Text), "`auth.roles` of callers with `value` or `sha256`.").default("[]"),
     ],
 };
@@ -62,7 +62,10 @@ impl Compiler<'_> {
         let word = if self.imported { plugin.to_ascii_lowercase() } else { plugin.to_owned() };
         match word.as_str() {
             "allow_all" => Some(Auth::AllowAll),
-            "api_key" => Some(Auth::ApiKey(self.api_keys(document, node))),
+            "api_key" => {
+                let scopes = node.at("policy").map(|policy| policy.texts_at("scopes")).unwrap_or_default();
+                Some(Auth::ApiKey(ApiKeys { keys: self.api_keys(document, node), scopes }))
+            }
             "jwt" => {
                 let help = "Use `api_key`, or a script: `./auth/x.ts`.";
                 self.error(document, plugin_node.range.clone(), "the auth plugin `jwt` is not supported yet", help);
@@ -70,9 +73,7 @@ impl Compiler<'_> {
             }
             _ if is_reference(plugin) => {
                 let script = self.script(document, plugin_node, parent(&document.source.path))?;
-                let policy = node.at("policy").map(Node::entries).unwrap_or_default();
-                let policy = policy.iter().map(|entry| (entry.key.clone(), self.policy_value(document, &entry.value))).collect();
-                Some(Auth::Script { script, policy })
+                Some(Auth::Script { script, policy: self.policy(document, node.at("policy")) })
             }
             _ => {
                 let help = match nearest(&word, ["allow_all", "api_key"]) {
@@ -85,10 +86,49 @@ impl Compiler<'_> {
         }
     }
 
-    fn policy_value(&mut self, document: &Document, node: &Node) -> PolicyValue {
-        match node.data {
-            Data::Text(_) => PolicyValue::Text(self.env_template(document, node)),
-            _ => PolicyValue::Literal(Literal(node.json())),
+    fn policy(&mut self, document: &Document, node: Option<&Node>) -> Policy {
+        let mut templates = Vec::new();
+        let mut value = serde_json::Map::new();
+        for entry in node.map(Node::entries).unwrap_or_default() {
+            let pointer = format!("/{}", pointer_token(&entry.key));
+            value.insert(entry.key.clone(), self.policy_value(document, &entry.value, pointer, &mut templates));
+        }
+        Policy { value: Literal(value.into()), templates }
+    }
+
+    /// A value of a policy, without the strings that have to be filled in. `pointer` is the JSON pointer to it.
+    fn policy_value(
+        &mut self,
+        document: &Document,
+        node: &Node,
+        pointer: String,
+        templates: &mut Vec<(String, EnvTemplate)>,
+    ) -> serde_json::Value {
+        match &node.data {
+            Data::Text(text) => {
+                let template = self.env_template(document, node);
+                match template.0.as_slice() {
+                    [] => text.as_str().into(),
+                    [EnvPart::Text(text)] => text.as_str().into(),
+                    _ => {
+                        templates.push((pointer, template));
+                        serde_json::Value::Null
+                    }
+                }
+            }
+            Data::List(items) => {
+                let places = items.iter().enumerate();
+                places.map(|(index, item)| self.policy_value(document, item, format!("{pointer}/{index}"), templates)).collect()
+            }
+            Data::Map(entries) => {
+                let mut members = serde_json::Map::new();
+                for entry in entries {
+                    let pointer = format!("{pointer}/{}", pointer_token(&entry.key));
+                    members.insert(entry.key.clone(), self.policy_value(document, &entry.value, pointer, templates));
+                }
+                members.into()
+            }
+            _ => node.json(),
         }
     }
 
@@ -140,6 +180,11 @@ impl Compiler<'_> {
         }
         found
     }
+}
+
+/// A key as part of a JSON pointer (RFC 6901, section 3).
+fn pointer_token(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn one_or_more(node: Option<&Node>) -> impl Iterator<Item = &Node> {

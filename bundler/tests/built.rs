@@ -2,7 +2,7 @@
 
 mod support;
 
-use millrace_core::app::{Auth, BatchLimits, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, TemplatePart};
+use millrace_core::app::{ApiKeys, Auth, BatchLimits, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, TemplatePart};
 use support::{build, split, told};
 
 #[test]
@@ -52,7 +52,7 @@ fn settings_are_inherited_and_filled_in() {
     assert_eq!((find.limits.script.loops, find.limits.script.recursion), (5, 400));
     assert_eq!((find.errors.style, total.errors.style), (ErrorStyle::Protocol, ErrorStyle::Result));
     assert_eq!((find.path.as_str(), total.path.as_str()), ("find", "admin/total"));
-    let Some(Auth::ApiKey(keys)) = &total.auth else { panic!("keys") };
+    let Some(Auth::ApiKey(ApiKeys { keys, .. })) = &total.auth else { panic!("keys") };
     assert_eq!((keys[0].name.as_str(), keys[0].scopes.len(), keys[0].roles.len()), ("ops", 1, 1));
     assert!(matches!(&keys[1].expected, ExpectedKey::Sha256(_)));
     let Content::Text(text) = &app.resources[0].content else { panic!("text") };
@@ -94,7 +94,7 @@ fn keys_fall_back_to_the_environment() {
     let adapter = "connector: sqlite\nconnection_string: x.db";
     let names = |root: &str, config: &str, adapters: &str| -> Vec<String> {
         let app = build(&[(root, "name: shop"), (config, tool), (adapters, adapter)]).app.unwrap();
-        let Some(Auth::ApiKey(keys)) = &app.tools[0].auth else { panic!("keys") };
+        let Some(Auth::ApiKey(ApiKeys { keys, .. })) = &app.tools[0].auth else { panic!("keys") };
         keys.iter()
             .map(|key| match &key.expected {
                 ExpectedKey::Value(template) => format!("{:?}", template.0),
@@ -147,7 +147,7 @@ fn the_nearest_folder_wins_and_the_tool_before_it() {
         .tools
         .iter()
         .map(|tool| match &tool.auth {
-            Some(Auth::ApiKey(keys)) => format!("{} {:?}", tool.name, keys[0].expected),
+            Some(Auth::ApiKey(ApiKeys { keys, .. })) => format!("{} {:?}", tool.name, keys[0].expected),
             other => format!("{} {other:?}", tool.name),
         })
         .collect();
@@ -212,4 +212,20 @@ fn the_limits_of_batches_are_in_the_root_file() {
         let said = told(&build(&[("millrace.yaml", &text)]));
         assert!(said.contains(problem), "{limit}: {said}");
     }
+}
+
+#[test]
+fn strings_of_a_plugins_policy_are_templates_at_every_depth() {
+    let tool = "description: x\nhandler: ./a.ts\nauth:\n  plugin: ./a.ts\n  policy:\n    a: \"x{{ env.A }}\"\n    plain: eu\n    n: 5\n    \
+                \"b/c~\": [1, { d: \"{{ env.B }}\", e: null }]";
+    let report =
+        build(&[("millrace.yaml", "name: shop"), ("app/tools/t/config.yaml", tool), ("app/tools/t/a.ts", "export default () => 1;")]);
+    let app = report.app.unwrap();
+    let Some(Auth::Script { policy, .. }) = &app.tools[0].auth else { panic!("plugin") };
+    let literal = serde_json::json!({"a": null, "plain": "eu", "n": 5, "b/c~": [1, {"d": null, "e": null}]});
+    assert_eq!(policy.value.0, literal);
+    let env = |name: &str| EnvPart::Env(name.into());
+    let found: Vec<_> = policy.templates.iter().map(|(pointer, template)| (pointer.as_str(), template.0.clone())).collect();
+    assert_eq!(found, [("/a", vec![EnvPart::Text("x".into()), env("A")]), ("/b~1c~0/1/d", vec![env("B")])]);
+    assert_eq!(literal.pointer(found[1].0), Some(&serde_json::Value::Null));
 }

@@ -7,7 +7,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use crate::expression::Expression;
+use crate::{Json, expression::Expression};
 
 mod bundle;
 mod feature;
@@ -178,24 +178,39 @@ pub enum Execute {
 pub enum Auth {
     /// `allow_all`
     AllowAll,
-    /// `api_key`. No key: the call is refused.
-    ApiKey(Vec<ApiKey>),
+    /// `api_key`
+    ApiKey(ApiKeys),
     /// `./auth/x.ts`
     Script {
         /// The plugin.
         script: ScriptRef,
-        /// `policy`, handed to the plugin; `{{ env.X }}` in its strings is filled in per call.
-        policy: Vec<(String, PolicyValue)>,
+        /// `policy`, handed to the plugin.
+        policy: Policy,
     },
 }
 
-/// A value of the policy of a script plugin.
+/// The policy of `api_key`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum PolicyValue {
-    /// A string.
-    Text(EnvTemplate),
-    /// Anything else.
-    Literal(Literal),
+pub struct ApiKeys {
+    /// The expected keys. No key: the call is refused.
+    pub keys: Vec<ApiKey>,
+    /// `policy.scopes`: what a caller must have.
+    pub scopes: Vec<String>,
+}
+
+/// The policy of a script plugin. Its strings are templates, at every depth.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Policy {
+    /// The policy, an object; `null` where [`Self::templates`] has a string.
+    pub value: Literal,
+    /// The strings with `{{ env.X }}`, each by its JSON pointer. They are filled in per call.
+    pub templates: Vec<(String, EnvTemplate)>,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { value: Literal(Json::Object(serde_json::Map::new())), templates: Vec::new() }
+    }
 }
 
 /// One key of `api_key`.

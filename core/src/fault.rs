@@ -49,7 +49,7 @@ impl Stage {
 }
 
 /// How bad it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
     /// The result stands; `isError` is false.
     Warning,
@@ -86,7 +86,7 @@ pub struct Issue {
 pub enum Refusal {
     /// 401: no credentials, or wrong ones.
     Unauthorized,
-    /// 403: good credentials that lack these scopes.
+    /// 403: good credentials that are not enough; the scopes that are needed, as far as they are known.
     Forbidden(Vec<String>),
     /// 400, −32021: the client did not declare these capabilities.
     Capability(Map<String, Json>),

@@ -2,8 +2,15 @@
 //!
 //! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the sent key (`X-API-Key`, else
 //! `Authorization: Bearer`) and of every expected key in constant time. A script plugin gets `{headers, policy, tool}` and returns the
-//! principal, or nothing; what it throws refuses the caller, and so does what is no principal ([`identity::principal`]). A refused caller
-//! learns that it is refused and nothing else: the reason is for the log.
+//! principal, or nothing (`undefined`, `null`); anything else refuses the caller.
+//!
+//! | the plugin | the caller is told |
+//! |---|---|
+//! | returns `error(text)`, `required(name)` | HTTP 401 with that text |
+//! | returns `toolError("FORBIDDEN", …)` | HTTP 403 with its message; the scopes of its detail `scope` are in `WWW-Authenticate` |
+//! | returns `toolError(code, …)` | HTTP 401 with its code and message |
+//! | throws, whatever it is | HTTP 401 and nothing else: the reason is for the log |
+//! | returns what is not a principal ([`identity::principal`]) | the same |
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
@@ -21,8 +28,8 @@ use super::{
 };
 use crate::{
     Json,
-    app::{ApiKey, Auth, ExpectedKey, PolicyValue, ScriptRef, Tool},
-    fault::{Fault, Faulty, Refusal, Stage},
+    app::{ApiKeys, Auth, ExpectedKey, Policy, ScriptRef, Tool},
+    fault::{Fault, Faulty, Refusal, Severity, Stage},
     headers::Headers,
     ports::{Reply, Returned, ScriptFault},
 };
@@ -33,7 +40,7 @@ const DIGEST_BYTES: usize = 32;
 /// The principal, `{subject, scopes, roles, claims, plugin}`; `None` where nobody is named.
 ///
 /// # Errors
-/// `UNAUTHORIZED` with a [`Refusal`]; `TIMEOUT` and `CANCELLED` of a script plugin.
+/// `UNAUTHORIZED`, `FORBIDDEN` and the codes of a script plugin with a [`Refusal`]; `TIMEOUT` and `CANCELLED` of a script plugin.
 pub(super) async fn authenticate(run: &Run<'_>) -> Faulty<Option<Json>> {
     match &run.tool.auth {
         None | Some(Auth::AllowAll) => Ok(None),
@@ -59,7 +66,19 @@ fn refused(reason: impl Into<String>) -> Box<Fault> {
     Box::new(fault)
 }
 
-fn api_key(pipeline: &Pipeline, headers: &Headers, keys: &[ApiKey]) -> Faulty<Json> {
+/// The code of credentials that are good, and not enough.
+const FORBIDDEN: &str = "FORBIDDEN";
+
+fn forbidden(key: &str, missing: &[&str], needed: &[String]) -> Box<Fault> {
+    let mut fault = Fault::new(Stage::Authenticate, FORBIDDEN, format!("Forbidden: the key lacks the scope `{}`.", missing.join("`, `")))
+        .suggesting("Use a key that has the scope: with this one the call is refused every time.")
+        .logging(format!("the key `{key}` lacks the scope `{}`", missing.join("`, `")));
+    fault.refusal = Some(Refusal::Forbidden(needed.to_vec()));
+    Box::new(fault)
+}
+
+fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> Faulty<Json> {
+    let keys = &policy.keys;
     let expected: Vec<Option<[u8; DIGEST_BYTES]>> = keys.iter().map(|key| digest(pipeline, &key.expected)).collect();
     if expected.iter().all(Option::is_none) {
         return Err(refused(
@@ -74,8 +93,11 @@ fn api_key(pipeline: &Pipeline, headers: &Headers, keys: &[ApiKey]) -> Faulty<Js
         let Some(expected) = expected else { continue };
         found.conditional_assign(&(index as u64), sent.as_slice().ct_eq(expected));
     }
-    let key =
-        usize::try_from(found).ok().and_then(|index| keys.get(index)).ok_or_else(|| refused("the key is none of the expected ones"))?;
+    let key = usize::try_from(found).ok().and_then(|index| keys.get(index)).ok_or_else(|| refused("the key does not match"))?;
+    let missing: Vec<&str> = policy.scopes.iter().filter(|scope| !key.scopes.contains(scope)).map(String::as_str).collect();
+    if !missing.is_empty() {
+        return Err(forbidden(&key.name, &missing, &policy.scopes));
+    }
     Ok(json!({ "subject": key.name, "scopes": key.scopes, "roles": key.roles, "claims": {}, "plugin": "api_key" }))
 }
 
@@ -112,13 +134,13 @@ fn sent_key(headers: &Headers) -> Option<&str> {
     headers.first("x-api-key").or_else(bearer).map(str::trim).filter(|key| !key.is_empty())
 }
 
-async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &[(String, PolicyValue)]) -> Faulty<Option<Json>> {
+async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> Faulty<Option<Json>> {
     let policy = policy_json(run, policy)?;
     let payload = json!({ "headers": headers(run), "policy": policy, "tool": run.tool.name });
     // Not the `ctx` that later scripts get: that one has the principal.
     let ctx = super::context::context(run);
     match script::invoke(run, plugin, &payload, &ctx).await {
-        Ok(Returned::Undefined) => Ok(None),
+        Ok(Returned::Undefined | Returned::Value(Json::Null) | Returned::Reply(Reply::Success(Json::Null))) => Ok(None),
         Ok(Returned::Value(Json::Object(principal)) | Returned::Reply(Reply::Success(Json::Object(principal)))) => {
             let path = script::path(run, plugin);
             identity::principal(principal, path)
@@ -132,9 +154,21 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &[(String, PolicyValu
         Ok(Returned::Reply(Reply::Content(_) | Reply::InputRequired)) => {
             Err(defect(script::path(run, plugin), "it built a result; it must return an object, or nothing"))
         }
-        Ok(Returned::Reply(Reply::Error(message))) => Err(refused(message)),
-        Ok(Returned::Reply(Reply::Required(field))) => Err(refused(format!("the plugin requires `{field}`"))),
-        Ok(Returned::Reply(Reply::ToolError(reply))) => Err(refused(reply.message.unwrap_or(reply.code))),
+        Ok(Returned::Reply(Reply::Error(message))) => Err(told(Fault { message, ..*refused("") })),
+        Ok(Returned::Reply(Reply::Required(field))) => Err(told(Fault { message: format!("`{field}` is required."), ..*refused("") })),
+        Ok(Returned::Reply(Reply::ToolError(reply))) => {
+            let mut fault = script::tool_error(Stage::Authenticate, reply);
+            // A warning would count as a success, and this caller is refused.
+            fault.severity = fault.severity.max(Severity::Error);
+            fault.refusal = Some(if fault.code == FORBIDDEN {
+                let scopes = fault.details.iter().filter(|(name, _)| name == "scope");
+                Refusal::Forbidden(scopes.flat_map(|(_, scopes)| scopes.split_ascii_whitespace()).map(Into::into).collect())
+            } else {
+                fault.code = run.secrets().for_caller(&fault.code).into_owned();
+                Refusal::Unauthorized
+            });
+            Err(told(fault))
+        }
         Err(ScriptFault::Cancelled) => Err(signal::cancelled(Stage::Authenticate).into()),
         Err(ScriptFault::TimedOut) => Err(run.signal.timed_out().fault(Stage::Authenticate).into()),
         Err(ScriptFault::Thrown(thrown)) => {
@@ -155,16 +189,23 @@ fn defect(plugin: &str, problem: &str) -> Box<Fault> {
     refused(format!("the plugin `{plugin}` is wrong: {problem}"))
 }
 
-fn policy_json(run: &Run<'_>, policy: &[(String, PolicyValue)]) -> Faulty<Json> {
-    let value = |value: &PolicyValue| match value {
-        PolicyValue::Literal(literal) => Ok(literal.0.clone()),
-        PolicyValue::Text(template) => match env::fill(template, &*run.pipeline.ports.env) {
-            Ok(text) => Ok(text.expose().as_str().into()),
-            Err(Unset(name)) => Err(refused(format!("the environment variable `{name}`, which the policy needs, is not set"))),
-        },
-    };
-    let members = policy.iter().map(|(name, member)| Ok((name.clone(), value(member)?)));
-    members.collect::<Faulty<Map<_, _>>>().map(Json::Object)
+/// A refusal whose reason the plugin gave for the caller. The log has it, too.
+fn told(fault: Fault) -> Box<Fault> {
+    let reason = fault.message.clone();
+    Box::new(fault.logging(reason))
+}
+
+fn policy_json(run: &Run<'_>, policy: &Policy) -> Faulty<Json> {
+    let mut filled = policy.value.0.clone();
+    for (pointer, template) in &policy.templates {
+        let text = env::fill(template, &*run.pipeline.ports.env)
+            .map_err(|Unset(name)| refused(format!("the environment variable `{name}`, which the policy needs, is not set")))?;
+        match filled.pointer_mut(pointer) {
+            Some(place) => *place = text.expose().as_str().into(),
+            None => return Err(refused("the bundle is damaged: its policy has no place for a string")),
+        }
+    }
+    Ok(filled)
 }
 
 /// Every header field by its lower-case name; the values of one that stands several times are joined.

@@ -159,7 +159,8 @@ fn required(run: &Run<'_>, stage: Stage, field: String) -> Fault {
     fault
 }
 
-fn tool_error(stage: Stage, reply: ToolErrorReply) -> Fault {
+/// The fault that a script made with `toolError`.
+pub(super) fn tool_error(stage: Stage, reply: ToolErrorReply) -> Fault {
     let ToolErrorReply { code, message, suggestion, available_actions, details, severity, retry_after_s } = reply;
     let message = message.unwrap_or_else(|| code.clone());
     let mut fault = Fault::new(stage, &code, message);

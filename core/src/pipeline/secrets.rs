@@ -13,7 +13,7 @@ use core::cell::{OnceCell, RefCell};
 use super::{env, run::End};
 use crate::{
     Error, Json,
-    app::{App, Auth, Bind, EnvPart, EnvTemplate, Execute, ExpectedKey, Part, Piece, PolicyValue, Tool},
+    app::{App, Auth, Bind, EnvPart, EnvTemplate, Execute, ExpectedKey, Part, Piece, Tool},
     fault::Fault,
     headers::Headers,
     ports::Env,
@@ -128,7 +128,9 @@ impl CallSecrets {
     pub(super) fn of(app: &AppSecrets, headers: &Headers, tool: Option<&Tool>) -> Self {
         let mut policy = Vec::new();
         if let Some(Auth::Script { policy: members, .. }) = tool.and_then(|tool| tool.auth.as_ref()) {
-            members.iter().for_each(|(_, value)| strings_of_policy(value, &*app.env, &mut policy));
+            strings_of(&members.value.0, &mut policy);
+            let filled = members.templates.iter().filter_map(|(_, template)| env::fill(template, &*app.env).ok());
+            policy.extend(filled.map(|text| text.expose().clone()));
         }
         Self {
             app: app.secrets(),
@@ -200,19 +202,13 @@ fn names(app: &App) -> Vec<String> {
     }
     for tool in &app.tools {
         match &tool.auth {
-            Some(Auth::ApiKey(keys)) => {
-                for key in keys {
+            Some(Auth::ApiKey(policy)) => {
+                for key in &policy.keys {
                     let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
                     names.extend(of_template(template));
                 }
             }
-            Some(Auth::Script { policy, .. }) => {
-                for (_, value) in policy {
-                    if let PolicyValue::Text(template) = value {
-                        names.extend(of_template(template));
-                    }
-                }
-            }
+            Some(Auth::Script { policy, .. }) => names.extend(policy.templates.iter().flat_map(|(_, template)| of_template(template))),
             None | Some(Auth::AllowAll) => {}
         }
         let Execute::Statement { statement, .. } = &tool.execute else { continue };
@@ -247,8 +243,8 @@ fn written_out(app: &App, env: &dyn Env) -> Vec<String> {
         }
     }
     for tool in &app.tools {
-        if let Some(Auth::ApiKey(keys)) = &tool.auth {
-            for key in keys {
+        if let Some(Auth::ApiKey(policy)) = &tool.auth {
+            for key in &policy.keys {
                 let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
                 add(template, &|_| true);
             }
@@ -257,17 +253,12 @@ fn written_out(app: &App, env: &dyn Env) -> Vec<String> {
     texts
 }
 
-fn strings_of_policy(value: &PolicyValue, env: &dyn Env, texts: &mut Vec<String>) {
-    fn strings(json: &Json, texts: &mut Vec<String>) {
-        match json {
-            Json::String(text) => texts.push(text.clone()),
-            Json::Array(elements) => elements.iter().for_each(|element| strings(element, texts)),
-            Json::Object(members) => members.values().for_each(|member| strings(member, texts)),
-            Json::Null | Json::Bool(_) | Json::Number(_) => {}
-        }
-    }
-    match value {
-        PolicyValue::Literal(literal) => strings(&literal.0, texts),
-        PolicyValue::Text(template) => texts.extend(env::fill(template, env).ok().map(|text| text.expose().clone())),
+/// Every string of a value.
+fn strings_of(json: &Json, texts: &mut Vec<String>) {
+    match json {
+        Json::String(text) => texts.push(text.clone()),
+        Json::Array(elements) => elements.iter().for_each(|element| strings_of(element, texts)),
+        Json::Object(members) => members.values().for_each(|member| strings_of(member, texts)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
     }
 }

@@ -1,9 +1,9 @@
 //! Stage *authenticate*.
 
 use millrace_core::{
-    app::{ApiKey, Auth, EnvPart, EnvTemplate, Execute, ExpectedKey, Literal, PolicyValue, Tool},
-    fault::{Fault, Refusal},
-    ports::{Reply, Returned, ScriptFault, Thrown},
+    app::{ApiKey, ApiKeys, Auth, EnvPart, EnvTemplate, Execute, ExpectedKey, Literal, Policy, Tool},
+    fault::{Fault, Refusal, Severity},
+    ports::{Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
 };
 use serde_json::{Value as Json, json};
 
@@ -43,7 +43,7 @@ fn api_keys() {
         key("same", ExpectedKey::Value(env("A"))),
         key("b", ExpectedKey::Sha256(env("B"))),
     ];
-    let pipeline = pipeline(&world, Tool { auth: Some(Auth::ApiKey(keys)), ..script_tool() });
+    let pipeline = pipeline(&world, Tool { auth: Some(Auth::ApiKey(ApiKeys { keys, scopes: vec![] })), ..script_tool() });
     let table: &[(&[(&str, &str)], Option<&str>)] = &[
         (&[("X-API-Key", "a-key")], Some("a")),
         (&[("x-api-key", "\ta-key ")], Some("a")),
@@ -82,7 +82,7 @@ fn a_key_given_as_its_digest() {
     let world = World::new();
     // printf hunter2 | sha256sum
     world.set_env("D", "F52FBD32B2B3B86FF88EF6C490628285F482AF15DDCB29541F94BCF526A3F6C7");
-    let auth = Auth::ApiKey(vec![key("d", ExpectedKey::Sha256(env("D")))]);
+    let auth = Auth::ApiKey(ApiKeys { keys: vec![key("d", ExpectedKey::Sha256(env("D")))], scopes: vec![] });
     let pipeline = pipeline(&world, Tool { auth: Some(auth), ..script_tool() });
     call(&pipeline, json!({}), &headers(&[("x-api-key", "hunter2")])).unwrap();
     assert_refused(&call(&pipeline, json!({}), &headers(&[("x-api-key", "hunter3")])).unwrap_err());
@@ -91,7 +91,7 @@ fn a_key_given_as_its_digest() {
 #[test]
 fn no_expected_key_refuses_and_tells_only_the_log() {
     for keys in [vec![], vec![key("a", ExpectedKey::Value(env("UNSET")))], vec![key("a", ExpectedKey::Value(EnvTemplate::default()))]] {
-        let tool = Tool { auth: Some(Auth::ApiKey(keys)), ..script_tool() };
+        let tool = Tool { auth: Some(Auth::ApiKey(ApiKeys { keys, scopes: vec![] })), ..script_tool() };
         for fields in [&[][..], &[("x-api-key", "x")], &[("x-api-key", "")]] {
             let fault = call(&pipeline(&World::new(), tool.clone()), json!({}), &headers(fields)).unwrap_err();
             assert_refused(&fault);
@@ -109,7 +109,7 @@ fn everyone_is_let_in_and_nobody_named() {
     }
 }
 
-fn plugin_tool(policy: Vec<(String, PolicyValue)>) -> Tool {
+fn plugin_tool(policy: Policy) -> Tool {
     let auth = Some(Auth::Script { script: script(PLUGIN), policy });
     Tool { auth, execute: Execute::Script(script(HANDLER)), ..script_tool() }
 }
@@ -118,14 +118,16 @@ fn plugin_tool(policy: Vec<(String, PolicyValue)>) -> Tool {
 fn a_plugin_sees_headers_policy_and_tool() {
     let world = World::new();
     world.set_env("ISSUER", "me");
-    let policy = vec![("issuer".into(), PolicyValue::Text(env("ISSUER"))), ("leeway".into(), PolicyValue::Literal(Literal(json!([5]))))];
+    let templates = vec![("/issuer".into(), env("ISSUER")), ("/deep/0/a~1b".into(), env("ISSUER"))];
+    let policy = Policy { value: Literal(json!({"issuer": null, "leeway": [5], "deep": [{"a/b": null}]})), templates };
     let pipeline = pipeline(&world, plugin_tool(policy));
     assert!(call(&pipeline, json!({"n": 1}), &headers(&[])).unwrap().is_error);
     call(&pipeline, json!({}), &headers(&[("X-A", "1"), ("x-b", "2"), ("x-a", "3")])).unwrap();
     let seen = world.seen.borrow();
     let paths: Vec<_> = seen.iter().map(|seen| seen.path.as_str()).collect();
     assert_eq!(paths, ["auth.ts", "auth.ts", "handler.ts"], "inputs are validated after authentication");
-    let expected = json!({"headers": {"x-a": "1, 3", "x-b": "2"}, "policy": {"issuer": "me", "leeway": [5]}, "tool": "t"});
+    let expected =
+        json!({"headers": {"x-a": "1, 3", "x-b": "2"}, "policy": {"issuer": "me", "leeway": [5], "deep": [{"a/b": "me"}]}, "tool": "t"});
     assert_eq!(seen[1].payload, expected);
     assert_eq!(seen[1].ctx, json!({"request": {"id": "req-1", "headers": {}, "protocol": "2026-07-28", "capabilities": []}, "env": {}}));
 }
@@ -137,14 +139,14 @@ fn what_a_plugin_returns() {
         (Ok(Returned::Undefined), Some(json!(null))),
         (Ok(Returned::Value(json!({"subject": "alice"}))), Some(json!("alice"))),
         (Ok(Returned::Reply(Reply::Success(json!({"subject": "bob"})))), Some(json!("bob"))),
-        (Ok(Returned::Value(json!(null))), None),
+        (Ok(Returned::Value(json!(null))), Some(json!(null))),
+        (Ok(Returned::Reply(Reply::Success(json!(null)))), Some(json!(null))),
         (Ok(Returned::Value(json!(false))), None),
         (Ok(Returned::Value(json!(true))), None),
         (Ok(Returned::Value(json!([]))), None),
         (Ok(Returned::Value(json!("alice"))), None),
-        (Ok(Returned::Reply(Reply::Error("no alice".into()))), None),
-        (Ok(Returned::Reply(Reply::Required("alice".into()))), None),
         (throws(None), None),
+        (throws(Some(Reply::Error("no alice".into()))), None),
         (throws(Some(Reply::Success(json!({"subject": "alice"})))), None),
         (Err(ScriptFault::Limit("alice".into())), None),
         (Err(ScriptFault::NotJson("alice".into())), None),
@@ -156,7 +158,7 @@ fn what_a_plugin_returns() {
         let for_plugin = answer.clone();
         *world.on_script.borrow_mut() =
             Some(Box::new(move |seen| Some(if seen.path == "auth.ts" { for_plugin.clone() } else { Ok(Returned::Undefined) })));
-        let outcome = run(&world, plugin_tool(vec![]), json!({}));
+        let outcome = run(&world, plugin_tool(Policy::default()), json!({}));
         match expected {
             Some(subject) => {
                 outcome.unwrap();
@@ -176,8 +178,60 @@ fn what_a_plugin_returns() {
 }
 
 #[test]
+fn what_a_plugin_returns_for_the_caller_is_told() {
+    let tool_error = |code: &str, message: Option<&str>, details: &[(&str, &str)], severity: Option<&str>| {
+        Reply::ToolError(ToolErrorReply {
+            code: code.into(),
+            message: message.map(Into::into),
+            suggestion: Some("Ask the owner.".into()),
+            details: details.iter().map(|(name, value)| ((*name).into(), (*value).into())).collect(),
+            severity: severity.map(Into::into),
+            ..ToolErrorReply::default()
+        })
+    };
+    let forbidden = |scopes: &[&str]| Refusal::Forbidden(scopes.iter().map(|scope| (*scope).into()).collect());
+    let table = [
+        (Reply::Error("The token is stale.".into()), "UNAUTHORIZED", "The token is stale.", Refusal::Unauthorized),
+        (Reply::Required("x-team".into()), "UNAUTHORIZED", "`x-team` is required.", Refusal::Unauthorized),
+        (tool_error("STALE", Some("Too old."), &[], Some("warning")), "STALE", "Too old.", Refusal::Unauthorized),
+        (tool_error("FORBIDDEN", None, &[("scope", "a b")], None), "FORBIDDEN", "FORBIDDEN", forbidden(&["a", "b"])),
+        (tool_error("FORBIDDEN", Some("Not yours."), &[], None), "FORBIDDEN", "Not yours.", forbidden(&[])),
+    ];
+    for (reply, code, message, refusal) in table {
+        let world = World::new();
+        world.answer_script(Ok(Returned::Reply(reply.clone())));
+        let fault = run(&world, plugin_tool(Policy::default()), json!({})).unwrap_err();
+        assert_eq!((fault.code.as_str(), fault.message.as_str(), &fault.refusal), (code, message, &Some(refusal)), "{reply:?}");
+        assert_eq!((fault.severity, fault.log.as_deref()), (Severity::Error, Some(message)), "{reply:?}");
+        assert_eq!(world.seen.borrow().len(), 1, "the handler ran for a refused caller");
+    }
+}
+
+#[test]
+fn a_key_needs_the_scopes_of_the_policy() {
+    let with = |name: &str, scopes: &[&str]| ApiKey {
+        scopes: scopes.iter().map(|scope| (*scope).into()).collect(),
+        ..key(name, ExpectedKey::Value(EnvTemplate(vec![EnvPart::Text(name.into())])))
+    };
+    let keys = vec![with("all", &["read", "write"]), with("some", &["read"]), with("none", &[])];
+    let policy = ApiKeys { keys, scopes: vec!["read".into(), "write".into()] };
+    let world = World::new();
+    let pipeline = pipeline(&world, Tool { auth: Some(Auth::ApiKey(policy)), ..script_tool() });
+    let sent = |key: &str| call(&pipeline, json!({}), &headers(&[("x-api-key", key)]));
+    assert!(!sent("all").unwrap().is_error);
+    assert_refused(&sent("other").unwrap_err());
+    for (key, message) in
+        [("some", "Forbidden: the key lacks the scope `write`."), ("none", "Forbidden: the key lacks the scope `read`, `write`.")]
+    {
+        let fault = sent(key).unwrap_err();
+        assert_eq!((fault.code.as_str(), fault.message.as_str()), ("FORBIDDEN", message));
+        assert_eq!(fault.refusal, Some(Refusal::Forbidden(vec!["read".into(), "write".into()])));
+    }
+}
+
+#[test]
 fn a_policy_without_its_variable_refuses() {
-    let policy = vec![("issuer".into(), PolicyValue::Text(env("ISSUER")))];
+    let policy = Policy { value: Literal(json!({"a": [null]})), templates: vec![("/a/0".into(), env("ISSUER"))] };
     let world = World::new();
     let fault = run(&world, plugin_tool(policy), json!({})).unwrap_err();
     assert_refused(&fault);
@@ -189,6 +243,6 @@ fn a_policy_without_its_variable_refuses() {
 fn a_plugin_that_never_ends_is_stopped() {
     let world = World::new();
     *world.on_script.borrow_mut() = Some(Box::new(|_| None));
-    let fault = run(&world, plugin_tool(vec![]), json!({})).unwrap_err();
+    let fault = run(&world, plugin_tool(Policy::default()), json!({})).unwrap_err();
     assert_eq!((fault.stage.as_str(), fault.code.as_str(), &fault.refusal), ("authenticate", "TIMEOUT", &None));
 }

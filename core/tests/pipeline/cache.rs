@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use millrace_core::{
     Error, ErrorKind,
-    app::{Access, Auth, Cache, CacheScope, Execute, InputKind, ParamStyle, Part, Tool},
+    app::{Access, Auth, Cache, CacheScope, Execute, InputKind, ParamStyle, Part, Policy, Tool},
     ports::Returned,
     value::{Rows, Value},
 };
@@ -62,7 +62,7 @@ fn what_writes_or_fails_or_does_not_cache_is_never_kept() {
 fn principals_do_not_share_unless_told_to() {
     for (scope, expected) in [(CacheScope::Principal, 2), (CacheScope::Public, 1)] {
         let world = world();
-        let auth = Some(Auth::Script { script: script(PLUGIN), policy: vec![] });
+        let auth = Some(Auth::Script { script: script(PLUGIN), policy: Policy::default() });
         let pipeline = pipeline(&world, Tool { auth, ..cached(scope, Access::Read) });
         for tenant in [1, 2, 1] {
             world.answer_script(Ok(Returned::Value(json!({"subject": "a", "claims": {"tenant": tenant}}))));

@@ -1,7 +1,7 @@
 //! Stage *execute*: what a connector and a handler are given.
 
 use millrace_core::{
-    app::{Access, Auth, Bind, Execute, Input, InputKind, ParamStyle, Part, Piece, Root, Tool},
+    app::{Access, Auth, Bind, Execute, Input, InputKind, ParamStyle, Part, Piece, Policy, Root, Tool},
     pipeline::Pipeline,
     ports::Returned,
     value::Value,
@@ -194,7 +194,7 @@ fn ctx_and_auth_have_the_type_they_have() {
     world.set_env("LISTED", "yes");
     world.set_env("UNLISTED", "no");
     world.answer_script(Ok(Returned::Value(json!({"subject": "alice", "tenant": 7, "scopes": ["r", "w"]}))));
-    let mut app = app(vec![Tool { auth: Some(Auth::Script { script: script(PLUGIN), policy: vec![] }), ..query_tool(parts) }]);
+    let mut app = app(vec![Tool { auth: Some(Auth::Script { script: script(PLUGIN), policy: Policy::default() }), ..query_tool(parts) }]);
     app.env = vec!["LISTED".into(), "UNSET".into()];
     let pipeline = Pipeline::new(std::rc::Rc::new(app), world.ports());
     call(&pipeline, json!({}), &With::default()).unwrap();

@@ -2,7 +2,7 @@
 
 use millrace_core::{
     Error, ErrorKind,
-    app::{Access, Auth, EnvPart, EnvTemplate, ErrorStyle, Execute, InputKind, ParamStyle, Part, Tool},
+    app::{Access, Auth, EnvPart, EnvTemplate, ErrorStyle, Execute, InputKind, ParamStyle, Part, Policy, Tool},
     fault::Faulty,
     pipeline::{Pipeline, ToolResult},
     ports::{Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
@@ -26,7 +26,7 @@ fn in_style(mut tool: Tool, style: ErrorStyle, script_answer: &Result<Returned, 
 #[test]
 fn every_row_of_the_error_table_in_both_styles() {
     let ok = Ok(Returned::Undefined);
-    let auth = Tool { auth: Some(Auth::Script { script: script(PLUGIN), policy: vec![] }), ..select_tool() };
+    let auth = Tool { auth: Some(Auth::Script { script: script(PLUGIN), policy: Policy::default() }), ..select_tool() };
     let table: Vec<(Tool, Result<Returned, ScriptFault>, &str, &str, &str)> = vec![
         (Tool { map_input: Some(script(MAP_INPUT)), ..select_tool() }, thrown("bad input"), "map_input", "SCRIPT_ERROR", "bad input"),
         (

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use millrace_core::{
     Error, ErrorKind,
-    app::{ApiKey, App, Auth, EnvPart, EnvTemplate, ErrorStyle, ExpectedKey, Literal, PolicyValue, Tool},
+    app::{ApiKey, ApiKeys, App, Auth, EnvPart, EnvTemplate, ErrorStyle, ExpectedKey, Literal, Policy, Tool},
     fault::Fault,
     pipeline::Pipeline,
     ports::{Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
@@ -28,7 +28,10 @@ fn app_with_secrets(world: &World, mut tool: Tool) -> App {
     let expected = ExpectedKey::Value(template(KEY));
     let guarded = Tool {
         name: "guarded".into(),
-        auth: Some(Auth::ApiKey(vec![ApiKey { name: "k".into(), expected, scopes: vec![], roles: vec![] }])),
+        auth: Some(Auth::ApiKey(ApiKeys {
+            keys: vec![ApiKey { name: "k".into(), expected, scopes: vec![], roles: vec![] }],
+            scopes: vec![],
+        })),
         ..script_tool()
     };
     let mut app = app(vec![guarded, tool]);
@@ -136,11 +139,10 @@ fn a_database_that_is_asked_without_a_call_keeps_its_secrets() {
 
 #[test]
 fn what_a_plugin_says_is_logged_without_what_it_compared() {
-    let policy = vec![
-        ("secret".into(), PolicyValue::Text(EnvTemplate(vec![EnvPart::Env("LISTED".into())]))),
-        ("nested".into(), PolicyValue::Literal(Literal(json!([{"a": ["lit-nested-secret"]}, "lit-listed-secret"])))),
-        ("zone".into(), PolicyValue::Text(EnvTemplate(vec![EnvPart::Text("eu".into())]))),
-    ];
+    let policy = Policy {
+        value: Literal(json!({"secret": null, "nested": [{"a": ["lit-nested-secret"]}, "lit-listed-secret"], "zone": "eu"})),
+        templates: vec![("/secret".into(), EnvTemplate(vec![EnvPart::Env("LISTED".into())]))],
+    };
     let tool = Tool { auth: Some(Auth::Script { script: script(PLUGIN), policy }), ..script_tool() };
     let text = format!("bad {SENT}, {LISTED}, lit-nested-secret, lit-listed-secret, tenant-of-caller, eu, curl 8.5, half {}", &LISTED[..9]);
     let left = "bad [secret], [secret], [secret], [secret], [secret], eu, curl 8.5, half [secret]";
@@ -158,7 +160,7 @@ fn what_a_plugin_says_is_logged_without_what_it_compared() {
 
 #[test]
 fn what_is_no_principal_lets_nobody_in_and_is_not_repeated() {
-    let tool = Tool { auth: Some(Auth::Script { script: script(PLUGIN), policy: vec![] }), ..script_tool() };
+    let tool = Tool { auth: Some(Auth::Script { script: script(PLUGIN), policy: Policy::default() }), ..script_tool() };
     let table: [(Json, &str); 6] = [
         (json!({"subject": {"id": "alice"}}), "`subject` is an object; it must be a string or an integer"),
         (json!({"subject": ["alice"]}), "`subject` is an array; it must be a string or an integer"),

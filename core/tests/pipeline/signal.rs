@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use millrace_core::{
-    app::{Access, Auth, Cache, CacheScope, ErrorStyle, Execute, ParamStyle, Tool},
+    app::{Access, Auth, Cache, CacheScope, ErrorStyle, Execute, ParamStyle, Policy, Tool},
     cancel::Cancel,
     ports::Returned,
     value::Value,
@@ -15,7 +15,7 @@ use crate::fakes::*;
 /// A tool that passes every stage that waits for something.
 fn long_tool() -> Tool {
     Tool {
-        auth: Some(Auth::Script { script: script(PLUGIN), policy: vec![] }),
+        auth: Some(Auth::Script { script: script(PLUGIN), policy: Policy::default() }),
         map_input: Some(script(MAP_INPUT)),
         map_output: Some(script(MAP_OUTPUT)),
         ..select_tool()

@@ -17,7 +17,7 @@ use std::{
 
 use millrace_core::{
     Error, ErrorKind,
-    app::{ApiKey, Auth, Cache, CacheScope, EnvPart, EnvTemplate, ExpectedKey, InputKind, Part, Tool},
+    app::{ApiKey, ApiKeys, Auth, Cache, CacheScope, EnvPart, EnvTemplate, ExpectedKey, InputKind, Part, Tool},
     value::Value,
 };
 use serde_json::json;
@@ -91,7 +91,7 @@ fn a_call_is_a_span_with_a_child_for_each_stage() {
     };
     let parts = vec![Part::Env("SCHEMA".into()), bind("q", InputKind::String)];
     let tool = Tool {
-        auth: Some(Auth::ApiKey(vec![key])),
+        auth: Some(Auth::ApiKey(ApiKeys { keys: vec![key], scopes: vec![] })),
         inputs: vec![input("q", InputKind::String)],
         cache: Some(Cache { ttl_s: 9, scope: CacheScope::Principal }),
         ..query_tool(parts)

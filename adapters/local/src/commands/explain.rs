@@ -73,7 +73,7 @@ fn stages(app: &App, tool: &Tool) -> Vec<(&'static str, String)> {
 fn authenticate(auth: &Auth, script: impl Fn(&ScriptRef) -> String) -> String {
     match auth {
         Auth::AllowAll => "lets everybody in".to_owned(),
-        Auth::ApiKey(keys) => format!("wants one of {}", count(keys.len(), "API key")),
+        Auth::ApiKey(policy) => format!("wants one of {}", count(policy.keys.len(), "API key")),
         Auth::Script { script: plugin, .. } => format!("runs {}", script(plugin)),
     }
 }

@@ -14,9 +14,9 @@ use serde_json::json;
 use crate::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
-        Adapter, ApiKey, App, Argument, Auth, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, ExpectedKey, Input,
-        InputKind, Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef, Server, Source, Template,
-        TemplatePart, Tool, UriPattern,
+        Adapter, ApiKey, ApiKeys, App, Argument, Auth, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute,
+        ExpectedKey, Input, InputKind, Limits, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits, ScriptRef,
+        Server, Source, Template, TemplatePart, Tool, UriPattern,
     },
     cancel::Cancel,
     headers::Headers,
@@ -235,7 +235,8 @@ pub(super) fn shop() -> App {
     fail_protocol.errors.style = ErrorStyle::Protocol;
     let mut locked = tool("locked", "echo");
     let expected = ExpectedKey::Value(EnvTemplate(vec![EnvPart::Text("open sesame".into())]));
-    locked.auth = Some(Auth::ApiKey(vec![ApiKey { name: "key".into(), expected, scopes: vec![], roles: vec![] }]));
+    locked.auth =
+        Some(Auth::ApiKey(ApiKeys { keys: vec![ApiKey { name: "key".into(), expected, scopes: vec![], roles: vec![] }], scopes: vec![] }));
     App {
         instructions: Some("Amounts are in cents.".into()),
         tools: vec![echo, fail_result, fail_protocol, locked, tool("request", "request")],

@@ -7,7 +7,7 @@ use serde_json::json;
 use super::fakes::{Ask, META_CAPABILITIES, Seen, empty_app, endpoint, tool};
 use crate::{
     Endpoint, Json,
-    app::{ApiKey, Auth, EnvPart, EnvTemplate, ExpectedKey, Template, TemplatePart},
+    app::{ApiKey, ApiKeys, Auth, EnvPart, EnvTemplate, ExpectedKey, Template, TemplatePart},
 };
 
 pub(super) fn asking() -> Endpoint {
@@ -20,7 +20,7 @@ pub(super) fn asking() -> Endpoint {
         let expected = ExpectedKey::Value(EnvTemplate(vec![EnvPart::Text(name.into())]));
         ApiKey { name: name.into(), expected, scopes: vec![], roles: vec![] }
     };
-    locked.auth = Some(Auth::ApiKey(vec![key("ada"), key("bob")]));
+    locked.auth = Some(Auth::ApiKey(ApiKeys { keys: vec![key("ada"), key("bob")], scopes: vec![] }));
     app.tools.extend([confirmed, locked]);
     app.tools.sort_by(|a, b| a.name.cmp(&b.name));
     endpoint(app)

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use millrace_connectors::postgres::hyperdrive;
-use millrace_core::app::{App, Auth, Bind, EnvPart, EnvTemplate, Execute, ExpectedKey, Part, Piece, PolicyValue, Statement};
+use millrace_core::app::{App, Auth, Bind, EnvPart, EnvTemplate, Execute, ExpectedKey, Part, Piece, Statement};
 
 /// Variables and bindings.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -74,17 +74,15 @@ impl Needs {
     fn auth(&mut self, auth: &Auth, who: &str) {
         match auth {
             Auth::AllowAll => {}
-            Auth::ApiKey(keys) => {
-                for key in keys {
+            Auth::ApiKey(policy) => {
+                for key in &policy.keys {
                     let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
                     self.template(template, who);
                 }
             }
             Auth::Script { policy, .. } => {
-                for (_, value) in policy {
-                    if let PolicyValue::Text(template) = value {
-                        self.template(template, who);
-                    }
+                for (_, template) in &policy.templates {
+                    self.template(template, who);
                 }
             }
         }
