@@ -55,7 +55,7 @@ fn the_core_knows_no_host() {
             "subtle",
             "tracing",
         ];
-        assert!(known.contains(&name), "core depends on `{name}`; see ARCHITECTURE.md before you add to this list");
+        assert!(known.contains(&name), "core depends on `{name}`; a dependency of the core takes a decision in docs/decisions");
     }
     for file in sources(&root().join("core/src")) {
         let text = fs::read_to_string(&file).unwrap();

@@ -1,6 +1,11 @@
-//! Every command and snippet of the README, run as a new user would, in an empty folder.
+//! The pages: every command and snippet of the README and of some others, run as a new user would, in an empty folder; their links; and the
+//! index of the decisions.
 
-use std::{fs, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use millrace_tests::{
     case::root,
@@ -64,14 +69,106 @@ fn the_readme_lists_every_command() {
     }
 }
 
+/// The pages of the repository: those in its root, of the documentation, and the decisions.
+fn pages() -> Vec<PathBuf> {
+    let folders = ["", "docs", "docs/decisions"].map(|folder| root().join(folder));
+    let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
+    files.filter(|file| file.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
+/// A page without its fenced blocks.
+fn prose(file: &Path) -> String {
+    let text = fs::read_to_string(file).unwrap();
+    text.split("\n```").step_by(2).collect()
+}
+
+/// What a heading is called in links.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
 #[test]
 fn links_lead_somewhere() {
-    for file in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"] {
-        let text = fs::read_to_string(root().join(file)).unwrap();
+    let mut seen = 0;
+    for file in pages() {
+        let text = prose(&file);
         for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()).filter(|link| !link.contains("://")) {
-            assert!(root().join(link).exists(), "{file} links to `{link}`, which does not exist");
+            let (path, place) = link.split_once('#').map_or((link, None), |(path, place)| (path, Some(place)));
+            let target = if path.is_empty() { file.clone() } else { file.parent().unwrap().join(path) };
+            assert!(target.exists(), "{} links to `{link}`, which does not exist", file.display());
+            let found = |place: &str| prose(&target).lines().any(|line| line.starts_with('#') && anchor(line) == place);
+            assert!(place.is_none_or(found), "{} links to `{link}`, and there is no such heading", file.display());
+            seen += 1;
         }
     }
+    assert!(seen > 150, "only {seen} links were found");
+}
+
+#[test]
+fn the_architecture_stays_short() {
+    let lines = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap().lines().count();
+    assert!(lines <= 150, "ARCHITECTURE.md has {lines} lines of 150: reasons belong in docs/decisions");
+}
+
+const AREAS: [&str; 12] = [
+    "core",
+    "bundler",
+    "scripts",
+    "connectors",
+    "caches",
+    "protocol",
+    "hosts-native",
+    "hosts-lambda",
+    "hosts-worker",
+    "telemetry",
+    "security",
+    "tests",
+];
+
+#[test]
+fn the_index_of_decisions_agrees_with_the_files() {
+    let folder = root().join("docs/decisions");
+    let mut rows = Vec::new();
+    let mut numbers = Vec::new();
+    let files = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    for name in files.filter(|name| name != "README.md") {
+        let text = prose(&folder.join(&name));
+        let mut lines = text.lines();
+        let (number, title) = lines.next().unwrap().strip_prefix("# ").and_then(|heading| heading.split_once(' ')).unwrap();
+        assert!(number.len() == 4 && number.bytes().all(|byte| byte.is_ascii_digit()), "{name}: the heading begins with the number");
+        assert!(name.starts_with(&format!("{number}-")) && name.ends_with(".md"), "{name} is headed {number}");
+        let facts: Vec<&str> = lines.nth(1).unwrap_or_default().split(" · ").collect();
+        let [status, date, area] = facts[..] else { panic!("{name}: the third line is `Status: … · Date: … · Area: …`") };
+        let status = status.strip_prefix("Status: ").unwrap_or_else(|| panic!("{name} has no status"));
+        assert!(status == "accepted" || status.starts_with("replaced by "), "{name}: status `{status}`");
+        let date = date.strip_prefix("Date: ").unwrap_or_else(|| panic!("{name} has no date"));
+        assert!(date.len() == 10 && date.split('-').all(|part| part.parse::<u16>().is_ok()), "{name}: date `{date}`");
+        let area = area.strip_prefix("Area: ").unwrap_or_else(|| panic!("{name} has no area"));
+        assert!(AREAS.contains(&area), "{name}: area `{area}` is not one of {AREAS:?}");
+        let sections: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+        let known = ["Context", "Decision", "Rejected", "What would change our mind"];
+        assert!(sections.starts_with(&known[..2]), "{name} begins with the sections Context and Decision, not {sections:?}");
+        assert!(sections.iter().all(|section| known.contains(section)), "{name} has the sections {sections:?}");
+        rows.push(format!("| [{number}]({name}) | {title} | {status} | {area} |"));
+        numbers.push((number.to_owned(), status.to_owned()));
+    }
+    rows.sort();
+    numbers.sort();
+    assert!(rows.len() > 60, "only {} decisions were found", rows.len());
+    for (at, (number, status)) in numbers.iter().enumerate() {
+        assert_eq!(*number, format!("{:04}", at + 1), "the numbers have no gap and no duplicate");
+        if let Some(next) = status.strip_prefix("replaced by ") {
+            assert!(
+                next != number && numbers.iter().any(|(other, _)| other == next),
+                "{number} is replaced by {next}, which does not exist"
+            );
+        }
+    }
+    let index = fs::read_to_string(folder.join("README.md")).unwrap();
+    let listed: Vec<&str> = index.lines().filter(|line| line.starts_with("| [")).collect();
+    assert_eq!(listed.join("\n"), rows.join("\n"), "docs/decisions/README.md lists every decision, in order");
+    assert!(AREAS.iter().all(|area| index.contains(&format!("`{area}`"))), "docs/decisions/README.md names every area");
 }
 
 #[test]
