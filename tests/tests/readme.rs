@@ -111,6 +111,70 @@ fn the_architecture_stays_short() {
     assert!(lines <= 150, "ARCHITECTURE.md has {lines} lines of 150: reasons belong in docs/decisions");
 }
 
+/// The folders of the workspace's packages.
+fn packages() -> Vec<PathBuf> {
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let members = manifest.split("members = [").nth(1).unwrap().split(']').next().unwrap();
+    members.split('"').skip(1).step_by(2).map(|member| root().join(member)).collect()
+}
+
+#[test]
+fn the_pages_for_contributors_name_what_exists() {
+    let page = fs::read_to_string(root().join("CONTRIBUTING.md")).unwrap() + &prose(&root().join("ARCHITECTURE.md"));
+    let words: Vec<&str> = page.split(|c: char| c.is_whitespace() || matches!(c, '`' | ',' | ';' | '(' | ')' | '|')).collect();
+    let mut seen = 0;
+    for word in words.iter().map(|word| word.trim_end_matches(['.', ':', '/'])) {
+        // Capitals stand for a name of the reader's.
+        let named =
+            !word.contains('*') && !word.split(['/', '.']).any(|part| part.len() > 1 && part.bytes().all(|byte| byte.is_ascii_uppercase()));
+        let first = word.split('/').next().unwrap_or_default();
+        if named && word.contains('/') && ["adapters", "bundler", "core", "docs", "scripts", "tests"].contains(&first) {
+            assert!(root().join(word).exists(), "a page for contributors names `{word}`, which does not exist");
+            seen += 1;
+        }
+    }
+    for test in words.windows(2).filter(|pair| pair[0] == "--test" && pair[1] != "NAME").map(|pair| pair[1]) {
+        let files = packages()
+            .into_iter()
+            .flat_map(|folder| [format!("tests/{test}.rs"), format!("tests/{test}/main.rs")].map(|file| folder.join(file)));
+        assert!(files.filter(|file| file.exists()).count() == 1, "CONTRIBUTING.md names the test target `{test}`");
+        seen += 1;
+    }
+    let bench = fs::read_to_string(root().join("scripts/bench")).unwrap();
+    for what in words.windows(2).filter(|pair| pair[0] == "scripts/bench" && pair[1].bytes().all(|byte| byte.is_ascii_lowercase())) {
+        assert!(
+            what[1].is_empty() || what[1] == "compares" || bench.contains(&format!("= {} ]", what[1])),
+            "scripts/bench knows no `{}`",
+            what[1]
+        );
+    }
+    assert!(seen > 25, "only {seen} names were found");
+}
+
+#[test]
+fn the_tree_of_the_architecture_exists() {
+    let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let tree = page.split("```").nth(1).unwrap();
+    let mut folder = root();
+    let mut seen = 0;
+    for line in tree.lines().filter(|line| !line.is_empty()) {
+        let inner = line.starts_with(' ');
+        // What is named ends where the description begins: at two spaces.
+        let names = line.trim_start().split("  ").next().unwrap().split([' ', ',']).filter(|name| !name.is_empty());
+        for (at, name) in names.enumerate() {
+            // `src/app.rs app/`: the folder beside the file.
+            let beside = if inner && at > 0 { folder.join("src").join(name) } else { folder.join(name) };
+            let path = if inner { beside } else { root().join(name) };
+            assert!(path.exists(), "ARCHITECTURE.md has `{name}` in its tree: {} does not exist", path.display());
+            seen += 1;
+            if !inner && at == 0 {
+                folder = path;
+            }
+        }
+    }
+    assert!(seen > 20, "only {seen} names were found");
+}
+
 const AREAS: [&str; 12] = [
     "core",
     "bundler",
