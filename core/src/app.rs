@@ -16,6 +16,7 @@ mod pattern;
 mod search;
 mod statement;
 mod template;
+mod visit;
 
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use feature::{Argument, Completer, Content, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern};
@@ -24,6 +25,7 @@ pub use pattern::{Matcher, Pattern, PatternError};
 pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
+pub use visit::{Holder, Named, Visit};
 
 /// A compiled app.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //! whatever their representation; strings by code point. Values of different types are not equal, and none is less or greater.
 
 use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
-use core::cmp::Ordering;
+use core::{cmp::Ordering, fmt};
 
 use serde::{Deserialize, Serialize};
 
@@ -93,7 +93,53 @@ impl Expression {
     }
 }
 
+impl fmt::Display for Expression {
+    /// The expression in the words of its grammar, with brackets where one stands within another.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Literal(literal) => write!(f, "{}", literal.0),
+            Self::Path(steps) => steps.iter().enumerate().try_for_each(|(place, step)| match step {
+                Step::Member(name) if place == 0 => f.write_str(name),
+                Step::Member(name) => write!(f, ".{name}"),
+                Step::Index(index) => write!(f, "[{index}]"),
+            }),
+            Self::Not(operand) => write!(f, "not {}", Inner(operand)),
+            Self::And(left, right) => write!(f, "{} and {}", Inner(left), Inner(right)),
+            Self::Or(left, right) => write!(f, "{} or {}", Inner(left), Inner(right)),
+            Self::Compare(comparison, left, right) => write!(f, "{} {} {}", Inner(left), comparison.as_str(), Inner(right)),
+            Self::In(needle, haystack) => write!(f, "{} in {}", Inner(needle), Inner(haystack)),
+            Self::Len(of) => write!(f, "len({of})"),
+            Self::Exists(operand) => write!(f, "exists({operand})"),
+        }
+    }
+}
+
+/// An expression within another one.
+struct Inner<'a>(&'a Expression);
+
+impl fmt::Display for Inner<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            plain @ (Expression::Literal(_) | Expression::Path(_) | Expression::Len(_) | Expression::Exists(_)) => plain.fmt(f),
+            other => write!(f, "({other})"),
+        }
+    }
+}
+
 impl Comparison {
+    /// `==` and the like.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessOrEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterOrEqual => ">=",
+        }
+    }
+
     fn holds(self, left: &Json, right: &Json) -> bool {
         match self {
             Self::Equal => equal(left, right),

@@ -6,47 +6,7 @@ use core::fmt::Write as _;
 use serde_json::{Map, json};
 
 use crate::Json;
-
-/// A stage of the pipeline, in order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[allow(missing_docs, reason = "each is documented in its module of `pipeline`")]
-pub enum Stage {
-    Resolve,
-    Authenticate,
-    Context,
-    Signal,
-    MapInput,
-    Validate,
-    Middleware,
-    Guard,
-    Execute,
-    MapOutput,
-    Present,
-    Sync,
-    Serialize,
-}
-
-impl Stage {
-    /// The stage's name on the wire and in spans: `map_input`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Resolve => "resolve",
-            Self::Authenticate => "authenticate",
-            Self::Context => "context",
-            Self::Signal => "signal",
-            Self::MapInput => "map_input",
-            Self::Validate => "validate",
-            Self::Middleware => "middleware",
-            Self::Guard => "guard",
-            Self::Execute => "execute",
-            Self::MapOutput => "map_output",
-            Self::Present => "present",
-            Self::Sync => "sync",
-            Self::Serialize => "serialize",
-        }
-    }
-}
+pub use crate::pipeline::Stage;
 
 /// How bad it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,10 +6,11 @@
 //! response ◀─ 13 serialize ◀─ 12 sync ◀─ 11 present ◀─ 10 map output ◀─ 9 execute ◀─ 8 guard ◀─ 7 middleware
 //! ```
 //!
-//! A stage is a file. Any stage may end the call; nothing after it runs. Authentication comes before any other script of the app,
-//! so no code of the app runs for a caller that is not let in. Of *context* only the data that every script sees is built. Of *guard*
-//! there is the confirmation, of *present* the check against `output`. Not built yet are *middleware* and *sync*, and the rest of these
-//! two: the bundler refuses their settings, so that no app can rely on them.
+//! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
+//! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in. Of
+//! *context* only the data that every script sees is built. Of *guard* there is the confirmation, of *present* the check against `output`.
+//! Not built yet are *middleware* and *sync*, and the rest of these two: the bundler refuses their settings, so that no app can rely on
+//! them.
 
 use alloc::{rc::Rc, string::String, vec::Vec};
 
@@ -19,7 +20,7 @@ use crate::{
     Json,
     app::{App, Tool},
     cancel::Cancel,
-    fault::{Faulty, Stage},
+    fault::Faulty,
     headers::Headers,
     ports::{LogLevel, Ports, RunningCall},
 };
@@ -40,19 +41,23 @@ mod present;
 mod resolve;
 mod rounds;
 mod run;
+mod schemas;
 mod scope;
 mod script;
 mod secrets;
 mod serialize;
 mod signal;
+pub mod stage;
 mod validate;
 
 pub use rounds::Rounds;
+pub use stage::Stage;
 
 use connections::Connections;
-use present::Schemas;
+use context::Context;
 use resolve::Names;
 use run::{End, TARGET};
+use schemas::Schemas;
 use secrets::{AppSecrets, CallSecrets};
 use validate::Patterns;
 
@@ -211,20 +216,31 @@ impl Pipeline {
             Err((gateway, end)) => return failed(gateway, CallSecrets::of(&self.secrets, headers, None).strike_end(end)),
         };
         let listener = call.listener;
-        let (mut run, arguments) = resolve::resolve(self, call)?;
+        let (mut run, mut inputs) = resolve::resolve(self, call)?;
         let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
         let end = async {
-            run.auth = run.at(Stage::Authenticate, authenticate::authenticate(&run)).await?;
-            run.listener = listener;
-            run.dialogue = rounds::begin(&run, &arguments)?;
-            let inputs = run.at(Stage::MapInput, map_input::map_input(&run, arguments)).await?;
-            let mut inputs = run.at(Stage::Validate, validate::validate(&run, inputs)).await?;
-            if run.tool.confirm.is_some() {
-                run.at(Stage::Guard, guard::guard(&run, &inputs)).await?;
+            if let Some(auth) = &run.tool.auth {
+                run.auth = run.at(Stage::Authenticate, authenticate::authenticate(&run, auth)).await?;
             }
-            let outcome = run.at(Stage::Execute, execute::execute(&run, &mut inputs)).await?;
-            let outcome = run.at(Stage::MapOutput, map_output::map_output(&run, &inputs, outcome)).await?;
-            let outcome = present::present(&run, outcome).await?;
+            run.listener = listener;
+            run.dialogue = rounds::begin(&run, &inputs)?;
+            if Stage::Context.applies(run.tool) {
+                run.context = run.at(Stage::Context, async { Ok::<_, End>(Context::of(&run)) }).await?;
+            }
+            if let Some(mapper) = &run.tool.map_input {
+                inputs = run.at(Stage::MapInput, map_input::map_input(&run, mapper, inputs)).await?;
+            }
+            inputs = run.at(Stage::Validate, validate::validate(&run, inputs)).await?;
+            if let Some(confirm) = &run.tool.confirm {
+                run.at(Stage::Guard, guard::guard(&run, confirm, &inputs)).await?;
+            }
+            let mut outcome = run.at(Stage::Execute, execute::execute(&run, &mut inputs)).await?;
+            if Stage::MapOutput.applies(run.tool) {
+                outcome = run.at(Stage::MapOutput, map_output::map_output(&run, &inputs, outcome)).await?;
+            }
+            if let Some(schema) = &run.tool.output {
+                outcome = run.at(Stage::Present, present::present(&run, schema, outcome)).await?;
+            }
             run.at(Stage::Serialize, serialize::success(&run, outcome)).await
         };
         let end = match observed::observed(self.ports.observer.as_deref(), running, end).await {

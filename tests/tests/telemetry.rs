@@ -25,7 +25,10 @@ mod worker;
 /// How long something may take that happens by itself.
 const PATIENCE: Duration = Duration::from_secs(60);
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
-const STAGES: [&str; 7] = ["resolve", "authenticate", "map_input", "validate", "execute", "map_output", "serialize"];
+/// The stages of a database tool.
+const STAGES: [&str; 4] = ["resolve", "validate", "execute", "serialize"];
+/// The stages of a tool with a handler.
+const OF_HANDLER: [&str; 5] = ["resolve", "context", "validate", "execute", "serialize"];
 
 fn at(endpoint: &str) -> Vec<(String, String)> {
     env(&[("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint)])

@@ -30,6 +30,16 @@ pub enum EnvPart {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Template(pub Vec<TemplatePart>);
 
+impl fmt::Display for Template {
+    /// The template as its author wrote it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.iter().try_for_each(|part| match part {
+            TemplatePart::Text(text) => f.write_str(text),
+            TemplatePart::Source(source) => write!(f, "{{{{ {source} }}}}"),
+        })
+    }
+}
+
 /// A part of a [`Template`].
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TemplatePart {
@@ -46,6 +56,20 @@ pub struct Source {
     pub root: Root,
     /// The names after it.
     pub path: Vec<String>,
+}
+
+impl fmt::Display for Source {
+    /// `inputs.user.id`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self.root {
+            Root::Inputs => "inputs",
+            Root::Ctx => "ctx",
+            Root::Auth => "auth",
+            Root::Results => "results",
+            Root::Arguments => "arguments",
+        })?;
+        self.path.iter().try_for_each(|name| write!(f, ".{name}"))
+    }
 }
 
 /// The first name of a placeholder.

@@ -20,6 +20,7 @@ use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
 use super::{
     Pipeline,
+    context::Context,
     env::{self, Unset},
     identity,
     map_input::word,
@@ -41,11 +42,11 @@ const DIGEST_BYTES: usize = 32;
 ///
 /// # Errors
 /// `UNAUTHORIZED`, `FORBIDDEN` and the codes of a script plugin with a [`Refusal`]; `TIMEOUT` and `CANCELLED` of a script plugin.
-pub(super) async fn authenticate(run: &Run<'_>) -> Faulty<Option<Json>> {
-    match &run.tool.auth {
-        None | Some(Auth::AllowAll) => Ok(None),
-        Some(Auth::ApiKey(keys)) => api_key(run.pipeline, run.headers, keys).map(Some),
-        Some(Auth::Script { script, policy }) => plugin(run, script, policy).await,
+pub(super) async fn authenticate(run: &Run<'_>, auth: &Auth) -> Faulty<Option<Json>> {
+    match auth {
+        Auth::AllowAll => Ok(None),
+        Auth::ApiKey(keys) => api_key(run.pipeline, run.headers, keys).map(Some),
+        Auth::Script { script, policy } => plugin(run, script, policy).await,
     }
 }
 
@@ -138,8 +139,8 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> Faulty<Op
     let policy = policy_json(run, policy)?;
     let payload = json!({ "headers": headers(run), "policy": policy, "tool": run.tool.name });
     // Not the `ctx` that later scripts get: that one has the principal.
-    let ctx = super::context::context(run);
-    match script::invoke(run, plugin, &payload, &ctx).await {
+    let ctx = Context::of(run);
+    match script::invoke(run, plugin, &payload, ctx.data()).await {
         Ok(Returned::Undefined | Returned::Value(Json::Null) | Returned::Reply(Reply::Success(Json::Null))) => Ok(None),
         Ok(Returned::Value(Json::Object(principal)) | Returned::Reply(Reply::Success(Json::Object(principal)))) => {
             let path = script::path(run, plugin);

@@ -26,7 +26,7 @@ const MOST_NEAR: usize = 3;
 /// # Errors
 /// `VALIDATION_ERROR` of `execute` itself, and `TOOL_NOT_FOUND` with the names that are near, as far as the caller may call them.
 pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>) -> Result<Call<'a>, (&'a Tool, End)> {
-    let Some(gateway) = pipeline.names.find(&pipeline.app.tools, call.tool) else { return Ok(call) };
+    let Some((_, gateway)) = pipeline.names.find(&pipeline.app.tools, call.tool) else { return Ok(call) };
     if gateway.execute != Execute::Forward {
         return Ok(call);
     }
@@ -36,7 +36,7 @@ pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>) -> Result<
         Err(fault) => return Err((gateway, fault.into())),
     };
     let Some(Json::String(name)) = arguments.get_mut("tool").map(Json::take) else { return Ok(call) };
-    let Some(tool) = pipeline.names.find(&pipeline.app.tools, &name).filter(|tool| !is_gateway(tool)) else {
+    let Some((_, tool)) = pipeline.names.find(&pipeline.app.tools, &name).filter(|(_, tool)| !is_gateway(tool)) else {
         return Err((gateway, End::Fault(unknown(pipeline, &call, &name))));
     };
     tracing::Span::current().record("tool", tracing::field::display(resolve::shown(&tool.name)));

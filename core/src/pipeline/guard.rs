@@ -10,18 +10,18 @@ use super::{
 };
 use crate::{
     Json,
+    app::Template,
     fault::{Fault, Stage},
 };
 
 /// The key of the question. Scripts may use any other.
 const KEY: &str = "millrace/confirm";
 
-/// Goes on where the tool asks for no confirmation, or the user gave it.
+/// Goes on where the user gave the confirmation.
 ///
 /// # Errors
 /// `DECLINED`, and those of [`rounds`]: the first time, the call ends with the question.
-pub(super) async fn guard(run: &Run<'_>, inputs: &Json) -> Result<(), End> {
-    let Some(confirm) = &run.tool.confirm else { return Ok(()) };
+pub(super) async fn guard(run: &Run<'_>, confirm: &Template, inputs: &Json) -> Result<(), End> {
     let message = run.scope(inputs).render(confirm, &Json::Null);
     let question = json!({
         "method": "elicitation/create",

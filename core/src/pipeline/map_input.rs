@@ -8,15 +8,15 @@ use super::{
 };
 use crate::{
     Json,
+    app::ScriptRef,
     fault::{Fault, Stage},
 };
 
-/// The inputs, mapped; as they are where the tool has no input mapper.
+/// The inputs, mapped.
 ///
 /// # Errors
 /// Those of [`script::call`], and `SCRIPT_RESULT` for anything but an object.
-pub(super) async fn map_input(run: &Run<'_>, mut inputs: Json) -> Result<Json, End> {
-    let Some(mapper) = &run.tool.map_input else { return Ok(inputs) };
+pub(super) async fn map_input(run: &Run<'_>, mapper: &ScriptRef, mut inputs: Json) -> Result<Json, End> {
     match script::call_with_inputs(run, Stage::MapInput, mapper, &mut inputs).await? {
         Given::Value(mapped @ Json::Object(_)) => Ok(mapped),
         other => {

@@ -17,7 +17,7 @@ use crate::{
     fault::{Fault, Faulty, Stage},
 };
 
-/// The result, mapped; untouched where the tool has neither an output mapper nor rules.
+/// The result, mapped; the stage applies to tools with an output mapper or rules.
 ///
 /// # Errors
 /// Those of [`script::call`], and the fault of the first rule that holds.

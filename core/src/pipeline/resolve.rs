@@ -11,6 +11,7 @@ use rustc_hash::FxBuildHasher;
 
 use super::{
     Call, Pipeline,
+    context::Context,
     rounds::Dialogue,
     run::{self, Run, TARGET},
     signal::Signal,
@@ -38,9 +39,11 @@ impl Names {
         Self(table)
     }
 
-    pub(super) fn find<'a>(&self, tools: &'a [Tool], name: &str) -> Option<&'a Tool> {
+    /// The tool of a name, and its place.
+    pub(super) fn find<'a>(&self, tools: &'a [Tool], name: &str) -> Option<(usize, &'a Tool)> {
         let named = |index: &u32| tools.get(*index as usize).is_some_and(|tool| tool.name == name);
-        self.0.find(hash(name), named).and_then(|index| tools.get(*index as usize))
+        let place = *self.0.find(hash(name), named)? as usize;
+        Some((place, tools.get(place)?))
     }
 }
 
@@ -49,7 +52,7 @@ impl Names {
 /// # Errors
 /// `TOOL_NOT_FOUND`.
 pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run<'a>, Json)> {
-    let Some(tool) = run::resolving(|| pipeline.names.find(&pipeline.app.tools, call.tool)) else {
+    let Some((place, tool)) = run::resolving(|| pipeline.names.find(&pipeline.app.tools, call.tool)) else {
         tracing::debug!(target: TARGET, tool = %shown(call.tool), code = "TOOL_NOT_FOUND", "unknown tool");
         let message = format!("tool '{}' not found", shown(call.tool));
         return Err(Box::new(Fault::new(Stage::Resolve, "TOOL_NOT_FOUND", message)));
@@ -58,6 +61,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run
     let run = Run {
         pipeline,
         tool,
+        place,
         request_id: call.request_id,
         headers: call.headers,
         protocol: call.protocol,
@@ -67,7 +71,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run
         rounds: call.rounds,
         dialogue: Dialogue::default(),
         asked: RefCell::default(),
-        ctx: OnceCell::new(),
+        context: Context::NONE,
         requests: Cell::new(0),
         store: CallStore::default(),
         secrets: OnceCell::new(),

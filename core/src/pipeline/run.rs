@@ -7,10 +7,11 @@ use core::{
 };
 
 use serde_json::Map;
-use tracing::{Instrument as _, Span};
+use tracing::Instrument as _;
 
 use super::{
-    Listener, Pipeline, context,
+    Listener, Pipeline,
+    context::Context,
     identity::Identity,
     rounds::{Dialogue, Rounds},
     scope::Scope,
@@ -36,6 +37,8 @@ pub(super) const CHECK_FIRST: &str =
 pub(super) struct Run<'a> {
     pub(super) pipeline: &'a Pipeline,
     pub(super) tool: &'a Tool,
+    /// The tool's place in [`App::tools`](crate::app::App::tools).
+    pub(super) place: usize,
     pub(super) request_id: &'a str,
     pub(super) headers: &'a Headers,
     pub(super) protocol: &'a str,
@@ -50,8 +53,8 @@ pub(super) struct Run<'a> {
     pub(super) dialogue: Dialogue,
     /// What the call asks its caller, where it ends with that.
     pub(super) asked: RefCell<Map<String, Json>>,
-    /// Made at its first use: a statement that mentions no `ctx` never pays for one.
-    pub(super) ctx: OnceCell<Json>,
+    /// What scripts and placeholders see; nothing before stage *context* is over.
+    pub(super) context: Context,
     /// How many HTTP requests the call's scripts have sent.
     pub(super) requests: Cell<u32>,
     /// What the call's scripts share.
@@ -86,7 +89,7 @@ impl<'a> Run<'a> {
     /// Runs a stage, unless the call is over already.
     pub(super) async fn at<T, E: Into<End>>(&self, stage: Stage, work: impl Future<Output = Result<T, E>>) -> Result<T, End> {
         self.signal.check().map_err(|why| self.interrupted(why, Stage::Signal, stage > Stage::Execute && self.may_write()))?;
-        work.instrument(span(stage)).await.map_err(Into::into)
+        work.instrument(stage.span()).await.map_err(Into::into)
     }
 
     /// The fault of a call that had to end. `changed` says that the tool may have changed something already.
@@ -104,11 +107,6 @@ impl<'a> Run<'a> {
             Execute::Script(_) => true,
             Execute::Search(_) | Execute::Forward => false,
         }
-    }
-
-    /// `ctx` of this call.
-    pub(super) fn ctx(&self) -> &Json {
-        self.ctx.get_or_init(|| context::context(self))
     }
 
     /// What tells this caller from others.
@@ -135,21 +133,7 @@ pub(super) fn missing_variable(name: &str, stage: Stage) -> Fault {
         .logging(message)
 }
 
-/// The span of a stage. Its name is part of the call site, hence one call site a stage.
-fn span(stage: Stage) -> Span {
-    macro_rules! spans {
-        ($($stage:ident => $name:literal),+) => {
-            match stage { $(Stage::$stage => tracing::debug_span!(target: TARGET, $name)),+ }
-        };
-    }
-    spans! {
-        Resolve => "resolve", Authenticate => "authenticate", Context => "context", Signal => "signal", MapInput => "map_input",
-        Validate => "validate", Middleware => "middleware", Guard => "guard", Execute => "execute", MapOutput => "map_output",
-        Present => "present", Sync => "sync", Serialize => "serialize"
-    }
-}
-
 /// Runs the one stage that comes before there is a [`Run`].
 pub(super) fn resolving<T>(work: impl FnOnce() -> T) -> T {
-    span(Stage::Resolve).in_scope(work)
+    Stage::Resolve.span().in_scope(work)
 }

@@ -21,7 +21,7 @@ impl<'a> Scope<'a> {
     pub(super) fn find(&self, source: &Source) -> Option<&'a Json> {
         let start = match source.root {
             Root::Inputs => self.inputs,
-            Root::Ctx => self.run.ctx(),
+            Root::Ctx => self.run.context.data(),
             Root::Auth => self.run.auth.as_ref()?,
             Root::Results | Root::Arguments => return None,
         };

@@ -53,7 +53,7 @@ pub(super) enum Given {
 /// # Errors
 /// See the table of this module.
 pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payload: &Json) -> Result<Given, End> {
-    match invoke(run, script, payload, run.ctx()).await {
+    match invoke(run, script, payload, run.context.data()).await {
         Ok(Returned::Undefined) => Ok(Given::Nothing),
         Ok(Returned::Value(value) | Returned::Reply(Reply::Success(value))) => Ok(Given::Value(value)),
         Ok(Returned::Reply(Reply::Content(built))) => Ok(Given::Content(content::read(stage, built)?)),

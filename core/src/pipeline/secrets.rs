@@ -13,7 +13,7 @@ use core::cell::{OnceCell, RefCell};
 use super::{env, run::End};
 use crate::{
     Error, Json,
-    app::{App, Auth, Bind, EnvPart, EnvTemplate, Execute, ExpectedKey, Part, Piece, Tool},
+    app::{App, Auth, EnvTemplate, ExpectedKey, Named, Tool},
     fault::Fault,
     headers::Headers,
     ports::Env,
@@ -192,36 +192,12 @@ fn is_secret(name: &str, value: &str) -> bool {
 
 /// The variables that an app names.
 fn names(app: &App) -> Vec<String> {
-    let mut names: BTreeSet<&str> = app.env.iter().map(String::as_str).collect();
-    fn of_template(template: &EnvTemplate) -> impl Iterator<Item = &str> {
-        template.0.iter().filter_map(|part| if let EnvPart::Env(name) = part { Some(name.as_str()) } else { None })
-    }
-    for adapter in &app.adapters {
-        names.extend(of_template(&adapter.connection_string));
-        names.extend(adapter.options.iter().flat_map(|(_, option)| of_template(option)));
-    }
-    for tool in &app.tools {
-        match &tool.auth {
-            Some(Auth::ApiKey(policy)) => {
-                for key in &policy.keys {
-                    let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
-                    names.extend(of_template(template));
-                }
-            }
-            Some(Auth::Script { policy, .. }) => names.extend(policy.templates.iter().flat_map(|(_, template)| of_template(template))),
-            None | Some(Auth::AllowAll) => {}
+    let mut names = BTreeSet::new();
+    app.visit(&mut |_, named| {
+        if let Named::Variable(name) = named {
+            names.insert(name);
         }
-        let Execute::Statement { statement, .. } = &tool.execute else { continue };
-        for part in &statement.parts {
-            match part {
-                Part::Env(name) => drop(names.insert(name)),
-                Part::Bind(Bind::Composed(pieces)) => {
-                    names.extend(pieces.iter().filter_map(|piece| if let Piece::Env(name) = piece { Some(name.as_str()) } else { None }));
-                }
-                _ => {}
-            }
-        }
-    }
+    });
     names.into_iter().map(Into::into).collect()
 }
 

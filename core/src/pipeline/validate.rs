@@ -13,7 +13,7 @@ use core::fmt;
 
 use serde_json::{Map, Number};
 
-use super::{Pipeline, execute::problems, present::check_inputs, run::Run};
+use super::{Pipeline, execute::problems, run::Run, schemas::check_inputs};
 use crate::{
     Json,
     app::{Execute, Input, InputKind},
@@ -43,8 +43,8 @@ const ROOT: &str = "(root)";
 /// # Errors
 /// `VALIDATION_ERROR` with every problem; `CONFIGURATION` for a pattern that does not compile.
 pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
-    if run.tool.input_schema.is_some() {
-        return by_schema(run, inputs);
+    if let Some(schema) = &run.tool.input_schema {
+        return by_schema(run, schema, inputs);
     }
     let inputs = check(run.pipeline, &run.tool.inputs, inputs)?;
     if let Execute::Statement { statement, .. } = &run.tool.execute {
@@ -72,8 +72,8 @@ pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> Fa
 }
 
 /// The inputs of a tool that gives its schema outright: as they were sent, where they fit.
-fn by_schema(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
-    let Err(mismatch) = check_inputs(run, &inputs) else {
+fn by_schema(run: &Run<'_>, schema: &str, inputs: Json) -> Faulty<Json> {
+    let Err(mismatch) = check_inputs(run, schema, &inputs) else {
         let mut check = Check::new(run.pipeline);
         check.integers(&inputs, &Path::Root, "number");
         return check.finish(&[]).map(|()| inputs);

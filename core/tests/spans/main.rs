@@ -110,10 +110,10 @@ fn a_call_is_a_span_with_a_child_for_each_stage() {
     });
     let lines = recorder.lines.lock().unwrap().join("\n");
     assert!(!lines.contains("hidden"), "{lines}");
-    let stages = "tools/call tool=t protocol=\"2026-07-28\" request_id=\"req-1\"\nresolve\nauthenticate\nmap_input\nvalidate\nexecute\nDEBUG message=cache hit=";
+    let stages = "tools/call tool=t protocol=\"2026-07-28\" request_id=\"req-1\"\nresolve\nauthenticate\nvalidate\nexecute\nDEBUG message=cache hit=";
     assert!(lines.starts_with(&format!("{stages}false\nDEBUG")), "{lines}");
-    assert!(lines.contains(&format!("{stages}true\nmap_output\nserialize\n")), "{lines}");
-    assert!(lines.contains("message=query connector=\"fake\" adapter=\"main\"\nmap_output\nserialize\n"), "{lines}");
+    assert!(lines.contains(&format!("{stages}true\nserialize\n")), "{lines}");
+    assert!(lines.contains("message=query connector=\"fake\" adapter=\"main\"\nserialize\n"), "{lines}");
     assert!(
         lines.contains("INFO message=caller refused stage=\"authenticate\" code=\"UNAUTHORIZED\" detail=\"no key was sent\""),
         "{lines}"

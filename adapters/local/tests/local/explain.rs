@@ -1,0 +1,99 @@
+//! `millrace explain`: the plan of a tool, as the pipeline follows it.
+
+use serde_json::{Value as Json, json};
+
+use crate::support::{App, app, run};
+
+/// What each stage does for a tool, by its name.
+fn explained(app: &App, tool: &str) -> Json {
+    let said = run(app.path(), &["explain", tool, "--json"]);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    let stages = said.json()["stages"].take();
+    let names: Vec<&str> = stages.as_array().unwrap().iter().map(|step| step["stage"].as_str().unwrap()).collect();
+    let all = millrace_core::pipeline::Stage::ALL.map(millrace_core::pipeline::Stage::as_str);
+    assert_eq!(names, all);
+    names.iter().map(|name| (*name).to_owned()).zip(stages.as_array().unwrap().iter().cloned()).collect::<serde_json::Map<_, _>>().into()
+}
+
+fn does(stages: &Json, stage: &str) -> String {
+    stages[stage]["does"].as_str().unwrap().to_owned()
+}
+
+const REMOVE: &str = "\
+description: Removes an item.
+use: main
+statement: |
+  DELETE FROM item
+  WHERE id = {{ inputs.id }} AND name LIKE '{{ inputs.q }}%' AND {{ ctx.request.id }} <> ''
+inputs:
+  id: { type: int }
+  q: { type: string, optional: true }
+  why: { type: string, default: none }
+confirm: \"Remove {{ inputs.id }}?\"
+output: { type: object }
+errors:
+  on:
+    - { when: \"results.affected_rows == 0 and not exists(inputs.q)\", code: NOT_FOUND, message: \"No item {{ inputs.id }}.\" }
+";
+
+#[test]
+fn each_setting_shows_at_its_stage() {
+    let app = app();
+    app.write("app/tools/remove/config.yaml", REMOVE);
+    let stages = explained(&app, "remove");
+    assert_eq!(does(&stages, "guard"), "asks the user for confirmation before anything is done");
+    assert_eq!(stages["guard"]["details"], json!(["asks: Remove {{ inputs.id }}?"]));
+    assert_eq!(does(&stages, "context"), "makes `ctx` of the principal, the request");
+    assert_eq!(does(&stages, "validate"), "checks 3 inputs, and refuses any other");
+    assert_eq!(
+        stages["validate"]["details"],
+        json!(["`id`: int", "`q`: string, may be absent", "`why`: string, \"none\" where it is absent"])
+    );
+    assert_eq!(does(&stages, "execute"), "writes with adapter `main` (sqlite)");
+    let statement = "DELETE FROM item\nWHERE id = ?1 AND name LIKE ?2 AND ?3 <> ''";
+    assert_eq!(stages["execute"]["statement"].as_str().unwrap().trim(), statement);
+    assert_eq!(stages["execute"]["details"], json!(["?1 is inputs.id (int)", "?2 is the text '{{ inputs.q }}%'", "?3 is ctx.request.id"]));
+    assert_eq!(does(&stages, "map_output"), "looks at 1 rule of `errors.on`");
+    assert_eq!(
+        stages["map_output"]["details"],
+        json!(["fails with `NOT_FOUND` when `(results.affected_rows == 0) and (not exists(inputs.q))`: No item {{ inputs.id }}."])
+    );
+    assert_eq!(does(&stages, "present"), "checks the result against `output`, and sends it as structured content");
+    for skipped in ["authenticate", "map_input", "middleware", "sync"] {
+        assert!(does(&stages, skipped).starts_with("nothing: ") && stages[skipped]["applies"] == false, "{stages:#}");
+    }
+    let text = run(app.path(), &["explain", "remove"]).out;
+    for line in ["DELETE FROM item", "WHERE id = ?1", "?1 is inputs.id (int)", "asks: Remove", "fails with `NOT_FOUND`"] {
+        assert!(text.lines().any(|shown| shown.trim().starts_with(line)), "{line}: {text}");
+    }
+}
+
+#[test]
+fn a_tool_with_a_schema_has_no_inputs_to_count() {
+    let app = app();
+    app.write("app/tools/any/config.yaml", "description: Any\nhandler: ./handler.ts\njson_schema: { type: object }\n");
+    app.write("app/tools/any/handler.ts", "export default ({ inputs }) => inputs;\n");
+    let stages = explained(&app, "any");
+    assert_eq!(does(&stages, "validate"), "checks the inputs against `json_schema`, without conversions and defaults");
+    assert_eq!(does(&stages, "execute"), "runs `app/tools/any/handler.ts`");
+    assert_eq!(stages["context"]["applies"], true);
+}
+
+#[test]
+fn a_call_runs_the_stages_that_apply_and_no_other() {
+    let app = app();
+    app.write("app/tools/remove/config.yaml", &REMOVE.replace("confirm:", "# confirm:"));
+    app.write("app/tools/any/config.yaml", "description: Any\nhandler: ./handler.ts\nmappers: { input: ./handler.ts }\n");
+    app.write("app/tools/any/handler.ts", "export default ({ inputs }) => inputs;\n");
+    for (tool, arguments) in [("get-item", &["id=1"][..]), ("remove", &["id=1"]), ("any", &[])] {
+        let stages = explained(&app, tool);
+        let applies: Vec<&String> =
+            stages.as_object().unwrap().iter().filter(|(_, step)| step["applies"] == true).map(|(name, _)| name).collect();
+        let called = run(app.path(), &[&["call", tool, "--json"], arguments].concat());
+        let timed = called.json()["timings"].take();
+        let timed: Vec<&str> = timed.as_array().unwrap().iter().map(|timing| timing["stage"].as_str().unwrap()).collect();
+        // Whether there is time left is asked before each stage.
+        let expected: Vec<&str> = applies.into_iter().map(String::as_str).filter(|name| *name != "signal").collect();
+        assert_eq!(timed, expected, "{tool}: {}", called.err);
+    }
+}

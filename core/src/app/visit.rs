@@ -1,0 +1,150 @@
+//! Everything of an app that holds a template: what it needs of its environment, and what of a call it looks at.
+
+use super::{
+    App, Auth, Bind, Content, EnvPart, EnvTemplate, Execute, ExpectedKey, Given, Part, Piece, PromptContent, Source, Statement, Template,
+    TemplatePart, Tool, ToolUse,
+};
+
+/// Whose template it is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Holder<'a> {
+    /// The app's settings.
+    App,
+    /// The adapter of this name.
+    Adapter(&'a str),
+    /// The tool of this name.
+    Tool(&'a str),
+    /// The prompt of this name.
+    Prompt(&'a str),
+    /// A resource; its place in [`App::resources`].
+    Resource(usize),
+}
+
+/// What a template names.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Named<'a> {
+    /// An environment variable.
+    Variable(&'a str),
+    /// A value of the call.
+    Value(&'a Source),
+}
+
+/// Is shown what templates name.
+pub type Visit<'v, 'a> = dyn FnMut(Holder<'a>, Named<'a>) + 'v;
+
+impl App {
+    /// Shows everything that a template of the app names, in the app's order; what is named twice is shown twice.
+    pub fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a>) {
+        for name in &self.env {
+            visit(Holder::App, Named::Variable(name));
+        }
+        for adapter in &self.adapters {
+            let holder = Holder::Adapter(&adapter.name);
+            of_env(&adapter.connection_string, holder, visit);
+            adapter.options.iter().for_each(|(_, option)| of_env(option, holder, visit));
+        }
+        self.tools.iter().for_each(|tool| tool.visit(visit));
+        for prompt in &self.prompts {
+            let holder = Holder::Prompt(&prompt.name);
+            for message in &prompt.messages {
+                match &message.content {
+                    PromptContent::Text(template) => of_template(template, holder, visit),
+                    PromptContent::Image(_) | PromptContent::Audio(_) => {}
+                    PromptContent::Resource { uri, content, .. } => {
+                        of_template(uri, holder, visit);
+                        of_content(content, holder, visit);
+                    }
+                    PromptContent::Tool(used) => of_use(used, holder, visit),
+                }
+            }
+        }
+        for (place, resource) in self.resources.iter().enumerate() {
+            of_content(&resource.content, Holder::Resource(place), visit);
+        }
+    }
+}
+
+impl Tool {
+    /// The same for one tool.
+    pub fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a>) {
+        let holder = Holder::Tool(&self.name);
+        match &self.auth {
+            None | Some(Auth::AllowAll) => {}
+            Some(Auth::ApiKey(policy)) => {
+                for key in &policy.keys {
+                    let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
+                    of_env(template, holder, visit);
+                }
+            }
+            Some(Auth::Script { policy, .. }) => policy.templates.iter().for_each(|(_, template)| of_env(template, holder, visit)),
+        }
+        if let Some(confirm) = &self.confirm {
+            of_template(confirm, holder, visit);
+        }
+        if let Execute::Statement { statement, .. } = &self.execute {
+            of_statement(statement, holder, visit);
+        }
+        for rule in &self.errors.on {
+            of_template(&rule.message, holder, visit);
+        }
+    }
+}
+
+fn of_env<'a>(template: &'a EnvTemplate, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    for part in &template.0 {
+        match part {
+            EnvPart::Text(_) => {}
+            EnvPart::Env(name) => visit(holder, Named::Variable(name)),
+        }
+    }
+}
+
+fn of_template<'a>(template: &'a Template, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    for part in &template.0 {
+        match part {
+            TemplatePart::Text(_) => {}
+            TemplatePart::Source(source) => visit(holder, Named::Value(source)),
+        }
+    }
+}
+
+fn of_statement<'a>(statement: &'a Statement, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    for part in &statement.parts {
+        match part {
+            Part::Text(_) => {}
+            Part::Env(name) => visit(holder, Named::Variable(name)),
+            Part::Bind(Bind::Value { source, .. })
+            | Part::BindEach { source, .. }
+            | Part::Choice { source, .. }
+            | Part::Textual(source) => {
+                visit(holder, Named::Value(source));
+            }
+            Part::Bind(Bind::Composed(pieces)) => {
+                for piece in pieces {
+                    match piece {
+                        Piece::Text(_) => {}
+                        Piece::Source(source) => visit(holder, Named::Value(source)),
+                        Piece::Env(name) => visit(holder, Named::Variable(name)),
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn of_content<'a>(content: &'a Content, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    match content {
+        Content::Text(template) => of_template(template, holder, visit),
+        Content::Blob(_) => {}
+        Content::Tool { used, .. } => of_use(used, holder, visit),
+    }
+}
+
+fn of_use<'a>(used: &'a ToolUse, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    for (_, given) in &used.inputs {
+        match given {
+            Given::Text(template) => of_template(template, holder, visit),
+            Given::Argument(_) | Given::Literal(_) => {}
+        }
+    }
+}

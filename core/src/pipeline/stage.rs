@@ -1,0 +1,90 @@
+//! The stages of `tools/call`: their names, their order, and which of them a tool has. This is the only list of them.
+
+use crate::app::{Execute, Named, Root, Tool};
+
+mod plan;
+
+pub use plan::{Step, plan};
+
+macro_rules! stages {
+    ($($(#[$about:meta])+ $stage:ident => $name:literal),+ $(,)?) => {
+        /// A stage of the pipeline, in order.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Stage {
+            $($(#[$about])+ $stage),+
+        }
+
+        impl Stage {
+            /// Every stage, in order.
+            pub const ALL: [Self; [$($name),+].len()] = [$(Self::$stage),+];
+
+            /// The stage's name on the wire, in traces and in logs: `map_input`.
+            #[must_use]
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Self::$stage => $name),+ }
+            }
+
+            /// The span of the stage. Its name is part of the call site, hence one call site a stage.
+            pub(super) fn span(self) -> tracing::Span {
+                match self { $(Self::$stage => tracing::debug_span!(target: super::TARGET, $name)),+ }
+            }
+        }
+    };
+}
+
+stages! {
+    /// Finds the tool.
+    Resolve => "resolve",
+    /// Finds out who calls.
+    Authenticate => "authenticate",
+    /// Makes `ctx`.
+    Context => "context",
+    /// Ends calls whose time is over, or whose caller went away.
+    Signal => "signal",
+    /// Runs the input mapper.
+    MapInput => "map_input",
+    /// Checks the inputs.
+    Validate => "validate",
+    /// Not built yet.
+    Middleware => "middleware",
+    /// Asks for confirmation.
+    Guard => "guard",
+    /// Does what the tool is for.
+    Execute => "execute",
+    /// Runs the output mapper and the rules of `errors.on`.
+    MapOutput => "map_output",
+    /// Holds the result to the tool's `output`.
+    Present => "present",
+    /// Not built yet.
+    Sync => "sync",
+    /// Writes the result.
+    Serialize => "serialize",
+}
+
+impl Stage {
+    /// Whether a call of this tool has anything to do at this stage. The pipeline passes over a stage that does not apply, and [`plan`]
+    /// says so.
+    #[must_use]
+    pub fn applies(self, tool: &Tool) -> bool {
+        match self {
+            Self::Resolve | Self::Signal | Self::Validate | Self::Execute | Self::Serialize => true,
+            Self::Authenticate => tool.auth.is_some(),
+            Self::Context => looks_at_context(tool),
+            Self::MapInput => tool.map_input.is_some(),
+            Self::Guard => tool.confirm.is_some(),
+            Self::MapOutput => tool.map_output.is_some() || !tool.errors.on.is_empty() || tool.results_as_rows,
+            Self::Present => tool.output.is_some(),
+            Self::Middleware | Self::Sync => false,
+        }
+    }
+}
+
+/// Whether a script or a placeholder of the tool can see `ctx`. (The authentication plugin has one of its own.)
+fn looks_at_context(tool: &Tool) -> bool {
+    if tool.map_input.is_some() || tool.map_output.is_some() || matches!(tool.execute, Execute::Script(_)) {
+        return true;
+    }
+    let mut found = false;
+    tool.visit(&mut |_, named| found |= matches!(named, Named::Value(source) if source.root == Root::Ctx));
+    found
+}

@@ -1,0 +1,235 @@
+//! What a call of one tool goes through, in words.
+
+use alloc::{format, string::String, vec::Vec};
+use core::fmt::Write as _;
+
+use super::Stage;
+use crate::app::{
+    Access, App, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Input, InputKind, ParamStyle, Part, Piece, ScriptRef, Source,
+    Statement, Template, Tool,
+};
+
+/// One stage of a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The stage.
+    pub stage: Stage,
+    /// Whether it has anything to do: [`Stage::applies`].
+    pub applies: bool,
+    /// What it does, or why it has nothing to do.
+    pub does: String,
+    /// Further facts, a line each: what is asked, which rules there are, which value is bound to which placeholder.
+    pub details: Vec<String>,
+    /// The statement of a database tool. What is known only with the call stands as a placeholder.
+    pub statement: Option<String>,
+}
+
+/// Every stage, in order, and what it does for this tool.
+#[must_use]
+pub fn plan(app: &App, tool: &Tool) -> Vec<Step> {
+    Stage::ALL.into_iter().map(|stage| step(app, tool, stage)).collect()
+}
+
+fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
+    let applies = stage.applies(tool);
+    let (mut details, mut statement) = (Vec::new(), None);
+    let does = if applies {
+        match stage {
+            Stage::Resolve => format!("finds `{}`", tool.name),
+            Stage::Authenticate => authenticate(app, tool.auth.as_ref(), &mut details),
+            Stage::Context => context(app),
+            Stage::Signal => format!("ends the call after {} ms, or when the client goes away", tool.limits.timeout_ms),
+            Stage::MapInput => format!("runs {}", mapper(app, tool.map_input.as_ref())),
+            Stage::Validate => validate(tool, &mut details),
+            Stage::Guard => {
+                details.extend(tool.confirm.as_ref().map(|message| format!("asks: {message}")));
+                "asks the user for confirmation before anything is done".into()
+            }
+            Stage::Execute => execute(app, tool, &mut details, &mut statement),
+            Stage::MapOutput => map_output(app, tool, &mut details),
+            Stage::Present => "checks the result against `output`, and sends it as structured content".into(),
+            Stage::Serialize => serialize(tool),
+            Stage::Middleware | Stage::Sync => String::new(),
+        }
+    } else {
+        String::from(match stage {
+            Stage::Authenticate => "nothing: no `auth`",
+            Stage::Context => "nothing: no script and no placeholder looks at `ctx`",
+            Stage::MapInput => "nothing: no input mapper",
+            Stage::Guard => "nothing: no `confirm`",
+            Stage::MapOutput => "nothing: no output mapper and no `errors.on`",
+            Stage::Present => "nothing: no `output`",
+            _ => "nothing: not supported yet",
+        })
+    };
+    Step { stage, applies, does, details, statement }
+}
+
+fn authenticate(app: &App, auth: Option<&Auth>, details: &mut Vec<String>) -> String {
+    match auth {
+        None | Some(Auth::AllowAll) => "lets everybody in".into(),
+        Some(Auth::ApiKey(policy)) => {
+            details.extend(policy.keys.iter().map(|key| format!("a key makes the caller `{}`", key.name)));
+            details.extend((!policy.scopes.is_empty()).then(|| format!("the key must have the scopes {}", policy.scopes.join(", "))));
+            match policy.keys.len() {
+                1 => "requires the API key".into(),
+                number => format!("requires one of {}", count(number, "API key")),
+            }
+        }
+        Some(Auth::Script { script: plugin, .. }) => format!("runs {}", script(app, plugin)),
+    }
+}
+
+fn context(app: &App) -> String {
+    let variables = match app.env.len() {
+        0 => String::new(),
+        number => format!(" and {} of `env`", count(number, "variable")),
+    };
+    format!("makes `ctx` of the principal, the request{variables}")
+}
+
+fn validate(tool: &Tool, details: &mut Vec<String>) -> String {
+    if tool.input_schema.is_some() {
+        return "checks the inputs against `json_schema`, without conversions and defaults".into();
+    }
+    details.extend(tool.inputs.iter().map(input));
+    format!("checks {}, and refuses any other", count(tool.inputs.len(), "input"))
+}
+
+fn input(input: &Input) -> String {
+    let mut line = format!("`{}`: {}", input.name, input.kind.as_str());
+    // Writing to a string cannot fail.
+    let _ = match &input.default {
+        Some(default) => write!(line, ", {} where it is absent", default.0),
+        None if input.optional => write!(line, ", may be absent"),
+        None => Ok(()),
+    };
+    line
+}
+
+fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option<String>) -> String {
+    match &tool.execute {
+        Execute::Script(handler) => format!("runs {}", script(app, handler)),
+        Execute::Search(index) => format!("looks for tools by {}", count(index.words.len(), "word")),
+        Execute::Forward => "calls the tool that `tool` names, from the first stage on".into(),
+        Execute::Statement { adapter, statement } => {
+            let adapter = app.adapters.get(*adapter as usize);
+            let (name, connector) = adapter.map_or(("?", "?"), |adapter| (&adapter.name, &adapter.connector));
+            let access = if statement.access == Access::Read { "reads" } else { "writes" };
+            let cache = tool.cache.map_or_else(String::new, |cache| {
+                let scope = if cache.scope == CacheScope::Public { "all callers" } else { "each principal" };
+                format!(", kept {} s for {scope}", cache.ttl_s)
+            });
+            *shown = Some(text(statement, details));
+            format!("{access} with adapter `{name}` ({connector}){cache}")
+        }
+    }
+}
+
+/// The text of a statement; what is bound to its placeholders goes to `details`.
+fn text(statement: &Statement, details: &mut Vec<String>) -> String {
+    let mut text = String::new();
+    let mut number = 0;
+    let mut placeholder = || {
+        number += 1;
+        match statement.style {
+            ParamStyle::NumberedQuestion => format!("?{number}"),
+            ParamStyle::NumberedDollar => format!("${number}"),
+            ParamStyle::Question => "?".into(),
+        }
+    };
+    for part in &statement.parts {
+        match part {
+            Part::Text(part) => text.push_str(part),
+            Part::Env(name) => text.push_str(&format!("{{{{ env.{name} }}}}")),
+            Part::Bind(bind) => {
+                let placeholder = placeholder();
+                text.push_str(&placeholder);
+                details.push(format!("{placeholder} is {}", bound(bind)));
+            }
+            Part::BindEach { source, kind, .. } => {
+                let placeholder = placeholder();
+                text.push_str(&format!("{placeholder}, …"));
+                details.push(format!("{placeholder} and what follows are the elements of {}", typed(source, *kind)));
+            }
+            Part::Choice { source, options } => {
+                let allowed: Vec<&str> = options.iter().map(|(_, text)| text.as_str()).collect();
+                text.push_str(&format!("{{{{ {source} }}}}"));
+                details.push(format!("{{{{ {source} }}}} is one of {}", allowed.join(", ")));
+            }
+            Part::Textual(source) => {
+                text.push_str(&format!("{{{{ {source} }}}}"));
+                details.push(format!("{{{{ {source} }}}} is spliced into the text: `substitution: textual`"));
+            }
+        }
+    }
+    text
+}
+
+fn bound(bind: &Bind) -> String {
+    match bind {
+        Bind::Value { source, kind } => typed(source, *kind),
+        Bind::Composed(pieces) => {
+            let mut text = String::from("the text '");
+            for piece in pieces {
+                match piece {
+                    Piece::Text(literal) => text.push_str(literal),
+                    Piece::Source(source) => text.push_str(&format!("{{{{ {source} }}}}")),
+                    Piece::Env(name) => text.push_str(&format!("{{{{ env.{name} }}}}")),
+                }
+            }
+            text.push('\'');
+            text
+        }
+    }
+}
+
+fn typed(source: &Source, kind: Option<InputKind>) -> String {
+    match kind {
+        Some(kind) => format!("{source} ({})", kind.as_str()),
+        None => format!("{source}"),
+    }
+}
+
+fn map_output(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
+    let mut does = Vec::new();
+    if let Some(mapper) = &tool.map_output {
+        does.push(format!("runs {}", script(app, mapper)));
+    }
+    if tool.results_as_rows {
+        does.push("makes the result a list of objects".into());
+    }
+    if !tool.errors.on.is_empty() {
+        details.extend(tool.errors.on.iter().map(rule));
+        does.push(format!("looks at {} of `errors.on`", count(tool.errors.on.len(), "rule")));
+    }
+    does.join(", then ")
+}
+
+fn rule(rule: &ErrorRule) -> String {
+    let message: &Template = &rule.message;
+    format!("fails with `{}` when `{}`: {message}", rule.code, rule.when)
+}
+
+fn serialize(tool: &Tool) -> String {
+    let style = match tool.errors.style {
+        ErrorStyle::Result => "tool results",
+        ErrorStyle::Protocol => "JSON-RPC errors",
+    };
+    let expose = if tool.errors.expose { " with the database's own words" } else { "" };
+    format!("faults are {style}{expose}; at most {} bytes", tool.limits.output_bytes)
+}
+
+fn mapper(app: &App, reference: Option<&ScriptRef>) -> String {
+    reference.map_or_else(String::new, |reference| script(app, reference))
+}
+
+fn script(app: &App, reference: &ScriptRef) -> String {
+    let path = app.scripts.get(reference.script as usize).map_or("?", |script| script.path.as_str());
+    if reference.export == "default" { format!("`{path}`") } else { format!("`{}` of `{path}`", reference.export) }
+}
+
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
