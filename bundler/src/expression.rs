@@ -18,8 +18,14 @@ use millrace_core::{
     expression::{Comparison, Expression, Step},
 };
 
-use crate::{Problem, Severity};
+use std::ops::Range;
 
+use crate::{
+    Problem, Severity,
+    scope::{PathScope, ValueType},
+};
+
+mod check;
 mod token;
 
 use token::{Spanned, Token};
@@ -27,22 +33,48 @@ use token::{Spanned, Token};
 /// The deepest nesting of an expression; a chain of `and` or `or` nests once for each operator.
 const MAX_DEPTH: usize = 64;
 
-/// Parses an expression. `roots` are the first names that a path may have here.
-///
-/// # Errors
-/// A [`Problem`] that says what was expected where.
-pub fn parse(text: &str, roots: &[&str]) -> Result<Expression, Problem> {
-    let tokens = token::tokens(text)?;
-    let mut parser = Parser { tokens: &tokens, position: 0, end: text.len(), roots, nesting: 0 };
-    let (expression, _) = parser.or()?;
-    match parser.next() {
-        None => Ok(expression),
-        Some(token) => Err(parser.unexpected(token, "`and`, `or` or the end")),
-    }
+/// What became of the text of an expression.
+#[derive(Debug)]
+pub(crate) struct Parsed {
+    /// The expression; `None` where the text is not one.
+    pub(crate) expression: Option<Expression>,
+    /// What is wrong with it, in order.
+    pub(crate) problems: Vec<Problem>,
 }
 
-/// An expression and how deep it nests.
-type Nested = (Expression, usize);
+/// Parses an expression and looks whether its paths lead anywhere and its operators fit their types.
+pub(crate) fn parse(text: &str, scope: &PathScope) -> Parsed {
+    let tokens = match token::tokens(text) {
+        Ok(tokens) => tokens,
+        Err(problem) => return Parsed { expression: None, problems: vec![problem] },
+    };
+    let mut parser = Parser { tokens: &tokens, position: 0, end: text.len(), scope, nesting: 0, problems: Vec::new() };
+    let parsed = parser.or().and_then(|nested| match parser.next() {
+        None => Ok(nested),
+        Some(token) => Err(parser.unexpected(token, "`and`, `or` or the end")),
+    });
+    let mut problems = std::mem::take(&mut parser.problems);
+    let expression = match parsed {
+        Ok(nested) => {
+            problems.extend(check::condition(&nested));
+            Some(nested.expression)
+        }
+        Err(problem) => {
+            problems.push(problem);
+            None
+        }
+    };
+    problems.sort_by_key(|problem| problem.range.start);
+    Parsed { expression, problems }
+}
+
+/// An expression, how deep it nests, what its value is, and where it stands.
+struct Nested {
+    expression: Expression,
+    depth: usize,
+    value: ValueType,
+    range: Range<usize>,
+}
 
 /// What makes one expression of an operator's two sides.
 type Wrap = fn(Expression, Expression) -> Expression;
@@ -51,8 +83,10 @@ struct Parser<'a> {
     tokens: &'a [Spanned],
     position: usize,
     end: usize,
-    roots: &'a [&'a str],
+    scope: &'a PathScope,
     nesting: usize,
+    /// Of paths and types: what a parser can go on after.
+    problems: Vec<Problem>,
 }
 
 impl<'a> Parser<'a> {
@@ -60,6 +94,7 @@ impl<'a> Parser<'a> {
         let mut left = self.and()?;
         while self.takes_word("or") {
             let right = self.and()?;
+            self.problems.extend(check::condition(&left).into_iter().chain(check::condition(&right)));
             left = self.join(left, right, |left, right| Expression::Or(Box::new(left), Box::new(right)))?;
         }
         Ok(left)
@@ -69,17 +104,20 @@ impl<'a> Parser<'a> {
         let mut left = self.comparison()?;
         while self.takes_word("and") {
             let right = self.comparison()?;
+            self.problems.extend(check::condition(&left).into_iter().chain(check::condition(&right)));
             left = self.join(left, right, |left, right| Expression::And(Box::new(left), Box::new(right)))?;
         }
         Ok(left)
     }
 
     fn comparison(&mut self) -> Result<Nested, Problem> {
-        let negated = self.at_word("not");
+        let (negated, known_problems) = (self.at_word("not"), self.problems.len());
         let left = self.not()?;
         let operator = self.peek();
         let Some(wrap) = self.operator()? else { return Ok(left) };
         if let Some(operator) = operator.filter(|_| negated) {
+            // What `not` was found to be wrong with may not be what it was meant for.
+            self.problems.truncate(known_problems);
             return Err(error(
                 operator.range.clone(),
                 format!("`not` before `{}` can be read in two ways", operator.token),
@@ -96,6 +134,9 @@ impl<'a> Parser<'a> {
                 format!("a second comparison starts at `{}`", next.token),
                 "join two comparisons with `and`, or use parentheses",
             ));
+        }
+        if let Some(operator) = operator {
+            self.problems.extend(check::comparison(&left, &operator.token, &right));
         }
         self.join(left, right, wrap)
     }
@@ -128,10 +169,18 @@ impl<'a> Parser<'a> {
         if !self.takes_word("not") {
             return self.operand();
         }
+        let start = self.peek().map_or(self.end, |spanned| spanned.range.start);
         self.enter()?;
-        let (inner, depth) = self.not()?;
+        let inner = self.not()?;
         self.nesting -= 1;
-        Ok((Expression::Not(Box::new(inner)), self.deeper(depth)?))
+        self.problems.extend(check::condition(&inner));
+        let range = start..inner.range.end;
+        Ok(Nested {
+            depth: self.deeper(inner.depth)?,
+            expression: Expression::Not(Box::new(inner.expression)),
+            value: ValueType::Bool,
+            range,
+        })
     }
 
     fn operand(&mut self) -> Result<Nested, Problem> {
@@ -144,19 +193,23 @@ impl<'a> Parser<'a> {
                 self.close(Token::Close, "`)`")?;
                 Ok(inner)
             }
-            Token::Number(_) | Token::Text(_) | Token::OpenList => {
-                let value = self.literal(spanned)?;
-                Ok((Expression::Literal(Literal(value)), 1))
-            }
+            Token::Number(_) | Token::Text(_) | Token::OpenList => self.literal_operand(spanned),
             Token::Word(word) => match word.as_str() {
-                "true" | "false" | "null" => Ok((Expression::Literal(Literal(self.literal(spanned)?)), 1)),
+                "true" | "false" | "null" => self.literal_operand(spanned),
                 "and" | "or" | "in" => Err(self.unexpected(spanned, WHAT)),
                 "len" if self.at(&Token::Open) => {
                     self.position += 1;
                     self.enter()?;
-                    let (inner, depth) = self.or()?;
+                    let inner = self.or()?;
                     self.close(Token::Close, "`)`")?;
-                    Ok((Expression::Len(Box::new(inner)), self.deeper(depth)?))
+                    self.problems.extend(check::length(&inner));
+                    let range = spanned.range.start..self.last_end();
+                    Ok(Nested {
+                        depth: self.deeper(inner.depth)?,
+                        expression: Expression::Len(Box::new(inner.expression)),
+                        value: ValueType::Number,
+                        range,
+                    })
                 }
                 "exists" if self.at(&Token::Open) => {
                     self.position += 1;
@@ -166,7 +219,12 @@ impl<'a> Parser<'a> {
                         None => return Err(self.expected("a path")),
                     };
                     match self.next() {
-                        Some(Spanned { token: Token::Close, .. }) => Ok((Expression::Exists(Box::new(path)), 2)),
+                        Some(Spanned { token: Token::Close, range }) => Ok(Nested {
+                            expression: Expression::Exists(Box::new(path.expression)),
+                            depth: 2,
+                            value: ValueType::Bool,
+                            range: spanned.range.start..range.end,
+                        }),
                         Some(other) => Err(self.unexpected(other, "`)`")),
                         None => Err(self.expected("`)`")),
                     }
@@ -174,15 +232,27 @@ impl<'a> Parser<'a> {
                 _ if self.at(&Token::Open) => {
                     Err(error(spanned.range.clone(), format!("`{word}` is not a function"), "the functions are `len(…)` and `exists(…)`"))
                 }
-                _ => Ok((self.path(word, spanned.range.start)?, 1)),
+                _ => self.path(word, spanned.range.start),
             },
             _ => Err(self.unexpected(spanned, WHAT)),
         }
     }
 
-    fn path(&mut self, root: &str, start: usize) -> Result<Expression, Problem> {
-        if !self.roots.contains(&root) {
-            let known = self.roots.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", ");
+    fn literal_operand(&mut self, spanned: &Spanned) -> Result<Nested, Problem> {
+        let literal = self.literal(spanned)?;
+        let value = check::literal(&literal);
+        Ok(Nested { expression: Expression::Literal(Literal(literal)), depth: 1, value, range: spanned.range.start..self.last_end() })
+    }
+
+    /// Where the last token that was taken ends.
+    fn last_end(&self) -> usize {
+        self.position.checked_sub(1).and_then(|last| self.tokens.get(last)).map_or(self.end, |spanned| spanned.range.end)
+    }
+
+    fn path(&mut self, root: &str, start: usize) -> Result<Nested, Problem> {
+        let roots = self.scope.roots();
+        if !roots.contains(&root) {
+            let known = roots.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", ");
             return Err(Problem {
                 severity: Severity::Error,
                 range: start..start + root.len(),
@@ -191,10 +261,15 @@ impl<'a> Parser<'a> {
             });
         }
         let mut steps = vec![Step::Member(root.to_owned())];
+        let root_place = start..start + root.len();
+        let mut places = vec![root_place];
         loop {
             if self.takes(&Token::Dot) {
                 match self.next() {
-                    Some(Spanned { token: Token::Word(name), .. }) => steps.push(Step::Member(name.clone())),
+                    Some(Spanned { token: Token::Word(name), range }) => {
+                        steps.push(Step::Member(name.clone()));
+                        places.push(range.clone());
+                    }
                     Some(other) => return Err(self.unexpected(other, "a name after `.`")),
                     None => return Err(self.expected("a name after `.`")),
                 }
@@ -210,9 +285,37 @@ impl<'a> Parser<'a> {
                     return Err(self.expected("`]`"));
                 }
                 steps.push(Step::Index(index));
+                places.push(spanned.range.clone());
             } else {
-                return Ok(Expression::Path(steps));
+                let value = self.value(&steps, &places);
+                return Ok(Nested { expression: Expression::Path(steps), depth: 1, value, range: start..self.last_end() });
             }
+        }
+    }
+
+    /// What a path leads to; `places` are where its steps stand.
+    fn value(&mut self, steps: &[Step], places: &[Range<usize>]) -> ValueType {
+        match self.scope.resolve(steps) {
+            Some(Ok(ValueType::Any)) => {
+                // Of what is not known: objects may have the member, lists and texts do not.
+                if let [.., Step::Member(last)] = steps
+                    && last == "length"
+                    && let Some(place) = places.last()
+                {
+                    let message = "a list and a string have no `length` here".to_owned();
+                    let help = Some("write `len(…)`".to_owned());
+                    self.problems.push(Problem { severity: Severity::Warning, range: place.clone(), message, help });
+                }
+                ValueType::Any
+            }
+            Some(Ok(value)) => value,
+            Some(Err(dead_end)) => {
+                let range = places.get(dead_end.step).cloned().unwrap_or_default();
+                let help = Some(dead_end.help).filter(|help| !help.is_empty());
+                self.problems.push(Problem { severity: Severity::Error, range, message: dead_end.message, help });
+                ValueType::Any
+            }
+            None => ValueType::Any,
         }
     }
 
@@ -244,8 +347,9 @@ impl<'a> Parser<'a> {
     }
 
     fn join(&self, left: Nested, right: Nested, wrap: impl FnOnce(Expression, Expression) -> Expression) -> Result<Nested, Problem> {
-        let depth = self.deeper(left.1.max(right.1))?;
-        Ok((wrap(left.0, right.0), depth))
+        let depth = self.deeper(left.depth.max(right.depth))?;
+        let range = left.range.start..right.range.end;
+        Ok(Nested { expression: wrap(left.expression, right.expression), depth, value: ValueType::Bool, range })
     }
 
     fn deeper(&self, depth: usize) -> Result<usize, Problem> {
@@ -337,9 +441,19 @@ fn error(range: std::ops::Range<usize>, message: String, help: &str) -> Problem 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use millrace_core::app::{ApiKeys, Auth, Input, InputKind};
 
-    const ROOTS: &[&str] = &["inputs", "item", "items", "auth", "results"];
+    use super::*;
+    use crate::scope::ToolScope;
+
+    fn roots() -> PathScope {
+        PathScope::of_names(&["inputs", "item", "items", "auth", "results"])
+    }
+
+    fn parse(text: &str, scope: &PathScope) -> Result<Expression, Problem> {
+        let Parsed { expression, problems } = super::parse(text, scope);
+        expression.ok_or_else(|| problems.into_iter().next().expect("why it is not an expression"))
+    }
 
     fn show(expression: &Expression) -> String {
         let two = |name: &str, left: &Expression, right: &Expression| format!("({name} {} {})", show(left), show(right));
@@ -390,7 +504,7 @@ mod tests {
             ("\n item.a\t==\n1 ", "(Equal .item.a 1)"),
             ("results[0][12].x", ".results[0][12].x"),
         ] {
-            assert_eq!(parse(text, ROOTS).map(|expression| show(&expression)), Ok(expected.to_owned()), "{text}");
+            assert_eq!(parse(text, &roots()).map(|expression| show(&expression)), Ok(expected.to_owned()), "{text}");
         }
     }
 
@@ -432,15 +546,84 @@ mod tests {
             ("item.a == 18446744073709551616", 10..30, "`18446744073709551616` is not a number".to_owned()),
             ("item.a == é", 10..12, "`é` does not belong in an expression".to_owned()),
         ] {
-            let problem = parse(text, ROOTS).expect_err(text);
+            let problem = parse(text, &roots()).expect_err(text);
             assert_eq!((problem.range, problem.message), (range, message), "{text}");
         }
     }
 
     #[test]
     fn an_unknown_root_names_the_known_ones() {
-        let problem = parse("foo.x == 1", &["inputs", "auth"]).expect_err("unknown root");
+        let problem = parse("foo.x == 1", &PathScope::of_names(&["inputs", "auth"])).expect_err("unknown root");
         assert_eq!(problem.help.as_deref(), Some("a path starts with one of `inputs`, `auth`; a text needs quotes"));
+    }
+
+    #[test]
+    fn paths_and_types_are_checked() {
+        let input = |name: &str, kind, fields: Vec<Input>, items: Option<Input>| Input {
+            name: name.to_owned(),
+            kind,
+            optional: false,
+            nullable: false,
+            default: None,
+            allowed: Vec::new(),
+            min: None,
+            max: None,
+            pattern: None,
+            format: None,
+            items: items.map(Box::new),
+            fields,
+            header: None,
+        };
+        let of = |name: &str, kind| input(name, kind, Vec::new(), None);
+        let inputs = [
+            of("id", InputKind::Int),
+            of("day", InputKind::Date),
+            of("sure", InputKind::Boolean),
+            of("any", InputKind::Json),
+            input("ids", InputKind::Array, Vec::new(), Some(of("", InputKind::Int))),
+            input("who", InputKind::Object, vec![of("name", InputKind::String)], None),
+        ];
+        let policy = Auth::ApiKey(ApiKeys { keys: Vec::new(), scopes: Vec::new() });
+        let with_key = ToolScope { inputs: &inputs, schema: None, auth: Some(&policy), env: &[], execute: None }.of_rules();
+        let with_none = ToolScope { inputs: &[], schema: Some(&Json::Null), auth: None, env: &[], execute: None }.of_rules();
+        let problems = |text: &str, scope: &PathScope| -> Vec<(Range<usize>, String)> {
+            super::parse(text, scope).problems.into_iter().map(|problem| (problem.range, problem.message)).collect()
+        };
+        for good in [
+            "inputs.id == 1.5 and inputs.day > '2026' or inputs.sure",
+            "inputs.any.x[3] == true and len(inputs.ids) > 2 and inputs.ids[0] in [1, 2]",
+            "'admin' in auth.roles and auth.subject != null and not exists(inputs.who.name)",
+            "results.a[0] and results and 'x' in inputs.who.name and 'name' in inputs.who",
+            "len(results) == 0 and inputs.id in inputs.ids",
+        ] {
+            assert_eq!(problems(good, &with_key), [], "{good}");
+        }
+        for (bad, range, message) in [
+            ("inputs.idd == 1", 7..10, "the tool has no input `idd`"),
+            ("inputs.who.nam == 'x'", 11..14, "`inputs.who` has no `nam`"),
+            ("inputs.id.x == 1", 10..11, "`inputs.id` is a number and has no `x`"),
+            ("inputs.ids.length == 0", 11..17, "`inputs.ids` is a list and has no `length`"),
+            ("inputs.day.length == 0", 11..17, "`inputs.day` is a string and has no `length`"),
+            ("inputs.who[0] == 1", 11..12, "`inputs.who` is an object, not a list"),
+            ("auth.claims.org == 'x'", 12..15, "`auth.claims` never has a value: an API key has no claims"),
+            ("auth.sub == 'x'", 5..8, "`auth` has no `sub`"),
+            ("inputs.id == '1'", 0..16, "a number is never equal to a string"),
+            ("inputs.id != '1'", 0..16, "a number is never equal to a string"),
+            ("inputs.day < 3", 0..14, "a string and a number have no order"),
+            ("inputs.sure < true", 0..18, "a boolean and a boolean have no order"),
+            ("1 in inputs.id", 5..14, "nothing is in a number"),
+            ("len(inputs.id) == 0", 4..13, "a number has no length"),
+            ("inputs.id", 0..9, "a number is not a condition"),
+            ("inputs.sure and len(inputs.ids)", 16..31, "a number is not a condition"),
+            ("not inputs.day", 4..14, "a string is not a condition"),
+            ("results.length == 0", 8..14, "a list and a string have no `length` here"),
+        ] {
+            assert_eq!(problems(bad, &with_key), [(range, message.to_owned())], "{bad}");
+        }
+        let nobody = "`auth` never has a value: the tool has no `auth`, so nobody is named";
+        assert_eq!(problems("auth.subject == 'x' and inputs.x", &with_none), [(5..12, nobody.to_owned())]);
+        let both = problems("inputs.a == 1 and inputs.b == 2 and", &with_key);
+        assert_eq!(both.len(), 3, "all of them are told: {both:?}");
     }
 
     #[test]
@@ -454,11 +637,11 @@ mod tests {
             format!("item{}", " or item".repeat(100_000)),
         ];
         for text in deep {
-            let problem = parse(&text, ROOTS).expect_err("too deep");
+            let problem = parse(&text, &roots()).expect_err("too deep");
             assert_eq!(problem.message, "the expression nests more than 64 levels");
         }
-        assert!(parse(&format!("item{}", " and item".repeat(63)), ROOTS).is_ok());
-        assert!(parse(&format!("{}item{}", "(".repeat(64), ")".repeat(64)), ROOTS).is_ok());
+        assert!(parse(&format!("item{}", " and item".repeat(63)), &roots()).is_ok());
+        assert!(parse(&format!("{}item{}", "(".repeat(64), ")".repeat(64)), &roots()).is_ok());
     }
 
     #[test]
@@ -475,7 +658,7 @@ mod tests {
                     alphabet[(seed >> 33) as usize % alphabet.len()]
                 })
                 .collect();
-            if let Err(problem) = parse(&text, ROOTS) {
+            if let Err(problem) = parse(&text, &roots()) {
                 assert!(text.get(problem.range.clone()).is_some(), "{text}: {problem:?}");
             }
         }

@@ -27,11 +27,10 @@ pub struct Placeholder<'a> {
     pub range: Range<usize>,
 }
 
-/// Cuts a text at its placeholders.
-///
-/// # Errors
-/// A [`Problem`] for each placeholder that is not closed, is empty, or is no path of names.
-pub fn scan(text: &str) -> Result<Vec<Piece<'_>>, Vec<Problem>> {
+/// Cuts a text at its placeholders. Gives a [`Problem`] for each placeholder that is not closed, is empty, or is not a path of names; it is
+/// not among the pieces then.
+#[must_use]
+pub fn scan(text: &str) -> (Vec<Piece<'_>>, Vec<Problem>) {
     let mut pieces = Vec::new();
     let mut problems = Vec::new();
     let mut position = 0;
@@ -66,7 +65,7 @@ pub fn scan(text: &str) -> Result<Vec<Piece<'_>>, Vec<Problem>> {
     if position < text.len() {
         pieces.push(Piece::Text(&text[position..]));
     }
-    if problems.is_empty() { Ok(pieces) } else { Err(problems) }
+    (pieces, problems)
 }
 
 /// Whether a word may be one name of a path.
@@ -122,7 +121,7 @@ mod tests {
 
     fn show(text: &str) -> String {
         match scan(text) {
-            Ok(pieces) => pieces
+            (pieces, problems) if problems.is_empty() => pieces
                 .iter()
                 .map(|piece| match piece {
                     Piece::Text(text) => format!("[{text}]"),
@@ -132,7 +131,7 @@ mod tests {
                     }
                 })
                 .collect(),
-            Err(problems) => problems.iter().map(|p| format!("!{}..{} {};", p.range.start, p.range.end, p.message)).collect(),
+            (_, problems) => problems.iter().map(|p| format!("!{}..{} {};", p.range.start, p.range.end, p.message)).collect(),
         }
     }
 
@@ -193,7 +192,10 @@ mod tests {
                     alphabet[(seed >> 33) as usize % alphabet.len()]
                 })
                 .collect();
-            let Ok(pieces) = scan(&text) else { continue };
+            let (pieces, problems) = scan(&text);
+            if !problems.is_empty() {
+                continue;
+            }
             if text.contains('\'') || text.contains('"') {
                 continue;
             }

@@ -65,7 +65,17 @@ pub fn compile(text: &str, dialect: Dialect, substitution: Substitution, inputs:
     if text.trim().is_empty() {
         return Err(vec![empty(text)]);
     }
-    let pieces = placeholder::scan(text)?;
+    let (pieces, mut problems) = placeholder::scan(text);
+    if !problems.is_empty() {
+        // What can be read of it is looked at all the same.
+        for piece in &pieces {
+            if let placeholder::Piece::Placeholder(placeholder) = piece {
+                problems.extend(source::resolve(placeholder, dialect, inputs).err());
+            }
+        }
+        problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
+        return Err(problems);
+    }
     match substitution {
         Substitution::Bind => bind(text, pieces, dialect, inputs),
         Substitution::Textual => {
@@ -291,7 +301,10 @@ mod tests {
                 })
                 .collect();
             for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql] {
-                let pieces = placeholder::scan(&text).unwrap_or_default();
+                let (pieces, problems) = placeholder::scan(&text);
+                if !problems.is_empty() {
+                    continue;
+                }
                 let masked = Masked::new(&text, pieces);
                 let Ok(all) = lex::lex(&masked.text, dialect) else { continue };
                 let tokens = Tokens { masked: &masked, all };

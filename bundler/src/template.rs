@@ -1,12 +1,16 @@
 //! Text with placeholders outside of statements: connection strings, keys, messages, prompts, resources.
 
-use millrace_core::app::{EnvPart, EnvTemplate, Input, Root, Source, Template, TemplatePart};
+use millrace_core::{
+    app::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart},
+    expression::Step,
+};
 
 use crate::{
     Problem, Severity,
     compiler::Compiler,
-    names::meant,
+    names::{meant, one_of},
     placeholder::{self, Piece, Placeholder},
+    scope::PathScope,
     yaml::{Document, Node},
 };
 
@@ -14,9 +18,8 @@ impl Compiler<'_> {
     /// Text in which only `{{ env.X }}` may stand; of a scalar that is no text, as its author wrote it.
     pub(crate) fn env_template(&mut self, document: &Document, node: &Node) -> EnvTemplate {
         let Some(text) = node.written(&document.source) else { return EnvTemplate::default() };
-        let Some(pieces) = self.pieces(document, node, &text) else { return EnvTemplate::default() };
         let mut parts = Vec::new();
-        for piece in pieces {
+        for piece in self.pieces(document, node, &text) {
             match piece {
                 Piece::Text("") => {}
                 Piece::Text(text) => parts.push(EnvPart::Text(text.to_owned())),
@@ -35,18 +38,17 @@ impl Compiler<'_> {
         EnvTemplate(parts)
     }
 
-    /// A message of `errors.on`, over `inputs`, `results` and `auth`.
-    pub(crate) fn message(&mut self, document: &Document, node: &Node, inputs: &[Input]) -> Template {
+    /// A message of `errors.on`, or the question of `confirm`.
+    pub(crate) fn message(&mut self, document: &Document, node: &Node, scope: &PathScope) -> Template {
         let text = node.text().unwrap_or_default().to_owned();
-        let Some(pieces) = self.pieces(document, node, &text) else { return Template::default() };
         let mut parts = Vec::new();
-        for piece in pieces {
+        for piece in self.pieces(document, node, &text) {
             match piece {
                 Piece::Text("") => {}
                 Piece::Text(text) => parts.push(TemplatePart::Text(text.to_owned())),
                 Piece::Placeholder(placeholder) => {
                     self.no_filter(document, node, &placeholder);
-                    if let Some(source) = self.message_source(document, node, &placeholder, inputs) {
+                    if let Some(source) = self.message_source(document, node, &placeholder, scope) {
                         parts.push(TemplatePart::Source(source));
                     }
                 }
@@ -55,26 +57,35 @@ impl Compiler<'_> {
         Template(parts)
     }
 
-    fn message_source(&mut self, document: &Document, node: &Node, placeholder: &Placeholder<'_>, inputs: &[Input]) -> Option<Source> {
+    fn message_source(&mut self, document: &Document, node: &Node, placeholder: &Placeholder<'_>, scope: &PathScope) -> Option<Source> {
         let (first, rest) = placeholder.path.split_first()?;
-        let path = rest.iter().map(|name| (*name).to_owned()).collect();
-        match *first {
-            "results" => Some(Source { root: Root::Results, path }),
-            "auth" => Some(Source { root: Root::Auth, path }),
-            "inputs" => {
-                let name = *rest.first()?;
-                if !inputs.iter().any(|input| input.name == name) {
-                    let names: Vec<&str> = inputs.iter().map(|input| input.name.as_str()).collect();
-                    let help = meant(name, &names, "The inputs are");
-                    self.misplaced(document, node, placeholder, format!("the tool has no input `{name}`"), &help);
-                    return None;
-                }
-                Some(Source { root: Root::Inputs, path })
+        if !self.leads_somewhere(document, node, placeholder, scope) {
+            return None;
+        }
+        let root = match *first {
+            "results" => Root::Results,
+            "auth" => Root::Auth,
+            _ => Root::Inputs,
+        };
+        Some(Source { root, path: rest.iter().map(|name| (*name).to_owned()).collect() })
+    }
+
+    /// Whether a placeholder can have a value; says why not.
+    pub(crate) fn leads_somewhere(&mut self, document: &Document, node: &Node, placeholder: &Placeholder<'_>, scope: &PathScope) -> bool {
+        let steps: Vec<Step> = placeholder.path.iter().map(|name| Step::Member((*name).to_owned())).collect();
+        match scope.resolve(&steps) {
+            Some(Ok(_)) => true,
+            Some(Err(dead_end)) => {
+                // A placeholder has no indices, so what an expression would say is of no use.
+                let help = if dead_end.help.contains('[') { "Take the element apart in an output mapper." } else { &dead_end.help };
+                self.misplaced(document, node, placeholder, dead_end.message, help);
+                false
             }
-            _ => {
+            None => {
                 let message = format!("`{}` has no value here", placeholder.path.join("."));
-                self.misplaced(document, node, placeholder, message, "Use `inputs.…`, `results.…` or `auth.…`.");
-                None
+                let roots: Vec<String> = scope.roots().iter().map(|root| format!("{root}.…")).collect();
+                self.misplaced(document, node, placeholder, message, &format!("Use {}.", one_of(&roots)));
+                false
             }
         }
     }
@@ -83,16 +94,14 @@ impl Compiler<'_> {
     /// is a warning: it always was left out, or left alone.
     pub(crate) fn arguments_template(&mut self, document: &Document, node: &Node, arguments: &[String]) -> Template {
         let text = node.text().unwrap_or_default().to_owned();
-        let pieces = match placeholder::scan(&text) {
-            Ok(pieces) => pieces,
-            Err(problems) => {
-                for problem in problems {
-                    let severity = if self.imported { Severity::Warning } else { problem.severity };
-                    self.findings.problem(document, node, Problem { severity, ..problem });
-                }
-                vec![Piece::Text(&text)]
-            }
-        };
+        let (mut pieces, problems) = placeholder::scan(&text);
+        if self.imported && !problems.is_empty() {
+            pieces = vec![Piece::Text(&text)];
+        }
+        for problem in problems {
+            let severity = if self.imported { Severity::Warning } else { problem.severity };
+            self.findings.problem(document, node, Problem { severity, ..problem });
+        }
         let mut parts = Vec::new();
         for piece in pieces {
             match piece {
@@ -117,16 +126,13 @@ impl Compiler<'_> {
         Template(parts)
     }
 
-    fn pieces<'t>(&mut self, document: &Document, node: &Node, text: &'t str) -> Option<Vec<Piece<'t>>> {
-        match placeholder::scan(text) {
-            Ok(pieces) => Some(pieces),
-            Err(problems) => {
-                for problem in problems {
-                    self.findings.problem(document, node, problem);
-                }
-                None
-            }
+    /// The pieces of a text; what is wrong with the others is said.
+    fn pieces<'t>(&mut self, document: &Document, node: &Node, text: &'t str) -> Vec<Piece<'t>> {
+        let (pieces, problems) = placeholder::scan(text);
+        for problem in problems {
+            self.findings.problem(document, node, problem);
         }
+        pieces
     }
 
     fn no_filter(&mut self, document: &Document, node: &Node, placeholder: &Placeholder<'_>) {

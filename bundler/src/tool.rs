@@ -13,6 +13,7 @@ use crate::{
     input::{Declared, INPUT},
     names::{from_path, is_name, meant},
     root::{EXPOSE, RootSettings, STYLE, SUBSTITUTION, error_style, expose},
+    scope::{PathScope, ToolScope},
     setting::{FolderSettings, Folders, LIMITS, LimitSettings},
     source::Source,
     tool_use::Tools,
@@ -225,13 +226,19 @@ fn read(
     let execute = execute::read(compiler, &reading, &inputs, adapters);
     let input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
     let output = schemas::output(compiler, &reading);
-    let confirm = node.at("confirm").map(|node| compiler.message(&document, node, &inputs));
     let icons = schemas::icons(compiler, &reading);
     let mappers = node.at("mappers");
     let map_input = mapper(compiler, &reading, mappers, "input", |stem| stem.contains("input") && stem.contains("validator"));
     let map_output = mapper(compiler, &reading, mappers, "output", |stem| stem.contains("data") && stem.contains("mapper"));
     let auth = auth(compiler, &reading);
-    let errors = errors(compiler, &reading, &inputs, wanted);
+    // What an output mapper gives is its own affair.
+    let results = if map_output.is_some() || compiler.imported { None } else { execute.as_ref() };
+    // A schema that is wrong says nothing of the inputs.
+    let schema = input_schema.as_ref().or_else(|| node.entry("json_schema").map(|_| &serde_json::Value::Null));
+    let scope = ToolScope { inputs: &inputs, schema, auth: auth.as_ref(), env: &root.env, execute: results };
+    execute::check_paths(compiler, &reading, &scope.of_statement(), &["ctx", "auth"]);
+    let confirm = node.at("confirm").map(|node| compiler.message(&document, node, &scope.of_confirm()));
+    let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
     let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).resolve(compiler, &name);
     let execute = execute?;
     let reads = matches!(&execute, Execute::Statement { statement, .. } if statement.access == Access::Read);
@@ -324,7 +331,7 @@ fn auth(compiler: &mut Compiler<'_>, reading: &Reading<'_>) -> Option<Auth> {
     Some(placed.value)
 }
 
-fn errors(compiler: &mut Compiler<'_>, reading: &Reading<'_>, inputs: &[Input], wanted: &mut Vec<Wanted>) -> Errors {
+fn errors(compiler: &mut Compiler<'_>, reading: &Reading<'_>, scope: &PathScope, wanted: &mut Vec<Wanted>) -> Errors {
     let nothing = Node::nothing();
     let node = reading.document.root.at("errors").unwrap_or(&nothing);
     let style = error_style(reading.document, node, reading.root.error_style.clone());
@@ -337,7 +344,7 @@ fn errors(compiler: &mut Compiler<'_>, reading: &Reading<'_>, inputs: &[Input], 
     compiler.origin(reading.name, "errors.expose", if exposed.value { "full" } else { "safe" }, exposed.place);
     let mut on = Vec::new();
     for rule in node.at("on").map(Node::items).unwrap_or_default() {
-        on.extend(rules::read(compiler, reading.document, rule, inputs));
+        on.extend(rules::read(compiler, reading.document, rule, scope));
         for action in rule.at("actions").map(Node::items).unwrap_or_default() {
             let Some(name) = action.text() else { continue };
             wanted.push(Wanted { source: Rc::clone(&reading.document.source), range: action.range.clone(), name: name.to_owned() });

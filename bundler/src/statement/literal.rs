@@ -105,7 +105,7 @@ mod tests {
 
     fn show(text: &str, prefix: Prefix, dialect: Dialect) -> Option<String> {
         let quoted = format!("'{text}'");
-        let masked = Masked::new(&quoted, placeholder::scan(&quoted).expect("placeholders"));
+        let masked = Masked::new(&quoted, placeholder::scan(&quoted).0);
         let end = masked.text.len() - 1;
         let pieces = decode(&masked, 1..end, prefix, dialect).ok()?;
         Some(

@@ -8,7 +8,9 @@ use crate::{
     adapter::Adapters,
     compiler::Compiler,
     link::by_convention,
+    placeholder::{self, Piece},
     root::substitution,
+    scope::{PathScope, ToolScope},
     statement::{self, Substitution},
     yaml::Node,
 };
@@ -58,7 +60,11 @@ fn statement(
             return None;
         }
     };
-    let used = used?;
+    let Some(used) = used else {
+        let scope = ToolScope { inputs, schema: None, auth: None, env: &[], execute: None };
+        check_paths(compiler, reading, &scope.of_statement(), &["inputs"]);
+        return None;
+    };
     let substitution = substitution(document, &document.root, reading.root.substitution.clone());
     let word = if substitution.value == Substitution::Textual { "textual" } else { "bind" };
     compiler.origin(reading.name, "substitution", word, substitution.place);
@@ -85,6 +91,21 @@ fn statement(
         compiler.warning(document, adapter.range.clone(), message, "Use another adapter, or drop `options.read_only` from its file.");
     }
     Some(Execute::Statement { adapter: used.index, statement: compiled.statement })
+}
+
+/// Looks whether the placeholders of the statement that begin with one of `roots` can have a value.
+pub(super) fn check_paths(compiler: &mut Compiler<'_>, reading: &Reading<'_>, scope: &PathScope, roots: &[&str]) {
+    let document = reading.document;
+    let Some(node) = document.root.at("statement") else { return };
+    let Some(text) = node.text() else { return };
+    for piece in placeholder::scan(text).0 {
+        if let Piece::Placeholder(placeholder) = piece
+            && let [root, _, ..] = placeholder.path.as_slice()
+            && roots.contains(root)
+        {
+            compiler.leads_somewhere(document, node, &placeholder, scope);
+        }
+    }
 }
 
 fn script(compiler: &mut Compiler<'_>, reading: &Reading<'_>, handler: Option<&Node>) -> Option<Execute> {

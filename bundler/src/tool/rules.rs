@@ -1,11 +1,12 @@
 //! `errors.on`: results that count as failures.
 
-use millrace_core::app::{ErrorRule, Input};
+use millrace_core::app::ErrorRule;
 
 use crate::{
     compiler::Compiler,
     expression,
     field::{Field, Record, Shape},
+    scope::PathScope,
     yaml::{Document, Node},
 };
 
@@ -24,16 +25,14 @@ pub(crate) static RULE: Record = Record {
 };
 
 /// Reads one rule. `None` where it is wrong, which has been said.
-pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, rule: &Node, inputs: &[Input]) -> Option<ErrorRule> {
-    let message = rule.at("message").map(|node| compiler.message(document, node, inputs));
+pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, rule: &Node, scope: &PathScope) -> Option<ErrorRule> {
+    let message = rule.at("message").map(|node| compiler.message(document, node, scope));
     let node = rule.at("when")?;
-    let when = match expression::parse(node.text()?, &["results", "inputs", "auth"]) {
-        Ok(when) => when,
-        Err(problem) => {
-            compiler.findings.problem(document, node, problem);
-            return None;
-        }
-    };
+    let parsed = expression::parse(node.text()?, scope);
+    for problem in parsed.problems {
+        compiler.findings.problem(document, node, problem);
+    }
+    let when = parsed.expression?;
     Some(ErrorRule {
         when,
         code: rule.text_at("code")?.to_owned(),

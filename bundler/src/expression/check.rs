@@ -1,0 +1,80 @@
+//! Whether the operators of an expression fit their types. What never holds is a mistake.
+
+use millrace_core::Json;
+
+use super::{Nested, token::Token};
+use crate::{Problem, Severity, scope::ValueType};
+
+/// The type of a literal. `null` can be compared with everything.
+pub(super) fn literal(value: &Json) -> ValueType {
+    match value {
+        Json::Null => ValueType::Any,
+        Json::Bool(_) => ValueType::Bool,
+        Json::Number(_) => ValueType::Number,
+        Json::String(_) => ValueType::Text,
+        Json::Array(_) => ValueType::List(Box::new(ValueType::Any)),
+        Json::Object(_) => ValueType::Object(Vec::new()),
+    }
+}
+
+/// What has to be true or false.
+pub(super) fn condition(operand: &Nested) -> Option<Problem> {
+    match &operand.value {
+        ValueType::Bool | ValueType::Any | ValueType::Never(..) => None,
+        other => {
+            let noun = other.noun().unwrap_or("a result");
+            Some(problem(operand, format!("{noun} is not a condition"), "compare it, or write `exists(…)`"))
+        }
+    }
+}
+
+/// The two sides of an operator.
+pub(super) fn comparison(left: &Nested, operator: &Token, right: &Nested) -> Option<Problem> {
+    let (a, b) = (left.value.noun(), right.value.noun());
+    match operator {
+        Token::Equal | Token::NotEqual => {
+            let (a, b) = (a?, b?);
+            (a != b).then(|| both(left, right, format!("{a} is never equal to {b}")))
+        }
+        Token::Less | Token::LessOrEqual | Token::Greater | Token::GreaterOrEqual => {
+            let ordered = |noun: Option<&str>| noun.is_none_or(|noun| matches!(noun, "a number" | "a string"));
+            let fits = ordered(a) && ordered(b) && (a.is_none() || b.is_none() || a == b);
+            (!fits).then(|| {
+                let (a, b) = (a.unwrap_or("this value"), b.unwrap_or("this value"));
+                both(left, right, format!("{a} and {b} have no order"))
+            })
+        }
+        // `in`, `not in`
+        _ => match right.value {
+            ValueType::Number | ValueType::Bool => {
+                let noun = right.value.noun().unwrap_or_default();
+                Some(problem(right, format!("nothing is in {noun}"), "`in` takes a list, a string or an object on its right"))
+            }
+            _ => None,
+        },
+    }
+}
+
+/// What `len(…)` counts.
+pub(super) fn length(operand: &Nested) -> Option<Problem> {
+    match operand.value {
+        ValueType::Number | ValueType::Bool => {
+            let noun = operand.value.noun().unwrap_or_default();
+            Some(problem(operand, format!("{noun} has no length"), "`len` takes a list, a string or an object"))
+        }
+        _ => None,
+    }
+}
+
+fn both(left: &Nested, right: &Nested, message: String) -> Problem {
+    Problem {
+        severity: Severity::Error,
+        range: left.range.start..right.range.end,
+        message,
+        help: Some("compare values of one type".into()),
+    }
+}
+
+fn problem(operand: &Nested, message: String, help: &str) -> Problem {
+    Problem { severity: Severity::Error, range: operand.range.clone(), message, help: Some(help.to_owned()) }
+}

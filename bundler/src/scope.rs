@@ -1,0 +1,261 @@
+//! What the paths of placeholders and expressions lead to: `inputs.user.id`, `auth.subject`, `ctx.env.REGION`, `results[0].total`.
+//!
+//! A path that can never have a value is a mistake: it would bind `NULL`, or make a rule that never holds.
+
+use std::fmt::Write as _;
+
+use millrace_core::{
+    Json,
+    app::{Access, Auth, Execute, Input, InputKind},
+    expression::Step,
+};
+
+use crate::names::meant;
+
+/// What a value can be, as far as the app says.
+#[derive(Clone, Debug)]
+pub(crate) enum ValueType {
+    /// Anything.
+    Any,
+    /// `true` or `false`.
+    Bool,
+    /// A number.
+    Number,
+    /// Text.
+    Text,
+    /// A list, and what its elements are.
+    List(Box<ValueType>),
+    /// An object with these members and no others.
+    Object(Vec<(String, ValueType)>),
+    /// What a statement that writes gives: a list of rows where it returns any, else an object with `affected_rows`.
+    Written,
+    /// Nothing, ever: why, and what to do about it.
+    Never(&'static str, &'static str),
+}
+
+/// The first names that a path may have, and what they are.
+#[derive(Clone, Debug)]
+pub(crate) struct PathScope {
+    roots: Vec<(&'static str, ValueType)>,
+}
+
+/// Why a path leads nowhere.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct DeadEnd {
+    /// Which step of the path it is, from 0; the root is the first.
+    pub(crate) step: usize,
+    /// One sentence.
+    pub(crate) message: String,
+    /// How to mend it; empty where nobody knows.
+    pub(crate) help: String,
+}
+
+impl ValueType {
+    /// What it is, in words, and whether that is all it can be.
+    pub(crate) fn noun(&self) -> Option<&'static str> {
+        match self {
+            Self::Any | Self::Written | Self::Never(..) => None,
+            Self::Bool => Some("a boolean"),
+            Self::Number => Some("a number"),
+            Self::Text => Some("a string"),
+            Self::List(_) => Some("a list"),
+            Self::Object(_) => Some("an object"),
+        }
+    }
+
+    fn of_input(input: &Input) -> Self {
+        match input.kind {
+            InputKind::String | InputKind::Datetime | InputKind::Date | InputKind::Uuid => Self::Text,
+            InputKind::Int | InputKind::Float => Self::Number,
+            InputKind::Boolean => Self::Bool,
+            InputKind::Array => Self::List(Box::new(input.items.as_deref().map_or(Self::Any, Self::of_input))),
+            InputKind::Object if !input.fields.is_empty() => Self::of_inputs(&input.fields),
+            InputKind::Object | InputKind::Json => Self::Any,
+        }
+    }
+
+    fn of_inputs(inputs: &[Input]) -> Self {
+        Self::Object(inputs.iter().map(|input| (input.name.clone(), Self::of_input(input))).collect())
+    }
+
+    /// What a JSON Schema describes, as far as it leaves nothing open.
+    fn of_schema(schema: &Json) -> Self {
+        let member = |name: &str| schema.get(name);
+        match member("type").and_then(Json::as_str) {
+            Some("boolean") => Self::Bool,
+            Some("number" | "integer") => Self::Number,
+            Some("string") => Self::Text,
+            Some("array") => Self::List(Box::new(member("items").map_or(Self::Any, Self::of_schema))),
+            Some("object") if member("additionalProperties") == Some(&Json::Bool(false)) && member("patternProperties").is_none() => {
+                let properties = member("properties").and_then(Json::as_object).into_iter().flatten();
+                Self::Object(properties.map(|(name, schema)| (name.clone(), Self::of_schema(schema))).collect())
+            }
+            _ => Self::Any,
+        }
+    }
+
+    /// `auth` of a tool.
+    fn of_auth(auth: Option<&Auth>) -> Self {
+        let texts = || Self::List(Box::new(Self::Text));
+        let claims = match auth {
+            None => {
+                let help = "Add `auth` to the tool, to the `_folder.yaml` of its folder or to the root file.";
+                return Self::Never("the tool has no `auth`, so nobody is named", help);
+            }
+            Some(Auth::AllowAll) => return Self::Never("`allow_all` names nobody", "Use `api_key` or a script."),
+            Some(Auth::ApiKey(_)) => Self::Never("an API key has no claims", "Use a script: the members of what it returns are claims."),
+            Some(Auth::Script { .. }) => Self::Any,
+        };
+        let members = [("subject", Self::Text), ("scopes", texts()), ("roles", texts()), ("claims", claims), ("plugin", Self::Text)];
+        Self::Object(members.map(|(name, value)| (name.to_owned(), value)).to_vec())
+    }
+
+    /// `ctx` of a tool.
+    fn of_ctx(auth: Option<&Auth>, env: &[String]) -> Self {
+        let headers =
+            Self::Never("`context.headers` is not supported yet", "Read headers in a script of `auth`, and return them as claims.");
+        let capabilities = Self::List(Box::new(Self::Text));
+        let request = [("id", Self::Text), ("headers", headers), ("protocol", Self::Text), ("capabilities", capabilities)];
+        let variables = env.iter().map(|name| (name.clone(), Self::Text)).collect();
+        let members = [
+            ("auth", Self::of_auth(auth)),
+            ("request", Self::Object(request.map(|(name, value)| (name.to_owned(), value)).to_vec())),
+            ("env", Self::Object(variables)),
+        ];
+        Self::Object(members.map(|(name, value)| (name.to_owned(), value)).to_vec())
+    }
+
+    /// What a tool gives before its output mapper.
+    fn of_results(execute: Option<&Execute>) -> Self {
+        match execute {
+            Some(Execute::Statement { statement, .. }) if statement.access == Access::Read => Self::List(Box::new(Self::Any)),
+            Some(Execute::Statement { .. }) => Self::Written,
+            _ => Self::Any,
+        }
+    }
+}
+
+/// What decides what the paths of a tool lead to.
+pub(crate) struct ToolScope<'a> {
+    /// `inputs`
+    pub(crate) inputs: &'a [Input],
+    /// `json_schema`, which stands instead of them.
+    pub(crate) schema: Option<&'a Json>,
+    /// The tool's `auth`, inherited or its own.
+    pub(crate) auth: Option<&'a Auth>,
+    /// `env` of the root file.
+    pub(crate) env: &'a [String],
+    /// What the tool does; `None` where that is not known, or another stage changes the result.
+    pub(crate) execute: Option<&'a Execute>,
+}
+
+impl ToolScope<'_> {
+    fn inputs(&self) -> ValueType {
+        self.schema.map_or_else(|| ValueType::of_inputs(self.inputs), ValueType::of_schema)
+    }
+
+    /// `inputs`, `ctx` and `auth`.
+    pub(crate) fn of_statement(&self) -> PathScope {
+        let auth = ValueType::of_auth(self.auth);
+        PathScope { roots: vec![("inputs", self.inputs()), ("ctx", ValueType::of_ctx(self.auth, self.env)), ("auth", auth)] }
+    }
+
+    /// `results`, `inputs` and `auth`.
+    pub(crate) fn of_rules(&self) -> PathScope {
+        let results = ValueType::of_results(self.execute);
+        PathScope { roots: vec![("results", results), ("inputs", self.inputs()), ("auth", ValueType::of_auth(self.auth))] }
+    }
+
+    /// `inputs` and `auth`.
+    pub(crate) fn of_confirm(&self) -> PathScope {
+        PathScope { roots: vec![("inputs", self.inputs()), ("auth", ValueType::of_auth(self.auth))] }
+    }
+}
+
+impl PathScope {
+    /// Roots of which nothing is known but their names.
+    #[cfg(test)]
+    pub(crate) fn of_names(names: &[&'static str]) -> Self {
+        Self { roots: names.iter().map(|name| (*name, ValueType::Any)).collect() }
+    }
+
+    /// The first names that a path may have.
+    pub(crate) fn roots(&self) -> Vec<&'static str> {
+        self.roots.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// What a path leads to. `None` where its first name is not known.
+    ///
+    /// # Errors
+    /// The step that leads nowhere.
+    pub(crate) fn resolve(&self, steps: &[Step]) -> Option<Result<ValueType, DeadEnd>> {
+        let Some((Step::Member(root), rest)) = steps.split_first() else { return None };
+        let (_, start) = self.roots.iter().find(|(name, _)| name == root)?;
+        let mut found = start.clone();
+        let mut so_far = root.clone();
+        for (index, step) in rest.iter().enumerate() {
+            found = match follow(found, step, &so_far) {
+                Ok(next) => next,
+                Err((message, help)) => return Some(Err(DeadEnd { step: index + 1, message, help })),
+            };
+            // Writing to a string cannot fail.
+            let _ = match step {
+                Step::Member(name) => write!(so_far, ".{name}"),
+                Step::Index(index) => write!(so_far, "[{index}]"),
+            };
+        }
+        if let ValueType::Never(why, help) = found {
+            let message = format!("`{so_far}` never has a value: {why}");
+            return Some(Err(DeadEnd { step: steps.len() - 1, message, help: help.into() }));
+        }
+        Some(Ok(found))
+    }
+}
+
+type Reason = (String, String);
+
+fn follow(value: ValueType, step: &Step, so_far: &str) -> Result<ValueType, Reason> {
+    match (value, step) {
+        (ValueType::Never(why, help), _) => Err((format!("`{so_far}` never has a value: {why}"), help.into())),
+        (ValueType::Any, _) => Ok(ValueType::Any),
+        (ValueType::List(element), Step::Index(_)) => Ok(*element),
+        (ValueType::Written, Step::Index(_)) => Ok(ValueType::Any),
+        (ValueType::Written, Step::Member(name)) if name == "affected_rows" => Ok(ValueType::Number),
+        (ValueType::Written, Step::Member(name)) => {
+            let help = format!("The result is a list of rows, or `affected_rows`: write `{so_far}[0].{name}` or `{so_far}.affected_rows`.");
+            Err((format!("`{so_far}` has no `{name}`"), help))
+        }
+        (ValueType::Object(members), Step::Member(name)) => match members.iter().position(|(member, _)| member == name) {
+            Some(at) => Ok(members.into_iter().nth(at).map_or(ValueType::Any, |(_, value)| value)),
+            None => {
+                let names: Vec<&str> = members.iter().map(|(member, _)| member.as_str()).collect();
+                let (message, all) = match so_far {
+                    "inputs" => (format!("the tool has no input `{name}`"), "The inputs are"),
+                    "ctx.env" => (format!("`env` of the app does not list `{name}`"), "It lists"),
+                    _ => (format!("`{so_far}` has no `{name}`"), "It has"),
+                };
+                let help = match (so_far, members.is_empty()) {
+                    ("inputs", true) => "Declare it under `inputs`.".to_owned(),
+                    ("ctx.env", _) => "List it under `env` in the root file, or write `{{ env.NAME }}`.".to_owned(),
+                    _ => meant(name, &names, all),
+                };
+                Err((message, help))
+            }
+        },
+        (list @ ValueType::List(_), Step::Member(name)) => {
+            let help = match name.as_str() {
+                "length" | "size" | "count" => format!("Write `len({so_far})`."),
+                _ => format!("An element has an index: `{so_far}[0].{name}`."),
+            };
+            Err((format!("`{so_far}` is {} and has no `{name}`", list.noun().unwrap_or_default()), help))
+        }
+        (text @ ValueType::Text, Step::Member(name)) if name == "length" => {
+            let help = format!("Write `len({so_far})`.");
+            Err((format!("`{so_far}` is {} and has no `{name}`", text.noun().unwrap_or_default()), help))
+        }
+        (other, Step::Member(name)) => {
+            Err((format!("`{so_far}` is {} and has no `{name}`", other.noun().unwrap_or_default()), String::new()))
+        }
+        (other, Step::Index(_)) => Err((format!("`{so_far}` is {}, not a list", other.noun().unwrap_or_default()), String::new())),
+    }
+}
