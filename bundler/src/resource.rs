@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use millrace_core::app::{Content, Resource, Template, TemplatePart, ToolUse, UriPattern};
+use millrace_core::app::{Content, Embedded, Resource, Template, TemplatePart, ToolUse, UriPattern};
 
 use crate::{
     argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
@@ -158,7 +158,7 @@ impl Reading<'_> {
         let mime_type = node.text_at("mime_type").map_or(guessed, String::from);
         let content = match content {
             Found::Template(template) => Content::Text(template),
-            Found::Bytes(bytes) => embedded(bytes, &mime_type),
+            Found::Bytes(bytes) => embedded(bytes, &mime_type).into(),
             Found::Tool(used) => Content::Tool { used, binary: !mime::is_text(&mime_type) },
         };
         let descriptor = descriptor::resource(
@@ -259,13 +259,13 @@ pub(crate) fn file(compiler: &mut Compiler<'_>, document: &Document, node: &Node
 }
 
 /// Text or bytes, by the MIME type.
-pub(crate) fn embedded(bytes: Vec<u8>, mime_type: &str) -> Content {
+pub(crate) fn embedded(bytes: Vec<u8>, mime_type: &str) -> Embedded {
     if !mime::is_text(mime_type) {
-        return Content::Blob(bytes);
+        return Embedded::Blob(bytes);
     }
     match String::from_utf8(bytes) {
-        Ok(text) => Content::Text(verbatim(&text)),
-        Err(error) => Content::Blob(error.into_bytes()),
+        Ok(text) => Embedded::Text(verbatim(&text)),
+        Err(error) => Embedded::Blob(error.into_bytes()),
     }
 }
 

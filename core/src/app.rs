@@ -19,7 +19,9 @@ mod template;
 mod visit;
 
 pub use bundle::{BUNDLE_VERSION, BundleError};
-pub use feature::{Argument, Completer, Content, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern};
+pub use feature::{
+    Argument, Completer, Content, Embedded, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
+};
 pub use literal::Literal;
 pub use pattern::{Matcher, Pattern, PatternError};
 pub use search::{IndexedWord, SearchIndex, words};

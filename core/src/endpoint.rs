@@ -9,21 +9,14 @@ use crate::{
     protocol::{Protocol, Request, Response},
 };
 
-/// One isolate's endpoint.
-pub struct Endpoint(Rc<Served>);
-
-/// What an endpoint serves. A call whose answer is a stream holds on to it.
-pub(crate) struct Served {
-    pub(crate) pipeline: Pipeline,
-    pub(crate) protocol: Protocol,
-}
+/// One isolate's endpoint. A call whose answer is a stream holds on to what is in it.
+pub struct Endpoint(Rc<Protocol>);
 
 impl Endpoint {
     /// Makes an endpoint. Opens nothing: connections and the script engine start at their first use.
     #[must_use]
     pub fn new(app: App, ports: Ports) -> Self {
-        let protocol = Protocol::new(&app);
-        Self(Rc::new(Served { pipeline: Pipeline::new(Rc::new(app), ports), protocol }))
+        Self(Rc::new(Protocol::new(Pipeline::new(Rc::new(app), ports))))
     }
 
     /// The app.
@@ -48,7 +41,7 @@ impl Endpoint {
     /// for every other. For hosts that answer some requests themselves; [`handle`](Self::handle) looks for itself.
     #[must_use]
     pub fn refusal(&self, request: &Request) -> Option<Response> {
-        self.0.protocol.refusal(request)
+        self.0.refusal(request)
     }
 
     /// Answers one HTTP request. Never fails: what goes wrong is a [`Response`].
@@ -56,6 +49,6 @@ impl Endpoint {
     /// The same request gives the same bytes, as far as the ports do; the request's id, which is random, stands in the
     /// answers of internal failures only. Where the body is a stream, the call is still on its way; it needs no endpoint any more.
     pub async fn handle(&self, request: Request) -> Response {
-        self.0.protocol.answer(&self.0, Rc::new(request)).await
+        self.0.answer(Rc::new(request)).await
     }
 }

@@ -56,7 +56,7 @@ pub use stage::Stage;
 use connections::Connections;
 use context::Context;
 use resolve::Names;
-use run::{End, TARGET};
+use run::{End, Failed, TARGET};
 use schemas::Schemas;
 use secrets::{AppSecrets, CallSecrets};
 use validate::Patterns;
@@ -177,6 +177,12 @@ impl Pipeline {
         &self.app
     }
 
+    /// The tool of a name, and its place in [`App::tools`].
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<(usize, &Tool)> {
+        self.names.find(&self.app.tools, name)
+    }
+
     /// The ports.
     #[must_use]
     pub fn ports(&self) -> &Ports {
@@ -209,11 +215,11 @@ impl Pipeline {
         self.stages(call, serialize::fetched).instrument(span).await
     }
 
-    async fn stages(&self, call: Call<'_>, failed: fn(&Tool, End) -> Faulty<ToolResult>) -> Faulty<ToolResult> {
+    async fn stages(&self, call: Call<'_>, failed: fn(&Tool, Failed) -> Faulty<ToolResult>) -> Faulty<ToolResult> {
         let headers = call.headers;
         let call = match gateway::forward(self, call) {
             Ok(call) => call,
-            Err((gateway, end)) => return failed(gateway, CallSecrets::of(&self.secrets, headers, None).strike_end(end)),
+            Err((gateway, why)) => return failed(gateway, CallSecrets::of(&self.secrets, headers, None).strike_failed(why)),
         };
         let listener = call.listener;
         let (mut run, mut inputs) = resolve::resolve(self, call)?;
@@ -243,16 +249,16 @@ impl Pipeline {
             }
             run.at(Stage::Serialize, serialize::success(&run, outcome)).await
         };
-        let end = match observed::observed(self.ports.observer.as_deref(), running, end).await {
+        let why = match observed::observed(self.ports.observer.as_deref(), running, end).await {
             Ok(result) => return Ok(result),
             Err(End::Asks) => match rounds::required(&run) {
                 Ok(asks) => return Ok(asks),
                 Err(fault) => fault.into(),
             },
-            Err(end) => end,
+            Err(End::Failed(why)) => why,
         };
         // Whatever says why a call failed passes here, on its way to the caller and to the log.
-        failed(run.tool, run.secrets().strike_end(end))
+        failed(run.tool, run.secrets().strike_failed(why))
     }
 
     /// Checks that an adapter's database answers; for `/readyz` and `millrace check --connect`.

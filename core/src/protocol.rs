@@ -47,7 +47,7 @@
 
 use alloc::{rc::Rc, string::String, vec::Vec};
 
-use crate::{app::App, cancel::Cancel, endpoint::Served, headers::Headers};
+use crate::{cancel::Cancel, headers::Headers, pipeline::Pipeline};
 
 mod backed;
 mod batch;
@@ -55,6 +55,8 @@ mod completion;
 mod encode;
 mod era;
 mod events;
+mod exchange;
+mod failure;
 mod health;
 mod http;
 mod json_rpc;
@@ -110,8 +112,10 @@ pub struct Response {
     pub body: ResponseBody,
 }
 
-/// What the endpoint keeps between requests: what it made of the app, and a count of bytes; nothing of a request.
+/// An app and its pipeline behind the protocol, with what is kept between requests: what was made of the app, and a count of bytes;
+/// nothing of a request.
 pub(crate) struct Protocol {
+    pub(crate) pipeline: Pipeline,
     origins: Vec<http::Origin>,
     features: methods::Features,
     server_info: String,
@@ -122,7 +126,8 @@ pub(crate) struct Protocol {
 }
 
 impl Protocol {
-    pub(crate) fn new(app: &App) -> Self {
+    pub(crate) fn new(pipeline: Pipeline) -> Self {
+        let app = pipeline.app();
         Self {
             origins: app.server.cors_origins.iter().filter_map(|origin| http::Origin::parse(origin)).collect(),
             features: methods::Features::of(app),
@@ -130,6 +135,7 @@ impl Protocol {
             lists: lists::Lists::default(),
             resources: resources::Index::default(),
             batches: batch::Held::default(),
+            pipeline,
         }
     }
 
@@ -138,15 +144,15 @@ impl Protocol {
         http::admit(request, &self.origins).err().map(|failure| http::refuse(&failure))
     }
 
-    /// Answers one HTTP request. `served` holds this protocol: a call that becomes a stream outlives the request.
-    pub(crate) async fn answer(&self, served: &Rc<Served>, request: Rc<Request>) -> Response {
-        let pipeline = &served.pipeline;
+    /// Answers one HTTP request. A call that becomes a stream holds on to the protocol.
+    pub(crate) async fn answer(self: &Rc<Self>, request: Rc<Request>) -> Response {
+        let pipeline = &self.pipeline;
         let origin = match http::admit(&request, &self.origins) {
             Ok(origin) => origin,
             Err(failure) => return http::refuse(&failure),
         };
         let mut response = match request.path.as_str() {
-            path if path == pipeline.app().server.path => self.at_endpoint(served, &request).await,
+            path if path == pipeline.app().server.path => self.at_endpoint(&request).await,
             "/heartbeat" | "/livez" => health::live(&request),
             "/readyz" => health::ready(&request, pipeline).await,
             _ => http::not_found(&pipeline.app().server.path),
@@ -161,23 +167,23 @@ impl Protocol {
     }
 
     /// Steps 1 to 7 of the ladder, then the messages.
-    async fn at_endpoint(&self, served: &Rc<Served>, request: &Rc<Request>) -> Response {
+    async fn at_endpoint(self: &Rc<Self>, request: &Rc<Request>) -> Response {
         if request.method == "OPTIONS" {
             return http::preflight(request);
         }
-        let limit = served.pipeline.app().server.body_limit as usize;
+        let limit = self.pipeline.app().server.body_limit as usize;
         let body = match http::body_of_post(request, limit) {
             Ok(body) => body,
             Err(failure) => return http::refuse(&failure),
         };
         match json_rpc::parse(body) {
-            Ok(json_rpc::Payload::One(message)) => self.one(served, request, *message).await,
-            Ok(json_rpc::Payload::Batch(messages)) => self.batch(&served.pipeline, request, messages).await,
+            Ok(json_rpc::Payload::One(message)) => self.one(request, *message).await,
+            Ok(json_rpc::Payload::Batch(messages)) => self.batch(request, messages).await,
             Err(failure) => http::refuse(&failure),
         }
     }
 
-    async fn one(&self, served: &Rc<Served>, request: &Rc<Request>, message: json_rpc::Message) -> Response {
+    async fn one(self: &Rc<Self>, request: &Rc<Request>, message: json_rpc::Message) -> Response {
         let mut call = match message.into_call() {
             Ok(Some(call)) => call,
             Ok(None) => return http::accepted(),
@@ -187,12 +193,12 @@ impl Protocol {
             Ok(selected) => selected,
             Err(failure) => return http::reply(encode::Answer::failure(Some(&call.id), &failure)),
         };
-        let Some(outbox) = notifications::Outbox::of(served.pipeline.app(), &call, selected, &request.headers) else {
-            return http::reply(self.dispatch(&served.pipeline, request, selected, &mut call, None).await);
+        let Some(outbox) = notifications::Outbox::of(&self.pipeline, &call, selected, &request.headers) else {
+            return http::reply(self.dispatch(request, selected, &mut call, None).await);
         };
         let (outbox, cancel) = (Rc::new(outbox), request.cancel.clone());
-        let (served, request, listener) = (served.clone(), request.clone(), outbox.clone());
-        let work = async move { served.protocol.dispatch(&served.pipeline, &request, selected, &mut call, Some(&*listener)).await };
+        let (protocol, request, listener) = (self.clone(), request.clone(), outbox.clone());
+        let work = async move { protocol.dispatch(&request, selected, &mut call, Some(&*listener)).await };
         events::reply(alloc::boxed::Box::pin(work), outbox, cancel).await
     }
 }

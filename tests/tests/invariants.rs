@@ -9,7 +9,7 @@ use std::{
 
 use millrace_core::{
     Endpoint, Result,
-    app::{App, BUNDLE_VERSION},
+    app::{App, BUNDLE_VERSION, BundleError, ScriptRef},
     ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault},
 };
 use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
@@ -128,6 +128,28 @@ fn no_log_line_carries_a_secret() {
         lines += group.check_log("local host", &fs::read_to_string(&log).unwrap());
     }
     assert!(lines > 100, "only {lines} lines were logged: the test has nothing to read");
+}
+
+#[test]
+fn a_bundle_that_no_bundler_made_is_refused() {
+    let golden = fs::read(root().join(format!("tests/data/statements.v{BUNDLE_VERSION}.bundle"))).unwrap();
+    let refused = |spoil: &dyn Fn(&mut App)| {
+        let mut app = App::from_bundle(&golden).unwrap();
+        spoil(&mut app);
+        App::from_bundle(&app.to_bundle().unwrap()).err()
+    };
+    assert_eq!(refused(&|_| ()), None);
+    let nowhere = || ScriptRef { script: 99, export: "default".into() };
+    let table: [(&dyn Fn(&mut App), &str); 5] = [
+        (&|app| app.tools.reverse(), "its tools are not sorted by name"),
+        (&|app| app.tools[1].name = app.tools[0].name.clone(), "its tools are not sorted by name"),
+        (&|app| app.adapters.clear(), "a tool refers to something that it does not have"),
+        (&|app| app.tools[0].map_input = Some(nowhere()), "a tool refers to something that it does not have"),
+        (&|app| app.adapters.insert(0, app.adapters[0].clone()), "its adapters are not sorted by name"),
+    ];
+    for (spoil, problem) in table {
+        assert_eq!(refused(spoil), Some(BundleError::Inconsistent(problem)));
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! One message of a prompt: who says it, and what.
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use millrace_core::app::{Content, Media, PromptContent, PromptMessage};
+use millrace_core::app::{Embedded, Media, PromptContent, PromptMessage};
 
 use crate::{
     compiler::Compiler,
@@ -91,7 +91,7 @@ fn resource(compiler: &mut Compiler<'_>, document: &Document, node: &Node, known
     let (mime_type, content) = match way.key.as_str() {
         "text" => {
             let template = compiler.arguments_template(document, &way.value, known.names);
-            (said.unwrap_or_else(|| "text/plain; charset=utf-8".into()), Content::Text(template))
+            (said.unwrap_or_else(|| "text/plain; charset=utf-8".into()), Embedded::Text(template))
         }
         "file" => {
             let bytes = file(compiler, document, &way.value)?;
@@ -104,7 +104,7 @@ fn resource(compiler: &mut Compiler<'_>, document: &Document, node: &Node, known
                 compiler.error(document, way.value.range.clone(), "`blob` is no base64", "Use the standard alphabet, with padding.");
                 return None;
             };
-            (said.unwrap_or_else(|| "application/octet-stream".into()), Content::Blob(bytes))
+            (said.unwrap_or_else(|| "application/octet-stream".into()), Embedded::Blob(bytes))
         }
     };
     Some(PromptContent::Resource { uri, mime_type, content })

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::App;
+use super::{App, Auth, Content, Execute, PromptContent, ScriptRef, Tool};
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
@@ -20,6 +20,8 @@ pub enum BundleError {
     Version(u16),
     /// They are cut short or damaged.
     Damaged,
+    /// They were not made by a bundler: what they say does not fit together.
+    Inconsistent(&'static str),
 }
 
 impl fmt::Display for BundleError {
@@ -30,6 +32,7 @@ impl fmt::Display for BundleError {
                 f,
                 "the bundle has version {found}, this runtime reads version {BUNDLE_VERSION}; build the app again with the `millrace` of this runtime"
             ),
+            Self::Inconsistent(problem) => write!(f, "the bundle was not made by `millrace build`: {problem}; build the app again"),
             Self::Damaged => f.write_str("the bundle is cut short or damaged; build the app again"),
         }
     }
@@ -49,7 +52,7 @@ impl App {
         Ok(bytes)
     }
 
-    /// The app of a bundle.
+    /// The app of a bundle, whose names are in order and whose references lead somewhere.
     ///
     /// # Errors
     /// Says whether the bytes are no bundle, one of another version, or a damaged one.
@@ -57,8 +60,46 @@ impl App {
         let rest = bytes.strip_prefix(MAGIC).ok_or(BundleError::NotABundle)?;
         let (version, body) = rest.split_first_chunk::<2>().ok_or(BundleError::Damaged)?;
         match u16::from_le_bytes(*version) {
-            BUNDLE_VERSION => postcard::from_bytes(body).map_err(|_| BundleError::Damaged),
+            BUNDLE_VERSION => {
+                let app: Self = postcard::from_bytes(body).map_err(|_| BundleError::Damaged)?;
+                app.verify()?;
+                Ok(app)
+            }
             other => Err(BundleError::Version(other)),
         }
+    }
+    /// Holds an app to what the bundler promises of it and nothing else checks.
+    fn verify(&self) -> Result<(), BundleError> {
+        let (tools, scripts, adapters) = (self.tools.len(), self.scripts.len(), self.adapters.len());
+        let is_script = |reference: &ScriptRef| (reference.script as usize) < scripts;
+        let is_tool = |place: u32| (place as usize) < tools;
+        let refers = |tool: &Tool| {
+            let executes = match &tool.execute {
+                Execute::Statement { adapter, .. } => (*adapter as usize) < adapters,
+                Execute::Script(handler) => is_script(handler),
+                Execute::Search(index) => index.words.iter().flat_map(|word| &word.tools).all(|(place, _)| is_tool(*place)),
+                Execute::Forward => true,
+            };
+            let plugin = if let Some(Auth::Script { script, .. }) = &tool.auth { is_script(script) } else { true };
+            executes && plugin && tool.map_input.iter().chain(&tool.map_output).all(is_script)
+        };
+        let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
+        let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));
+        let messages = self.prompts.iter().flat_map(|prompt| &prompt.messages);
+        let of_messages = messages.filter_map(|message| if let PromptContent::Tool(used) = &message.content { Some(used) } else { None });
+        let of_resources =
+            self.resources.iter().filter_map(|resource| if let Content::Tool { used, .. } = &resource.content { Some(used) } else { None });
+        let holds = [
+            (self.tools.is_sorted_by(|a, b| a.name < b.name), "its tools are not sorted by name"),
+            (self.prompts.is_sorted_by(|a, b| a.name < b.name), "its prompts are not sorted by name"),
+            (self.adapters.is_sorted_by(|a, b| a.name < b.name), "its adapters are not sorted by name"),
+            (self.tools.iter().all(refers), "a tool refers to something that it does not have"),
+            (
+                arguments.all(|argument| argument.complete.as_ref().is_none_or(|completer| is_tool(completer.tool)))
+                    && of_messages.chain(of_resources).all(|used| is_tool(used.tool)),
+                "a prompt or a resource refers to a tool that it does not have",
+            ),
+        ];
+        holds.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, problem)| Err(BundleError::Inconsistent(problem)))
     }
 }

@@ -63,14 +63,14 @@ pub enum PromptContent {
     Image(Media),
     /// `audio`
     Audio(Media),
-    /// `resource`: its content is never [`Content::Tool`].
+    /// `resource`
     Resource {
         /// The URI that it says it has.
         uri: Template,
         /// The MIME type.
         mime_type: String,
         /// What it says.
-        content: Content,
+        content: Embedded,
     },
     /// `tool`: its result.
     Tool(ToolUse),
@@ -131,6 +131,15 @@ pub struct UriPattern {
     pub reserved: Option<u32>,
 }
 
+/// The content of a resource within a prompt. (A tool in a prompt is a message of its own.)
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Embedded {
+    /// Text with arguments.
+    Text(Template),
+    /// Bytes that are not text, sent as base64.
+    Blob(Vec<u8>),
+}
+
 /// The content of a resource.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Content {
@@ -145,4 +154,13 @@ pub enum Content {
         /// Its text is base64 of bytes, as the MIME type is none of text.
         binary: bool,
     },
+}
+
+impl From<Embedded> for Content {
+    fn from(content: Embedded) -> Self {
+        match content {
+            Embedded::Text(template) => Self::Text(template),
+            Embedded::Blob(bytes) => Self::Blob(bytes),
+        }
+    }
 }

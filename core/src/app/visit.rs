@@ -1,8 +1,8 @@
 //! Everything of an app that holds a template: what it needs of its environment, and what of a call it looks at.
 
 use super::{
-    App, Auth, Bind, Content, EnvPart, EnvTemplate, Execute, ExpectedKey, Given, Part, Piece, PromptContent, Source, Statement, Template,
-    TemplatePart, Tool, ToolUse,
+    App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, Given, Part, Piece, PromptContent, Source, Statement,
+    Template, TemplatePart, Tool, ToolUse,
 };
 
 /// Whose template it is.
@@ -52,7 +52,9 @@ impl App {
                     PromptContent::Image(_) | PromptContent::Audio(_) => {}
                     PromptContent::Resource { uri, content, .. } => {
                         of_template(uri, holder, visit);
-                        of_content(content, holder, visit);
+                        if let Embedded::Text(template) = content {
+                            of_template(template, holder, visit);
+                        }
                     }
                     PromptContent::Tool(used) => of_use(used, holder, visit),
                 }

@@ -21,12 +21,12 @@ use alloc::{boxed::Box, format, string::String};
 
 use super::{
     content::Content,
-    run::{CHECK_FIRST, End, Run, TARGET, missing_variable},
+    run::{CHECK_FIRST, End, Run, TARGET, Work, missing_variable},
     signal::cancelled,
 };
 use crate::{
     Error, ErrorKind, Json,
-    app::{Access, Execute, Statement},
+    app::{Access, Statement},
     fault::{Fault, Faulty, Stage},
     ports::Query,
     value::Rows,
@@ -59,14 +59,11 @@ pub(super) enum Outcome {
 /// # Errors
 /// See the table of this module, and that of [`super::script`].
 pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<Outcome, End> {
-    match &run.tool.execute {
-        Execute::Script(handler) => script::handle(run, handler, inputs).await,
-        Execute::Search(index) => Ok(Outcome::Value(search::search(run, index, inputs))),
-        // Such a call was another tool's before stage 1.
-        Execute::Forward => Ok(Outcome::Value(Json::Null)),
-        Execute::Statement { adapter, statement } => {
-            query(run, *adapter as usize, statement, inputs).await.map(Outcome::Rows).map_err(End::from)
-        }
+    match run.work {
+        Work::Script(handler) => script::handle(run, handler, inputs).await,
+        // A string is sent as it is.
+        Work::Search(index) => Ok(Outcome::Value(search::search(run, index, inputs).into())),
+        Work::Statement { adapter, statement } => query(run, adapter, statement, inputs).await.map(Outcome::Rows).map_err(End::from),
     }
 }
 

@@ -9,7 +9,7 @@ use serde_json::Map;
 use super::{
     Call, Pipeline, authenticate,
     resolve::{self, shown},
-    run::End,
+    run::Failed,
     validate,
 };
 use crate::{
@@ -25,8 +25,8 @@ const MOST_NEAR: usize = 3;
 ///
 /// # Errors
 /// `VALIDATION_ERROR` of `execute` itself, and `TOOL_NOT_FOUND` with the names that are near, as far as the caller may call them.
-pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>) -> Result<Call<'a>, (&'a Tool, End)> {
-    let Some((_, gateway)) = pipeline.names.find(&pipeline.app.tools, call.tool) else { return Ok(call) };
+pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>) -> Result<Call<'a>, (&'a Tool, Failed)> {
+    let Some((_, gateway)) = pipeline.tool(call.tool) else { return Ok(call) };
     if gateway.execute != Execute::Forward {
         return Ok(call);
     }
@@ -36,8 +36,8 @@ pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>) -> Result<
         Err(fault) => return Err((gateway, fault.into())),
     };
     let Some(Json::String(name)) = arguments.get_mut("tool").map(Json::take) else { return Ok(call) };
-    let Some((_, tool)) = pipeline.names.find(&pipeline.app.tools, &name).filter(|(_, tool)| !is_gateway(tool)) else {
-        return Err((gateway, End::Fault(unknown(pipeline, &call, &name))));
+    let Some((_, tool)) = pipeline.tool(&name).filter(|(_, tool)| !is_gateway(tool)) else {
+        return Err((gateway, unknown(pipeline, &call, &name).into()));
     };
     tracing::Span::current().record("tool", tracing::field::display(resolve::shown(&tool.name)));
     call.tool = &tool.name;

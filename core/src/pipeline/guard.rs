@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     rounds,
-    run::{End, Run},
+    run::{End, Failed, Run},
 };
 use crate::{
     Json,
@@ -35,5 +35,5 @@ pub(super) async fn guard(run: &Run<'_>, confirm: &Template, inputs: &Json) -> R
     }
     let declined = Fault::new(Stage::Guard, "DECLINED", "The user did not confirm. Nothing was done.")
         .suggesting("Ask the user what to do instead. Do not call the tool again unasked.");
-    Err(End::Reply(Box::new(declined)))
+    Err(Failed::Reply(Box::new(declined)).into())
 }

@@ -13,7 +13,7 @@ use super::{
     Call, Pipeline,
     context::Context,
     rounds::Dialogue,
-    run::{self, Run, TARGET},
+    run::{self, Run, TARGET, Work},
     signal::Signal,
 };
 use crate::{
@@ -52,7 +52,8 @@ impl Names {
 /// # Errors
 /// `TOOL_NOT_FOUND`.
 pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run<'a>, Json)> {
-    let Some((place, tool)) = run::resolving(|| pipeline.names.find(&pipeline.app.tools, call.tool)) else {
+    let found = run::resolving(|| pipeline.tool(call.tool).and_then(|(place, tool)| Some((place, tool, Work::of(tool)?))));
+    let Some((place, tool, work)) = found else {
         tracing::debug!(target: TARGET, tool = %shown(call.tool), code = "TOOL_NOT_FOUND", "unknown tool");
         let message = format!("tool '{}' not found", shown(call.tool));
         return Err(Box::new(Fault::new(Stage::Resolve, "TOOL_NOT_FOUND", message)));
@@ -62,6 +63,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run
         pipeline,
         tool,
         place,
+        work,
         request_id: call.request_id,
         headers: call.headers,
         protocol: call.protocol,

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Access, Execute, Tool},
+    app::{Access, Execute, ScriptRef, SearchIndex, Statement, Tool},
     fault::{Fault, Stage},
     headers::Headers,
     ports::CallStore,
@@ -39,6 +39,7 @@ pub(super) struct Run<'a> {
     pub(super) tool: &'a Tool,
     /// The tool's place in [`App::tools`](crate::app::App::tools).
     pub(super) place: usize,
+    pub(super) work: Work<'a>,
     pub(super) request_id: &'a str,
     pub(super) headers: &'a Headers,
     pub(super) protocol: &'a str,
@@ -63,25 +64,57 @@ pub(super) struct Run<'a> {
     pub(super) secrets: OnceCell<CallSecrets>,
 }
 
+/// What stage *execute* does: the tool's [`Execute`], apart from the gateway, whose calls are another tool's by then.
+#[derive(Clone, Copy)]
+pub(super) enum Work<'a> {
+    Statement { adapter: usize, statement: &'a Statement },
+    Script(&'a ScriptRef),
+    Search(&'a SearchIndex),
+}
+
+impl<'a> Work<'a> {
+    /// `None` for the gateway.
+    pub(super) const fn of(tool: &'a Tool) -> Option<Self> {
+        match &tool.execute {
+            Execute::Statement { adapter, statement } => Some(Self::Statement { adapter: *adapter as usize, statement }),
+            Execute::Script(handler) => Some(Self::Script(handler)),
+            Execute::Search(index) => Some(Self::Search(index)),
+            Execute::Forward => None,
+        }
+    }
+}
+
 /// Why a call ended before its last stage.
 pub(super) enum End {
     /// It failed.
-    Fault(Box<Fault>),
-    /// A script returned `error()`, `required()` or `toolError()`: a value, hence a result in both styles.
-    Reply(Box<Fault>),
+    Failed(Failed),
     /// It asks its caller something: [`Run::asked`].
     Asks,
 }
 
-impl From<Fault> for End {
+/// How a call failed.
+pub(super) enum Failed {
+    /// By a fault.
+    Fault(Box<Fault>),
+    /// A script returned `error()`, `required()` or `toolError()`, or the user declined: a value, hence a result in both styles.
+    Reply(Box<Fault>),
+}
+
+impl From<Fault> for Failed {
     fn from(fault: Fault) -> Self {
         Self::Fault(Box::new(fault))
     }
 }
 
-impl From<Box<Fault>> for End {
+impl From<Box<Fault>> for Failed {
     fn from(fault: Box<Fault>) -> Self {
         Self::Fault(fault)
+    }
+}
+
+impl<F: Into<Failed>> From<F> for End {
+    fn from(failed: F) -> Self {
+        Self::Failed(failed.into())
     }
 }
 
@@ -102,10 +135,10 @@ impl<'a> Run<'a> {
     }
 
     fn may_write(&self) -> bool {
-        match &self.tool.execute {
-            Execute::Statement { statement, .. } => statement.access == Access::Write,
-            Execute::Script(_) => true,
-            Execute::Search(_) | Execute::Forward => false,
+        match self.work {
+            Work::Statement { statement, .. } => statement.access == Access::Write,
+            Work::Script(_) => true,
+            Work::Search(_) => false,
         }
     }
 

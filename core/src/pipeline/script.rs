@@ -19,7 +19,7 @@ use serde_json::Map;
 
 use super::{
     content::{self, Content},
-    run::{End, Run, TARGET},
+    run::{End, Failed, Run, TARGET},
     signal::{self, Interruption},
 };
 use crate::{
@@ -147,7 +147,7 @@ fn reply_end(run: &Run<'_>, stage: Stage, reply: Reply) -> End {
         Reply::Required(field) => required(run, stage, field),
         Reply::ToolError(reply) => tool_error(stage, reply),
     };
-    End::Reply(alloc::boxed::Box::new(fault))
+    Failed::Reply(Box::new(fault)).into()
 }
 
 fn required(run: &Run<'_>, stage: Stage, field: String) -> Fault {

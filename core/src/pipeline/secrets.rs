@@ -10,7 +10,7 @@
 use alloc::{borrow::Cow, collections::BTreeSet, rc::Rc, string::String, vec::Vec};
 use core::cell::{OnceCell, RefCell};
 
-use super::{env, run::End};
+use super::{env, run::Failed};
 use crate::{
     Error, Json,
     app::{App, Auth, EnvTemplate, ExpectedKey, Named, Tool},
@@ -155,18 +155,17 @@ impl CallSecrets {
     }
 
     /// The end of a call, every text of it. A code is a script's own only where it returned one.
-    pub(super) fn strike_end(&self, mut end: End) -> End {
-        match &mut end {
-            End::Fault(fault) => self.strike_fault(fault),
-            End::Reply(fault) => {
+    pub(super) fn strike_failed(&self, mut failed: Failed) -> Failed {
+        match &mut failed {
+            Failed::Fault(fault) => self.strike_fault(fault),
+            Failed::Reply(fault) => {
                 if let Cow::Owned(struck) = self.for_caller(&fault.code) {
                     fault.code = struck;
                 }
                 self.strike_fault(fault);
             }
-            End::Asks => {}
         }
-        end
+        failed
     }
 
     fn strike_fault(&self, fault: &mut Fault) {

@@ -2,13 +2,13 @@
 //!
 //! A string is sent verbatim, everything else as JSON text. Rows are written straight from the connector's cells.
 
-use alloc::{boxed::Box, format, string::String, vec, vec::Vec};
+use alloc::{format, string::String, vec, vec::Vec};
 
 use super::{
     ContentBlock, ToolResult,
     content::Content,
     execute::Outcome,
-    run::{End, Run, TARGET},
+    run::{Failed, Run, TARGET},
 };
 use crate::{
     Json,
@@ -89,11 +89,10 @@ fn length(result: &ToolResult) -> Faulty<usize> {
 ///
 /// # Errors
 /// A fault of *resolve* or *authenticate*, and every fault of a tool whose style is `protocol`.
-pub(super) fn failure(tool: &Tool, end: End) -> Faulty<ToolResult> {
-    let fault = match end {
-        End::Reply(fault) => return Ok(rendered(tool, &fault)),
-        End::Fault(fault) => fault,
-        End::Asks => asks_nothing(),
+pub(super) fn failure(tool: &Tool, failed: Failed) -> Faulty<ToolResult> {
+    let fault = match failed {
+        Failed::Reply(fault) => return Ok(rendered(tool, &fault)),
+        Failed::Fault(fault) => fault,
     };
     log(&fault);
     if fault.refusal.is_some() || fault.stage <= Stage::Authenticate || tool.errors.style == ErrorStyle::Protocol {
@@ -106,21 +105,15 @@ pub(super) fn failure(tool: &Tool, end: End) -> Faulty<ToolResult> {
 ///
 /// # Errors
 /// Every failure, apart from a warning that a script returned.
-pub(super) fn fetched(tool: &Tool, end: End) -> Faulty<ToolResult> {
-    match end {
-        End::Reply(fault) if fault.severity == Severity::Warning => Ok(rendered(tool, &fault)),
-        End::Reply(fault) => Err(fault),
-        End::Asks => Err(asks_nothing()),
-        End::Fault(fault) => {
+pub(super) fn fetched(tool: &Tool, failed: Failed) -> Faulty<ToolResult> {
+    match failed {
+        Failed::Reply(fault) if fault.severity == Severity::Warning => Ok(rendered(tool, &fault)),
+        Failed::Reply(fault) => Err(fault),
+        Failed::Fault(fault) => {
             log(&fault);
             Err(fault)
         }
     }
-}
-
-/// A call that asks its caller never comes here: the pipeline has made its question a result.
-fn asks_nothing() -> Box<Fault> {
-    Box::new(Fault::new(Stage::Guard, "INTERNAL", "The call asks for nothing."))
 }
 
 fn rendered(tool: &Tool, fault: &Fault) -> ToolResult {

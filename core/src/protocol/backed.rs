@@ -8,8 +8,8 @@ use alloc::string::String;
 use serde_json::Map;
 
 use super::{
-    encode::{Failure, INTERNAL_ERROR, INVALID_PARAMS},
-    methods::Exchange,
+    exchange::Exchange,
+    failure::{Failure, INTERNAL_ERROR, INVALID_PARAMS},
     prompts::fill,
     tools,
 };
@@ -26,7 +26,6 @@ impl Exchange<'_> {
         &self,
         used: &ToolUse,
         value: impl Fn(&str) -> Option<&'v str> + Copy,
-        request_id: &str,
         rounds: Rounds<'_>,
     ) -> Faulty<ToolResult> {
         let mut inputs = Map::new();
@@ -40,16 +39,16 @@ impl Exchange<'_> {
                 inputs.insert(name.clone(), input);
             }
         }
-        self.fetch(used.tool, inputs, request_id, rounds).await
+        self.fetch(used.tool, inputs, rounds).await
     }
 
     /// Runs a tool whose result becomes part of an answer; it may be that the tool asks its caller first.
-    pub(super) async fn fetch(&self, tool: u32, arguments: Map<String, Json>, request_id: &str, rounds: Rounds<'_>) -> Faulty<ToolResult> {
+    pub(super) async fn fetch(&self, tool: u32, arguments: Map<String, Json>, rounds: Rounds<'_>) -> Faulty<ToolResult> {
         let call = Call {
             // The bundler lets no index past the end through.
             tool: self.app().tools.get(tool as usize).map_or("", |tool| &tool.name),
             arguments,
-            request_id,
+            request_id: self.request_id(),
             trace: self.trace.borrowed(),
             headers: &self.request.headers,
             protocol: self.selected.version,
@@ -58,7 +57,7 @@ impl Exchange<'_> {
             listener: self.listener,
             rounds,
         };
-        self.pipeline.fetch(call).await
+        self.protocol.pipeline.fetch(call).await
     }
 
     /// What a failed tool becomes.

@@ -9,13 +9,7 @@ use core::cell::Cell;
 
 use serde_json::json;
 
-use super::{
-    Body, Protocol, Request, Response,
-    encode::{Answer, Failure},
-    era, http,
-    json_rpc::Message,
-};
-use crate::pipeline::Pipeline;
+use super::{Body, Protocol, Request, Response, encode::Answer, era, failure::Failure, http, json_rpc::Message};
 
 /// All batches of an isolate that are not answered yet may hold as many bytes as this many batches of the greatest size.
 const SHARE: usize = 2;
@@ -42,7 +36,8 @@ enum Left {
 
 impl Protocol {
     /// A batch is refused as a whole before anything of it runs, and its answer is always JSON.
-    pub(super) async fn batch(&self, pipeline: &Pipeline, request: &Request, messages: Vec<Message>) -> Response {
+    pub(super) async fn batch(&self, request: &Request, messages: Vec<Message>) -> Response {
+        let pipeline = &self.pipeline;
         let limits = &pipeline.app().batch;
         let calls = match era::batch(messages, &request.headers, limits.messages as usize) {
             Ok(calls) => calls,
@@ -74,7 +69,7 @@ impl Protocol {
                 answers.push(Answer::failure(Some(&call.id), &failure));
                 continue;
             }
-            let answer = self.dispatch(pipeline, &request, era::Selected::BATCH, &mut call, None).await;
+            let answer = self.dispatch(&request, era::Selected::BATCH, &mut call, None).await;
             match answers.room_for(answer.body.len()) {
                 Ok(()) => answers.push(answer),
                 Err(why) => {

@@ -13,8 +13,9 @@ use alloc::{
 use serde_json::{Map, json};
 
 use super::{
-    encode::{Failure, INTERNAL_ERROR},
-    methods::{Exchange, shorten, text},
+    exchange::Exchange,
+    failure::{Failure, INTERNAL_ERROR},
+    methods::{shorten, text},
     resources::pattern_text,
 };
 use crate::{
@@ -28,7 +29,7 @@ use crate::{
 const MAX_VALUES: usize = 100;
 
 impl Exchange<'_> {
-    pub(super) async fn complete(&self, params: &mut Map<String, Json>, request_id: &str) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn complete(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
         let mut reference = object(params, "ref")?;
         let mut argument = object(params, "argument")?;
         let name = text(&mut argument, "name")?;
@@ -41,7 +42,7 @@ impl Exchange<'_> {
         let mut values: Vec<String> = argument.completion.iter().filter(|value| value.starts_with(&typed)).cloned().collect();
         if let Some(completer) = &argument.complete {
             let mut seen: BTreeSet<String> = values.iter().cloned().collect();
-            let found = self.found(argument, completer, &typed, &context, request_id).await?;
+            let found = self.found(argument, completer, &typed, &context).await?;
             values.extend(found.into_iter().filter(|value| value.starts_with(&typed) && seen.insert(value.clone())));
         }
         let total = values.len();
@@ -59,7 +60,6 @@ impl Exchange<'_> {
         completer: &Completer,
         typed: &str,
         context: &Map<String, Json>,
-        request_id: &str,
     ) -> Result<Vec<String>, Failure> {
         let mut inputs = Map::new();
         for name in &completer.inputs {
@@ -69,7 +69,7 @@ impl Exchange<'_> {
                 inputs.insert(name.clone(), value);
             }
         }
-        match self.fetch(completer.tool, inputs, request_id, Rounds::default()).await {
+        match self.fetch(completer.tool, inputs, Rounds::default()).await {
             Ok(result) => suggestions(&result, completer.field.as_deref()).ok_or_else(|| {
                 Failure::new(INTERNAL_ERROR, format!("The tool that completes `{}` gives no list of suggestions", argument.name))
             }),

@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde_json::json;
 
 use super::{
-    encode::{Failure, HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, UNSUPPORTED_VERSION},
+    failure::{Failure, HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, UNSUPPORTED_VERSION},
     json_rpc::{Call, Message},
     mcp_headers::mirror,
 };

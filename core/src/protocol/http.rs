@@ -8,7 +8,8 @@ use alloc::{
 
 use super::{
     Body, Request, Response,
-    encode::{self, Answer, Failure, INVALID_REQUEST},
+    encode::{self, Answer},
+    failure::{Failure, INVALID_REQUEST},
 };
 use crate::headers::{Headers, Repeated};
 

@@ -17,7 +17,7 @@ use serde::{
 };
 use serde_json::Map;
 
-use super::encode::{Failure, INVALID_REQUEST, PARSE_ERROR};
+use super::failure::{Failure, INVALID_REQUEST, PARSE_ERROR};
 use crate::Json;
 
 mod raw_id;

@@ -9,7 +9,7 @@ use core::cell::OnceCell;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, json};
 
-use super::{encode::Failure, era::Era, methods::Exchange};
+use super::{Protocol, era::Era, exchange::Exchange, failure::Failure};
 use crate::{
     Json,
     app::{App, Resource, Tool},
@@ -49,6 +49,8 @@ pub(super) struct Lists {
     prompts: OnceCell<List>,
     resources: OnceCell<List>,
     templates: OnceCell<List>,
+    /// By the tool's place, whether the legacy era sees its `outputSchema` wrapped.
+    wrapped: OnceCell<Vec<bool>>,
 }
 
 impl Lists {
@@ -71,6 +73,16 @@ impl Lists {
             Kind::Resources => self.resources.get_or_init(|| of_resources(false)),
             Kind::Templates => self.templates.get_or_init(|| of_resources(true)),
         }
+    }
+}
+
+impl Protocol {
+    /// Whether the legacy era sees what a tool gives as the member `result` of an object.
+    pub(super) fn wraps(&self, tool: &str) -> bool {
+        let Some((place, _)) = self.pipeline.tool(tool) else { return false };
+        let tools = &self.pipeline.app().tools;
+        let wrapped = self.lists.wrapped.get_or_init(|| tools.iter().map(|tool| wrap_output_schema(&tool.descriptor).is_some()).collect());
+        wrapped.get(place).copied().unwrap_or_default()
     }
 }
 
@@ -160,7 +172,7 @@ fn legacy_tools(app: &App) -> Option<List> {
 
 /// In the legacy era `structuredContent` is an object, and so is what `outputSchema` describes: any other schema becomes the
 /// member `result` of one. `None` where the descriptor can stay as it is.
-pub(super) fn wrap_output_schema(descriptor: &str) -> Option<String> {
+fn wrap_output_schema(descriptor: &str) -> Option<String> {
     if !descriptor.contains("\"outputSchema\"") {
         return None;
     }

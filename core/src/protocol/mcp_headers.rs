@@ -14,7 +14,7 @@ use alloc::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, Number};
 
-use super::encode::{Failure, HEADER_MISMATCH};
+use super::failure::{Failure, HEADER_MISMATCH};
 use crate::{
     Json,
     app::Input,

@@ -6,20 +6,16 @@ use serde_json::{Map, json};
 
 use super::{
     Protocol, Request,
-    encode::{Answer, Failure, INVALID_PARAMS, METHOD_NOT_FOUND, ResultWriter},
+    encode::Answer,
     era::{Era, LEGACY, LISTED, Selected},
-    json_rpc::{Call, Id, Params},
+    exchange::Exchange,
+    failure::{Failure, INVALID_PARAMS, METHOD_NOT_FOUND},
+    json_rpc::{Call, Params},
     lists::Kind,
     mcp_headers,
     notifications::progress_token,
-    request_id::TraceContext,
-    tools,
 };
-use crate::{
-    Json,
-    app::App,
-    pipeline::{Listener, Pipeline},
-};
+use crate::{Json, app::App, pipeline::Listener};
 
 /// The levels of `logging/setLevel` and of `io.modelcontextprotocol/logLevel`.
 pub(super) const LOG_LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -102,75 +98,32 @@ impl Method {
     }
 }
 
-/// One request on its way to its answer.
-pub(super) struct Exchange<'a> {
-    pub(super) protocol: &'a Protocol,
-    pub(super) pipeline: &'a Pipeline,
-    pub(super) request: &'a Request,
-    pub(super) selected: Selected,
-    pub(super) id: &'a Id,
-    /// Hears what a call says before its result.
-    pub(super) listener: Option<&'a dyn Listener>,
-    /// The caller's span.
-    pub(super) trace: TraceContext,
-}
-
-impl<'a> Exchange<'a> {
-    pub(super) fn app(&self) -> &'a App {
-        self.pipeline.app()
-    }
-
-    /// Begins the result.
-    pub(super) fn result(&self) -> ResultWriter<'a> {
-        ResultWriter::new(self.id, self.selected.era, &self.protocol.server_info)
-    }
-
-    /// Begins a result that asks for input; modern only.
-    pub(super) fn question(&self) -> ResultWriter<'a> {
-        ResultWriter::question(self.id, &self.protocol.server_info)
-    }
-}
-
 impl Protocol {
     /// Steps 11f to 11h, and the answer.
-    pub(super) async fn dispatch(
-        &self,
-        pipeline: &Pipeline,
-        request: &Request,
-        selected: Selected,
-        call: &mut Call,
-        listener: Option<&dyn Listener>,
-    ) -> Answer {
-        let trace = TraceContext::of(&call.params, &request.headers);
-        let exchange = Exchange { protocol: self, pipeline, request, selected, id: &call.id, listener, trace };
-        match exchange.answer(&call.method, &mut call.params).await {
+    pub(super) async fn dispatch(&self, request: &Request, selected: Selected, call: &mut Call, listener: Option<&dyn Listener>) -> Answer {
+        let Call { id, method, params } = call;
+        let exchange = Exchange::new(self, request, selected, id, method, params, listener);
+        match exchange.answer(params).await {
             Ok(body) => Answer::result(body),
-            Err(failure) => Answer::failure(Some(&call.id), &failure),
+            Err(failure) => Answer::failure(Some(id), &failure),
         }
     }
 }
 
 impl Exchange<'_> {
-    async fn answer(&self, name: &str, params: &mut Params) -> Result<alloc::vec::Vec<u8>, Failure> {
+    async fn answer(&self, params: &mut Params) -> Result<alloc::vec::Vec<u8>, Failure> {
         let modern = self.selected.era == Era::Modern;
-        let Some(method) = Method::find(name, self.selected.era, self.protocol.features) else {
+        let Some(method) = Method::find(self.method, self.selected.era, self.protocol.features) else {
             let status = if modern { 404 } else { 200 };
-            return Err(Failure::http(status, METHOD_NOT_FOUND, format!("Method not found: `{}`", shorten(name))));
+            return Err(Failure::http(status, METHOD_NOT_FOUND, format!("Method not found: `{}`", shorten(self.method))));
         };
         if modern && matches!(method, Method::CallTool) {
             let named = params.object().and_then(|params| params.get("name")).and_then(Json::as_str);
-            if let Some(tool) = named.and_then(|name| tools::find(self.app(), name)) {
+            if let Some((_, tool)) = named.and_then(|name| self.protocol.pipeline.tool(name)) {
                 let arguments = params.object().and_then(|params| params.get("arguments")).and_then(Json::as_object);
                 mcp_headers::params(&self.request.headers, &tool.inputs, arguments)?;
             }
         }
-        let request_id = match method {
-            // The methods that may run a tool.
-            Method::CallTool | Method::GetPrompt | Method::ReadResource | Method::Complete => {
-                super::request_id::of(&self.trace, &*self.pipeline.ports().random)
-            }
-            _ => String::new(),
-        };
         let mut absent = Map::new();
         let params = match params {
             Params::Object(params) => params,
@@ -188,10 +141,10 @@ impl Exchange<'_> {
             Method::Subscribe => self.subscribe(params),
             Method::Discover => Ok(self.discover()),
             Method::List(kind) => self.list(kind, params),
-            Method::CallTool => self.call_tool(params, &request_id).await,
-            Method::GetPrompt => self.get_prompt(params, &request_id).await,
-            Method::ReadResource => self.read_resource(params, &request_id).await,
-            Method::Complete => self.complete(params, &request_id).await,
+            Method::CallTool => self.call_tool(params).await,
+            Method::GetPrompt => self.get_prompt(params).await,
+            Method::ReadResource => self.read_resource(params).await,
+            Method::Complete => self.complete(params).await,
         }
     }
 

@@ -17,19 +17,19 @@ use alloc::{
 use core::cell::{Cell, RefCell};
 
 use super::{
-    encode::{self, Failure},
+    encode,
     era::{Era, Selected},
     events,
+    failure::Failure,
     http::accepts_events,
     json_rpc::Call,
     methods::{LOG_LEVELS, META_LOG_LEVEL},
-    tools,
 };
 use crate::{
     Json,
-    app::{App, Execute, Tool},
+    app::{Execute, Tool},
     headers::Headers,
-    pipeline::Listener,
+    pipeline::{Listener, Pipeline},
     ports::LogLevel,
 };
 
@@ -59,12 +59,12 @@ pub(super) struct Outbox {
 
 impl Outbox {
     /// `None` where nothing can be said to this caller, so that its answer is JSON.
-    pub(super) fn of(app: &App, call: &Call, selected: Selected, headers: &Headers) -> Option<Self> {
+    pub(super) fn of(pipeline: &Pipeline, call: &Call, selected: Selected, headers: &Headers) -> Option<Self> {
         if call.method != "tools/call" || !accepts_events(headers) {
             return None;
         }
         let name = call.params.object()?.get("name")?.as_str()?;
-        let tool = tools::find(app, name).filter(|tool| runs_script(tool))?;
+        let (_, tool) = pipeline.tool(name).filter(|(_, tool)| runs_script(tool))?;
         let meta = call.params.meta();
         let token = progress_token(meta).ok().flatten();
         let level = match selected.era {

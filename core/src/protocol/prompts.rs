@@ -8,25 +8,27 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Map;
 
 use super::{
-    encode::{self, Failure},
-    methods::{Exchange, shorten, text},
+    encode,
+    exchange::Exchange,
+    failure::Failure,
+    methods::{shorten, text},
     tools,
 };
 use crate::{
     Json,
-    app::{Content, Media, Prompt, PromptContent, Root, Template, TemplatePart},
+    app::{Embedded, Media, Prompt, PromptContent, Root, Template, TemplatePart},
     pipeline::{InputRequired, Rounds},
 };
 
 impl Exchange<'_> {
-    pub(super) async fn get_prompt(&self, params: &mut Map<String, Json>, request_id: &str) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn get_prompt(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
         let name = text(params, "name")?;
         let prompt = self.app().prompts.iter().find(|prompt| prompt.name == name);
         let prompt = prompt.ok_or_else(|| Failure::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
         let arguments = arguments(prompt, params)?;
         let tools = prompt.messages.iter().filter(|message| matches!(message.content, PromptContent::Tool(_))).count();
         let rounds = self.rounds(params, tools)?;
-        let messages = match self.messages(prompt, &arguments, request_id, rounds).await? {
+        let messages = match self.messages(prompt, &arguments, rounds).await? {
             Ok(messages) => messages,
             Err(input) => return Ok(self.asking(&input)),
         };
@@ -44,7 +46,6 @@ impl Exchange<'_> {
         &self,
         prompt: &Prompt,
         arguments: &Map<String, Json>,
-        request_id: &str,
         rounds: Rounds<'_>,
     ) -> Result<Result<Vec<u8>, InputRequired>, Failure> {
         let value = |name: &str| arguments.get(name).and_then(Json::as_str);
@@ -60,11 +61,15 @@ impl Exchange<'_> {
                 PromptContent::Audio(media) => self::message(&mut out, &message.role, |out| self::media(out, "audio", media)),
                 PromptContent::Resource { uri, mime_type, content } => self::message(&mut out, &message.role, |out| {
                     out.extend_from_slice(br#"{"type":"resource","resource":"#);
-                    embedded(out, &fill(uri, value), mime_type, content, value);
+                    let uri = fill(uri, value);
+                    match content {
+                        Embedded::Text(template) => text_contents(out, &uri, mime_type, template, value),
+                        Embedded::Blob(bytes) => blob_contents(out, &uri, mime_type, bytes),
+                    }
                     out.push(b'}');
                 }),
                 PromptContent::Tool(used) => {
-                    let result = self.use_tool(used, value, request_id, rounds).await.map_err(|fault| self.failed(&fault))?;
+                    let result = self.use_tool(used, value, rounds).await.map_err(|fault| self.failed(&fault))?;
                     if let Some(input) = result.input {
                         return Ok(Err(input));
                     }
@@ -102,25 +107,29 @@ fn media(out: &mut Vec<u8>, kind: &str, media: &Media) {
     out.push(b'}');
 }
 
-/// Appends a `ResourceContents` of what the app itself says.
-pub(super) fn embedded<'v>(out: &mut Vec<u8>, uri: &str, mime_type: &str, content: &Content, value: impl Fn(&str) -> Option<&'v str>) {
+/// Appends a `ResourceContents` of text.
+pub(super) fn text_contents<'v>(out: &mut Vec<u8>, uri: &str, mime_type: &str, text: &Template, value: impl Fn(&str) -> Option<&'v str>) {
+    contents(out, uri, mime_type, |out| {
+        out.extend_from_slice(br#","text":"#);
+        encode::string(out, &fill(text, value));
+    });
+}
+
+/// Appends a `ResourceContents` of bytes.
+pub(super) fn blob_contents(out: &mut Vec<u8>, uri: &str, mime_type: &str, bytes: &[u8]) {
+    contents(out, uri, mime_type, |out| {
+        out.extend_from_slice(br#","blob":""#);
+        out.extend_from_slice(STANDARD.encode(bytes).as_bytes());
+        out.push(b'"');
+    });
+}
+
+fn contents(out: &mut Vec<u8>, uri: &str, mime_type: &str, content: impl FnOnce(&mut Vec<u8>)) {
     out.extend_from_slice(br#"{"uri":"#);
     encode::string(out, uri);
     out.extend_from_slice(br#","mimeType":"#);
     encode::string(out, mime_type);
-    match content {
-        Content::Text(template) => {
-            out.extend_from_slice(br#","text":"#);
-            encode::string(out, &fill(template, value));
-        }
-        Content::Blob(bytes) => {
-            out.extend_from_slice(br#","blob":""#);
-            out.extend_from_slice(STANDARD.encode(bytes).as_bytes());
-            out.push(b'"');
-        }
-        // `resources/read` runs the tool; the bundler lets none stand anywhere else.
-        Content::Tool { .. } => out.extend_from_slice(br#","text":"""#),
-    }
+    content(out);
     out.push(b'}');
 }
 

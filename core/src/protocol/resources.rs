@@ -9,11 +9,13 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, json};
 
 use super::{
-    encode::{self, Failure, INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND},
+    encode,
     era::Era,
+    exchange::Exchange,
+    failure::{Failure, INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND},
     lists::is_template,
-    methods::{Exchange, text},
-    prompts::embedded,
+    methods::text,
+    prompts::{blob_contents, text_contents},
 };
 use crate::{
     Json,
@@ -70,25 +72,22 @@ impl Built {
 }
 
 impl Exchange<'_> {
-    pub(super) async fn read_resource(&self, params: &mut Map<String, Json>, request_id: &str) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn read_resource(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
         let uri = text(params, "uri")?;
         let found = self.find_resource(&uri)?;
         let resource = found.resource;
         let value = |name: &str| found.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         let rounds = self.rounds(params, usize::from(matches!(resource.content, Content::Tool { .. })))?;
-        let said = match &resource.content {
-            Content::Tool { used, binary } => match self.use_tool(used, value, request_id, rounds).await {
+        let mut contents = Vec::new();
+        match &resource.content {
+            Content::Tool { used, binary } => match self.use_tool(used, value, rounds).await {
                 Ok(ToolResult { input: Some(input), .. }) => return Ok(self.asking(&input)),
-                Ok(result) => Some((result, *binary)),
+                Ok(result) => said_by_tool(&mut contents, &uri, &resource.mime_type, *binary, &result)?,
                 Err(fault) if fault.code == NOT_FOUND => return Err(self.no_resource(&uri)),
                 Err(fault) => return Err(self.failed(&fault)),
             },
-            Content::Text(_) | Content::Blob(_) => None,
-        };
-        let mut contents = Vec::new();
-        match said {
-            Some((result, binary)) => said_by_tool(&mut contents, &uri, &resource.mime_type, binary, &result)?,
-            None => embedded(&mut contents, &uri, &resource.mime_type, &resource.content, value),
+            Content::Text(template) => text_contents(&mut contents, &uri, &resource.mime_type, template, value),
+            Content::Blob(bytes) => blob_contents(&mut contents, &uri, &resource.mime_type, bytes),
         }
         let mut result = self.result();
         result.with("contents", |out| {

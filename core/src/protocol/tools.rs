@@ -5,27 +5,21 @@ use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use serde_json::Map;
 
 use super::{
-    encode::{self, Failure, ResultWriter},
+    encode::{self, ResultWriter},
     era::{Era, META_CAPABILITIES},
-    lists::wrap_output_schema,
-    methods::{Exchange, text},
+    exchange::Exchange,
+    failure::Failure,
+    methods::text,
 };
 use crate::{
     Json,
-    app::{App, Tool},
     fault::{Fault, Refusal},
     headers::Headers,
     pipeline::{Call, ContentBlock, InputRequired, Rounds, ToolResult},
 };
 
-/// The tool of that name. An app's tools are sorted by name.
-pub(super) fn find<'a>(app: &'a App, name: &str) -> Option<&'a Tool> {
-    let index = app.tools.binary_search_by(|tool| tool.name.as_str().cmp(name)).ok()?;
-    app.tools.get(index)
-}
-
 impl Exchange<'_> {
-    pub(super) async fn call_tool(&self, params: &mut Map<String, Json>, request_id: &str) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn call_tool(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
         let name = text(params, "name")?;
         let arguments = match params.get_mut("arguments").map(Json::take) {
             None | Some(Json::Null) => Map::new(),
@@ -35,7 +29,7 @@ impl Exchange<'_> {
         let call = Call {
             tool: &name,
             arguments,
-            request_id,
+            request_id: self.request_id(),
             trace: self.trace.borrowed(),
             headers: &self.request.headers,
             protocol: self.selected.version,
@@ -44,12 +38,12 @@ impl Exchange<'_> {
             listener: self.listener,
             rounds: rounds(params, self.selected.era)?,
         };
-        match self.pipeline.call(call).await {
+        match self.protocol.pipeline.call(call).await {
             Ok(result) => {
                 if let Some(input) = &result.input {
                     return Ok(self.asking(input));
                 }
-                let wraps = || find(self.app(), &name).is_some_and(|tool| wrap_output_schema(&tool.descriptor).is_some());
+                let wraps = || self.protocol.wraps(&name);
                 Ok(write(self.result(), &result, self.selected.version, wraps))
             }
             Err(fault) => Err(failure(&fault, &self.request.headers, &self.app().name)),

@@ -8,12 +8,12 @@ use alloc::{
 
 use serde_json::{Value as Json, json};
 
-use super::fakes::{Ask, empty_app, endpoint, input, placeholder, resource, shop, text, tool};
+use super::fakes::{Ask, empty_app, endpoint, input, placeholder, resource, shop, tool};
 use crate::{
     Endpoint,
     app::{
-        App, Argument, Completer, Content, ErrorStyle, Given, Input, InputKind, Literal, Media, Prompt, PromptContent, PromptMessage,
-        Template, TemplatePart, ToolUse,
+        App, Argument, Completer, Content, Embedded, ErrorStyle, Given, Input, InputKind, Literal, Media, Prompt, PromptContent,
+        PromptMessage, Template, TemplatePart, ToolUse,
     },
 };
 
@@ -81,8 +81,8 @@ fn app() -> App {
             vec![
                 PromptContent::Image(media()),
                 PromptContent::Audio(Media { mime_type: "audio/wav".into(), ..media() }),
-                embedded(text("a \"b\"")),
-                embedded(Content::Blob(vec![0, 255])),
+                embedded(Embedded::Text(Template(vec![TemplatePart::Text("a \"b\"".into())]))),
+                embedded(Embedded::Blob(vec![0, 255])),
             ],
         ),
         prompt("order", vec![PromptContent::Tool(used(ECHO, inputs))]),

@@ -1,0 +1,63 @@
+//! One request on its way to its answer: what every method may look at.
+
+use alloc::string::String;
+use core::cell::OnceCell;
+
+use super::{
+    Protocol, Request,
+    encode::ResultWriter,
+    era::Selected,
+    json_rpc::{Id, Params},
+    request_id::{self, TraceContext},
+};
+use crate::{app::App, pipeline::Listener};
+
+/// A request.
+pub(super) struct Exchange<'a> {
+    pub(super) protocol: &'a Protocol,
+    pub(super) request: &'a Request,
+    pub(super) selected: Selected,
+    pub(super) id: &'a Id,
+    /// The method that was asked for.
+    pub(super) method: &'a str,
+    /// Hears what a call says before its result.
+    pub(super) listener: Option<&'a dyn Listener>,
+    /// The caller's span.
+    pub(super) trace: TraceContext,
+    /// Made at its first use: by a method that runs a tool.
+    request_id: OnceCell<String>,
+}
+
+impl<'a> Exchange<'a> {
+    pub(super) fn new(
+        protocol: &'a Protocol,
+        request: &'a Request,
+        selected: Selected,
+        id: &'a Id,
+        method: &'a str,
+        params: &Params,
+        listener: Option<&'a dyn Listener>,
+    ) -> Self {
+        let trace = TraceContext::of(params, &request.headers);
+        Self { protocol, request, selected, id, method, listener, trace, request_id: OnceCell::new() }
+    }
+
+    pub(super) fn app(&self) -> &'a App {
+        self.protocol.pipeline.app()
+    }
+
+    /// The id of the request in logs, in traces and in `ctx.request.id`.
+    pub(super) fn request_id(&self) -> &str {
+        self.request_id.get_or_init(|| request_id::of(&self.trace, &*self.protocol.pipeline.ports().random))
+    }
+
+    /// Begins the result.
+    pub(super) fn result(&self) -> ResultWriter<'a> {
+        ResultWriter::new(self.id, self.selected.era, &self.protocol.server_info)
+    }
+
+    /// Begins a result that asks for input; modern only.
+    pub(super) fn question(&self) -> ResultWriter<'a> {
+        ResultWriter::question(self.id, &self.protocol.server_info)
+    }
+}
