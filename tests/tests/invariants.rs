@@ -132,15 +132,18 @@ fn no_log_line_carries_a_secret() {
 
 #[test]
 fn a_bundle_that_no_bundler_made_is_refused() {
+    type Spoil = dyn Fn(&mut App);
+    fn nowhere() -> ScriptRef {
+        ScriptRef { script: 99, export: "default".into() }
+    }
     let golden = fs::read(root().join(format!("tests/data/statements.v{BUNDLE_VERSION}.bundle"))).unwrap();
-    let refused = |spoil: &dyn Fn(&mut App)| {
+    let refused = |spoil: &Spoil| {
         let mut app = App::from_bundle(&golden).unwrap();
         spoil(&mut app);
         App::from_bundle(&app.to_bundle().unwrap()).err()
     };
     assert_eq!(refused(&|_| ()), None);
-    let nowhere = || ScriptRef { script: 99, export: "default".into() };
-    let table: [(&dyn Fn(&mut App), &str); 5] = [
+    let table: [(&Spoil, &str); 5] = [
         (&|app| app.tools.reverse(), "its tools are not sorted by name"),
         (&|app| app.tools[1].name = app.tools[0].name.clone(), "its tools are not sorted by name"),
         (&|app| app.adapters.clear(), "a tool refers to something that it does not have"),
