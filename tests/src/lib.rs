@@ -25,6 +25,7 @@ pub mod process;
 pub mod redis;
 pub mod scripted;
 pub mod sqld;
+pub mod sqlite_text;
 pub mod worker;
 pub mod workerd;
 

@@ -1,86 +1,95 @@
-//! `connector: d1`: Cloudflare D1 through its REST API, for hosts that are no Worker.
+//! `connector: d1`: Cloudflare D1, by its REST API or by a Worker's binding.
 //!
 //! In go a statement in SQLite's placeholder style (`?1`, `?2`) and its values; out come rows, or the number of rows that it
 //! changed. A query is exactly one statement, and as in connector `sqlite`, `ATTACH`, transactions, temporary objects and every
 //! `PRAGMA` that is not a mere question are refused, before anything is sent.
 //!
-//! # Address
+//! # Ways
 //!
-//! `d1://ACCOUNT_ID/DATABASE_ID`, with the API token in option `api_token`. Option `base_url` names another server than
-//! `https://api.cloudflare.com/client/v4`. `d1:BINDING` is for a Worker, which reaches its database without this API.
+//! A [`Transport`] sends a statement and reads the answer; all the rest is done here, so that both ways judge and answer alike.
+//!
+//! | connection string | transport |
+//! |---|---|
+//! | `d1://ACCOUNT_ID/DATABASE_ID`, with the API token in option `api_token` | [`Rest`]; option `base_url` names another server than `https://api.cloudflare.com/client/v4` |
+//! | `d1:BINDING` | the Worker's binding, which is that host's |
 //!
 //! # Values
 //!
-//! The API takes texts only. So a text goes in as it is, and every other value as text that SQL turns back: a parameter `?2` becomes
-//! `json_extract(?2, '$')`, or `unhex(?2)` for bytes. Going in, integers are exact. An infinity is refused, a NaN is `NULL`; `Decimal`,
-//! `Timestamp` and a `U64` beyond `i64` are text; `Json` and `Array` are JSON text.
+//! D1 is SQLite behind JSON, and JSON's numbers are doubles. Going in, a number would be bound as `REAL`: `5 / 2` would be `2.5`, and text
+//! compared with it would be compared with `'5.0'`. So a text goes in as it is, and every other value as text that SQL turns back: a
+//! parameter `?2` becomes `json_extract(?2, '$')`; for bytes it is `unhex(?2)`, where the transport takes none. Going in, integers are
+//! exact. An infinity is refused, a NaN is `NULL`; `Decimal`, `Timestamp` and a `U64` beyond `i64` are text; `Json` and `Array` are JSON
+//! text. A column that is a bare parameter keeps its name, `?2`.
 //!
 //! Coming out, values are JSON as JavaScript writes it: an integer beyond ±2^53 was rounded by D1 and is refused, with the column's name
 //! (select `CAST(id AS TEXT)`); a real without a fraction is an integer; an infinity is `NULL`; text that is not UTF-8 has replacement
-//! characters. Bytes come as lists of numbers and are bytes again here. A result without rows has no column names.
+//! characters. Bytes come as lists of numbers and are bytes again here. A result without rows may have no column names.
 //!
 //! # Time
 //!
-//! As in connector [`libsql`](crate::libsql).
-//!
-//! API: <https://developers.cloudflare.com/api/resources/d1/subresources/database/methods/raw/>.
+//! As in connector [`libsql`](crate::libsql). The binding cannot stop a statement: at the deadline only the waiting ends.
 
 mod address;
 mod failure;
-mod wire;
+mod reply;
+mod rest;
+mod statement;
 
 use std::rc::Rc;
 
 use millrace_core::{
     Result,
     app::Access,
-    ports::{Clock, Connection, Connector, HttpClient, LocalFuture, Query, Random},
+    ports::{Clock, Connector, LocalFuture, Query, Random},
     value::Rows,
 };
 
-use crate::remote::{Effect, Failure, Retry, check, only_reads, within_limits};
-use address::Address;
+use crate::shared::{Failure, Retry, only_reads, within_limits};
 
-/// A D1 database, reached through the REST API.
-pub struct D1 {
-    address: Address,
+pub use address::binding;
+pub use failure::of_message as failure_of_message;
+pub use reply::Reply;
+pub use rest::Rest;
+pub use statement::{Parameter, Prepared};
+
+/// A way to a database of D1.
+pub trait Transport {
+    /// Whether a parameter may be bytes; else they go as text, in hexadecimal.
+    const TAKES_BYTES: bool;
+
+    /// Sends a statement, once, and waits for the answer until the query's deadline.
+    ///
+    /// # Errors
+    /// Why there is no answer, and what that means for another attempt.
+    fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> impl Future<Output = Result<Reply, Failure>>;
+}
+
+/// A D1 database.
+pub struct D1<T> {
+    transport: T,
     read_only: bool,
-    http: Rc<dyn HttpClient>,
     retry: Retry,
 }
 
-impl D1 {
-    /// Reads the settings of an adapter; sends nothing.
-    ///
-    /// # Errors
-    /// [`Configuration`](millrace_core::ErrorKind::Configuration) for a connection string that does not name an account and a database, a
-    /// missing token, an unknown option or a wrong value of one.
-    pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
-        Ok(Self {
-            address: Address::parse(connection.connection_string.expose().trim(), &connection.options)?,
-            read_only: connection.read_only,
-            http,
-            retry: Retry::new(clock, random),
-        })
+impl<T: Transport> D1<T> {
+    /// A database behind a transport.
+    #[must_use]
+    pub fn new(transport: T, read_only: bool, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
+        Self { transport, read_only, retry: Retry::new(clock, random) }
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let effect = check(query.text, "d1")?;
+        let prepared = Prepared::of(query.text, query.params, T::TAKES_BYTES)?;
         if self.read_only {
-            only_reads(query, effect)?;
+            only_reads(query, prepared.effect)?;
         }
-        let rows = self.retry.run(query, effect, async || self.attempt(query, effect).await).await?;
-        within_limits(rows, query, effect)
-    }
-
-    async fn attempt(&self, query: &Query<'_>, effect: Effect) -> Result<Rows, Failure> {
-        let request = wire::prepare(&self.address, query).map_err(Failure::last)?;
-        let response = self.http.send(request).await.map_err(Failure::of_client)?;
-        wire::parse(&response, effect)
+        let attempt = async || self.transport.send(&prepared, query).await?.into_rows(&prepared);
+        let rows = self.retry.run(query, prepared.effect, attempt).await?;
+        within_limits(rows, query, prepared.effect)
     }
 }
 
-impl Connector for D1 {
+impl<T: Transport + 'static> Connector for D1<T> {
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
         Box::pin(async move { self.run(&query).await })
     }

@@ -5,12 +5,12 @@
 //!
 //! | driver | feature | where |
 //! |---|---|---|
-//! | [`d1`] | | every host: it speaks HTTP |
-//! | [`d1_binding`] | | what the Worker's own binding to D1 needs; the binding itself is that host's |
+//! | [`d1`] | | every host: it speaks HTTP, or takes a Worker's binding |
 //! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`postgres`] | `postgres`, on by default | every host that has a `Dialer` |
-//! | [`remote`] | | no driver: what those far away share, for the Worker's binding, too |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
+//!
+//! [`shared`] and `sqlite_text` are what several drivers need.
 //!
 //! Beside them are the caches, each a [`KvCache`](millrace_core::ports::KvCache):
 //!
@@ -22,21 +22,18 @@
 //! | `tiered_cache`: memory in front of another | `tiered-cache` | native hosts |
 
 pub mod d1;
-pub mod d1_binding;
-mod d1_error;
 #[cfg(feature = "dynamodb-cache")]
 pub mod dynamodb_cache;
-mod json_text;
 pub mod libsql;
 #[cfg(feature = "memory-cache")]
 pub mod memory_cache;
 #[cfg(feature = "postgres")]
 pub mod postgres;
-mod pragma;
 #[cfg(feature = "redis-cache")]
 pub mod redis_cache;
-pub mod remote;
+pub mod shared;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
+mod sqlite_text;
 #[cfg(feature = "tiered-cache")]
 pub mod tiered_cache;

@@ -42,7 +42,10 @@ use millrace_core::{
     value::Rows,
 };
 
-use crate::remote::{Failure, Retry, check, only_reads, within_limits};
+use crate::{
+    shared::{Failure, Retry, only_reads, within_limits},
+    sqlite_text::check,
+};
 use address::Address;
 use wire::Version;
 

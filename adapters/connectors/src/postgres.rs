@@ -58,7 +58,7 @@ use millrace_core::{
     value::Rows,
 };
 
-use crate::remote::{Effect, Failure, Retry, timed_out};
+use crate::shared::{Effect, Failure, Retry, timed_out};
 use address::Address;
 use pool::Pool;
 use session::{Batch, Session};

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, rc::Rc};
 
 use millrace_connectors::{
-    d1::D1,
+    d1::{D1, Rest},
     libsql::Libsql,
     postgres::{Lifetime, Postgres},
     sqlite::Sqlite,
@@ -43,7 +43,10 @@ impl Connectors for NativeConnectors {
         match connection.connector.as_str() {
             "sqlite" => Ok(Rc::new(Sqlite::open(connection, &self.base, self.clock.clone())?)),
             "libsql" => Ok(Rc::new(Libsql::open(&connection, self.http.clone(), self.clock.clone(), self.random.clone())?)),
-            "d1" => Ok(Rc::new(D1::open(&connection, self.http.clone(), self.clock.clone(), self.random.clone())?)),
+            "d1" => {
+                let rest = Rest::open(&connection, self.http.clone())?;
+                Ok(Rc::new(D1::new(rest, connection.read_only, self.clock.clone(), self.random.clone())))
+            }
             "postgres" => {
                 let (dialer, clock, random) = (self.dialer.clone(), self.clock.clone(), self.random.clone());
                 Ok(Rc::new(Postgres::open(&connection, Lifetime::Isolate, dialer, clock, random)?))

@@ -2,14 +2,17 @@
 
 use std::rc::Rc;
 
-use millrace_connectors::{d1::D1 as D1Rest, libsql::Libsql};
+use millrace_connectors::{
+    d1::{D1, Rest},
+    libsql::Libsql,
+};
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Clock, Connection, Connector, Connectors, HttpClient, Random},
 };
 use worker::Env;
 
-use crate::d1::D1;
+use crate::d1::Binding;
 
 /// Their names, as `connector:` of an adapter has them; `millrace build --target worker` refuses any other.
 const NAMES: &str = if cfg!(feature = "postgres") { "d1, libsql, postgres" } else { "d1, libsql" };
@@ -28,9 +31,12 @@ impl Connectors for WorkerConnectors {
         match connection.connector.as_str() {
             "d1" if is_rest(&connection) => {
                 let (http, clock, random) = ports();
-                Ok(Rc::new(D1Rest::open(&connection, http, clock, random)?))
+                Ok(Rc::new(D1::new(Rest::open(&connection, http)?, connection.read_only, clock, random)))
             }
-            "d1" => Ok(Rc::new(D1::open(&connection, &self.env, self.clock.clone(), self.random.clone())?)),
+            "d1" => {
+                let binding = Binding::find(&connection, &self.env)?;
+                Ok(Rc::new(D1::new(binding, connection.read_only, self.clock.clone(), self.random.clone())))
+            }
             "libsql" => {
                 let (http, clock, random) = ports();
                 Ok(Rc::new(Libsql::open(&connection, http, clock, random)?))

@@ -104,11 +104,11 @@ export async function send(method, url, headerLines, body, limit, controller) {
   }
 }
 
-/** Runs a statement of D1: `{columns, rows}` as JSON, or the number of rows that it changed. */
-export async function query(database, text, params, hasRows) {
+/** Runs a statement of D1: its columns and rows, or the number of rows that it changed, as JSON. */
+export async function query(database, text, params, returns) {
   const statement = database.prepare(text);
   const bound = params.length > 0 ? statement.bind(...params) : statement;
-  if (!hasRows) return String((await bound.run()).meta.changes);
+  if (!returns) return JSON.stringify({ columns: [], rows: [], changes: (await bound.run()).meta.changes });
   const [columns, ...rows] = await bound.raw({ columnNames: true });
   return JSON.stringify({ columns: columns ?? [], rows });
 }

@@ -29,8 +29,8 @@ extern "C" {
 
     fn abort(controller: &JsValue);
 
-    /// Runs a statement of D1; resolves to text.
-    pub(crate) fn query(database: &JsValue, text: &str, params: &Array, has_rows: bool) -> Promise;
+    /// Runs a statement of D1; resolves to JSON.
+    pub(crate) fn query(database: &JsValue, text: &str, params: &Array, returns: bool) -> Promise;
 }
 
 /// Ends the request that it was given to, when dropped: whoever waited for it may have gone.

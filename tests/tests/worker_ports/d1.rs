@@ -1,8 +1,26 @@
-//! D1 by its binding, when it fails.
+//! D1 by its binding: what it judges like the other drivers of its dialect, and what happens when it fails.
 
-use serde_json::json;
+use millrace_core::value::Value;
+use millrace_tests::sqlite_text::check;
+use serde_json::{Value as Json, json};
 
 use crate::kit::with_kit;
+
+#[test]
+fn a_statement_is_judged_as_by_the_other_drivers_of_the_dialect() {
+    with_kit(|kit| {
+        let run = |adapter: &str, text: &str, params: &[Value]| {
+            let params: Vec<Json> =
+                params.iter().map(|param| if let Value::I64(value) = param { json!(value) } else { panic!("{param:?}") }).collect();
+            let result = kit.call("query", &json!({"adapter": adapter, "sql": text, "params": params}));
+            if result["isError"] == false { Ok(()) } else { Err(result["_meta"]["millrace/error"]["message"].as_str().unwrap().to_owned()) }
+        };
+        check("d1", &|text, params| run("main", text, params), &|text, params| run("reader", text, params));
+        let named = kit.value("query", &json!({"adapter": "main", "sql": "SELECT ?1, ?2, ?1 + 1", "params": [7, "x"]}));
+        assert_eq!(named, json!([{"?1": 7, "?2": "x", "?1 + 1": 8}]));
+        run("main", "DROP TABLE st", &[]).unwrap();
+    });
+}
 
 #[test]
 fn a_read_is_sent_again_and_a_write_of_unknown_outcome_is_not() {

@@ -57,6 +57,18 @@ fn names(text: &str) -> Result<(&str, &str)> {
     }
 }
 
+/// The name of the binding in a connection string, `d1:DB`.
+///
+/// # Errors
+/// [`Configuration`](ErrorKind::Configuration) where it names none: `d1://ACCOUNT_ID/DATABASE_ID` is for hosts that are no Worker.
+pub fn binding(connection_string: &str) -> Result<&str> {
+    let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
+    connection_string.trim().strip_prefix("d1:").filter(is_name).ok_or_else(|| {
+        let message = "the connection string of connector `d1` has to name the Worker's binding here: `d1:DB`";
+        Error::new(ErrorKind::Configuration, message)
+    })
+}
+
 fn base_url(text: &str) -> Result<String> {
     let wrong = |why: &str| configuration(format!("option `base_url` of connector `d1` {why}; write `https://host/path`"));
     let url = Url::parse(text).map_err(wrong)?;
@@ -80,6 +92,14 @@ mod tests {
     fn parse(text: &str, options: &[(&str, &str)]) -> Result<Address> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect();
         Address::parse(text, &options)
+    }
+
+    #[test]
+    fn a_binding_is_named() {
+        assert_eq!(binding(" d1:DB "), Ok("DB"));
+        for wrong in ["", "DB", "d1:", "d1:a b", "d1://a/b", "libsql://x"] {
+            assert_eq!(binding(wrong).map_err(|error| error.kind), Err(ErrorKind::Configuration), "{wrong}");
+        }
     }
 
     #[test]

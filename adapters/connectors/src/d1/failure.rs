@@ -1,140 +1,195 @@
-//! What D1's API says when it fails.
+//! What D1 says when a statement fails, by a Worker's binding and by the REST API: sentences, not codes.
+//!
+//! In goes D1's text, `D1_ERROR: <SQLite's words>: SQLITE_CONSTRAINT (extended: …)` or a sentence of D1's own; out come the core's error,
+//! whose message holds no value, and whether the statement was executed.
 //!
 //! Errors: <https://developers.cloudflare.com/d1/observability/debug-d1/>.
 
-use std::borrow::Cow;
-
 use millrace_core::{Error, ErrorKind};
-use serde::Deserialize;
 
+use super::statement::Prepared;
 use crate::{
-    d1_error,
-    remote::{Failure, excerpt},
+    shared::{Failure, excerpt},
+    sqlite_text::error,
 };
 
-/// What the API says of a token that it does not know, does not take for one, or that may not do this.
-const DENIED: [i64; 6] = [6003, 6111, 7403, 9109, 9106, 10000];
-const UNKNOWN_DATABASE: i64 = 7404;
-const THROTTLED: [i64; 2] = [971, 10429];
+/// Too much to do: what was turned away was not executed.
+const BUSY: [&str; 2] = ["overloaded", "too many requests queued"];
 
-#[derive(Deserialize)]
-struct Envelope<'a> {
-    #[serde(borrow)]
-    errors: Vec<Said<'a>>,
+/// The database was moved or restarted under the statement, or the way to it broke. Whether the statement ran is not known.
+const PASSING: [&str; 7] = [
+    "network connection lost",
+    "caused object to be reset",
+    "reset because its code was updated",
+    "cannot resolve d1 db due to transient issue",
+    "can't read from request stream",
+    "broken.",
+    "internal error",
+];
+
+/// Sentences that are final: nothing of the statement was kept.
+const FINAL: [(&str, ErrorKind, &str); 8] = [
+    ("wrong number of parameter bindings", ErrorKind::Syntax, "the statement takes another number of values than was given"),
+    ("too many sql variables", ErrorKind::TooLarge, "the statement has more values than D1 allows, 100"),
+    ("variable number must be", ErrorKind::TooLarge, "the statement has more values than D1 allows, 100"),
+    ("statement too long", ErrorKind::TooLarge, "the statement is longer than D1 allows, 100 KB"),
+    ("string or blob too big", ErrorKind::TooLarge, "a text or blob is longer than D1 allows, 2 MB"),
+    ("maximum db size", ErrorKind::Unavailable, "the database is full"),
+    ("sqlite_limit", ErrorKind::TooLarge, "the statement is more than D1 allows"),
+    ("exceeded", ErrorKind::TimedOut, "the statement took more time or memory than D1 allows"),
+];
+
+/// The failure that a text of D1's tells of, whatever the text.
+#[must_use]
+pub fn of_message(text: &str, prepared: &Prepared<'_>) -> Failure {
+    explain(text, prepared)
+        .unwrap_or_else(|| Failure::unknown(Error::new(ErrorKind::Protocol, "D1 failed in an unexpected way").with_source(excerpt(text))))
 }
 
-#[derive(Deserialize)]
-struct Said<'a> {
-    code: Option<i64>,
-    #[serde(borrow)]
-    message: Cow<'a, str>,
-}
-
-/// A status other than 200. The body is an envelope, or a page of a proxy.
-pub(super) fn of_answer(status: u16, body: &[u8]) -> Failure {
-    let said = first_error(body);
-    if let Some(failure) = said.as_ref().and_then(of_said) {
-        return failure;
-    }
-    let words = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |said| said.message.into_owned());
-    let error = |kind, message: &str| Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(&words)));
-    match status {
-        401 | 403 => Failure::last(error(ErrorKind::Denied, DENIED_MESSAGE)),
-        404 => Failure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)),
-        413 => Failure::last(error(ErrorKind::TooLarge, "the values are larger than D1 allows")),
-        429 => Failure::last(error(ErrorKind::Busy, BUSY_MESSAGE)),
-        503 => Failure::not_executed(error(ErrorKind::Unavailable, "D1 is not ready")),
-        300..=399 => Failure::last(error(
-            ErrorKind::Configuration,
-            "D1 is at another address, and no redirect is followed; correct option `base_url`",
-        )),
-        500..=599 => Failure::unknown(error(ErrorKind::Unavailable, "D1 failed")),
-        _ => Failure::last(error(ErrorKind::Protocol, "D1 did not accept the request")),
-    }
-}
-
-/// The failure that an envelope of status 200 holds.
-pub(super) fn inside(body: &[u8]) -> Option<Failure> {
-    let said = first_error(body)?;
-    Some(of_said(&said).unwrap_or_else(|| {
-        let error = Error::new(ErrorKind::Protocol, "D1 failed in an unexpected way");
-        Failure::unknown(error.with_source(excerpt(&said.message)))
-    }))
-}
-
-const DENIED_MESSAGE: &str = "D1 does not accept the `api_token` of the adapter, or it may not do this";
-const UNKNOWN_MESSAGE: &str = "there is no D1 database of that account and id";
-const BUSY_MESSAGE: &str = "D1 has too much to do, or the account has sent too many requests";
-
-fn first_error(body: &[u8]) -> Option<Said<'_>> {
-    serde_json::from_slice::<Envelope<'_>>(body).ok()?.errors.into_iter().next()
-}
-
-fn of_said(said: &Said<'_>) -> Option<Failure> {
-    let error = |kind, message: &str| Error::new(kind, message).with_source(excerpt(&said.message));
-    if let Some(code) = said.code {
-        if DENIED.contains(&code) {
-            return Some(Failure::last(error(ErrorKind::Denied, DENIED_MESSAGE)));
+/// The failure that a text of D1's tells of; `None` for a text that is not known.
+pub(super) fn explain(text: &str, prepared: &Prepared<'_>) -> Option<Failure> {
+    let text = text.trim_start_matches("D1_ERROR: ").trim_start_matches("D1_EXEC_ERROR: ");
+    let (words, code) = split(text);
+    let lower = text.to_ascii_lowercase();
+    let fault = |kind, message: &str| Error::new(kind, message).with_source(excerpt(words));
+    // SQLite's own words may quote the schema; D1's sentences come without a code.
+    if code.is_none() {
+        if BUSY.iter().any(|part| lower.contains(part)) {
+            return Some(Failure::not_executed(fault(ErrorKind::Busy, "D1 has too much to do")));
         }
-        if code == UNKNOWN_DATABASE {
-            return Some(Failure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)));
-        }
-        if THROTTLED.contains(&code) {
-            return Some(Failure::last(error(ErrorKind::Busy, BUSY_MESSAGE)));
+        if PASSING.iter().any(|part| lower.contains(part)) {
+            return Some(Failure::unknown(fault(ErrorKind::Unavailable, "D1 cannot be reached, or is starting anew")));
         }
     }
-    // A parameter of the text that was sent is longer than the author's, so a place in it says nothing.
-    d1_error::explain(&said.message, |_| None)
+    if let Some((_, kind, message)) = FINAL.iter().find(|(part, _, _)| lower.starts_with(part) || (code.is_none() && lower.contains(part)))
+    {
+        return Some(Failure::last(fault(*kind, message)));
+    }
+    let (kind, mut message) = error::explain(code?, words);
+    if kind == ErrorKind::Syntax
+        && let Some(at) = offset(text)
+    {
+        message = format!("{message} at byte {}", prepared.original_offset(at));
+    }
+    let error = fault(kind, &message);
+    Some(if kind == ErrorKind::Busy { Failure::not_executed(error) } else { Failure::last(error) })
+}
+
+/// Splits `words at offset 7: SQLITE_CODE (extended: SQLITE_CODE_MORE)` into the words and the code, the extended one where there is one.
+fn split(text: &str) -> (&str, Option<&str>) {
+    let Some((words, code)) = text.split_once(": SQLITE_").map(|(words, _)| (words, &text[words.len() + 2..])) else { return (text, None) };
+    let code = match code.split_once(" (extended: ") {
+        Some((_, extended)) => extended.trim_end_matches(')'),
+        None => code,
+    };
+    let words = match words.rsplit_once(" at offset ") {
+        Some((before, digits)) if digits.bytes().all(|byte| byte.is_ascii_digit()) => before,
+        _ => words,
+    };
+    (words, Some(code))
+}
+
+fn offset(text: &str) -> Option<usize> {
+    text.split_once(" at offset ").and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok())
 }
 
 #[cfg(test)]
 mod tests {
+    use millrace_core::value::Value;
+
     use super::*;
-    use crate::remote::Outcome;
+    use crate::shared::Outcome;
 
     #[test]
-    fn errors_of_the_api() {
-        use ErrorKind::{Busy, Configuration, Denied, Protocol, Syntax, Unavailable};
+    fn sentences_become_kinds_and_outcomes() {
+        use ErrorKind::{Busy, Constraint, Denied, Syntax, TimedOut, TooLarge, Unavailable};
+        use Outcome::{Final, NotExecuted, Unknown};
+        const AWAY: &str = "D1 cannot be reached, or is starting anew";
         let table = [
-            (400, 7500, "no such table: nowhere: SQLITE_ERROR", Syntax, Outcome::Final),
-            (500, 10001, "D1_ERROR: near \"selec\": syntax error at offset 0: SQLITE_ERROR", Syntax, Outcome::Final),
-            (500, 7500, "Network connection lost.", Unavailable, Outcome::Unknown),
-            (500, 7500, "D1 DB is overloaded. Too many requests queued.", Busy, Outcome::NotExecuted),
-            (500, 7500, "something new", Unavailable, Outcome::Unknown),
-            (400, 7400, "The request is malformed", Protocol, Outcome::Final),
-            (401, 10000, "Authentication error", Denied, Outcome::Final),
-            (400, 6003, "Invalid request headers", Denied, Outcome::Final),
-            (403, 7403, "The given account is not valid or is not authorized to access this service", Denied, Outcome::Final),
-            (404, 7404, "The database 1111 could not be found", Configuration, Outcome::Final),
-            (429, 971, "Please wait and consider throttling your request speed", Busy, Outcome::Final),
-            (429, 1, "slow down", Busy, Outcome::Final),
-            (503, 1, "not now", Unavailable, Outcome::NotExecuted),
+            (
+                "D1_ERROR: near \"t\": syntax error at offset 34: SQLITE_ERROR",
+                Syntax,
+                Final,
+                "SQLite does not understand the statement at byte 15",
+            ),
+            ("no such table: x: SQLITE_ERROR", Syntax, Final, "SQLite does not understand the statement"),
+            ("malformed JSON: SQLITE_ERROR", Constraint, Final, "SQLite refused a value or the result of a computation"),
+            (
+                "D1_ERROR: UNIQUE constraint failed: users.email: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)",
+                Constraint,
+                Final,
+                "a UNIQUE constraint refused the change: `users.email`",
+            ),
+            (
+                "UNIQUE constraint failed: t.id: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_PRIMARYKEY)",
+                Constraint,
+                Final,
+                "a PRIMARY KEY constraint refused the change: `t.id`",
+            ),
+            ("NOT NULL constraint failed: t.a: SQLITE_CONSTRAINT", Constraint, Final, "a NOT NULL constraint refused the change: `t.a`"),
+            ("FOREIGN KEY constraint failed: SQLITE_CONSTRAINT", Constraint, Final, "a FOREIGN KEY constraint refused the change"),
+            (
+                "CHECK constraint failed: grown_up: SQLITE_CONSTRAINT",
+                Constraint,
+                Final,
+                "a CHECK constraint refused the change: `grown_up`",
+            ),
+            ("datatype mismatch: SQLITE_MISMATCH", Constraint, Final, "a value does not have the type of its column"),
+            ("not authorized: SQLITE_AUTH", Denied, Final, "the server forbids the statement"),
+            ("database is locked: SQLITE_BUSY", Busy, NotExecuted, "the database is locked by another connection"),
+            ("too many SQL variables at offset 410: SQLITE_ERROR", TooLarge, Final, "the statement has more values than D1 allows, 100"),
+            (
+                "variable number must be between ?1 and ?100 at offset 506: SQLITE_ERROR",
+                TooLarge,
+                Final,
+                "the statement has more values than D1 allows, 100",
+            ),
+            (
+                "Wrong number of parameter bindings for SQL query.",
+                Syntax,
+                Final,
+                "the statement takes another number of values than was given",
+            ),
+            ("statement too long: SQLITE_TOOBIG", TooLarge, Final, "the statement is longer than D1 allows, 100 KB"),
+            ("string or blob too big: SQLITE_TOOBIG", TooLarge, Final, "a text or blob is longer than D1 allows, 2 MB"),
+            ("Exceeded maximum DB size.", Unavailable, Final, "the database is full"),
+            ("D1 DB exceeded its CPU time limit.", TimedOut, Final, "the statement took more time or memory than D1 allows"),
+            (
+                "D1 DB's isolate exceeded its memory limit and was reset.",
+                TimedOut,
+                Final,
+                "the statement took more time or memory than D1 allows",
+            ),
+            ("D1_ERROR: D1 DB is overloaded. Too many requests queued.", Busy, NotExecuted, "D1 has too much to do"),
+            ("D1_ERROR: Network connection lost.", Unavailable, Unknown, AWAY),
+            ("D1 DB storage operation exceeded timeout which caused object to be reset.", Unavailable, Unknown, AWAY),
+            ("Internal error in D1 DB storage caused object to be reset.", Unavailable, Unknown, AWAY),
+            ("D1 DB reset because its code was updated.", Unavailable, Unknown, AWAY),
+            ("Cannot resolve D1 DB due to transient issue on remote node.", Unavailable, Unknown, AWAY),
+            ("Can't read from request stream because client disconnected.", Unavailable, Unknown, AWAY),
         ];
-        for (status, code, message, kind, outcome) in table {
-            let body =
-                serde_json::json!({"success": false, "errors": [{"code": code, "message": message}], "messages": [], "result": null});
-            let failure = of_answer(status, body.to_string().as_bytes());
-            assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{status} {message}");
-            let words =
-                message.trim_start_matches("D1_ERROR: ").split(" at offset").next().and_then(|text| text.split(": SQLITE").next()).unwrap();
-            assert!(failure.error.source.unwrap().contains(words), "{message}");
+        // `?1` becomes `json_extract(?1, '$')`, which is 19 bytes longer.
+        let values = [Value::I64(1)];
+        let prepared = Prepared::of("SELECT ?1 FORM t", &values, true).unwrap();
+        for (text, kind, outcome, message) in table {
+            let Failure { error, outcome: found } = explain(text, &prepared).unwrap_or_else(|| panic!("{text}"));
+            assert_eq!((error.kind, error.message.as_str(), found), (kind, message, outcome), "{text}");
+            let source = error.source.unwrap();
+            assert!(!source.is_empty() && text.contains(&source) && !source.contains("SQLITE_") && !source.contains("offset"), "{source}");
         }
     }
 
     #[test]
-    fn answers_that_are_no_envelope() {
-        let table = [
-            (500, "<html>", ErrorKind::Unavailable, Outcome::Unknown),
-            (502, "", ErrorKind::Unavailable, Outcome::Unknown),
-            (401, "no", ErrorKind::Denied, Outcome::Final),
-            (404, "{}", ErrorKind::Configuration, Outcome::Final),
-            (307, "", ErrorKind::Configuration, Outcome::Final),
-            (413, "", ErrorKind::TooLarge, Outcome::Final),
-            (418, "{\"errors\":[]}", ErrorKind::Protocol, Outcome::Final),
-        ];
-        for (status, body, kind, outcome) in table {
-            let failure = of_answer(status, body.as_bytes());
-            assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{status}");
+    fn words_of_the_schema_are_not_taken_for_a_sentence_of_d1() {
+        for text in [
+            "no such table: overloaded: SQLITE_ERROR",
+            "no such column: exceeded: SQLITE_ERROR",
+            "near \"broken.\": syntax error: SQLITE_ERROR",
+        ] {
+            let failure = explain(text, &Prepared::of("SELECT 1", &[], true).unwrap()).unwrap();
+            assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Syntax, Outcome::Final), "{text}");
         }
+        let failure = of_message("D1_ERROR: something new", &Prepared::of("SELECT 1", &[], true).unwrap());
+        assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Outcome::Unknown));
     }
 }

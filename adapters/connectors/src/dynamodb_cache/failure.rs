@@ -3,7 +3,7 @@
 use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
 
 use super::Settings;
-use crate::remote::excerpt;
+use crate::shared::excerpt;
 
 /// The error of an answer. Its type stands in `__type`, after a `#`: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`.
 pub(super) fn of(settings: &Settings, response: &HttpResponse) -> Error {

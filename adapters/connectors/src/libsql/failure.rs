@@ -3,7 +3,10 @@
 use millrace_core::{Error, ErrorKind, Json};
 
 use super::wire::Said;
-use crate::remote::{Failure, excerpt, sqlite_error};
+use crate::{
+    shared::{Failure, excerpt},
+    sqlite_text::error as sqlite_error,
+};
 
 /// An error inside an answer: the statement failed, and changed nothing.
 pub(super) fn of_statement(code: &str, text: &str) -> Failure {
@@ -96,7 +99,7 @@ fn words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::remote::Outcome;
+    use crate::shared::Outcome;
 
     #[test]
     fn errors_inside_an_answer() {

@@ -22,8 +22,8 @@ use serde::{Deserialize, Serialize};
 
 use super::failure;
 use crate::{
-    json_text,
-    remote::{Failure, max_response_bytes},
+    shared::{Failure, max_response_bytes},
+    sqlite_text::Bound,
 };
 use cell::Cell;
 
@@ -151,23 +151,12 @@ enum Argument<'a> {
 
 impl<'a> Argument<'a> {
     fn of(value: &'a Value) -> Result<Self> {
-        let integer = |value: i64| Self::Integer { value: value.to_string() };
-        let text = |text: String| Self::Text { value: Cow::Owned(text) };
-        Ok(match value {
-            Value::Null => Self::Null,
-            Value::Bool(value) => integer(i64::from(*value)),
-            Value::I64(value) => integer(*value),
-            Value::U64(value) => i64::try_from(*value).map_or_else(|_| text(value.to_string()), integer),
-            Value::F64(value) if value.is_nan() => Self::Null,
-            Value::F64(value) if value.is_infinite() => {
-                let message = "an infinite number cannot be sent to a libSQL server";
-                return Err(Error::new(ErrorKind::Constraint, message));
-            }
-            Value::F64(value) => Self::Float { value: *value },
-            Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => Self::Text { value: Cow::Borrowed(text) },
-            Value::Bytes(bytes) => Self::Blob { base64: BASE64.encode(bytes) },
-            Value::Json(json) => text(json.to_string()),
-            Value::Array(elements) => text(json_text::of_array(elements)),
+        Ok(match Bound::in_json(value, "a libSQL server")? {
+            Bound::Null => Self::Null,
+            Bound::Integer(value) => Self::Integer { value: value.to_string() },
+            Bound::Real(value) => Self::Float { value },
+            Bound::Text(value) => Self::Text { value },
+            Bound::Blob(bytes) => Self::Blob { base64: BASE64.encode(bytes) },
         })
     }
 }

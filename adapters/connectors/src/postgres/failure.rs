@@ -6,7 +6,7 @@ use fallible_iterator::FallibleIterator as _;
 use millrace_core::{Error, ErrorKind};
 use postgres_protocol::message::backend::ErrorResponseBody;
 
-use crate::remote::{Failure, excerpt};
+use crate::shared::{Failure, excerpt};
 
 /// The fields of an error that are used here.
 #[derive(Debug, Default)]
@@ -170,7 +170,7 @@ mod tests {
     use postgres_protocol::message::backend::Message;
 
     use super::*;
-    use crate::remote::Outcome;
+    use crate::shared::Outcome;
 
     fn body(fields: &[(u8, &str)]) -> ErrorResponseBody {
         let mut content = Vec::new();

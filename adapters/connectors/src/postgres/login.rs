@@ -20,7 +20,7 @@ use super::{
     session::Session,
     wire::{Gone, Wire, unknown},
 };
-use crate::remote::Failure;
+use crate::shared::Failure;
 
 /// The longest message of a login, in bytes.
 const LONGEST: usize = 1 << 16;

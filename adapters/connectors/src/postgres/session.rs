@@ -24,7 +24,7 @@ use super::{
     failure,
     wire::{Gone, Wire, unknown},
 };
-use crate::remote::Failure;
+use crate::shared::Failure;
 
 /// Room for what surrounds the cells of a row, and for messages that are no rows, in bytes.
 const ENVELOPE: usize = 1 << 20;

@@ -19,8 +19,9 @@ use super::{
     location::{Location, Place},
     options::Options,
     seed,
-    value::{Bound, cell, cell_bytes},
+    value::{cell, cell_bytes},
 };
+use crate::sqlite_text::{self, Bound};
 
 /// The longest text or blob that SQLite handles here, in bytes: one function call must not eat the host's memory.
 pub(super) const LONGEST_VALUE: i32 = 8 << 20;
@@ -96,15 +97,12 @@ impl Session {
     /// # Errors
     /// Any [`ErrorKind`] but `Cancelled`. Nothing is changed then: a statement that writes takes effect as a whole or not at all.
     pub(super) fn run(&mut self, query: &Query<'_>) -> Result<Rows> {
-        // SQLite would end the text there and leave the rest out.
-        if query.text.contains('\0') {
-            return Err(Error::new(ErrorKind::Syntax, "the statement holds a NUL character"));
-        }
+        sqlite_text::nul(query.text)?;
         self.authorizer.start();
         let mut statement = self
             .connection
             .prepare_cached(query.text)
-            .map_err(|error| refused(&self.authorizer, located(error, query.text), Phase::Prepare))?;
+            .map_err(|error| refused(&self.authorizer, query, located(error, query.text), Phase::Prepare))?;
         let kept = self.known.keep(&self.connection, query.text, &statement, self.authorizer.searches());
         let searches = kept.unwrap_or_else(|| self.authorizer.searches());
         let outcome = if searches { check_search(query.params) } else { Ok(()) }.and_then(|()| self.run_prepared(&mut statement, query));
@@ -116,11 +114,13 @@ impl Session {
 
     fn run_prepared(&self, statement: &mut CachedStatement<'_>, query: &Query<'_>) -> Result<Rows> {
         if self.read_only && !statement.readonly() {
+            // Some of what is refused is refused at its first step only.
+            sqlite_text::check(query.text, "sqlite")?;
             return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
         }
         bind(statement, query.params)?;
         if statement.column_count() == 0 {
-            let affected = execute(&self.connection, statement).map_err(|error| refused(&self.authorizer, error, Phase::Step))?;
+            let affected = execute(&self.connection, statement).map_err(|error| refused(&self.authorizer, query, error, Phase::Step))?;
             return Ok(Rows { affected, ..Rows::default() });
         }
         let rows = if statement.readonly() {
@@ -192,12 +192,14 @@ fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer
     connection.authorizer(Some(move |context: rusqlite::hooks::AuthContext<'_>| judge.judge(context)))
 }
 
-fn refused(authorizer: &Authorizer, error: rusqlite::Error, phase: Phase) -> Error {
+fn refused(authorizer: &Authorizer, query: &Query<'_>, error: rusqlite::Error, phase: Phase) -> Error {
     let explained = explain(error, phase);
-    match authorizer.take_refused() {
-        Some(what) => Error { kind: ErrorKind::Denied, message: format!("connector `sqlite` does not run `{what}`"), ..explained },
-        None => explained,
-    }
+    let Some(what) = authorizer.take_refused() else { return explained };
+    // In the words of every driver of the dialect, where they see it, too.
+    let Error { kind, message, .. } = sqlite_text::check(query.text, "sqlite")
+        .err()
+        .unwrap_or_else(|| Error::new(ErrorKind::Denied, format!("connector `sqlite` does not run `{what}`")));
+    Error { kind, message, ..explained }
 }
 
 /// The same error, with the place counted from the start of the whole text: rusqlite trims it, and looks at what follows a
@@ -231,7 +233,7 @@ fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {
         return Err(Error::new(ErrorKind::Syntax, message));
     }
     for (index, value) in params.iter().enumerate() {
-        statement.raw_bind_parameter(index + 1, Bound(value)).map_err(|error| explain(error, Phase::Step))?;
+        statement.raw_bind_parameter(index + 1, Bound::of(value)).map_err(|error| explain(error, Phase::Step))?;
     }
     Ok(())
 }
@@ -251,7 +253,7 @@ fn write_and_read(
     query: &Query<'_>,
     authorizer: &Authorizer,
 ) -> Result<Vec<Vec<Value>>> {
-    let failed = |error| refused(authorizer, error, Phase::Step);
+    let failed = |error| refused(authorizer, query, error, Phase::Step);
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(failed)?;
     let rows = read(statement, query, authorizer)?;
     transaction.commit().map_err(failed)?;
@@ -259,7 +261,7 @@ fn write_and_read(
 }
 
 fn read(statement: &mut Statement<'_>, query: &Query<'_>, authorizer: &Authorizer) -> Result<Vec<Vec<Value>>> {
-    let failed = |error| refused(authorizer, error, Phase::Step);
+    let failed = |error| refused(authorizer, query, error, Phase::Step);
     let mut cursor = statement.raw_query();
     let mut rows = Vec::new();
     let mut bytes = 0_usize;

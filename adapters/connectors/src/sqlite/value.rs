@@ -3,29 +3,19 @@
 use millrace_core::value::Value;
 use rusqlite::{
     ToSql,
-    types::{ToSqlOutput, Value as Owned, ValueRef},
+    types::{ToSqlOutput, ValueRef},
 };
 
-use crate::json_text;
-
-/// A value as SQLite binds it.
-pub(super) struct Bound<'a>(pub(super) &'a Value);
+use crate::sqlite_text::Bound;
 
 impl ToSql for Bound<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(match self.0 {
-            Value::Null => ToSqlOutput::Borrowed(ValueRef::Null),
-            Value::Bool(value) => ToSqlOutput::Borrowed(ValueRef::Integer(i64::from(*value))),
-            Value::I64(value) => ToSqlOutput::Borrowed(ValueRef::Integer(*value)),
-            Value::U64(value) => match i64::try_from(*value) {
-                Ok(value) => ToSqlOutput::Borrowed(ValueRef::Integer(value)),
-                Err(_) => ToSqlOutput::Owned(Owned::Text(value.to_string())),
-            },
-            Value::F64(value) => ToSqlOutput::Borrowed(ValueRef::Real(*value)),
-            Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
-            Value::Bytes(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
-            Value::Json(json) => ToSqlOutput::Owned(Owned::Text(json.to_string())),
-            Value::Array(elements) => ToSqlOutput::Owned(Owned::Text(json_text::of_array(elements))),
+        Ok(match self {
+            Self::Null => ToSqlOutput::Borrowed(ValueRef::Null),
+            Self::Integer(value) => ToSqlOutput::Borrowed(ValueRef::Integer(*value)),
+            Self::Real(value) => ToSqlOutput::Borrowed(ValueRef::Real(*value)),
+            Self::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+            Self::Blob(bytes) => ToSqlOutput::Borrowed(ValueRef::Blob(bytes)),
         })
     }
 }

@@ -19,54 +19,25 @@ const SCHEMA: &str = "
     INSERT INTO parent VALUES (1, 'a@example.com', 'Ada', 36);
     INSERT INTO pair VALUES (1, 2);";
 
+/// What is refused, and in which words, is a table of all drivers of the dialect; see `tests/src/sqlite_text.rs`.
 #[test]
-fn what_reaches_out_of_the_database_or_outlives_the_call_is_denied() {
+fn what_is_refused_leaves_no_file_and_a_connection_that_works() {
     let folder = tempfile::tempdir().unwrap();
     let isolate = Isolate::new(folder.path(), Connection { seed: Some(SCHEMA.into()), ..connection("shop.db") });
     let cases = [
-        ("ATTACH 'other.db' AS other", "ATTACH"),
-        ("ATTACH ':memory:' AS other", "ATTACH"),
-        ("DETACH main", "DETACH"),
-        ("VACUUM", "VACUUM"),
-        ("VACUUM INTO 'copy.db'", "VACUUM"),
-        ("BEGIN", "BEGIN"),
-        ("BEGIN IMMEDIATE", "BEGIN"),
-        ("COMMIT", "COMMIT"),
-        ("END", "COMMIT"),
-        ("ROLLBACK", "ROLLBACK"),
-        ("SAVEPOINT a", "SAVEPOINT"),
-        ("RELEASE a", "SAVEPOINT"),
-        ("CREATE TEMP TABLE t (v)", "CREATE TEMP"),
-        ("CREATE TABLE temp.t (v)", "CREATE TEMP"),
-        ("CREATE VIRTUAL TABLE temp.t USING fts5(v)", "CREATE TEMP"),
-        ("CREATE VIEW temp.t AS SELECT 1", "CREATE TEMP"),
-        ("CREATE TEMP VIEW v AS SELECT 1", "CREATE TEMP"),
-        ("CREATE TEMP TRIGGER t AFTER INSERT ON parent BEGIN SELECT 1; END", "CREATE TEMP"),
-        ("SELECT load_extension('/tmp/evil.so')", "load_extension"),
-        ("SELECT LOAD_EXTENSION('/tmp/evil.so', 'init')", "load_extension"),
-        ("PRAGMA writable_schema = ON", "PRAGMA writable_schema"),
-        ("pragma WRITABLE_SCHEMA = 1", "PRAGMA WRITABLE_SCHEMA"),
-        ("PRAGMA key = 'k'", "PRAGMA key"),
-        ("PRAGMA query_only = OFF", "PRAGMA query_only"),
-        ("PRAGMA foreign_keys = OFF", "PRAGMA foreign_keys"),
-        ("PRAGMA journal_mode = OFF", "PRAGMA journal_mode"),
-        ("PRAGMA main.journal_mode(memory)", "PRAGMA main.journal_mode"),
-        ("PRAGMA synchronous = OFF", "PRAGMA synchronous"),
-        ("PRAGMA trusted_schema = ON", "PRAGMA trusted_schema"),
-        ("PRAGMA temp_store_directory = '/tmp'", "PRAGMA temp_store_directory"),
-        ("PRAGMA mmap_size = 1000000", "PRAGMA mmap_size"),
-        ("PRAGMA busy_timeout = 100000", "PRAGMA busy_timeout"),
-        ("PRAGMA database_list", "PRAGMA database_list"),
-        ("SELECT * FROM pragma_database_list", "PRAGMA database_list"),
-        ("PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA wal_checkpoint"),
-        ("PRAGMA user_version = 7", "PRAGMA user_version"),
-        ("EXPLAIN ATTACH 'other.db' AS other", "ATTACH"),
+        "ATTACH 'other.db' AS other",
+        "EXPLAIN ATTACH 'other.db' AS other",
+        "VACUUM INTO 'copy.db'",
+        "BEGIN IMMEDIATE",
+        "COMMIT",
+        "SAVEPOINT a",
+        "CREATE TABLE temp.t (v)",
+        "SELECT * FROM 'pragma_database_list'",
+        "PRAGMA journal_mode = WAL",
     ];
-    for (statement, word) in cases {
+    for statement in cases {
         let error = isolate.error(statement);
-        let word = word.replace("main.", "");
         assert_eq!(error.kind, Denied, "{statement}: {error:?}");
-        assert!(error.message.contains(&format!("`{word}`")), "{statement}: {error:?}");
         assert_eq!(isolate.rows("SELECT 1"), [[Value::I64(1)]], "after {statement}");
     }
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -4,7 +4,7 @@ use millrace_core::{Json, app::Access};
 use serde_json::json;
 
 use super::*;
-use crate::remote::Outcome;
+use crate::shared::Outcome;
 
 fn query<'a>(text: &'a str, params: &'a [Value]) -> Query<'a> {
     Query { text, params, access: Access::Read, deadline_ms: 7, max_rows: 10, max_bytes: 100 }

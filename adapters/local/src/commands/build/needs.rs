@@ -31,7 +31,7 @@ pub(crate) fn of(app: &App) -> Needs {
     for adapter in &app.adapters {
         let who = format!("adapter `{}`", adapter.name);
         match (adapter.connector.as_str(), adapter.connection_string.0.as_slice()) {
-            ("d1", [EnvPart::Text(text)]) if let Ok(binding) = millrace_connectors::d1_binding::binding(text) => {
+            ("d1", [EnvPart::Text(text)]) if let Ok(binding) = millrace_connectors::d1::binding(text) => {
                 needs.d1.entry(binding.to_owned()).or_insert(who);
             }
             ("postgres", [EnvPart::Text(text)]) if let Some(Ok(binding)) = hyperdrive::binding(text) => {

@@ -8,11 +8,20 @@ use millrace_core::{
     ports::{Clock, Query, Random},
 };
 
-use super::{Effect, timed_out};
+use super::timed_out;
 
 /// The pauses between attempts, in milliseconds. A pause takes at least half of its length; the rest is chance, so that isolates
 /// that failed together do not come back together.
 const PAUSES_MS: [u64; 5] = [100, 200, 400, 800, 1600];
+
+/// What a statement does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effect {
+    /// It changes nothing. What cannot be told counts as a write.
+    pub reads: bool,
+    /// It has result columns.
+    pub returns: bool,
+}
 
 /// An attempt that failed.
 #[derive(Debug)]

@@ -1,0 +1,128 @@
+//! The way to D1 for hosts that are no Worker: its REST API.
+//!
+//! API: <https://developers.cloudflare.com/api/resources/d1/subresources/database/methods/raw/>.
+
+mod failure;
+
+use std::{borrow::Cow, rc::Rc};
+
+use millrace_core::{
+    Error, ErrorKind, Result,
+    headers::Headers,
+    ports::{Connection, HttpClient, HttpRequest, HttpResponse, Query},
+};
+use serde::{Deserialize, Serialize};
+
+use super::{
+    Transport,
+    address::Address,
+    reply::{Reply, not_understood, place_of},
+    statement::{Parameter, Prepared},
+};
+use crate::shared::{Failure, max_response_bytes};
+
+/// A database at the API.
+pub struct Rest {
+    address: Address,
+    http: Rc<dyn HttpClient>,
+}
+
+impl Rest {
+    /// Reads the settings of an adapter; sends nothing.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that does not name an account and a database, a missing token, an
+    /// unknown option or a wrong value of one.
+    pub fn open(connection: &Connection, http: Rc<dyn HttpClient>) -> Result<Self> {
+        Ok(Self { address: Address::parse(connection.connection_string.expose().trim(), &connection.options)?, http })
+    }
+}
+
+impl Transport for Rest {
+    // The API takes texts only.
+    const TAKES_BYTES: bool = false;
+
+    async fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<Reply, Failure> {
+        let request = request(&self.address, prepared, query).map_err(Failure::last)?;
+        let response = self.http.send(request).await.map_err(Failure::of_client)?;
+        parse(&response, prepared)
+    }
+}
+
+fn request(address: &Address, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<HttpRequest> {
+    let texts = prepared.parameters.iter().map(|parameter| match parameter {
+        Parameter::Text(text) => Ok(&**text),
+        Parameter::Bytes(_) => Err(Error::new(ErrorKind::Protocol, "bytes have no form in a request for D1")),
+    });
+    let body = serde_json::to_vec(&Statement { sql: &prepared.text, params: texts.collect::<Result<_>>()? })
+        .map_err(|error| Error::new(ErrorKind::Protocol, "a request for D1 cannot be written").with_source(error.to_string()))?;
+    let mut headers = Headers::new();
+    headers.append("content-type", "application/json");
+    headers.append("accept", "application/json");
+    headers.append("authorization", format!("Bearer {}", address.token.expose()));
+    Ok(HttpRequest {
+        method: "POST".to_owned(),
+        url: address.url.clone(),
+        headers,
+        body,
+        deadline_ms: query.deadline_ms,
+        max_response_bytes: max_response_bytes(query),
+    })
+}
+
+fn parse(response: &HttpResponse, prepared: &Prepared<'_>) -> Result<Reply, Failure> {
+    if response.status != 200 {
+        return Err(failure::of_answer(response.status, &response.body, prepared));
+    }
+    // A failure has another shape than a result.
+    let failed = |broken: Error| failure::inside(&response.body, prepared).unwrap_or_else(|| Failure::unknown(broken));
+    let envelope: Envelope =
+        serde_json::from_slice(&response.body).map_err(|error| failed(not_understood().with_source(place_of(&error))))?;
+    let mut results = envelope.result.into_iter().flatten();
+    let (true, Some(StatementResult { results: mut reply, meta }), None) = (envelope.success, results.next(), results.next()) else {
+        return Err(failed(not_understood()));
+    };
+    reply.changes = meta.and_then(|meta| meta.changes).unwrap_or_default();
+    Ok(reply)
+}
+
+#[derive(Serialize)]
+struct Statement<'a> {
+    sql: &'a str,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    params: Vec<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct Envelope {
+    success: bool,
+    result: Option<Vec<StatementResult>>,
+}
+
+#[derive(Deserialize)]
+struct StatementResult {
+    results: Reply,
+    meta: Option<Meta>,
+}
+
+#[derive(Deserialize)]
+struct Meta {
+    changes: Option<u64>,
+}
+
+/// What the API says in place of a result.
+#[derive(Deserialize)]
+struct Errors<'a> {
+    #[serde(borrow)]
+    errors: Vec<ApiError<'a>>,
+}
+
+#[derive(Deserialize)]
+struct ApiError<'a> {
+    code: Option<i64>,
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,24 @@
+//! What the drivers of databases behind a network share: what a failure did to the database, what may be sent again, and the limits of a
+//! result.
+
+mod limits;
+mod retry;
+
+use millrace_core::{Error, ErrorKind};
+
+pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
+pub use retry::{Effect, Failure, Outcome, Retry};
+
+/// The most characters of an upstream's text that are kept for the log.
+const LONGEST_SOURCE: usize = 500;
+
+/// An upstream's own words, short enough for a log line.
+pub(crate) fn excerpt(text: &str) -> String {
+    text.trim().chars().take(LONGEST_SOURCE).collect()
+}
+
+/// A statement whose deadline passed.
+#[must_use]
+pub fn timed_out() -> Error {
+    Error::new(ErrorKind::TimedOut, "the statement ran past its deadline")
+}

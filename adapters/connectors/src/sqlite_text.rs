@@ -1,0 +1,25 @@
+//! SQLite's language as text: what every driver of its dialect does with a statement and its values, wherever the database is.
+//!
+//! | | |
+//! |---|---|
+//! | [`check`] | what a statement does, and whether it is refused |
+//! | [`placeholders`] | where its parameters stand |
+//! | [`Bound`] | what a value is to SQLite |
+//! | [`error`] | what SQLite's error codes and words mean |
+//!
+//! The embedded engine asks its authorizer instead of [`check`], which sees more than words; the rules are the same, and one table of
+//! statements tests all drivers.
+
+mod bound;
+pub(crate) mod error;
+mod json_array;
+mod placeholder;
+pub(crate) mod pragma;
+mod statement;
+mod token;
+
+pub(crate) use bound::Bound;
+pub(crate) use placeholder::{Placeholder, placeholders};
+pub(crate) use statement::check;
+#[cfg(feature = "sqlite")]
+pub(crate) use statement::nul;

@@ -1,0 +1,210 @@
+//! A look at a statement's words before it is sent: what SQLite's authorizer sees in the embedded engine, a driver of a remote
+//! database sees only here.
+//!
+//! Text → what it does. Refused are statements that reach out of the database or would outlive the call, more than one statement, and every
+//! `PRAGMA` that is not a mere question.
+//!
+//! What ends a trigger: <https://sqlite.org/c3ref/complete.html>.
+
+use millrace_core::{Error, ErrorKind, Result};
+
+use super::{
+    pragma,
+    token::{Token, tokens},
+};
+use crate::shared::Effect;
+
+/// Statements that no driver runs.
+const REFUSED: [&str; 9] = ["ATTACH", "BEGIN", "COMMIT", "DETACH", "END", "RELEASE", "ROLLBACK", "SAVEPOINT", "VACUUM"];
+/// The words of a `CREATE` statement that may stand before the name of what it makes.
+const BEFORE_A_NAME: [&str; 9] = ["UNIQUE", "VIRTUAL", "TABLE", "VIEW", "INDEX", "TRIGGER", "IF", "NOT", "EXISTS"];
+/// What begins the name of a table that asks a `PRAGMA`.
+const PRAGMA_TABLE: &str = "pragma_";
+
+/// Looks at a statement.
+///
+/// # Errors
+/// [`Syntax`](ErrorKind::Syntax) for no statement, more than one, or a NUL character; [`Denied`](ErrorKind::Denied) for what is not run.
+pub(crate) fn check(text: &str, connector: &str) -> Result<Effect> {
+    nul(text)?;
+    let mut found = Vec::new();
+    let mut ended = false;
+    for (token, _) in tokens(text).skip_while(|(token, _)| *token == Token::Semicolon) {
+        match token {
+            Token::Semicolon if is_inside_trigger(&found) => found.push(token),
+            Token::Semicolon => ended = true,
+            _ if ended => return Err(syntax("the query holds more than one statement")),
+            token => found.push(token),
+        }
+    }
+    if found.is_empty() {
+        return Err(syntax("the query holds no statement"));
+    }
+    let explained = match found.as_slice() {
+        [first, second, third, rest @ ..] if first.is("EXPLAIN") && second.is("QUERY") && third.is("PLAN") => Some(rest),
+        [first, rest @ ..] if first.is("EXPLAIN") => Some(rest),
+        _ => None,
+    };
+    let statement = explained.unwrap_or(&found);
+    if let Some(refused) = refused(statement) {
+        return Err(Error::new(ErrorKind::Denied, format!("connector `{connector}` does not run `{refused}`")));
+    }
+    let reads = explained.is_some() || only_reads(statement);
+    Ok(Effect { reads, returns: reads || statement.iter().any(|token| token.is("RETURNING")) })
+}
+
+/// Refuses a NUL character, where databases end a text and leave the rest out.
+///
+/// # Errors
+/// [`Syntax`](ErrorKind::Syntax).
+pub(crate) fn nul(text: &str) -> Result<()> {
+    if text.contains('\0') { Err(syntax("the statement holds a NUL character")) } else { Ok(()) }
+}
+
+fn refused(statement: &[Token<'_>]) -> Option<String> {
+    let [first, rest @ ..] = statement else { return None };
+    if let Some(word) = REFUSED.into_iter().find(|word| first.is(word)) {
+        return Some(word.to_owned());
+    }
+    if first.is("CREATE") && is_temporary(rest) {
+        return Some("CREATE TEMP".to_owned());
+    }
+    if first.is("PRAGMA") {
+        let (name, value) = match rest {
+            [_, Token::Dot, name, value @ ..] | [name, value @ ..] => (name.name()?, value),
+            [] => return None,
+        };
+        return (!pragma::is_question(name, !value.is_empty())).then(|| format!("PRAGMA {name}"));
+    }
+    let calls = |pair: &[Token<'_>]| matches!(pair, [name, Token::Open] if name.name().is_some_and(|name| name.eq_ignore_ascii_case("load_extension")));
+    if statement.windows(2).any(calls) {
+        return Some("load_extension".to_owned());
+    }
+    // Such a name is SQLite's, whatever stands around it.
+    let asked = statement.iter().filter(|token| !matches!(token, Token::Text(_))).filter_map(Token::name).find_map(|name| {
+        let (start, name) = name.split_at_checked(PRAGMA_TABLE.len())?;
+        (start.eq_ignore_ascii_case(PRAGMA_TABLE) && !pragma::is_question(name, false)).then_some(name)
+    });
+    asked.map(|name| format!("PRAGMA {name}"))
+}
+
+/// Whether what follows `CREATE` makes something that lives as long as the connection.
+fn is_temporary(rest: &[Token<'_>]) -> bool {
+    if rest.first().is_some_and(|token| token.is("TEMP") || token.is("TEMPORARY")) {
+        return true;
+    }
+    let name = rest.iter().position(|token| !BEFORE_A_NAME.into_iter().any(|word| token.is(word))).unwrap_or(rest.len());
+    matches!(&rest[name..], [schema, Token::Dot, ..] if schema.name().is_some_and(|name| name.eq_ignore_ascii_case("temp")))
+}
+
+fn only_reads(statement: &[Token<'_>]) -> bool {
+    let Some(first) = statement.first() else { return false };
+    if ["SELECT", "VALUES", "PRAGMA"].into_iter().any(|word| first.is(word)) {
+        return true;
+    }
+    if !first.is("WITH") {
+        return false;
+    }
+    // After the common table expressions, each between parentheses, comes what is done with them.
+    let mut depth = 0_usize;
+    for token in statement {
+        match token {
+            Token::Open => depth += 1,
+            Token::Close => depth = depth.saturating_sub(1),
+            _ if depth > 0 => {}
+            word if word.is("SELECT") || word.is("VALUES") => return true,
+            word if ["INSERT", "REPLACE", "UPDATE", "DELETE"].into_iter().any(|verb| word.is(verb)) => return false,
+            _ => {}
+        }
+    }
+    false
+}
+
+/// Whether a semicolon after these belongs to a trigger, which ends with `; END`.
+fn is_inside_trigger(tokens: &[Token<'_>]) -> bool {
+    let is_trigger = match tokens {
+        [create, rest @ ..] if create.is("CREATE") => rest.iter().take(2).any(|token| token.is("TRIGGER")),
+        _ => false,
+    };
+    let is_over = matches!(tokens, [.., Token::Semicolon, end] if end.is("END"));
+    is_trigger && !is_over
+}
+
+fn syntax(message: &str) -> Error {
+    Error::new(ErrorKind::Syntax, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_reads_is_told_from_what_writes() {
+        let reads = [
+            "SELECT 1",
+            "  select 'a;b', \";\", `;`, [;] -- ; and more",
+            ";;/* ; */ VALUES (1);",
+            "SELECT 'it''s; DELETE' /* unclosed ; DELETE",
+            "WITH a AS (DELETE), b(c) AS NOT MATERIALIZED (SELECT ')') SELECT * FROM a",
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) VALUES (1)",
+            "EXPLAIN DELETE FROM t",
+            "explain query plan INSERT INTO t VALUES (1)",
+            "PRAGMA table_info(t)",
+            "PRAGMA main.table_info = t",
+            "pragma user_version",
+            "SELECT name, 'pragma_database_list' FROM pragma_table_info('t')",
+            "SELECT temp.v, load_extension FROM temp",
+        ];
+        for text in reads {
+            assert_eq!(check(text, "libsql"), Ok(Effect { reads: true, returns: true }), "{text}");
+        }
+        let writes = [
+            "INSERT INTO t VALUES ('; SELECT')",
+            "WITH a AS (SELECT 1) DELETE FROM t",
+            "WITH a AS (SELECT 1), replace AS (SELECT 2) SELECT 1",
+            "WITH a AS (SELECT (1)) UPDATE t SET v = 1 RETURNING (SELECT 1)",
+            "REPLACE INTO t SELECT 1",
+            "CREATE TABLE t (v)",
+            "CREATE TABLE temp (v)",
+            "DROP TABLE t;",
+            "REINDEX",
+            "CREATE TRIGGER a AFTER INSERT ON t BEGIN SELECT CASE WHEN 1 THEN 2 END; DELETE FROM t; END;",
+            "\u{e9}SELECT 1",
+        ];
+        for text in writes {
+            let returns = text.contains("RETURNING");
+            assert_eq!(check(text, "libsql"), Ok(Effect { reads: false, returns }), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_one_ordinary_statement_is_refused() {
+        let cases = [
+            ("", ErrorKind::Syntax, "the query holds no statement"),
+            (" ; -- x", ErrorKind::Syntax, "the query holds no statement"),
+            ("SELECT 1; DROP TABLE t", ErrorKind::Syntax, "the query holds more than one statement"),
+            ("SELECT '\\'; DROP TABLE t; --'", ErrorKind::Syntax, "the query holds more than one statement"),
+            (
+                "CREATE TRIGGER a AFTER INSERT ON t BEGIN SELECT 1; END; DROP TABLE t",
+                ErrorKind::Syntax,
+                "the query holds more than one statement",
+            ),
+            ("SELECT 1\0; DROP TABLE t", ErrorKind::Syntax, "the statement holds a NUL character"),
+            ("BEGIN IMMEDIATE", ErrorKind::Denied, "connector `d1` does not run `BEGIN`"),
+            ("/**/ commit", ErrorKind::Denied, "connector `d1` does not run `COMMIT`"),
+            ("EXPLAIN ATTACH 'x' AS y", ErrorKind::Denied, "connector `d1` does not run `ATTACH`"),
+            ("VACUUM INTO 'x'", ErrorKind::Denied, "connector `d1` does not run `VACUUM`"),
+            ("CREATE TEMP TABLE t (v)", ErrorKind::Denied, "connector `d1` does not run `CREATE TEMP`"),
+            ("PRAGMA user_version = 7", ErrorKind::Denied, "connector `d1` does not run `PRAGMA user_version`"),
+            ("PRAGMA main.\"journal_mode\"(off)", ErrorKind::Denied, "connector `d1` does not run `PRAGMA journal_mode`"),
+            ("PRAGMA wal_checkpoint", ErrorKind::Denied, "connector `d1` does not run `PRAGMA wal_checkpoint`"),
+            ("CREATE TABLE IF NOT EXISTS \"temp\".t (v)", ErrorKind::Denied, "connector `d1` does not run `CREATE TEMP`"),
+            ("create virtual table Temp.t USING fts5(v)", ErrorKind::Denied, "connector `d1` does not run `CREATE TEMP`"),
+            ("SELECT load_extension ('x')", ErrorKind::Denied, "connector `d1` does not run `load_extension`"),
+            ("SELECT * FROM main.[pragma_database_list]", ErrorKind::Denied, "connector `d1` does not run `PRAGMA database_list`"),
+        ];
+        for (text, kind, message) in cases {
+            assert_eq!(check(text, "d1"), Err(Error::new(kind, message)), "{text:?}");
+        }
+    }
+}
