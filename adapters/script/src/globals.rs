@@ -16,6 +16,7 @@ use millrace_core::{
 use crate::{
     convert,
     state::{host, state},
+    world::BuiltIns,
 };
 
 mod crypto;
@@ -24,6 +25,7 @@ mod query;
 mod text;
 mod timers;
 mod url;
+mod web;
 
 pub(crate) use fetch::response_to_script;
 
@@ -31,7 +33,7 @@ pub(crate) use fetch::response_to_script;
 pub(crate) type Native = fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>;
 
 /// Puts the globals into a new context. Gives what scripts do not find by looking, but must not be able to change either.
-pub(crate) fn install(context: &mut Context) -> JsResult<JsObject> {
+pub(crate) fn install(built_ins: BuiltIns, context: &mut Context) -> JsResult<Vec<JsObject>> {
     boa_runtime::base64::register(None, context)?;
     let natives: [(&str, Native); 15] = [
         ("look", look),
@@ -54,10 +56,17 @@ pub(crate) fn install(context: &mut Context) -> JsResult<JsObject> {
     for (name, native) in natives {
         table.create_data_property_or_throw(js_string!(name), function(name, native, context), context)?;
     }
-    let prelude = context.eval(Source::from_bytes(include_str!("globals/prelude.js")))?;
-    let Some(prelude) = prelude.as_callable() else { return Err(js_error!(Error: "the prelude is not a function")) };
-    let inner = prelude.call(&JsValue::undefined(), &[table.into()], context)?;
-    inner.as_object().ok_or_else(|| js_error!(Error: "the prelude gives no list"))
+    let base = context.eval(Source::from_bytes(include_str!("globals/base.js")))?;
+    let Some(base) = base.as_callable() else { return Err(js_error!(Error: "`base.js` is not a function")) };
+    let inner = base.call(&JsValue::undefined(), &[table.clone().into()], context)?;
+    let Some(inner) = inner.as_object() else { return Err(js_error!(Error: "`base.js` gives no list")) };
+    match built_ins {
+        BuiltIns::Frozen => Ok(vec![inner, web::install(&table, context)?]),
+        BuiltIns::Changeable => {
+            web::defer(&table, context)?;
+            Ok(vec![inner])
+        }
+    }
 }
 
 fn function(name: &str, native: Native, context: &mut Context) -> JsFunction {
@@ -161,7 +170,7 @@ fn level(name: &str) -> LogLevel {
     }
 }
 
-/// Looks at the limits: the functions of the prelude have no checkpoints.
+/// Looks at the limits: functions that are written in script here have no checkpoints.
 fn look(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     crate::meter::look(context)?;
     Ok(JsValue::undefined())

@@ -31,9 +31,12 @@ const TABLES: [Table; 6] = [lists::TABLE, texts::TABLE, json::TABLE, calls::TABL
 
 /// Guards the built-in functions of a new context. Has to come before anything keeps one of them.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
-    for (path, names, guard) in TABLES.into_iter().flatten() {
-        let holder = context.eval(Source::from_bytes(path))?;
-        let Some(holder) = holder.as_object() else { return Err(js_error!(Error: "`{}` is missing", *path)) };
+    // One evaluation for all: each has its price.
+    let paths: Vec<&str> = TABLES.into_iter().flatten().map(|(path, ..)| *path).collect();
+    let holders = context.eval(Source::from_bytes(&format!("[{}]", paths.join(","))))?;
+    let holders = holders.as_object().ok_or_else(|| js_error!(Error: "the built-in objects are missing"))?;
+    for (index, (path, names, guard)) in TABLES.into_iter().flatten().enumerate() {
+        let Some(holder) = holders.get(index, context)?.as_object() else { return Err(js_error!(Error: "`{}` is missing", *path)) };
         for name in *names {
             replace(&holder, path, name, *guard, context)?;
         }
@@ -50,8 +53,8 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
 fn replace(holder: &JsObject, path: &str, name: &str, guard: Guard, context: &mut Context) -> JsResult<()> {
     let key: PropertyKey = match name.strip_prefix('@') {
         Some(symbol) => {
-            let symbol = context.eval(Source::from_bytes(&format!("Symbol.{symbol}")))?;
-            symbol.as_symbol().ok_or_else(|| js_error!(Error: "a symbol is missing"))?.into()
+            let symbols = context.intrinsics().constructors().symbol().constructor();
+            symbols.get(js_string!(symbol), context)?.as_symbol().ok_or_else(|| js_error!(Error: "a symbol is missing"))?.into()
         }
         None => js_string!(name).into(),
     };

@@ -3,6 +3,8 @@
 //! A reply is an empty frozen object; what it stands for is kept beside it in the state of the call. An object that looks the same, or
 //! a reply of another call, is not one.
 
+use std::{cell::OnceCell, rc::Rc};
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use boa_engine::{
     Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_error, js_string,
@@ -10,6 +12,7 @@ use boa_engine::{
         FunctionObjectBuilder, IntegrityLevel,
         builtins::{JsArray, JsFunction},
     },
+    property::PropertyDescriptor,
 };
 use millrace_core::ports::{Reply, ToolErrorReply};
 
@@ -17,6 +20,7 @@ use crate::{
     convert::{self, Stop},
     globals::{self, Native},
     state::{CallState, MAX_PENDING, host, state},
+    world::BuiltIns,
 };
 
 /// The longest argument of `requireInput`, as JSON in bytes.
@@ -45,8 +49,11 @@ pub(crate) fn finish(tagged: Tagged, limit_bytes: usize, context: &mut Context) 
     }
 }
 
+/// What of the module is written in script.
+const WRITTEN: [&str; 4] = ["response", "elicit", "sample", "listRoots"];
+
 /// The exports of `"millrace"`, frozen; and what scripts do not find by looking, but must not be able to change either.
-pub(crate) fn module(context: &mut Context) -> JsResult<(JsObject, JsObject)> {
+pub(crate) fn module(built_ins: BuiltIns, context: &mut Context) -> JsResult<(JsObject, Option<JsObject>)> {
     let module = JsObject::with_null_proto();
     let exports: [(&str, usize, Native); 5] = [
         ("success", 1, success),
@@ -59,6 +66,50 @@ pub(crate) fn module(context: &mut Context) -> JsResult<(JsObject, JsObject)> {
         let function = function(name, length, native, context);
         module.create_data_property_or_throw(js_string!(name), function, context)?;
     }
+    let inner = match built_ins {
+        BuiltIns::Frozen => {
+            let (exports, inner) = written(context)?;
+            for name in WRITTEN {
+                let export = exports.get(js_string!(name), context)?;
+                module.create_data_property_or_throw(js_string!(name), export, context)?;
+            }
+            Some(inner)
+        }
+        // Most scripts import none of these, and a world for one call is made while its caller waits.
+        BuiltIns::Changeable => {
+            let read: Rc<OnceCell<JsObject>> = Rc::default();
+            context.insert_data(WrittenExports(read));
+            for name in WRITTEN {
+                let get = NativeFunction::from_copy_closure_with_captures(|_, _, name, context| read_export(name, context), js_string!(name));
+                let get = FunctionObjectBuilder::new(context.realm(), get).build();
+                let accessor = PropertyDescriptor::builder().get(get).enumerable(true).configurable(false);
+                module.define_property_or_throw(js_string!(name), accessor, context)?;
+            }
+            None
+        }
+    };
+    module.set_integrity_level(IntegrityLevel::Frozen, context)?;
+    Ok((module, inner))
+}
+
+/// Those exports, once one was asked for.
+#[derive(Clone)]
+struct WrittenExports(Rc<OnceCell<JsObject>>);
+
+fn read_export(name: &JsString, context: &mut Context) -> JsResult<JsValue> {
+    let Some(WrittenExports(read)) = context.get_data::<WrittenExports>().cloned() else { return Ok(JsValue::undefined()) };
+    let exports = match read.get() {
+        Some(exports) => exports.clone(),
+        None => {
+            let (exports, _) = written(context)?;
+            read.get_or_init(|| exports).clone()
+        }
+    };
+    exports.get(name.clone(), context)
+}
+
+/// The exports that are written in script, and what they use.
+fn written(context: &mut Context) -> JsResult<(JsObject, JsObject)> {
     let natives = JsObject::with_null_proto();
     let table: [(&str, usize, Native); 2] = [("content", 1, content), ("base64", 1, base64)];
     for (name, length, native) in table {
@@ -70,15 +121,10 @@ pub(crate) fn module(context: &mut Context) -> JsResult<(JsObject, JsObject)> {
     let made = written.call(&JsValue::undefined(), &[natives.into()], context)?;
     let Some(made) = made.as_object() else { return Err(js_error!(Error: "the module gives no list")) };
     let (exports, inner) = (made.get(0, context)?, made.get(1, context)?);
-    let (Some(exports), Some(inner)) = (exports.as_object(), inner.as_object()) else {
-        return Err(js_error!(Error: "the module gives no exports"));
-    };
-    for name in ["response", "elicit", "sample", "listRoots"] {
-        let export = exports.get(js_string!(name), context)?;
-        module.create_data_property_or_throw(js_string!(name), export, context)?;
+    match (exports.as_object(), inner.as_object()) {
+        (Some(exports), Some(inner)) => Ok((exports, inner)),
+        _ => Err(js_error!(Error: "the module gives no exports")),
     }
-    module.set_integrity_level(IntegrityLevel::Frozen, context)?;
-    Ok((module, inner))
 }
 
 fn function(name: &str, length: usize, native: Native, context: &mut Context) -> JsFunction {

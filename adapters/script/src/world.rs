@@ -116,15 +116,15 @@ impl World {
         for (name, native) in INSERTED {
             lasting.push(hidden(name, native, &mut context)?);
         }
-        let inner = globals::install(&mut context)?;
+        let inner = globals::install(built_ins, &mut context)?;
         let context_functions = globals::ContextFunctions::new(&mut context)?;
-        let (module, of_module) = reply::module(&mut context)?;
+        let (module, of_module) = reply::module(built_ins, &mut context)?;
         // One evaluation that the interpreter can pause: take the function and its arguments, call, give back the result.
         let enter = format!("'use strict';(b=>{{const f=b(),p=b(),c=b();b(f(p,c))}})({BORDER})");
         let enter_function = Script::parse(Source::from_bytes(&enter), None, &mut context)?;
 
         if built_ins == BuiltIns::Frozen {
-            let roots = lasting.into_iter().chain([module.clone(), inner, of_module]).chain(context_functions.objects());
+            let roots = lasting.into_iter().chain(inner).chain(of_module).chain([module.clone()]).chain(context_functions.objects());
             freeze(roots.collect(), &mut context)?;
         }
         Ok(Self { context, built_ins, state, module, context_functions, enter_function, programs: HashMap::new(), calls: 0 })

@@ -1,44 +1,14 @@
-// The globals that are written in script: classes of the web platform over the natives of the engine.
+// Classes of the web platform, written in script over the natives of the engine. A world that is used once reads them where a script
+// first asks for one, because reading them takes longer than everything else in it. `define(name, value)` makes a global.
 // Everything made here outlives calls, so nothing here keeps state: no variable is written after set-up, and there is no cache.
-(native => {
+((native, define) => {
   'use strict';
 
-  const define = (name, value) =>
-    Object.defineProperty(globalThis, name, { value, writable: true, enumerable: false, configurable: true });
   // Known to this file alone: opens constructors that scripts must not call, and private members across classes.
   const secret = Object.freeze({});
   let trip, peek, received;
   const tag = (constructor, name) =>
     Object.defineProperty(constructor.prototype, Symbol.toStringTag, { value: name, configurable: true });
-
-  // console
-
-  const show = value => {
-    if (typeof value === 'string') return value;
-    if (typeof value === 'bigint') return `${value}n`;
-    if (typeof value === 'function') return `[function ${value.name}]`;
-    if (typeof value !== 'object' || value === null) return String(value);
-    if (value instanceof Error) return `${value.name}: ${value.message}`;
-    try {
-      return JSON.stringify(value) ?? String(value);
-    } catch {
-      return '[object that is no JSON]';
-    }
-  };
-  const logger = level => (...values) => native.log(level, values.map(show).join(' '));
-  define('console', {
-    debug: logger('debug'),
-    trace: logger('debug'),
-    log: logger('info'),
-    info: logger('info'),
-    table: logger('info'),
-    dir: value => native.log('info', show(value)),
-    warn: logger('warn'),
-    error: logger('error'),
-    assert(condition, ...values) {
-      if (!condition) native.log('error', ['assertion failed', ...values.map(show)].join(' '));
-    },
-  });
 
   // errors and events
 
@@ -675,36 +645,6 @@
     return received(await Promise.race([answer, aborted]));
   };
 
-  // timers
-
-  const timer = (name, repeat) => ({
-    [name](callback, ms = 0, ...values) {
-      if (typeof callback !== 'function') throw new TypeError(`\`${name}\` takes a function`);
-      return native.setTimer(callback, Number(ms), repeat, values);
-    },
-  })[name];
-  const clear = name => ({
-    [name](id) {
-      native.clearTimer(Number(id));
-    },
-  })[name];
-  define('setTimeout', timer('setTimeout', false));
-  define('setInterval', timer('setInterval', true));
-  define('clearTimeout', clear('clearTimeout'));
-  define('clearInterval', clear('clearInterval'));
-  define('queueMicrotask', function queueMicrotask(callback) {
-    if (typeof callback !== 'function') throw new TypeError('`queueMicrotask` takes a function');
-    native.microtask(callback);
-  });
-
-  Math.random = function random() {
-    const bytes = native.random(7);
-    let value = bytes[6] & 0x1f;
-    for (let i = 5; i >= 0; i--) value = value * 256 + bytes[i];
-    return value / 2 ** 53;
-  };
-  Object.defineProperty(Math, 'random', { enumerable: false });
-
   define('fetch', fetch);
   const classes = { DOMException, AbortSignal, AbortController, URLSearchParams, URL, TextEncoder, TextDecoder, Headers, Request, Response };
   for (const [name, constructor] of Object.entries(classes)) {
@@ -713,5 +653,5 @@
   }
 
   // To be frozen, too: a patched built-in function can get hold of what it is handed.
-  return [native, secret, define, tag, show, logger, trip, peek, received, view, hash, isToken, headerName, headerValue, bodyOf, Body, timer, clear];
+  return [native, secret, define, tag, trip, peek, received, view, hash, isToken, headerName, headerValue, bodyOf, Body];
 })
