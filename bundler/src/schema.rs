@@ -62,7 +62,7 @@ pub fn reference_markdown() -> String {
         "# The files of an app\n\n\
          Every key of every file. An app is a folder; its root file is `millrace.yaml`. Files may end in `.yaml`, `.yml` or `.terse`.\n\
          A key that is not here is a mistake, and so is a value of another type: `millrace check` shows each with its line.\n\n\
-         <!-- Made from the bundler's tables by `UPDATE_EXPECT=1 cargo test --workspace --test reference`. -->\n",
+         <!-- Made from the bundler's tables by `UPDATE_EXPECT=1 cargo test --workspace --test bundler reference`. -->\n",
     );
     let files: [(&str, &'static Record); 6] = [
         ("`millrace.yaml`", &ROOT),

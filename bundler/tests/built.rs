@@ -1,9 +1,7 @@
 //! What a good app becomes: descriptors byte by byte, settings, and where they came from.
 
-mod support;
-
+use crate::support::{build, split, told};
 use millrace_core::app::{ApiKeys, Auth, BatchLimits, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, TemplatePart};
-use support::{build, split, told};
 
 #[test]
 fn the_entry_of_a_tool_says_everything() {
@@ -190,11 +188,11 @@ fn links_that_lead_out_are_refused() {
         ("app/resources/r/config.yaml", "uri: docs://r\nfile: link.md"),
         ("app/tools/t/config.yaml", "description: x\nhandler: ./link.ts"),
     ];
-    support::write(folder.path(), &files);
+    crate::support::write(folder.path(), &files);
     let link = |from: &str, to: &str| std::os::unix::fs::symlink(outside.path().join(from), folder.path().join(to)).unwrap();
     link("secret.md", "app/resources/r/link.md");
     link("x.ts", "app/tools/t/link.ts");
-    let report = millrace_bundler::bundle(folder.path(), &support::options());
+    let report = millrace_bundler::bundle(folder.path(), &crate::support::options());
     let messages: Vec<&str> = report.diagnostics.iter().map(|found| found.message.as_str()).collect();
     assert_eq!(messages, ["the file `link.md` is outside of the app's folder", "`./link.ts` is outside of the app's folder"]);
 }

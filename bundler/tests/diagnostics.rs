@@ -1,11 +1,9 @@
 //! Small apps and what the bundler says about them: `tests/cases/*.txt`. `UPDATE_EXPECT=1` rewrites what is expected.
 
-mod support;
-
 use std::{fs, path::Path};
 
+use crate::support::{build, split, told};
 use millrace_bundler::Report;
-use support::{build, split, told};
 
 #[test]
 fn every_case_is_told_as_expected() {

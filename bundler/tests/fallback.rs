@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files fails")]
 
-mod support;
-
+use crate::support::{told, write};
 use millrace_bundler::{Options, Report, bundle};
-use support::{told, write};
 
 const APP: [(&str, &str); 3] = [
     ("millrace.yaml", "name: shop"),

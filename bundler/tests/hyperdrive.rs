@@ -2,10 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files fails")]
 
-mod support;
-
+use crate::support::{told, write};
 use millrace_bundler::{Options, bundle};
-use support::{told, write};
 
 fn found(is_worker: bool, adapter: &str) -> String {
     let files = [

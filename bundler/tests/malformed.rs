@@ -1,11 +1,9 @@
 //! Apps that went wrong in every way that a generator thinks of: each gives errors or an app, none a crash.
 
-mod support;
-
 use std::fs;
 
+use crate::support::{options, split};
 use millrace_bundler::{Severity, bundle, render};
-use support::{options, split};
 
 /// A small deterministic generator (xorshift64*).
 struct Dice(u64);
@@ -218,7 +216,7 @@ fn files_with_thousands_of_mistakes_are_told_in_bounds() {
         ("app/tools/c/config.yaml", statement.as_str()),
     ];
     let folder = tempfile::tempdir().unwrap();
-    support::write(folder.path(), &files);
+    crate::support::write(folder.path(), &files);
     let report = bundle(folder.path(), &options());
     assert!(report.app.is_none());
     assert_eq!(report.diagnostics.len(), 1001);

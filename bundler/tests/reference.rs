@@ -13,7 +13,7 @@ fn the_reference_is_up_to_date() {
         fs::write(&path, &made).unwrap();
     }
     let written = fs::read_to_string(&path).unwrap_or_default();
-    assert!(written == made, "docs/app-format.md is out of date; run `UPDATE_EXPECT=1 cargo test --workspace --test reference`");
+    assert!(written == made, "docs/app-format.md is out of date; run `UPDATE_EXPECT=1 cargo test --workspace --test bundler reference`");
 }
 
 #[test]

@@ -1,9 +1,7 @@
 //! Diagnostics as a terminal shows them.
 
-mod support;
-
+use crate::support::{options, write};
 use millrace_bundler::{bundle, render};
-use support::{options, write};
 
 #[test]
 fn a_diagnostic_shows_place_line_and_remedy() {

@@ -1,11 +1,9 @@
 //! The sample app of the repository.
 
-mod support;
-
 use std::path::Path;
 
+use crate::support::options;
 use millrace_bundler::{bundle, render};
-use support::options;
 
 #[test]
 fn the_sample_app_has_nothing_to_mend() {

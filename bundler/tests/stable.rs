@@ -1,9 +1,7 @@
 //! The same folder gives the same bytes and the same words, whatever order its files were made in.
 
-mod support;
-
+use crate::support::{build, options, split, told, write};
 use millrace_bundler::bundle;
-use support::{build, options, split, told, write};
 
 #[test]
 fn the_order_of_files_changes_nothing() {

@@ -72,7 +72,46 @@ pub fn groups() -> Vec<Group> {
     groups
 }
 
+/// The groups and cases that the variable `CASES` names: `CASES=cache`, `CASES=cache/a-hit,auth`; all of them without it.
+///
+/// # Panics
+/// Where it names what there is not.
+#[must_use]
+pub fn selected_groups() -> Vec<Group> {
+    let Ok(wanted) = std::env::var("CASES") else { return groups() };
+    let mut selected: Vec<Group> = Vec::new();
+    for name in wanted.split(',') {
+        let (group, case) = name.split_once('/').map_or((name, None), |(group, case)| (group, Some(case)));
+        let mut found =
+            groups().into_iter().find(|known| known.name == group).unwrap_or_else(|| panic!("CASES: there is no group `{group}`"));
+        if let Some(case) = case {
+            found.cases.retain(|known| known.name == case);
+            assert!(!found.cases.is_empty(), "CASES: there is no case `{case}` in `{group}`");
+        }
+        match selected.iter_mut().find(|known| known.name == group) {
+            Some(known) => known.cases.extend(found.cases),
+            None => selected.push(found),
+        }
+    }
+    selected
+}
+
+/// Whether `CASES` leaves nothing out, so that counts mean something.
+#[must_use]
+pub fn is_everything_selected() -> bool {
+    std::env::var_os("CASES").is_none()
+}
+
 impl Group {
+    /// Each case with its answers.
+    ///
+    /// # Panics
+    /// Where a host gave more or fewer of them than there are cases.
+    pub fn answered(&self, answers: Vec<Vec<String>>) -> impl Iterator<Item = (&Case, Vec<String>)> {
+        assert_eq!(answers.len(), self.cases.len(), "`{}` has other cases than answers", self.name);
+        self.cases.iter().zip(answers)
+    }
+
     /// Copies the app into a folder of its own and makes its database, so that a run leaves nothing behind.
     ///
     /// # Panics

@@ -56,7 +56,7 @@ impl Far {
             let about_files = case.name == "database-missing-file";
             case.check(if about_files { host } else { "libsql" }, &answers).err()
         };
-        self.group.cases.iter().zip(answers).filter_map(check).collect()
+        self.group.answered(answers).filter_map(check).collect()
     }
 }
 

@@ -29,4 +29,4 @@ pub mod sqlite_text;
 pub mod worker;
 pub mod workerd;
 
-pub use case::{Case, Exchange, Group, groups};
+pub use case::{Case, Exchange, Group, groups, is_everything_selected, selected_groups};

@@ -2,19 +2,19 @@
 
 use std::{collections::BTreeSet, fs};
 
-use millrace_tests::{Group, direct, far::Far, groups, local};
+use millrace_tests::{Group, direct, far::Far, groups, is_everything_selected, local, selected_groups};
 
 /// Runs all groups on one host and panics with every difference.
 fn check(host: &str, run: impl Fn(&Group) -> Vec<Vec<String>>) {
     let mut differences = Vec::new();
     let mut count = 0;
-    for group in groups() {
-        for (case, answers) in group.cases.iter().zip(run(&group)) {
+    for group in selected_groups() {
+        for (case, answers) in group.answered(run(&group)) {
             count += 1;
             differences.extend(case.check(host, &answers).err());
         }
     }
-    assert!(count >= 80, "only {count} cases were found");
+    assert!(count >= 150 || !is_everything_selected(), "only {count} cases were found");
     assert!(differences.is_empty(), "{} of {count} cases differ\n{}", differences.len(), differences.join("\n"));
 }
 
@@ -35,11 +35,11 @@ fn the_local_host_answers_the_same() {
 
 #[test]
 fn the_local_host_answers_the_same_from_a_libsql_server() {
-    let far = groups().into_iter().filter_map(Far::of);
+    let far = selected_groups().into_iter().filter_map(Far::of);
     let checked: Vec<_> = far.map(|far| (far.group.cases.len(), far.differences("local host", local::run(&far.group)))).collect();
     let (count, differences): (usize, Vec<String>) =
         (checked.iter().map(|(count, _)| count).sum(), checked.into_iter().flat_map(|(_, found)| found).collect());
-    assert!(count >= 65, "only {count} cases were found");
+    assert!(count >= 65 || !is_everything_selected(), "only {count} cases were found");
     assert!(differences.is_empty(), "{} of {count} cases differ\n{}", differences.len(), differences.join("\n"));
 }
 

@@ -35,6 +35,18 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
+fn every_file_of_tests_is_in_its_binary() {
+    for folder in ["bundler", "adapters/native", "adapters/script", "tests"] {
+        let folder = root().join(folder).join("tests");
+        let main = fs::read_to_string(folder.join("main.rs")).unwrap();
+        for file in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()) {
+            let Some(name) = file.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".rs")) else { continue };
+            assert!(name == "main" || main.contains(&format!("mod {name};")), "{} is not run: name it in main.rs", file.display());
+        }
+    }
+}
+
+#[test]
 fn the_core_knows_no_host() {
     let manifest = fs::read_to_string(root().join("core/Cargo.toml")).unwrap();
     let dependencies = manifest.split("[dependencies]").nth(1).unwrap().split("\n[").next().unwrap();

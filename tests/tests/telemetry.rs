@@ -19,7 +19,6 @@ use millrace_tests::{
     scripted::{Reply, Scripted},
 };
 
-#[path = "telemetry/worker.rs"]
 mod worker;
 
 /// How long something may take that happens by itself.

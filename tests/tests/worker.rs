@@ -8,14 +8,14 @@ use std::{
     },
 };
 
-use millrace_tests::{Case, Exchange, Group, far::Far, groups, worker, workerd::Workerd};
+use millrace_tests::{Case, Exchange, Group, far::Far, groups, is_everything_selected, selected_groups, worker, workerd::Workerd};
 
 /// How many workerd run at a time: starting one is mostly waiting.
 const AT_A_TIME: usize = 3;
 
 /// The differences of every group, whichever thread ran it.
 fn differences(check: impl Fn(Group) -> Vec<String> + Sync) -> Vec<String> {
-    let left = Mutex::new(groups().into_iter());
+    let left = Mutex::new(selected_groups().into_iter());
     let found = Mutex::new(Vec::new());
     std::thread::scope(|scope| {
         for _ in 0..AT_A_TIME {
@@ -53,7 +53,7 @@ fn the_worker_answers_the_same() {
     let differences = differences(|group| {
         let answers = worker::run(&group);
         let check = |(case, answers): (&Case, Vec<String>)| case.check("worker", &answers).err();
-        group.cases.iter().zip(answers).filter(|(case, _)| case.runs_on("worker")).filter_map(check).collect()
+        group.answered(answers).filter(|(case, _)| case.runs_on("worker")).filter_map(check).collect()
     });
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
 }
@@ -67,7 +67,7 @@ fn it_answers_the_same_from_a_libsql_server() {
         far.differences("worker", worker::run_as("libsql", &far.group))
     });
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
-    assert!(count.into_inner() >= 65, "too few cases were found");
+    assert!(count.into_inner() >= 65 || !is_everything_selected(), "too few cases were found");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn it_answers_the_same_through_a_hyperdrive() {
     ));
     let answers = worker::run(&group);
     let check = |(case, answers): (&Case, Vec<String>)| case.check("worker", &answers).err();
-    let differences: Vec<String> = group.cases.iter().zip(answers).filter_map(check).collect();
+    let differences: Vec<String> = group.answered(answers).filter_map(check).collect();
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 

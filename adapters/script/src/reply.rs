@@ -80,7 +80,8 @@ pub(crate) fn module(built_ins: BuiltIns, context: &mut Context) -> JsResult<(Js
             let read: Rc<OnceCell<JsObject>> = Rc::default();
             context.insert_data(WrittenExports(read));
             for name in WRITTEN {
-                let get = NativeFunction::from_copy_closure_with_captures(|_, _, name, context| read_export(name, context), js_string!(name));
+                let get =
+                    NativeFunction::from_copy_closure_with_captures(|_, _, name, context| read_export(name, context), js_string!(name));
                 let get = FunctionObjectBuilder::new(context.realm(), get).build();
                 let accessor = PropertyDescriptor::builder().get(get).enumerable(true).configurable(false);
                 module.define_property_or_throw(js_string!(name), accessor, context)?;

@@ -7,8 +7,7 @@ use millrace_core::{
 };
 use serde_json::{Value as Json, json};
 
-mod support;
-use support::{Setup, block_on, call, poll_once, program, value};
+use crate::support::{Setup, block_on, call, poll_once, program, value};
 
 #[test]
 fn values_come_back_as_json_stringify_makes_them() {

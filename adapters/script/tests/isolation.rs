@@ -3,8 +3,7 @@
 use millrace_core::ports::{Returned, ScriptFault};
 use serde_json::{Value as Json, json};
 
-mod support;
-use support::{Setup, block_on, program};
+use crate::support::{Setup, block_on, program};
 
 /// Looks at everything a predecessor could have left. Returns what it found.
 const PROBE: &str = r#"() => {

@@ -13,8 +13,7 @@ use std::{
 use millrace_core::ports::{Returned, ScriptFault};
 use serde_json::json;
 
-mod support;
-use support::{Setup, program};
+use crate::support::{Setup, program};
 
 /// What a call has that its time ends.
 const SHORT_MS: u64 = 1_000;
@@ -211,7 +210,7 @@ fn wrong_end(end: End, body: &'static str) -> Option<String> {
     let thread = thread::Builder::new().stack_size(16 << 20).name(body.chars().take(60).collect()).spawn(move || {
         let setup = Setup::new(&[&handler(body), &program("() => 'alive'")]);
         setup.host.started.set(Some(Instant::now()));
-        let outcome = support::block_on(setup.start_until(
+        let outcome = crate::support::block_on(setup.start_until(
             0,
             &json!({"inputs": {"n": 1_u64 << 29}}),
             if matches!(end, Stopped | Bounded) { SHORT_MS } else { LONG_MS },

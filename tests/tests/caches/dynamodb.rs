@@ -10,7 +10,7 @@ use millrace_tests::{
 };
 use serde_json::json;
 
-use crate::support::{Env, Isolate, Process, env, eventually};
+use crate::caches::support::{Env, Isolate, Process, env, eventually};
 
 const TABLE: &str = "millrace-cache";
 const REGION: &str = "eu-central-1";

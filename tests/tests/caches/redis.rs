@@ -11,7 +11,7 @@ use millrace_core::ErrorKind::{Busy, Configuration, Denied, Protocol, TimedOut, 
 use millrace_tests::redis;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 
-use crate::support::{Env, Isolate, Process, env, eventually};
+use crate::caches::support::{Env, Isolate, Process, env, eventually};
 
 const PASSWORD: &str = "hunter2/hunter2";
 const ENCODED: &str = "hunter2%2Fhunter2";

@@ -4,7 +4,7 @@ use millrace_core::value::Value;
 use millrace_tests::sqlite_text::check;
 use serde_json::{Value as Json, json};
 
-use crate::kit::with_kit;
+use crate::worker_ports::kit::with_kit;
 
 #[test]
 fn a_statement_is_judged_as_by_the_other_drivers_of_the_dialect() {

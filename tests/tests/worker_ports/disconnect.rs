@@ -13,7 +13,7 @@ use std::{
 use millrace_tests::{Exchange, scripted::Reply, workerd::Workerd};
 use serde_json::{Value as Json, json};
 
-use crate::kit::{NEVER, TOKEN, call, wait_for, with_kit};
+use crate::worker_ports::kit::{NEVER, TOKEN, call, wait_for, with_kit};
 
 /// More than the script engine has places.
 const CLIENTS: usize = 70;

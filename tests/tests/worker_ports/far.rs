@@ -7,7 +7,7 @@ use millrace_tests::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::kit::{Kit, TOKEN, code, with_kit};
+use crate::worker_ports::kit::{Kit, TOKEN, code, with_kit};
 
 /// What a tool with one of the two statements made of a case.
 fn found(kit: &Kit, tool: &str, replies: &[Reply]) -> (Result<usize, String>, usize) {

@@ -3,7 +3,7 @@
 use millrace_tests::scripted::Reply;
 use serde_json::json;
 
-use crate::kit::{Kit, NEVER, wait_for, with_kit};
+use crate::worker_ports::kit::{Kit, NEVER, wait_for, with_kit};
 
 const LATE: &str = "The call did not finish within 700 ms.";
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::kit::{Kit, with_kit};
+use crate::worker_ports::kit::{Kit, with_kit};
 
 /// The one value of a row of the table.
 fn cached(kit: &Kit, tool: &str, id: u32) -> String {

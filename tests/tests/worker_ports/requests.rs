@@ -8,7 +8,7 @@ use std::{
 use millrace_tests::Exchange;
 use serde_json::json;
 
-use crate::kit::{call, with_kit};
+use crate::worker_ports::kit::{call, with_kit};
 
 #[test]
 fn a_missing_binding_or_variable_is_named_at_the_first_call_that_needs_it() {

@@ -1,0 +1,5 @@
+//! The tests of what native hosts share.
+
+mod dialer;
+mod http_client;
+mod server;

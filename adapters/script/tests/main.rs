@@ -1,0 +1,6 @@
+//! The tests of the script engine, through its port.
+
+mod calls;
+mod isolation;
+mod limits;
+mod support;

@@ -1,0 +1,18 @@
+//! The tests of the bundler, a module each.
+
+mod built;
+mod diagnostics;
+mod fallback;
+mod hostile;
+mod hyperdrive;
+mod link;
+mod link_diagnostics;
+mod malformed;
+mod npm_imports;
+mod reference;
+mod rendered;
+mod sample;
+mod stable;
+mod statement;
+mod support;
+mod types;

@@ -1,0 +1,21 @@
+//! Everything that runs against whole hosts, real servers and real clients, a module each.
+
+mod caches;
+mod clients;
+mod conformance;
+mod corpus;
+mod d1_rest;
+mod hostile_values;
+mod invariants;
+mod lambda;
+mod libsql;
+mod postgres;
+mod readme;
+mod spoilt;
+mod streams;
+mod telemetry;
+mod unfriendly;
+mod worker;
+mod worker_load;
+mod worker_ports;
+mod worker_postgres;
