@@ -58,8 +58,9 @@ const NOT_ONE: [(&str, &str); 7] = [
 ];
 
 /// What is run, in this order.
-const RUN: [&str; 12] = [
+const RUN: [&str; 13] = [
     "CREATE TABLE st (id INTEGER PRIMARY KEY, v)",
+    "CREATE INDEX by_v ON st (v)",
     "CREATE TABLE temp_log (v)",
     "CREATE TRIGGER note AFTER INSERT ON st BEGIN SELECT CASE WHEN 1 THEN 2 END; INSERT INTO temp_log VALUES (new.v); END;",
     "INSERT INTO st (v) VALUES ('; BEGIN'), ('load_extension(')",

@@ -113,7 +113,9 @@ impl Session {
     }
 
     fn run_prepared(&self, statement: &mut CachedStatement<'_>, query: &Query<'_>) -> Result<Rows> {
-        if self.read_only && !statement.readonly() {
+        // SQLite takes an explanation for what it explains.
+        let reads = statement.readonly() || statement.is_explain() != 0;
+        if self.read_only && !reads {
             // Some of what is refused is refused at its first step only.
             sqlite_text::check(query.text, "sqlite")?;
             return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
@@ -123,7 +125,7 @@ impl Session {
             let affected = execute(&self.connection, statement).map_err(|error| refused(&self.authorizer, query, error, Phase::Step))?;
             return Ok(Rows { affected, ..Rows::default() });
         }
-        let rows = if statement.readonly() {
+        let rows = if reads {
             read(statement, query, &self.authorizer)?
         } else {
             let write = || write_and_read(&self.connection, statement, query, &self.authorizer);
