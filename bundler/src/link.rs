@@ -120,7 +120,8 @@ impl Compiler<'_> {
                 }
                 let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
                 let (path, program, changes_built_ins) = (path.to_owned(), linked.program, linked.changes_built_ins);
-                self.links.scripts.push(Script { path, program, changes_built_ins });
+                let map = Some(linked.map);
+                self.links.scripts.push(Script { path, program, changes_built_ins, map });
                 Some(Known { index, exports: linked.exports })
             }
             Err(diagnostics) => {

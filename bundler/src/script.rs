@@ -18,10 +18,11 @@
 //! # Lines
 //! A script of one file has its statements on the lines of the file. With more files the last line of the program is a
 //! comment, `//# modules: 1 app/lib.ts | 40 app/handler.ts`: the line on which each file's first line stands. Columns are those of the
-//! program.
+//! program; [`Linked::map`] leads from both to the author's.
 //!
 //! # Packages
-//! Where a file imports a package, esbuild bundles the script first; see [`npm`]. Lines are then those of the bundle.
+//! Where a file imports a package, esbuild bundles the script first; see [`npm`]. Lines are then those of the bundle, and its source map is
+//! part of [`Linked::map`].
 
 use std::{
     collections::BTreeSet,
@@ -30,6 +31,7 @@ use std::{
     thread,
 };
 
+use millrace_core::app::ScriptMap;
 use oxc::allocator::Allocator;
 
 use crate::{Diagnostic, Severity};
@@ -47,6 +49,7 @@ mod nesting;
 pub mod npm;
 mod patterns;
 mod place;
+mod places;
 mod print;
 mod resolve;
 
@@ -61,6 +64,8 @@ pub struct Linked {
     pub files: Vec<PathBuf>,
     /// It changes built-in objects; see [`Change`].
     pub changes_built_ins: bool,
+    /// Leads from the program to the files.
+    pub map: ScriptMap,
     /// What someone should look at.
     pub warnings: Vec<Diagnostic>,
 }
@@ -69,7 +74,7 @@ pub struct Linked {
 #[must_use]
 pub fn prepare(program: &str) -> (String, Option<Change>) {
     // A text that is not a program is the engine's to refuse.
-    (checkpoints::insert(program).unwrap_or_else(|| program.to_owned()), built_ins::first_change(program))
+    (checkpoints::insert(program).map_or_else(|| program.to_owned(), |(program, _)| program), built_ins::first_change(program))
 }
 
 /// Links the script `entry` (relative to `folder`) with everything it imports.
@@ -101,6 +106,7 @@ fn link_here(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
     let mut warnings = sorted(graph.warnings());
 
+    let mut bundled = None;
     if !graph.packages.is_empty() {
         let places: Vec<npm::Import<'_>> = graph
             .packages
@@ -119,6 +125,7 @@ fn link_here(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
         }
         let bundle = npm::bundle(&folder, &entry, &places)?;
         files.extend(bundle.files);
+        bundled = Some(bundle.map);
         if let Some(finding) = nesting::too_deep(&bundle.code) {
             return Err(vec![npm::in_bundle(&entry, &finding.message)]);
         }
@@ -135,11 +142,22 @@ fn link_here(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
         return Err(sorted(diagnostics));
     }
     let exports = graph.names(0).into_iter().collect();
-    let linked = print::program(&allocator, graph);
-    let (program, change) = prepare(&linked);
+    let (linked, mut map) = print::program(&allocator, graph);
+    let program = match checkpoints::insert(&linked) {
+        Some((program, shifts)) => {
+            shifts.apply(&linked, &mut map.places);
+            program
+        }
+        // A text that is not a program is the engine's to refuse.
+        None => linked.clone(),
+    };
+    let change = built_ins::first_change(&linked);
+    if let Some(bundled) = bundled {
+        map = bundled.through(&map);
+    }
     let changes_built_ins = change.is_some();
     warnings.extend(change.map(|change| change_warning(&linked, &entry, &change)));
-    Ok(Linked { program, exports, files: files.into_iter().collect(), changes_built_ins, warnings })
+    Ok(Linked { program, exports, files: files.into_iter().collect(), changes_built_ins, map, warnings })
 }
 
 /// What an author is told of a change, at the line of its file.

@@ -13,6 +13,7 @@ mod bundle;
 mod feature;
 mod literal;
 mod pattern;
+mod script_map;
 mod search;
 mod statement;
 mod template;
@@ -24,6 +25,7 @@ pub use feature::{
 };
 pub use literal::Literal;
 pub use pattern::{Matcher, Pattern, PatternError};
+pub use script_map::{MappedPlace, ScriptMap};
 pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
@@ -110,6 +112,8 @@ pub struct Script {
     pub program: String,
     /// It changes built-in objects, as polyfills do. Then each call gets objects of its own; else built-ins are frozen.
     pub changes_built_ins: bool,
+    /// Leads from the program to the author's files. Bundles that are deployed have none.
+    pub map: Option<ScriptMap>,
 }
 
 /// One exported function of a script.

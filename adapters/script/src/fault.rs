@@ -1,7 +1,7 @@
 //! What went wrong in a script, as a [`ScriptFault`].
 
 use boa_engine::{
-    Context, JsError, JsValue,
+    Context, JsError, JsObject, JsValue,
     error::{EngineError, RuntimeLimitError},
     js_string,
 };
@@ -44,14 +44,19 @@ pub(crate) fn of_error(error: JsError, limits: &ScriptLimits, state: &CallState,
             ));
         }
         Some(other) => {
-            return ScriptFault::Thrown(Thrown { message: format!("the script engine failed: {other}"), stack: None, reply: None });
+            return ScriptFault::Thrown(Thrown {
+                message: format!("the script engine failed: {other}"),
+                stack: None,
+                cause: None,
+                reply: None,
+            });
         }
         None => {}
     }
     let trace = error.to_string();
     match error.into_opaque(context) {
         Ok(value) => thrown(&value, Some(trace), limits, state, context),
-        Err(_) => ScriptFault::Thrown(Thrown { message: trace, stack: None, reply: None }),
+        Err(_) => ScriptFault::Thrown(Thrown { message: trace, stack: None, cause: None, reply: None }),
     }
 }
 
@@ -72,7 +77,9 @@ pub(crate) fn thrown(
 ) -> ScriptFault {
     if let Some(tagged) = reply::find(state, value) {
         return match reply::finish(tagged, limits.output_bytes as usize, context) {
-            Ok(reply) => ScriptFault::Thrown(Thrown { message: String::from("a reply was thrown"), stack: None, reply: Some(reply) }),
+            Ok(reply) => {
+                ScriptFault::Thrown(Thrown { message: String::from("a reply was thrown"), stack: None, cause: None, reply: Some(reply) })
+            }
             Err(stop) => of_stop(stop, limits, state, context),
         };
     }
@@ -85,7 +92,11 @@ pub(crate) fn thrown(
         return fault;
     }
     let stack = trace.or_else(|| text_member(value, "stack", context));
-    ScriptFault::Thrown(Thrown { message, stack, reply: None })
+    let cause = value.as_object().and_then(|object| {
+        let causes = state.causes.borrow();
+        causes.iter().find(|(known, _)| JsObject::equals(known, &object)).map(|(_, cause)| cause.as_str().into())
+    });
+    ScriptFault::Thrown(Thrown { message, stack, cause, reply: None })
 }
 
 /// A result that could not be converted.

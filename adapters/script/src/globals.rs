@@ -246,6 +246,9 @@ fn progress(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
     Ok(JsValue::undefined())
 }
 
+/// How many errors of the host are remembered with what the outside said, in one call.
+const MAX_CAUSES: usize = 100;
+
 /// A failure of the host, as an exception: its message and, as `code`, its kind. The upstream's own words stay out.
 pub(crate) fn host_error(error: &Error, class: &str, context: &mut Context) -> JsError {
     let code = match error.kind {
@@ -266,6 +269,12 @@ pub(crate) fn host_error(error: &Error, class: &str, context: &mut Context) -> J
     };
     let Ok(value) = plain.clone().into_opaque(context) else { return plain };
     if let Some(object) = value.as_object() {
+        if let (Some(source), Ok(state)) = (&error.source, state(context)) {
+            let mut causes = state.causes.borrow_mut();
+            if causes.len() < MAX_CAUSES {
+                causes.push((object.clone(), source.clone()));
+            }
+        }
         object.insert_property(
             js_string!("code"),
             PropertyDescriptor::builder().value(js_string!(code)).writable(true).enumerable(true).configurable(true),

@@ -78,6 +78,8 @@ pub(crate) struct CallState {
     pub(crate) timers: RefCell<BTreeMap<(u64, u32), Timer>>,
     pub(crate) last_timer: Cell<u32>,
     pub(crate) replies: RefCell<Vec<(JsObject, Tagged)>>,
+    /// The errors of the host that scripts were given, and what the outside said.
+    pub(crate) causes: RefCell<Vec<(JsObject, String)>>,
     /// A fault found inside script code, where it cannot travel as an exception.
     pub(crate) fault: RefCell<Option<ScriptFault>>,
     pub(crate) cancel: RefCell<Cancel>,
@@ -114,6 +116,7 @@ impl CallState {
         self.timers.take();
         self.last_timer.set(0);
         self.replies.take();
+        self.causes.take();
         self.fault.take();
         self.cancel.take();
         self.symbols.take();

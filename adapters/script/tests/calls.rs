@@ -69,7 +69,7 @@ fn what_is_no_json_is_named() {
 }
 
 fn thrown(message: &str) -> ScriptFault {
-    ScriptFault::Thrown(Thrown { message: message.into(), stack: None, reply: None })
+    ScriptFault::Thrown(Thrown { message: message.into(), stack: None, cause: None, reply: None })
 }
 
 #[test]

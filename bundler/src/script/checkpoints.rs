@@ -14,6 +14,7 @@
 //! One `+` in a body may at most double a text, and the next body or round looks again. Nothing else changes: no line moves, and
 //! operands are evaluated in the same order.
 
+use millrace_core::app::MappedPlace;
 use oxc::{
     allocator::Allocator,
     ast::ast::{
@@ -47,8 +48,8 @@ pub const POWER: &str = "$millrace_power";
 /// Gives back its argument, unless no bigint may be shifted by so much.
 pub const SHIFT: &str = "$millrace_shift";
 
-/// The program with calls of the engine. `None`: it is not a program.
-pub(super) fn insert(program: &str) -> Option<String> {
+/// The program with calls of the engine, and how far each of its places moved. `None`: it is not a program.
+pub(super) fn insert(program: &str) -> Option<(String, Shifts)> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, program, SourceType::cjs()).parse();
     if parsed.panicked || !parsed.diagnostics.is_empty() {
@@ -59,6 +60,38 @@ pub(super) fn insert(program: &str) -> Option<String> {
     let mut edits = Edits { bigints: bigints.0, ..Edits::default() };
     edits.visit_program(&parsed.program);
     Some(edits.apply(program))
+}
+
+/// How far code moved to the right on its line: from a byte of the program on, in UTF-16 units.
+pub(super) struct Shifts(Vec<(usize, i64)>);
+
+impl Shifts {
+    /// Moves the places of a map, which are those of `program`. They are in order.
+    pub(super) fn apply(&self, program: &str, places: &mut [MappedPlace]) {
+        let mut shifts = self.0.iter().peekable();
+        let mut places = places.iter_mut().peekable();
+        let mut start = 0;
+        for (number, line) in program.split('\n').enumerate() {
+            let mut moved = 0;
+            // A line's byte of each column that is wanted.
+            let (mut byte, mut column) = (start, 0);
+            let mut characters = line.chars();
+            while let Some(place) = places.next_if(|place| place.line as usize == number) {
+                while column < place.column
+                    && let Some(character) = characters.next()
+                {
+                    byte += character.len_utf8();
+                    column += character.len_utf16() as u32;
+                }
+                while let Some((_, by)) = shifts.next_if(|(at, _)| *at <= byte) {
+                    moved += by;
+                }
+                place.column = u32::try_from(i64::from(place.column) + moved).unwrap_or(place.column);
+            }
+            start += line.len() + 1;
+            while shifts.next_if(|(at, _)| *at < start).is_some() {}
+        }
+    }
 }
 
 /// Whether a program can come by a bigint at all.
@@ -145,7 +178,7 @@ impl Edits {
         }
     }
 
-    fn apply(mut self, program: &str) -> String {
+    fn apply(mut self, program: &str) -> (String, Shifts) {
         // Stable: at the same place, what was put in first stays first.
         self.opens.sort_by_key(|(at, _)| *at);
         self.closes.sort_by_key(|(at, _)| *at);
@@ -155,12 +188,14 @@ impl Edits {
         let (mut opens, mut closes) = (self.opens.into_iter().peekable(), self.closes.into_iter().peekable());
         let mut commas = self.commas.into_iter().peekable();
         let mut done = 0;
+        let mut shifts = Vec::new();
         loop {
             let next = [opens.peek().map(|(at, _)| *at), closes.peek().map(|(at, _)| *at), commas.peek().map(|span| span.start)];
             let Some(at) = next.into_iter().flatten().min() else { break };
             out.push_str(&program[done..at as usize]);
             done = at as usize;
             while let Some((_, text)) = closes.next_if(|(place, _)| *place == at) {
+                shifts.push((at as usize, text.len() as i64));
                 out.push_str(&text);
             }
             if let Some(span) = commas.next_if(|span| span.start == at) {
@@ -168,15 +203,19 @@ impl Edits {
                 let between = &program[span.start as usize..span.end as usize];
                 out.push(',');
                 out.extend(between.chars().filter(|c| matches!(c, '\n' | '\r' | '\u{2028}' | '\u{2029}')));
+                if !between.contains('\n') {
+                    shifts.push((span.end as usize, 1 - between.encode_utf16().count() as i64));
+                }
                 done = span.end as usize;
                 continue;
             }
             while let Some((_, text)) = opens.next_if(|(place, _)| *place == at) {
+                shifts.push((at as usize, text.len() as i64));
                 out.push_str(&text);
             }
         }
         out.push_str(&program[done..]);
-        out
+        (out, Shifts(shifts))
     }
 }
 
@@ -345,7 +384,7 @@ mod tests {
     use super::*;
 
     fn check(program: &str, expected: &str) {
-        let inserted = insert(program).unwrap_or_default();
+        let inserted = insert(program).map(|(program, _)| program).unwrap_or_default();
         let short = [(LOOK, "L"), (VALUE, "V"), (SPREAD, "S"), (POWER, "P"), (SHIFT, "H")];
         let shown = short.iter().fold(inserted, |text, (name, letter)| text.replace(name, letter));
         assert_eq!(shown, expected, "{program}");
@@ -372,7 +411,7 @@ mod tests {
             "() => {L();\r\n  const s = ') {';\n  return () => (L(),s);\u{2028}}",
         );
         check("() => { throw 1 } /* => */", "() => {L(); throw 1 } /* => */");
-        assert_eq!(insert("this is not a program"), None);
+        assert!(insert("this is not a program").is_none());
     }
 
     #[test]

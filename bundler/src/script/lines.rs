@@ -21,14 +21,37 @@ pub(super) struct Mark {
     pub(super) source: u32,
 }
 
-/// Puts printed code onto the lines of its source, as far as they can be reached.
-pub(super) fn lay_out(code: &str, marks: &[Mark]) -> String {
+/// Where a printed line went; all from 0, columns in UTF-16 units.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Moved {
+    pub(super) line: u32,
+    pub(super) column: u32,
+    /// How many columns of its start are gone.
+    pub(super) cut: u32,
+}
+
+/// Puts printed code onto the lines of its source, as far as they can be reached; and where each printed line went.
+pub(super) fn lay_out(code: &str, marks: &[Mark]) -> (String, Vec<Moved>) {
     let fixed = templates(code);
     let inside = |offset: usize| fixed.iter().any(|(start, end)| *start < offset && offset <= *end);
     let mut out = String::with_capacity(code.len());
     let mut current = 0_usize;
     let mut offset = 0;
     let mut last_mark = 0;
+    let mut moved = Vec::new();
+    // Of the last line of `out`.
+    let mut columns = 0;
+    let mut put = |out: &mut String, text: &str, line: usize, cut: usize, starts_line: bool| {
+        if starts_line {
+            columns = 0;
+        } else if !out.is_empty() && !text.is_empty() {
+            out.push(' ');
+            columns += 1;
+        }
+        moved.push(Moved { line: line as u32, column: columns, cut: cut as u32 });
+        out.push_str(text);
+        columns += text.encode_utf16().count() as u32;
+    };
     for (number, line) in code.split_inclusive('\n').enumerate() {
         let text = line.strip_suffix('\n').unwrap_or(line);
         let start = offset;
@@ -36,7 +59,7 @@ pub(super) fn lay_out(code: &str, marks: &[Mark]) -> String {
         if inside(start) {
             out.push('\n');
             current += 1;
-            out.push_str(text);
+            put(&mut out, text, current, 0, true);
             continue;
         }
         while marks.get(last_mark).is_some_and(|mark| (mark.line as usize) < number) {
@@ -49,17 +72,12 @@ pub(super) fn lay_out(code: &str, marks: &[Mark]) -> String {
             Some(wanted) if wanted > current => {
                 out.extend(std::iter::repeat_n('\n', wanted - current));
                 current = wanted;
-                out.push_str(text);
+                put(&mut out, text, current, 0, true);
             }
-            _ => {
-                if !out.is_empty() && !text.trim_start().is_empty() {
-                    out.push(' ');
-                }
-                out.push_str(text.trim_start());
-            }
+            _ => put(&mut out, text.trim_start(), current, indent, false),
         }
     }
-    out
+    (out, moved)
 }
 
 /// The byte ranges of the text parts of template literals.

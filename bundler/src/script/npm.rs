@@ -12,7 +12,7 @@ use std::{
 
 use regex::Regex;
 
-use super::place;
+use super::{place, places::Places};
 use crate::{Diagnostic, Severity};
 
 /// The import of a package.
@@ -35,6 +35,8 @@ pub struct Bundle {
     pub code: String,
     /// Every file that went in, relative to the app's folder.
     pub files: Vec<PathBuf>,
+    /// Where its code comes from.
+    pub(super) map: Places,
 }
 
 /// Checks that the app can have packages, and finds esbuild.
@@ -85,6 +87,8 @@ pub fn bundle(folder: &Path, entry: &Path, imports: &[Import<'_>]) -> Result<Bun
             "--legal-comments=none",
             // What a folder above the app says must not change the program.
             "--tsconfig-raw={}",
+            "--sourcemap=external",
+            "--sources-content=false",
             "--log-level=error",
             "--log-limit=0",
             "--color=false",
@@ -110,7 +114,7 @@ pub fn bundle(folder: &Path, entry: &Path, imports: &[Import<'_>]) -> Result<Bun
         return Err(diagnostics);
     }
     match fs::read_to_string(&outfile) {
-        Ok(code) => Ok(Bundle { code, files: inputs(&metafile) }),
+        Ok(code) => Ok(Bundle { code, files: inputs(&metafile), map: Places::read(folder, &outfile) }),
         Err(error) => {
             let message = format!("what esbuild (`{}`) wrote cannot be read: {}", esbuild.display(), error.kind());
             Err(vec![in_place(imports, &message, "check that `ESBUILD_BIN` is esbuild")])

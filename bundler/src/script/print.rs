@@ -1,5 +1,6 @@
 //! The modules of a script as one expression.
 
+use millrace_core::app::{MappedPlace, ScriptMap};
 use oxc::{
     allocator::{Allocator, ArenaVec},
     ast::{
@@ -23,8 +24,8 @@ use super::{
     resolve,
 };
 
-/// Prints the program.
-pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> String {
+/// Prints the program, and says where its code comes from.
+pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (String, ScriptMap) {
     let order = graph.order();
     let names = name::names(&graph, &order);
     let waits = order.iter().any(|module| graph.modules[*module].code().is_some_and(|code| code.awaits));
@@ -49,17 +50,32 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> Str
     let exports = exports(&graph, &names);
 
     let mut starts = Vec::new();
+    let mut map = ScriptMap::default();
     for (position, &module) in order.iter().enumerate() {
         if position > 0 {
             out.push('\n');
         }
-        starts.push((out.matches('\n').count() + 1, resolve::slashes(&graph.modules[module].path)));
+        let path = resolve::slashes(&graph.modules[module].path);
+        let first_line = out.matches('\n').count();
+        let first_column = out.rsplit('\n').next().unwrap_or_default().encode_utf16().count();
+        let file = map.files.len() as u32;
+        map.files.push(path.clone());
+        starts.push((first_line + 1, path));
         let renames = renames(&graph, &names, module);
         let default = names.of(&Binding::Default(module)).to_owned();
         let source = graph.modules[module].source;
         match &mut graph.modules[module].content {
             Content::Json(text) => out.push_str(&format!("const {default} = {text};")),
-            Content::Code(code) => out.push_str(&print(allocator, code, source, &renames, &default)),
+            Content::Code(code) => {
+                let (printed, places) = print(allocator, code, source, &renames, &default);
+                out.push_str(&printed);
+                map.places.extend(places.into_iter().map(|place| MappedPlace {
+                    line: place.line + first_line as u32,
+                    column: if place.line == 0 { place.column + first_column as u32 } else { place.column },
+                    file,
+                    ..place
+                }));
+            }
         }
     }
     out.push_str(&format!("\nreturn {exports};\n}})"));
@@ -68,7 +84,8 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> Str
         out.push_str(&format!("\n//# modules: {}", table.join(" | ")));
     }
     out.push('\n');
-    out
+    map.places.sort_by_key(|place| (place.line, place.column));
+    (out, map)
 }
 
 /// The new names of a module's symbols.
@@ -133,7 +150,7 @@ fn print<'a>(
     source: &'a str,
     renames: &[(oxc::semantic::SymbolId, String)],
     default: &str,
-) -> String {
+) -> (String, Vec<MappedPlace>) {
     let mut rewriter = Rewriter { builder: AstBuilder::new(allocator), allocator, renamed_classes: Vec::new(), default };
     for (symbol, name) in renames {
         if code.scoping.symbol_name(*symbol) != name && code.scoping.symbol_flags(*symbol).contains(SymbolFlags::Class) {
@@ -157,10 +174,22 @@ fn print<'a>(
     let options =
         CodegenOptions { comments: CommentOptions::disabled(), source_map_path: Some("module".into()), ..CodegenOptions::default() };
     let printed = Codegen::new().with_options(options).with_source_text(source).with_scoping(Some(scoping)).build(&code.program);
-    let tokens = printed.map.iter().flat_map(|map| map.get_tokens());
-    let marks: Vec<lines::Mark> =
-        tokens.map(|token| lines::Mark { line: token.get_dst_line(), column: token.get_dst_col(), source: token.get_src_line() }).collect();
-    lines::lay_out(&printed.code, &marks)
+    let tokens = || printed.map.iter().flat_map(|map| map.get_tokens());
+    let marks: Vec<lines::Mark> = tokens()
+        .map(|token| lines::Mark { line: token.get_dst_line(), column: token.get_dst_col(), source: token.get_src_line() })
+        .collect();
+    let (laid_out, moved) = lines::lay_out(&printed.code, &marks);
+    let places = tokens().filter_map(|token| {
+        let moved = moved.get(token.get_dst_line() as usize)?;
+        Some(MappedPlace {
+            line: moved.line,
+            column: moved.column + token.get_dst_col().saturating_sub(moved.cut),
+            file: 0,
+            source_line: token.get_src_line(),
+            source_column: token.get_src_col(),
+        })
+    });
+    (laid_out, places.collect())
 }
 
 struct Rewriter<'a, 'n> {

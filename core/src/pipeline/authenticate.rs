@@ -172,13 +172,7 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> Faulty<Op
         }
         Err(ScriptFault::Cancelled) => Err(signal::cancelled(Stage::Authenticate).into()),
         Err(ScriptFault::TimedOut) => Err(run.signal.timed_out().fault(Stage::Authenticate).into()),
-        Err(ScriptFault::Thrown(thrown)) => {
-            if tracing::enabled!(target: super::TARGET, tracing::Level::DEBUG) {
-                let stack = run.secrets().for_log(thrown.stack.as_deref().unwrap_or_default());
-                tracing::debug!(target: super::TARGET, script = script::path(run, plugin), stack = &*stack, "the plugin threw");
-            }
-            Err(refused(thrown.message))
-        }
+        Err(ScriptFault::Thrown(thrown)) => Err(refused(script::told(run, plugin, &thrown))),
         Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => Err(refused(cause)),
         Err(ScriptFault::NeverSettles) => Err(refused("the plugin waits for a promise that nothing can settle")),
     }

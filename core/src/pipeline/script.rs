@@ -6,7 +6,7 @@
 //! | what `response()` built | its content blocks, checked |
 //! | `requireInput()` without an answer | `input_required`: see [`rounds`](super::rounds) |
 //! | `error()`, `required()`, `toolError()`, returned or thrown | a result in both error styles |
-//! | it throws | `SCRIPT_ERROR` with the message of the thrown error; the stack goes to the debug log |
+//! | it throws | `SCRIPT_ERROR` with the message of the thrown error; where it was thrown goes to the log |
 //! | it uses up a limit | `SCRIPT_LIMIT` with the limit |
 //! | its deadline passes, its caller goes away | `TIMEOUT`, `CANCELLED` |
 //! | it returns what is no JSON | `SCRIPT_RESULT` |
@@ -19,7 +19,7 @@ use serde_json::Map;
 
 use super::{
     content::{self, Content},
-    run::{End, Failed, Run, TARGET},
+    run::{End, Failed, Run},
     signal::{self, Interruption},
 };
 use crate::{
@@ -31,6 +31,7 @@ use crate::{
 
 mod address;
 mod host;
+mod stack;
 
 use host::Host;
 
@@ -128,13 +129,12 @@ fn thrown_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: Thrown) -
     match thrown.reply {
         Some(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_) | Reply::InputRequired)) => reply_end(run, stage, reply),
         _ => {
-            if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
-                let stack = run.secrets().for_log(thrown.stack.as_deref().unwrap_or_default());
-                tracing::debug!(target: TARGET, script = path(run, script), export = script.export, stack = &*stack, "script threw");
-            }
             let message =
                 if thrown.message.is_empty() { "The script threw an error without a message.".into() } else { cut(run, &thrown.message) };
-            Fault::new(stage, "SCRIPT_ERROR", message).suggesting("Calling the tool again with the same inputs is unlikely to help.").into()
+            Fault::new(stage, "SCRIPT_ERROR", message)
+                .suggesting("Calling the tool again with the same inputs is unlikely to help.")
+                .logging(told(run, script, &thrown))
+                .into()
         }
     }
 }
@@ -171,6 +171,14 @@ pub(super) fn tool_error(stage: Stage, reply: ToolErrorReply) -> Fault {
     };
     fault.retryable = retry_after_s.is_some();
     Fault { suggestion, available_actions, details, retry_after_s, ..fault }
+}
+
+/// What the operator is told of an exception.
+pub(super) fn told(run: &Run<'_>, script: &ScriptRef, thrown: &Thrown) -> String {
+    match run.pipeline.app.scripts.get(script.script as usize) {
+        Some(program) => stack::told(program, &script.export, thrown),
+        None => thrown.message.clone(),
+    }
 }
 
 /// The script's path, for messages.

@@ -194,6 +194,8 @@ pub struct Thrown {
     pub message: String,
     /// The stack, for the log.
     pub stack: Option<String>,
+    /// What the outside said, where it was an error of the host: a database's own words. For the log.
+    pub cause: Option<Box<str>>,
     /// The tagged reply, where one was thrown instead of returned.
     pub reply: Option<Reply>,
 }

@@ -134,7 +134,8 @@ fn a_plugin_sees_headers_policy_and_tool() {
 
 #[test]
 fn what_a_plugin_returns() {
-    let throws = |reply| Err(ScriptFault::Thrown(Thrown { message: "token of alice is stale".into(), stack: Some("s".into()), reply }));
+    let throws =
+        |reply| Err(ScriptFault::Thrown(Thrown { message: "token of alice is stale".into(), stack: Some("s".into()), cause: None, reply }));
     let table: Vec<(Result<Returned, ScriptFault>, Option<Json>)> = vec![
         (Ok(Returned::Undefined), Some(json!(null))),
         (Ok(Returned::Value(json!({"subject": "alice"}))), Some(json!("alice"))),

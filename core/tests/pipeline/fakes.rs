@@ -275,7 +275,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         telemetry: true,
         adapters: vec![adapter],
         scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"]
-            .map(|path| Script { path: path.into(), program: String::new(), changes_built_ins: false })
+            .map(|path| Script { path: path.into(), program: String::new(), changes_built_ins: false, map: None })
             .into(),
         tools,
         prompts: vec![],

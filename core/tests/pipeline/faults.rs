@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 use crate::fakes::*;
 
 fn thrown(message: &str) -> Result<Returned, ScriptFault> {
-    Err(ScriptFault::Thrown(Thrown { message: message.into(), stack: Some("at secret (x.ts:1)".into()), reply: None }))
+    Err(ScriptFault::Thrown(Thrown { message: message.into(), stack: Some("at secret (x.ts:1)".into()), cause: None, reply: None }))
 }
 
 fn in_style(mut tool: Tool, style: ErrorStyle, script_answer: &Result<Returned, ScriptFault>) -> Faulty<ToolResult> {
@@ -158,7 +158,7 @@ fn the_codes_of_a_scripts_faults() {
         (ScriptFault::NotJson("a function at `a.b`".into()), "SCRIPT_RESULT", true),
         (ScriptFault::NeverSettles, "SCRIPT_NEVER_SETTLES", false),
         (ScriptFault::Broken("unexpected token at handler.ts:3".into()), "SCRIPT_BROKEN", false),
-        (ScriptFault::Thrown(Thrown { message: String::new(), stack: None, reply: None }), "SCRIPT_ERROR", false),
+        (ScriptFault::Thrown(Thrown { message: String::new(), stack: None, cause: None, reply: None }), "SCRIPT_ERROR", false),
     ];
     for (fault, code, says_why) in table {
         let world = World::new();
@@ -211,7 +211,7 @@ fn replies_are_results_in_both_styles() {
     ];
     for (reply, expected) in table {
         for style in [ErrorStyle::Result, ErrorStyle::Protocol] {
-            let thrown = ScriptFault::Thrown(Thrown { message: "m".into(), stack: None, reply: Some(reply.clone()) });
+            let thrown = ScriptFault::Thrown(Thrown { message: "m".into(), stack: None, cause: None, reply: Some(reply.clone()) });
             let answers = [Ok(Returned::Reply(reply.clone())), Err(thrown)];
             for answer in answers.into_iter().take(if matches!(reply, Reply::Success(_)) { 1 } else { 2 }) {
                 let mut tool = Tool { inputs: vec![input("id", InputKind::Int)], map_output: None, ..script_tool() };

@@ -73,7 +73,7 @@ fn no_text_of_a_fault_holds_a_secret() {
         world.answer_script(Err(thrown));
         assert_eq!(failed(&world, script_tool()).message, left);
     }
-    world.answer_script(Err(ScriptFault::Thrown(Thrown { message: text.clone(), stack: None, reply: None })));
+    world.answer_script(Err(ScriptFault::Thrown(Thrown { message: text.clone(), stack: None, cause: None, reply: None })));
     assert_eq!(failed(&world, script_tool()).message, left);
 
     let all = ToolErrorReply {
@@ -88,7 +88,7 @@ fn no_text_of_a_fault_holds_a_secret() {
     for reply in [Reply::ToolError(all), Reply::Error(text.clone()), Reply::Required(text.clone())] {
         for answer in [
             Ok(Returned::Reply(reply.clone())),
-            Err(ScriptFault::Thrown(Thrown { message: "m".into(), stack: None, reply: Some(reply.clone()) })),
+            Err(ScriptFault::Thrown(Thrown { message: "m".into(), stack: None, cause: None, reply: Some(reply.clone()) })),
         ] {
             world.answer_script(answer);
             let pipeline = Pipeline::new(Rc::new(app_with_secrets(&world, script_tool())), world.ports());
@@ -148,13 +148,14 @@ fn what_a_plugin_says_is_logged_without_what_it_compared() {
     let left = "bad [secret], [secret], [secret], [secret], [secret], eu, curl 8.5, half [secret]";
     let world = World::new();
     for answer in [
-        Err(ScriptFault::Thrown(Thrown { message: text.clone(), stack: Some(text.clone()), reply: None })),
+        Err(ScriptFault::Thrown(Thrown { message: text.clone(), stack: Some(text.clone()), cause: None, reply: None })),
         Err(ScriptFault::Broken(text.clone())),
         Ok(Returned::Reply(Reply::Error(text.clone()))),
     ] {
         world.answer_script(answer);
         let fault = failed(&world, tool.clone());
-        assert_eq!((fault.code.as_str(), fault.log.as_deref()), ("UNAUTHORIZED", Some(left)));
+        let log = fault.log.as_deref().map(|log| log.strip_prefix("auth.ts#default threw: ").unwrap_or(log));
+        assert_eq!((fault.code.as_str(), log), ("UNAUTHORIZED", Some(left)));
     }
 }
 

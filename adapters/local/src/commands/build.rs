@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use millrace_core::app::{App, ScriptMap};
 use serde_json::json;
 
 use crate::{
@@ -15,6 +16,13 @@ mod files;
 pub(super) mod lambda;
 mod needs;
 pub(super) mod worker;
+
+/// Leaves of each script's map what a deployment has room for.
+fn shorten_maps(app: &mut App) {
+    for script in &mut app.scripts {
+        script.map = script.map.take().map(ScriptMap::of_lines);
+    }
+}
 
 pub(super) fn run(arguments: &Build) -> Outcome {
     let target = match arguments.target {

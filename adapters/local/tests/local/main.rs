@@ -5,5 +5,6 @@ mod commands;
 mod explain;
 #[cfg(target_os = "linux")]
 mod isolates;
+mod places;
 mod serving;
 mod support;

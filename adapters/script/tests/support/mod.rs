@@ -174,7 +174,7 @@ impl Setup {
     pub fn new(programs: &[&str]) -> Self {
         let script = |(index, program): (usize, &&str)| {
             let (program, change) = millrace_bundler::script::prepare(program);
-            Script { path: format!("app/tools/{index}.ts"), program, changes_built_ins: change.is_some() }
+            Script { path: format!("app/tools/{index}.ts"), program, changes_built_ins: change.is_some(), map: None }
         };
         Self {
             scripts: programs.iter().enumerate().map(script).collect(),

@@ -88,7 +88,7 @@ impl ScriptEngine for Fake {
             "inputs" => Ok(Returned::Value(json!([invocation.payload["inputs"].to_string()]))),
             "base64" => Ok(Returned::Value("AP8=".into())),
             "gone" => Ok(Returned::Reply(Reply::ToolError(ToolErrorReply { code: "NOT_FOUND".into(), ..ToolErrorReply::default() }))),
-            _ => Err(ScriptFault::Thrown(Thrown { message: "out of stock".into(), stack: None, reply: None })),
+            _ => Err(ScriptFault::Thrown(Thrown { message: "out of stock".into(), stack: None, cause: None, reply: None })),
         };
         Box::pin(async { answer })
     }
@@ -112,9 +112,14 @@ async fn ask(invocation: Invocation<'_>) -> Result<Returned, ScriptFault> {
         match invocation.host.require_input(requests) {
             Ok(Some(answers)) => all.push(answers),
             Ok(None) => {
-                return Err(ScriptFault::Thrown(Thrown { message: String::new(), stack: None, reply: Some(Reply::InputRequired) }));
+                return Err(ScriptFault::Thrown(Thrown {
+                    message: String::new(),
+                    stack: None,
+                    cause: None,
+                    reply: Some(Reply::InputRequired),
+                }));
             }
-            Err(error) => return Err(ScriptFault::Thrown(Thrown { message: error.message, stack: None, reply: None })),
+            Err(error) => return Err(ScriptFault::Thrown(Thrown { message: error.message, stack: None, cause: None, reply: None })),
         }
     }
     Ok(Returned::Value(Json::Array(all)))
@@ -213,7 +218,7 @@ pub(super) fn empty_app() -> App {
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![],
-        scripts: vec![Script { path: "tool.ts".into(), program: String::new(), changes_built_ins: false }],
+        scripts: vec![Script { path: "tool.ts".into(), program: String::new(), changes_built_ins: false, map: None }],
         tools: vec![],
         prompts: vec![],
         resources: vec![],

@@ -30,7 +30,8 @@ pub(super) fn run(arguments: &Build) -> Outcome {
     let mut report = compile(&arguments.app);
     app::show(&arguments.app, &report.diagnostics);
     let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    let Some(app) = report.app.take().filter(|_| !is_wrong) else { return Err(Failure::Told) };
+    let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(Failure::Told) };
+    super::shorten_maps(&mut app);
     let bundle = app.to_bundle().map_err(Failure::wrong)?;
     let parts = parts::Parts::of(&app);
     let runtime = runtime::ready(&parts)?;
