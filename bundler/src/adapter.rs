@@ -9,10 +9,11 @@ use std::{
 use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script};
 
 use crate::{
-    Severity,
+    Diagnostic, Severity,
     compiler::Compiler,
     field::{Field, Record, Shape, duration_ms},
     names::{all_of, is_name, meant, nearest},
+    script::AskedAdapter,
     source::Source,
     statement::Dialect,
     tree::{Item, MAX_EMBEDDED, is_yaml, parent, stem},
@@ -365,6 +366,22 @@ impl Adapters {
         let read_only = adapter.is_some_and(|adapter| adapter.read_only);
         let max_values = adapter.filter(|adapter| adapter.connector == "d1").map(|_| D1_VALUES);
         Some(Used { index: found.unwrap_or(0), dialect, read_only, max_values })
+    }
+
+    /// Looks whether the adapters that scripts ask are there.
+    pub(crate) fn check_asked(&self, compiler: &mut Compiler<'_>, asked: &[AskedAdapter]) {
+        for place in asked.iter().filter(|place| !self.known.contains_key(&place.name)) {
+            let names: Vec<&str> = self.known.keys().map(String::as_str).collect();
+            compiler.findings.push(Diagnostic {
+                severity: Severity::Error,
+                file: place.file.clone(),
+                line: place.line,
+                column: place.column,
+                length: place.length,
+                message: format!("there is no adapter `{}`", place.name),
+                help: Some(meant(&place.name, &names, "The adapters are")).filter(|help| !help.is_empty()),
+            });
+        }
     }
 
     /// Notes adapters that no tool uses and no script names. Not before the app's mistakes are mended: a tool that could not be read may

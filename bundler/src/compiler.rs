@@ -70,6 +70,8 @@ impl<'a> Compiler<'a> {
         let resources = resource::read_all(self, &root, &tools);
         let tools = tools.list;
         let scripts = self.links.take_scripts();
+        let asked = self.links.take_asked();
+        adapters.check_asked(self, &asked);
         adapters.warn_unused(self, &scripts);
         if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !self.findings.has_errors() {
             let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);

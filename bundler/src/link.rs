@@ -7,7 +7,7 @@ use millrace_core::app::{Script, ScriptRef};
 use crate::{
     compiler::Compiler,
     names::{all_of, meant},
-    script,
+    script::{self, AskedAdapter},
     source::Source,
     tree::stem,
     yaml::{Document, Node},
@@ -22,6 +22,8 @@ pub(crate) struct Links {
     scripts: Vec<Script>,
     /// By path; `None` where a script could not be linked, which has been said.
     known: BTreeMap<String, Option<Known>>,
+    /// The adapters that they ask.
+    asked: Vec<AskedAdapter>,
 }
 
 #[derive(Clone, Debug)]
@@ -31,6 +33,11 @@ struct Known {
 }
 
 impl Links {
+    /// The adapters that the scripts ask, each place once for each script that it is part of.
+    pub(crate) fn take_asked(&mut self) -> Vec<AskedAdapter> {
+        std::mem::take(&mut self.asked)
+    }
+
     /// The scripts, in the order of their first use.
     pub(crate) fn take_scripts(&mut self) -> Vec<Script> {
         std::mem::take(&mut self.scripts)
@@ -112,7 +119,7 @@ impl Compiler<'_> {
         if let Some(known) = self.links.known.get(path) {
             return known.clone();
         }
-        let known = match script::link(self.tree.folder(), Path::new(path)) {
+        let known = match script::link_and_ask(self.tree.folder(), Path::new(path), &mut self.links.asked) {
             Ok(linked) => {
                 self.tree.saw(linked.files);
                 for warning in linked.warnings {

@@ -37,10 +37,12 @@ use oxc::allocator::Allocator;
 use crate::{Diagnostic, Severity};
 
 pub use built_ins::Change;
+pub use globals::GLOBALS;
 
 mod built_ins;
 mod check;
 pub mod checkpoints;
+mod globals;
 mod graph;
 mod lines;
 mod module;
@@ -70,6 +72,21 @@ pub struct Linked {
     pub warnings: Vec<Diagnostic>,
 }
 
+/// An adapter that a script asks: `ctx.db("name")`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedAdapter {
+    /// Its name.
+    pub name: String,
+    /// The file, relative to the app's folder.
+    pub file: PathBuf,
+    /// Where the name stands, from 1.
+    pub line: usize,
+    /// Likewise, in characters.
+    pub column: usize,
+    /// How many characters that are.
+    pub length: usize,
+}
+
 /// A program with the calls of the engine in it, and its first change of a built-in object.
 #[must_use]
 pub fn prepare(program: &str) -> (String, Option<Change>) {
@@ -84,9 +101,14 @@ pub fn prepare(program: &str) -> (String, Option<Change>) {
 /// # Errors
 /// Every [`Diagnostic`] of every module.
 pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
+    link_and_ask(folder, entry, &mut Vec::new())
+}
+
+/// Does what [`link`] does, and gives the adapters that the script asks by their names, also where something is wrong with it.
+pub(crate) fn link_and_ask(folder: &Path, entry: &Path, asked: &mut Vec<AskedAdapter>) -> Result<Linked, Vec<Diagnostic>> {
     // Whoever reads a tree calls itself for each level.
     thread::scope(|scope| {
-        let work = || link_here(folder, entry);
+        let work = || link_here(folder, entry, asked);
         match thread::Builder::new().stack_size(nesting::STACK_BYTES).spawn_scoped(scope, work) {
             Ok(linking) => linking.join().unwrap_or_else(|payload| panic::resume_unwind(payload)),
             Err(error) => Err(vec![place::whole_file(entry, format!("no thread can be had to read the script: {error}"), "try again")]),
@@ -94,7 +116,7 @@ pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
     })
 }
 
-fn link_here(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
+fn link_here(folder: &Path, entry: &Path, asked: &mut Vec<AskedAdapter>) -> Result<Linked, Vec<Diagnostic>> {
     let Ok(folder) = fs::canonicalize(folder) else {
         return Err(vec![place::whole_file(entry, "the app's folder cannot be read", "check that it exists")]);
     };
@@ -105,6 +127,7 @@ fn link_here(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
     let mut warnings = sorted(graph.warnings());
+    asked.extend(asked_adapters(&graph));
 
     let mut bundled = None;
     if !graph.packages.is_empty() {
@@ -180,6 +203,16 @@ fn change_warning(program: &str, entry: &Path, change: &Change) -> Diagnostic {
                 .to_owned(),
         ),
     }
+}
+
+fn asked_adapters(graph: &graph::Graph<'_>) -> Vec<AskedAdapter> {
+    let asked = graph.modules.iter().flat_map(|module| module.asked.iter().map(move |asked| (module, asked)));
+    let placed = asked.map(|(module, asked)| {
+        let (line, column) = place::line_and_column(module.source, asked.span.start as usize);
+        let length = module.source.get(asked.span.start as usize..asked.span.end as usize).map_or(0, |text| text.chars().count());
+        AskedAdapter { name: asked.adapter.clone(), file: module.path.clone(), line, column, length }
+    });
+    placed.collect()
 }
 
 fn sorted(mut diagnostics: Vec<Diagnostic>) -> Vec<Diagnostic> {

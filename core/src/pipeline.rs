@@ -38,6 +38,7 @@ mod map_input;
 mod map_output;
 mod observed;
 mod present;
+mod rehearsal;
 mod resolve;
 mod rounds;
 mod run;
@@ -259,6 +260,16 @@ impl Pipeline {
         };
         // Whatever says why a call failed passes here, on its way to the caller and to the log.
         failed(run.tool, run.secrets().strike_failed(why))
+    }
+
+    /// Lets a database look at the statement of the tool with this index, without running it; for `millrace check --connect`. `None` where
+    /// the tool has no statement, or one that no database explains.
+    ///
+    /// # Errors
+    /// What the database says, or [`Configuration`](crate::ErrorKind::Configuration).
+    pub async fn rehearse(&self, tool: usize) -> Option<crate::Result<()>> {
+        let tool = self.app.tools.get(tool)?;
+        Some(rehearsal::rehearse(self, tool).await?.map_err(|error| self.secrets.strike_error(error)))
     }
 
     /// Checks that an adapter's database answers; for `/readyz` and `millrace check --connect`.

@@ -546,3 +546,13 @@ fn an_export_can_be_named() {
     };
     assert_eq!(block_on(setup.engine.call(invocation)), Ok(Returned::Value(json!(8))));
 }
+
+#[test]
+fn the_bundler_knows_the_globals() {
+    let Ok(Returned::Value(found)) =
+        call("() => Object.getOwnPropertyNames(globalThis).filter(name => !name.startsWith('$')).sort()", Json::Null)
+    else {
+        panic!("no list")
+    };
+    assert_eq!(found, Json::from(millrace_bundler::script::GLOBALS.to_vec()));
+}

@@ -19,7 +19,7 @@ use oxc::{
 };
 use regex::Regex;
 
-use super::{check, patterns, place::Finding};
+use super::{check, globals, patterns, place::Finding};
 
 /// What is imported of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +104,8 @@ pub(super) struct Module<'a> {
     pub(super) requests: Vec<Request>,
     /// What someone should look at.
     pub(super) warnings: Vec<Finding>,
+    /// The adapters that it asks.
+    pub(super) asked: Vec<globals::Asked>,
 }
 
 impl<'a> Module<'a> {
@@ -136,6 +138,12 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.extend(check::check(&program, &scoping, from_packages));
     // The author of the app cannot mend a package.
     let warnings = if broken || from_packages { Vec::new() } else { patterns::check(&program, &scoping) };
+    let mut asked = Vec::new();
+    if !broken && !from_packages {
+        let (unknown, adapters) = globals::used(&program, &scoping);
+        findings.extend(unknown);
+        asked = adapters;
+    }
     let types = types(&program);
 
     if findings.is_empty() {
@@ -155,7 +163,7 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.append(&mut listing.findings);
     let Listing { requests, imports, exports, stars, .. } = listing;
     let content = Content::Code(Box::new(Code { program, scoping, imports, exports, stars, types, awaits }));
-    (Module { path: path.to_path_buf(), source, content, requests, warnings }, findings)
+    (Module { path: path.to_path_buf(), source, content, requests, warnings, asked }, findings)
 }
 
 /// Reads a JSON module.
@@ -187,7 +195,17 @@ pub(super) fn json<'a>(path: &Path, source: &'a str) -> (Module<'a>, Vec<Finding
             }
         }
     }
-    (Module { path: path.to_path_buf(), source, content: Content::Json(text), requests: Vec::new(), warnings: Vec::new() }, findings)
+    (
+        Module {
+            path: path.to_path_buf(),
+            source,
+            content: Content::Json(text),
+            requests: Vec::new(),
+            warnings: Vec::new(),
+            asked: Vec::new(),
+        },
+        findings,
+    )
 }
 
 /// serde_json's message without its own " at line 1 column 2".

@@ -1,7 +1,12 @@
 //! `millrace check`: every mistake of an app.
 
-use millrace_bundler::{Diagnostic, Severity};
-use millrace_core::{Json, app::App};
+use std::collections::BTreeMap;
+
+use millrace_bundler::{Diagnostic, Origin, Severity};
+use millrace_core::{
+    Error, Json,
+    app::{App, Execute},
+};
 use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
 
@@ -19,6 +24,21 @@ struct Connection {
     failure: Option<String>,
 }
 
+/// What a database said of a tool's statement.
+struct Refused {
+    tool: String,
+    /// `app/tools/x/config.yaml:3:6`
+    place: String,
+    problem: String,
+}
+
+/// What databases said.
+#[derive(Default)]
+struct Answers {
+    connections: Vec<Connection>,
+    refused: Vec<Refused>,
+}
+
 pub(super) fn run(arguments: &Check) -> Outcome {
     let report = match arguments.target {
         Some(Target::Worker) => build::worker::compile(&arguments.app),
@@ -29,50 +49,78 @@ pub(super) fn run(arguments: &Check) -> Outcome {
     if !arguments.json {
         app::show(&arguments.app, &report.diagnostics);
     }
-    let connections = match &report.app {
-        Some(app) if arguments.connect => connect(app, arguments)?,
-        _ => Vec::new(),
+    let Answers { connections, refused } = match &report.app {
+        Some(app) if arguments.connect => connect(app, &report.origins, arguments)?,
+        _ => Answers::default(),
     };
-    let good = !has_errors && connections.iter().all(|connection| connection.failure.is_none());
+    let silent = connections.iter().filter(|connection| connection.failure.is_some()).count();
+    let good = !has_errors && silent == 0 && refused.is_empty();
     if arguments.json {
         print_json(&json!({
             "ok": good,
             "diagnostics": report.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
+            "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
         }))?;
     } else {
         for Connection { adapter, connector, failure } in &connections {
             match failure {
-                None => print(format_args!("adapter `{adapter}` ({connector}): answers"))?,
+                None => print(format_args!("adapter `{adapter}` ({connector}): connected"))?,
                 Some(failure) => note(format_args!("adapter `{adapter}` ({connector}): {failure}")),
             }
         }
+        for Refused { tool, place, problem } in &refused {
+            note(format_args!("{place}: the database does not take the statement of the tool `{tool}`: {problem}"));
+        }
         if let Some(app) = &report.app {
-            print(format_args!("{}: {}", contents(app), summary(&report.diagnostics)))?;
+            let mut said = summary(&report.diagnostics);
+            if silent > 0 {
+                said.push_str(&format!(", {} could not be reached", count(silent, "database")));
+            }
+            if !refused.is_empty() {
+                said.push_str(&format!(", {} that a database does not take", count(refused.len(), "statement")));
+            }
+            print(format_args!("{}: {said}", contents(app)))?;
         }
     }
     if good { Ok(()) } else { Err(Failure::Told) }
 }
 
-fn connect(app: &App, arguments: &Check) -> Outcome<Vec<Connection>> {
+fn connect(app: &App, origins: &[Origin], arguments: &Check) -> Outcome<Answers> {
     let variables = app::variables(&arguments.app)?;
     let (compiled, base) = (app.clone(), arguments.app.clone());
+    let places: BTreeMap<String, String> =
+        origins.iter().filter(|origin| origin.setting == "use").map(|origin| (origin.tool.clone(), origin.place.clone())).collect();
     let ping_all = move || async move {
         let tasks = Tasks::new();
         let endpoint = app::endpoint(compiled, base, variables, &CacheChoice::Memory, &tasks);
-        let mut connections = Vec::new();
+        let mut answers = Answers::default();
         for (index, adapter) in endpoint.app().adapters.iter().enumerate() {
-            let failure = endpoint.pipeline().ping(index).await.err().map(|error| match error.source {
-                // Whoever checks is the operator: the database's own words are for them.
-                Some(source) => format!("{} ({source})", error.message),
-                None => error.message,
-            });
-            connections.push(Connection { adapter: adapter.name.clone(), connector: adapter.connector.clone(), failure });
+            let failure = endpoint.pipeline().ping(index).await.err().map(in_full);
+            answers.connections.push(Connection { adapter: adapter.name.clone(), connector: adapter.connector.clone(), failure });
+        }
+        for (index, tool) in endpoint.app().tools.iter().enumerate() {
+            let Execute::Statement { adapter, .. } = &tool.execute else { continue };
+            if answers.connections.get(*adapter as usize).is_some_and(|connection| connection.failure.is_some()) {
+                continue;
+            }
+            if let Some(Err(error)) = endpoint.pipeline().rehearse(index).await {
+                let place = places.get(&tool.name).cloned().unwrap_or_default();
+                answers.refused.push(Refused { tool: tool.name.clone(), place, problem: in_full(error) });
+            }
         }
         tasks.drained().await;
-        connections
+        answers
     };
     isolate::run(ping_all).map_err(Failure::wrong)
+}
+
+/// Whoever checks is the operator: the database's own words are for them.
+fn in_full(error: Error) -> String {
+    match error.source {
+        Some(source) => format!("{} ({source})", error.message),
+        None => error.message,
+    }
 }
 
 fn contents(app: &App) -> String {

@@ -58,7 +58,7 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
 #[test]
 fn check_speaks_json() {
     let said = run(app().path(), &["check", "--json"]);
-    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [] }));
+    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "statements": [] }));
 
     let said = run(broken().path(), &["check", "--json"]);
     assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
@@ -69,7 +69,7 @@ fn check_speaks_json() {
         "severity": "error", "file": "app/tools/get-item/config.yaml", "line": 7, "column": 1, "length": 8,
         "message": "`nonsense` is no key of a tool", "help": null,
     });
-    assert_eq!(found, json!({ "ok": false, "diagnostics": [diagnostic], "connections": [] }));
+    assert_eq!(found, json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "statements": [] }));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn a_new_app_runs_at_once() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(run(folder.path(), &["new", "my-notes"]).out, "`my-notes` is made; start it with `millrace dev my-notes`\n");
     let said = run(folder.path(), &["check", "my-notes", "--json"]);
-    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [] }));
+    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "statements": [] }));
     let call = |arguments: &[&str]| run(folder.path(), &[&["call"], arguments, &["--app", "my-notes"]].concat());
     let said = call(&["find-notes", "q=tools"]);
     assert!(said.code == Some(0) && said.out.contains("A tool is a folder below app/tools."), "{}{}", said.out, said.err);
@@ -244,4 +244,40 @@ fn no_control_character_reaches_the_terminal() {
     let said = run(app.path(), &["check"]);
     assert_eq!(said.code, Some(1), "{} {}", said.out, said.err);
     assert!(plain(&said.out) && plain(&said.err), "{} {}", said.out, said.err);
+}
+
+#[test]
+fn check_asks_the_database_about_each_statement() {
+    let app = app();
+    app.write("app/tools/wrong/config.yaml", "description: x\nuse: main\nstatement: SELECT nam FROM item WHERE id IN ({{ inputs.ids }})\ninputs: { ids: { type: array, items: { type: int } } }\n");
+    app.write(
+        "app/tools/writes/config.yaml",
+        "description: x\nuse: main\nstatement: INSERT INTO item (id, name) VALUES ({{ inputs.id }}, 'x')\ninputs: { id: { type: int } }\n",
+    );
+    let said = run(app.path(), &["check", "--connect"]);
+    assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+    assert!(
+        said.err.contains("app/tools/wrong/config.yaml:2:6: the database does not take the statement of the tool `wrong`: "),
+        "{}",
+        said.err
+    );
+    assert!(said.err.contains("no such column: nam") && !said.err.contains("`writes`"), "{}", said.err);
+    assert!(said.out.contains("0 errors, 0 warnings, 1 statement that a database does not take"), "{}", said.out);
+    let json = run(app.path(), &["check", "--connect", "--json"]).json();
+    assert_eq!((&json["ok"], &json["statements"][0]["tool"]), (&json!(false), &json!("wrong")));
+    app.write("app/tools/wrong/config.yaml", GET_ITEM);
+    let said = run(app.path(), &["check", "--connect"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
+    assert!(run(app.path(), &["call", "get-item", "id=1"]).out.contains("O'Neil"), "nothing was run");
+}
+
+#[test]
+fn a_database_that_is_down_fails_the_check() {
+    let app = app();
+    // A port that was free a moment ago, and that nobody listens on.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    app.write("app/adapters/main.yaml", &format!("connector: postgres\nconnection_string: postgres://u:p@127.0.0.1:{port}/d\n"));
+    let said = run(app.path(), &["check", "--connect"]);
+    assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+    assert!(said.out.contains("0 errors, 0 warnings, 1 database could not be reached"), "{}", said.out);
 }

@@ -1,0 +1,201 @@
+//! Names that a script uses and does not declare: globals that the engine does not have, and adapters behind `ctx.db`.
+
+use std::collections::BTreeSet;
+
+use oxc::{
+    ast::ast::{Argument, CallExpression, Expression, IdentifierReference, Program, UnaryExpression, UnaryOperator},
+    ast_visit::{
+        Visit,
+        walk::{walk_call_expression, walk_unary_expression},
+    },
+    semantic::{Scoping, SymbolFlags},
+    span::Span,
+};
+
+use super::{checkpoints::RESERVED, place::Finding};
+use crate::names::nearest;
+
+/// The globals of scripts, in order. A test compares them with the engine's.
+pub const GLOBALS: [&str; 80] = [
+    "AbortController",
+    "AbortSignal",
+    "AggregateError",
+    "Array",
+    "ArrayBuffer",
+    "Atomics",
+    "BigInt",
+    "BigInt64Array",
+    "BigUint64Array",
+    "Boolean",
+    "DOMException",
+    "DataView",
+    "Date",
+    "Error",
+    "EvalError",
+    "FinalizationRegistry",
+    "Float32Array",
+    "Float64Array",
+    "Function",
+    "Headers",
+    "Infinity",
+    "Int16Array",
+    "Int32Array",
+    "Int8Array",
+    "Iterator",
+    "JSON",
+    "Map",
+    "Math",
+    "NaN",
+    "Number",
+    "Object",
+    "Promise",
+    "Proxy",
+    "RangeError",
+    "ReferenceError",
+    "Reflect",
+    "RegExp",
+    "Request",
+    "Response",
+    "Set",
+    "SharedArrayBuffer",
+    "String",
+    "Symbol",
+    "SyntaxError",
+    "TextDecoder",
+    "TextEncoder",
+    "TypeError",
+    "TypedArray",
+    "URIError",
+    "URL",
+    "URLSearchParams",
+    "Uint16Array",
+    "Uint32Array",
+    "Uint8Array",
+    "Uint8ClampedArray",
+    "WeakMap",
+    "WeakRef",
+    "WeakSet",
+    "atob",
+    "btoa",
+    "clearInterval",
+    "clearTimeout",
+    "console",
+    "crypto",
+    "decodeURI",
+    "decodeURIComponent",
+    "encodeURI",
+    "encodeURIComponent",
+    "eval",
+    "fetch",
+    "globalThis",
+    "isFinite",
+    "isNaN",
+    "parseFloat",
+    "parseInt",
+    "queueMicrotask",
+    "setInterval",
+    "setTimeout",
+    "structuredClone",
+    "undefined",
+];
+
+/// What stands for a global of other platforms.
+const INSTEAD: [(&str, &str); 17] = [
+    ("Buffer", "use `Uint8Array`, `TextEncoder`, `TextDecoder`, `btoa` and `atob`"),
+    ("Deno", "`ctx.env` has the variables that the app lists under `env`"),
+    ("Intl", "format by hand, or import a package that does"),
+    ("ReadableStream", "read a whole body: `await response.text()`"),
+    ("WebSocket", "use `fetch`"),
+    ("XMLHttpRequest", "use `fetch`"),
+    ("__dirname", "import a file to read it: `import data from \"./data.json\"`"),
+    ("__filename", "import a file to read it: `import data from \"./data.json\"`"),
+    ("alert", "use `console.log`"),
+    ("document", "scripts run on the server, without a page"),
+    ("exports", "scripts are ES modules: write `export`"),
+    ("global", "write `globalThis`"),
+    ("localStorage", "nothing is kept between calls: use a database"),
+    ("process", "`ctx.env` has the variables that the app lists under `env`"),
+    ("self", "write `globalThis`"),
+    ("setImmediate", "use `setTimeout(…, 0)` or `queueMicrotask`"),
+    ("window", "scripts run on the server, without a page; write `globalThis`"),
+];
+
+/// Names that the other checks tell of, where they are used in a way that fails.
+const ELSEWHERE: [&str; 4] = ["arguments", "eval", "module", "require"];
+
+/// An adapter that a script asks: `ctx.db("name")`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asked {
+    pub(super) adapter: String,
+    pub(super) span: Span,
+}
+
+/// What a module uses that others have to have.
+pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, Vec<Asked>) {
+    let mut looked_for = LookedFor(BTreeSet::new());
+    looked_for.visit_program(program);
+    let mut users = Users { scoping, looked_for: looked_for.0, findings: Vec::new(), asked: Vec::new() };
+    users.visit_program(program);
+    (users.findings, users.asked)
+}
+
+/// The names behind `typeof`: whoever asks so knows that they may be absent.
+struct LookedFor(BTreeSet<String>);
+
+impl<'a> Visit<'a> for LookedFor {
+    fn visit_unary_expression(&mut self, it: &UnaryExpression<'a>) {
+        if it.operator == UnaryOperator::Typeof
+            && let Expression::Identifier(name) = &it.argument
+        {
+            self.0.insert(name.name.to_string());
+        }
+        walk_unary_expression(self, it);
+    }
+}
+
+struct Users<'s> {
+    scoping: &'s Scoping,
+    looked_for: BTreeSet<String>,
+    findings: Vec<Finding>,
+    asked: Vec<Asked>,
+}
+
+impl<'a> Visit<'a> for Users<'_> {
+    fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
+        let name = it.name.as_str();
+        let is_free = it.reference_id.get().is_some_and(|id| {
+            let reference = self.scoping.get_reference(id);
+            reference.symbol_id().is_none() && reference.is_value()
+        });
+        if !is_free || name.starts_with(RESERVED) || GLOBALS.contains(&name) || ELSEWHERE.contains(&name) || self.looked_for.contains(name)
+        {
+            return;
+        }
+        let help = match INSTEAD.iter().find(|(other, _)| *other == name) {
+            Some((_, instead)) => (*instead).to_owned(),
+            None => match nearest(name, GLOBALS) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => "declare it, or import it".to_owned(),
+            },
+        };
+        self.findings.push(Finding::new(it.span, format!("`{name}` does not exist in scripts"), help));
+    }
+
+    fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
+        let asks = match &it.callee {
+            Expression::StaticMemberExpression(member) => {
+                member.property.name == "db" && matches!(&member.object, Expression::Identifier(object) if object.name == "ctx")
+            }
+            // `({ inputs }, { db }) => …`
+            Expression::Identifier(name) if name.name == "db" => name.reference_id.get().is_some_and(|id| {
+                let symbol = self.scoping.get_reference(id).symbol_id();
+                symbol.is_some_and(|symbol| self.scoping.symbol_flags(symbol).contains(SymbolFlags::FunctionScopedVariable))
+            }),
+            _ => false,
+        };
+        if asks && let Some(Argument::StringLiteral(adapter)) = it.arguments.first() {
+            self.asked.push(Asked { adapter: adapter.value.to_string(), span: adapter.span });
+        }
+        walk_call_expression(self, it);
+    }
+}

@@ -1,0 +1,94 @@
+//! What a database says of a tool's statement before anybody calls it. The statement is explained, which runs nothing.
+
+use alloc::{format, string::String, vec::Vec};
+use core::fmt::Write as _;
+
+use super::{Pipeline, env, signal::Signal};
+use crate::{
+    Error, ErrorKind, Result,
+    app::{Access, Bind, EnvTemplate, Execute, ParamStyle, Part, Piece, Statement, Tool},
+    cancel::Cancel,
+    ports::Query,
+    value::Value,
+};
+
+/// Statements that not every database explains.
+const NOT_EXPLAINED: [&str; 24] = [
+    "ALTER", "ANALYZE", "CALL", "CLUSTER", "COMMENT", "COPY", "CREATE", "DO", "DROP", "EXPLAIN", "GRANT", "LISTEN", "LOCK", "MERGE",
+    "NOTIFY", "PRAGMA", "REFRESH", "REINDEX", "RESET", "REVOKE", "SET", "SHOW", "TRUNCATE", "VACUUM",
+];
+/// The most of a plan that is read.
+const PLAN_ROWS: usize = 100_000;
+/// Likewise, in bytes.
+const PLAN_BYTES: usize = 16 << 20;
+
+/// Lets the database look at the statement of a tool. `None` where there is nothing that it could look at.
+pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<()>> {
+    let Execute::Statement { adapter, statement } = &tool.execute else { return None };
+    let (text, params) = match written(pipeline, statement) {
+        Ok(written) => written?,
+        Err(error) => return Some(Err(error)),
+    };
+    let (adapter, connector) = match pipeline.connections.open(pipeline, *adapter as usize) {
+        Ok(opened) => opened,
+        Err(error) => return Some(Err(error)),
+    };
+    let cancel = Cancel::new();
+    let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
+    let query = Query {
+        text: &text,
+        params: &params,
+        access: Access::Read,
+        deadline_ms: signal.deadline_ms(),
+        max_rows: PLAN_ROWS,
+        max_bytes: PLAN_BYTES,
+    };
+    let answer = signal.race(connector.query(query)).await;
+    Some(answer.unwrap_or_else(|_| {
+        let message = format!("the adapter `{}` gave no answer within {} ms", adapter.name, adapter.timeout_ms);
+        Err(Error::new(ErrorKind::TimedOut, message))
+    }))
+    .map(|answer| answer.map(drop))
+}
+
+/// The explanation as a statement, with one value for each place, and `NULL` for all of them.
+fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String, Vec<Value>)>> {
+    let variable = |name: &str| {
+        let part = crate::app::EnvPart::Env(name.into());
+        env::fill(&EnvTemplate(alloc::vec![part]), &*pipeline.ports.env).map_err(|env::Unset(name)| {
+            Error::new(ErrorKind::Configuration, format!("the environment variable `{name}`, which the statement needs, is not set"))
+        })
+    };
+    let mut text = String::from("EXPLAIN ");
+    let mut params = Vec::new();
+    for part in &statement.parts {
+        match part {
+            Part::Text(own) => text.push_str(own),
+            Part::Env(name) => text.push_str(variable(name)?.expose()),
+            Part::Bind(_) | Part::BindEach { .. } => {
+                if let Part::Bind(Bind::Composed(pieces)) = part {
+                    for piece in pieces {
+                        if let Piece::Env(name) = piece {
+                            variable(name)?;
+                        }
+                    }
+                }
+                params.push(Value::Null);
+                let number = params.len();
+                // Writing to a string cannot fail.
+                let _ = match statement.style {
+                    ParamStyle::NumberedQuestion => write!(text, "?{number}"),
+                    ParamStyle::NumberedDollar => write!(text, "${number}"),
+                    ParamStyle::Question => text.write_char('?'),
+                };
+            }
+            Part::Choice { options, .. } => text.push_str(options.first().map_or("", |(_, written)| written)),
+            Part::Textual(_) => return Ok(None),
+        }
+    }
+    let first = text["EXPLAIN ".len()..].trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+    let first = first.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    // A word that is misspelt is what the database should see.
+    let is_explained = !first.is_empty() && !NOT_EXPLAINED.iter().any(|word| word.eq_ignore_ascii_case(first));
+    Ok(is_explained.then_some((text, params)))
+}
