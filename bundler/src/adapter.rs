@@ -6,21 +6,21 @@ use std::{
     rc::Rc,
 };
 
+use millrace_catalogue::{BindingKind, COMMON_OPTIONS, CONNECTION_STRINGS, CONNECTORS, Connector, Language, NAMES, OPTIONS, PLANNED, find};
 use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script};
 
 use crate::{
     Diagnostic, Severity,
     compiler::Compiler,
     field::{Field, Record, Shape, duration_ms},
-    names::{all_of, is_name, meant, nearest},
+    names::{all_of, is_name, meant, nearest, one_of},
     script::AskedAdapter,
     source::Source,
-    statement::Dialect,
     tree::{Item, MAX_EMBEDDED, is_yaml, parent, stem},
     yaml::{Data, Document, Entry, Node},
 };
 
-mod postgres;
+mod worker;
 
 /// `app/adapters/*.yaml`
 pub(crate) static ADAPTER: Record = Record {
@@ -29,24 +29,9 @@ pub(crate) static ADAPTER: Record = Record {
     doc: "One connection. `{{ env.X }}` works in every text of the file.",
     fields: &[
         Field::new("name", Shape::Text, "The name that tools `use`; without it, the file's name."),
-        Field::new("connector", Shape::Text, "What it connects to: `sqlite`, `libsql`, `d1` or `postgres`.").required(),
-        Field::new(
-            "connection_string",
-            Shape::Text,
-            "Where to connect. For `sqlite` a file, relative to the app's folder, or `:memory:`; for `libsql` `libsql://host`, \
-             `https://host` or `http://host:port`; for `d1` \
-             `d1://ACCOUNT_ID/DATABASE_ID`, or in a Worker the name of a binding, `d1:DB`; for `postgres` `postgres://user:password@host/database`, \
-             or in a Worker the name of a Hyperdrive, `hyperdrive:DB`.",
-        )
-        .required(),
-        Field::new(
-            "options",
-            Shape::Map(&Shape::Scalar),
-            "`timeout` (of one statement, `30s`), `max_rows` (`10000`), `read_only` (`false`); for `sqlite` also `seed` (a file of SQL, relative to \
-             this file, that fills a database which does not exist yet), `create`, `busy_timeout`, `foreign_keys`, `journal_mode`, \
-             `statement_cache`; for `libsql` `auth_token` (or `authToken`, or `jwt`) and `tls`; for `d1` `api_token` and `base_url`; for `postgres` \
-             `ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert` and others.",
-        ),
+        Field::new("connector", Shape::Text, NAMES).required(),
+        Field::new("connection_string", Shape::Text, CONNECTION_STRINGS).required(),
+        Field::new("options", Shape::Map(&Shape::Scalar), OPTIONS),
         Field::new(
             "fallback",
             Shape::Record(&FALLBACK),
@@ -67,33 +52,6 @@ static FALLBACK: Record = Record {
     ],
 };
 
-/// The options of every connector.
-const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
-
-/// The options of a connector beyond those of every one; `None` where its own are not known here.
-fn own_options(connector: &str) -> Option<&'static [&'static str]> {
-    match connector {
-        "sqlite" => Some(&["busy_timeout", "create", "foreign_keys", "journal_mode", "seed", "statement_cache"]),
-        "libsql" => Some(&["authToken", "auth_token", "jwt", "tls"]),
-        "d1" => Some(&["api_token", "base_url"]),
-        "postgres" => Some(&[
-            "application_name",
-            "ca_certificate",
-            "channel_binding",
-            "connect_timeout",
-            "max_connections",
-            "options",
-            "password",
-            "search_path",
-            "sslmode",
-            "sslrootcert",
-            "timezone",
-            "user",
-        ]),
-        _ => None,
-    }
-}
-
 /// The adapters of the app.
 #[derive(Debug, Default)]
 pub(crate) struct Adapters {
@@ -110,16 +68,13 @@ struct Known {
     connector: Option<String>,
 }
 
-/// How many values D1 takes in one statement.
-const D1_VALUES: u32 = 100;
-
 /// An adapter that a tool uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Used {
     /// Index into [`Adapters::list`].
     pub(crate) index: u32,
-    /// The language of its statements; `None` where its file is wrong, which has been said.
-    pub(crate) dialect: Option<Dialect>,
+    /// The language of its commands; `None` where its file is wrong, which has been said.
+    pub(crate) language: Option<Language>,
     /// `options.read_only`
     pub(crate) read_only: bool,
     /// How many values its connector takes in one statement, where that is less than the language's databases take.
@@ -157,7 +112,8 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
         Some(node) => compiler.env_template(&document, node),
         None => EnvTemplate::default(),
     };
-    let bound = connector.as_deref().and_then(|word| bound(compiler, &name, word, &connection_string));
+    let known = connector.as_deref().and_then(find);
+    let bound = known.and_then(|known| bound(compiler, &name, known, &connection_string));
     let supported = connector.as_deref().is_some_and(|word| bound.is_some() || supported(compiler, &document, settings, &name, word));
     let is_first = match adapters.known.get(&name) {
         Some(other) => {
@@ -172,10 +128,9 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
         }
     };
     let Some(mut connector) = connector else { return };
-    if let Some(binding) = bound {
-        let mut adapter =
-            options(compiler, &document, settings, name, connector, EnvTemplate(vec![EnvPart::Text(format!("d1:{binding}"))]));
-        adapter.connector = "d1".to_owned();
+    if let Some((stand_in, binding)) = bound {
+        let mut adapter = options(compiler, &document, settings, name, connector, EnvTemplate(vec![EnvPart::Text(binding)]));
+        adapter.connector = stand_in.name.to_owned();
         // What else there is, is about a file.
         adapter.options.clear();
         adapter.seed = None;
@@ -184,20 +139,17 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
         }
         return;
     }
-    if supported
-        && connector == "sqlite"
-        && let Some(scheme) = remote(&connection_string)
-    {
-        // There one name stands for both, as long as it is HTTP.
-        if compiler.imported && !scheme.starts_with("ws") && compiler.options.connectors.iter().any(|known| known == "libsql") {
-            connector = "libsql".to_owned();
+    if supported && let Some((server, scheme)) = known.and_then(|known| server_of(known, &connection_string)) {
+        // There one name stands for both, as long as the other one speaks it.
+        if compiler.imported && server.schemes.contains(&scheme) && has(compiler, server.name) {
+            connector = server.name.to_owned();
         } else {
-            refuse_remote(compiler, &document, scheme);
+            refuse_server(compiler, &document, server, scheme);
         }
     }
     let adapter = options(compiler, &document, settings, name, connector, connection_string);
-    if supported && adapter.connector == "postgres" {
-        postgres::check(compiler, &document, settings, &adapter);
+    if supported && let Some(known) = find(&adapter.connector) {
+        worker::check(compiler, &document, settings, &adapter, known);
     }
     if is_first {
         adapters.list.push(adapter);
@@ -213,20 +165,46 @@ fn on_this_host<'d>(compiler: &mut Compiler<'_>, document: &'d Document) -> &'d 
     let root = &document.root;
     let (Some(fallback), Some(connector)) = (root.at("fallback"), connector_of(root)) else { return root };
     let Some(other) = connector_of(fallback) else { return root };
-    if dialect(connector).is_some() && dialect(other).is_some() && dialect(connector) != dialect(other) {
+    if let (Some(this), Some(that)) = (find(connector), find(other))
+        && !this.speaks_like(that)
+    {
         let range = fallback.at("connector").map_or(0..0, |node| node.range.clone());
-        let message = format!("the fallback `{other}` does not speak the SQL of `{connector}`");
-        compiler.error(document, range, message, "Name a connector of the same SQL: `sqlite`, `libsql` and `d1` have one.");
+        let message = format!("the fallback `{other}` does not speak the language of `{connector}`");
+        let help = match like(this).as_slice() {
+            [] => "No other connector speaks it: remove `fallback`.".to_owned(),
+            names => format!("Name a connector of the same language: {}.", one_of(names)),
+        };
+        compiler.error(document, range, message, help);
     }
-    let has = |word: &str| compiler.options.connectors.iter().any(|known| known == word);
-    if !has(connector) && has(other) { fallback } else { root }
+    if !has(compiler, connector) && has(compiler, other) { fallback } else { root }
 }
 
-/// The D1 database that stands in for a file which the target does not have.
-fn bound(compiler: &Compiler<'_>, name: &str, connector: &str, connection_string: &EnvTemplate) -> Option<String> {
-    let has = |word: &str| compiler.options.connectors.iter().any(|known| known == word);
-    let stands_in = connector == "sqlite" && !has("sqlite") && has("d1") && remote(connection_string).is_none();
-    Some(binding_of(name)).filter(|binding| stands_in && compiler.options.d1_bindings.contains(binding))
+/// Whether the target has a connector.
+fn has(compiler: &Compiler<'_>, connector: &str) -> bool {
+    compiler.options.connectors.iter().any(|known| known == connector)
+}
+
+/// The other connectors that take the same commands.
+fn like(connector: &Connector) -> Vec<&'static str> {
+    let others = CONNECTORS.iter().filter(|other| other.name != connector.name && other.speaks_like(connector));
+    others.map(|other| other.name).collect()
+}
+
+/// The D1 database that stands in for a file which the target does not have: its connector, and its connection string.
+fn bound(
+    compiler: &Compiler<'_>,
+    name: &str,
+    connector: &Connector,
+    connection_string: &EnvTemplate,
+) -> Option<(&'static Connector, String)> {
+    if !connector.is_file || has(compiler, connector.name) || server_of(connector, connection_string).is_some() {
+        return None;
+    }
+    let binding = binding_of(name);
+    let is_d1 = |other: &&&Connector| other.binding.is_some_and(|binding| binding.kind == BindingKind::D1);
+    let stand_in = CONNECTORS.iter().filter(is_d1).find(|other| other.speaks_like(connector) && has(compiler, other.name))?;
+    let prefix = stand_in.binding?.prefix;
+    compiler.options.d1_bindings.contains(&binding).then(|| (*stand_in, format!("{prefix}{binding}")))
 }
 
 /// The name that a binding has for an adapter: `main` → `MAIN`, `user-data` → `USER_DATA`.
@@ -235,44 +213,52 @@ fn binding_of(name: &str) -> String {
 }
 
 fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, name: &str, word: &str) -> bool {
-    if compiler.options.connectors.iter().any(|known| known == word) {
+    if has(compiler, word) {
         return true;
     }
     let range = settings.at("connector").map_or(0..0, |node| node.range.clone());
-    if word == "sqlite" {
-        // In an imported app it may be a remote database, which becomes `libsql`.
-        let url = settings.text_at("connection_string").unwrap_or_default().trim_start().to_ascii_lowercase();
-        if compiler.imported && ["libsql://", "http://", "https://"].iter().any(|scheme| url.starts_with(scheme)) {
+    if let Some(known) = find(word).filter(|known| known.is_file) {
+        // In an imported app it may be a server's database, which becomes that server's.
+        let url = settings.text_at("connection_string").unwrap_or_default();
+        if compiler.imported && server_at(known, url).is_some_and(|(server, scheme)| server.schemes.contains(&scheme)) {
             return true;
         }
-        let message = "connector `sqlite` needs files, which this target does not have";
+        let message = format!("connector `{word}` needs files, which this target does not have");
+        let others: Vec<String> = like(known).iter().map(|other| format!("`{other}`")).collect();
         let help = format!(
-            "Use `d1` or `libsql`, which speak the same SQL, or name one of them as `fallback` for this target, or bind a D1 database to it as `{}`.",
+            "Use {}, which speak the same language, or name one of them as `fallback` for this target, or bind a D1 database to it as `{}`.",
+            others.join(" or "),
             binding_of(name)
         );
         compiler.error(document, range, message, help);
         return false;
     }
     let connectors: Vec<&str> = compiler.options.connectors.iter().map(String::as_str).collect();
+    let is_known = find(word).is_some() || PLANNED.contains(&word);
     let (message, help) = match nearest(word, connectors.iter().copied()) {
-        Some(near) if dialect(word).is_none() => (format!("there is no connector `{word}`"), format!("Did you mean `{near}`?")),
+        Some(near) if !is_known => (format!("there is no connector `{word}`"), format!("Did you mean `{near}`?")),
         _ => (format!("connector `{word}` is not supported yet"), format!("This build has {}.", all_of(&connectors))),
     };
     compiler.error(document, range, message, help);
     false
 }
 
-/// The scheme of a remote database's URL, which `sqlite` of Hyperterse takes, too.
-fn remote(connection_string: &EnvTemplate) -> Option<&'static str> {
+/// The connector of servers whose URL stands where a file is meant, and the URL's scheme. Hyperterse has one name for both.
+fn server_of(connector: &Connector, connection_string: &EnvTemplate) -> Option<(&'static Connector, &'static str)> {
     let Some(EnvPart::Text(start)) = connection_string.0.first() else { return None };
-    let start = start.trim_start().to_ascii_lowercase();
-    ["libsql://", "http://", "https://", "ws://", "wss://"].into_iter().find(|scheme| start.starts_with(scheme))
+    server_at(connector, start)
 }
 
-fn refuse_remote(compiler: &mut Compiler<'_>, document: &Document, scheme: &str) {
+fn server_at(connector: &Connector, url: &str) -> Option<(&'static Connector, &'static str)> {
+    let mut others = CONNECTORS.iter().filter(|other| connector.is_file && !other.is_file && other.binding.is_none());
+    others.find_map(|other| other.speaks_like(connector).then(|| other.scheme_of(url))?.map(|scheme| (*other, scheme)))
+}
+
+fn refuse_server(compiler: &mut Compiler<'_>, document: &Document, server: &Connector, scheme: &str) {
     let Some(node) = document.root.at("connection_string") else { return };
-    let message = format!("`sqlite` opens files, and this is a database at `{scheme}`");
-    compiler.error(document, node.range.clone(), message, "Write `connector: libsql`, or name a file, `file:…` or `:memory:`.");
+    let message = format!("`sqlite` opens files, and this is a database at `{scheme}://`");
+    let help = format!("Write `connector: {}`, or name a file, `file:…` or `:memory:`.", server.name);
+    compiler.error(document, node.range.clone(), message, help);
 }
 
 fn options(
@@ -293,7 +279,7 @@ fn options(
         read_only: false,
         seed: None,
     };
-    let own = own_options(&adapter.connector);
+    let known = find(&adapter.connector);
     for entry in settings.at("options").map(Node::entries).unwrap_or_default() {
         match entry.key.as_str() {
             "timeout" => match entry.value.text().and_then(duration_ms).filter(|ms| *ms > 0) {
@@ -308,9 +294,9 @@ fn options(
                 Some(value) => adapter.read_only = value,
                 None => wrong(compiler, document, entry, "It takes `true` or `false`."),
             },
-            "seed" if adapter.connector == "sqlite" => adapter.seed = seed(compiler, document, &entry.value),
-            key if let Some(own) = own.filter(|own| !own.contains(&key)) => {
-                let names: Vec<&str> = COMMON_OPTIONS.into_iter().chain(own.iter().copied()).collect();
+            "seed" if known.is_some_and(|known| known.is_file) => adapter.seed = seed(compiler, document, &entry.value),
+            key if let Some(known) = known.filter(|known| !known.options.contains(&key)) => {
+                let names: Vec<&str> = COMMON_OPTIONS.into_iter().chain(known.options.iter().copied()).collect();
                 // Hyperterse hands them on, and the database never looks at them.
                 let severity = if compiler.imported { Severity::Warning } else { Severity::Error };
                 let message = format!("`{}` has no option `{key}`", adapter.connector);
@@ -360,12 +346,12 @@ impl Adapters {
             return None;
         };
         self.used.insert(name.to_owned());
-        let dialect = known.connector.as_deref().and_then(dialect);
+        let connector = known.connector.as_deref().and_then(find);
         let found = self.list.iter().position(|adapter| adapter.name == name).and_then(|index| u32::try_from(index).ok());
         let adapter = found.and_then(|index| self.list.get(index as usize));
         let read_only = adapter.is_some_and(|adapter| adapter.read_only);
-        let max_values = adapter.filter(|adapter| adapter.connector == "d1").map(|_| D1_VALUES);
-        Some(Used { index: found.unwrap_or(0), dialect, read_only, max_values })
+        let max_values = adapter.and_then(|adapter| find(&adapter.connector)?.max_values);
+        Some(Used { index: found.unwrap_or(0), language: connector.map(|connector| connector.language), read_only, max_values })
     }
 
     /// Looks whether the adapters that scripts ask are there.
@@ -398,15 +384,5 @@ impl Adapters {
             let message = format!("no tool uses the adapter `{name}`");
             compiler.findings.warning(&known.source, known.range.clone(), message, "Remove it, or `use` it in a tool.");
         }
-    }
-}
-
-/// The language that a connector's statements are written in.
-fn dialect(connector: &str) -> Option<Dialect> {
-    match connector {
-        "sqlite" | "libsql" | "d1" => Some(Dialect::Sqlite),
-        "postgres" => Some(Dialect::Postgres),
-        "mysql" => Some(Dialect::MySql),
-        _ => None,
     }
 }

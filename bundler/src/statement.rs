@@ -4,6 +4,7 @@
 //! parser then looks whether a value may stand where each parameter stands. Where the parser does not know the statement,
 //! the tokens around the placeholder decide and a warning says so. In no case does a value become part of the text.
 
+use millrace_catalogue::Language;
 use millrace_core::app::{Access, Input, Part, Statement};
 
 use crate::{Problem, Severity, placeholder};
@@ -34,6 +35,18 @@ pub enum Dialect {
     Postgres,
     /// MySQL, MariaDB
     MySql,
+}
+
+impl Dialect {
+    /// The dialect of a connector's language; `None` for one that has no statements.
+    #[must_use]
+    pub const fn of(language: Language) -> Option<Self> {
+        match language {
+            Language::Sqlite => Some(Self::Sqlite),
+            Language::Postgres => Some(Self::Postgres),
+            Language::Arguments | Language::Documents | Language::Requests => None,
+        }
+    }
 }
 
 /// How placeholders are filled in.

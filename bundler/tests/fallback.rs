@@ -43,7 +43,7 @@ fn a_connector_without_a_place_here_says_what_to_do() {
     files[1].1 = "connector: sqlite\nconnection_string: x.db";
     let found = told(&built_for(&["d1", "libsql"], &files));
     assert!(found.contains("app/adapters/a.yaml:1:12+6 error: connector `sqlite` needs files, which this target does not have"), "{found}");
-    assert!(found.contains("`d1` or `libsql`") && found.contains("bind a D1 database to it as `A`"), "{found}");
+    assert!(found.contains("`libsql` or `d1`") && found.contains("bind a D1 database to it as `A`"), "{found}");
 }
 
 #[test]

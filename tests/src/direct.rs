@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use millrace_catalogue::{Host, on};
 use millrace_core::{
     Endpoint,
     app::App,
@@ -9,7 +10,7 @@ use millrace_core::{
     headers::Headers,
     protocol::{Body, Request},
 };
-use millrace_native::{cache::CacheChoice, connectors::NAMES, env::Variables, isolate::STACK_BYTES, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, isolate::STACK_BYTES, ports, wait_until::Tasks};
 
 use crate::case::{Exchange, Group, answer};
 
@@ -19,7 +20,7 @@ use crate::case::{Exchange, Group, answer};
 /// Where the app has errors.
 #[must_use]
 pub fn compile(folder: &Path) -> App {
-    let connectors = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let connectors = on(Host::Native).map(|connector| connector.name.to_owned()).collect();
     let options = millrace_bundler::Options { connectors, ..millrace_bundler::Options::default() };
     let report = millrace_bundler::bundle(folder, &options);
     let problems = millrace_bundler::render(folder, &report.diagnostics, false);

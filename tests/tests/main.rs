@@ -1,6 +1,7 @@
 //! Everything that runs against whole hosts, real servers and real clients, a module each.
 
 mod caches;
+mod catalogue;
 mod clients;
 mod conformance;
 mod corpus;
@@ -12,6 +13,7 @@ mod libsql;
 mod postgres;
 mod readme;
 mod spoilt;
+mod sqlite_text;
 mod streams;
 mod telemetry;
 mod unfriendly;

@@ -20,7 +20,7 @@ use millrace_core::{
     headers::Headers,
     protocol::{Body, Request},
 };
-use millrace_native::{cache::CacheChoice, connectors::NAMES, env::Variables, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
 use millrace_tests::{Group, case::Exchange, direct, groups, local::Host};
 
 /// What the memory at the end may be more than after the first tenth: a tenth, and what a small process takes once and late.
@@ -263,7 +263,8 @@ fn serve(app: App, folder: &Path, group: &Group, requests: &[&Exchange]) {
 #[test]
 fn a_process_outlives_spoilt_app_folders() {
     let corpus: Vec<Vec<(PathBuf, Vec<u8>)>> = corpus().iter().map(|group| files(group.install().path())).collect();
-    let connectors: Vec<String> = NAMES.iter().map(|name| (*name).to_owned()).collect();
+    let connectors: Vec<String> =
+        millrace_catalogue::on(millrace_catalogue::Host::Native).map(|connector| connector.name.to_owned()).collect();
     let options = Options { connectors, ..Options::default() };
     let mut dice = Dice(0x666f_6c64_6572);
     let mut broken = 0;

@@ -88,7 +88,7 @@ fn it_answers_the_same_through_a_hyperdrive() {
 }
 
 /// The most bytes, gzipped, that an upload with a runtime may have.
-const MOST: [(&str, f64); 4] = [("scripts", 1_550_000.0), ("lean", 425_000.0), ("scripts-postgres", 1_690_000.0), ("postgres", 555_000.0)];
+const MOST: [(&str, f64); 4] = [("scripts", 1_550_000.0), ("lean", 425_000.0), ("scripts-tcp", 1_690_000.0), ("tcp", 555_000.0)];
 
 /// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the
 /// app.
@@ -118,7 +118,7 @@ fn the_sample_app_can_be_deployed_and_is_small() {
             without_scripts(folder.path());
         }
         let mut bindings = vec!["env.DB", "env.MILLRACE_CACHE"];
-        if runtime.contains("postgres") {
+        if runtime.contains("tcp") {
             with_postgres(folder.path());
             bindings.push("env.FAR");
         }

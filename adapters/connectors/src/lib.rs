@@ -7,8 +7,11 @@
 //! |---|---|---|
 //! | [`d1`] | | every host: it speaks HTTP, or takes a Worker's binding |
 //! | [`libsql`] | | every host: it speaks HTTP |
-//! | [`postgres`] | `postgres`, on by default | every host that has a `Dialer` |
+//! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
+//!
+//! What a connector is called and what else is known of it without its driver is in the crate `millrace-catalogue`; [`open()`] finds the driver
+//! of a name.
 //!
 //! [`shared`] and `sqlite_text` are what several drivers need.
 //!
@@ -27,7 +30,8 @@ pub mod dynamodb_cache;
 pub mod libsql;
 #[cfg(feature = "memory-cache")]
 pub mod memory_cache;
-#[cfg(feature = "postgres")]
+mod open;
+#[cfg(feature = "tcp")]
 pub mod postgres;
 #[cfg(feature = "redis-cache")]
 pub mod redis_cache;
@@ -37,3 +41,7 @@ pub mod sqlite;
 mod sqlite_text;
 #[cfg(feature = "tiered-cache")]
 pub mod tiered_cache;
+
+#[cfg(feature = "tcp")]
+pub use open::Sockets;
+pub use open::{DriverPorts, open};

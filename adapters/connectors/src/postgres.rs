@@ -58,7 +58,10 @@ use millrace_core::{
     value::Rows,
 };
 
-use crate::shared::{Effect, Failure, Retry, timed_out};
+use crate::{
+    open::Sockets,
+    shared::{Effect, Failure, Retry, timed_out},
+};
 use address::Address;
 use pool::Pool;
 use session::{Batch, Session};
@@ -124,12 +127,6 @@ impl Postgres {
         self
     }
 
-    /// Whether the adapter trusts whom its host trusts, and brings no certificates of its own.
-    #[must_use]
-    pub fn trusts_as_its_host(&self) -> bool {
-        self.address.roots == Roots::Host
-    }
-
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         statement::check(query.text)?;
         let batch = Batch::of(query, self.read_only)?;
@@ -192,6 +189,23 @@ impl Postgres {
             Phase::Running => timed_out(),
         }
     }
+}
+
+/// Opens a database over the sockets of a host.
+///
+/// # Errors
+/// As [`Postgres::open`]; and for an adapter that names certificates to trust, where the host trusts its own list only.
+pub(crate) fn open(connection: &Connection, sockets: &Sockets, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Postgres> {
+    let postgres = Postgres::open(connection, sockets.lifetime, sockets.dialer.clone(), clock, random)?;
+    if sockets.own_roots || postgres.address.roots == Roots::Host {
+        return Ok(postgres);
+    }
+    let message = format!(
+        "the adapter `{}` brings root certificates, and a Worker trusts whom the platform trusts, and nobody else; remove `ca_certificate` and \
+         `sslrootcert`, or give them to a Hyperdrive and connect through it",
+        connection.adapter
+    );
+    Err(Error::new(ErrorKind::Configuration, message))
 }
 
 impl Connector for Postgres {

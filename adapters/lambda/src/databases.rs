@@ -41,7 +41,8 @@ impl Databases {
 
 impl Connectors for Databases {
     fn open(&self, connection: Connection) -> Result<Rc<dyn Connector>> {
-        if connection.connector != "sqlite" || connection.read_only {
+        let is_file = millrace_catalogue::find(&connection.connector).is_some_and(|connector| connector.is_file);
+        if !is_file || connection.read_only {
             return self.package.open(connection);
         }
         // One copy for all isolates.

@@ -66,7 +66,7 @@ impl Announcement {
 /// No thread can be had. A database that cannot be made is a line that says so: the tools that need it say the same.
 pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> Outcome<Vec<String>> {
     let mut lines = Vec::new();
-    for (index, adapter) in app.adapters.iter().enumerate().filter(|(_, adapter)| adapter.connector == "sqlite") {
+    for (index, adapter) in app.adapters.iter().enumerate().filter(|(_, adapter)| app::is_file(adapter)) {
         let Some(path) = database(adapter, folder, variables) else { continue };
         let shown = std::path::absolute(&path).unwrap_or(path.clone());
         let shown = shown.display();

@@ -6,12 +6,13 @@ use std::{
 };
 
 use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle, render};
+use millrace_catalogue::Host;
 use millrace_core::{
     Endpoint,
-    app::App,
+    app::{Adapter, App},
     ports::{Observer, Ports},
 };
-use millrace_native::{cache::CacheChoice, connectors, env::Variables, logging, ports, telemetry, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, telemetry, wait_until::Tasks};
 
 use crate::output::{Failure, Outcome, note_styled};
 
@@ -21,21 +22,23 @@ pub(crate) struct Bundled {
     pub(crate) report: Report,
 }
 
-/// The connectors that a Worker has.
-const WORKER_CONNECTORS: &[&str] = &["d1", "libsql", "postgres"];
-
 /// Compiles an app folder for this machine.
 pub(crate) fn compile(folder: &Path) -> Report {
-    bundle(folder, &Options { connectors: names(connectors::NAMES), ..Options::default() })
+    bundle(folder, &Options { connectors: names(Host::Native), ..Options::default() })
 }
 
 /// Compiles an app folder for a Worker with these databases of D1 bound to it.
 pub(crate) fn compile_for_worker(folder: &Path, d1_bindings: Vec<String>) -> Report {
-    bundle(folder, &Options { connectors: names(WORKER_CONNECTORS), d1_bindings, is_worker: true })
+    bundle(folder, &Options { connectors: names(Host::Worker), d1_bindings, is_worker: true })
 }
 
-fn names(connectors: &[&str]) -> Vec<String> {
-    connectors.iter().map(ToString::to_string).collect()
+fn names(host: Host) -> Vec<String> {
+    millrace_catalogue::on(host).map(|connector| connector.name.to_owned()).collect()
+}
+
+/// Whether an adapter's database is a file of the machine.
+pub(crate) fn is_file(adapter: &Adapter) -> bool {
+    millrace_catalogue::find(&adapter.connector).is_some_and(|connector| connector.is_file)
 }
 
 /// Compiles an app folder; shows errors and warnings on standard error.

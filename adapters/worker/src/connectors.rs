@@ -1,57 +1,51 @@
-//! The connectors that a Worker has.
+//! The connectors that a Worker has: those of every host, and what is bound to the Worker.
 
 use std::rc::Rc;
 
-use millrace_connectors::{
-    d1::{D1, Rest},
-    libsql::Libsql,
-};
+use millrace_catalogue::{BindingKind, find};
+use millrace_connectors::{DriverPorts, d1::D1, open};
 use millrace_core::{
-    Error, ErrorKind, Result,
-    ports::{Clock, Connection, Connector, Connectors, HttpClient, Random},
+    Result,
+    app::App,
+    ports::{Connection, Connector, Connectors},
 };
 use worker::Env;
 
 use crate::d1::Binding;
 
-/// Their names, as `connector:` of an adapter has them; `millrace build --target worker` refuses any other.
-const NAMES: &str = if cfg!(feature = "postgres") { "d1, libsql, postgres" } else { "d1, libsql" };
-
 /// Opens connections of one isolate.
 pub(crate) struct WorkerConnectors {
     pub(crate) env: Env,
-    pub(crate) http: Rc<dyn HttpClient>,
-    pub(crate) clock: Rc<dyn Clock>,
-    pub(crate) random: Rc<dyn Random>,
+    pub(crate) ports: DriverPorts,
 }
 
 impl Connectors for WorkerConnectors {
     fn open(&self, connection: Connection) -> Result<Rc<dyn Connector>> {
-        let ports = || (self.http.clone(), self.clock.clone(), self.random.clone());
-        match connection.connector.as_str() {
-            "d1" if is_rest(&connection) => {
-                let (http, clock, random) = ports();
-                Ok(Rc::new(D1::new(Rest::open(&connection, http)?, connection.read_only, clock, random)))
+        let DriverPorts { clock, random, .. } = &self.ports;
+        let row = find(&connection.connector);
+        let bound = row.and_then(|row| Some((row.binding?.kind, row.binding_in(connection.connection_string.expose())?.ok()?)));
+        match bound {
+            Some((BindingKind::D1, name)) => {
+                let binding = Binding::find(&connection, name, &self.env)?;
+                Ok(Rc::new(D1::new(binding, connection.read_only, clock.clone(), random.clone())))
             }
-            "d1" => {
-                let binding = Binding::find(&connection, &self.env)?;
-                Ok(Rc::new(D1::new(binding, connection.read_only, self.clock.clone(), self.random.clone())))
+            #[cfg(feature = "tcp")]
+            Some((BindingKind::Hyperdrive, name)) => {
+                let name = name.to_owned();
+                Ok(Rc::new(crate::hyperdrive::open(connection, &name, &self.env, clock.clone(), random.clone())?))
             }
-            "libsql" => {
-                let (http, clock, random) = ports();
-                Ok(Rc::new(Libsql::open(&connection, http, clock, random)?))
-            }
-            #[cfg(feature = "postgres")]
-            "postgres" => Ok(Rc::new(crate::postgres::open(connection, &self.env, self.clock.clone(), self.random.clone())?)),
-            other => Err(Error::new(
-                ErrorKind::Configuration,
-                format!("adapter `{}` needs the connector `{other}`, which a Worker does not have; it has: {NAMES}", connection.adapter),
-            )),
+            _ => open(connection, &self.ports),
         }
     }
 }
 
-/// Whether the adapter means D1's REST API: a database of another account, say.
-fn is_rest(connection: &Connection) -> bool {
-    connection.connection_string.expose().trim_start().get(..5).is_some_and(|start| start.eq_ignore_ascii_case("d1://"))
+/// Why this runtime cannot serve an app: a connector needs a part that it was made without. `None` where it can.
+pub(crate) fn refusal(app: &App) -> Option<String> {
+    let lacks = |connector: &str| find(connector).is_some_and(|row| row.worker_part.is_some() && !cfg!(feature = "tcp"));
+    let adapter = app.adapters.iter().find(|adapter| lacks(&adapter.connector))?;
+    Some(format!(
+        "the app has an adapter of connector `{}` (`{}`), and this runtime was made without the connector; build the app again with \
+         `millrace build --target worker`",
+        adapter.connector, adapter.name
+    ))
 }

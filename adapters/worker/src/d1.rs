@@ -5,7 +5,7 @@
 use futures_util::future::{Either, select};
 use js_sys::{Array, Reflect, Uint8Array, futures::JsFuture};
 use millrace_connectors::{
-    d1::{Parameter, Prepared, Reply, Transport, binding, failure_of_message},
+    d1::{Parameter, Prepared, Reply, Transport, failure_of_message},
     shared::{Failure, timed_out},
 };
 use millrace_core::{
@@ -25,9 +25,8 @@ impl Binding {
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration) where the Worker has no such binding, or it is no D1 database.
-    pub(crate) fn find(connection: &Connection, env: &Env) -> Result<Self> {
+    pub(crate) fn find(connection: &Connection, binding: &str, env: &Env) -> Result<Self> {
         let adapter = &connection.adapter;
-        let binding = binding(connection.connection_string.expose())?;
         if let Some((name, _)) = connection.options.first() {
             return Err(Error::new(ErrorKind::Configuration, format!("connector `d1` by a binding has no option `{name}`")));
         }

@@ -3,6 +3,9 @@
 use std::{cell::RefCell, rc::Rc};
 
 use js_sys::Function;
+use millrace_connectors::DriverPorts;
+#[cfg(feature = "tcp")]
+use millrace_connectors::{Sockets, postgres::Lifetime};
 use millrace_core::{
     Endpoint,
     app::App,
@@ -11,9 +14,17 @@ use millrace_core::{
 use wasm_bindgen::prelude::*;
 use worker::Env;
 
+#[cfg(feature = "tcp")]
+use crate::dialer::SocketDialer;
 use crate::{
-    cache, clock::WorkerClock, connectors::WorkerConnectors, env::Variables, http_client::FetchClient, logging, postgres,
-    random::WorkerRandom, scripts, telemetry, wait_until,
+    cache,
+    clock::WorkerClock,
+    connectors::{self, WorkerConnectors},
+    env::Variables,
+    http_client::FetchClient,
+    logging,
+    random::WorkerRandom,
+    scripts, telemetry, wait_until,
 };
 
 enum State {
@@ -38,7 +49,7 @@ thread_local! {
 pub fn start(bundle: &[u8], died: Function) -> Result<(), JsError> {
     logging::init(died);
     let app = App::from_bundle(bundle).map_err(|error| JsError::new(&error.to_string()))?;
-    if let Some(refusal) = scripts::refusal(&app).or_else(|| postgres::refusal(&app)) {
+    if let Some(refusal) = scripts::refusal(&app).or_else(|| connectors::refusal(&app)) {
         return Err(JsError::new(&refusal));
     }
     STATE.set(State::Decoded(Box::new(app)));
@@ -77,7 +88,15 @@ fn ports(env: &Env) -> Ports {
     let clock: Rc<dyn Clock> = Rc::new(WorkerClock);
     let http: Rc<dyn HttpClient> = Rc::new(FetchClient);
     let random: Rc<dyn Random> = Rc::new(WorkerRandom);
-    let connectors = WorkerConnectors { env: env.clone(), http: http.clone(), clock: clock.clone(), random: random.clone() };
+    let drivers = DriverPorts {
+        http: http.clone(),
+        // A socket cannot outlive its request, so each statement has a connection of its own. The platform verifies by its own list.
+        #[cfg(feature = "tcp")]
+        sockets: Sockets { dialer: Rc::new(SocketDialer), lifetime: Lifetime::Call, own_roots: false },
+        clock: clock.clone(),
+        random: random.clone(),
+    };
+    let connectors = WorkerConnectors { env: env.clone(), ports: drivers };
     Ports {
         connectors: Rc::new(connectors),
         cache: cache::open(env, clock.clone()),

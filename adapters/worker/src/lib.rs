@@ -18,15 +18,16 @@ mod clock;
 mod connectors;
 mod current;
 mod d1;
-#[cfg(feature = "postgres")]
+#[cfg(feature = "tcp")]
 mod dialer;
 mod env;
 mod event;
 mod glue;
 mod http_client;
+#[cfg(feature = "tcp")]
+mod hyperdrive;
 mod isolate;
 mod logging;
-mod postgres;
 mod random;
 mod scripts;
 mod telemetry;

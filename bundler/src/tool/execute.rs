@@ -1,5 +1,6 @@
 //! What stage *execute* does: `use` and `statement`, or `handler`.
 
+use millrace_catalogue::Language;
 use millrace_core::app::{Access, Execute, Input};
 
 use super::Reading;
@@ -11,7 +12,7 @@ use crate::{
     placeholder::{self, Piece},
     root::substitution,
     scope::{PathScope, ToolScope},
-    statement::{self, Substitution},
+    statement::{self, Dialect, Substitution},
     yaml::Node,
 };
 
@@ -70,7 +71,13 @@ fn statement(
     compiler.origin(reading.name, "substitution", word, substitution.place);
     let nothing = Node::nothing();
     let node = node.unwrap_or(&nothing);
-    let mut compiled = match statement::compile(text, used.dialect?, substitution.value, inputs) {
+    let language = used.language?;
+    let Some(dialect) = Dialect::of(language) else {
+        let (message, help) = not_statements(adapter.text().unwrap_or_default(), language);
+        compiler.error(document, node.range.clone(), message, help);
+        return None;
+    };
+    let mut compiled = match statement::compile(text, dialect, substitution.value, inputs) {
         Ok(compiled) => compiled,
         Err(problems) => {
             for problem in problems {
@@ -132,4 +139,28 @@ fn script(compiler: &mut Compiler<'_>, reading: &Reading<'_>, handler: Option<&N
         compiler.warning(document, 0..0, message, help);
     }
     Some(Execute::Script(script))
+}
+
+/// What is wrong about a statement for an adapter whose connector takes no statements, and what helps.
+fn not_statements(adapter: &str, language: Language) -> (String, String) {
+    let taken = language.command();
+    (
+        format!("`{adapter}` takes {taken}, and the tool has a `statement`"),
+        "Call it from a `handler`, or `use` an adapter on a database of SQL.".to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connector_without_statements_is_no_place_for_one() {
+        for language in [Language::Arguments, Language::Documents, Language::Requests] {
+            assert_eq!(Dialect::of(language), None);
+            let (message, _) = not_statements("cache", language);
+            assert_eq!(message, format!("`cache` takes {}, and the tool has a `statement`", language.command()));
+        }
+        assert!(Dialect::of(Language::Sqlite).is_some() && Dialect::of(Language::Postgres).is_some());
+    }
 }

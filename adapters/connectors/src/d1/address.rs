@@ -1,5 +1,6 @@
 //! Which database, and what lets us in, from a connection string and the options.
 
+use millrace_catalogue::D1;
 use millrace_core::{Error, ErrorKind, Result, secret::Secret, url::Url};
 
 const DEFAULT_BASE: &str = "https://api.cloudflare.com/client/v4";
@@ -62,8 +63,7 @@ fn names(text: &str) -> Result<(&str, &str)> {
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration) where it names none: `d1://ACCOUNT_ID/DATABASE_ID` is for hosts that are no Worker.
 pub fn binding(connection_string: &str) -> Result<&str> {
-    let is_name = |name: &&str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-".contains(&byte));
-    connection_string.trim().strip_prefix("d1:").filter(is_name).ok_or_else(|| {
+    D1.binding_in(connection_string).and_then(std::result::Result::ok).ok_or_else(|| {
         let message = "the connection string of connector `d1` has to name the Worker's binding here: `d1:DB`";
         Error::new(ErrorKind::Configuration, message)
     })

@@ -3,9 +3,9 @@
 //! The binding says who logs in and where; where the database is, and how it is reached and trusted, is set with the Hyperdrive. What of
 //! this needs no Worker is here. A host that is none refuses such a string.
 
+use millrace_catalogue::POSTGRES;
 use millrace_core::{Error, ErrorKind, Result, ports::Connection, secret::Secret};
 
-const PREFIX: &str = "hyperdrive:";
 /// What the Hyperdrive settles.
 const SETTLED: [&str; 6] = ["ca_certificate", "channel_binding", "password", "sslmode", "sslrootcert", "user"];
 
@@ -24,9 +24,7 @@ pub struct Login {
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration) for a name that no binding has.
 pub fn binding(connection_string: &str) -> Option<Result<&str>> {
-    let name = connection_string.trim().strip_prefix(PREFIX)?;
-    let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-    Some(is_name.then_some(name).ok_or_else(|| {
+    Some(POSTGRES.binding_in(connection_string)?.map_err(|_| {
         let message =
             "`hyperdrive:` in the connection string of connector `postgres` has to be followed by the name of the binding: `hyperdrive:DB`";
         Error::new(ErrorKind::Configuration, message)

@@ -29,7 +29,7 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
         (&["check", "--nonsense"], 2, "--nonsense"),
         (&["build"], 2, "--target"),
         (&["build", "--target", "worker"], 1, "connector `sqlite` needs files, which this target does not have"),
-        (&["check", "--target", "worker"], 1, "Use `d1` or `libsql`"),
+        (&["check", "--target", "worker"], 1, "Use `libsql` or `d1`"),
         (&["build", "--target", "nowhere"], 2, "nowhere"),
         (&["call", "get-item", "id"], 2, "write `name=value`"),
         (&["call", "get-item", "id:=x"], 2, "input `id` is no JSON"),

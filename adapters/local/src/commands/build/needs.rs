@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use millrace_connectors::postgres::hyperdrive;
+use millrace_catalogue::{BindingKind, Connector};
 use millrace_core::app::{App, EnvPart, Holder, Named};
 
 /// Variables and bindings.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub(crate) struct Needs {
     /// Environment variables by name, and who needs each: `adapter \`main\``, `tool \`x\``.
     pub(crate) variables: BTreeMap<String, String>,
@@ -14,8 +14,8 @@ pub(crate) struct Needs {
     pub(crate) d1: BTreeMap<String, String>,
     /// Hyperdrives by their binding, and the adapter that needs each.
     pub(crate) hyperdrives: BTreeMap<String, String>,
-    /// Variables that may name a Hyperdrive, and the adapter that asks each.
-    pub(crate) servers: BTreeMap<String, String>,
+    /// Variables that may name a Hyperdrive, and the connector and the adapter that ask each.
+    pub(crate) servers: BTreeMap<String, (&'static Connector, String)>,
     /// A tool that caches.
     pub(crate) caching: Option<String>,
 }
@@ -30,15 +30,18 @@ pub(crate) fn of(app: &App) -> Needs {
     });
     for adapter in &app.adapters {
         let who = format!("adapter `{}`", adapter.name);
-        match (adapter.connector.as_str(), adapter.connection_string.0.as_slice()) {
-            ("d1", [EnvPart::Text(text)]) if let Ok(binding) = millrace_connectors::d1::binding(text) => {
-                needs.d1.entry(binding.to_owned()).or_insert(who);
+        let Some(connector) = millrace_catalogue::find(&adapter.connector) else { continue };
+        let kind = connector.binding.map(|binding| binding.kind);
+        match (kind, adapter.connection_string.0.as_slice()) {
+            (Some(kind), [EnvPart::Text(text)]) if let Some(Ok(binding)) = connector.binding_in(text) => {
+                let known = match kind {
+                    BindingKind::D1 => &mut needs.d1,
+                    BindingKind::Hyperdrive => &mut needs.hyperdrives,
+                };
+                known.entry(binding.to_owned()).or_insert(who);
             }
-            ("postgres", [EnvPart::Text(text)]) if let Some(Ok(binding)) = hyperdrive::binding(text) => {
-                needs.hyperdrives.entry(binding.to_owned()).or_insert(who);
-            }
-            ("postgres", [EnvPart::Env(name)]) => {
-                needs.servers.entry(name.clone()).or_insert(who);
+            (Some(BindingKind::Hyperdrive), [EnvPart::Env(name)]) => {
+                needs.servers.entry(name.clone()).or_insert((connector, who));
             }
             _ => {}
         }

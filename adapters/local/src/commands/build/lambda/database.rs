@@ -103,7 +103,7 @@ pub(super) fn pack(folder: &Path, app: &App, env: &dyn Env, data: &Path) -> io::
 }
 
 fn place(adapter: &Adapter, env: &dyn Env) -> Place {
-    if adapter.connector != "sqlite" {
+    if !crate::app::is_file(adapter) {
         return Place::Elsewhere;
     }
     let mut text = String::new();

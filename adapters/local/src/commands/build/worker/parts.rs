@@ -2,13 +2,19 @@
 //!
 //! Nobody chooses them: an app that needs a part gets it, and any other app a smaller Worker.
 
-use millrace_core::app::App;
+use millrace_catalogue::WorkerPart;
+use millrace_core::app::{Adapter, App};
 
 /// A part by its feature's name, and whether an app needs it.
 type Part = (&'static str, fn(&App) -> bool);
 
-const PARTS: [Part; 2] =
-    [("scripts", |app| !app.scripts.is_empty()), ("postgres", |app| app.adapters.iter().any(|adapter| adapter.connector == "postgres"))];
+const PARTS: [Part; 2] = [("scripts", |app| !app.scripts.is_empty()), ("tcp", |app| needs(app, WorkerPart::Tcp))];
+
+/// Whether an adapter's connector is in a part.
+fn needs(app: &App, part: WorkerPart) -> bool {
+    let part_of = |adapter: &Adapter| millrace_catalogue::find(&adapter.connector)?.worker_part;
+    app.adapters.iter().any(|adapter| part_of(adapter) == Some(part))
+}
 
 /// What `cargo build` makes when nobody says anything.
 const DEFAULT: &str = "scripts";
@@ -58,10 +64,10 @@ mod tests {
     fn sets_are_named_and_found_by_what_they_have() {
         let set = |parts: &[&'static str]| Parts(parts.to_vec());
         let cases: [(Parts, &str, &str, bool, &[&str]); 4] = [
-            (set(&[]), "lean", "", false, &["lean", "scripts", "postgres", "scripts-postgres"]),
-            (set(&["scripts"]), "scripts", "scripts", true, &["scripts", "scripts-postgres"]),
-            (set(&["postgres"]), "postgres", "postgres", false, &["postgres", "scripts-postgres"]),
-            (set(&["scripts", "postgres"]), "scripts-postgres", "scripts,postgres", false, &["scripts-postgres"]),
+            (set(&[]), "lean", "", false, &["lean", "scripts", "tcp", "scripts-tcp"]),
+            (set(&["scripts"]), "scripts", "scripts", true, &["scripts", "scripts-tcp"]),
+            (set(&["tcp"]), "tcp", "tcp", false, &["tcp", "scripts-tcp"]),
+            (set(&["scripts", "tcp"]), "scripts-tcp", "scripts,tcp", false, &["scripts-tcp"]),
         ];
         for (parts, name, features, is_default, sufficient) in cases {
             assert_eq!((parts.name().as_str(), parts.features().as_str(), parts.is_default()), (name, features, is_default));

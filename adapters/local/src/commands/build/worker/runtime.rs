@@ -20,7 +20,7 @@ use crate::output::{Failure, Outcome, note};
 
 /// The wasm module below the runtime's folder.
 pub(super) const WASM: &str = "index_bg.wasm";
-/// A folder with a runtime that was made elsewhere, or with several, each in a folder named by its parts: `lean`, `scripts-postgres`.
+/// A folder with a runtime that was made elsewhere, or with several, each in a folder named by its parts: `lean`, `scripts-tcp`.
 const GIVEN: &str = "MILLRACE_WORKER_RUNTIME";
 /// How hard wasm-opt tries: `-O1`, `-Oz`, or `none`. `-Oz` takes twice as long as `-O1` for three per cent less of wasm, which packs worse.
 const OPTIMISE: &str = "MILLRACE_WASM_OPT";

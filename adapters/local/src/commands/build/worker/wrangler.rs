@@ -7,7 +7,6 @@ use std::{
 };
 
 use millrace_bundler::{Diagnostic, Severity};
-use millrace_connectors::postgres::hyperdrive;
 use millrace_core::{app::App, ports::Env, secret::Secret};
 use millrace_native::telemetry;
 use toml_edit::{DocumentMut, Item};
@@ -93,9 +92,9 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
         found.push(diagnostic(Severity::Error, format!("`{FILE}` has no D1 binding `{binding}`, which {who} needs"), &help));
     }
     let hyperdrives = bindings(document.get("hyperdrive"));
-    let of_variables = needs.servers.iter().filter_map(|(name, who)| {
+    let of_variables = needs.servers.iter().filter_map(|(name, (connector, who))| {
         let value = document.get("vars")?.get(name)?.as_str()?;
-        Some((hyperdrive::binding(value)?.ok()?, who))
+        Some((connector.binding_in(value)?.ok()?, who))
     });
     let named = needs.hyperdrives.iter().map(|(binding, who)| (binding.as_str(), who)).chain(of_variables);
     for (binding, who) in named.filter(|(binding, _)| !hyperdrives.contains(binding)) {

@@ -1,5 +1,6 @@
-//! What of `connector: postgres` depends on the host: Hyperdrive bindings and root certificates.
+//! What of an adapter depends on whether the target is a Worker: bindings, and root certificates.
 
+use millrace_catalogue::{BindingKind, Connector};
 use millrace_core::app::{Adapter, EnvPart, EnvTemplate};
 
 use crate::{
@@ -7,24 +8,26 @@ use crate::{
     yaml::{Document, Node},
 };
 
-/// Who is trusted, which is the platform's to say in a Worker.
-const ROOTS: [&str; 2] = ["ca_certificate", "sslrootcert"];
-
 /// Refuses what the target cannot do. What a variable decides is not known here; the runtime refuses that.
-pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, adapter: &Adapter) {
+pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, adapter: &Adapter, connector: &Connector) {
     let is_worker = compiler.options.is_worker;
-    if let (Some(binding), Some(node)) = (hyperdrive(&adapter.connection_string), settings.at("connection_string")) {
-        let is_name = !binding.is_empty() && binding.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    let bound = literal(&adapter.connection_string).and_then(|text| Some((connector.binding?, connector.binding_in(text)?)));
+    if let (Some((kind, name)), Some(node)) = (bound, settings.at("connection_string"))
+        && kind.kind == BindingKind::Hyperdrive
+    {
+        let (Ok(binding) | Err(binding)) = name;
         if !is_worker {
             let message = format!("the Hyperdrive `{binding}` is a binding, which only a Worker has");
             let help = format!(
-                "Name the database itself. For both, write `\"{{{{ env.NAME }}}}\"`, and set the variable to `hyperdrive:{binding}` in `[vars]` of \
-                 `wrangler.toml`."
+                "Name the database itself. For both, write `\"{{{{ env.NAME }}}}\"`, and set the variable to `{}{binding}` in `[vars]` of \
+                 `wrangler.toml`.",
+                kind.prefix
             );
             compiler.error(document, node.range.clone(), message, help);
-        } else if !is_name {
+        } else if name.is_err() {
             let message = format!("`{binding}` is no name of a Hyperdrive binding");
-            compiler.error(document, node.range.clone(), message, "Write the binding's name as `wrangler.toml` has it: `hyperdrive:DB`.");
+            let help = format!("Write the binding's name as `wrangler.toml` has it: `{}DB`.", kind.prefix);
+            compiler.error(document, node.range.clone(), message, help);
         }
     }
     if !is_worker {
@@ -33,17 +36,12 @@ pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: 
     for entry in settings.at("options").map(Node::entries).unwrap_or_default() {
         let written = adapter.options.iter().find(|(name, _)| *name == entry.key).and_then(|(_, value)| literal(value));
         let brings_its_own = written.is_some_and(|text| !text.is_empty() && text != "system");
-        if brings_its_own && ROOTS.contains(&entry.key.as_str()) {
+        if brings_its_own && connector.trust_options.contains(&entry.key.as_str()) {
             let message = format!("a Worker trusts whom the platform trusts, and `{}` names somebody else", entry.key);
             let help = "Remove it, or give it to a Hyperdrive and connect through that: `connection_string: \"hyperdrive:DB\"`.";
             compiler.error(document, entry.key_range.clone(), message, help);
         }
     }
-}
-
-/// What stands behind `hyperdrive:`.
-fn hyperdrive(connection_string: &EnvTemplate) -> Option<&str> {
-    literal(connection_string)?.strip_prefix("hyperdrive:")
 }
 
 fn literal(template: &EnvTemplate) -> Option<&str> {

@@ -1,0 +1,28 @@
+//! The connectors, as data: what the bundler and the hosts know of each without its driver.
+//!
+//! A connector is a row of [`CONNECTORS`]. Whoever asks about one (which options it has, where it runs, what a Worker needs for it) reads its
+//! row, so that nothing but the row, the driver, its tests and its documentation is written for another connector.
+#![no_std]
+
+mod row;
+mod rows;
+
+pub use row::{Binding, BindingKind, Connector, Host, Language, WorkerPart};
+pub use rows::{CONNECTION_STRINGS, CONNECTORS, D1, LIBSQL, NAMES, OPTIONS, POSTGRES, SQLITE};
+
+/// The options of every connector.
+pub const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
+
+/// Names that are known, of connectors that do not exist yet.
+pub const PLANNED: [&str; 9] = ["clickhouse", "mongodb", "mysql", "neon", "planetscale", "postgrest", "rds-data", "redis", "upstash"];
+
+/// The connector of a name, as `connector:` of an adapter has it.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Connector> {
+    CONNECTORS.iter().copied().find(|connector| connector.name == name)
+}
+
+/// The connectors that a host can have.
+pub fn on(host: Host) -> impl Iterator<Item = &'static Connector> {
+    CONNECTORS.iter().copied().filter(move |connector| connector.hosts.contains(&host))
+}

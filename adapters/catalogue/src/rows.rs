@@ -1,0 +1,168 @@
+//! The rows.
+
+use crate::{
+    Binding, BindingKind, Connector,
+    Host::{Native, Worker},
+    Language::{Postgres, Sqlite},
+    WorkerPart,
+};
+
+/// Makes a static of each row, the list of them, and the texts of the app's format that name them all.
+macro_rules! rows {
+    ($($name:literal $constant:ident: $connection_string:literal, $options:literal, $row:expr;)+) => {
+        rows!(names $($name)+);
+        $(
+            #[doc = concat!("`", $name, "`")]
+            pub static $constant: Connector = $row;
+        )+
+        /// Every connector.
+        pub static CONNECTORS: &[&Connector] = &[$(&$constant),+];
+        /// How their connection strings are written.
+        pub const CONNECTION_STRINGS: &str = concat!("Where to connect.", $(" For `", $name, "`: ", $connection_string, ".",)+);
+        /// Their options.
+        pub const OPTIONS: &str = concat!(
+            "`timeout` (of one statement, `30s`), `max_rows` (`10000`), `read_only` (`false`).",
+            $(" For `", $name, "` also ", $options, ".",)+
+        );
+    };
+    (names $first:literal $($other:literal)*) => {
+        /// Their names, for the reference of the app's format.
+        pub const NAMES: &str = concat!("What it connects to: `", $first, "`", $(", `", $other, "`",)* ".");
+    };
+}
+
+rows! {
+    "sqlite" SQLITE:
+    "a file, relative to the app's folder, or `:memory:`",
+    "`seed` (a file of SQL, relative to this file, that fills a database which does not exist yet), `create`, `busy_timeout`, `foreign_keys`, \
+     `journal_mode`, `like_uses_index`, `statement_cache`",
+    Connector {
+        name: "sqlite",
+        language: Sqlite,
+        options: &["busy_timeout", "create", "foreign_keys", "journal_mode", "like_uses_index", "seed", "statement_cache"],
+        trust_options: &[],
+        schemes: &["file", "sqlite"],
+        foreign_schemes: &[],
+        hosts: &[Native],
+        worker_part: None,
+        binding: None,
+        is_file: true,
+        max_values: None,
+        system: "sqlite",
+    };
+
+    "libsql" LIBSQL:
+    "`libsql://host`, `https://host` or `http://host:port`",
+    "`auth_token` (or `authToken`, or `jwt`), `tls`",
+    Connector {
+        name: "libsql",
+        language: Sqlite,
+        options: &["authToken", "auth_token", "jwt", "tls"],
+        trust_options: &[],
+        schemes: &["libsql", "http", "https"],
+        foreign_schemes: &["ws", "wss"],
+        hosts: &[Native, Worker],
+        worker_part: None,
+        binding: None,
+        is_file: false,
+        max_values: None,
+        system: "libsql",
+    };
+
+    "d1" D1:
+    "`d1://ACCOUNT_ID/DATABASE_ID`, or in a Worker the name of a binding, `d1:DB`",
+    "`api_token`, `base_url`",
+    Connector {
+        name: "d1",
+        language: Sqlite,
+        options: &["api_token", "base_url"],
+        trust_options: &[],
+        schemes: &["d1"],
+        foreign_schemes: &[],
+        hosts: &[Native, Worker],
+        worker_part: None,
+        binding: Some(Binding { kind: BindingKind::D1, prefix: "d1:" }),
+        is_file: false,
+        max_values: Some(100),
+        system: "cloudflare.d1",
+    };
+
+    "postgres" POSTGRES:
+    "`postgres://user:password@host/database`, or in a Worker the name of a Hyperdrive, `hyperdrive:DB`",
+    "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert` and others",
+    Connector {
+        name: "postgres",
+        language: Postgres,
+        options: &[
+            "application_name",
+            "ca_certificate",
+            "channel_binding",
+            "connect_timeout",
+            "max_connections",
+            "options",
+            "password",
+            "search_path",
+            "sslmode",
+            "sslrootcert",
+            "timezone",
+            "user",
+        ],
+        trust_options: &["ca_certificate", "sslrootcert"],
+        schemes: &["postgres", "postgresql"],
+        foreign_schemes: &[],
+        hosts: &[Native, Worker],
+        worker_part: Some(WorkerPart::Tcp),
+        binding: Some(Binding { kind: BindingKind::Hyperdrive, prefix: "hyperdrive:" }),
+        is_file: false,
+        max_values: None,
+        system: "postgresql",
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PLANNED, find};
+
+    #[test]
+    fn rows_are_whole() {
+        for connector in CONNECTORS {
+            let name = connector.name;
+            assert!(core::ptr::eq(find(name).unwrap(), *connector), "two rows `{name}`");
+            assert!(!PLANNED.contains(&name), "`{name}` is planned, and there");
+            assert!(connector.options.is_sorted() && !connector.hosts.is_empty() && !connector.system.is_empty(), "{name}");
+            assert!(connector.trust_options.iter().all(|option| connector.options.contains(option)), "{name}");
+            assert!(connector.worker_part.is_none() || connector.runs_on(Worker), "{name}");
+        }
+        assert!(NAMES.starts_with("What it connects to: `sqlite`, `libsql`"), "{NAMES}");
+    }
+
+    #[test]
+    fn bindings_are_found_in_connection_strings() {
+        let table = [
+            (&D1, " d1:DB ", Some(Ok("DB"))),
+            (&D1, "D1:my-db_2", Some(Ok("my-db_2"))),
+            (&D1, "d1:", Some(Err(""))),
+            (&D1, "d1:a b", Some(Err("a b"))),
+            (&D1, "d1://a/b", None),
+            (&D1, "DB", None),
+            (&POSTGRES, "hyperdrive:DB", Some(Ok("DB"))),
+            (&POSTGRES, "hyperdrive:ß", Some(Err("ß"))),
+            (&POSTGRES, "hyperdrive://DB", Some(Err("//DB"))),
+            (&POSTGRES, "postgres://me@db/x", None),
+            (&SQLITE, "d1:DB", None),
+        ];
+        for (connector, text, expected) in table {
+            assert_eq!(connector.binding_in(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn schemes_are_found_in_connection_strings() {
+        let table =
+            [("LibSQL://x", Some("libsql")), (" https://x", Some("https")), ("wss://x", Some("wss")), ("x.db", None), ("file:x", None)];
+        for (text, expected) in table {
+            assert_eq!(LIBSQL.scheme_of(text), expected, "{text}");
+        }
+    }
+}

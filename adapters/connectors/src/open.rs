@@ -1,0 +1,97 @@
+//! From a connector's name to its driver: the one list of drivers, for every host.
+
+use std::rc::Rc;
+
+use millrace_catalogue as catalogue;
+#[cfg(feature = "tcp")]
+use millrace_core::ports::Dialer;
+use millrace_core::{
+    Error, ErrorKind, Result,
+    ports::{Clock, Connection, Connector, HttpClient, Random},
+};
+
+#[cfg(feature = "tcp")]
+use crate::postgres::{self, Lifetime};
+#[cfg(feature = "sqlite")]
+use crate::sqlite::Sqlite;
+use crate::{
+    d1::{D1, Rest},
+    libsql::Libsql,
+};
+
+/// What a host gives its drivers.
+#[derive(Clone)]
+pub struct DriverPorts {
+    /// Outgoing HTTP.
+    pub http: Rc<dyn HttpClient>,
+    /// Sockets.
+    #[cfg(feature = "tcp")]
+    pub sockets: Sockets,
+    /// Wall time and sleep.
+    pub clock: Rc<dyn Clock>,
+    /// Randomness.
+    pub random: Rc<dyn Random>,
+    /// The folder that a relative path of a database is below.
+    #[cfg(feature = "sqlite")]
+    pub folder: std::path::PathBuf,
+}
+
+/// The sockets of a host.
+#[cfg(feature = "tcp")]
+#[derive(Clone)]
+pub struct Sockets {
+    /// Opens them.
+    pub dialer: Rc<dyn Dialer>,
+    /// How long they may live.
+    pub lifetime: Lifetime,
+    /// Whether an adapter may name the certificates that it trusts.
+    pub own_roots: bool,
+}
+
+/// Makes a driver of an adapter's settings; connects to nothing.
+type Open = fn(Connection, &DriverPorts) -> Result<Rc<dyn Connector>>;
+
+/// The drivers that were compiled.
+static DRIVERS: &[(&catalogue::Connector, Open)] = &[
+    #[cfg(feature = "sqlite")]
+    (&catalogue::SQLITE, |connection, ports| Ok(Rc::new(Sqlite::open(connection, &ports.folder, ports.clock.clone())?))),
+    (&catalogue::LIBSQL, |connection, ports| {
+        Ok(Rc::new(Libsql::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
+    }),
+    (&catalogue::D1, |connection, ports| {
+        let rest = Rest::open(&connection, ports.http.clone())?;
+        Ok(Rc::new(D1::new(rest, connection.read_only, ports.clock.clone(), ports.random.clone())))
+    }),
+    #[cfg(feature = "tcp")]
+    (&catalogue::POSTGRES, |connection, ports| {
+        Ok(Rc::new(postgres::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone())?))
+    }),
+];
+
+/// Opens the connector of an adapter.
+///
+/// # Errors
+/// [`Configuration`](ErrorKind::Configuration) for a connector that the host does not have; else what the driver says of the settings.
+pub fn open(connection: Connection, ports: &DriverPorts) -> Result<Rc<dyn Connector>> {
+    let Some((_, open)) = DRIVERS.iter().find(|(row, _)| row.name == connection.connector) else {
+        let names = DRIVERS.iter().map(|(row, _)| row.name).collect::<Vec<_>>().join(", ");
+        let message = format!(
+            "adapter `{}` needs the connector `{}`, which this host does not have; it has: {names}",
+            connection.adapter, connection.connector
+        );
+        return Err(Error::new(ErrorKind::Configuration, message));
+    };
+    open(connection, ports)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_connector_of_the_catalogue_has_a_driver() {
+        let names: Vec<_> = DRIVERS.iter().map(|(row, _)| row.name).collect();
+        let expected: Vec<_> = catalogue::CONNECTORS.iter().map(|row| row.name).collect();
+        assert_eq!(names, expected);
+    }
+}

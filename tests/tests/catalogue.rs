@@ -1,0 +1,50 @@
+//! The catalogue of connectors, the drivers and the documentation say the same.
+
+use millrace_catalogue::{CONNECTORS, Host};
+use millrace_core::{
+    ErrorKind,
+    ports::{Connection, Connectors},
+};
+use millrace_native::{clock::SystemClock, connectors::NativeConnectors};
+use millrace_tests::{case::root, database::connection};
+
+fn open(connection: Connection) -> Result<(), (ErrorKind, String)> {
+    let connectors = NativeConnectors::new("/".into(), std::rc::Rc::new(SystemClock));
+    connectors.open(connection).map(drop).map_err(|error| (error.kind, error.message))
+}
+
+#[test]
+fn a_driver_takes_the_options_of_its_row_and_no_other() {
+    for connector in CONNECTORS.iter().filter(|connector| connector.runs_on(Host::Native)) {
+        let name = connector.name;
+        let place = if connector.is_file { ":memory:".to_owned() } else { format!("{}://a/b", connector.schemes[0]) };
+        let told = |option: &str| open(connection(name, &place, &[(option, "1")])).err().map(|(_, message)| message).unwrap_or_default();
+        let unknown = format!("connector `{name}` has no option `colour`");
+        assert!(told("colour").starts_with(&unknown), "{name}: {}", told("colour"));
+        // The bundler reads a seed's file, and gives its text.
+        for option in connector.options.iter().filter(|option| **option != "seed") {
+            assert!(!told(option).contains("has no option"), "{name}: {}", told(option));
+        }
+    }
+    let (kind, message) = open(connection("nosuch", "x", &[])).unwrap_err();
+    assert_eq!(kind, ErrorKind::Configuration);
+    let names = CONNECTORS.iter().map(|connector| connector.name).collect::<Vec<_>>().join(", ");
+    assert!(message.ends_with(&format!("which this host does not have; it has: {names}")), "{message}");
+}
+
+#[test]
+fn the_documentation_has_every_connector_and_its_options() {
+    let text = std::fs::read_to_string(root().join("docs/connectors.md")).unwrap();
+    let mut sections = text.split("\n## `");
+    let overview = sections.next().unwrap();
+    let sections: Vec<(&str, &str)> = sections.filter_map(|section| section.split_once('`')).collect();
+    let named: Vec<&str> = sections.iter().map(|(name, _)| *name).collect();
+    let expected: Vec<&str> = CONNECTORS.iter().map(|connector| connector.name).collect();
+    assert_eq!(named, expected);
+    for (connector, (name, section)) in CONNECTORS.iter().zip(&sections) {
+        assert!(overview.contains(&format!("| [`{name}`](#{name}) |")), "{name} is not in the table");
+        for option in connector.options {
+            assert!(section.contains(&format!("`{option}`")), "{name}: `{option}` is not documented");
+        }
+    }
+}
