@@ -32,6 +32,42 @@ impl Severity {
     }
 }
 
+/// Who can mend a failure. The status of its span, the level of its line in the log, `retryable` and the usual recovery line follow from
+/// this and from nothing else.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Remedy {
+    /// Its caller: by other inputs, by credentials, by asking its user.
+    #[default]
+    Caller,
+    /// The operator or the author of the app: a setting, a script, a database that is damaged.
+    Operator,
+    /// Nobody has to: the same call can succeed later.
+    Later,
+}
+
+/// What a failed call has changed before it failed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Change {
+    /// Nothing, as far as is known.
+    #[default]
+    None,
+    /// Statements of its script changed something.
+    Some,
+    /// The tool's own statement did what it is for.
+    Made,
+}
+
+/// The recovery line of what only the operator can mend.
+const OPERATOR: &str = "Only the operator of this server can mend this: calling the tool again does not help.";
+/// The recovery line of a defect of the app.
+const DEFECT: &str = "This is a defect of the tool: calling it again with the same inputs does not help.";
+/// The recovery line of what passes.
+const LATER: &str = "Calling the tool again later can help.";
+/// What a failure after a change says first.
+const MADE: &str = "The change was made: calling the tool again would make it a second time.";
+/// The same where a script made it.
+const SOME: &str = "Before this failed, a change was made: calling the tool again may make it a second time.";
+
 /// One problem of one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issue {
@@ -76,8 +112,10 @@ pub struct Fault {
     pub severity: Severity,
     /// When to try again, in seconds.
     pub retry_after_s: Option<u64>,
-    /// Whether the same call can succeed later.
-    pub retryable: bool,
+    /// Who can mend it.
+    pub remedy: Remedy,
+    /// What was changed before it.
+    pub change: Change,
     /// The problems of the inputs (stage *validate*); rendered as `<validation_error>`.
     pub issues: Vec<Issue>,
     /// Set where the protocol has its own words for it.
@@ -87,7 +125,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// A fault that no retry mends.
+    /// A fault that its caller can mend, and no retry.
     pub fn new(stage: Stage, code: &str, message: impl Into<String>) -> Self {
         Self {
             stage,
@@ -98,7 +136,8 @@ impl Fault {
             details: Vec::new(),
             severity: Severity::Error,
             retry_after_s: None,
-            retryable: false,
+            remedy: Remedy::Caller,
+            change: Change::None,
             issues: Vec::new(),
             refusal: None,
             log: None,
@@ -112,11 +151,50 @@ impl Fault {
         self
     }
 
+    /// The same fault, for the operator to mend, with the usual recovery line where it has none.
+    #[must_use]
+    pub fn by_operator(self) -> Self {
+        self.mended(Remedy::Operator, OPERATOR)
+    }
+
+    /// The same fault, a defect of the app, with the usual recovery line where it has none.
+    #[must_use]
+    pub fn by_author(self) -> Self {
+        self.mended(Remedy::Operator, DEFECT)
+    }
+
     /// The same fault, known to pass: the same call can succeed later.
     #[must_use]
-    pub fn retryable(mut self) -> Self {
-        self.retryable = true;
+    pub fn later(self) -> Self {
+        self.mended(Remedy::Later, LATER)
+    }
+
+    fn mended(mut self, remedy: Remedy, recovery: &str) -> Self {
+        self.remedy = remedy;
+        self.suggestion.get_or_insert_with(|| recovery.into());
         self
+    }
+
+    /// The same fault, which came after a change: the recovery line says so, and nothing that invites to the same call again is left of it.
+    pub(crate) fn after(&mut self, change: Change) {
+        let said = match change {
+            Change::None => return,
+            Change::Some => SOME,
+            Change::Made => MADE,
+        };
+        self.change = change;
+        let mut suggestion = String::from(said);
+        if let Some(own) = self.suggestion.as_ref().filter(|_| self.remedy != Remedy::Later) {
+            suggestion.push(' ');
+            suggestion.push_str(own);
+        }
+        self.suggestion = Some(suggestion);
+    }
+
+    /// Whether the same call can succeed later, and does not make a change a second time.
+    #[must_use]
+    pub fn is_retryable(&self) -> bool {
+        self.remedy == Remedy::Later && self.change == Change::None
     }
 
     /// The same fault with what only the log may see.
@@ -137,8 +215,8 @@ impl Fault {
         }
     }
 
-    /// `data` of the JSON-RPC error: `{stage, code, severity, retryable}`, and `suggestion`, `available_actions`, `details`,
-    /// `retry_after` (seconds) and `issues` where there are any.
+    /// `data` of the JSON-RPC error: `{stage, code, severity, retryable}`, and `change_made`, `suggestion`, `available_actions`,
+    /// `details`, `retry_after` (seconds) and `issues` where there are any.
     #[must_use]
     pub fn data(&self) -> Json {
         let mut fields = self.fields();
@@ -168,7 +246,10 @@ impl Fault {
         fields.insert("stage".into(), self.stage.as_str().into());
         fields.insert("code".into(), self.code.as_str().into());
         fields.insert("severity".into(), self.severity.as_str().into());
-        fields.insert("retryable".into(), self.retryable.into());
+        fields.insert("retryable".into(), self.is_retryable().into());
+        if self.change != Change::None {
+            fields.insert("change_made".into(), true.into());
+        }
         if let Some(suggestion) = &self.suggestion {
             fields.insert("suggestion".into(), suggestion.as_str().into());
         }
@@ -300,8 +381,7 @@ mod tests {
 
     #[test]
     fn a_full_fault_is_rendered_and_escaped() {
-        let mut fault =
-            Fault::new(Stage::MapOutput, "A\"<>&'", "1 < 2 & 3 > 2 </message>").suggesting("do & so").retryable().logging("stack");
+        let mut fault = Fault::new(Stage::MapOutput, "A\"<>&'", "1 < 2 & 3 > 2 </message>").suggesting("do & so").later().logging("stack");
         fault.severity = Severity::Critical;
         fault.available_actions = vec!["list-invoices".into(), "a<b".into()];
         fault.details = vec![("i\"d".into(), "<9>".into())];

@@ -14,15 +14,13 @@
 
 use alloc::{rc::Rc, string::String, vec::Vec};
 
-use tracing::Instrument as _;
-
 use crate::{
     Json,
     app::{App, Tool},
     cancel::Cancel,
-    fault::Faulty,
+    fault::{Faulty, Remedy},
     headers::Headers,
-    ports::{LogLevel, Ports, RunningCall},
+    ports::{LogLevel, Outcome, Ports, RunningCall},
 };
 
 mod authenticate;
@@ -38,6 +36,7 @@ mod map_input;
 mod map_output;
 mod observed;
 mod present;
+mod record;
 mod rehearsal;
 mod resolve;
 mod rounds;
@@ -56,8 +55,9 @@ pub use stage::Stage;
 
 use connections::Connections;
 use context::Context;
+use record::{Record, Subject};
 use resolve::Names;
-use run::{End, Failed, TARGET};
+use run::{End, Failed, Run};
 use schemas::Schemas;
 use secrets::{AppSecrets, CallSecrets};
 use validate::Patterns;
@@ -75,6 +75,8 @@ pub struct Pipeline {
 
 /// One `tools/call`.
 pub struct Call<'a> {
+    /// The method of MCP that was asked for: `tools/call`, or what has the tool run.
+    pub method: &'a str,
     /// `params.name`
     pub tool: &'a str,
     /// `params.arguments`; an absent one is an empty object.
@@ -196,11 +198,7 @@ impl Pipeline {
     /// A fault that has to be a JSON-RPC error: an unknown tool, a refused caller, or any fault of a tool with
     /// `errors.style: protocol`. Every other fault is a [`ToolResult`] with `is_error`.
     pub async fn call(&self, call: Call<'_>) -> Faulty<ToolResult> {
-        let span = tracing::info_span!(
-            target: TARGET, "tools/call", tool = %resolve::shown(call.tool), protocol = call.protocol, request_id = call.request_id,
-            traceparent = call.trace.parent, tracestate = call.trace.state
-        );
-        self.stages(call, serialize::failure).instrument(span).await
+        self.run(call, serialize::failure).await
     }
 
     /// Runs one call whose result becomes part of something else: a prompt, a resource, a completion.
@@ -209,57 +207,52 @@ impl Pipeline {
     /// Every failure, whatever the tool's `errors.style`, and the failures that its script returned: there is nothing
     /// that a model could mend.
     pub async fn fetch(&self, call: Call<'_>) -> Faulty<ToolResult> {
-        let span = tracing::info_span!(
-            target: TARGET, "tools/call", tool = %resolve::shown(call.tool), protocol = call.protocol, request_id = call.request_id,
-            traceparent = call.trace.parent, tracestate = call.trace.state
-        );
-        self.stages(call, serialize::fetched).instrument(span).await
+        self.run(call, serialize::fetched).await
     }
 
-    async fn stages(&self, call: Call<'_>, failed: fn(&Tool, Failed) -> Faulty<ToolResult>) -> Faulty<ToolResult> {
-        let headers = call.headers;
-        let call = match gateway::forward(self, call) {
+    async fn run(&self, call: Call<'_>, rendered: fn(&Tool, Failed) -> Faulty<ToolResult>) -> Faulty<ToolResult> {
+        let record = Record::begin(self, &call);
+        let (headers, listener) = (call.headers, call.listener);
+        let subject = Subject { tool: call.tool, request_id: call.request_id, method: call.method };
+        let call = match gateway::forward(self, call, &record) {
             Ok(call) => call,
-            Err((gateway, why)) => return failed(gateway, CallSecrets::of(&self.secrets, headers, None).strike_failed(why)),
+            Err((gateway, why)) => {
+                let why = CallSecrets::of(&self.secrets, headers, None).strike_failed(why);
+                record.failed(self, subject, &why);
+                return rendered(gateway, why);
+            }
         };
-        let listener = call.listener;
-        let (mut run, mut inputs) = resolve::resolve(self, call)?;
+        let (mut run, inputs) = match resolve::resolve(self, call, &record) {
+            Ok(resolved) => resolved,
+            Err(fault) => {
+                let why = Failed::Fault(fault);
+                record.failed(self, Subject { tool: &resolve::shown(subject.tool), ..subject }, &why);
+                let (Failed::Fault(fault) | Failed::Reply(fault)) = why;
+                return Err(fault);
+            }
+        };
         let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
-        let end = async {
-            if let Some(auth) = &run.tool.auth {
-                run.auth = run.at(Stage::Authenticate, authenticate::authenticate(&run, auth)).await?;
-            }
-            run.listener = listener;
-            run.dialogue = rounds::begin(&run, &inputs)?;
-            if Stage::Context.applies(run.tool) {
-                run.context = run.at(Stage::Context, async { Ok::<_, End>(Context::of(&run)) }).await?;
-            }
-            if let Some(mapper) = &run.tool.map_input {
-                inputs = run.at(Stage::MapInput, map_input::map_input(&run, mapper, inputs)).await?;
-            }
-            inputs = run.at(Stage::Validate, validate::validate(&run, inputs)).await?;
-            if let Some(confirm) = &run.tool.confirm {
-                run.at(Stage::Guard, guard::guard(&run, confirm, &inputs)).await?;
-            }
-            let mut outcome = run.at(Stage::Execute, execute::execute(&run, &mut inputs)).await?;
-            if Stage::MapOutput.applies(run.tool) {
-                outcome = run.at(Stage::MapOutput, map_output::map_output(&run, &inputs, outcome)).await?;
-            }
-            if let Some(schema) = &run.tool.output {
-                outcome = run.at(Stage::Present, present::present(&run, schema, outcome)).await?;
-            }
-            run.at(Stage::Serialize, serialize::success(&run, outcome)).await
-        };
-        let why = match observed::observed(self.ports.observer.as_deref(), running, end).await {
-            Ok(result) => return Ok(result),
-            Err(End::Asks) => match rounds::required(&run) {
-                Ok(asks) => return Ok(asks),
-                Err(fault) => fault.into(),
+        let end = observed::observed(self.ports.observer.as_deref(), running, stages(&mut run, inputs, listener)).await;
+        let (subject, end) = (
+            run.subject(),
+            match end {
+                Err(End::Asks) => rounds::required(&run).map(|asks| (asks, Outcome::Asked)).map_err(Failed::from),
+                Ok(result) => Ok((result, Outcome::Succeeded)),
+                Err(End::Failed(why)) => Err(why),
             },
-            Err(End::Failed(why)) => why,
-        };
-        // Whatever says why a call failed passes here, on its way to the caller and to the log.
-        failed(run.tool, run.secrets().strike_failed(why))
+        );
+        match end {
+            Ok((result, outcome)) => {
+                record.ended(self, subject, outcome);
+                Ok(result)
+            }
+            Err(why) => {
+                // Whatever says why a call failed passes here, on its way to the caller and to the log.
+                let why = run.secrets().strike_failed(told(&run, why));
+                record.failed(self, subject, &why);
+                rendered(run.tool, why)
+            }
+        }
     }
 
     /// Lets a database look at the statement of the tool with this index, without running it; for `millrace check --connect`. `None` where
@@ -280,4 +273,45 @@ impl Pipeline {
     pub async fn ping(&self, adapter: usize) -> crate::Result<()> {
         self.connections.ping(self, adapter).await.map_err(|error| self.secrets.strike_error(error))
     }
+}
+
+/// The stages from *authenticate* on.
+async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dyn Listener>) -> Result<ToolResult, End> {
+    if let Some(auth) = &run.tool.auth {
+        run.auth = run.at(Stage::Authenticate, authenticate::authenticate(run, auth)).await?;
+    }
+    run.listener = listener;
+    run.dialogue = rounds::begin(run, &inputs)?;
+    if Stage::Context.applies(run.tool) {
+        run.context = run.at(Stage::Context, async { Ok::<_, End>(Context::of(run)) }).await?;
+    }
+    if let Some(mapper) = &run.tool.map_input {
+        inputs = run.at(Stage::MapInput, map_input::map_input(run, mapper, inputs)).await?;
+    }
+    inputs = run.at(Stage::Validate, validate::validate(run, inputs)).await?;
+    if let Some(confirm) = &run.tool.confirm {
+        run.at(Stage::Guard, guard::guard(run, confirm, &inputs)).await?;
+    }
+    let mut outcome = run.at(Stage::Execute, execute::execute(run, &mut inputs)).await?;
+    if Stage::MapOutput.applies(run.tool) {
+        outcome = run.at(Stage::MapOutput, map_output::map_output(run, &inputs, outcome)).await?;
+    }
+    if let Some(schema) = &run.tool.output {
+        outcome = run.at(Stage::Present, present::present(run, schema, outcome)).await?;
+    }
+    run.at(Stage::Serialize, serialize::success(run, outcome)).await
+}
+
+/// A failure with what its caller and its operator have to know of it: whether a change was made before, and what the log says.
+fn told(run: &Run<'_>, mut why: Failed) -> Failed {
+    let is_reply = matches!(why, Failed::Reply(_));
+    let fault = why.fault_mut();
+    // A handler that returns a failure knows what it did.
+    if !(is_reply && fault.stage <= Stage::Execute) {
+        fault.after(run.change.get());
+    }
+    if fault.remedy != Remedy::Caller && fault.log.is_none() {
+        fault.log = Some(fault.message.clone());
+    }
+    why
 }

@@ -22,7 +22,7 @@ pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
-pub use observer::{Observer, RunningCall};
+pub use observer::{CallEvent, CallObserver, CallStart, Observer, Outcome, RunningCall, observers};
 pub use random::Random;
 pub use script_engine::{
     CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,
@@ -52,6 +52,6 @@ pub struct Ports {
     pub env: Rc<dyn Env>,
     /// Work that may outlive the response.
     pub wait_until: Rc<dyn WaitUntil>,
-    /// Is told which call the isolate works on; `None` where nobody wants to know.
+    /// Is told of the calls; `None` where nobody wants to know. [`observers`] makes one of several.
     pub observer: Option<Rc<dyn Observer>>,
 }

@@ -24,6 +24,7 @@ fn expected(tool: &str, value: &str) -> String {
 async fn rows(endpoint: &Endpoint, tool: &str, arguments: Json) -> Vec<Json> {
     let Json::Object(arguments) = arguments else { panic!("arguments are an object") };
     let call = Call {
+        method: "tools/call",
         tool,
         arguments,
         request_id: "test",

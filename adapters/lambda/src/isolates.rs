@@ -155,9 +155,8 @@ fn endpoint(Seed { app, variables, cache, traces, places, .. }: Seed, watched: &
     let copies = ports::native(places.copies.clone(), variables, &CacheChoice::default(), tasks).connectors;
     ports.connectors = Rc::new(Databases::new(places, ports.connectors, copies));
     ports.observer = Some(watched.observer());
-    let endpoint = Endpoint::new(app, ports);
-    telemetry::collect(traces, endpoint.pipeline().ports());
-    endpoint
+    telemetry::trace(traces, &mut ports);
+    Endpoint::new(app, ports)
 }
 
 async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: Watched, streams: bool, job: Job) {

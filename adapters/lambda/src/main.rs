@@ -84,7 +84,7 @@ async fn serve() -> Result<(), Error> {
 fn start() -> Result<Front, Error> {
     let variables = Variables::of_process();
     let log = env::var("MILLRACE_LOG").unwrap_or_else(|_| "warn".into());
-    logging::init(logging::filter(&log).map_err(|error| format!("`MILLRACE_LOG`: {error}"))?, telemetry::layer(&variables))?;
+    logging::init(logging::filter(&log).map_err(|error| format!("`MILLRACE_LOG`: {error}"))?, logging::Format::of(&variables)?)?;
     let streams = match env::var("MILLRACE_RESPONSE").as_deref() {
         Ok("stream") => true,
         Ok("buffer" | "") | Err(_) => false,

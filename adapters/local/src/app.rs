@@ -98,17 +98,19 @@ pub(crate) fn traces(app: &App, variables: &Variables) -> Outcome<Option<telemet
 
 /// An endpoint for this isolate. `base` is the folder that relative paths of databases are below.
 pub(crate) fn endpoint(app: App, base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &Tasks) -> Endpoint {
-    observed_endpoint(app, base, variables, cache, tasks, None)
+    observed_endpoint(app, base, variables, cache, tasks, (None, None))
 }
 
-/// The same, whose calls somebody observes.
+/// The same, whose calls somebody observes, and which are traced by these settings.
 pub(crate) fn observed_endpoint(
     app: App,
     base: PathBuf,
     variables: Variables,
     cache: &CacheChoice,
     tasks: &Tasks,
-    observer: Option<Rc<dyn Observer>>,
+    (observer, traces): (Option<Rc<dyn Observer>>, Option<telemetry::Settings>),
 ) -> Endpoint {
-    Endpoint::new(app, Ports { observer, ..ports::native(base, variables, cache, tasks) })
+    let mut ports = Ports { observer, ..ports::native(base, variables, cache, tasks) };
+    telemetry::trace(traces, &mut ports);
+    Endpoint::new(app, ports)
 }

@@ -1,12 +1,10 @@
 //! The commands, one a file.
 
-use millrace_native::{env::Variables, logging, telemetry};
-use tracing_subscriber::{Layer, Registry};
+use millrace_native::{env::Variables, logging};
 
 use crate::{
     cli::{Cli, Command},
     output::{Failure, Outcome},
-    timing::Timings,
 };
 
 mod build;
@@ -21,7 +19,6 @@ mod types;
 
 /// Runs a command.
 pub(crate) fn run(cli: Cli) -> Outcome {
-    let timings = matches!(cli.command, Command::Call(_)).then(Timings::default);
     let default = match cli.command {
         Command::Dev(_) | Command::Serve(_) => "info",
         _ => "warn",
@@ -32,18 +29,18 @@ pub(crate) fn run(cli: Cli) -> Outcome {
         return crate::processes::isolate::run(arguments, log);
     }
     let filter = logging::filter(log).map_err(Failure::Usage)?;
-    let extra = match &cli.command {
+    let variables = match &cli.command {
         // What is wrong with the file is told when the command reads it.
-        Command::Dev(dev) => telemetry::layer(&crate::app::variables(&dev.app).unwrap_or_default()),
-        Command::Serve(_) => telemetry::layer(&Variables::of_process()),
-        _ => timings.clone().map(|timings| Box::new(timings) as Box<dyn Layer<Registry> + Send + Sync>),
+        Command::Dev(dev) => crate::app::variables(&dev.app).unwrap_or_default(),
+        Command::Call(call) => crate::app::variables(&call.app).unwrap_or_default(),
+        _ => Variables::of_process(),
     };
-    logging::init(filter, extra).map_err(Failure::wrong)?;
+    logging::init(filter, logging::Format::of(&variables).map_err(Failure::Usage)?).map_err(Failure::wrong)?;
     match cli.command {
         Command::New(arguments) => new::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),
         Command::Dev(arguments) => dev::run(arguments, log),
-        Command::Call(arguments) => call::run(arguments, &timings.unwrap_or_default()),
+        Command::Call(arguments) => call::run(arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments, log),
         Command::Schema(arguments) => schema::run(&arguments),

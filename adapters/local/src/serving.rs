@@ -81,13 +81,12 @@ impl Served {
         Box::new(move |tasks| {
             let has_scripts = !app.scripts.is_empty();
             let observer = observer.map(|make| make());
-            let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, observer);
+            let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, (observer, traces));
             if has_scripts {
                 // Before the first call comes, in most cases: that one need not wait for it.
                 let scripts = endpoint.pipeline().ports().scripts.clone();
                 tasks.spawn(async move { scripts.prepare() });
             }
-            telemetry::collect(traces, endpoint.pipeline().ports());
             DevHandler::new(endpoint, page)
         })
     }

@@ -1,49 +1,56 @@
 //! How long each stage of a call took.
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    cell::RefCell,
+    rc::Rc,
     time::{Duration, Instant},
 };
 
-use tracing::{Subscriber, span};
-use tracing_subscriber::{Layer, layer::Context, registry::LookupSpan};
+use millrace_core::{
+    pipeline::Stage,
+    ports::{CallEvent, CallObserver, CallStart, Observer},
+};
 
-/// The pipeline's spans: one a call, and below it one a stage.
-const TARGET: &str = "millrace::pipeline";
-
-/// Measures the pipeline's spans. Clones share what they measured.
+/// Measures calls. Clones share what they measured.
 #[derive(Clone, Default)]
-pub(crate) struct Timings(Arc<Mutex<Vec<Timing>>>);
+pub(crate) struct Timings(Rc<RefCell<Measured>>);
 
-/// One span: its name and how long it was open.
-#[derive(Clone, Debug)]
-pub(crate) struct Timing {
-    pub(crate) name: &'static str,
-    pub(crate) duration: Duration,
+/// What was measured.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Measured {
+    /// The stages, in the order in which they ended.
+    pub(crate) stages: Vec<(Stage, Duration)>,
+    /// All of the call.
+    pub(crate) call: Option<Duration>,
 }
-
-struct Opened(Instant);
 
 impl Timings {
-    /// What was measured, in the order in which it ended.
-    pub(crate) fn taken(&self) -> Vec<Timing> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// What was measured.
+    pub(crate) fn taken(&self) -> Measured {
+        self.0.take()
     }
 }
 
-impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Timings {
-    fn on_new_span(&self, attributes: &span::Attributes<'_>, id: &span::Id, context: Context<'_, S>) {
-        if attributes.metadata().target() != TARGET {
-            return;
-        }
-        if let Some(span) = context.span(id) {
-            span.extensions_mut().insert(Opened(Instant::now()));
-        }
+impl Observer for Timings {
+    fn began(&self, _: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
+        let now = Instant::now();
+        Some(Box::new(Watch { measured: self.0.clone(), began: now, stage_began: RefCell::new(now) }))
     }
+}
 
-    fn on_close(&self, id: span::Id, context: Context<'_, S>) {
-        let Some(span) = context.span(&id) else { return };
-        let Some(duration) = span.extensions().get::<Opened>().map(|opened| opened.0.elapsed()) else { return };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(Timing { name: span.name(), duration });
+struct Watch {
+    measured: Rc<RefCell<Measured>>,
+    began: Instant,
+    stage_began: RefCell<Instant>,
+}
+
+impl CallObserver for Watch {
+    fn observe(&self, event: CallEvent<'_>) {
+        match event {
+            CallEvent::StageBegan(_) => *self.stage_began.borrow_mut() = Instant::now(),
+            CallEvent::StageEnded(stage) => self.measured.borrow_mut().stages.push((stage, self.stage_began.borrow().elapsed())),
+            CallEvent::Ended(_) => self.measured.borrow_mut().call = Some(self.began.elapsed()),
+            CallEvent::Forwarded(_) | CallEvent::CacheLookedUp { .. } | CallEvent::ConnectorAnswered { .. } | CallEvent::Failed(_) => {}
+        }
     }
 }

@@ -6,18 +6,21 @@ use std::{
 };
 
 use millrace_core::one_line::OneLine;
+pub use millrace_telemetry::Format;
+use millrace_telemetry::line;
 use tracing::{
-    Metadata, Subscriber,
+    Event, Metadata, Subscriber,
     field::{Field, Visit},
     level_filters::LevelFilter,
 };
 use tracing_subscriber::{
-    Layer, Registry,
+    Layer,
     field::RecordFields,
     filter::{FilterExt as _, Targets, filter_fn},
     fmt::{
-        self,
-        format::{FormatFields, Writer},
+        self, FmtContext,
+        format::{FormatEvent, FormatFields, Writer},
+        time::{FormatTime as _, SystemTime},
     },
     layer::SubscriberExt as _,
     registry::LookupSpan,
@@ -39,13 +42,14 @@ pub fn filter(text: &str) -> Result<Targets, String> {
 
 /// Sends log lines to standard error, and panics to the log.
 ///
-/// `extra` sees every span of the pipeline, whatever the filter says.
-///
 /// # Errors
 /// Something else of this process has taken over logging before.
-pub fn init(filter: Targets, extra: Option<Box<dyn Layer<Registry> + Send + Sync>>) -> Result<(), TryInitError> {
+pub fn init(filter: Targets, format: Format) -> Result<(), TryInitError> {
     std::panic::set_hook(Box::new(log_panic));
-    tracing_subscriber::registry().with(extra).with(lines(filter)).try_init()
+    match format {
+        Format::Text => tracing_subscriber::registry().with(text(filter)).try_init(),
+        Format::Json => tracing_subscriber::registry().with(json(filter)).try_init(),
+    }
 }
 
 /// Whether standard error may be coloured: it is a terminal, and `NO_COLOR` is not set.
@@ -54,14 +58,38 @@ pub fn colours() -> bool {
     io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-fn lines<S>(targets: Targets) -> impl Layer<S>
+fn text<S>(targets: Targets) -> impl Layer<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    // Spans cost something at every stage of every call; a line shows them only where somebody looks closely.
-    let debugging = targets.iter().map(|(_, level)| level).chain(targets.default_level()).max() >= Some(LevelFilter::DEBUG);
-    let wanted = targets.and(filter_fn(move |metadata: &Metadata<'_>| !metadata.is_span() || debugging));
-    fmt::layer().fmt_fields(Fields).with_writer(io::stderr).with_ansi(colours()).with_filter(wanted)
+    fmt::layer().fmt_fields(Fields).with_writer(io::stderr).with_ansi(colours()).with_filter(events(targets))
+}
+
+fn json<S>(targets: Targets) -> impl Layer<S>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    fmt::layer().event_format(JsonLines).with_writer(io::stderr).with_filter(events(targets))
+}
+
+/// Lines say themselves what they are about: spans are not needed for it, and would cost something.
+fn events<S>(targets: Targets) -> impl tracing_subscriber::layer::Filter<S> {
+    targets.and(filter_fn(|metadata: &Metadata<'_>| !metadata.is_span()))
+}
+
+/// Writes an event as `millrace-telemetry` does on every host.
+struct JsonLines;
+
+impl<S, N> FormatEvent<S, N> for JsonLines
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'w> FormatFields<'w> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut writer: Writer<'_>, event: &Event<'_>) -> text::Result {
+        let mut time = String::new();
+        SystemTime.format_time(&mut Writer::new(&mut time))?;
+        writeln!(writer, "{}", line::json(event, Some(&time)))
+    }
 }
 
 /// Writes fields as `tracing-subscriber` does, each on the line of its event whatever is in it.

@@ -15,13 +15,14 @@ use std::{
 
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, HttpClient, HttpRequest, Ports, Random, WaitUntil},
+    ports::{Clock, HttpClient, HttpRequest, Observer, Ports, Random, WaitUntil},
 };
 
 use crate::{
     otlp,
     settings::Settings,
     span::{Parent, Span},
+    tracer::Tracer,
 };
 
 /// How many finished spans are kept until they are sent.
@@ -40,20 +41,15 @@ const SLACK_MS: u64 = 1000;
 /// The longest answer of a collector that is read.
 const LONGEST_ANSWER: usize = 64 << 10;
 
-thread_local! {
-    static KEPT: RefCell<Option<Rc<Kept>>> = const { RefCell::new(None) };
+/// Traces the calls of an isolate; `None` without settings. `http` sends, in place of the client of `ports`; `now_ns` tells the nanoseconds
+/// since the Unix epoch.
+#[must_use]
+pub fn tracer(settings: Option<Settings>, http: Rc<dyn HttpClient>, ports: &Ports, now_ns: fn() -> u64) -> Option<Rc<dyn Observer>> {
+    let kept = Kept::new(settings?, http, ports.clock.clone(), ports.random.clone(), ports.wait_until.clone(), now_ns);
+    Some(Rc::new(Tracer(Rc::new(kept))))
 }
 
-/// Has this thread collect from now on, in place of whatever it collected before; with `None` it stops. `http` sends, in place of the
-/// client of `ports`; `now_ns` tells the nanoseconds since the Unix epoch.
-pub fn collect(settings: Option<Settings>, http: Rc<dyn HttpClient>, ports: &Ports, now_ns: fn() -> u64) {
-    match settings {
-        Some(settings) => Kept::start(settings, http, ports.clock.clone(), ports.random.clone(), ports.wait_until.clone(), now_ns),
-        None => KEPT.set(None),
-    }
-}
-
-/// What a thread that collects keeps.
+/// What an isolate that traces keeps.
 pub(crate) struct Kept {
     settings: Settings,
     http: Rc<dyn HttpClient>,
@@ -69,16 +65,15 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Has this thread keep spans from now on.
-    pub(crate) fn start(
+    pub(crate) fn new(
         settings: Settings,
         http: Rc<dyn HttpClient>,
         clock: Rc<dyn Clock>,
         random: Rc<dyn Random>,
         wait_until: Rc<dyn WaitUntil>,
         now_ns: fn() -> u64,
-    ) {
-        KEPT.set(Some(Rc::new(Self {
+    ) -> Self {
+        Self {
             settings,
             http,
             clock,
@@ -89,14 +84,7 @@ impl Kept {
             dropped: Cell::new(0),
             sends_until_ms: Rc::default(),
             rests_until_ms: Cell::new(0),
-        })));
-    }
-
-    /// Runs something where this thread collects.
-    pub(crate) fn with<T>(work: impl FnOnce(&Rc<Self>) -> T) -> Option<T> {
-        // A span may close while the thread ends.
-        let kept = KEPT.try_with(|kept| kept.borrow().clone()).ok().flatten()?;
-        Some(work(&kept))
+        }
     }
 
     pub(crate) fn samples(&self, trace_id: &str, parent: Option<&Parent>) -> bool {

@@ -1,4 +1,4 @@
-//! Spans from `tracing` to the collector, with ports that stand still until a test moves them.
+//! Spans from the pipeline to the collector, with ports that stand still until a test moves them.
 
 use std::{
     cell::{Cell, RefCell},
@@ -7,25 +7,24 @@ use std::{
     task::{Context, Waker},
 };
 
-use millrace_core::{
-    Error, ErrorKind, Result,
-    ports::{Clock, Env, HttpClient, HttpRequest, HttpResponse, LocalFuture, Random, WaitUntil},
-    secret::Secret,
-};
-use tracing::{
-    Event, Metadata, Subscriber, debug_span, info_span,
-    span::{Attributes, Id, Record},
-    subscriber::with_default,
-};
-
 use crate::{
     Settings,
     exporter::{Kept, MOST_SPANS, REST_MS},
-    handles,
     span::Span,
+    tracer::Tracer,
+};
+use millrace_core::{
+    Error, ErrorKind, Result,
+    app::Adapter,
+    fault::{Fault, Severity},
+    pipeline::{Stage, Trace},
+    ports::{
+        CallEvent, CallObserver, CallStart, Clock, Env, HttpClient, HttpRequest, HttpResponse, LocalFuture, Observer as _, Outcome, Random,
+        WaitUntil,
+    },
+    secret::Secret,
 };
 
-const TARGET: &str = "millrace::pipeline";
 const TRACE: &str = "0af7651916cd43dd8448eb211c80319c";
 
 /// The variables, and whatever else a host is.
@@ -86,12 +85,12 @@ impl Env for Host {
 }
 
 impl Host {
-    /// A host whose thread collects.
-    fn start() -> Rc<Self> {
+    /// A host that collects.
+    fn start() -> (Rc<Self>, Rc<Kept>) {
         let host = Rc::new(Self { now_ms: Cell::new(1_000_000), ..Self::default() });
         let settings = Settings::of(&*host, "shop", "1").unwrap().unwrap();
-        Kept::start(settings, host.clone(), host.clone(), host.clone(), host.clone(), || 7);
-        host
+        let kept = Kept::new(settings, host.clone(), host.clone(), host.clone(), host.clone(), || 7);
+        (host, Rc::new(kept))
     }
 
     fn advance(&self, ms: u64) {
@@ -110,33 +109,32 @@ impl Host {
 }
 
 /// Finishes a call, and so many spans before it.
-fn finish(stages: usize) {
-    Kept::with(|kept| {
-        for left in (0..=stages).rev() {
-            kept.keep(Span { is_call: left == 0, ..Span::default() });
-        }
-    });
+fn finish(kept: &Rc<Kept>, stages: usize) {
+    for left in (0..=stages).rev() {
+        kept.keep(Span { is_call: left == 0, ..Span::default() });
+    }
 }
 
 #[test]
 fn a_turn_takes_what_is_there_in_batches_and_then_makes_place() {
-    let host = Host::start();
-    finish(600);
-    finish(0);
+    let (host, kept) = Host::start();
+    finish(&kept, 600);
+    finish(&kept, 0);
     assert_eq!(host.waiting(), 1, "one turn at a time");
     host.run();
     assert_eq!(*host.sent.borrow(), [512, 90]);
     host.sent.take();
     // Calls that never stop: the turn ends, and another one has begun before its last request.
-    *host.meanwhile.borrow_mut() = Some(Box::new(|| finish(0)));
-    finish(0);
+    let busy = kept.clone();
+    *host.meanwhile.borrow_mut() = Some(Box::new(move || finish(&busy, 0)));
+    finish(&kept, 0);
     host.run();
     assert_eq!((host.sent.take(), host.waiting()), (vec![1; 4], 1));
     // A collector that takes its time.
-    let slow = Rc::downgrade(&host);
+    let (slow, busy) = (Rc::downgrade(&host), kept.clone());
     *host.meanwhile.borrow_mut() = Some(Box::new(move || {
         slow.upgrade().unwrap().advance(3000);
-        finish(0);
+        finish(&busy, 0);
     }));
     host.run();
     assert_eq!((host.sent.take(), host.waiting()), (vec![1; 2], 1));
@@ -144,154 +142,121 @@ fn a_turn_takes_what_is_there_in_batches_and_then_makes_place() {
 
 #[test]
 fn a_turn_that_is_lost_stands_in_nobodys_way_for_long() {
-    let host = Host::start();
-    finish(0);
+    let (host, kept) = Host::start();
+    finish(&kept, 0);
     let _lost = host.tasks.borrow_mut().remove(0);
     host.advance(12_000);
-    finish(0);
+    finish(&kept, 0);
     assert_eq!(host.waiting(), 0, "it may still come");
     host.advance(1_000);
-    finish(0);
+    finish(&kept, 0);
     host.run();
     assert_eq!(*host.sent.borrow(), [3]);
 }
 
 #[test]
 fn a_collector_that_fails_rests_and_what_waits_is_dropped() {
-    let host = Host::start();
+    let (host, kept) = Host::start();
     host.refuses.set(true);
-    finish(MOST_SPANS + 10);
+    finish(&kept, MOST_SPANS + 10);
     host.run();
-    assert!(Kept::with(|kept| kept.finished.borrow().is_empty()).unwrap());
+    assert!(kept.finished.borrow().is_empty());
     host.advance(REST_MS - 1);
-    finish(1);
+    finish(&kept, 1);
     assert_eq!(host.waiting(), 0);
     host.advance(1);
     host.refuses.set(false);
-    finish(1);
+    finish(&kept, 1);
     host.run();
     assert_eq!(host.sent.borrow().last(), Some(&2));
 }
 
-/// A subscriber without a registry.
-struct Bare;
+fn span_names(kept: &Kept) -> Vec<String> {
+    kept.finished.borrow().iter().map(|span| span.name.clone()).collect()
+}
 
-impl Subscriber for Bare {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        handles::enabled(metadata)
-    }
+fn begin(tracer: &Tracer, tool: &str, request_id: &str, parent: Option<&str>) -> Option<Box<dyn CallObserver>> {
+    let trace = Trace { parent, state: Some("a=b") };
+    tracer.began(&CallStart { method: "prompts/get", tool, protocol: "2025-06-18", request_id, trace })
+}
 
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        handles::new_span(span)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-
-    fn event(&self, event: &Event<'_>) {
-        handles::event(event);
-    }
-
-    fn enter(&self, span: &Id) {
-        handles::enter(span);
-    }
-
-    fn exit(&self, span: &Id) {
-        handles::exit(span);
-    }
-
-    fn clone_span(&self, span: &Id) -> Id {
-        handles::clone_span(span)
-    }
-
-    fn try_close(&self, span: Id) -> bool {
-        handles::try_close(&span)
+fn adapter(name: &str, connector: &str) -> Adapter {
+    Adapter {
+        name: name.to_owned(),
+        connector: connector.to_owned(),
+        connection_string: Default::default(),
+        options: Vec::new(),
+        timeout_ms: 1,
+        max_rows: 1,
+        read_only: false,
+        seed: None,
     }
 }
 
-fn call(tool: &str, request_id: &str, traceparent: Option<&str>) -> tracing::Span {
-    let tracestate = "a=b";
-    info_span!(target: TARGET, "tools/call", tool = %tool, protocol = "2025-06-18", request_id, traceparent, tracestate, secret = "hidden")
-}
-
-/// Calls that take turns, one in another, some that are not traced, and whatever else may happen.
-fn scenario() {
-    let (one, other) = (call("one", TRACE, Some("00-0-00000000000000ff-01")), call("other", &"1".repeat(32), None));
-    let unsampled = call("unsampled", &"2".repeat(32), Some("00-0-00000000000000ff-00"));
-    let no_id = call("no-id", "short", None);
-    drop(debug_span!(target: TARGET, "resolve"));
-    let execute = one.in_scope(|| debug_span!(target: TARGET, "execute"));
-    let again = execute.clone();
-    other.in_scope(|| {
-        let stage = debug_span!(target: TARGET, "validate");
-        stage.in_scope(|| tracing::debug!(target: TARGET, stage = "validate", code = "VALIDATION_ERROR", detail = "hidden"));
-        drop(stage);
-        one.in_scope(|| tracing::warn!(target: TARGET, stage = "execute", code = "QUERY_INVALID", "failed"));
-        drop(debug_span!(target: TARGET, "serialize"));
-    });
-    execute.in_scope(|| {
-        tracing::debug!(target: TARGET, connector = "sqlite", adapter = "main", "query");
-        tracing::debug!(target: "other", connector = "hidden");
-        tracing::debug!(target: TARGET, parent: &other, hit = true);
-        let inner = call("inner", TRACE, None);
-        let stage = debug_span!(target: TARGET, parent: &inner, "resolve");
-        tracing::debug!(target: TARGET, parent: &stage, code = "TOOL_NOT_FOUND");
-        drop((stage, inner));
-        drop(debug_span!(target: TARGET, parent: None, "resolve"));
-    });
-    for untraced in [unsampled, no_id] {
-        untraced.in_scope(|| {
-            drop(debug_span!(target: TARGET, "execute"));
-            drop(call("below", TRACE, None));
-            tracing::warn!(target: TARGET, code = "QUERY_INVALID");
-        });
+#[test]
+fn calls_that_take_turns_are_trees_of_their_own() {
+    let (_host, kept) = Host::start();
+    let tracer = Tracer(kept.clone());
+    let one = begin(&tracer, "execute", TRACE, Some("00-0-00000000000000ff-01")).unwrap();
+    let other = begin(&tracer, "other", &"1".repeat(32), None).unwrap();
+    assert!(begin(&tracer, "unsampled", &"2".repeat(32), Some("00-0-00000000000000ff-00")).is_none());
+    assert!(begin(&tracer, "no-id", "short", None).is_none());
+    one.observe(CallEvent::Forwarded("one"));
+    one.observe(CallEvent::StageBegan(Stage::Execute));
+    other.observe(CallEvent::StageBegan(Stage::Validate));
+    for (name, connector) in [("main", "postgres"), ("main", "postgres"), ("other", "d1")] {
+        one.observe(CallEvent::ConnectorAnswered { adapter: &adapter(name, connector), error: None });
     }
-    drop(execute);
-    drop(other);
-    drop(again);
+    other.observe(CallEvent::Failed(&Fault::new(Stage::Validate, "VALIDATION_ERROR", "hidden").logging("hidden")));
+    other.observe(CallEvent::StageEnded(Stage::Validate));
+    other.observe(CallEvent::Ended(Outcome::Failed));
+    one.observe(CallEvent::CacheLookedUp { adapter: &adapter("main", "sqlite"), hit: true });
+    // It is given up in the middle of a stage.
     drop(one);
-}
-
-/// What the scenario leaves to be sent.
-fn finished(run: impl FnOnce()) -> Vec<Span> {
-    let _host = Host::start();
-    run();
-    Kept::with(|kept| kept.finished.take()).unwrap()
+    drop(other);
+    assert_eq!(span_names(&kept), ["validate", "execute", "prompts/get one", "prompts/get other"]);
+    let spans = kept.finished.take();
+    assert!(!format!("{spans:?}").contains("hidden"));
+    let [validate, execute, one, other] = &spans[..] else { panic!("{spans:?}") };
+    assert_eq!([validate.parent_id, execute.parent_id, one.parent_id, other.parent_id], [Some(other.id), Some(one.id), Some(255), None]);
+    assert_eq!((one.state.as_str(), one.is_call, execute.is_call, execute.trace_id.as_str()), ("a=b", true, false, TRACE));
+    let attributes = |span: &Span| span.attributes.iter().map(|(name, value)| format!("{name}={value:?}")).collect::<Vec<_>>().join(" ");
+    assert_eq!(
+        attributes(execute),
+        r#"db.system.name=Text("postgresql") millrace.adapter=Text("main,other") millrace.cache.hit=Truth(true)"#
+    );
+    assert_eq!(
+        attributes(one),
+        r#"mcp.method.name=Text("prompts/get") gen_ai.operation.name=Text("execute_tool") mcp.protocol.version=Text("2025-06-18") gen_ai.tool.name=Text("one")"#
+    );
+    assert!(attributes(other).ends_with(r#"millrace.stage=Text("validate") error.type=Text("VALIDATION_ERROR")"#), "{other:?}");
 }
 
 #[test]
-fn with_and_without_a_registry_spans_are_the_same() {
-    let bare = finished(|| with_default(Bare, scenario));
-    let names: Vec<&str> = bare.iter().map(|span| span.name.as_str()).collect();
-    assert_eq!(names, ["validate", "serialize", "resolve", "tools/call", "tools/call other", "execute", "tools/call one"]);
-    assert!(!format!("{bare:?}").contains("hidden"));
-    let parents: Vec<Option<u64>> = bare.iter().map(|span| span.parent_id).collect();
-    let [inner, other, execute, one] = [3, 4, 5, 6].map(|place: usize| Some(bare[place].id));
-    assert_eq!(parents, [other, other, inner, execute, None, one, Some(255)]);
-    assert_eq!(bare.iter().filter(|span| span.failed).map(|span| span.name.as_str()).collect::<Vec<_>>(), ["tools/call one"]);
-    #[cfg(feature = "layer")]
-    {
-        use tracing_subscriber::layer::SubscriberExt as _;
-        let registered = finished(|| with_default(tracing_subscriber::registry().with(crate::Spans), scenario));
-        assert_eq!(registered, bare);
+fn the_status_says_who_can_mend_it() {
+    let fault = || Fault::new(Stage::Execute, "CODE", "message");
+    let warning = Fault { severity: Severity::Warning, ..fault() };
+    let table = [
+        (fault(), false, true),
+        (fault().logging("upstream words"), false, true),
+        (fault().by_operator(), true, true),
+        (fault().by_author(), true, true),
+        (fault().later(), true, true),
+        (warning, false, false),
+    ];
+    for (fault, failed, typed) in table {
+        let (_host, kept) = Host::start();
+        let call = begin(&Tracer(kept.clone()), "t", TRACE, None).unwrap();
+        call.observe(CallEvent::Failed(&fault));
+        drop(call);
+        let span = kept.finished.borrow()[0].clone();
+        let error = span.attributes.iter().any(|(name, _)| *name == "error.type");
+        assert_eq!((span.failed, error), (failed, typed), "{fault:?}");
     }
-}
-
-#[test]
-fn spans_that_never_close_make_room() {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NOW_NS: AtomicU64 = AtomicU64::new(0);
-    let host = Host::start();
-    let settings = Settings::of(&*host, "shop", "1").unwrap().unwrap();
-    Kept::start(settings, host.clone(), host.clone(), host.clone(), host.clone(), || NOW_NS.load(Ordering::Relaxed));
-    with_default(Bare, || {
-        let lost: Vec<_> = (0..MOST_SPANS + 5).map(|_| call("lost", TRACE, None)).collect();
-        drop(call("no-room", TRACE, None));
-        NOW_NS.store(600_000_000_001, Ordering::Relaxed);
-        drop(call("later", TRACE, None));
-        drop(lost);
-    });
-    let names: Vec<String> = Kept::with(|kept| kept.finished.take()).unwrap().into_iter().map(|span| span.name).collect();
-    assert_eq!(names, ["tools/call later"]);
+    // The name of a tool that does not exist is its caller's.
+    let (_host, kept) = Host::start();
+    let call = begin(&Tracer(kept.clone()), "hidden", TRACE, None).unwrap();
+    call.observe(CallEvent::Failed(&Fault::new(Stage::Resolve, "TOOL_NOT_FOUND", "hidden")));
+    drop(call);
+    assert!(span_names(&kept) == ["prompts/get"] && !format!("{:?}", kept.finished.borrow()).contains("hidden"));
 }

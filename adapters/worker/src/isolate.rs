@@ -62,8 +62,8 @@ pub(crate) fn endpoint(env: &Env) -> Option<Rc<Endpoint>> {
         if let State::Decoded(_) = state
             && let State::Decoded(app) = std::mem::replace(state, State::Empty)
         {
-            let ports = ports(env);
-            telemetry::begin(&app, &ports);
+            let mut ports = ports(env);
+            telemetry::trace(&app, &mut ports);
             *state = State::Ready(Rc::new(Endpoint::new(*app, ports)));
         }
         match state {
@@ -84,7 +84,7 @@ pub(crate) fn limit() -> u32 {
 
 fn ports(env: &Env) -> Ports {
     let variables = Variables::new(env.clone());
-    logging::set_level(&variables);
+    logging::configure(&variables);
     let clock: Rc<dyn Clock> = Rc::new(WorkerClock);
     let http: Rc<dyn HttpClient> = Rc::new(FetchClient);
     let random: Rc<dyn Random> = Rc::new(WorkerRandom);

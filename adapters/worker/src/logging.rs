@@ -1,4 +1,4 @@
-//! What `tracing` hears: log lines to the console of the Worker, and spans to [`telemetry`](crate::telemetry). And panics.
+//! What `tracing` hears: log lines to the console of the Worker. And panics.
 
 use std::{
     cell::{Cell, RefCell},
@@ -11,7 +11,7 @@ use millrace_core::{
     one_line::{OneLine, one_line},
     ports::Env as _,
 };
-use millrace_telemetry::handles;
+use millrace_telemetry::{Format, line};
 use tracing::{
     Event, Level, Metadata, Subscriber,
     field::{Field, Visit},
@@ -38,6 +38,7 @@ extern "C" {
 
 thread_local! {
     static MOST: Cell<Level> = const { Cell::new(Level::INFO) };
+    static FORMAT: Cell<Format> = const { Cell::new(Format::Text) };
     static DIED: RefCell<Option<Function>> = const { RefCell::new(None) };
 }
 
@@ -49,8 +50,12 @@ pub(crate) fn init(died: Function) {
     drop(tracing::subscriber::set_global_default(Console));
 }
 
-/// Takes the level from the variable.
-pub(crate) fn set_level(variables: &Variables) {
+/// Takes level and form of the lines from the variables.
+pub(crate) fn configure(variables: &Variables) {
+    match Format::of(variables) {
+        Ok(format) => FORMAT.set(format),
+        Err(problem) => console_warn(&problem),
+    }
     let Some(wanted) = variables.var(LEVEL) else { return };
     match wanted.expose().parse() {
         Ok(level) => MOST.set(level),
@@ -70,7 +75,7 @@ fn log_panic(info: &PanicHookInfo<'_>) {
     }
 }
 
-/// Lines without spans, and the spans of traces where somebody collects them.
+/// Lines without spans.
 struct Console;
 
 /// Whether an event is to be a line.
@@ -80,25 +85,27 @@ fn is_shown(metadata: &Metadata<'_>) -> bool {
 
 impl Subscriber for Console {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        is_shown(metadata) || handles::enabled(metadata)
+        is_shown(metadata)
     }
 
-    fn new_span(&self, span: &Attributes<'_>) -> Id {
-        handles::new_span(span)
+    /// No span is enabled.
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
     }
 
-    fn record(&self, _span: &Id, _values: &Record<'_>) {}
+    fn record(&self, _: &Id, _: &Record<'_>) {}
 
-    fn record_follows_from(&self, _span: &Id, _follows: &Id) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
 
     fn event(&self, event: &Event<'_>) {
-        handles::event(event);
-        if !is_shown(event.metadata()) {
-            return;
-        }
-        let mut line = Line::default();
-        event.record(&mut line);
-        let text = format!("{}: {}{}", event.metadata().target(), line.message, line.fields);
+        let text = match FORMAT.get() {
+            Format::Json => line::json(event, None),
+            Format::Text => {
+                let mut line = Line::default();
+                event.record(&mut line);
+                format!("{}: {}{}", event.metadata().target(), line.message, line.fields)
+            }
+        };
         match *event.metadata().level() {
             Level::ERROR => console_error(&text),
             Level::WARN => console_warn(&text),
@@ -107,21 +114,9 @@ impl Subscriber for Console {
         }
     }
 
-    fn enter(&self, span: &Id) {
-        handles::enter(span);
-    }
+    fn enter(&self, _: &Id) {}
 
-    fn exit(&self, span: &Id) {
-        handles::exit(span);
-    }
-
-    fn clone_span(&self, span: &Id) -> Id {
-        handles::clone_span(span)
-    }
-
-    fn try_close(&self, span: Id) -> bool {
-        handles::try_close(&span)
-    }
+    fn exit(&self, _: &Id) {}
 }
 
 #[derive(Default)]

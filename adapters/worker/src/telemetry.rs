@@ -5,7 +5,7 @@
 
 use millrace_core::{
     app::App,
-    ports::{Clock as _, Ports},
+    ports::{Clock as _, Ports, observers},
 };
 use millrace_telemetry::Settings;
 
@@ -15,15 +15,16 @@ use crate::clock::WorkerClock;
 /// after an answer, and two such requests may come one after the other.
 const LONGEST_MS: u64 = 10_000;
 
-/// Has this isolate collect, where its variables name a collector. It has to come before the first call: what nobody wants is not asked for
-/// again.
+/// Has the calls of this isolate traced, where its variables name a collector.
 ///
 /// A wrong variable does not keep the app from answering, as it does on a machine, where the operator is there to see it fail: a Worker
 /// meets its variables with somebody's call.
-pub(crate) fn begin(app: &App, ports: &Ports) {
+pub(crate) fn trace(app: &App, ports: &mut Ports) {
     match Settings::of_app(app, &*ports.env) {
-        Ok(None) => {}
-        Ok(Some(settings)) => millrace_telemetry::collect(Some(settings.within(LONGEST_MS)), ports.http.clone(), ports, now_ns),
+        Ok(settings) => {
+            let settings = settings.map(|settings| settings.within(LONGEST_MS));
+            ports.observer = observers([ports.observer.take(), millrace_telemetry::tracer(settings, ports.http.clone(), ports, now_ns)]);
+        }
         Err(error) => tracing::error!(%error, "no traces are sent"),
     }
 }

@@ -30,7 +30,7 @@ use super::{
 use crate::{
     Json,
     app::{ApiKeys, Auth, ExpectedKey, Policy, ScriptRef, Tool},
-    fault::{Fault, Faulty, Refusal, Severity, Stage},
+    fault::{Fault, Faulty, Refusal, Remedy, Severity, Stage},
     headers::Headers,
     ports::{Reply, Returned, ScriptFault},
 };
@@ -67,6 +67,13 @@ fn refused(reason: impl Into<String>) -> Box<Fault> {
     Box::new(fault)
 }
 
+/// A refusal that is not the caller's fault: nobody can be let in before the operator has acted. The caller is told the same.
+fn broken(reason: impl Into<String>) -> Box<Fault> {
+    let mut fault = refused(reason);
+    fault.remedy = Remedy::Operator;
+    fault
+}
+
 /// The code of credentials that are good, and not enough.
 const FORBIDDEN: &str = "FORBIDDEN";
 
@@ -82,7 +89,7 @@ fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> Faulty<J
     let keys = &policy.keys;
     let expected: Vec<Option<[u8; DIGEST_BYTES]>> = keys.iter().map(|key| digest(pipeline, &key.expected)).collect();
     if expected.iter().all(Option::is_none) {
-        return Err(refused(
+        return Err(broken(
             "no expected key is configured: the variables of the tool's `auth.policy` are not set, are empty, or hold no digest",
         ));
     }
@@ -173,15 +180,14 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> Faulty<Op
         Err(ScriptFault::Cancelled) => Err(signal::cancelled(Stage::Authenticate).into()),
         Err(ScriptFault::TimedOut) => Err(run.signal.timed_out().fault(Stage::Authenticate).into()),
         Err(ScriptFault::Thrown(thrown)) => Err(refused(script::told(run, plugin, &thrown))),
-        Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => Err(refused(cause)),
-        Err(ScriptFault::NeverSettles) => Err(refused("the plugin waits for a promise that nothing can settle")),
+        Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => Err(broken(cause)),
+        Err(ScriptFault::NeverSettles) => Err(broken("the plugin waits for a promise that nothing can settle")),
     }
 }
 
-/// Refuses the caller because of the plugin. That is for the operator to mend, hence a warning.
+/// Refuses the caller because of the plugin.
 fn defect(plugin: &str, problem: &str) -> Box<Fault> {
-    tracing::warn!(target: super::TARGET, plugin, problem, "the authentication plugin is wrong, and its callers are refused");
-    refused(format!("the plugin `{plugin}` is wrong: {problem}"))
+    broken(format!("the plugin `{plugin}` is wrong: {problem}"))
 }
 
 /// A refusal whose reason the plugin gave for the caller. The log has it, too.
@@ -194,10 +200,10 @@ fn policy_json(run: &Run<'_>, policy: &Policy) -> Faulty<Json> {
     let mut filled = policy.value.0.clone();
     for (pointer, template) in &policy.templates {
         let text = env::fill(template, &*run.pipeline.ports.env)
-            .map_err(|Unset(name)| refused(format!("the environment variable `{name}`, which the policy needs, is not set")))?;
+            .map_err(|Unset(name)| broken(format!("the environment variable `{name}`, which the policy needs, is not set")))?;
         match filled.pointer_mut(pointer) {
             Some(place) => *place = text.expose().as_str().into(),
-            None => return Err(refused("the bundle is damaged: its policy has no place for a string")),
+            None => return Err(broken("the bundle is damaged: its policy has no place for a string")),
         }
     }
     Ok(filled)

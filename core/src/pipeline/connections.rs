@@ -31,7 +31,6 @@ impl Connections {
             return Ok((adapter, connector));
         }
         let connector = pipeline.ports.connectors.open(connection(pipeline, adapter)?)?;
-        tracing::debug!(target: super::TARGET, adapter = adapter.name, connector = adapter.connector, "connector made");
         Ok((adapter, slot.get_or_init(|| connector)))
     }
 

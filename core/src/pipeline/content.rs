@@ -35,8 +35,7 @@ pub(super) struct Content {
 /// `SCRIPT_RESULT` with the place and the problem.
 pub(super) fn read(stage: Stage, built: Json) -> Faulty<Box<Content>> {
     let fault = |problem: String| {
-        Fault::new(stage, "SCRIPT_RESULT", format!("The script built a result that cannot be sent: {problem}."))
-            .suggesting("This is a defect of the tool: calling it again with the same inputs does not help.")
+        Fault::new(stage, "SCRIPT_RESULT", format!("The script built a result that cannot be sent: {problem}.")).by_author()
     };
     let Json::Object(mut built) = built else { return Err(fault("it is no object".into()).into()) };
     let blocks = match built.get_mut("content").map(Json::take) {

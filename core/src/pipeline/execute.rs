@@ -21,18 +21,20 @@ use alloc::{boxed::Box, format, string::String};
 
 use super::{
     content::Content,
+    record::Subject,
     run::{CHECK_FIRST, End, Run, TARGET, Work, missing_variable},
     signal::cancelled,
 };
 use crate::{
     Error, ErrorKind, Json,
     app::{Access, Statement},
-    fault::{Fault, Faulty, Stage},
-    ports::Query,
+    fault::{Change, Fault, Faulty, Stage},
+    ports::{CallEvent, Query},
     value::Rows,
 };
 
 mod cache;
+pub(super) mod change;
 mod script;
 mod search;
 mod statement;
@@ -71,9 +73,9 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
     let rendered = statement::render(run, statement, inputs)?;
     let lookup = async {
         let settings = run.tool.cache.filter(|_| statement.access == Access::Read)?;
-        let name = run.pipeline.app.adapters.get(adapter).map_or("", |adapter| adapter.name.as_str());
-        let entry = cache::Entry::of(run, settings, name, &rendered);
-        let found = entry.look_up(run).await;
+        let adapter = run.pipeline.app.adapters.get(adapter)?;
+        let entry = cache::Entry::of(run, settings, &adapter.name, &rendered);
+        let found = entry.look_up(run, adapter).await;
         Some((entry, found))
     };
     let entry = match run.signal.race(lookup).await.map_err(|why| run.interrupted(why, Stage::Execute, false))? {
@@ -91,7 +93,10 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
 async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement::Rendered<'_>) -> Faulty<Rows> {
     let fault = |error| fault_of(run, access, error);
     let (adapter, connector) = run.pipeline.connections.open(run.pipeline, adapter).map_err(fault)?;
-    tracing::debug!(target: TARGET, connector = adapter.connector, adapter = adapter.name, "query");
+    if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
+        let Subject { tool, request_id, .. } = run.subject();
+        tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");
+    }
     let query = Query {
         text: &rendered.text,
         params: &rendered.params,
@@ -100,39 +105,38 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement
         max_rows: adapter.max_rows as usize,
         max_bytes: MAX_CELL_BYTES,
     };
-    run.signal
-        .race(connector.query(query))
-        .await
-        .map_err(|why| run.interrupted(why, Stage::Execute, access == Access::Write))?
-        .map_err(|error| fault(error).into())
+    let answer =
+        run.signal.race(connector.query(query)).await.map_err(|why| run.interrupted(why, Stage::Execute, access == Access::Write))?;
+    run.record.tell(CallEvent::ConnectorAnswered { adapter, error: answer.as_ref().err().map(|error| error.kind) });
+    let rows = answer.map_err(fault)?;
+    if access == Access::Write && change::took_effect(&rendered.text, &rows) {
+        run.change.set(Change::Made);
+    }
+    Ok(rows)
 }
 
 fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
-    const LATER: &str = "Calling the tool again later can help.";
-    const OPERATOR: &str = "Only the operator of this server can mend this: calling the tool again does not help.";
     let Error { kind, message, source } = error;
-    let (code, suggestion) = match kind {
-        ErrorKind::Cancelled => return cancelled(Stage::Execute),
-        ErrorKind::Configuration => ("CONFIGURATION", OPERATOR),
-        ErrorKind::Syntax => ("QUERY_INVALID", "This is a defect of the tool: calling it again does not help."),
-        ErrorKind::Constraint => ("CONSTRAINT", "Calling the tool again with the same inputs does not help."),
-        ErrorKind::Denied => ("QUERY_REFUSED", OPERATOR),
-        // A statement that writes may have done so before its time was over.
-        ErrorKind::TimedOut if access == Access::Write => ("TIMEOUT", CHECK_FIRST),
-        ErrorKind::TimedOut => ("TIMEOUT", LATER),
-        ErrorKind::Unavailable => ("DATABASE_UNAVAILABLE", LATER),
-        ErrorKind::Busy => ("DATABASE_BUSY", LATER),
-        ErrorKind::TooLarge => ("RESULT_TOO_LARGE", "Ask for less: the same call gives the same result."),
-        ErrorKind::Protocol => ("DATABASE_ERROR", OPERATOR),
-    };
-    let operator = suggestion == OPERATOR;
     let message = match &source {
         Some(source) if run.tool.errors.expose => format!("{}: {source}", sentence(&message).trim_end_matches('.')),
         _ => sentence(&message),
     };
-    let mut fault = Fault::new(Stage::Execute, code, message).suggesting(suggestion);
-    fault.retryable = kind.is_retryable();
-    fault.log = source.or_else(|| operator.then(|| fault.message.clone()));
+    let fault = |code| Fault::new(Stage::Execute, code, message);
+    let mut fault = match kind {
+        ErrorKind::Cancelled => return cancelled(Stage::Execute),
+        ErrorKind::Configuration => fault("CONFIGURATION").by_operator(),
+        ErrorKind::Syntax => fault("QUERY_INVALID").suggesting("This is a defect of the tool: calling it again does not help.").by_author(),
+        ErrorKind::Constraint => fault("CONSTRAINT").suggesting("Calling the tool again with the same inputs does not help."),
+        ErrorKind::Denied => fault("QUERY_REFUSED").by_operator(),
+        // A statement that writes may have done so before its time was over.
+        ErrorKind::TimedOut if access == Access::Write => fault("TIMEOUT").suggesting(CHECK_FIRST).later(),
+        ErrorKind::TimedOut => fault("TIMEOUT").later(),
+        ErrorKind::Unavailable => fault("DATABASE_UNAVAILABLE").later(),
+        ErrorKind::Busy => fault("DATABASE_BUSY").later(),
+        ErrorKind::TooLarge => fault("RESULT_TOO_LARGE").suggesting("Ask for less: the same call gives the same result."),
+        ErrorKind::Protocol => fault("DATABASE_ERROR").by_operator(),
+    };
+    fault.log = source;
     fault
 }
 

@@ -6,16 +6,12 @@ use core::mem;
 
 use serde_json::Map;
 
-use super::{
-    Call, Pipeline, authenticate,
-    resolve::{self, shown},
-    run::Failed,
-    validate,
-};
+use super::{Call, Pipeline, authenticate, record::Record, resolve::shown, run::Failed, validate};
 use crate::{
     Json,
     app::{Execute, Tool},
     fault::{Fault, Stage},
+    ports::CallEvent,
 };
 
 /// The most names that a mistake suggests.
@@ -25,7 +21,7 @@ const MOST_NEAR: usize = 3;
 ///
 /// # Errors
 /// `VALIDATION_ERROR` of `execute` itself, and `TOOL_NOT_FOUND` with the names that are near, as far as the caller may call them.
-pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>) -> Result<Call<'a>, (&'a Tool, Failed)> {
+pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>, record: &Record) -> Result<Call<'a>, (&'a Tool, Failed)> {
     let Some((_, gateway)) = pipeline.tool(call.tool) else { return Ok(call) };
     if gateway.execute != Execute::Forward {
         return Ok(call);
@@ -39,7 +35,7 @@ pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>) -> Result<
     let Some((_, tool)) = pipeline.tool(&name).filter(|(_, tool)| !is_gateway(tool)) else {
         return Err((gateway, unknown(pipeline, &call, &name).into()));
     };
-    tracing::Span::current().record("tool", tracing::field::display(resolve::shown(&tool.name)));
+    record.tell(CallEvent::Forwarded(&tool.name));
     call.tool = &tool.name;
     call.arguments = match arguments.get_mut("arguments").map(Json::take) {
         Some(Json::Object(arguments)) => arguments,

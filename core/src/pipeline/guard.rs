@@ -27,8 +27,9 @@ pub(super) async fn guard(run: &Run<'_>, confirm: &Template, inputs: &Json) -> R
         "method": "elicitation/create",
         "params": { "message": message, "requestedSchema": { "type": "object", "properties": {} } },
     });
-    let answers = rounds::ask(run, json!({ KEY: question }))
-        .map_err(|error| Fault::new(Stage::Guard, "INTERNAL", "The confirmation cannot be asked for.").logging(format!("{error}")))?;
+    let answers = rounds::ask(run, json!({ KEY: question })).map_err(|error| {
+        Fault::new(Stage::Guard, "INTERNAL", "The confirmation cannot be asked for.").by_operator().logging(format!("{error}"))
+    })?;
     let Some(answers) = answers else { return Err(End::Asks) };
     if answers.get(KEY).is_some_and(|answer| answer.get("action").is_some_and(|action| action == "accept")) {
         return Ok(());

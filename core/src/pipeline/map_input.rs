@@ -26,9 +26,7 @@ pub(super) async fn map_input(run: &Run<'_>, mapper: &ScriptRef, mut inputs: Jso
                 Given::Content(_) => "a built result",
             };
             let message = format!("The input mapper has to return an object; it returned {returned}.");
-            Err(Fault::new(Stage::MapInput, "SCRIPT_RESULT", message)
-                .suggesting("This is a defect of the tool: calling it again with the same inputs does not help.")
-                .into())
+            Err(Fault::new(Stage::MapInput, "SCRIPT_RESULT", message).by_author().into())
         }
     }
 }

@@ -77,6 +77,7 @@ fn json(outcome: Outcome) -> Faulty<Json> {
         Outcome::Content(content) => Ok(content.data.unwrap_or_default()),
         Outcome::Rows(rows) => serde_json::to_value(rows.json()).map_err(|error| {
             Fault::new(Stage::MapOutput, "RESULT_NOT_JSON", "The result cannot be written as JSON.")
+                .by_author()
                 .logging(alloc::format!("{error}"))
                 .into()
         }),

@@ -31,8 +31,7 @@ pub(super) async fn present(run: &Run<'_>, schema: &str, outcome: Outcome) -> Fa
     };
     if let Err(Mismatch { path, problem }) = mismatch {
         let place = if path.is_empty() { "The result".into() } else { format!("`{path}` of the result") };
-        let fault = Fault::new(Stage::Present, "OUTPUT_SCHEMA_MISMATCH", format!("{place} {problem}, by the tool's `output`."))
-            .suggesting("This is a defect of the tool: calling it again with the same inputs does not help.");
+        let fault = Fault::new(Stage::Present, "OUTPUT_SCHEMA_MISMATCH", format!("{place} {problem}, by the tool's `output`.")).by_author();
         return Err(fault.into());
     }
     content.structured = value;

@@ -12,14 +12,15 @@ use rustc_hash::FxBuildHasher;
 use super::{
     Call, Pipeline,
     context::Context,
+    record::Record,
     rounds::Dialogue,
-    run::{self, Run, TARGET, Work},
+    run::{Run, Work},
     signal::Signal,
 };
 use crate::{
     Json,
     app::Tool,
-    fault::{Fault, Faulty, Stage},
+    fault::{Change, Fault, Faulty, Stage},
     ports::CallStore,
 };
 
@@ -51,20 +52,21 @@ impl Names {
 ///
 /// # Errors
 /// `TOOL_NOT_FOUND`.
-pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run<'a>, Json)> {
-    let found = run::resolving(|| pipeline.tool(call.tool).and_then(|(place, tool)| Some((place, tool, Work::of(tool)?))));
+pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Record) -> Faulty<(Run<'a>, Json)> {
+    let found =
+        record.stage_now(Stage::Resolve, || pipeline.tool(call.tool).and_then(|(place, tool)| Some((place, tool, Work::of(tool)?))));
     let Some((place, tool, work)) = found else {
-        tracing::debug!(target: TARGET, tool = %shown(call.tool), code = "TOOL_NOT_FOUND", "unknown tool");
         let message = format!("tool '{}' not found", shown(call.tool));
         return Err(Box::new(Fault::new(Stage::Resolve, "TOOL_NOT_FOUND", message)));
     };
-    let signal = Signal::new(&*pipeline.ports.clock, call.cancel, call.deadline_ms, tool.limits.timeout_ms);
+    let signal = Signal::since(record.began_ms, &*pipeline.ports.clock, call.cancel, call.deadline_ms, tool.limits.timeout_ms);
     let run = Run {
         pipeline,
         tool,
         place,
         work,
         request_id: call.request_id,
+        method: call.method,
         headers: call.headers,
         protocol: call.protocol,
         signal,
@@ -76,6 +78,8 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>) -> Faulty<(Run
         context: Context::NONE,
         requests: Cell::new(0),
         store: CallStore::default(),
+        record,
+        change: Cell::new(Change::None),
         secrets: OnceCell::new(),
     };
     Ok((run, Json::Object(call.arguments)))

@@ -138,7 +138,7 @@ pub(super) fn required(run: &Run<'_>) -> Faulty<ToolResult> {
     }
     let asked: Vec<String> = requests.keys().cloned().collect();
     let state = seal::close(run, binding, &asked, &run.dialogue.answers)?;
-    tracing::debug!(target: TARGET, asked = asked.len(), "the call asks its caller");
+    tracing::debug!(target: TARGET, tool = run.tool.name, request_id = run.request_id, asked = asked.len(), "the call asks its caller");
     Ok(ToolResult { input: Some(InputRequired { requests, state }), ..ToolResult::default() })
 }
 

@@ -7,12 +7,12 @@ use core::{
 };
 
 use serde_json::Map;
-use tracing::Instrument as _;
 
 use super::{
     Listener, Pipeline,
     context::Context,
     identity::Identity,
+    record::{Record, Subject},
     rounds::{Dialogue, Rounds},
     scope::Scope,
     secrets::CallSecrets,
@@ -21,12 +21,12 @@ use super::{
 use crate::{
     Json,
     app::{Access, Execute, ScriptRef, SearchIndex, Statement, Tool},
-    fault::{Fault, Stage},
+    fault::{Change, Fault, Stage},
     headers::Headers,
     ports::CallStore,
 };
 
-/// The target of the pipeline's spans and events.
+/// The target of the pipeline's events.
 pub(super) const TARGET: &str = "millrace::pipeline";
 
 /// What to do after a time-out of a tool that writes.
@@ -41,6 +41,7 @@ pub(super) struct Run<'a> {
     pub(super) place: usize,
     pub(super) work: Work<'a>,
     pub(super) request_id: &'a str,
+    pub(super) method: &'a str,
     pub(super) headers: &'a Headers,
     pub(super) protocol: &'a str,
     pub(super) signal: Signal<'a>,
@@ -60,6 +61,10 @@ pub(super) struct Run<'a> {
     pub(super) requests: Cell<u32>,
     /// What the call's scripts share.
     pub(super) store: CallStore,
+    /// What is told of the call.
+    pub(super) record: &'a Record,
+    /// What the call has changed so far.
+    pub(super) change: Cell<Change>,
     /// Made when something is said: most calls that go well say nothing.
     pub(super) secrets: OnceCell<CallSecrets>,
 }
@@ -100,6 +105,14 @@ pub(super) enum Failed {
     Reply(Box<Fault>),
 }
 
+impl Failed {
+    /// Whichever way it failed.
+    pub(super) const fn fault_mut(&mut self) -> &mut Fault {
+        let (Self::Fault(fault) | Self::Reply(fault)) = self;
+        fault
+    }
+}
+
 impl From<Fault> for Failed {
     fn from(fault: Fault) -> Self {
         Self::Fault(Box::new(fault))
@@ -122,7 +135,7 @@ impl<'a> Run<'a> {
     /// Runs a stage, unless the call is over already.
     pub(super) async fn at<T, E: Into<End>>(&self, stage: Stage, work: impl Future<Output = Result<T, E>>) -> Result<T, End> {
         self.signal.check().map_err(|why| self.interrupted(why, Stage::Signal, stage > Stage::Execute && self.may_write()))?;
-        work.instrument(stage.span()).await.map_err(Into::into)
+        self.record.stage(stage, work).await.map_err(Into::into)
     }
 
     /// The fault of a call that had to end. `changed` says that the tool may have changed something already.
@@ -140,6 +153,11 @@ impl<'a> Run<'a> {
             Work::Script(_) => true,
             Work::Search(_) => false,
         }
+    }
+
+    /// The fields of a line about this call.
+    pub(super) fn subject(&self) -> Subject<'a> {
+        Subject { tool: &self.tool.name, request_id: self.request_id, method: self.method }
     }
 
     /// What tells this caller from others.
@@ -161,12 +179,5 @@ impl<'a> Run<'a> {
 /// The fault of a variable that is not set.
 pub(super) fn missing_variable(name: &str, stage: Stage) -> Fault {
     let message = alloc::format!("The environment variable `{name}` is not set.");
-    Fault::new(stage, "CONFIGURATION", message.clone())
-        .suggesting("Only the operator of this server can mend this: calling the tool again does not help.")
-        .logging(message)
-}
-
-/// Runs the one stage that comes before there is a [`Run`].
-pub(super) fn resolving<T>(work: impl FnOnce() -> T) -> T {
-    Stage::Resolve.span().in_scope(work)
+    Fault::new(stage, "CONFIGURATION", message).by_operator()
 }

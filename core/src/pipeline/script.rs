@@ -25,7 +25,7 @@ use super::{
 use crate::{
     Json,
     app::ScriptRef,
-    fault::{Fault, Issue, Severity, Stage},
+    fault::{Fault, Issue, Remedy, Severity, Stage},
     ports::{Invocation, Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
 };
 
@@ -107,36 +107,39 @@ pub(super) async fn invoke(run: &Run<'_>, script: &ScriptRef, payload: &Json, ct
 }
 
 fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault) -> Fault {
-    const NO_RETRY: &str = "This is a defect of the tool: calling it again with the same inputs does not help.";
     match fault {
         ScriptFault::Cancelled => signal::cancelled(stage),
         // A script may have written before its time was over; nobody can tell.
         ScriptFault::TimedOut => run.interrupted(run.signal.timed_out(), stage, true),
         ScriptFault::Limit(limit) => Fault::new(stage, "SCRIPT_LIMIT", limit)
             .suggesting("Ask for less, or for fewer things at once: the same call would reach the same limit again."),
-        ScriptFault::NotJson(what) => Fault::new(stage, "SCRIPT_RESULT", what).suggesting(NO_RETRY),
+        ScriptFault::NotJson(what) => Fault::new(stage, "SCRIPT_RESULT", what).by_author(),
         ScriptFault::NeverSettles => {
-            Fault::new(stage, "SCRIPT_NEVER_SETTLES", "The script waits for a promise that nothing can settle.").suggesting(NO_RETRY)
+            Fault::new(stage, "SCRIPT_NEVER_SETTLES", "The script waits for a promise that nothing can settle.").by_author()
         }
-        ScriptFault::Broken(cause) => Fault::new(stage, "SCRIPT_BROKEN", "The tool's script cannot be run.")
-            .suggesting(NO_RETRY)
-            .logging(format!("{}#{}: {cause}", path(run, script), script.export)),
-        ScriptFault::Thrown(thrown) => Fault::new(stage, "SCRIPT_ERROR", cut(run, &thrown.message)),
+        ScriptFault::Broken(cause) => Fault::new(stage, "SCRIPT_BROKEN", "The tool's script cannot be run.").by_author().logging(format!(
+            "{}#{}: {cause}",
+            path(run, script),
+            script.export
+        )),
+        ScriptFault::Thrown(thrown) => thrown_fault(run, stage, script, &thrown),
     }
 }
 
 fn thrown_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: Thrown) -> End {
     match thrown.reply {
         Some(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_) | Reply::InputRequired)) => reply_end(run, stage, reply),
-        _ => {
-            let message =
-                if thrown.message.is_empty() { "The script threw an error without a message.".into() } else { cut(run, &thrown.message) };
-            Fault::new(stage, "SCRIPT_ERROR", message)
-                .suggesting("Calling the tool again with the same inputs is unlikely to help.")
-                .logging(told(run, script, &thrown))
-                .into()
-        }
+        _ => thrown_fault(run, stage, script, &thrown).into(),
     }
+}
+
+/// A thrown error is a defect of the app, wherever it is thrown; a script that wants to refuse something returns it.
+fn thrown_fault(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: &Thrown) -> Fault {
+    let message = if thrown.message.is_empty() { "The script threw an error without a message.".into() } else { cut(run, &thrown.message) };
+    Fault::new(stage, "SCRIPT_ERROR", message)
+        .suggesting("Calling the tool again with the same inputs is unlikely to help.")
+        .by_author()
+        .logging(told(run, script, thrown))
 }
 
 fn reply_end(run: &Run<'_>, stage: Stage, reply: Reply) -> End {
@@ -169,7 +172,12 @@ pub(super) fn tool_error(stage: Stage, reply: ToolErrorReply) -> Fault {
         Some("critical") => Severity::Critical,
         _ => Severity::Error,
     };
-    fault.retryable = retry_after_s.is_some();
+    fault.remedy = match (&fault.severity, retry_after_s) {
+        (_, Some(_)) => Remedy::Later,
+        // It says that others will fail, too.
+        (Severity::Critical, None) => Remedy::Operator,
+        _ => Remedy::Caller,
+    };
     Fault { suggestion, available_actions, details, retry_after_s, ..fault }
 }
 

@@ -8,12 +8,12 @@ use super::{
     ContentBlock, ToolResult,
     content::Content,
     execute::Outcome,
-    run::{Failed, Run, TARGET},
+    run::{Failed, Run},
 };
 use crate::{
     Json,
     app::{ErrorStyle, Tool},
-    fault::{Fault, Faulty, Severity, Stage},
+    fault::{Change, Fault, Faulty, Severity, Stage},
 };
 
 /// The member of `_meta` that holds a fault's typed fields.
@@ -36,9 +36,11 @@ pub(super) async fn success(run: &Run<'_>, outcome: Outcome) -> Faulty<ToolResul
     let limit = run.tool.limits.output_bytes;
     if length > limit as usize {
         let message = format!("The result is {length} bytes long, more than this tool's limit of {limit} bytes.");
-        return Err(Fault::new(Stage::Serialize, "OUTPUT_TOO_LARGE", message)
-            .suggesting("Ask for less: narrow the inputs, or fetch it in parts. The limit is `limits.output` of the tool.")
-            .into());
+        let suggestion = match run.change.get() {
+            Change::None => "Ask for less: narrow the inputs, or fetch it in parts. The limit is `limits.output` of the tool.",
+            Change::Some | Change::Made => "The limit is `limits.output` of the tool.",
+        };
+        return Err(Fault::new(Stage::Serialize, "OUTPUT_TOO_LARGE", message).suggesting(suggestion).into());
     }
     Ok(result)
 }
@@ -64,7 +66,7 @@ fn text_of(value: Json) -> Faulty<String> {
 }
 
 fn not_json(error: serde_json::Error) -> Fault {
-    Fault::new(Stage::Serialize, "RESULT_NOT_JSON", "The result cannot be written as JSON.").logging(format!("{error}"))
+    Fault::new(Stage::Serialize, "RESULT_NOT_JSON", "The result cannot be written as JSON.").by_author().logging(format!("{error}"))
 }
 
 /// What counts against `limits.output`: the text of plain blocks, everything else as JSON.
@@ -85,7 +87,7 @@ fn length(result: &ToolResult) -> Faulty<usize> {
     Ok(length)
 }
 
-/// The end of a call that failed, and its line in the log.
+/// The end of a call that failed.
 ///
 /// # Errors
 /// A fault of *resolve* or *authenticate*, and every fault of a tool whose style is `protocol`.
@@ -94,7 +96,6 @@ pub(super) fn failure(tool: &Tool, failed: Failed) -> Faulty<ToolResult> {
         Failed::Reply(fault) => return Ok(rendered(tool, &fault)),
         Failed::Fault(fault) => fault,
     };
-    log(&fault);
     if fault.refusal.is_some() || fault.stage <= Stage::Authenticate || tool.errors.style == ErrorStyle::Protocol {
         return Err(fault);
     }
@@ -109,10 +110,7 @@ pub(super) fn fetched(tool: &Tool, failed: Failed) -> Faulty<ToolResult> {
     match failed {
         Failed::Reply(fault) if fault.severity == Severity::Warning => Ok(rendered(tool, &fault)),
         Failed::Reply(fault) => Err(fault),
-        Failed::Fault(fault) => {
-            log(&fault);
-            Err(fault)
-        }
+        Failed::Fault(fault) => Err(fault),
     }
 }
 
@@ -123,17 +121,5 @@ fn rendered(tool: &Tool, fault: &Fault) -> ToolResult {
         is_error: fault.severity != Severity::Warning,
         meta: vec![(ERROR_META.into(), fault.meta())],
         input: None,
-    }
-}
-
-/// A fault with something for the operator is a warning. A refused caller is not: anybody can make one.
-fn log(fault: &Fault) {
-    let (stage, code) = (fault.stage.as_str(), fault.code.as_str());
-    match (&fault.log, &fault.refusal) {
-        (Some(detail), None) => tracing::warn!(target: TARGET, stage, code, detail, "call failed"),
-        (Some(detail), Some(_)) => {
-            tracing::info!(target: TARGET, stage, code, detail, "caller refused");
-        }
-        (None, _) => tracing::debug!(target: TARGET, stage, code, "call failed"),
     }
 }

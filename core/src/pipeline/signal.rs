@@ -37,7 +37,11 @@ pub(super) enum Interruption {
 impl<'a> Signal<'a> {
     /// The earlier of the host's deadline and the tool's `limits.timeout`, from now.
     pub(super) fn new(clock: &'a dyn Clock, cancel: &'a Cancel, host_deadline_ms: Option<u64>, timeout_ms: u32) -> Self {
-        let now_ms = clock.now_ms();
+        Self::since(clock.now_ms(), clock, cancel, host_deadline_ms, timeout_ms)
+    }
+
+    /// The same, from a time that is known.
+    pub(super) fn since(now_ms: u64, clock: &'a dyn Clock, cancel: &'a Cancel, host_deadline_ms: Option<u64>, timeout_ms: u32) -> Self {
         let own_ms = now_ms.saturating_add(timeout_ms.into());
         match host_deadline_ms.filter(|host_ms| *host_ms < own_ms) {
             Some(deadline_ms) => Self { clock, cancel, deadline_ms, allowed_ms: None },
@@ -113,5 +117,5 @@ pub(super) fn cancelled(stage: Stage) -> Fault {
 }
 
 pub(super) fn timed_out(stage: Stage, message: impl Into<alloc::string::String>) -> Fault {
-    Fault::new(stage, "TIMEOUT", message).retryable().suggesting("Calling the tool again later can help.")
+    Fault::new(stage, "TIMEOUT", message).later()
 }

@@ -23,11 +23,6 @@ macro_rules! stages {
             pub const fn as_str(self) -> &'static str {
                 match self { $(Self::$stage => $name),+ }
             }
-
-            /// The span of the stage. Its name is part of the call site, hence one call site a stage.
-            pub(super) fn span(self) -> tracing::Span {
-                match self { $(Self::$stage => tracing::debug_span!(target: super::TARGET, $name)),+ }
-            }
         }
     };
 }

@@ -1,3 +1,12 @@
+use alloc::{boxed::Box, rc::Rc, vec::Vec};
+
+use crate::{
+    ErrorKind,
+    app::Adapter,
+    fault::Fault,
+    pipeline::{Stage, Trace},
+};
+
 /// A call as an [`Observer`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunningCall<'a> {
@@ -9,15 +18,127 @@ pub struct RunningCall<'a> {
     pub deadline_ms: u64,
 }
 
-/// Is told which call an isolate works on, so that a host can say of one that is stuck, or that died, what it was doing.
+/// A call that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct CallStart<'a> {
+    /// The method that was asked for: `tools/call`, `prompts/get`, …
+    pub method: &'a str,
+    /// The name of the tool as its caller wrote it, cut and without control characters. The app may have no such tool.
+    pub tool: &'a str,
+    /// The revision of MCP that the caller speaks.
+    pub protocol: &'a str,
+    /// The id of the request in logs, spans and messages.
+    pub request_id: &'a str,
+    /// The caller's span.
+    pub trace: Trace<'a>,
+}
+
+/// What happens in a call. Only names that the app itself has are told, and no value: neither of inputs nor of results.
+#[derive(Clone, Copy, Debug)]
+pub enum CallEvent<'a> {
+    /// The gateway makes it the call of this tool.
+    Forwarded(&'a str),
+    /// A stage begins.
+    StageBegan(Stage),
+    /// The stage is over, whatever came of it. A call that is dropped has no end of its stage.
+    StageEnded(Stage),
+    /// The cache was asked in place of an adapter.
+    CacheLookedUp {
+        /// The adapter.
+        adapter: &'a Adapter,
+        /// Whether the cache had the result.
+        hit: bool,
+    },
+    /// A connector answered a statement, the tool's own or a script's.
+    ConnectorAnswered {
+        /// Its adapter.
+        adapter: &'a Adapter,
+        /// How it failed, where it did.
+        error: Option<ErrorKind>,
+    },
+    /// The call failed, or ends with a failure that a script returned. Comes once, before the end.
+    Failed(&'a Fault),
+    /// The call is over.
+    Ended(Outcome),
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// With a result.
+    Succeeded,
+    /// With a result and a warning of its script.
+    Warned,
+    /// It failed.
+    Failed,
+    /// With a question to its caller.
+    Asked,
+}
+
+impl Outcome {
+    /// The word in logs.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Succeeded => "ok",
+            Self::Warned => "warning",
+            Self::Failed => "error",
+            Self::Asked => "input_required",
+        }
+    }
+}
+
+/// Is told of the calls of an isolate: which one it works on, so that a host can say of one that is stuck, or that died, what it was doing;
+/// and what happens in each, for traces, times and numbers.
 ///
 /// An isolate works on one call at a time. Between [`entered`](Self::entered) and [`left`](Self::left) the isolate is in the hands of that
-/// call; a call that waits for the outside is left, and entered again when it goes on. Both are called often: they have to be cheap, and
-/// they must not panic.
+/// call; a call that waits for the outside is left, and entered again when it goes on. All of these are called often: they have to be
+/// cheap, and they must not panic.
 pub trait Observer {
     /// The isolate goes on with this call. Its caller has not been let in yet where this is the first time.
-    fn entered(&self, call: &RunningCall<'_>);
+    fn entered(&self, _call: &RunningCall<'_>) {}
 
     /// The isolate has left the call: it waits, is over, was dropped or panicked.
-    fn left(&self, call: &RunningCall<'_>);
+    fn left(&self, _call: &RunningCall<'_>) {}
+
+    /// A call begins. What comes back hears of the rest of it; `None` where nobody wants to know.
+    fn began(&self, _call: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
+        None
+    }
+}
+
+/// Is told what happens in one call. Dropped when the call is over; before [`CallEvent::Ended`] where the call was given up.
+pub trait CallObserver {
+    /// Something happened.
+    fn observe(&self, event: CallEvent<'_>);
+}
+
+/// Several observers as one; `None` of none.
+#[must_use]
+pub fn observers(all: impl IntoIterator<Item = Option<Rc<dyn Observer>>>) -> Option<Rc<dyn Observer>> {
+    let mut all: Vec<Rc<dyn Observer>> = all.into_iter().flatten().collect();
+    if all.len() > 1 { Some(Rc::new(Several(all))) } else { all.pop() }
+}
+
+struct Several<T>(Vec<T>);
+
+impl Observer for Several<Rc<dyn Observer>> {
+    fn entered(&self, call: &RunningCall<'_>) {
+        self.0.iter().for_each(|observer| observer.entered(call));
+    }
+
+    fn left(&self, call: &RunningCall<'_>) {
+        self.0.iter().for_each(|observer| observer.left(call));
+    }
+
+    fn began(&self, call: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
+        let mut all: Vec<Box<dyn CallObserver>> = self.0.iter().filter_map(|observer| observer.began(call)).collect();
+        if all.len() > 1 { Some(Box::new(Several(all))) } else { all.pop() }
+    }
+}
+
+impl CallObserver for Several<Box<dyn CallObserver>> {
+    fn observe(&self, event: CallEvent<'_>) {
+        self.0.iter().for_each(|observer| observer.observe(event));
+    }
 }

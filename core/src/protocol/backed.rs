@@ -45,6 +45,7 @@ impl Exchange<'_> {
     /// Runs a tool whose result becomes part of an answer; it may be that the tool asks its caller first.
     pub(super) async fn fetch(&self, tool: u32, arguments: Map<String, Json>, rounds: Rounds<'_>) -> Faulty<ToolResult> {
         let call = Call {
+            method: self.method,
             // The bundler lets no index past the end through.
             tool: self.app().tools.get(tool as usize).map_or("", |tool| &tool.name),
             arguments,

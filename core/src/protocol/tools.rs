@@ -27,6 +27,7 @@ impl Exchange<'_> {
             Some(_) => return Err(Failure::invalid_params("Invalid params: `arguments` has to be an object")),
         };
         let call = Call {
+            method: self.method,
             tool: &name,
             arguments,
             request_id: self.request_id(),

@@ -378,6 +378,7 @@ pub fn call(pipeline: &Pipeline, arguments: Json, with: &With) -> Faulty<ToolRes
 pub fn call_named(pipeline: &Pipeline, tool: &str, arguments: Json, with: &With) -> Faulty<ToolResult> {
     let Json::Object(arguments) = arguments else { panic!("arguments are an object") };
     block_on(pipeline.call(Call {
+        method: "tools/call",
         tool,
         arguments,
         request_id: "req-1",

@@ -5,6 +5,7 @@
 
 mod authenticate;
 mod cache;
+mod change;
 mod execute;
 mod fakes;
 mod faults;

@@ -3,8 +3,11 @@
 use std::{cell::RefCell, rc::Rc};
 
 use millrace_core::{
+    Error, ErrorKind,
+    app::{Cache, CacheScope, Template, TemplatePart, Tool},
     pipeline::Pipeline,
-    ports::{Observer, Ports, RunningCall},
+    ports::{CallEvent, CallObserver, CallStart, Observer, Ports, Reply, Returned, RunningCall, observers},
+    value::Value,
 };
 use serde_json::json;
 
@@ -54,4 +57,89 @@ fn a_call_that_panics_is_left() {
     let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| call(&pipeline, json!({}), &With::default())));
     assert!(outcome.is_err());
     assert_eq!(told.0.take().last().map(String::as_str), Some("out t"));
+}
+
+/// Writes down what happens in calls.
+#[derive(Clone, Default)]
+struct Events(Rc<RefCell<Vec<String>>>);
+
+impl Observer for Events {
+    fn began(&self, call: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
+        let CallStart { method, tool, protocol, request_id, .. } = call;
+        self.0.borrow_mut().push(format!("{method} {tool} {protocol} {request_id}"));
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl CallObserver for Events {
+    fn observe(&self, event: CallEvent<'_>) {
+        self.0.borrow_mut().push(match event {
+            CallEvent::Forwarded(tool) => format!("forwarded {tool}"),
+            CallEvent::StageBegan(stage) => format!("+{}", stage.as_str()),
+            CallEvent::StageEnded(stage) => format!("-{}", stage.as_str()),
+            CallEvent::CacheLookedUp { adapter, hit } => format!("cache {} {} {hit}", adapter.connector, adapter.name),
+            CallEvent::ConnectorAnswered { adapter, error } => format!("connector {} {} {error:?}", adapter.connector, adapter.name),
+            CallEvent::Failed(fault) => format!("failed {} {} {:?}", fault.stage.as_str(), fault.code, fault.remedy),
+            CallEvent::Ended(outcome) => format!("ended {}", outcome.as_str()),
+        });
+    }
+}
+
+/// What is told of one call of a tool.
+fn told(world: &Rc<World>, tool: Tool) -> String {
+    let events = Events::default();
+    let ports = Ports { observer: Some(Rc::new(events.clone())), ..world.ports() };
+    let _ = call(&Pipeline::new(Rc::new(app(vec![tool])), ports), json!({}), &With::default());
+    events.0.take().join(", ")
+}
+
+const BEGIN: &str = "tools/call t 2026-07-28 req-1, +resolve, -resolve";
+
+#[test]
+fn what_happens_in_a_call_is_told_in_order() {
+    let world = World::new();
+    let cached = Tool { cache: Some(Cache { ttl_s: 9, scope: CacheScope::Public }), ..select_tool() };
+    world.answer_rows(rows(&["c"], vec![vec![Value::Null]]));
+    let ends = "-execute, +serialize, -serialize, ended ok";
+    let start = format!("{BEGIN}, +validate, -validate, +execute");
+    assert_eq!(told(&world, cached.clone()), format!("{start}, cache fake main false, connector fake main None, {ends}"));
+    world.finish_later();
+    assert_eq!(told(&world, cached), format!("{start}, cache fake main true, {ends}"));
+    world.answer_error(Error::new(ErrorKind::Busy, "the database is locked"));
+    let failed = "connector fake main Some(Busy), -execute, failed execute DATABASE_BUSY Later, ended error";
+    assert_eq!(told(&world, select_tool()), format!("{start}, {failed}"));
+}
+
+#[test]
+fn scripts_that_ask_a_database_and_failures_that_they_return_are_told() {
+    let world = World::new();
+    *world.on_host.borrow_mut() = Some(Rc::new(|host| {
+        Box::pin(async move {
+            host.query("main", "SELECT 1", vec![]).await.unwrap();
+            json!(null)
+        })
+    }));
+    let start = format!("{BEGIN}, +context, -context, +validate, -validate, +execute");
+    for _ in 0..2 {
+        let expected = format!("{start}, connector fake main None, -execute, +serialize, -serialize, ended ok");
+        assert_eq!(told(&world, script_tool()), expected, "at every call, not at the first alone");
+    }
+    world.on_host.take();
+    world.answer_script(Ok(Returned::Reply(Reply::Error("no".into()))));
+    assert_eq!(told(&world, script_tool()), format!("{start}, -execute, failed execute ERROR Caller, ended error"));
+    let asks = Tool { confirm: Some(Template(vec![TemplatePart::Text("Sure?".into())])), ..select_tool() };
+    let refused = "+validate, -validate, +guard, -guard, failed guard INPUT_NOT_SUPPORTED Caller, ended error";
+    assert_eq!(told(&world, asks), format!("{BEGIN}, {refused}"));
+}
+
+#[test]
+fn several_observers_are_all_told() {
+    let (world, first, second, told) = (World::new(), Events::default(), Events::default(), Rc::new(Told::default()));
+    assert!(observers([None, None]).is_none());
+    let all: [Option<Rc<dyn Observer>>; 4] = [Some(Rc::new(first.clone())), None, Some(told.clone()), Some(Rc::new(second.clone()))];
+    let ports = Ports { observer: observers(all), ..world.ports() };
+    call(&Pipeline::new(Rc::new(app(vec![select_tool()])), ports), json!({}), &With::default()).unwrap();
+    let (first, second) = (first.0.take(), second.0.take());
+    assert_eq!((first.len(), &first), (11, &second));
+    assert_eq!(told.0.take().len(), 2);
 }

@@ -3,10 +3,10 @@
 use std::rc::Rc;
 
 use millrace_core::{
-    app::{Access, Auth, Cache, CacheScope, ErrorStyle, Execute, ParamStyle, Policy, Tool},
+    app::{Access, Auth, Cache, CacheScope, ErrorStyle, Execute, ParamStyle, Part, Policy, Tool},
     cancel::Cancel,
     ports::Returned,
-    value::Value,
+    value::{Rows, Value},
 };
 use serde_json::json;
 
@@ -87,17 +87,24 @@ fn work_that_never_ends_is_left_at_the_deadline() {
 
 #[test]
 fn a_change_that_was_made_too_late_is_not_called_undone() {
-    for (access, expected) in [(Access::Read, false), (Access::Write, true)] {
+    for (access, affected, expected) in [
+        (Access::Read, 1, "Calling the tool again later"),
+        (Access::Write, 1, "The change was made: calling the tool again would make it a second time."),
+        (Access::Write, 0, "Check first whether the change was made"),
+    ] {
         let world = World::new();
         let late = Rc::downgrade(&world);
         *world.on_query.borrow_mut() = Some(Box::new(move |_| {
             late.upgrade().unwrap().now_ms.set(NOW_MS + 5_000);
-            Some(Ok(rows(&[], vec![])))
+            Some(Ok(Rows { affected, ..rows(&[], vec![]) }))
         }));
-        let execute = Execute::Statement { adapter: 0, statement: statement(vec![], ParamStyle::Question, access) };
+        let parts = vec![Part::Text("UPDATE t SET a = 1".into())];
+        let execute = Execute::Statement { adapter: 0, statement: statement(parts, ParamStyle::Question, access) };
         let result = run(&world, tool("t", execute), json!({})).unwrap();
-        let suggestion = meta(&result)["suggestion"].as_str().unwrap();
-        assert_eq!(suggestion.starts_with("Check first whether the change was made"), expected, "{access:?}");
+        let meta = meta(&result);
+        assert!(meta["suggestion"].as_str().unwrap().starts_with(expected), "{meta}");
+        let made = expected.contains("was made:");
+        assert_eq!((&meta["retryable"], meta.get("change_made")), (&json!(!made), made.then_some(&json!(true))), "{meta}");
     }
 }
 
@@ -113,7 +120,7 @@ fn a_caller_that_goes_away_ends_the_wait() {
     let mut tool = select_tool();
     tool.errors.style = ErrorStyle::Protocol;
     let fault = call(&pipeline(&world, tool), json!({}), &With { cancel, ..With::default() }).unwrap_err();
-    assert_eq!((fault.code.as_str(), fault.message.as_str(), fault.retryable), ("CANCELLED", "Request cancelled.", false));
+    assert_eq!((fault.code.as_str(), fault.message.as_str(), fault.is_retryable()), ("CANCELLED", "Request cancelled.", false));
     assert!(world.sleeps.borrow().is_empty(), "no timer was needed");
 }
 

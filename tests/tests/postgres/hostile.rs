@@ -38,6 +38,7 @@ fn expected(tool: &str, value: &str) -> String {
 async fn answer(endpoint: &Endpoint, tool: &str, arguments: Json) -> Result<Vec<Json>, String> {
     let Json::Object(arguments) = arguments else { panic!("arguments are an object") };
     let call = Call {
+        method: "tools/call",
         tool,
         arguments,
         request_id: "test",

@@ -33,7 +33,7 @@ const ENDPOINT: &str = "OTEL_EXPORTER_OTLP_ENDPOINT";
 fn a_call_is_a_tree_of_spans_below_its_callers() {
     let collector = Collector::start();
     let (worker, _folder) = worker::served(&group("cache"), &described(&collector));
-    is_a_tree(&collector, "d1", |request| worker.send(request));
+    is_a_tree(&collector, |request| worker.send(request));
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `millrace call`: one call through the real pipeline, and how long each stage took.
 
+use std::{rc::Rc, time::Duration};
+
 use millrace_core::{
     Json,
     app::{App, InputKind},
@@ -15,13 +17,13 @@ use crate::{
     app,
     cli::Call,
     output::{Failure, Outcome, note, print_json, print_result},
-    timing::{Timing, Timings},
+    timing::{Measured, Timings},
 };
 
 /// The revision of MCP that the call is made in.
 const PROTOCOL: &str = "2026-07-28";
 
-pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
+pub(super) fn run(arguments: Call) -> Outcome {
     let headers = headers(&arguments.headers)?;
     let app = app::load(&arguments.app)?.app;
     let inputs = inputs(&app, &arguments.tool, &arguments.inputs)?;
@@ -30,9 +32,11 @@ pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
     let (tool, base) = (arguments.tool.clone(), arguments.app);
     let call = move || async move {
         let tasks = Tasks::new();
-        let endpoint = app::endpoint(app, base, variables, &cache, &tasks);
+        let timings = Timings::default();
+        let endpoint = app::observed_endpoint(app, base, variables, &cache, &tasks, (Some(Rc::new(timings.clone())), None));
         let cancel = Cancel::new();
         let call = ToolCall {
+            method: "tools/call",
             tool: &tool,
             arguments: inputs,
             request_id: "call",
@@ -46,10 +50,9 @@ pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
         };
         let outcome = endpoint.pipeline().call(call).await;
         tasks.drained().await;
-        outcome
+        (outcome, timings.taken())
     };
-    let outcome = isolate::run(call).map_err(Failure::wrong)?;
-    let timings = timings.taken();
+    let (outcome, timings) = isolate::run(call).map_err(Failure::wrong)?;
     if arguments.json {
         print_json(&machine(&arguments.tool, &outcome, &timings))?;
     } else {
@@ -61,7 +64,7 @@ pub(super) fn run(arguments: Call, timings: &Timings) -> Outcome {
     }
 }
 
-fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &[Timing]) -> Outcome {
+fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &Measured) -> Outcome {
     match outcome {
         Ok(result) => {
             for block in &result.content {
@@ -73,25 +76,26 @@ fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &[Timing]) -> Outcom
         }
         Err(fault) => {
             note(format_args!("error: {} ({} in stage {})", fault.message, fault.code, fault.stage.as_str()));
-            for line in [&fault.suggestion, &fault.log].into_iter().flatten() {
+            let log = fault.log.as_ref().filter(|log| **log != fault.message);
+            for line in fault.suggestion.iter().chain(log) {
                 note(format_args!("  {line}"));
             }
         }
     }
-    for timing in timings {
-        note(format_args!("{:>14} {:>10.3} ms", timing.name, timing.duration.as_secs_f64() * 1e3));
+    let stages = timings.stages.iter().map(|(stage, duration)| (stage.as_str(), *duration));
+    for (name, duration) in stages.chain(timings.call.map(|duration| ("tools/call", duration))) {
+        note(format_args!("{name:>14} {:>10.3} ms", duration.as_secs_f64() * 1e3));
     }
     Ok(())
 }
 
-fn machine(tool: &str, outcome: &Result<ToolResult, Box<Fault>>, timings: &[Timing]) -> Json {
+fn machine(tool: &str, outcome: &Result<ToolResult, Box<Fault>>, timings: &Measured) -> Json {
     let (result, error) = match outcome {
         Ok(result) => (result_json(result), Json::Null),
         Err(fault) => (Json::Null, fault_json(fault)),
     };
-    let is_stage = |timing: &&Timing| Stage::ALL.iter().any(|stage| stage.as_str() == timing.name);
-    let stages: Vec<Json> =
-        timings.iter().filter(is_stage).map(|timing| json!({ "stage": timing.name, "us": timing.duration.as_micros() as u64 })).collect();
+    let timing = |(stage, duration): &(Stage, Duration)| json!({ "stage": stage.as_str(), "us": duration.as_micros() as u64 });
+    let stages: Vec<Json> = timings.stages.iter().map(timing).collect();
     let ok = matches!(outcome, Ok(result) if !result.is_error);
     json!({ "ok": ok, "tool": tool, "result": result, "error": error, "timings": stages })
 }
@@ -123,7 +127,7 @@ fn fault_json(fault: &Fault) -> Json {
         "code": fault.code,
         "message": fault.message,
         "suggestion": fault.suggestion,
-        "retryable": fault.retryable,
+        "retryable": fault.is_retryable(),
         "issues": fault.issues.iter().map(|issue| json!({ "field": issue.field, "message": issue.message })).collect::<Vec<_>>(),
     })
 }

@@ -23,7 +23,6 @@ use millrace_native::{
     isolate::{Isolate, STACK_BYTES},
     logging,
     shared::{self, Order},
-    telemetry,
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -57,7 +56,8 @@ pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> Outcome {
     .map_err(|()| Failure::Usage("`isolate` is started by `dev` and `serve`".to_owned()))?;
     let (served, loopback_only) = deployment::read(&deployed)?;
     drop(deployed);
-    logging::init(logging::filter(log).map_err(Failure::Usage)?, telemetry::layer(&served.variables)).map_err(Failure::wrong)?;
+    let format = logging::Format::of(&served.variables).map_err(Failure::Usage)?;
+    logging::init(logging::filter(log).map_err(Failure::Usage)?, format).map_err(Failure::wrong)?;
     memory::bound(arguments.memory)?;
     let limits = Limits { loopback_only, ..Limits::default() };
     let (index, isolates) = (usize::from(arguments.index), usize::from(arguments.isolates));

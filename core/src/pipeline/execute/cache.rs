@@ -11,9 +11,10 @@ use sha2::{Digest as _, Sha256};
 use super::statement::Rendered;
 use crate::{
     Json,
-    app::{Cache, CacheScope},
+    app::{Adapter, Cache, CacheScope},
     pipeline::{
         identity::Identity,
+        record::Subject,
         run::{Run, TARGET},
     },
     value::{Rows, Value},
@@ -41,23 +42,24 @@ impl Entry {
     }
 
     /// The kept rows. What cannot be read, or is damaged, is a miss.
-    pub(super) async fn look_up(&self, run: &Run<'_>) -> Option<Rows> {
+    pub(super) async fn look_up(&self, run: &Run<'_>, adapter: &Adapter) -> Option<Rows> {
+        let Subject { tool, request_id, .. } = run.subject();
         let rows = match run.pipeline.ports.cache.get(&self.key).await {
             Ok(None) => None,
             Ok(Some(bytes)) => {
                 let rows = decode(&bytes);
                 if rows.is_none() {
-                    tracing::warn!(target: TARGET, tool = run.tool.name, "a damaged cache value is ignored");
+                    tracing::warn!(target: TARGET, tool, request_id, "a damaged cache value is ignored");
                 }
                 rows
             }
             Err(error) => {
                 let error = run.pipeline.secrets.strike_error(error);
-                tracing::warn!(target: TARGET, tool = run.tool.name, %error, detail = error.source, "the cache cannot be read");
+                tracing::warn!(target: TARGET, tool, request_id, %error, detail = error.source, "the cache cannot be read");
                 None
             }
         };
-        tracing::debug!(target: TARGET, hit = rows.is_some(), "cache");
+        run.record.looked_up(adapter, rows.is_some());
         rows
     }
 
@@ -65,9 +67,10 @@ impl Entry {
     pub(super) fn store(self, run: &Run<'_>, rows: &Rows) {
         let Some(bytes) = encode(rows) else { return };
         let (cache, secrets) = (Rc::clone(&run.pipeline.ports.cache), Rc::clone(&run.pipeline.secrets));
+        let (tool, request_id) = (run.tool.name.clone(), String::from(run.request_id));
         run.pipeline.ports.wait_until.wait_until(Box::pin(async move {
             if let Err(error) = cache.put(&self.key, bytes, self.ttl_s).await.map_err(|error| secrets.strike_error(error)) {
-                tracing::warn!(target: TARGET, %error, detail = error.source, "the cache cannot be written");
+                tracing::warn!(target: TARGET, tool, request_id, %error, detail = error.source, "the cache cannot be written");
             }
         }));
     }

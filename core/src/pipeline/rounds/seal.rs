@@ -124,7 +124,7 @@ pub(super) fn close(run: &Run<'_>, binding: &Binding, asked: &[String], answers:
     ports.random.fill(&mut nonce);
     let mut bytes = Vec::from([VERSION, u8::try_from(key.id.len()).unwrap_or(0)]);
     bytes.extend(key.id.as_bytes());
-    let internal = || Fault::new(Stage::Guard, "INTERNAL", "The state of the call cannot be sealed.");
+    let internal = || Fault::new(Stage::Guard, "INTERNAL", "The state of the call cannot be sealed.").by_operator();
     let claims = postcard::to_allocvec(&claims).map_err(|_| internal())?;
     let sealed = key.cipher.encrypt(&XNonce::from(nonce), Payload { msg: &claims, aad: &bytes }).map_err(|_| internal())?;
     bytes.extend(nonce);
@@ -148,10 +148,7 @@ fn keys(run: &Run<'_>) -> Faulty<Vec<Key>> {
         let Some(key) = key.filter(|_| id.len() <= 32) else {
             let message =
                 format!("The environment variable `{VARIABLE}` has to be `ID:KEY`, where the key is base64 of {KEY_BYTES} bytes.");
-            return Err(Fault::new(Stage::Guard, "CONFIGURATION", message.clone())
-                .suggesting("Only the operator of this server can mend this: calling the tool again does not help.")
-                .logging(message)
-                .into());
+            return Err(Fault::new(Stage::Guard, "CONFIGURATION", message).by_operator().into());
         };
         keys.push(Key { id: id.to_string(), cipher: XChaCha20Poly1305::new(&key.into()) });
     }

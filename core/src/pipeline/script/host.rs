@@ -6,13 +6,15 @@ use super::address::Address;
 use crate::{
     Error, ErrorKind, Json, Result,
     app::Access,
+    fault::Change,
     headers::Headers,
     pipeline::{
-        execute::MAX_CELL_BYTES,
+        execute::{MAX_CELL_BYTES, change::took_effect},
+        record::Subject,
         rounds,
         run::{Run, TARGET},
     },
-    ports::{Fetched, HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, Redirect, ScriptHost},
+    ports::{CallEvent, Fetched, HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, Redirect, ScriptHost},
     value::{Rows, Value},
 };
 
@@ -80,10 +82,10 @@ impl<'a> Host<'a> {
         if !tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
             return;
         }
-        let (tool, secrets) = (self.run.tool.name.as_str(), self.run.secrets());
+        let (Subject { tool, request_id, .. }, secrets) = (self.run.subject(), self.run.secrets());
         let message = secrets.for_log(&error.message);
         let detail = error.source.as_deref().map(|source| secrets.for_log(source));
-        tracing::debug!(target: TARGET, tool, error = &*message, detail = detail.as_deref(), "a script was refused something");
+        tracing::debug!(target: TARGET, tool, request_id, error = &*message, detail = detail.as_deref(), "a script was refused something");
     }
 
     fn admit(&self, address: &Address) -> Result<()> {
@@ -122,7 +124,12 @@ impl ScriptHost for Host<'_> {
                 max_rows: adapter.max_rows as usize,
                 max_bytes: MAX_CELL_BYTES,
             };
-            connector.query(query).await.inspect_err(|error| self.note(error))
+            let answer = connector.query(query).await.inspect_err(|error| self.note(error));
+            self.run.record.tell(CallEvent::ConnectorAnswered { adapter, error: answer.as_ref().err().map(|error| error.kind) });
+            if !adapter.read_only && answer.as_ref().is_ok_and(|rows| took_effect(text, rows)) {
+                self.run.change.set(Change::Some);
+            }
+            answer
         })
     }
 
@@ -134,8 +141,8 @@ impl ScriptHost for Host<'_> {
         macro_rules! line {
             ($level:ident) => {
                 if tracing::enabled!(target: LOG_TARGET, tracing::Level::$level) {
-                    let (tool, text) = (self.run.tool.name.as_str(), &*self.run.secrets().for_log(message));
-                    tracing::event!(target: LOG_TARGET, tracing::Level::$level, tool, text, "script log");
+                    let (Subject { tool, request_id, .. }, text) = (self.run.subject(), &*self.run.secrets().for_log(message));
+                    tracing::event!(target: LOG_TARGET, tracing::Level::$level, tool, request_id, text, "script log");
                 }
             };
         }
@@ -149,8 +156,8 @@ impl ScriptHost for Host<'_> {
 
     fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>) {
         if tracing::enabled!(target: LOG_TARGET, tracing::Level::DEBUG) {
-            let (tool, text) = (self.run.tool.name.as_str(), message.map(|message| self.run.secrets().for_log(message)));
-            tracing::debug!(target: LOG_TARGET, tool, done, total, text = text.as_deref(), "progress");
+            let (Subject { tool, request_id, .. }, text) = (self.run.subject(), message.map(|message| self.run.secrets().for_log(message)));
+            tracing::debug!(target: LOG_TARGET, tool, request_id, done, total, text = text.as_deref(), "progress");
         }
         if let Some(listener) = self.run.listener {
             let message = message.map(|message| self.run.secrets().for_caller(message));

@@ -33,6 +33,7 @@ impl Patterns {
         let matcher = Rc::new(pattern.matcher().map_err(|error| {
             Fault::new(Stage::Validate, "CONFIGURATION", format!("The pattern `{}` of this tool cannot be used.", pattern.text()))
                 .suggesting("Only the author of this tool can mend this: calling it again does not help.")
+                .by_author()
                 .logging(format!("{error}"))
         })?);
         self.0.borrow_mut().insert(pattern.text().into(), Rc::clone(&matcher));

@@ -1,0 +1,17 @@
+//! Names of attributes: OpenTelemetry's, by its own crate, and ours.
+#![expect(
+    deprecated,
+    reason = "the conventions for GenAI and MCP moved to a repository of their own, which has no crate; the names are the same"
+)]
+
+use opentelemetry_semantic_conventions::attribute;
+
+pub(crate) const METHOD: &str = attribute::MCP_METHOD_NAME;
+pub(crate) const PROTOCOL: &str = attribute::MCP_PROTOCOL_VERSION;
+pub(crate) const OPERATION: &str = attribute::GEN_AI_OPERATION_NAME;
+pub(crate) const TOOL: &str = attribute::GEN_AI_TOOL_NAME;
+pub(crate) const ERROR: &str = attribute::ERROR_TYPE;
+pub(crate) const SYSTEM: &str = attribute::DB_SYSTEM_NAME;
+pub(crate) const CACHE_HIT: &str = "millrace.cache.hit";
+pub(crate) const ADAPTER: &str = "millrace.adapter";
+pub(crate) const STAGE: &str = "millrace.stage";

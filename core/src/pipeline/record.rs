@@ -1,0 +1,160 @@
+//! What is told of a call while it goes on and when it is over: to the port [`Observer`](crate::ports::Observer), and to the log, which
+//! gets one line for each finished call.
+
+use alloc::boxed::Box;
+use core::{cell::Cell, future::Future};
+
+use super::{Call, Pipeline, resolve::shown, run::Failed, stage::Stage};
+use crate::{
+    app::Adapter,
+    fault::{Fault, Remedy, Severity},
+    ports::{CallEvent, CallObserver, CallStart, Outcome},
+};
+
+/// The target of the lines of finished calls.
+const TARGET: &str = "millrace::call";
+/// The method that goes without saying.
+const TOOLS_CALL: &str = "tools/call";
+
+/// The record of one call.
+pub(super) struct Record {
+    observer: Option<Box<dyn CallObserver>>,
+    /// Whether the cache had the result, where it was asked.
+    hit: Cell<Option<bool>>,
+    /// When the call began, in milliseconds since the Unix epoch.
+    pub(super) began_ms: u64,
+}
+
+/// Who calls what: the fields that each line about a call has.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    /// The tool, by its name in the app; else what its caller asked for.
+    pub(super) tool: &'a str,
+    pub(super) request_id: &'a str,
+    pub(super) method: &'a str,
+}
+
+impl Record {
+    pub(super) fn begin(pipeline: &Pipeline, call: &Call<'_>) -> Self {
+        let start = |observer: &dyn crate::ports::Observer| {
+            let tool = &*shown(call.tool);
+            observer.began(&CallStart {
+                method: call.method,
+                tool,
+                protocol: call.protocol,
+                request_id: call.request_id,
+                trace: call.trace,
+            })
+        };
+        let observer = pipeline.ports.observer.as_deref().and_then(start);
+        Self { observer, hit: Cell::new(None), began_ms: pipeline.ports.clock.now_ms() }
+    }
+
+    /// Tells the observer, where there is one.
+    pub(super) fn tell(&self, event: CallEvent<'_>) {
+        if let Some(observer) = &self.observer {
+            observer.observe(event);
+        }
+    }
+
+    /// The cache was asked in place of an adapter.
+    pub(super) fn looked_up(&self, adapter: &Adapter, hit: bool) {
+        self.hit.set(Some(hit));
+        self.tell(CallEvent::CacheLookedUp { adapter, hit });
+    }
+
+    /// Runs a stage.
+    pub(super) async fn stage<T>(&self, stage: Stage, work: impl Future<Output = T>) -> T {
+        self.tell(CallEvent::StageBegan(stage));
+        let outcome = work.await;
+        self.tell(CallEvent::StageEnded(stage));
+        outcome
+    }
+
+    /// Runs a stage that waits for nothing.
+    pub(super) fn stage_now<T>(&self, stage: Stage, work: impl FnOnce() -> T) -> T {
+        self.tell(CallEvent::StageBegan(stage));
+        let outcome = work();
+        self.tell(CallEvent::StageEnded(stage));
+        outcome
+    }
+
+    /// The call is over and did not fail.
+    pub(super) fn ended(&self, pipeline: &Pipeline, subject: Subject<'_>, outcome: Outcome) {
+        self.tell(CallEvent::Ended(outcome));
+        if tracing::enabled!(target: TARGET, tracing::Level::INFO) {
+            let (Subject { tool, request_id, .. }, method, cache) = (subject, subject.method(), self.cache());
+            let (outcome, ms) = (outcome.as_str(), self.elapsed_ms(pipeline));
+            tracing::info!(target: TARGET, tool, outcome, ms, cache, method, request_id, "call finished");
+        }
+    }
+
+    /// The call is over and failed. Its fault has lost its secrets already.
+    pub(super) fn failed(&self, pipeline: &Pipeline, subject: Subject<'_>, failed: &Failed) {
+        let (Failed::Fault(fault) | Failed::Reply(fault)) = failed;
+        let outcome = if fault.severity == Severity::Warning { Outcome::Warned } else { Outcome::Failed };
+        self.tell(CallEvent::Failed(fault));
+        self.tell(CallEvent::Ended(outcome));
+        // What the caller can mend is nobody else's business: anybody can make such a failure.
+        match fault.remedy {
+            Remedy::Caller => {
+                if tracing::enabled!(target: TARGET, tracing::Level::INFO) {
+                    let line = Line::of(self, pipeline, subject, fault, outcome);
+                    let Line { tool, outcome, code, stage, ms, cache, method, request_id, detail } = line;
+                    tracing::info!(target: TARGET, tool, outcome, code, stage, ms, cache, method, request_id, detail, "call finished");
+                }
+            }
+            Remedy::Operator | Remedy::Later => {
+                if tracing::enabled!(target: TARGET, tracing::Level::WARN) {
+                    let line = Line::of(self, pipeline, subject, fault, outcome);
+                    let Line { tool, outcome, code, stage, ms, cache, method, request_id, detail } = line;
+                    tracing::warn!(target: TARGET, tool, outcome, code, stage, ms, cache, method, request_id, detail, "call failed");
+                }
+            }
+        }
+    }
+
+    fn elapsed_ms(&self, pipeline: &Pipeline) -> u64 {
+        pipeline.ports.clock.now_ms().saturating_sub(self.began_ms)
+    }
+
+    fn cache(&self) -> Option<&'static str> {
+        self.hit.get().map(|hit| if hit { "hit" } else { "miss" })
+    }
+}
+
+impl<'a> Subject<'a> {
+    /// The method, where it is worth a word.
+    fn method(self) -> Option<&'a str> {
+        Some(self.method).filter(|method| *method != TOOLS_CALL)
+    }
+}
+
+/// The fields of a line about a failed call.
+struct Line<'a> {
+    tool: &'a str,
+    outcome: &'static str,
+    code: &'a str,
+    stage: &'static str,
+    ms: u64,
+    cache: Option<&'static str>,
+    method: Option<&'a str>,
+    request_id: &'a str,
+    detail: Option<&'a str>,
+}
+
+impl<'a> Line<'a> {
+    fn of(record: &Record, pipeline: &Pipeline, subject: Subject<'a>, fault: &'a Fault, outcome: Outcome) -> Self {
+        Self {
+            tool: subject.tool,
+            outcome: outcome.as_str(),
+            code: &fault.code,
+            stage: fault.stage.as_str(),
+            ms: record.elapsed_ms(pipeline),
+            cache: record.cache(),
+            method: subject.method(),
+            request_id: subject.request_id,
+            detail: fault.log.as_deref(),
+        }
+    }
+}
