@@ -262,6 +262,42 @@ fn the_scripts_page_does_what_it_says() {
 }
 
 #[test]
+fn the_statements_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/statements.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let tools = folder.path().join("notes/app/tools");
+    for (_, body) in blocks(&page) {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = folder.path().join("notes").join(first.trim_start_matches(['#', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    }
+    // Each condition of the table, in a tool whose result can be anything.
+    let conditions: Vec<&str> = page
+        .lines()
+        .skip_while(|line| !line.starts_with("| expression"))
+        .skip(2)
+        .take_while(|line| line.starts_with("| `"))
+        .filter_map(|line| line.split('`').nth(1))
+        .collect();
+    assert!(conditions.len() >= 5, "{conditions:?}");
+    for (index, condition) in conditions.iter().enumerate() {
+        let tool = tools.join(format!("condition-{index}"));
+        fs::create_dir_all(&tool).unwrap();
+        fs::write(tool.join("handler.ts"), "export default () => ({});\n").unwrap();
+        let head = "description: A condition.\nauth: { plugin: api_key }\ninputs:\n  a: { type: string }\n  b: { type: string }\n";
+        let rule = format!("errors:\n  on:\n    - {{ when: \"{condition}\", code: FAILED, message: It holds. }}\n");
+        fs::write(tool.join("config.yaml"), format!("{head}{rule}")).unwrap();
+    }
+    let call = "millrace call --app notes by-topic 'topics:=[\"tools\", \"scripts\"]' sort=topic direction=DESC";
+    let output = shell(folder.path(), &format!("millrace check notes && {call}"));
+    assert!(output.status.success() && text(&output).contains("\"topic\":\"tools\""), "{}", text(&output));
+    let missing = shell(folder.path(), "millrace call --app notes by-topic 'topics:=[\"tools\"]' part=nothing");
+    assert!(missing.status.code() == Some(1) && text(&missing).contains("No note has nothing."), "{}", text(&missing));
+}
+
+#[test]
 fn every_code_is_documented_and_every_documented_code_exists() {
     let page = fs::read_to_string(root().join("docs/answers.md")).unwrap();
     let documented: Vec<&str> = page
