@@ -62,6 +62,34 @@ pub struct App {
     pub resources: Vec<Resource>,
 }
 
+/// The variable with the key that seals what calls carry from one round to the next.
+pub const STATE_KEY: &str = "MILLRACE_STATE_KEY";
+
+impl App {
+    /// The first tool that asks its caller something: it has `confirm`, or a script that calls `requireInput`. It needs [`STATE_KEY`].
+    #[must_use]
+    pub fn asking_tool(&self) -> Option<&Tool> {
+        let asks =
+            |script: &ScriptRef| self.scripts.get(script.script as usize).is_some_and(|script| script.program.contains("requireInput"));
+        self.tools.iter().find(|tool| {
+            let handler = if let Execute::Script(script) = &tool.execute { Some(script) } else { None };
+            tool.confirm.is_some() || [&tool.map_input, &tool.map_output].into_iter().flatten().chain(handler).any(asks)
+        })
+    }
+
+    /// What to tell the operator of a host that has no [`STATE_KEY`], where the app needs one.
+    #[must_use]
+    pub fn missing_state_key(&self, env: &dyn crate::ports::Env) -> Option<String> {
+        let tool = self.asking_tool()?;
+        env.var(STATE_KEY).is_none_or(|key| key.expose().trim().is_empty()).then(|| {
+            alloc::format!(
+                "the tool `{}` asks its caller, which needs the variable `{STATE_KEY}`, and that is not set: make one with `echo k1:$(openssl rand -base64 32)`",
+                tool.name
+            )
+        })
+    }
+}
+
 /// `server`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Server {

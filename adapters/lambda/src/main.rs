@@ -98,6 +98,9 @@ fn start() -> Result<Front, Error> {
     let isolates = concurrency.min(available_parallelism().map_or(1, Into::into));
     let cache = CacheChoice::of(&variables).map_err(|error| error.message)?;
     let traces = telemetry::Settings::of_app(&app, &variables).map_err(|error| error.message)?;
+    if let Some(missing) = app.missing_state_key(&variables) {
+        tracing::warn!("{missing}");
+    }
     let seed = Seed { app, variables, cache, traces, places, streams };
     Ok(Front {
         isolates: Arc::new(Isolates::start(&seed, isolates)?),

@@ -119,6 +119,10 @@ pub(crate) struct Call {
     /// A header field of the request, such as "X-API-Key: …"; may be repeated
     #[arg(long = "header", short = 'H', value_name = "NAME: VALUE")]
     pub(crate) headers: Vec<String>,
+    /// The answer to what the tool asks: accept, decline or cancel, for all questions; or KEY:=JSON, for one; may be repeated. Without it, the
+    /// question is asked on the terminal
+    #[arg(long = "answer", value_name = "ANSWER")]
+    pub(crate) answers: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,

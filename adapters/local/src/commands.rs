@@ -7,6 +7,7 @@ use crate::{
     output::{Failure, Outcome},
 };
 
+mod answers;
 mod build;
 mod call;
 mod check;

@@ -15,6 +15,7 @@ mod output;
 #[cfg(unix)]
 mod processes;
 mod serving;
+mod state_key;
 mod timing;
 mod watch;
 

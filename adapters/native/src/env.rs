@@ -39,6 +39,14 @@ impl Variables {
         Ok(Self(Arc::new(variables)))
     }
 
+    /// The same variables and one more, which stands before another of its name.
+    #[must_use]
+    pub fn with(&self, name: &str, value: Secret<String>) -> Self {
+        let mut variables = (*self.0).clone();
+        variables.insert(name.to_owned(), value);
+        Self(Arc::new(variables))
+    }
+
     /// All of them, in no order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Secret<String>)> {
         self.0.iter().map(|(name, value)| (name.as_str(), value))

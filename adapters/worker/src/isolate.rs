@@ -63,6 +63,9 @@ pub(crate) fn endpoint(env: &Env) -> Option<Rc<Endpoint>> {
             && let State::Decoded(app) = std::mem::replace(state, State::Empty)
         {
             let mut ports = ports(env);
+            if let Some(missing) = app.missing_state_key(&*ports.env) {
+                tracing::warn!("{missing}");
+            }
             telemetry::trace(&app, &mut ports);
             *state = State::Ready(Rc::new(Endpoint::new(*app, ports)));
         }

@@ -1,8 +1,10 @@
 //! `millrace build`: an app as what a host takes.
 
-use std::fs;
+use std::{fs, path::Path};
 
-use millrace_core::app::{App, ScriptMap};
+use millrace_bundler::{Diagnostic, Severity};
+use millrace_core::app::{App, STATE_KEY, ScriptMap};
+use millrace_native::env::Variables;
 use serde_json::json;
 
 use crate::{
@@ -16,6 +18,25 @@ mod files;
 pub(super) mod lambda;
 mod needs;
 pub(super) mod worker;
+
+/// Warns of a key that the app needs there and that nobody set here.
+fn check_state_key(folder: &Path, app: &App) -> Option<Diagnostic> {
+    let has_key =
+        |file: &str| Variables::of_process_and(&folder.join(file)).is_ok_and(|variables| app.missing_state_key(&variables).is_none());
+    if has_key(".env") || has_key(".dev.vars") {
+        return None;
+    }
+    let tool = app.asking_tool()?;
+    Some(Diagnostic {
+        severity: Severity::Warning,
+        file: "millrace.yaml".into(),
+        line: 1,
+        column: 1,
+        length: 0,
+        message: format!("the tool `{}` asks its caller, which needs the variable `{STATE_KEY}`", tool.name),
+        help: Some("Set it where the app will run; make one with `echo k1:$(openssl rand -base64 32)`.".into()),
+    })
+}
 
 /// Leaves of each script's map what a deployment has room for.
 fn shorten_maps(app: &mut App) {

@@ -13,21 +13,30 @@ use millrace_core::{
 use millrace_native::{isolate, wait_until::Tasks};
 use serde_json::{Map, json};
 
+use super::answers::{Answers, Round};
 use crate::{
     app,
     cli::Call,
     output::{Failure, Outcome, note, print_json, print_result},
+    state_key::RunKey,
     timing::{Measured, Timings},
 };
 
 /// The revision of MCP that the call is made in.
 const PROTOCOL: &str = "2026-07-28";
 
+/// How often a tool is answered.
+const MAX_ROUNDS: usize = 16;
+
 pub(super) fn run(arguments: Call) -> Outcome {
     let headers = headers(&arguments.headers)?;
     let app = app::load(&arguments.app)?.app;
     let inputs = inputs(&app, &arguments.tool, &arguments.inputs)?;
-    let variables = app::variables(&arguments.app)?;
+    if let Some(near) = nearest(&app, &arguments.tool) {
+        note(format_args!("did you mean `{near}`?"));
+    }
+    let answers = Answers::of(&arguments.answers)?;
+    let variables = RunKey::default().complete(&app, app::variables(&arguments.app)?)?;
     let cache = app::cache(&variables)?;
     let (tool, base) = (arguments.tool.clone(), arguments.app);
     let call = move || async move {
@@ -35,24 +44,44 @@ pub(super) fn run(arguments: Call) -> Outcome {
         let timings = Timings::default();
         let endpoint = app::observed_endpoint(app, base, variables, &cache, &tasks, (Some(Rc::new(timings.clone())), None));
         let cancel = Cancel::new();
-        let call = ToolCall {
-            method: "tools/call",
-            tool: &tool,
-            arguments: inputs,
-            request_id: "call",
-            trace: Default::default(),
-            headers: &headers,
-            protocol: PROTOCOL,
-            deadline_ms: None,
-            cancel: &cancel,
-            listener: None,
-            rounds: Default::default(),
+        let mut round = Round::default();
+        let mut asked = 0;
+        let outcome = loop {
+            let call = ToolCall {
+                method: "tools/call",
+                tool: &tool,
+                arguments: inputs.clone(),
+                request_id: "call",
+                trace: Default::default(),
+                headers: &headers,
+                protocol: PROTOCOL,
+                deadline_ms: None,
+                cancel: &cancel,
+                listener: None,
+                rounds: round.rounds(),
+            };
+            let outcome = endpoint.pipeline().call(call).await;
+            match outcome {
+                Ok(ToolResult { input: Some(_), .. }) if asked == MAX_ROUNDS => {
+                    break Err(Failure::Wrong(format!(
+                        "the tool still asks after {MAX_ROUNDS} answers: they may not fit what it asks for"
+                    )));
+                }
+                Ok(ToolResult { input: Some(asks), .. }) => match answers.give(&asks.requests) {
+                    Ok(responses) => {
+                        asked += 1;
+                        round = Round { responses: Some(responses), state: Some(asks.state), ..round };
+                    }
+                    Err(failure) => break Err(failure),
+                },
+                outcome => break Ok(outcome),
+            }
         };
-        let outcome = endpoint.pipeline().call(call).await;
         tasks.drained().await;
         (outcome, timings.taken())
     };
     let (outcome, timings) = isolate::run(call).map_err(Failure::wrong)?;
+    let outcome = outcome?;
     if arguments.json {
         print_json(&machine(&arguments.tool, &outcome, &timings))?;
     } else {
@@ -62,6 +91,19 @@ pub(super) fn run(arguments: Call) -> Outcome {
         Ok(result) if !result.is_error => Ok(()),
         _ => Err(Failure::Told),
     }
+}
+
+/// The tool that was meant, where there is none of that name.
+fn nearest<'a>(app: &'a App, wanted: &str) -> Option<&'a str> {
+    if app.tools.iter().any(|tool| tool.name == wanted) {
+        return None;
+    }
+    let distance = |name: &str| strsim::osa_distance(name, wanted);
+    let has_words =
+        |name: &str| wanted.split(['-', '_']).all(|word| name.split(['-', '_']).any(|other| strsim::osa_distance(word, other) <= 1));
+    let near =
+        app.tools.iter().map(|tool| tool.name.as_str()).filter(|name| distance(name) <= wanted.chars().count() / 3 || has_words(name));
+    near.min_by_key(|name| distance(name))
 }
 
 fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &Measured) -> Outcome {
@@ -138,12 +180,13 @@ fn inputs(app: &App, tool: &str, words: &[String]) -> Outcome<Map<String, Json>>
     let mut inputs = Map::new();
     for word in words {
         let Some((name, text)) = word.split_once('=') else {
-            return Err(Failure::Usage(format!("`{word}` is no input; write `name=value`, or `name:=JSON`")));
+            return Err(Failure::Usage(format!("`{word}` is not an input; write `name=value`, or `name:=JSON`")));
         };
         let (name, value) = match name.strip_suffix(':') {
             Some(name) => {
-                let value = serde_json::from_str(text)
-                    .map_err(|error| Failure::Usage(format!("input `{name}` is no JSON: {error}; write `{name}=…` for plain text")))?;
+                let value = serde_json::from_str(text).map_err(|error| {
+                    Failure::Usage(format!("input `{name}` is not valid JSON: {error}; write `{name}=…` for plain text"))
+                })?;
                 (name, value)
             }
             None => {

@@ -11,13 +11,15 @@ use crate::{
     cli::Dev,
     output::{Failure, Outcome, note, tell},
     serving::{Place, Reloader, Served},
+    state_key::RunKey,
     watch::Watch,
 };
 
 pub(super) fn run(arguments: Dev, log: &str) -> Outcome {
     let folder = arguments.app;
     let Bundled { app, report } = app::load(&folder)?;
-    let variables = app::variables(&folder)?;
+    let mut key = RunKey::default();
+    let variables = key.complete(&app, app::variables(&folder)?)?;
     let cache = app::cache(&variables)?;
     let traces = app::traces(&app, &variables)?;
     let databases = announce::databases(&app, &folder, &variables)?;
@@ -27,6 +29,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> Outcome {
         folder: folder.clone(),
         current: fingerprint(&app),
         endpoint: (app.server.port, app.server.path.clone()),
+        key,
         broken: false,
         said: Vec::new(),
     };
@@ -51,6 +54,8 @@ struct Reloads {
     current: Option<Vec<u8>>,
     /// Port and path: they are fixed while the server runs.
     endpoint: (u16, String),
+    /// Kept, so that questions of before a change can be answered after it.
+    key: RunKey,
     /// The last change left the app broken.
     broken: bool,
     /// What was said of the last change.
@@ -93,8 +98,9 @@ impl Reloads {
             }
             return;
         }
-        let deployment =
-            app::variables(&self.folder).and_then(|variables| Ok((app::cache(&variables)?, app::traces(&app, &variables)?, variables)));
+        let deployment = app::variables(&self.folder)
+            .and_then(|variables| self.key.complete(&app, variables))
+            .and_then(|variables| Ok((app::cache(&variables)?, app::traces(&app, &variables)?, variables)));
         let (cache, traces, variables) = match deployment {
             Ok(deployment) => deployment,
             Err(failure) => {

@@ -7,7 +7,7 @@ use millrace_native::env::Variables;
 
 use crate::{
     cli::Serve,
-    output::{Failure, Outcome, print},
+    output::{Failure, Outcome, note, print},
     serving::{Place, Served},
 };
 
@@ -22,6 +22,9 @@ pub(super) fn run(arguments: &Serve, log: &str) -> Outcome {
     let variables = Variables::of_process();
     let cache = crate::app::cache(&variables)?;
     let traces = crate::app::traces(&app, &variables)?;
+    if let Some(missing) = app.missing_state_key(&variables) {
+        note(format_args!("warning: {missing}"));
+    }
     let served = Served { app: app.into(), base, variables, cache, traces, page: false };
     place.serve(served, |address, _| print(format_args!("`{name}` with {} at http://{address}{path}", crate::app::count(tools, "tool"))))
 }

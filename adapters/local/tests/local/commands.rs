@@ -32,7 +32,7 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
         (&["check", "--target", "worker"], 1, "Use `libsql` or `d1`"),
         (&["build", "--target", "nowhere"], 2, "nowhere"),
         (&["call", "get-item", "id"], 2, "write `name=value`"),
-        (&["call", "get-item", "id:=x"], 2, "input `id` is no JSON"),
+        (&["call", "get-item", "id:=x"], 2, "input `id` is not valid JSON"),
         (&["call", "get-item", "id=1", "id=2"], 2, "given twice"),
         (&["call", "get-item", "--header", "secret"], 2, "write `--header 'Name: value'`"),
         (&["check", "--log", "loud"], 2, "`loud` is no log level"),
@@ -280,4 +280,40 @@ fn a_database_that_is_down_fails_the_check() {
     let said = run(app.path(), &["check", "--connect"]);
     assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
     assert!(said.out.contains("0 errors, 0 warnings, 1 database could not be reached"), "{}", said.out);
+}
+
+#[test]
+fn a_tool_that_asks_is_answered_on_the_command_line() {
+    let app = app();
+    let confirm = "description: x\nuse: main\nstatement: DELETE FROM item WHERE id = {{ inputs.id }}\ninputs: { id: { type: int } }\nconfirm: \"Delete {{ inputs.id }}?\"\n";
+    app.write("app/tools/delete-item/config.yaml", confirm);
+    let asks = "import { elicit, requireInput } from \"millrace\";\nexport default () => {\n  const answers = requireInput({ who: elicit(\"Who?\",                 { type: \"object\", properties: { name: { type: \"string\" } }, required: [\"name\"] }) });\n  return answers;\n};\n";
+    app.write("app/tools/ask/config.yaml", "description: x\n");
+    app.write("app/tools/ask/handler.ts", asks);
+    let made = "using a key that is made for this run";
+    for (arguments, code, text) in [
+        (&["call", "delete-item", "id=2"][..], 1, "answer with `--answer accept`"),
+        (&["call", "delete-item", "id=2", "--answer", "decline"], 1, "DECLINED"),
+        (&["call", "delete-item", "id=2", "--answer", "maybe"], 2, "`maybe` is not an answer"),
+        (&["call", "delete-item", "id=2", "--answer", "accept"], 0, "affected_rows"),
+        (&["call", "ask", "--answer", "accept"], 1, "an object of `name`"),
+        (&["call", "ask", "--answer", "who:={\"name\": \"Ada\"}"], 0, "Ada"),
+        (&["call", "ask", "--answer", "who:={\"nam\": 1}"], 1, "still asks after"),
+        (&["call", "delete-itm", "id=2"], 1, "did you mean `delete-item`?"),
+        (&["call", "get-items"], 1, "did you mean `get-item`?"),
+    ] {
+        let said = run(app.path(), arguments);
+        let all = format!("{}{}", said.out, said.err);
+        assert_eq!(said.code, Some(code), "{arguments:?}: {all}");
+        assert!(all.contains(text), "{arguments:?}: {all}");
+        assert_eq!(said.err.contains(made), code != 2, "{arguments:?}: {all}");
+    }
+    let target = run(app.path(), &["check", "--target", "lambda"]);
+    assert!(target.err.contains("which needs the variable `MILLRACE_STATE_KEY`"), "{}", target.err);
+    app.write(".env", "MILLRACE_STATE_KEY=k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n");
+    assert!(!run(app.path(), &["check", "--target", "lambda"]).err.contains("MILLRACE_STATE_KEY"));
+    assert!(!run(app.path(), &["call", "delete-item", "id=2", "--answer", "accept"]).err.contains(made));
+    assert_eq!(run(app.path(), &["build", "--target", "local"]).code, Some(0));
+    let served = Served::of(binary().current_dir(app.path()).args(["serve", "dist/small.bundle", "--port", "0"]));
+    served.wait_for("needs the variable `MILLRACE_STATE_KEY`, and that is not set");
 }

@@ -33,7 +33,7 @@ use crate::{
 };
 
 /// The variable with the keys.
-const VARIABLE: &str = "MILLRACE_STATE_KEY";
+const VARIABLE: &str = crate::app::STATE_KEY;
 /// The first byte of every state.
 const VERSION: u8 = 1;
 const NONCE_BYTES: usize = 24;

@@ -62,6 +62,7 @@ pub(crate) fn compile(folder: &Path) -> Report {
         // A `.env` file that cannot be read is told by whoever needs it.
         let variables = app::variables(folder).unwrap_or_default();
         report.diagnostics.extend(database::check(folder, app, &variables));
+        report.diagnostics.extend(super::check_state_key(folder, app));
     }
     report
 }

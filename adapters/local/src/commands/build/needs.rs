@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use millrace_catalogue::{BindingKind, Connector};
-use millrace_core::app::{App, EnvPart, Holder, Named};
+use millrace_core::app::{App, EnvPart, Holder, Named, STATE_KEY};
 
 /// Variables and bindings.
 #[derive(Debug, Default)]
@@ -28,6 +28,9 @@ pub(crate) fn of(app: &App) -> Needs {
             needs.variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder));
         }
     });
+    if let Some(tool) = app.asking_tool() {
+        needs.variables.entry(STATE_KEY.to_owned()).or_insert_with(|| format!("tool `{}`", tool.name));
+    }
     for adapter in &app.adapters {
         let who = format!("adapter `{}`", adapter.name);
         let Some(connector) = millrace_catalogue::find(&adapter.connector) else { continue };

@@ -64,6 +64,10 @@ pub(crate) fn compile(folder: &Path) -> Report {
     let mut report = app::compile_for_worker(folder, wrangler::d1_bindings(folder));
     if let Some(app) = &report.app {
         report.diagnostics.extend(wrangler::check(folder, app));
+        // With a file of its own, the comparison says so.
+        if wrangler::of_app(folder).is_none() {
+            report.diagnostics.extend(super::check_state_key(folder, app));
+        }
     }
     report
 }
