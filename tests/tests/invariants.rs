@@ -2,6 +2,7 @@
 
 use std::{
     cell::Cell,
+    collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
     rc::Rc,
@@ -10,6 +11,7 @@ use std::{
 use millrace_core::{
     Endpoint, Result,
     app::{App, BUNDLE_VERSION, BundleError, ScriptRef},
+    pipeline::Stage,
     ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault},
 };
 use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
@@ -82,15 +84,73 @@ fn the_core_knows_no_host() {
     assert!(fs::read_to_string(root().join("core/src/lib.rs")).unwrap().contains("#![no_std]"));
 }
 
-#[test]
-fn adapters_know_no_stage_and_not_each_other() {
-    // An adapter meets the core at its ports and its border; what a stage does is none of its business.
-    for adapter in ["connectors", "script", "telemetry", "native", "local", "lambda"] {
-        for file in sources(&root().join("adapters").join(adapter).join("src")) {
-            let text = fs::read_to_string(&file).unwrap();
-            assert!(!text.contains("millrace_core::pipeline::"), "{} reaches into the pipeline", file.display());
+/// The paths that the `use` declarations of a source name, braces undone: `a::{b, c::{self, d}}` is `a::b`, `a::c` and `a::c::d`.
+fn used(source: &str) -> Vec<String> {
+    fn tree(prefix: &str, text: &str, paths: &mut Vec<String>) {
+        let (mut depth, mut start) = (0, 0);
+        let mut branches = Vec::new();
+        for (at, character) in text.char_indices() {
+            match character {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    branches.push(&text[start..at]);
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        branches.push(&text[start..]);
+        for branch in branches.into_iter().map(str::trim).filter(|branch| !branch.is_empty()) {
+            match branch.split_once('{') {
+                Some((head, rest)) => tree(&format!("{prefix}{}", head.trim()), rest.trim_end().trim_end_matches('}'), paths),
+                None => paths.push(format!("{prefix}{}", branch.split(" as ").next().unwrap().trim().trim_end_matches("::self"))),
+            }
         }
     }
+    let mut paths = Vec::new();
+    let mut rest = source;
+    while let Some((before, after)) = rest.split_once("use ") {
+        let (declaration, later) = after.split_once(';').unwrap_or((after, ""));
+        let begins_a_line =
+            before.rsplit('\n').next().unwrap().trim().trim_start_matches("pub").trim_start_matches("(crate)").trim().is_empty();
+        if begins_a_line {
+            tree("", declaration, &mut paths);
+            rest = later;
+        } else {
+            rest = after;
+        }
+    }
+    paths.into_iter().map(|path| path.trim_end_matches("::self").to_owned()).collect()
+}
+
+#[test]
+fn adapters_know_no_stage_and_not_each_other() {
+    let example = "//! use x::y;\nuse a::{\n    b,\n    c::{self, d as e},\n};\npub(crate) use f::g;\n";
+    assert_eq!(used(example), ["a::b", "a::c", "a::c::d", "f::g"]);
+    // An adapter meets the core at its ports and its border; what a stage does is none of its business. The command line calls tools
+    // without HTTP and prints the plan of a call: these names are what it takes for that. It may name a stage that it was told of, and none
+    // by itself.
+    let border = ["Call", "ContentBlock", "Stage", "ToolResult", "stage::Step", "stage::plan"]
+        .map(|name| format!("millrace_core::pipeline::{name}"));
+    let mut met = BTreeSet::new();
+    for adapter in ["catalogue", "connectors", "script", "telemetry", "native", "local", "lambda", "worker"] {
+        let files = sources(&root().join("adapters").join(adapter).join("src"));
+        assert!(!files.is_empty(), "{adapter} has no sources");
+        for file in files.into_iter().filter(|file| file.file_name().is_none_or(|name| name != "tests.rs")) {
+            let text = fs::read_to_string(&file).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            assert!(!code.contains("millrace_core::pipeline::"), "{} names the pipeline outside of `use`", file.display());
+            for path in used(code).into_iter().filter(|path| path.starts_with("millrace_core::pipeline")) {
+                assert!(adapter == "local" && border.contains(&path), "{} uses `{path}`", file.display());
+                met.insert(path);
+            }
+            for stage in Stage::ALL {
+                assert!(!code.contains(&format!("Stage::{stage:?}")), "{} knows the stage {stage:?}", file.display());
+            }
+        }
+    }
+    assert_eq!(met.len(), border.len(), "only {met:?} were found: the test sees too little");
     for driver in ["connectors", "script", "telemetry"] {
         let manifest = fs::read_to_string(root().join("adapters").join(driver).join("Cargo.toml")).unwrap();
         // Its tests may: those of scripts prepare them as an app's build does.

@@ -64,7 +64,7 @@ fn children<'a>(spans: &'a [Json], parent: &Json) -> Vec<&'a Json> {
 fn a_call_is_a_tree_of_spans_below_its_callers() {
     let collector = Collector::start();
     let (host, _folder) = served(&group("cache"), &described(&collector));
-    is_a_tree(&collector, |request| host.send(request));
+    is_a_tree(&collector, "sqlite", |request| host.send(request));
 }
 
 /// The variables for a collector that has a key, and hears where the app runs.
@@ -78,7 +78,7 @@ fn described(collector: &Collector) -> Vec<(String, String)> {
 }
 
 /// Calls the app of the group `cache`, which was served with variables that [`described`] gives, and looks at the traces.
-fn is_a_tree(collector: &Collector, send: impl Fn(&Exchange) -> String) {
+fn is_a_tree(collector: &Collector, system: &str, send: impl Fn(&Exchange) -> String) {
     let header = format!("traceparent: 00-{TRACE}-b7ad6b7169203331-01\ntracestate: vendor=value,other=1");
     let _ = send(&Exchange::parse(&format!("CALL read {{\"id\": 2}}\n{header}")));
     let spans = collector.after(1);
@@ -105,7 +105,7 @@ fn is_a_tree(collector: &Collector, send: impl Fn(&Exchange) -> String) {
     let execute = stages.iter().find(|span| span["name"] == "execute").unwrap();
     assert_eq!(
         execute["attributes"],
-        serde_json::json!({ "millrace.cache.hit": false, "db.system.name": "sqlite", "millrace.adapter": "main" })
+        serde_json::json!({ "millrace.cache.hit": false, "db.system.name": system, "millrace.adapter": "main" })
     );
 
     // `_meta` wins over the header field; what its caller does not sample is not exported.
@@ -119,7 +119,8 @@ fn is_a_tree(collector: &Collector, send: impl Fn(&Exchange) -> String) {
     let joined: Vec<&Json> = spans.iter().filter(|span| span["trace"] == "1".repeat(32) && span["kind"] == 2).collect();
     assert_eq!((joined.len(), &joined[0]["parent"], &joined[0]["state"]), (1, &Json::from("2".repeat(16)), &"".into()));
     let execute = children(&spans, joined[0]).into_iter().find(|span| span["name"] == "execute").unwrap();
-    assert_eq!(execute["attributes"]["millrace.cache.hit"], true);
+    let hit = serde_json::json!({ "millrace.cache.hit": true, "db.system.name": system, "millrace.adapter": "main" });
+    assert_eq!(execute["attributes"], hit, "a hit says what was asked for, too");
     assert!(spans.iter().all(|span| span["name"] != "tools/call read-fresh"), "{spans:#?}");
     assert_eq!(call(&spans, "tools/call bump")["parent"], "");
 }
@@ -133,7 +134,16 @@ fn a_failure_has_its_code_and_is_an_error_where_its_caller_cannot_mend_it() {
 
 /// Calls the app of the group `faults`, and looks at the traces.
 fn failures_are_told(collector: &Collector, send: impl Fn(&Exchange) -> String) {
-    let calls = ["wants-int {\"n\": \"hidden-input\"}", "bad-query", "locked\nx-api-key: hidden-key", "no-such-hidden-tool"];
+    let calls = [
+        "wants-int {\"n\": \"hidden-input\"}",
+        "bad-query",
+        "locked\nx-api-key: hidden-key",
+        "no-such-hidden-tool",
+        "r-bad",
+        "r-warning",
+        "throws",
+        "s-pending",
+    ];
     for request in calls {
         let _ = send(&Exchange::parse(&format!("CALL {request}")));
     }
@@ -143,6 +153,9 @@ fn failures_are_told(collector: &Collector, send: impl Fn(&Exchange) -> String) 
         ("tools/call bad-query", "QUERY_INVALID", "execute", 2),
         ("tools/call locked", "UNAUTHORIZED", "authenticate", 0),
         ("tools/call", "TOOL_NOT_FOUND", "resolve", 0),
+        ("tools/call r-bad", "ERROR", "execute", 0),
+        ("tools/call throws", "SCRIPT_ERROR", "execute", 2),
+        ("tools/call s-pending", "SCRIPT_NEVER_SETTLES", "execute", 2),
     ];
     for (name, code, stage, status) in expected {
         let span = call(&spans, name);
@@ -152,6 +165,35 @@ fn failures_are_told(collector: &Collector, send: impl Fn(&Exchange) -> String) 
     }
     let text = collector.text();
     assert!(!text.contains("hidden"), "{text}");
+}
+
+#[test]
+fn a_script_that_asks_a_database_says_which_at_every_call() {
+    let collector = Collector::start();
+    let (host, _folder) = served(&group("scripts"), &collector.env());
+    for _ in 0..2 {
+        let _ = host.send(&Exchange::parse("CALL db {\"s\": \"a\"}"));
+    }
+    let spans = collector.after(2);
+    let asked: Vec<&Json> = spans.iter().filter(|span| span["name"] == "execute").map(|span| &span["attributes"]).collect();
+    assert_eq!(asked.len(), 2, "{spans:#?}");
+    for attributes in asked {
+        assert_eq!((&attributes["db.system.name"], &attributes["millrace.adapter"]), (&"sqlite".into(), &"main".into()), "{attributes}");
+    }
+}
+
+#[test]
+fn a_tool_behind_a_prompt_is_traced_under_the_method_that_was_asked() {
+    let collector = Collector::start();
+    let features = group("features");
+    let (host, _folder) = served(&features, &collector.env());
+    let case = features.cases.iter().find(|case| case.name == "prompts").unwrap();
+    let request = case.requests.iter().find(|request| request.body.contains("\"prompts/get\"")).unwrap();
+    let _ = host.send(request);
+    let spans = collector.after(1);
+    let root = spans.iter().find(|span| span["kind"] == 2).unwrap();
+    let tool = root["attributes"]["gen_ai.tool.name"].as_str().unwrap();
+    assert_eq!((&root["name"], &root["attributes"]["mcp.method.name"]), (&format!("prompts/get {tool}").into(), &"prompts/get".into()));
 }
 
 #[test]

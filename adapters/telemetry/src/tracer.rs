@@ -156,11 +156,7 @@ fn asked(span: &mut Span, adapter: &Adapter) {
 
 /// OpenTelemetry's word for the system behind a connector.
 fn system(connector: &str) -> &str {
-    match connector {
-        "postgres" => "postgresql",
-        "libsql" | "d1" => "sqlite",
-        other => other,
-    }
+    millrace_catalogue::find(connector).map_or(connector, |connector| connector.system)
 }
 
 fn fail(span: &mut Span, fault: &Fault) {

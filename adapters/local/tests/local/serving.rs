@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::support::{GET_ITEM, Served, answer, app, binary, call, post, run};
 
@@ -202,4 +202,34 @@ fn the_port_comes_from_the_environment_or_is_in_use() {
     let said = run(app.path(), &["dev", "--port", &port]);
     assert_eq!(said.code, Some(1));
     assert!(said.err.contains(&format!("port {port} is in use")) && said.err.contains("--port"), "{}", said.err);
+}
+
+#[test]
+fn every_finished_call_is_a_line_for_people_or_for_machines() {
+    let app = app();
+    let served = Served::start(app.path(), &["dev"]);
+    served.call("get-item", &json!({ "id": 1 }));
+    let said = served.wait_for("call finished");
+    let line = said.lines().last().unwrap();
+    for part in ["INFO millrace::call: call finished tool=\"get-item\" outcome=\"ok\" ms=", " request_id=\""] {
+        assert!(line.contains(part), "{line}");
+    }
+    drop(served);
+    app.write(".env", "MILLRACE_LOG_FORMAT=json\n");
+    let served = Served::start(app.path(), &["dev"]);
+    served.call("get-item", &json!({ "id": "x" }));
+    let said = served.wait_for("call finished");
+    let line: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
+    let expected = json!({
+        "level": "INFO", "target": "millrace::call", "message": "call finished", "tool": "get-item", "outcome": "error",
+        "code": "VALIDATION_ERROR", "stage": "validate",
+    });
+    for (name, value) in expected.as_object().unwrap() {
+        assert_eq!(&line[name], value, "{line}");
+    }
+    assert!(line["ms"].is_u64() && line["request_id"].as_str().unwrap().len() == 32 && line["time"].is_string(), "{line}");
+    drop(served);
+    app.write(".env", "MILLRACE_LOG_FORMAT=xml\n");
+    let said = run(app.path(), &["dev", "--port", "0"]);
+    assert!(said.code != Some(0) && said.err.contains("`MILLRACE_LOG_FORMAT` may be `text` or `json`"), "{}", said.err);
 }
