@@ -25,14 +25,12 @@ pub fn binary() -> &'static Path {
                 build.env_remove(name);
             }
         }
+        build.args(["build", "-p", "millrace", "--bin", "millrace", "--quiet", "--message-format=json-render-diagnostics"]);
         // What is measured in a release build is measured in the server, too.
-        let build = build.args(if cfg!(debug_assertions) { &[][..] } else { &["--release"] });
-        let build = build
-            .args(["build", "-p", "millrace", "--bin", "millrace", "--quiet", "--message-format=json-render-diagnostics"])
-            .current_dir(root())
-            .stderr(Stdio::inherit())
-            .output()
-            .unwrap_or_else(|error| panic!("cargo: {error}"));
+        if !cfg!(debug_assertions) {
+            build.arg("--release");
+        }
+        let build = build.current_dir(root()).stderr(Stdio::inherit()).output().unwrap_or_else(|error| panic!("cargo: {error}"));
         assert!(build.status.success(), "`cargo build -p millrace` failed");
         let executable = |line: &str| {
             let message: serde_json::Value = serde_json::from_str(line).ok()?;
