@@ -24,15 +24,14 @@ use millrace_core::{
 };
 
 use crate::{
-    convert, fault, globals,
+    convert, fault,
+    freeze::BuiltIns,
+    globals, limit, native,
     pool::Pool,
     reply,
     state::{Request, RequestKind, with_host},
-    world::{BuiltIns, World},
+    world::World,
 };
-
-/// The most values on the interpreter's stack.
-pub(crate) const STACK_VALUES: usize = 262_144;
 
 /// What the interpreter does, in its own unit of cost, before the clock is looked at and other calls get a turn: about a millisecond.
 const SLICE: u32 = 50_000;
@@ -122,7 +121,7 @@ impl Call<'_, '_> {
         let limits = self.world.context.runtime_limits_mut();
         limits.set_loop_iteration_limit(invocation.limits.loops);
         limits.set_recursion_limit(invocation.limits.recursion as usize + OWN_FRAMES);
-        limits.set_stack_size_limit(STACK_VALUES);
+        limits.set_stack_size_limit(limit::STACK_VALUES);
 
         let program = self.world.program(invocation.index, invocation.script)?;
         let module = self.world.module.clone().into();
@@ -313,8 +312,8 @@ impl Call<'_, '_> {
             let outcome = match answer.content {
                 Content::Response(Ok(response)) => globals::response_to_script(response, context),
                 Content::Rows(Ok(rows)) => convert::rows_to_script(&rows, context),
-                Content::Response(Err(error)) => Err(globals::host_error(&error, "TypeError", context)),
-                Content::Rows(Err(error)) => Err(globals::host_error(&error, "Error", context)),
+                Content::Response(Err(error)) => Err(native::host_error(&error, "TypeError", context)),
+                Content::Rows(Err(error)) => Err(native::host_error(&error, "Error", context)),
             };
             match outcome {
                 Ok(value) => answer.promise.resolve.call(&JsValue::undefined(), &[value], context),
@@ -332,11 +331,11 @@ impl Call<'_, '_> {
     fn never_settles(&self) -> ScriptFault {
         let (limits, state) = (&self.invocation.limits, &self.world.state);
         if state.busiest_job.get() >= limits.loops {
-            return fault::loops(limits);
+            return limit::loops(limits);
         }
         // A call through a built-in function, such as `map`, counts twice and shows once, and the last one does not show.
         if state.deepest.get() + 2 * OWN_FRAMES >= limits.recursion as usize / 2 {
-            return fault::recursion(limits.recursion as usize);
+            return limit::recursion(limits.recursion as usize);
         }
         ScriptFault::NeverSettles
     }
@@ -346,7 +345,7 @@ impl Call<'_, '_> {
         self.inside(|world| {
             let (state, context) = (world.state.clone(), &mut world.context);
             let limit = limits.output_bytes as usize;
-            let converted = match reply::find(&state, value) {
+            let converted = match state.reply(value) {
                 Some(tagged) => reply::finish(tagged, limit, context).map(Returned::Reply),
                 None => convert::to_json(value, limit, context).map(|json| json.map_or(Returned::Undefined, Returned::Value)),
             };

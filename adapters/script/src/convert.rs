@@ -16,7 +16,7 @@ use millrace_core::{
 };
 use serde_json::{Map, Number};
 
-use crate::world::object_keys;
+use crate::keys::object_keys;
 
 /// The deepest nesting of a value that crosses the border.
 const MAX_DEPTH: usize = 256;
@@ -143,7 +143,7 @@ impl Walk<'_> {
         if self.open.len() >= MAX_DEPTH {
             return Err(Stop::NotJson(format!("the result is nested more than {MAX_DEPTH} levels deep")));
         }
-        if crate::reply::find(&*crate::state::state(self.context)?, &object.clone().into()).is_some() {
+        if crate::state::state(self.context)?.reply(&object.clone().into()).is_some() {
             return Err(self.refuse("is a reply of `millrace`; return the reply itself"));
         }
         let to_json = object.get(js_string!("toJSON"), self.context)?;
@@ -334,7 +334,7 @@ pub(crate) fn to_parameter(value: &JsValue, context: &mut Context) -> JsResult<V
         return Ok(digits.parse().map_or(Value::Decimal(digits), Value::I64));
     }
     if let Some(object) = value.as_object() {
-        if let Some(bytes) = crate::globals::bytes_of(&object, context)? {
+        if let Some(bytes) = crate::native::bytes_of(&object, context)? {
             return Ok(Value::Bytes(bytes));
         }
         if let Ok(date) = boa_engine::object::builtins::JsDate::from_object(object.clone()) {

@@ -10,22 +10,7 @@ use millrace_core::{
     ports::{ScriptFault, Thrown},
 };
 
-use crate::{convert::Stop, reply, state::CallState};
-
-/// The loop limit's fault.
-pub(crate) fn loops(limits: &ScriptLimits) -> ScriptFault {
-    ScriptFault::Limit(format!("a function of the script looped more than {} times (`limits.script.loops`)", limits.loops))
-}
-
-/// The recursion limit's fault.
-pub(crate) fn recursion(limit: usize) -> ScriptFault {
-    ScriptFault::Limit(format!("the script nested more than {limit} calls (`limits.script.recursion`)"))
-}
-
-/// The memory limit's fault.
-pub(crate) fn memory(limit_bytes: isize) -> ScriptFault {
-    ScriptFault::Limit(format!("the script took more than {limit_bytes} bytes of memory (`limits.script.memory`)"))
-}
+use crate::{convert::Stop, limit, reply, state::CallState};
 
 /// An error of the interpreter: a limit, or something thrown.
 pub(crate) fn of_error(error: JsError, limits: &ScriptLimits, state: &CallState, context: &mut Context) -> ScriptFault {
@@ -33,15 +18,12 @@ pub(crate) fn of_error(error: JsError, limits: &ScriptLimits, state: &CallState,
         return fault;
     }
     match error.as_engine() {
-        Some(EngineError::RuntimeLimit(RuntimeLimitError::LoopIteration)) => return loops(limits),
+        Some(EngineError::RuntimeLimit(RuntimeLimitError::LoopIteration)) => return limit::loops(limits),
         Some(EngineError::RuntimeLimit(RuntimeLimitError::Recursion)) => {
-            return recursion(limits.recursion as usize);
+            return limit::recursion(limits.recursion as usize);
         }
         Some(EngineError::RuntimeLimit(RuntimeLimitError::StackSize)) => {
-            return ScriptFault::Limit(format!(
-                "the script put more than {} values on the stack (fixed; pass fewer arguments)",
-                crate::call::STACK_VALUES
-            ));
+            return limit::stack();
         }
         Some(other) => {
             return ScriptFault::Thrown(Thrown {
@@ -75,7 +57,7 @@ pub(crate) fn thrown(
     state: &CallState,
     context: &mut Context,
 ) -> ScriptFault {
-    if let Some(tagged) = reply::find(state, value) {
+    if let Some(tagged) = state.reply(value) {
         return match reply::finish(tagged, limits.output_bytes as usize, context) {
             Ok(reply) => {
                 ScriptFault::Thrown(Thrown { message: String::from("a reply was thrown"), stack: None, cause: None, reply: Some(reply) })

@@ -15,6 +15,15 @@ use boa_engine::{
     property::{PropertyDescriptor, PropertyKey},
 };
 
+/// What a script may do to `Object`, `Array`, `Math` and the like in a world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum BuiltIns {
+    /// Nothing: the world is used again.
+    Frozen,
+    /// Anything: the world is for the scripts of one call.
+    Changeable,
+}
+
 /// One object of each kind whose prototype nothing but syntax or a method reaches.
 const HIDDEN: &str = "[
   function () {}, function* () {}, async function () {}, async function* () {}, (function* () {})(), (async function* () {})(),
@@ -129,7 +138,7 @@ fn objects(source: &str, context: &mut Context) -> JsResult<Vec<JsObject>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{BuiltIns, World};
+    use crate::world::World;
 
     /// Walks over all that can be reached, and tells what is not frozen.
     const WALK: &str = "(roots => {

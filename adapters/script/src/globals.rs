@@ -1,22 +1,19 @@
 //! What a script finds beside the built-ins of the language: the globals of the web platform, and the functions of `ctx`.
 
 use boa_engine::{
-    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_error, js_string,
-    object::{
-        FunctionObjectBuilder, IntegrityLevel,
-        builtins::{JsArray, JsArrayBuffer, JsFunction, JsTypedArray, JsUint8Array},
-    },
+    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, Source, js_error, js_string, object::IntegrityLevel,
     property::PropertyDescriptor,
 };
 use millrace_core::{
-    Error, ErrorKind, Json,
+    Json,
     ports::{LogLevel, LogReader},
 };
 
 use crate::{
     convert,
+    freeze::BuiltIns,
+    native::{Native, function},
     state::{host, state},
-    world::BuiltIns,
 };
 
 mod crypto;
@@ -28,9 +25,6 @@ mod url;
 mod web;
 
 pub(crate) use fetch::response_to_script;
-
-/// The signature of native functions.
-pub(crate) type Native = fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>;
 
 /// Puts the globals into a new context. Gives what scripts do not find by looking, but must not be able to change either.
 pub(crate) fn install(built_ins: BuiltIns, context: &mut Context) -> JsResult<Vec<JsObject>> {
@@ -67,10 +61,6 @@ pub(crate) fn install(built_ins: BuiltIns, context: &mut Context) -> JsResult<Ve
             Ok(vec![inner])
         }
     }
-}
-
-fn function(name: &str, native: Native, context: &mut Context) -> JsFunction {
-    FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(native)).name(js_string!(name)).build()
 }
 
 /// The parts of `ctx` that are the same for every call: they keep nothing, and look at the running call.
@@ -172,7 +162,7 @@ fn level(name: &str) -> LogLevel {
 
 /// Looks at the limits: functions that are written in script here have no checkpoints.
 fn look(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    crate::meter::look(context)?;
+    crate::checks::look(context)?;
     Ok(JsValue::undefined())
 }
 
@@ -244,88 +234,4 @@ fn progress(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResu
     };
     host(|host| host.progress(done, total, message.as_deref()));
     Ok(JsValue::undefined())
-}
-
-/// How many errors of the host are remembered with what the outside said, in one call.
-const MAX_CAUSES: usize = 100;
-
-/// A failure of the host, as an exception: its message and, as `code`, its kind. The upstream's own words stay out.
-pub(crate) fn host_error(error: &Error, class: &str, context: &mut Context) -> JsError {
-    let code = match error.kind {
-        ErrorKind::Configuration => "configuration",
-        ErrorKind::Syntax => "syntax",
-        ErrorKind::Constraint => "constraint",
-        ErrorKind::Denied => "denied",
-        ErrorKind::TimedOut => "timed_out",
-        ErrorKind::Unavailable => "unavailable",
-        ErrorKind::Busy => "busy",
-        ErrorKind::TooLarge => "too_large",
-        ErrorKind::Protocol => "protocol",
-        ErrorKind::Cancelled => "cancelled",
-    };
-    let plain = match class {
-        "TypeError" => js_error!(TypeError: "{}", error.message),
-        _ => js_error!(Error: "{}", error.message),
-    };
-    let Ok(value) = plain.clone().into_opaque(context) else { return plain };
-    if let Some(object) = value.as_object() {
-        if let (Some(source), Ok(state)) = (&error.source, state(context)) {
-            let mut causes = state.causes.borrow_mut();
-            if causes.len() < MAX_CAUSES {
-                causes.push((object.clone(), source.clone()));
-            }
-        }
-        object.insert_property(
-            js_string!("code"),
-            PropertyDescriptor::builder().value(js_string!(code)).writable(true).enumerable(true).configurable(true),
-        );
-    }
-    JsError::from_opaque(value)
-}
-
-/// The bytes of an `ArrayBuffer` or of a typed array; `None` of anything else.
-pub(crate) fn bytes_of(object: &JsObject, context: &mut Context) -> JsResult<Option<Vec<u8>>> {
-    if let Ok(buffer) = JsArrayBuffer::from_object(object.clone()) {
-        return Ok(buffer.to_vec());
-    }
-    let Ok(array) = JsTypedArray::from_object(object.clone()) else { return Ok(None) };
-    let (start, length) = (array.byte_offset(context)?, array.byte_length(context)?);
-    let buffer = array.buffer(context)?.as_object().and_then(|buffer| JsArrayBuffer::from_object(buffer).ok());
-    let Some(buffer) = buffer else { return Ok(None) };
-    let data = buffer.data();
-    Ok(data.and_then(|data| data.get(start..start + length).map(<[u8]>::to_vec)))
-}
-
-/// A new `Uint8Array`.
-fn new_bytes(bytes: &[u8], context: &mut Context) -> JsResult<JsValue> {
-    let buffer = JsArrayBuffer::new(bytes.len(), context)?;
-    if let Some(mut data) = buffer.data_mut() {
-        data.copy_from_slice(bytes);
-    }
-    Ok(JsUint8Array::from_array_buffer(buffer, context)?.into())
-}
-
-/// An array of strings.
-fn new_strings<'a>(texts: impl IntoIterator<Item = &'a str>, context: &mut Context) -> JsValue {
-    JsArray::from_iter(texts.into_iter().map(|text| JsString::from(text).into()), context).into()
-}
-
-/// The strings of an array.
-fn strings(value: &JsValue, context: &mut Context) -> JsResult<Vec<String>> {
-    let list = value.as_object().and_then(|object| JsArray::from_object(object).ok());
-    let Some(list) = list else { return Ok(Vec::new()) };
-    let length = list.length(context)?;
-    (0..length).map(|index| Ok(list.get(index, context)?.to_string(context)?.to_std_string_lossy())).collect()
-}
-
-/// A string argument.
-fn text(arguments: &[JsValue], index: usize, context: &mut Context) -> JsResult<String> {
-    Ok(arguments.get_or_undefined(index).to_string(context)?.to_std_string_lossy())
-}
-
-/// A bytes argument.
-pub(crate) fn bytes(arguments: &[JsValue], index: usize, context: &mut Context) -> JsResult<Vec<u8>> {
-    let object = arguments.get_or_undefined(index).as_object();
-    let bytes = object.map(|object| bytes_of(&object, context)).transpose()?.flatten();
-    bytes.ok_or_else(|| js_error!(TypeError: "bytes are expected"))
 }

@@ -1,8 +1,8 @@
 //! Built-in functions that loop or allocate by a number that a script gives them, and those that call each other without end.
 //!
 //! The interpreter cannot be stopped while one of its own functions is at work. So each of these is replaced by a function that asks the
-//! [`meter`] first, with the same name, length and meaning, and then calls the original; where asking is not enough (one call could allocate
-//! or loop without bound in between, or takes quadratic time), it does the work itself.
+//! [`checks`](crate::checks) first, with the same name, length and meaning, and then calls the original; where asking is not enough (one
+//! call could allocate or loop without bound in between, or takes quadratic time), it does the work itself.
 //!
 //! What is left, and named in docs/scripts.md, takes a script that is written for it: such as a getter that is a built-in function and
 //! reads the same property, or a list that grows under an iterator of the interpreter's own.

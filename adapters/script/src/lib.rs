@@ -11,7 +11,7 @@
 //!   and in every round of a loop elsewhere, by calls that the bundler puts there. Between two slices the host sleeps for no time, so that
 //!   even a clock moves that stands still between input and output; behind an `await` there are no slices, and on such a host what only
 //!   computes there ends at the loop limit.
-//! - *Memory, texts, lists, bigints*: counted (`meter`) where time is looked at, and asked for by built-in functions (`guards`) before they begin.
+//! - *Memory, texts, lists, bigints*: counted (`meter`) and looked at where time is (`checks`), and asked for by built-in functions (`guards`) before they begin.
 //! - *Loops*: rounds of all loops of one function's call. *Recursion*: nested calls, those of built-in functions included. *Stack*: 262,144
 //!   values. *Output*: bytes of the result as JSON.
 //! - *Not stopped*: what docs/scripts.md lists, which takes a script that is written for it.
@@ -24,12 +24,16 @@
 //! Time and randomness are the host's: `Date`, `Math.random`, `crypto`. The time zone is UTC.
 
 mod call;
+mod checks;
 mod convert;
 mod fault;
 mod freeze;
 mod globals;
 mod guards;
+mod keys;
+mod limit;
 mod meter;
+mod native;
 mod pool;
 mod regex;
 mod reply;
@@ -69,6 +73,6 @@ impl ScriptEngine for Engine {
     }
 
     fn prepare(&self) {
-        self.pool.warm(world::BuiltIns::Frozen);
+        self.pool.warm(freeze::BuiltIns::Frozen);
     }
 }

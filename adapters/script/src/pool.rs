@@ -10,7 +10,7 @@ use std::{
 
 use millrace_core::ports::ScriptFault;
 
-use crate::world::{BuiltIns, World};
+use crate::{freeze::BuiltIns, world::World};
 
 /// The most calls that are inside the engine at a time; more wait in line.
 pub const MAX_ACTIVE: usize = 64;

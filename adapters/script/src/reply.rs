@@ -18,27 +18,13 @@ use millrace_core::ports::{Reply, ToolErrorReply};
 
 use crate::{
     convert::{self, Stop},
-    globals::{self, Native},
-    state::{CallState, MAX_PENDING, host, state},
-    world::BuiltIns,
+    freeze::BuiltIns,
+    native::{self, Native},
+    state::{MAX_PENDING, Tagged, host, state},
 };
 
 /// The longest argument of `requireInput`, as JSON in bytes.
 const MAX_QUESTION_BYTES: usize = 64 << 10;
-
-/// What a tagged object stands for. The data of `success` and of `response` stay script values until they are returned.
-#[derive(Clone)]
-pub(crate) enum Tagged {
-    Success(JsValue),
-    Content(JsValue),
-    Done(Reply),
-}
-
-/// The reply that `value` is, if it is one.
-pub(crate) fn find(state: &CallState, value: &JsValue) -> Option<Tagged> {
-    let object = value.as_object()?;
-    state.replies.borrow().iter().find(|(known, _)| JsObject::equals(known, &object)).map(|(_, tagged)| tagged.clone())
-}
 
 /// Makes a reply into data.
 pub(crate) fn finish(tagged: Tagged, limit_bytes: usize, context: &mut Context) -> Result<Reply, Stop> {
@@ -155,7 +141,7 @@ fn content(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResul
 
 /// `(bytes) => text`
 fn base64(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let bytes = globals::bytes(arguments, 0, context)?;
+    let bytes = native::bytes(arguments, 0, context)?;
     Ok(JsString::from(STANDARD.encode(bytes)).into())
 }
 
@@ -166,7 +152,7 @@ fn require_input(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> J
     match host(|host| host.require_input(requests.unwrap_or(serde_json::Value::Null))) {
         Some(Ok(Some(answers))) => convert::to_script(&answers, false, context),
         Some(Ok(None)) => Err(JsError::from_opaque(tag(Tagged::Done(Reply::InputRequired), context)?)),
-        Some(Err(error)) => Err(globals::host_error(&error, "TypeError", context)),
+        Some(Err(error)) => Err(native::host_error(&error, "TypeError", context)),
         None => Err(js_error!(Error: "`requireInput` works in a call only")),
     }
 }

@@ -21,12 +21,12 @@ use boa_engine::{
 use millrace_core::{
     app::ScriptLimits,
     cancel::Cancel,
-    ports::{HttpRequest, Redirect, ScriptFault, ScriptHost},
+    ports::{HttpRequest, Redirect, Reply, ScriptFault, ScriptHost},
     value::Value,
 };
 use scoped_tls_hkt::scoped_thread_local;
 
-use crate::{meter::Meter, reply::Tagged};
+use crate::meter::Meter;
 
 scoped_thread_local!(static HOST: for<'a> &'a (dyn ScriptHost + 'a));
 
@@ -66,6 +66,14 @@ pub(crate) struct Timer {
     pub(crate) interval_ms: Option<u64>,
 }
 
+/// What a tagged object stands for. The data of `success` and of `response` stay script values until they are returned.
+#[derive(Clone)]
+pub(crate) enum Tagged {
+    Success(JsValue),
+    Content(JsValue),
+    Done(Reply),
+}
+
 /// The state of the running call. One per world; emptied between calls.
 #[derive(Default)]
 pub(crate) struct CallState {
@@ -99,6 +107,12 @@ pub(crate) struct CallState {
 }
 
 impl CallState {
+    /// The reply that `value` is, if it is one.
+    pub(crate) fn reply(&self, value: &JsValue) -> Option<Tagged> {
+        let object = value.as_object()?;
+        self.replies.borrow().iter().find(|(known, _)| JsObject::equals(known, &object)).map(|(_, tagged)| tagged.clone())
+    }
+
     /// Makes the state ready for a call.
     pub(crate) fn begin(&self, deadline_ms: u64, cancel: &Cancel, limits: &ScriptLimits) {
         self.end();

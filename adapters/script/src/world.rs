@@ -7,23 +7,18 @@
 use std::{collections::HashMap, path::Path, rc::Rc};
 
 use boa_engine::{
-    Context, JsArgs, JsObject, JsResult, JsString, JsValue, NativeFunction, Script, Source,
-    context::ContextBuilder,
-    js_error, js_string,
-    module::IdleModuleLoader,
-    object::{
-        FunctionObjectBuilder,
-        builtins::{JsArray, JsFunction},
-    },
-    property::Attribute,
-    value::Numeric,
+    Context, JsArgs, JsObject, JsResult, JsValue, NativeFunction, Script, Source, context::ContextBuilder, js_string,
+    module::IdleModuleLoader, object::FunctionObjectBuilder, property::Attribute, value::Numeric,
 };
 use millrace_core::{app, ports::ScriptFault};
 
 use crate::{
+    checks,
+    freeze::BuiltIns,
     freeze::freeze,
-    globals::{self, Native},
-    guards, meter, reply,
+    globals, guards, keys,
+    native::Native,
+    reply,
     state::{CallState, Hooks, HostClock, Jobs, state},
 };
 
@@ -40,7 +35,7 @@ const MAX_SPREAD: u64 = 1_000_000;
 const SPREAD_BYTES: u64 = 48;
 
 /// An exponent counts as so many bits each where the base is not known: 64 of them are the most.
-const MAX_MEMBER_EXPONENT_COST: u64 = meter::MAX_BIGINT_BITS / 64;
+const MAX_MEMBER_EXPONENT_COST: u64 = checks::MAX_BIGINT_BITS / 64;
 
 /// The function that only the engine's own code knows. It is lexical, hence not a property of anything.
 const BORDER: &str = "$millrace_border";
@@ -54,15 +49,6 @@ const INSERTED: [(&str, Native); 5] = [
     ("$millrace_shift", shift),
 ];
 
-/// What a script may do to `Object`, `Array`, `Math` and the like in a world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum BuiltIns {
-    /// Nothing: the world is used again.
-    Frozen,
-    /// Anything: the world is for the scripts of one call.
-    Changeable,
-}
-
 /// One prepared interpreter.
 pub(crate) struct World {
     pub(crate) context: Context,
@@ -73,25 +59,6 @@ pub(crate) struct World {
     enter_function: Script,
     programs: HashMap<usize, Script>,
     calls: u32,
-}
-
-/// The intrinsic `Object.keys`, whatever a script puts in its place.
-#[derive(Clone)]
-struct Keys(JsFunction);
-
-/// The own enumerable string keys of an object, in order.
-pub(crate) fn object_keys(object: &JsObject, context: &mut Context) -> JsResult<Vec<JsString>> {
-    let Some(Keys(keys)) = context.get_data::<Keys>().cloned() else {
-        return Err(js_error!(Error: "the script engine was not set up"));
-    };
-    let list = keys.call(&JsValue::undefined(), &[object.clone().into()], context)?;
-    let Some(list) = list.as_object().and_then(|list| JsArray::from_object(list).ok()) else { return Ok(Vec::new()) };
-    let length = list.length(context)?;
-    let mut names = Vec::new();
-    for index in 0..length {
-        names.extend(list.get(index, context)?.as_string());
-    }
-    Ok(names)
 }
 
 impl World {
@@ -107,9 +74,7 @@ impl World {
         context.insert_data(state.clone());
         crate::regex::install(&mut context)?;
 
-        let keys = context.eval(Source::from_bytes("Object.keys"))?;
-        let keys = keys.as_function().ok_or_else(|| js_error!(Error: "`Object.keys` is missing"))?;
-        context.insert_data(Keys(keys));
+        keys::install(&mut context)?;
 
         guards::install(&mut context)?;
         let mut lasting = vec![hidden(BORDER, border, &mut context)?];
@@ -189,7 +154,7 @@ fn border(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
 
 /// At the entry of every function and in every round of a loop.
 fn look(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    meter::look(context)?;
+    checks::look(context)?;
     Ok(JsValue::undefined())
 }
 
@@ -198,10 +163,10 @@ fn value(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<
     let value = arguments.get_or_undefined(0);
     if let Some(text) = value.as_string() {
         if text.len() >= SHORT_TEXT {
-            meter::text(text.len() as u64, context)?;
+            checks::text(text.len() as u64, context)?;
         }
     } else if let Some(bigint) = value.as_bigint() {
-        meter::bigint(bigint.as_inner().bits(), context)?;
+        checks::bigint(bigint.as_inner().bits(), context)?;
     }
     Ok(value.clone())
 }
@@ -215,7 +180,7 @@ fn spread(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
         _ => 0,
     };
     if length >= SHORT_TEXT as u64 {
-        meter::list_up_to(MAX_SPREAD, length, SPREAD_BYTES, "`...`", context)?;
+        checks::list_up_to(MAX_SPREAD, length, SPREAD_BYTES, "`...`", context)?;
     }
     Ok(value.clone())
 }
@@ -224,7 +189,7 @@ fn spread(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
 fn power(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let [base, exponent] = arguments else {
         if let Some(exponent) = arguments.get_or_undefined(0).as_bigint() {
-            meter::bigint(exponent.to_f64().abs().min(1e15) as u64 * MAX_MEMBER_EXPONENT_COST, context)?;
+            checks::bigint(exponent.to_f64().abs().min(1e15) as u64 * MAX_MEMBER_EXPONENT_COST, context)?;
         }
         return Ok(arguments.get_or_undefined(0).clone());
     };
@@ -232,7 +197,7 @@ fn power(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<
     if let (Numeric::BigInt(base), Numeric::BigInt(exponent)) = (&base, &exponent) {
         // A base of one bit stays as it is. A base of 2^k makes k bits for each.
         let bits = base.as_inner().bits().saturating_sub(1);
-        meter::bigint((bits as f64 * exponent.to_f64().abs()).min(1e15) as u64, context)?;
+        checks::bigint((bits as f64 * exponent.to_f64().abs()).min(1e15) as u64, context)?;
     }
     JsValue::from(base).pow(&exponent.into(), context)
 }
@@ -240,7 +205,7 @@ fn power(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<
 /// The right side of `<<` and `>>`.
 fn shift(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     if let Some(by) = arguments.get_or_undefined(0).as_bigint() {
-        meter::bigint(by.to_f64().abs().min(1e15) as u64, context)?;
+        checks::bigint(by.to_f64().abs().min(1e15) as u64, context)?;
     }
     Ok(arguments.get_or_undefined(0).clone())
 }

@@ -3,7 +3,7 @@
 use boa_engine::{Context, JsArgs, JsResult, JsValue, js_error};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
-use super::{bytes, new_bytes, text};
+use crate::native::{bytes, new_bytes, text};
 use crate::state::host;
 
 /// The most bytes of one request.

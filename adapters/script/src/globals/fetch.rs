@@ -9,7 +9,7 @@ use millrace_core::{
     ports::{Fetched, HttpRequest, Redirect},
 };
 
-use super::{bytes, new_bytes, new_strings, strings, text};
+use crate::native::{bytes, new_bytes, new_strings, strings, text};
 use crate::state::{RequestKind, state};
 
 /// The longest body of a response; the core may set less.

@@ -8,7 +8,7 @@ use boa_engine::{
     },
 };
 
-use super::text;
+use crate::native::text;
 use crate::{
     convert,
     state::{RequestKind, state},

@@ -2,7 +2,7 @@
 
 use boa_engine::{Context, JsArgs, JsResult, JsString, JsValue, js_error};
 
-use super::{bytes, new_bytes, text};
+use crate::native::{bytes, new_bytes, text};
 
 /// `(text) => Uint8Array`
 pub(super) fn encode(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {

@@ -3,7 +3,7 @@
 use boa_engine::{Context, JsArgs, JsResult, JsString, JsValue};
 use url::{Url, form_urlencoded, quirks};
 
-use super::{new_strings, strings, text};
+use crate::native::{new_strings, strings, text};
 
 /// `(url, base?) => parts | null`
 pub(super) fn parse(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {

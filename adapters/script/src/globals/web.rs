@@ -11,6 +11,8 @@ use boa_engine::{
     property::PropertyDescriptor,
 };
 
+use crate::native::function;
+
 /// What `web.js` defines.
 const NAMES: [&str; 13] = [
     "AbortController",
@@ -41,7 +43,7 @@ struct DeferredState {
 
 /// Reads them, and puts them into the global object. Gives what scripts do not find by looking.
 pub(super) fn install(natives: &JsObject, context: &mut Context) -> JsResult<JsObject> {
-    let define = super::function("define", define, context);
+    let define = function("define", define, context);
     let web = context.eval(Source::from_bytes(include_str!("web.js")))?;
     let Some(web) = web.as_callable() else { return Err(js_error!(Error: "`web.js` is not a function")) };
     let inner = web.call(&JsValue::undefined(), &[natives.clone().into(), define.into()], context)?;
@@ -109,7 +111,7 @@ fn define(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::world::{BuiltIns, World};
+    use crate::{freeze::BuiltIns, world::World};
 
     /// The own names of the global object, and whether each is an accessor.
     fn names(world: &mut World) -> Vec<(String, bool)> {

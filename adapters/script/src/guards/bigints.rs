@@ -8,7 +8,7 @@ use boa_engine::{
 };
 
 use super::Table;
-use crate::meter;
+use crate::checks;
 
 /// The bits of a digit, rounded up for decimal ones.
 const DIGIT_BITS: u64 = 4;
@@ -23,7 +23,7 @@ fn as_n(
     context: &mut Context,
 ) -> JsResult<JsValue> {
     let bits = arguments.get_or_undefined(0).to_index(context)?;
-    meter::bigint(bits, context)?;
+    checks::bigint(bits, context)?;
     original.call(this, arguments, context)
 }
 
@@ -35,7 +35,7 @@ pub(super) fn install(context: &mut Context) -> JsResult<()> {
         |_, arguments, original, context| {
             let primitive = arguments.get_or_undefined(0).to_primitive(context, PreferredType::Number)?;
             if let Some(text) = primitive.as_string() {
-                meter::bigint((text.len() as u64).saturating_mul(DIGIT_BITS), context)?;
+                checks::bigint((text.len() as u64).saturating_mul(DIGIT_BITS), context)?;
             }
             original.call(&JsValue::undefined(), &[primitive], context)
         },

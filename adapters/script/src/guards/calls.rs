@@ -3,7 +3,7 @@
 use boa_engine::{Context, JsArgs, JsResult, JsValue, object::builtins::JsFunction};
 
 use super::{Table, length_of};
-use crate::{call::STACK_VALUES, meter};
+use crate::{checks, limit::STACK_VALUES};
 
 /// What a property takes, with its name.
 const PROPERTY_BYTES: u64 = 64;
@@ -43,8 +43,8 @@ fn apply_arguments<const PLACE: usize>(
 
 /// A function that may call another built-in one.
 fn nested(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let _nested = meter::Nested::enter(context)?;
-    meter::look(context)?;
+    let _nested = checks::Nested::enter(context)?;
+    checks::look(context)?;
     original.call(this, arguments, context)
 }
 
@@ -54,7 +54,7 @@ fn copies_properties(original: &JsFunction, this: &JsValue, arguments: &[JsValue
         let is_long = argument.is_string() || argument.as_object().is_some_and(|object| object.is_array() || !object.is_ordinary());
         if is_long {
             let length = length_of(argument, context)?;
-            meter::list(length, PROPERTY_BYTES, "a function of `Object`", context)?;
+            checks::list(length, PROPERTY_BYTES, "a function of `Object`", context)?;
         }
     }
     original.call(this, arguments, context)

@@ -8,7 +8,7 @@ use boa_engine::{
 };
 
 use super::{Table, length_of};
-use crate::{convert::unwrapped, meter, world::object_keys};
+use crate::{checks, convert::unwrapped, keys::object_keys};
 
 /// What a character of JSON text may take as values.
 const PARSED_BYTES: u64 = 24;
@@ -20,8 +20,8 @@ pub(super) const TABLE: Table = &[("JSON", &["stringify"], stringify), ("JSON", 
 /// The parser bounds the depth of what it reads. The reviver is called afterwards, on what may be deeper by then.
 fn parse(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let text = arguments.get_or_undefined(0).to_string(context)?;
-    meter::look(context)?;
-    meter::ask(text.len() as u64 * PARSED_BYTES, context)?;
+    checks::look(context)?;
+    checks::ask(text.len() as u64 * PARSED_BYTES, context)?;
     let value = original.call(this, &[text.into()], context)?;
     let Some(reviver) = arguments.get_or_undefined(1).as_callable() else { return Ok(value) };
     let holder = JsObject::with_object_proto(context.intrinsics());
@@ -31,13 +31,13 @@ fn parse(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: 
 
 /// <https://tc39.es/ecma262/#sec-internalizejsonproperty>
 fn revive(holder: &JsObject, key: PropertyKey, reviver: &JsObject, context: &mut Context) -> JsResult<JsValue> {
-    let _nested = meter::Nested::enter(context)?;
-    meter::look(context)?;
+    let _nested = checks::Nested::enter(context)?;
+    checks::look(context)?;
     let value = holder.get(key.clone(), context)?;
     if let Some(object) = value.as_object() {
         let keys: Vec<PropertyKey> = if object.is_array() {
             let length = length_of(&value, context)?;
-            meter::list(length, 0, "`JSON.parse`", context)?;
+            checks::list(length, 0, "`JSON.parse`", context)?;
             (0..length).map(PropertyKey::from).collect()
         } else {
             object_keys(&object, context)?.into_iter().map(PropertyKey::from).collect()
@@ -81,8 +81,8 @@ struct Writer {
 
 fn stringify(_: &JsFunction, _: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     // `toJSON` may come back here.
-    let _nested = meter::Nested::enter(context)?;
-    meter::look(context)?;
+    let _nested = checks::Nested::enter(context)?;
+    checks::look(context)?;
     let (replacer, only) = replacer(arguments.get_or_undefined(1), context)?;
     let gap = gap(arguments.get_or_undefined(2), context)?;
     let mut writer = Writer { out: Vec::new(), gap, replacer, only, open: Vec::new(), ancestors: HashSet::new(), written: 0 };
@@ -115,7 +115,7 @@ fn replacer(value: &JsValue, context: &mut Context) -> JsResult<(Option<JsObject
         return Ok((None, None));
     }
     let length = length_of(value, context)?;
-    meter::list(length, 16, "`JSON.stringify`", context)?;
+    checks::list(length, 16, "`JSON.stringify`", context)?;
     let (mut names, mut known) = (Vec::new(), HashSet::new());
     for index in 0..length {
         let name = object.get(index, context)?;
@@ -158,8 +158,8 @@ impl Writer {
     fn value(&mut self, mut value: JsValue, key: &JsString, holder: Option<&JsObject>, context: &mut Context) -> JsResult<bool> {
         self.written += 1;
         if self.written.is_multiple_of(LOOK_EVERY) {
-            meter::look(context)?;
-            meter::text(self.out.len() as u64, context)?;
+            checks::look(context)?;
+            checks::text(self.out.len() as u64, context)?;
         }
         if value.is_object() || value.is_bigint() {
             let to_json = value.to_object(context)?.get(js_string!("toJSON"), context)?;
@@ -187,7 +187,7 @@ impl Writer {
             return Ok(true);
         }
         if let Some(text) = value.as_string() {
-            meter::text(self.out.len() as u64 + text.len() as u64 + 2, context)?;
+            checks::text(self.out.len() as u64 + text.len() as u64 + 2, context)?;
             quote(&mut self.out, &text);
         } else if let Some(number) = value.as_number() {
             if number.is_finite() {
@@ -214,7 +214,7 @@ impl Writer {
         let is_list = super::lists::is_array(&object, context)?;
         let (keys, length) = if is_list {
             let length = length_of(&object.clone().into(), context)?;
-            meter::list(length, 0, "`JSON.stringify`", context)?;
+            checks::list(length, 0, "`JSON.stringify`", context)?;
             (None, length)
         } else {
             let keys = match &self.only {

@@ -9,7 +9,7 @@ use boa_engine::{
 };
 
 use super::{Table, length_of};
-use crate::meter;
+use crate::checks;
 
 /// What an element takes in a new list.
 const ELEMENT_BYTES: u64 = 16;
@@ -86,23 +86,23 @@ pub(super) const TABLE: Table = &[
 
 fn walks(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let length = length_of(this, context)?;
-    meter::list(length, 0, "a function of `Array.prototype`", context)?;
+    checks::list(length, 0, "a function of `Array.prototype`", context)?;
     original.call(this, arguments, context)
 }
 
 fn copies(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let length = length_of(this, context)?;
-    meter::list(length, ELEMENT_BYTES, "a function of `Array.prototype`", context)?;
+    checks::list(length, ELEMENT_BYTES, "a function of `Array.prototype`", context)?;
     original.call(this, arguments, context)
 }
 
 fn walks_typed(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    meter::list_up_to(MAX_TYPED, length_of(this, context)?, 0, "a function of a typed array", context)?;
+    checks::list_up_to(MAX_TYPED, length_of(this, context)?, 0, "a function of a typed array", context)?;
     original.call(this, arguments, context)
 }
 
 fn sort_typed(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    meter::list(length_of(this, context)?, ELEMENT_BYTES, "`sort` of a typed array", context)?;
+    checks::list(length_of(this, context)?, ELEMENT_BYTES, "`sort` of a typed array", context)?;
     original.call(this, arguments, context)
 }
 
@@ -113,7 +113,7 @@ fn concat(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context:
             length = length.saturating_add(length_of(list, context)?);
         }
     }
-    meter::list(length, ELEMENT_BYTES, "`concat`", context)?;
+    checks::list(length, ELEMENT_BYTES, "`concat`", context)?;
     original.call(this, arguments, context)
 }
 
@@ -121,7 +121,7 @@ fn from(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &
     let source = arguments.get_or_undefined(0);
     let each = if source.is_string() { CHARACTER_BYTES } else { ELEMENT_BYTES };
     let length = length_of(source, context)?;
-    meter::list(length, each, "`Array.from`", context)?;
+    checks::list(length, each, "`Array.from`", context)?;
     original.call(this, arguments, context)
 }
 
@@ -129,7 +129,7 @@ fn from(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &
 fn flat(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let Some(source) = this.as_object() else { return original.call(this, arguments, context) };
     let length = length_of(this, context)?;
-    meter::list(length, ELEMENT_BYTES, "`flat`", context)?;
+    checks::list(length, ELEMENT_BYTES, "`flat`", context)?;
     let depth = match arguments.get_or_undefined(0) {
         depth if depth.is_undefined() => 1.0,
         depth => depth.to_number(context)?,
@@ -146,7 +146,7 @@ fn flat(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &
         *next += 1;
         done += 1;
         if done.is_multiple_of(LOOK_EVERY) {
-            meter::look(context)?;
+            checks::look(context)?;
         }
         let element = list.get(index, context)?;
         if element.is_undefined() && !list.has_property(index, context)? {
@@ -161,7 +161,7 @@ fn flat(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &
         match inner {
             Some(inner) => {
                 let length = length_of(&element, context)?;
-                meter::list(length, 0, "`flat`", context)?;
+                checks::list(length, 0, "`flat`", context)?;
                 open.push((inner, 0, length));
             }
             None => elements.push(element),
@@ -205,10 +205,10 @@ fn to_locale_string(_: &JsFunction, this: &JsValue, _: &[JsValue], context: &mut
 
 /// The elements as one text, made at once.
 fn joined(this: &JsValue, separator: &JsString, is_local: bool, context: &mut Context) -> JsResult<JsValue> {
-    let _nested = meter::Nested::enter(context)?;
+    let _nested = checks::Nested::enter(context)?;
     let list = this.to_object(context)?;
     let length = length_of(&list.clone().into(), context)?;
-    meter::list(length, ELEMENT_BYTES, "`join`", context)?;
+    checks::list(length, ELEMENT_BYTES, "`join`", context)?;
     let mut parts: Vec<JsString> = Vec::new();
     let mut units = 0_u64;
     for index in 0..length {
@@ -227,11 +227,11 @@ fn joined(this: &JsValue, separator: &JsString, is_local: bool, context: &mut Co
         units = units.saturating_add((text.len() + separator.len()) as u64);
         parts.push(text);
         if parts.len().is_multiple_of(LOOK_EVERY) {
-            meter::look(context)?;
-            meter::text(units, context)?;
+            checks::look(context)?;
+            checks::text(units, context)?;
         }
     }
-    meter::text(units, context)?;
+    checks::text(units, context)?;
     let mut pieces = Vec::with_capacity(parts.len() * 2);
     for (place, part) in parts.iter().enumerate() {
         if place > 0 {
@@ -244,7 +244,7 @@ fn joined(this: &JsValue, separator: &JsString, is_local: bool, context: &mut Co
 
 /// Without a comparison of the script's own, one of ours looks at the limits.
 fn sort(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    meter::list(length_of(this, context)?, 2 * ELEMENT_BYTES, "`sort`", context)?;
+    checks::list(length_of(this, context)?, 2 * ELEMENT_BYTES, "`sort`", context)?;
     if !arguments.get_or_undefined(0).is_undefined() {
         return original.call(this, arguments, context);
     }
@@ -253,7 +253,7 @@ fn sort(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &
 }
 
 fn compare(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    meter::look(context)?;
+    checks::look(context)?;
     let (one, other) = (arguments.get_or_undefined(0).to_string(context)?, arguments.get_or_undefined(1).to_string(context)?);
     Ok(JsValue::from(one.cmp(&other) as i32))
 }

@@ -11,7 +11,7 @@ use boa_engine::{
 };
 use millrace_core::ports::ScriptFault;
 
-use crate::{meter, state::state};
+use crate::{checks, state::state};
 
 /// The most proxies of one call: a question that goes from proxy to proxy, such as `Array.isArray`, passes no trap.
 const MAX_PROXIES: u32 = 10_000;
@@ -92,7 +92,7 @@ fn with_handler(arguments: &[JsValue], proxies: &Proxies, context: &Context) -> 
     let state = state(context)?;
     let count = state.proxies.get() + 1;
     if count > MAX_PROXIES {
-        return Err(meter::stop(&state, ScriptFault::Limit(format!("a call makes at most {MAX_PROXIES} proxies"))));
+        return Err(checks::stop(&state, ScriptFault::Limit(format!("a call makes at most {MAX_PROXIES} proxies"))));
     }
     state.proxies.set(count);
     let handler = match arguments.get_or_undefined(1).as_object() {
@@ -118,8 +118,8 @@ fn revocable_proxy(_: &JsValue, arguments: &[JsValue], context: &mut Context) ->
 }
 
 fn trap(place: usize, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let _nested = meter::Nested::enter(context)?;
-    meter::look(context)?;
+    let _nested = checks::Nested::enter(context)?;
+    checks::look(context)?;
     let handler = this.as_object().and_then(|object| object.downcast_ref::<Handler>().map(|handler| handler.0.clone()));
     let Some(handler) = handler else { return Err(js_error!(TypeError: "not a handler")) };
     let name = JsString::from(TRAPS[place]);

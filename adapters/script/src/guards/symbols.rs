@@ -3,13 +3,13 @@
 use boa_engine::{Context, JsArgs, JsResult, JsSymbol, JsValue, js_error, object::builtins::JsFunction};
 
 use super::Table;
-use crate::{meter, state::state};
+use crate::{checks, state::state};
 
 pub(super) const TABLE: Table = &[("Symbol", &["for"], symbol_for), ("Symbol", &["keyFor"], key_for)];
 
 fn symbol_for(_: &JsFunction, _: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let key = arguments.get_or_undefined(0).to_string(context)?;
-    meter::look(context)?;
+    checks::look(context)?;
     let state = state(context)?;
     let mut symbols = state.symbols.borrow_mut();
     if let Some(symbol) = symbols.get(&key) {

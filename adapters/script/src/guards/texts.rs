@@ -11,7 +11,7 @@ use boa_engine::{
 use memchr::memmem;
 
 use super::{Table, length_of};
-use crate::meter;
+use crate::checks;
 
 /// What a part of a text takes in a list of parts.
 const PART_BYTES: u64 = 48;
@@ -40,7 +40,7 @@ fn subject(this: &JsValue, context: &mut Context) -> JsResult<Option<JsString>> 
     if this.is_null_or_undefined() {
         return Ok(None);
     }
-    let _nested = if this.is_object() { Some(meter::Nested::enter(context)?) } else { None };
+    let _nested = if this.is_object() { Some(checks::Nested::enter(context)?) } else { None };
     this.to_string(context).map(Some)
 }
 
@@ -54,7 +54,7 @@ fn repeat(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context:
     let Some(count) = count else {
         return Err(js_error!(RangeError: "repeat count must be a finite number, zero or more"));
     };
-    meter::text(count.saturating_mul(text.len() as u64), context)?;
+    checks::text(count.saturating_mul(text.len() as u64), context)?;
     let count = if text.is_empty() { 0 } else { usize::try_from(count).unwrap_or(usize::MAX) };
     Ok(match text.as_str().variant() {
         JsStrVariant::Latin1(bytes) => JsString::from(JsStr::latin1(&bytes.repeat(count))),
@@ -67,7 +67,7 @@ fn pad(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &m
     let Some(text) = subject(this, context)? else { return original.call(this, arguments, context) };
     let length = arguments.get_or_undefined(0).to_length(context)?;
     if length > text.len() as u64 {
-        meter::text(length, context)?;
+        checks::text(length, context)?;
     }
     #[expect(clippy::cast_precision_loss, reason = "`to_length` gives what a double holds")]
     original.call(&text.into(), &[(length as f64).into(), arguments.get_or_undefined(1).clone()], context)
@@ -82,21 +82,21 @@ fn concat(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context:
         units += text.len() as u64;
         texts.push(text.into());
     }
-    meter::text(units, context)?;
+    checks::text(units, context)?;
     original.call(&text.into(), &texts, context)
 }
 
 fn grows<const TIMES: u64>(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let Some(text) = subject(this, context)? else { return original.call(this, arguments, context) };
     let times = if text.as_str().is_latin1() { TIMES.min(4) } else { TIMES };
-    meter::text(text.len() as u64 * times, context)?;
+    checks::text(text.len() as u64 * times, context)?;
     original.call(&text.into(), arguments, context)
 }
 
 fn encodes(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let text = arguments.get_or_undefined(0).to_string(context)?;
     let times = if text.as_str().is_latin1() { 6 } else { 9 };
-    meter::text(text.len() as u64 * times, context)?;
+    checks::text(text.len() as u64 * times, context)?;
     original.call(this, &[text.into()], context)
 }
 
@@ -104,7 +104,7 @@ fn encodes(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context
 fn raw(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     if let Some(strings) = arguments.get_or_undefined(0).as_object() {
         let parts = strings.get(js_string!("raw"), context)?;
-        meter::list(length_of(&parts, context)?, PART_BYTES, "`String.raw`", context)?;
+        checks::list(length_of(&parts, context)?, PART_BYTES, "`String.raw`", context)?;
     }
     original.call(this, arguments, context)
 }
@@ -175,7 +175,7 @@ fn place(argument: &JsValue, length: usize, context: &mut Context) -> JsResult<u
 fn find_in(text: &JsString, arguments: &[JsValue], context: &mut Context) -> JsResult<Option<usize>> {
     let wanted = arguments.get_or_undefined(0).to_string(context)?;
     let from = place(arguments.get_or_undefined(1), text.len(), context)?;
-    meter::look(context)?;
+    checks::look(context)?;
     let hay = Haystack::new(text.as_str());
     Ok(hay.needle(wanted.as_str()).and_then(|needle| hay.find(&memmem::Finder::new(&needle), from)))
 }
@@ -200,7 +200,7 @@ fn last_index_of(original: &JsFunction, this: &JsValue, arguments: &[JsValue], c
     let wanted = arguments.get_or_undefined(0).to_string(context)?;
     let until = arguments.get_or_undefined(1).to_number(context)?;
     let until = if until.is_nan() { text.len() } else { place(&until.into(), text.len(), context)? };
-    meter::look(context)?;
+    checks::look(context)?;
     let hay = Haystack::new(text.as_str());
     let found = hay.needle(wanted.as_str()).and_then(|needle| hay.find_last(&needle, until));
     Ok(found.map_or(JsValue::from(-1), number))
@@ -232,7 +232,7 @@ fn split(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: 
     let mut push = |part: JsString, context: &mut Context| {
         parts.push(part.into());
         if parts.len().is_multiple_of(LOOK_EVERY) {
-            meter::look(context)?;
+            checks::look(context)?;
         }
         JsResult::Ok(parts.len() == limit)
     };
@@ -241,7 +241,7 @@ fn split(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: 
     } else if is_whole {
         push(text, context)?;
     } else if separator.is_empty() {
-        meter::ask((text.len().min(limit) as u64) * PART_BYTES, context)?;
+        checks::ask((text.len().min(limit) as u64) * PART_BYTES, context)?;
         for at in 0..text.len() {
             if push(text.slice(at, at + 1), context)? {
                 break;
@@ -292,11 +292,11 @@ fn replace<const ALL: bool>(original: &JsFunction, this: &JsValue, arguments: &[
             None => expand(&template, &Match { text: &text, at, matched: &wanted, captures: &[], named: None }, context)?,
         };
         units += (at - start + new.len()) as u64;
-        meter::text(units, context)?;
+        checks::text(units, context)?;
         pieces.push(text.slice(start, at));
         pieces.push(new);
         if pieces.len().is_multiple_of(LOOK_EVERY) {
-            meter::look(context)?;
+            checks::look(context)?;
         }
         start = at + wanted.len();
         // An empty text is found once at each place.
@@ -306,7 +306,7 @@ fn replace<const ALL: bool>(original: &JsFunction, this: &JsValue, arguments: &[
         }
     }
     pieces.push(text.slice(start, text.len()));
-    meter::text(units + (text.len() - start) as u64, context)?;
+    checks::text(units + (text.len() - start) as u64, context)?;
     let pieces: Vec<JsStr<'_>> = pieces.iter().map(JsString::as_str).collect();
     Ok(JsString::concat_array(&pieces).into())
 }
@@ -374,7 +374,7 @@ fn expand(template: &JsString, found: &Match<'_>, context: &mut Context) -> JsRe
             }
         };
         total += (at - start + piece.len()) as u64;
-        meter::text(total, context)?;
+        checks::text(total, context)?;
         pieces.push(template.slice(start, at));
         pieces.push(piece);
         at += taken;
@@ -389,7 +389,7 @@ fn expand(template: &JsString, found: &Match<'_>, context: &mut Context) -> JsRe
 /// whole result for each match.
 fn replace_matches(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let Some(pattern) = this.as_object() else { return original.call(this, arguments, context) };
-    let _nested = meter::Nested::enter(context)?;
+    let _nested = checks::Nested::enter(context)?;
     let text = arguments.get_or_undefined(0).to_string(context)?;
     let replacement = arguments.get_or_undefined(1);
     let function = replacement.as_callable();
@@ -399,7 +399,7 @@ fn replace_matches(original: &JsFunction, this: &JsValue, arguments: &[JsValue],
     let (mut units, mut done) = (0_u64, 0);
     for result in results {
         let count = length_of(&result.clone().into(), context)?.max(1);
-        meter::list(count, PART_BYTES, "`replace`", context)?;
+        checks::list(count, PART_BYTES, "`replace`", context)?;
         let matched = result.get(0, context)?.to_string(context)?;
         let at = place(&result.get(js_string!("index"), context)?, text.len(), context)?;
         let mut captures = Vec::new();
@@ -424,14 +424,14 @@ fn replace_matches(original: &JsFunction, this: &JsValue, arguments: &[JsValue],
         };
         if at >= done {
             units += (at - done + new.len()) as u64;
-            meter::text(units, context)?;
+            checks::text(units, context)?;
             pieces.push(text.slice(done, at));
             pieces.push(new);
             done = (at + matched.len()).min(text.len());
         }
     }
     pieces.push(text.slice(done, text.len()));
-    meter::text(units + (text.len() - done) as u64, context)?;
+    checks::text(units + (text.len() - done) as u64, context)?;
     let pieces: Vec<JsStr<'_>> = pieces.iter().map(JsString::as_str).collect();
     Ok(JsString::concat_array(&pieces).into())
 }
@@ -447,7 +447,7 @@ fn matches_of(pattern: &JsObject, text: &JsString, context: &mut Context) -> JsR
     }
     let mut results = Vec::new();
     loop {
-        meter::look(context)?;
+        checks::look(context)?;
         let exec = pattern.get(js_string!("exec"), context)?;
         let Some(exec) = exec.as_callable() else { return Err(js_error!(TypeError: "`exec` is not a function")) };
         let result = exec.call(&pattern.clone().into(), &[text.clone().into()], context)?;
