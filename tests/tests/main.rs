@@ -10,6 +10,7 @@ mod hostile_values;
 mod invariants;
 mod lambda;
 mod libsql;
+mod page;
 mod postgres;
 mod readme;
 mod spoilt;

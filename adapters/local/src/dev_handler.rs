@@ -5,16 +5,21 @@ use std::sync::OnceLock;
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use millrace_core::{
     Endpoint,
+    app::{App, Auth},
     headers::Headers,
     protocol::{Request, Response},
 };
 use millrace_native::http::Handler;
+use serde_json::json;
 use sha2::{Digest as _, Sha256};
 
 const PAGE: &str = include_str!("page.html");
 
 /// Stands in the page for the path of the MCP endpoint, in a place that is text.
 const PATH_MARK: &str = "{{path}}";
+
+/// Stands in the page for what the lists do not say about the tools, as JSON, in the value of an attribute.
+const TOOLS_MARK: &str = "{{tools}}";
 
 /// An isolate's handler.
 pub(crate) struct DevHandler {
@@ -36,14 +41,14 @@ impl Handler for DevHandler {
 
     async fn handle(&self, request: Request) -> Response {
         if self.page && request.path == "/" && matches!(request.method.as_str(), "GET" | "HEAD") {
-            return self.endpoint.refusal(&request).unwrap_or_else(|| page(&self.endpoint.app().server.path));
+            return self.endpoint.refusal(&request).unwrap_or_else(|| page(&self.endpoint.app().server.path, &tools(self.endpoint.app())));
         }
         self.endpoint.handle(request).await
     }
 }
 
-/// The page. It holds nothing of the app: its script asks the MCP endpoint as any client does.
-fn page(mcp_path: &str) -> Response {
+/// The page. Its script asks the MCP endpoint as any client does; of the app it holds only what [`tools`] says.
+fn page(mcp_path: &str, tools: &str) -> Response {
     static POLICY: OnceLock<String> = OnceLock::new();
     let policy = POLICY.get_or_init(|| {
         format!(
@@ -53,7 +58,6 @@ fn page(mcp_path: &str) -> Response {
             hash("style")
         )
     });
-    let escaped = mcp_path.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;");
     let headers = [
         ("content-type", "text/html; charset=utf-8"),
         ("content-security-policy", policy),
@@ -64,8 +68,27 @@ fn page(mcp_path: &str) -> Response {
     Response {
         status: 200,
         headers: headers.into_iter().collect::<Headers>(),
-        body: PAGE.replacen(PATH_MARK, &escaped, 1).into_bytes().into(),
+        body: PAGE.replacen(TOOLS_MARK, &escaped(tools), 1).replacen(PATH_MARK, &escaped(mcp_path), 1).into_bytes().into(),
     }
+}
+
+/// The tools that need credentials or ask for a confirmation, as JSON: no list says that.
+fn tools(app: &App) -> String {
+    let tools = app.tools.iter().filter_map(|tool| {
+        let needs = match &tool.auth {
+            None | Some(Auth::AllowAll) => None,
+            Some(Auth::ApiKey(_)) => Some("key"),
+            Some(Auth::Script { .. }) => Some("script"),
+        };
+        let confirm = tool.confirm.is_some();
+        (needs.is_some() || confirm).then(|| json!({ "name": tool.name, "needs": needs, "confirm": confirm }))
+    });
+    tools.collect::<serde_json::Value>().to_string()
+}
+
+/// Text as the value of an attribute in double quotes.
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }
 
 /// The hash of the page's one element of that name, as a content security policy wants it.
@@ -91,9 +114,10 @@ mod tests {
         {
             assert!(!PAGE.contains(forbidden), "{forbidden}");
         }
-        let page = page("/a\"<b");
+        let page = page("/a\"<b", r#"[{"name":"<b>"}]"#);
         let ResponseBody::Whole(body) = page.body else { panic!("the page is no stream") };
-        assert!(String::from_utf8(body).unwrap().contains("data-path=\"/a&quot;&lt;b\""));
+        let body = String::from_utf8(body).unwrap();
+        assert!(body.contains(r#"data-path="/a&quot;&lt;b" data-tools="[{&quot;name&quot;:&quot;&lt;b>&quot;}]">"#), "{body}");
         let policy = page.headers.first("content-security-policy").unwrap();
         assert!(policy.starts_with("default-src 'none'; script-src 'sha256-"), "{policy}");
         assert!(!policy.contains("unsafe"), "{policy}");

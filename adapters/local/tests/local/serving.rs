@@ -45,7 +45,7 @@ fn dev_shows_a_page_and_serve_does_not() {
     socket.write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
     let (status, page) = answer(&mut socket);
     assert_eq!(status, 200);
-    assert!(page.contains("<body data-path=\"/mcp\">"), "{page}");
+    assert!(page.contains("<body data-path=\"/mcp\" data-tools=\"[]\">"), "{page}");
     run(app.path(), &["build", "--target", "local"]);
     let served = Served::start(app.path(), &["serve", "dist/small.bundle"]);
     let mut socket = served.connect();
