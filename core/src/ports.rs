@@ -17,7 +17,7 @@ mod script_engine;
 mod wait_until;
 
 pub use clock::Clock;
-pub use connector::{Connection, Connector, Connectors, Query};
+pub use connector::{ApiRequest, Command, Connection, Connector, Connectors, Node, Query};
 pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};

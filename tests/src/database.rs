@@ -10,7 +10,7 @@ use std::{
 use millrace_core::{
     Error, Result,
     app::Access,
-    ports::{Clock, Connection, Connector, Connectors, Query},
+    ports::{Clock, Command, Connection, Connector, Connectors, Query},
     secret::Secret,
     value::{Rows, Value},
 };
@@ -46,7 +46,7 @@ impl Database {
     /// # Errors
     /// The connector's.
     pub fn run(&self, text: &str, params: &[Value]) -> Result<Rows> {
-        self.run_with(&Query { params, ..query(text) })
+        self.run_with(&Query { command: Command::Statement { text, values: params }, ..query(text) })
     }
 
     /// Runs a query; its deadline counts from the call.
@@ -136,7 +136,13 @@ pub fn outcomes(replies: &[Reply], settings: impl Fn(&Scripted) -> Connection) -
 /// A query without values, which may write; the deadline counts from the call.
 #[must_use]
 pub const fn query(text: &str) -> Query<'_> {
-    Query { text, params: &[], access: Access::Write, deadline_ms: PATIENCE_MS, max_rows: 10_000, max_bytes: 1 << 20 }
+    Query {
+        command: Command::Statement { text, values: &[] },
+        access: Access::Write,
+        deadline_ms: PATIENCE_MS,
+        max_rows: 10_000,
+        max_bytes: 1 << 20,
+    }
 }
 
 /// The settings of an adapter.

@@ -1,12 +1,16 @@
 //! The catalogue of connectors, the drivers and the documentation say the same.
 
-use millrace_catalogue::{CONNECTORS, Host};
+use millrace_catalogue::{CONNECTORS, Host, Language};
 use millrace_core::{
     ErrorKind,
-    ports::{Connection, Connectors},
+    ports::{ApiRequest, Command, Connection, Connectors, Node, Query},
+    value::Value,
 };
 use millrace_native::{clock::SystemClock, connectors::NativeConnectors};
-use millrace_tests::{case::root, database::connection};
+use millrace_tests::{
+    case::root,
+    database::{Database, connection, query},
+};
 
 fn open(connection: Connection) -> Result<(), (ErrorKind, String)> {
     let connectors = NativeConnectors::new("/".into(), std::rc::Rc::new(SystemClock));
@@ -30,6 +34,35 @@ fn a_driver_takes_the_options_of_its_row_and_no_other() {
     assert_eq!(kind, ErrorKind::Configuration);
     let names = CONNECTORS.iter().map(|connector| connector.name).collect::<Vec<_>>().join(", ");
     assert!(message.ends_with(&format!("which this host does not have; it has: {names}")), "{message}");
+}
+
+#[test]
+fn a_connector_of_statements_says_so_of_any_other_command() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("x.db");
+    let request = ApiRequest { method: "GET".into(), path: vec!["items".into()], parameters: Vec::new(), body: None };
+    let document = [("find".to_owned(), Node::Value(Value::Text("items".into())))];
+    let commands = [
+        (Command::Arguments(&[]), "a list of arguments"),
+        (Command::Document(&document), "a document"),
+        (Command::Request(&request), "a request"),
+    ];
+    for connector in CONNECTORS {
+        assert!(matches!(connector.language, Language::Sqlite | Language::Postgres), "{}", connector.name);
+        // Where nobody listens: it says so before it connects.
+        let settings = match connector.name {
+            "sqlite" => connection("sqlite", file.to_str().unwrap(), &[("create", "true")]),
+            "d1" => connection("d1", "d1://a/b", &[("api_token", "t"), ("base_url", "http://127.0.0.1:9")]),
+            "postgres" => connection("postgres", "postgres://me@127.0.0.1:9/x", &[]),
+            name => connection(name, &format!("{}://127.0.0.1:9", connector.schemes[0]), &[]),
+        };
+        let database = Database::open(settings);
+        for (command, form) in commands {
+            let error = database.run_with(&Query { command, ..query("") }).unwrap_err();
+            let message = format!("connector `{}` takes statements, and the tool has {form}", connector.name);
+            assert_eq!((error.kind, error.message), (ErrorKind::Configuration, message));
+        }
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use millrace_core::{
     app::Access,
-    ports::{Connection, Query},
+    ports::{Command, Connection, Query},
     value::Value,
 };
 use millrace_tests::{
@@ -19,7 +19,7 @@ fn judge(settings: Connection, read_only: Connection) {
     let reader = Database::open(Connection { read_only: true, ..read_only });
     let run = |text: &str, params: &[Value]| database.run(text, params).map(drop).map_err(|error| error.message);
     let read = |text: &str, params: &[Value]| {
-        let query = Query { params, access: Access::Read, ..query(text) };
+        let query = Query { command: Command::Statement { text, values: params }, access: Access::Read, ..query(text) };
         reader.run_with(&query).map(drop).map_err(|error| error.message)
     };
     check(&connector, &run, &read);

@@ -37,10 +37,11 @@ mod statement;
 
 use std::rc::Rc;
 
+use millrace_catalogue as catalogue;
 use millrace_core::{
     Result,
     app::Access,
-    ports::{Clock, Connector, LocalFuture, Query, Random},
+    ports::{Clock, Command, Connector, LocalFuture, Query, Random},
     value::Rows,
 };
 
@@ -79,7 +80,8 @@ impl<T: Transport> D1<T> {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let prepared = Prepared::of(query.text, query.params, T::TAKES_BYTES)?;
+        let (text, values) = query.command.statement(catalogue::D1.name)?;
+        let prepared = Prepared::of(text, values, T::TAKES_BYTES)?;
         if self.read_only {
             only_reads(query, prepared.effect)?;
         }
@@ -95,7 +97,13 @@ impl<T: Transport + 'static> Connector for D1<T> {
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        let query = Query { text: "SELECT 1", params: &[], access: Access::Read, deadline_ms, max_rows: 1, max_bytes: 64 };
+        let query = Query {
+            command: Command::Statement { text: "SELECT 1", values: &[] },
+            access: Access::Read,
+            deadline_ms,
+            max_rows: 1,
+            max_bytes: 64,
+        };
         Box::pin(async move { self.run(&query).await.map(|_| ()) })
     }
 }

@@ -35,10 +35,11 @@ mod wire;
 
 use std::{cell::Cell, rc::Rc};
 
+use millrace_catalogue::LIBSQL;
 use millrace_core::{
     Result,
     app::Access,
-    ports::{Clock, Connection, Connector, HttpClient, HttpResponse, LocalFuture, Query, Random},
+    ports::{Clock, Command, Connection, Connector, HttpClient, HttpResponse, LocalFuture, Query, Random},
     value::Rows,
 };
 
@@ -75,7 +76,7 @@ impl Libsql {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let effect = check(query.text, "libsql")?;
+        let effect = check(query.command.statement(LIBSQL.name)?.0, LIBSQL.name)?;
         if self.read_only {
             only_reads(query, effect)?;
         }
@@ -109,7 +110,13 @@ impl Connector for Libsql {
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        let query = Query { text: "SELECT 1", params: &[], access: Access::Read, deadline_ms, max_rows: 1, max_bytes: 64 };
+        let query = Query {
+            command: Command::Statement { text: "SELECT 1", values: &[] },
+            access: Access::Read,
+            deadline_ms,
+            max_rows: 1,
+            max_bytes: 64,
+        };
         Box::pin(async move { self.run(&query).await.map(|_| ()) })
     }
 }

@@ -51,10 +51,11 @@ use std::{
     task::Poll,
 };
 
+use millrace_catalogue::POSTGRES;
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Access,
-    ports::{Clock, Connection, Connector, Dialer, LocalFuture, Query, Random, Roots},
+    ports::{Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, Roots},
     value::Rows,
 };
 
@@ -128,8 +129,9 @@ impl Postgres {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        statement::check(query.text)?;
-        let batch = Batch::of(query, self.read_only)?;
+        let (text, values) = query.command.statement(POSTGRES.name)?;
+        statement::check(text)?;
+        let batch = Batch::of(text, values, self.read_only)?;
         let phase = Cell::new(Phase::Waiting);
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access == Access::Read, returns: true };
@@ -214,7 +216,13 @@ impl Connector for Postgres {
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        let query = Query { text: "SELECT 1", params: &[], access: Access::Read, deadline_ms, max_rows: 1, max_bytes: 64 };
+        let query = Query {
+            command: Command::Statement { text: "SELECT 1", values: &[] },
+            access: Access::Read,
+            deadline_ms,
+            max_rows: 1,
+            max_bytes: 64,
+        };
         Box::pin(async move { self.run(&query).await.map(|_| ()) })
     }
 }

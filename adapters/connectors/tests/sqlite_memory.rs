@@ -7,6 +7,7 @@
 #[path = "sqlite/support.rs"]
 mod support;
 
+use millrace_core::ports::{Command, Query};
 use millrace_core::value::Value;
 use support::{Isolate, query};
 
@@ -22,7 +23,7 @@ fn statements_of_many_lengths_do_not_stay_in_memory() {
         let places: Vec<String> = (1..=length).map(|number| format!("?{number}")).collect();
         let text = format!("SELECT count(*) FROM t WHERE id IN ({})", places.join(", "));
         let params = vec![Value::I64(1); length];
-        isolate.run_with(&millrace_core::ports::Query { params: &params, ..query(&text) }).unwrap();
+        isolate.run_with(&Query { command: Command::Statement { text: &text, values: &params }, ..query("") }).unwrap();
     };
     run(8000);
     let before = resident_bytes();

@@ -29,7 +29,7 @@ use crate::{
     Error, ErrorKind, Json,
     app::{Access, Statement},
     fault::{Change, Fault, Faulty, Stage},
-    ports::{CallEvent, Query},
+    ports::{CallEvent, Command, Query},
     value::Rows,
 };
 
@@ -98,8 +98,7 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");
     }
     let query = Query {
-        text: &rendered.text,
-        params: &rendered.params,
+        command: Command::Statement { text: &rendered.text, values: &rendered.params },
         access,
         deadline_ms: run.signal.deadline_within(adapter.timeout_ms),
         max_rows: adapter.max_rows as usize,

@@ -8,7 +8,7 @@ use crate::{
     Error, ErrorKind, Result,
     app::{Access, Bind, EnvTemplate, Execute, ParamStyle, Part, Piece, Statement, Tool},
     cancel::Cancel,
-    ports::Query,
+    ports::{Command, Query},
     value::Value,
 };
 
@@ -36,8 +36,7 @@ pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     let query = Query {
-        text: &text,
-        params: &params,
+        command: Command::Statement { text: &text, values: &params },
         access: Access::Read,
         deadline_ms: signal.deadline_ms(),
         max_rows: PLAN_ROWS,

@@ -1,8 +1,8 @@
-use alloc::{rc::Rc, string::String, vec::Vec};
+use alloc::{format, rc::Rc, string::String, vec::Vec};
 
 use super::LocalFuture;
 use crate::{
-    Result,
+    Error, ErrorKind, Json, Result,
     app::Access,
     secret::Secret,
     value::{Rows, Value},
@@ -28,14 +28,81 @@ pub struct Connection {
     pub seed: Option<String>,
 }
 
-/// One statement with its values.
+/// What a connector runs, in the form that its server takes. In each form the values are apart from what the author wrote.
+#[derive(Clone, Copy, Debug)]
+pub enum Command<'a> {
+    /// A statement of SQL.
+    Statement {
+        /// The text in the connector's placeholder style. Contains no value.
+        text: &'a str,
+        /// The values in the order of the placeholders.
+        values: &'a [Value],
+    },
+    /// A command and its arguments, such as `SET`, `name` and `Ada`. Each is one argument, whatever characters it has.
+    Arguments(&'a [Value]),
+    /// A document, such as `{"find": "items", "filter": {"id": 7}}`. The first member names the command, so members keep their order.
+    Document(&'a [(String, Node)]),
+    /// A request to a server's HTTP interface.
+    Request(&'a ApiRequest),
+}
+
+/// A part of a document.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Node {
+    /// A leaf. It is never read as anything but a value: an object in it has no operators.
+    Value(Value),
+    /// Members in order.
+    Members(Vec<(String, Self)>),
+    /// Elements in order.
+    List(Vec<Self>),
+}
+
+/// A request to a server's HTTP interface. The connector knows where the server is and what lets it in.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ApiRequest {
+    /// `GET`, `POST`, …
+    pub method: String,
+    /// The segments of the path below the connection string's, without percent codes.
+    pub path: Vec<String>,
+    /// The parameters of the query, without percent codes.
+    pub parameters: Vec<(String, String)>,
+    /// The body.
+    pub body: Option<Json>,
+}
+
+impl<'a> Command<'a> {
+    /// The statement and its values, for a connector that takes nothing else.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for a command of another form: the app uses the connector for what it is not.
+    pub fn statement(&self, connector: &str) -> Result<(&'a str, &'a [Value])> {
+        match self {
+            Self::Statement { text, values } => Ok((text, values)),
+            other => {
+                let message = format!("connector `{connector}` takes statements, and the tool has {}", other.form());
+                Err(Error::new(ErrorKind::Configuration, message))
+            }
+        }
+    }
+
+    /// What it is, for messages.
+    #[must_use]
+    pub const fn form(&self) -> &'static str {
+        match self {
+            Self::Statement { .. } => "a statement",
+            Self::Arguments(_) => "a list of arguments",
+            Self::Document(_) => "a document",
+            Self::Request(_) => "a request",
+        }
+    }
+}
+
+/// A command and its limits.
 #[derive(Clone, Debug)]
 pub struct Query<'a> {
-    /// The statement in the connector's placeholder style. Contains no value.
-    pub text: &'a str,
-    /// The values in the order of the placeholders.
-    pub params: &'a [Value],
-    /// Whether the statement only reads: only such a statement may be sent twice.
+    /// What to run.
+    pub command: Command<'a>,
+    /// Whether the command only reads: only such a command may be sent twice.
     pub access: Access,
     /// When to give up, in milliseconds since the Unix epoch.
     pub deadline_ms: u64,
@@ -57,9 +124,9 @@ pub trait Connectors {
 
 /// A connection to one database, good for one isolate.
 pub trait Connector {
-    /// Runs one statement. Values are bound, never written into the text.
+    /// Runs one command. Values are bound, never written into the text. A connector that takes no command of that form says so.
     ///
-    /// A connection that broke is replaced at the next call. A statement whose outcome is unknown is never sent again unless it
+    /// A connection that broke is replaced at the next call. A command whose outcome is unknown is never sent again unless it
     /// only reads.
     ///
     /// # Errors

@@ -203,7 +203,8 @@ impl Connectors for Fake {
 
 impl Connector for Fake {
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
-        let Query { text, params, access, deadline_ms, max_rows, .. } = query;
+        let Query { command, access, deadline_ms, max_rows, .. } = query;
+        let (text, params) = command.statement("fake").unwrap();
         let asked = Asked { text: text.into(), params: params.to_vec(), access, deadline_ms, max_rows };
         self.0.asked.borrow_mut().push(asked.clone());
         let answer = self.0.on_query.borrow().as_ref().map_or(Some(Ok(Rows::default())), |answer| answer(&asked));

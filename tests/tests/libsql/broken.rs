@@ -3,7 +3,7 @@
 use millrace_core::{
     ErrorKind::{TimedOut, TooLarge},
     app::Access,
-    ports::{Connection, Query},
+    ports::{Command, Connection, Query},
     value::Value,
 };
 use millrace_tests::{
@@ -95,6 +95,14 @@ fn what_is_refused_is_not_sent() {
     for (text, access) in cases {
         assert!(database.run_with(&Query { access, ..query(text) }).is_err(), "{text}");
     }
-    assert!(database.run_with(&Query { params: &[Value::F64(f64::INFINITY)], access: Access::Read, ..query("SELECT ?1") }).is_err());
+    assert!(
+        database
+            .run_with(&Query {
+                command: Command::Statement { text: "SELECT ?1", values: &[Value::F64(f64::INFINITY)] },
+                access: Access::Read,
+                ..query("")
+            })
+            .is_err()
+    );
     assert!(server.received().is_empty());
 }

@@ -2,6 +2,7 @@
 
 use std::{borrow::Cow, fmt::Write as _, ops::Range};
 
+use millrace_catalogue::D1;
 use millrace_core::{Result, value::Value};
 
 use crate::{
@@ -56,7 +57,7 @@ impl<'a> Prepared<'a> {
     /// [`Denied`](millrace_core::ErrorKind::Denied) for what no driver runs; [`Syntax`](millrace_core::ErrorKind::Syntax) for more than one
     /// statement, a NUL character, and a parameter with a name; [`Constraint`](millrace_core::ErrorKind::Constraint) for an infinite number.
     pub fn of(text: &'a str, values: &'a [Value], takes_bytes: bool) -> Result<Self> {
-        let effect = check(text, "d1")?;
+        let effect = check(text, D1.name)?;
         let places = placeholders(text)?;
         let sent = values.iter().map(|value| Ok(sent(Bound::in_json(value, "D1")?, takes_bytes))).collect::<Result<Vec<_>>>()?;
         let form = |place: &Placeholder| place.number.checked_sub(1).and_then(|index| Some(sent.get(index)?.1)).unwrap_or(Form::AsItIs);

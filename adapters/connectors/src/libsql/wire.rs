@@ -11,6 +11,7 @@ use base64::{
     alphabet::STANDARD,
     engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
 };
+use millrace_catalogue::LIBSQL;
 use millrace_core::{
     Error, ErrorKind, Result,
     headers::Headers,
@@ -45,8 +46,9 @@ pub(super) enum Version {
 /// # Errors
 /// [`Constraint`](ErrorKind::Constraint) for an infinite number, which the protocol has no form for.
 pub(super) fn prepare(base: &str, token: Option<&Secret<String>>, version: Version, query: &Query<'_>) -> Result<HttpRequest> {
-    let args = query.params.iter().map(Argument::of).collect::<Result<Vec<_>>>()?;
-    let statement = Statement { sql: query.text, args, want_rows: true };
+    let (text, values) = query.command.statement(LIBSQL.name)?;
+    let args = values.iter().map(Argument::of).collect::<Result<Vec<_>>>()?;
+    let statement = Statement { sql: text, args, want_rows: true };
     let body = serde_json::to_vec(&Pipeline { baton: None, requests: [Request::Execute { stmt: &statement }, Request::Close] }).map_err(
         |error| Error::new(ErrorKind::Protocol, "a request for the libSQL server cannot be written").with_source(error.to_string()),
     )?;

@@ -49,10 +49,10 @@ impl Batch {
     ///
     /// # Errors
     /// [`Syntax`](ErrorKind::Syntax) for more values than a statement can have.
-    pub(super) fn of(query: &Query<'_>, read_only: bool) -> Result<Self, Error> {
-        let params: Vec<Parameter> = query.params.iter().map(Parameter::of).collect();
-        let mut statement = BytesMut::with_capacity(query.text.len() + 64 + 16 * params.len());
-        let written = frontend::parse("", query.text, params.iter().map(|param| param.oid), &mut statement)
+    pub(super) fn of(text: &str, values: &[Value], read_only: bool) -> Result<Self, Error> {
+        let params: Vec<Parameter> = values.iter().map(Parameter::of).collect();
+        let mut statement = BytesMut::with_capacity(text.len() + 64 + 16 * params.len());
+        let written = frontend::parse("", text, params.iter().map(|param| param.oid), &mut statement)
             .and_then(|()| bind(&params, &mut statement))
             .and_then(|()| frontend::describe(b'P', "", &mut statement))
             .and_then(|()| frontend::execute("", 0, &mut statement))

@@ -134,7 +134,7 @@ fn of_unknown_outcome(error: Error) -> Error {
 mod tests {
     use std::{cell::Cell, future::Future, pin::pin, task};
 
-    use millrace_core::ports::LocalFuture;
+    use millrace_core::ports::{Command, LocalFuture};
 
     use super::*;
 
@@ -171,7 +171,7 @@ mod tests {
             count.set(count.get() + 1);
             Err::<(), _>(Failure { error: error.clone(), outcome })
         };
-        let query = Query { text: "", params: &[], access, deadline_ms, max_rows: 0, max_bytes: 0 };
+        let query = Query { command: Command::Statement { text: "", values: &[] }, access, deadline_ms, max_rows: 0, max_bytes: 0 };
         let future = pin!(retry.run(&query, Effect { reads, returns: reads }, attempt));
         let task::Poll::Ready(result) = future.poll(&mut task::Context::from_waker(task::Waker::noop())) else { panic!("it waits") };
         (count.get(), fake.now_ms.get(), result.unwrap_err())

@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc, time::Duration};
 
+use millrace_catalogue::SQLITE;
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::Query,
@@ -97,15 +98,14 @@ impl Session {
     /// # Errors
     /// Any [`ErrorKind`] but `Cancelled`. Nothing is changed then: a statement that writes takes effect as a whole or not at all.
     pub(super) fn run(&mut self, query: &Query<'_>) -> Result<Rows> {
-        sqlite_text::nul(query.text)?;
+        let (text, values) = query.command.statement(SQLITE.name)?;
+        sqlite_text::nul(text)?;
         self.authorizer.start();
-        let mut statement = self
-            .connection
-            .prepare_cached(query.text)
-            .map_err(|error| refused(&self.authorizer, query, located(error, query.text), Phase::Prepare))?;
-        let kept = self.known.keep(&self.connection, query.text, &statement, self.authorizer.searches());
+        let mut statement =
+            self.connection.prepare_cached(text).map_err(|error| refused(&self.authorizer, query, located(error, text), Phase::Prepare))?;
+        let kept = self.known.keep(&self.connection, text, &statement, self.authorizer.searches());
         let searches = kept.unwrap_or_else(|| self.authorizer.searches());
-        let outcome = if searches { check_search(query.params) } else { Ok(()) }.and_then(|()| self.run_prepared(&mut statement, query));
+        let outcome = if searches { check_search(values) } else { Ok(()) }.and_then(|()| self.run_prepared(&mut statement, query));
         if kept.is_none() {
             statement.discard();
         }
@@ -113,14 +113,15 @@ impl Session {
     }
 
     fn run_prepared(&self, statement: &mut CachedStatement<'_>, query: &Query<'_>) -> Result<Rows> {
+        let (text, values) = query.command.statement(SQLITE.name)?;
         // SQLite takes an explanation for what it explains.
         let reads = statement.readonly() || statement.is_explain() != 0;
         if self.read_only && !reads {
             // Some of what is refused is refused at its first step only.
-            sqlite_text::check(query.text, "sqlite")?;
+            sqlite_text::check(text, SQLITE.name)?;
             return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
         }
-        bind(statement, query.params)?;
+        bind(statement, values)?;
         if statement.column_count() == 0 {
             let affected = execute(&self.connection, statement).map_err(|error| refused(&self.authorizer, query, error, Phase::Step))?;
             return Ok(Rows { affected, ..Rows::default() });
@@ -131,7 +132,7 @@ impl Session {
             let write = || write_and_read(&self.connection, statement, query, &self.authorizer);
             self.authorizer.with_own_transaction(write)?
         };
-        let columns = self.known.names(query.text, statement);
+        let columns = self.known.names(text, statement);
         Ok(Rows { columns, rows, affected: 0 })
     }
 }
@@ -198,9 +199,9 @@ fn refused(authorizer: &Authorizer, query: &Query<'_>, error: rusqlite::Error, p
     let explained = explain(error, phase);
     let Some(what) = authorizer.take_refused() else { return explained };
     // In the words of every driver of the dialect, where they see it, too.
-    let Error { kind, message, .. } = sqlite_text::check(query.text, "sqlite")
-        .err()
-        .unwrap_or_else(|| Error::new(ErrorKind::Denied, format!("connector `sqlite` does not run `{what}`")));
+    let judged = query.command.statement(SQLITE.name).and_then(|(text, _)| sqlite_text::check(text, SQLITE.name));
+    let Error { kind, message, .. } =
+        judged.err().unwrap_or_else(|| Error::new(ErrorKind::Denied, format!("connector `sqlite` does not run `{what}`")));
     Error { kind, message, ..explained }
 }
 

@@ -1,5 +1,6 @@
 //! What one function may take: values of a caller do not hold an isolate.
 
+use millrace_core::ports::{Command, Query};
 use millrace_core::{ErrorKind, value::Value};
 
 use crate::support::{Isolate, query, text, with_options};
@@ -26,8 +27,9 @@ fn a_comparison_ends_at_its_deadline() {
     let params = [text(&"a".repeat(MILLION)), text(&format!("*{}b*", "[a-c]a".repeat(160)))];
     // Every look at the clock is a millisecond here, so this says how often it is looked at.
     isolate.clock.tick_ms.set(1);
-    let error =
-        isolate.run_with(&millrace_core::ports::Query { params: &params, deadline_ms: 100, ..query("SELECT ?1 GLOB ?2") }).unwrap_err();
+    let error = isolate
+        .run_with(&Query { command: Command::Statement { text: "SELECT ?1 GLOB ?2", values: &params }, deadline_ms: 100, ..query("") })
+        .unwrap_err();
     assert_eq!(error.kind, ErrorKind::TimedOut, "{error:?}");
     assert_eq!(isolate.rows("SELECT 'x' LIKE 'X'"), [[Value::I64(1)]]);
 }

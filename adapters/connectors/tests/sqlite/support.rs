@@ -13,7 +13,7 @@ use millrace_connectors::sqlite::Sqlite;
 use millrace_core::{
     Error, Result,
     app::Access,
-    ports::{Clock, Connection, Connector, LocalFuture, Query},
+    ports::{Clock, Command, Connection, Connector, LocalFuture, Query},
     secret::Secret,
     value::{Rows, Value},
 };
@@ -79,7 +79,7 @@ impl Isolate {
     }
 
     pub(crate) fn run(&self, text: &str, params: &[Value]) -> Result<Rows> {
-        self.run_with(&Query { params, ..query(text) })
+        self.run_with(&Query { command: Command::Statement { text, values: params }, ..query(text) })
     }
 
     pub(crate) fn run_with(&self, query: &Query<'_>) -> Result<Rows> {
@@ -102,7 +102,13 @@ impl Isolate {
 
 /// A query without values; the deadline counts from the call.
 pub(crate) fn query(text: &str) -> Query<'_> {
-    Query { text, params: &[], access: Access::Write, deadline_ms: DEADLINE_MS, max_rows: 10_000, max_bytes: 1 << 20 }
+    Query {
+        command: Command::Statement { text, values: &[] },
+        access: Access::Write,
+        deadline_ms: DEADLINE_MS,
+        max_rows: 10_000,
+        max_bytes: 1 << 20,
+    }
 }
 
 pub(crate) fn connection(connection_string: &str) -> Connection {

@@ -14,7 +14,7 @@ use crate::{
         rounds,
         run::{Run, TARGET},
     },
-    ports::{CallEvent, Fetched, HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, Redirect, ScriptHost},
+    ports::{CallEvent, Command, Fetched, HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, Redirect, ScriptHost},
     value::{Rows, Value},
 };
 
@@ -116,8 +116,7 @@ impl ScriptHost for Host<'_> {
             };
             let (adapter, connector) = pipeline.connections.open(pipeline, index)?;
             let query = Query {
-                text,
-                params: &params,
+                command: Command::Statement { text, values: &params },
                 // Nobody looked at the statement; only a read-only connection makes sure that it reads.
                 access: if adapter.read_only { Access::Read } else { Access::Write },
                 deadline_ms: self.run.signal.deadline_within(adapter.timeout_ms),

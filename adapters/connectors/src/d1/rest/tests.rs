@@ -2,6 +2,7 @@
 
 use millrace_core::{
     app::Access,
+    ports::Command,
     secret::Secret,
     value::{Rows, Value},
 };
@@ -11,7 +12,8 @@ use crate::shared::Outcome;
 
 fn body_of(text: &str, params: &[Value]) -> String {
     let address = Address { url: "https://api/raw".into(), token: Secret::new("t.k".into()) };
-    let query = Query { text, params, access: Access::Read, deadline_ms: 7, max_rows: 10, max_bytes: 100 };
+    let query =
+        Query { command: Command::Statement { text, values: params }, access: Access::Read, deadline_ms: 7, max_rows: 10, max_bytes: 100 };
     let request = request(&address, &Prepared::of(text, params, Rest::TAKES_BYTES).unwrap(), &query).unwrap();
     assert_eq!((request.method.as_str(), request.url.as_str(), request.deadline_ms), ("POST", "https://api/raw", 7));
     assert_eq!(request.headers.first("authorization"), Some("Bearer t.k"));

@@ -1,13 +1,13 @@
 //! Requests as bytes, and answers of a real server.
 
-use millrace_core::{Json, app::Access};
+use millrace_core::{Json, app::Access, ports::Command};
 use serde_json::json;
 
 use super::*;
 use crate::shared::Outcome;
 
-fn query<'a>(text: &'a str, params: &'a [Value]) -> Query<'a> {
-    Query { text, params, access: Access::Read, deadline_ms: 7, max_rows: 10, max_bytes: 100 }
+fn query<'a>(text: &'a str, values: &'a [Value]) -> Query<'a> {
+    Query { command: Command::Statement { text, values }, access: Access::Read, deadline_ms: 7, max_rows: 10, max_bytes: 100 }
 }
 
 fn text(value: &str) -> Value {
