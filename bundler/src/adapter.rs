@@ -35,7 +35,7 @@ pub(crate) static ADAPTER: Record = Record {
         Field::new(
             "fallback",
             Shape::Record(&FALLBACK),
-            "What stands in on a host that does not have the connector, such as `d1` for `sqlite` in a Worker. It speaks the same SQL.",
+            "What replaces the connector on a host that does not have it, such as `d1` for `sqlite` in a Worker. It speaks the same SQL.",
         ),
     ],
 };
@@ -44,11 +44,11 @@ pub(crate) static ADAPTER: Record = Record {
 static FALLBACK: Record = Record {
     name: "fallback",
     noun: "`fallback`",
-    doc: "What stands in on a host that does not have the adapter's connector.",
+    doc: "What replaces the adapter's connector on a host that does not have it.",
     fields: &[
         Field::new("connector", Shape::Text, "What it connects to: `d1`.").required(),
         Field::new("connection_string", Shape::Text, "Where to connect: `d1:DB` is the binding `DB` of a Worker.").required(),
-        Field::new("options", Shape::Map(&Shape::Scalar), "As of an adapter."),
+        Field::new("options", Shape::Map(&Shape::Scalar), "As in an adapter."),
     ],
 };
 
@@ -104,7 +104,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     let range = name_node.or_else(|| root.at("connector")).map_or(0..0, |node| node.range.clone());
     if !is_name(&name) {
         let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
-        compiler.error(&document, range.clone(), format!("`{name}` is no name of an adapter"), help);
+        compiler.error(&document, range.clone(), format!("`{name}` is not a valid name for an adapter"), help);
     }
     let settings = on_this_host(compiler, &document);
     let connector = connector_of(settings).map(str::to_owned);

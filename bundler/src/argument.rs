@@ -29,9 +29,9 @@ pub(crate) static INLINE_ARGUMENT: Record = Record {
     fields: &[Field::new("name", Shape::Text, "The name.").required(), TITLE, DESCRIPTION, REQUIRED, COMPLETION, COMPLETE_FIELD],
 };
 
-const TITLE: Field = Field::new("title", Shape::Text, "A name for people.");
+const TITLE: Field = Field::new("title", Shape::Text, "A display name.");
 const DESCRIPTION: Field = Field::new("description", Shape::Text, "What it means.");
-const REQUIRED: Field = Field::new("required", Shape::Bool, "Has to be given.").default("false");
+const REQUIRED: Field = Field::new("required", Shape::Bool, "Whether it is required.").default("false");
 const COMPLETION: Field = Field::new("completion", Shape::List(&Shape::Text), "Values that clients suggest.").default("[]");
 const COMPLETE_FIELD: Field = Field::new("complete", Shape::Record(&COMPLETE), "A tool that finds values to suggest.");
 
@@ -76,7 +76,7 @@ pub(crate) fn read(compiler: &mut Compiler<'_>, document: &Document, node: Optio
     for (name, range, value) in parts {
         if !is_input_name(&name) {
             let help = "A name begins with a letter or `_`; letters, digits, `_` and `-` follow.";
-            compiler.error(document, range.clone(), format!("`{name}` is no name of an argument"), help);
+            compiler.error(document, range.clone(), format!("`{name}` is not a valid name for an argument"), help);
         }
         if declared.iter().any(|other| other.argument.name == name) {
             compiler.error(document, range, format!("there are two arguments `{name}`"), "Rename one of them.");

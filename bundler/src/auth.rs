@@ -27,11 +27,12 @@ pub(crate) static AUTH: Record = Record {
 pub(crate) static API_KEY_POLICY: Record = Record {
     name: "api_key_policy",
     noun: "the policy of `api_key`",
-    doc: "The keys that are let in, by the header `X-API-Key` or `Authorization: Bearer`. Without any, the variable `MILLRACE_API_KEY` is the key.",
+    doc: "The accepted keys, which callers send in the header `X-API-Key` or `Authorization: Bearer`. Without any, the variable \
+          `MILLRACE_API_KEY` is the key.",
     fields: &[
         Field::new("value", ONE_OR_MORE, "The key, or several. Take it from the environment: `\"{{ env.API_KEY }}\"`."),
-        Field::new("sha256", ONE_OR_MORE, "The SHA-256 of the key in hexadecimal, or several, so that the key itself is nowhere."),
-        Field::new("keys", Shape::List(&Shape::Record(&API_KEY)), "Keys that tell callers apart."),
+        Field::new("sha256", ONE_OR_MORE, "The SHA-256 of the key in hexadecimal, or several, so that the key itself is not stored."),
+        Field::new("keys", Shape::List(&Shape::Record(&API_KEY)), "Keys that distinguish callers."),
         Field::new("name", Shape::Text, "`auth.subject` of callers with `value` or `sha256`.").default("api_key"),
         Field::new("scopes", Shape::List(&Shape::Text), "The scopes that a caller must have. Keys under `value` and `sha256` have them all; one of `keys` that lacks one gets HTTP 403.").default("[]"),
         Field::new("roles", Shape::List(&Shape::Text), "`auth.roles` of callers with `value` or `sha256`.").default("[]"),
@@ -42,7 +43,7 @@ pub(crate) static API_KEY_POLICY: Record = Record {
 pub(crate) static API_KEY: Record = Record {
     name: "api_key",
     noun: "a key",
-    doc: "One key, and who comes with it.",
+    doc: "One key, and the caller that it identifies.",
     fields: &[
         Field::new("name", Shape::Text, "`auth.subject` of callers with this key.").required(),
         Field::new("value", Shape::Text, "The key; or `sha256`."),
@@ -173,7 +174,7 @@ impl Compiler<'_> {
             let literal = !text.contains("{{");
             if literal && (text.len() != 64 || !text.bytes().all(|byte| byte.is_ascii_hexdigit())) {
                 let help = "It has 64 hexadecimal digits: `printf %s KEY | sha256sum`.";
-                self.error(document, digest.range.clone(), "`sha256` is no SHA-256 digest", help);
+                self.error(document, digest.range.clone(), "`sha256` is not a SHA-256 digest", help);
                 continue;
             }
             found.push(ExpectedKey::Sha256(self.env_template(document, digest)));

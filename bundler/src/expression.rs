@@ -620,7 +620,7 @@ mod tests {
         ] {
             assert_eq!(problems(bad, &with_key), [(range, message.to_owned())], "{bad}");
         }
-        let nobody = "`auth` never has a value: the tool has no `auth`, so nobody is named";
+        let nobody = "`auth` never has a value: the tool has no `auth`, so no caller is identified";
         assert_eq!(problems("auth.subject == 'x' and inputs.x", &with_none), [(5..12, nobody.to_owned())]);
         let both = problems("inputs.a == 1 and inputs.b == 2 and", &with_key);
         assert_eq!(both.len(), 3, "all of them are told: {both:?}");

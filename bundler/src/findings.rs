@@ -85,7 +85,7 @@ impl Findings {
                 severity: if self.omitted_errors { Severity::Error } else { Severity::Warning },
                 length: 0,
                 message: format!("{} more problems are not shown", self.omitted),
-                help: Some("Mend these first.".into()),
+                help: Some("Fix these first.".into()),
                 ..last.clone()
             };
             self.list.push(more);

@@ -22,17 +22,27 @@ pub(crate) static INPUT: Record = Record {
     fields: &[
         Field::new("type", Shape::Word(&KIND_WORDS, &[]), "The type.").required(),
         Field::new("description", Shape::Text, "What it means, for the model that fills it in."),
-        Field::new("optional", Shape::Bool, "May be left out; a statement then binds `NULL`.").default("false"),
-        Field::new("default", Shape::Any, "The value that stands in where it is left out. An input with a default may always be left out."),
-        Field::new("nullable", Shape::Bool, "`null` is a value of it.").default("false"),
+        Field::new("optional", Shape::Bool, "May be omitted; a statement then binds `NULL`.").default("false"),
+        Field::new("default", Shape::Any, "The value that is used if it is omitted. An input with a default may always be omitted."),
+        Field::new("nullable", Shape::Bool, "Whether `null` is allowed.").default("false"),
         Field::new("enum", Shape::List(&Shape::Any), "The only values that are allowed."),
-        Field::new("min", Shape::Number, "Numbers: the least value. Strings: the fewest characters. Arrays: the fewest elements."),
-        Field::new("max", Shape::Number, "Numbers: the greatest value. Strings: the most characters. Arrays: the most elements."),
-        Field::new("pattern", Shape::Text, "A regular expression that the string has to match somewhere; anchor it with `^` and `$`."),
-        Field::new("format", Shape::Word(&FORMATS, &[]), "A format that the string has to have."),
+        Field::new(
+            "min",
+            Shape::Number,
+            "Numbers: the minimum value. Strings: the minimum number of characters. Arrays: the minimum \
+                                          number of elements.",
+        ),
+        Field::new(
+            "max",
+            Shape::Number,
+            "Numbers: the maximum value. Strings: the maximum number of characters. Arrays: the maximum \
+                                          number of elements.",
+        ),
+        Field::new("pattern", Shape::Text, "A regular expression that must match part of the string; anchor it with `^` and `$`."),
+        Field::new("format", Shape::Word(&FORMATS, &[]), "A format that the string must have."),
         Field::new("items", Shape::Record(&INPUT), "The element of an array."),
         Field::new("fields", Shape::Map(&Shape::Record(&INPUT)), "The fields of an object. Without them, it may have any."),
-        Field::new("examples", Shape::List(&Shape::Any), "Good values, for the model."),
+        Field::new("examples", Shape::List(&Shape::Any), "Example values, for the model."),
         Field::new("header", Shape::Text, "Clients send the value also as the header `Mcp-Param-<this>` (`x-mcp-header`), for routing."),
     ],
 };
@@ -82,7 +92,7 @@ impl Compiler<'_> {
         for entry in node.map(Node::entries).unwrap_or_default() {
             if !is_input_name(&entry.key) {
                 let help = "A name begins with a letter or `_`; letters, digits, `_` and `-` follow.";
-                self.error(document, entry.key_range.clone(), format!("`{}` is no name of an input", entry.key), help);
+                self.error(document, entry.key_range.clone(), format!("`{}` is not a valid name for an input", entry.key), help);
             }
             let path = format!("{path}.{}", entry.key);
             declared.push(self.input(document, &entry.value, &entry.key, &path, headers));
@@ -161,10 +171,10 @@ impl Compiler<'_> {
             let Some(bound) = bound else { continue };
             let sized = matches!(input.kind, InputKind::String | InputKind::Array);
             if sized && (bound < 0.0 || bound.fract() != 0.0) {
-                self.error(document, range_of(node, keyword), format!("`{path}.{keyword}` has to be a whole number from 0"), "");
+                self.error(document, range_of(node, keyword), format!("`{path}.{keyword}` must be a whole number from 0"), "");
             }
             if input.kind == InputKind::Int && bound.fract() != 0.0 {
-                self.error(document, range_of(node, keyword), format!("`{path}.{keyword}` has to be a whole number"), "");
+                self.error(document, range_of(node, keyword), format!("`{path}.{keyword}` must be a whole number"), "");
             }
         }
     }
@@ -176,8 +186,8 @@ impl Compiler<'_> {
             Err(error) => error.to_string(),
         };
         let why = why.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned();
-        let message = format!("`{path}.pattern` is no regular expression that can be checked: {why}");
-        let help = "Look-around and back references are not there.";
+        let message = format!("`{path}.pattern` is not a regular expression that can be checked: {why}");
+        let help = "Look-around and back-references are not supported.";
         self.error(document, range_of(node, "pattern"), message, help);
         None
     }
@@ -193,11 +203,11 @@ impl Compiler<'_> {
         let header = node.text_at("header")?;
         let range = range_of(node, "header");
         let Some(headers) = headers else {
-            self.error(document, range, format!("`{path}.header` cannot stand inside an array"), "Only inputs and fields have headers.");
+            self.error(document, range, format!("`{path}.header` cannot be inside an array"), "Only inputs and fields have headers.");
             return None;
         };
         if !is_header_token(header) {
-            self.error(document, range, format!("`{header}` is no name of a header"), "Use letters, digits and `-`.");
+            self.error(document, range, format!("`{header}` is not a valid name for a header"), "Use letters, digits and `-`.");
             return None;
         }
         if matches!(kind, InputKind::Array | InputKind::Object | InputKind::Json | InputKind::Float) {
@@ -206,7 +216,7 @@ impl Compiler<'_> {
             return None;
         }
         if headers.iter().any(|other| other.eq_ignore_ascii_case(header)) {
-            self.error(document, range, format!("the header `{header}` is there twice"), "Each input needs a header of its own.");
+            self.error(document, range, format!("the header `{header}` appears twice"), "Each input needs a header of its own.");
             return None;
         }
         headers.push(header.to_owned());

@@ -85,7 +85,7 @@ pub struct Origin {
 pub fn bundle(folder: &Path, options: &Options) -> Report {
     let Some(tree) = tree::Tree::open(folder) else {
         let message = format!("there is no folder `{}`", folder.display());
-        let help = "Name the folder of an app, or make one with `millrace new NAME`.";
+        let help = "Name the folder of an app, or create one with `millrace new NAME`.";
         let mut findings = findings::Findings::default();
         findings.error(&source::Source::new(".", ""), 0..0, message, help);
         return Report { app: None, diagnostics: findings.into_sorted(), files: vec![folder.to_owned()], origins: Vec::new() };

@@ -85,7 +85,7 @@ impl Compiler<'_> {
         }
         if !is_script(&path) {
             let help = "A script ends in `.ts`, `.mts`, `.js` or `.mjs`.";
-            self.error(document, node.range.clone(), format!("`{reference}` is no script"), help);
+            self.error(document, node.range.clone(), format!("`{reference}` is not a script"), help);
             return None;
         }
         if self.tree.read(&path, crate::tree::MAX_EMBEDDED) == Err(crate::tree::Unreadable::Outside) {

@@ -51,13 +51,13 @@ static MESSAGE: Record = Record {
     noun: "a message",
     doc: "One message of a prompt: exactly one of `text`, `image`, `audio`, `resource` and `tool`.",
     fields: &[
-        Field::new("role", Shape::Text, "Who says it: `user` or `assistant`.").required(),
-        Field::new("text", Shape::Text, "What is said, with arguments as placeholders: `{{ order_id }}`."),
-        Field::new("image", Shape::Text, "A file with a picture, relative to this one, that goes into the bundle."),
-        Field::new("audio", Shape::Text, "A file with a sound, likewise."),
+        Field::new("role", Shape::Text, "The speaker: `user` or `assistant`.").required(),
+        Field::new("text", Shape::Text, "The text, with arguments as placeholders: `{{ order_id }}`."),
+        Field::new("image", Shape::Text, "An image file, relative to this one, which is stored in the bundle."),
+        Field::new("audio", Shape::Text, "An audio file, likewise."),
         Field::new("mime_type", Shape::Text, "The MIME type of `image` or `audio`.").default("by the file's extension"),
-        Field::new("resource", Shape::Record(&EMBEDDED), "A resource that goes with the message."),
-        Field::new("tool", Shape::Text, "A tool whose result is said: one message for each block of it."),
+        Field::new("resource", Shape::Record(&EMBEDDED), "A resource that is embedded in the message."),
+        Field::new("tool", Shape::Text, "A tool whose result is the content: one message for each of its blocks."),
         Field::new("args", Shape::Map(&Shape::Any), "The inputs of `tool`; text may have arguments: `{{ order_id }}`.")
             .default("each argument that is an input, under its own name"),
     ],
@@ -70,16 +70,16 @@ static EMBEDDED: Record = Record {
     fields: &[
         Field::new("uri", Shape::Text, "Its URI, with arguments as placeholders.").required(),
         Field::new("mime_type", Shape::Text, "Its MIME type.").default("by the file's extension and content"),
-        Field::new("text", Shape::Text, "What it says, with arguments as placeholders."),
-        Field::new("file", Shape::Text, "A file, relative to this one, that goes into the bundle."),
+        Field::new("text", Shape::Text, "Its text, with arguments as placeholders."),
+        Field::new("file", Shape::Text, "A file, relative to this one, which is stored in the bundle."),
         Field::new("blob", Shape::Text, "Bytes, as base64."),
     ],
 };
 
-const TITLE: Field = Field::new("title", Shape::Text, "A name for people.");
+const TITLE: Field = Field::new("title", Shape::Text, "A display name.");
 const DESCRIPTION: Field = Field::new("description", Shape::Text, "What it is for.");
 const MESSAGE_LIST: Shape = Shape::List(&Shape::Record(&MESSAGE));
-const MESSAGES: Field = Field::new("messages", MESSAGE_LIST, "What it says, at least one message.").required();
+const MESSAGES: Field = Field::new("messages", MESSAGE_LIST, "Its messages, at least one.").required();
 
 /// Reads every prompt, sorted by name.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<Prompt> {
@@ -114,7 +114,7 @@ fn read(
 ) {
     if !is_name(name) {
         let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
-        compiler.error(document, range.clone(), format!("`{name}` is no name of a prompt"), help);
+        compiler.error(document, range.clone(), format!("`{name}` is not a valid name for a prompt"), help);
     }
     if let Some(other) = places.get(name) {
         let help = format!("The other one is {other}. Give one of them another `name`.");
@@ -129,7 +129,7 @@ fn read(
     let known = Known { names: &names, optional: &optional, all_used: false };
     let messages = node.at("messages").map(Node::items).unwrap_or_default();
     if let (Some(list), []) = (node.at("messages"), messages) {
-        compiler.error(document, list.range.clone(), "`messages` is empty", "A prompt says something: `{ role: user, text: … }`.");
+        compiler.error(document, list.range.clone(), "`messages` is empty", "A prompt needs a message: `{ role: user, text: … }`.");
     }
     let messages = messages.iter().filter_map(|message| self::message::read(compiler, document, message, &known, tools)).collect();
     let entries: Vec<_> = arguments.iter().map(DeclaredArgument::entry).collect();

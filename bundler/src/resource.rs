@@ -37,7 +37,12 @@ pub(crate) static RESOURCE: Record = Record {
         FILE_TEMPLATE,
         TOOL,
         ARGS,
-        Field::new("arguments", Shape::Map(&Shape::Record(&ARGUMENT)), "What is known of the variables of `uri_template`, by name."),
+        Field::new(
+            "arguments",
+            Shape::Map(&Shape::Record(&ARGUMENT)),
+            "Descriptions and completions of the variables of `uri_template`, \
+                                                                        by name.",
+        ),
     ],
 };
 
@@ -59,7 +64,12 @@ pub(crate) static INLINE_RESOURCE: Record = Record {
         FILE_TEMPLATE,
         TOOL,
         ARGS,
-        Field::new("arguments", Shape::List(&Shape::Record(&INLINE_ARGUMENT)), "What is known of the variables of `uri_template`."),
+        Field::new(
+            "arguments",
+            Shape::List(&Shape::Record(&INLINE_ARGUMENT)),
+            "Descriptions and completions of the variables of \
+                                                                                `uri_template`.",
+        ),
     ],
 };
 
@@ -69,11 +79,11 @@ const URI_TEMPLATE: Field = Field::new(
     Shape::Text,
     "A template of URIs (RFC 6570): `docs://orders/{id}`, or `files://{+path}` for a value with `/`.",
 );
-const TITLE: Field = Field::new("title", Shape::Text, "A name for people.");
+const TITLE: Field = Field::new("title", Shape::Text, "A display name.");
 const DESCRIPTION: Field = Field::new("description", Shape::Text, "What it is.");
 const MIME_TYPE: Field =
     Field::new("mime_type", Shape::Text, "The MIME type.").default("by the file's extension and content; `application/json` for a tool");
-const FILE: Field = Field::new("file", Shape::Text, "A file, relative to this one, that goes into the bundle.");
+const FILE: Field = Field::new("file", Shape::Text, "A file, relative to this one, which is stored in the bundle.");
 const TEXT: Field = Field::new("text", Shape::Text, "The text itself.");
 const TEXT_TEMPLATE: Field =
     Field::new("text_template", Shape::Text, "For a template: text with its variables as placeholders, `{{ id }}`.");
@@ -81,7 +91,8 @@ const FILE_TEMPLATE: Field = Field::new("file_template", Shape::Any, "A file who
 const TOOL: Field = Field::new(
     "tool",
     Shape::Text,
-    "A tool that says it, each time. The variables of `uri_template` are its inputs. Its failure with the code `NOT_FOUND` means that there is no such resource.",
+    "A tool that supplies the content at each read. The variables of `uri_template` are its inputs. Its failure with the code `NOT_FOUND` \
+     means that there is no such resource.",
 );
 const ARGS: Field = Field::new("args", Shape::Map(&Shape::Any), "The inputs of `tool`; text may have variables: `{{ id }}`.")
     .default("each variable, under its own name");
@@ -121,7 +132,7 @@ impl Reading<'_> {
     fn read(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node, name: &str, range: Range<usize>) {
         if !is_name(name) {
             let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
-            compiler.error(document, range.clone(), format!("`{name}` is no name of a resource"), help);
+            compiler.error(document, range.clone(), format!("`{name}` is not a valid name for a resource"), help);
         }
         if let Some(other) = self.names.insert(name.to_owned(), document.source.place(range.start)) {
             let help = format!("The other one is {other}. Give one of them another `name`.");
@@ -210,7 +221,7 @@ fn content(
             // That it is not supported has been said.
             return None;
         }
-        let help = "Say what the resource says: `file`, `text`, `text_template` or `tool`.";
+        let help = "Give the resource its content: `file`, `text`, `text_template` or `tool`.";
         compiler.error(document, range, "the resource has no content", help);
         return None;
     };

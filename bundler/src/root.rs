@@ -36,19 +36,24 @@ pub(crate) static ROOT: Record = Record {
         Field::new("resource_templates", Shape::List(&Shape::Record(&INLINE_RESOURCE)), "Resource templates.").imported(),
         Field::new("presenters", Shape::Any, "Where the presenters are.").later(),
         Field::new("server", Shape::Record(&SERVER), "The HTTP endpoint."),
-        Field::new("limits", Shape::Record(&ROOT_LIMITS), "What a request may use up. `_folder.yaml` and the tools have limits of a call."),
-        Field::new("errors", Shape::Record(&ERRORS), "How failures are told."),
+        Field::new(
+            "limits",
+            Shape::Record(&ROOT_LIMITS),
+            "The limits of a request. `_folder.yaml` and the tools have the limits of a \
+                                                           call.",
+        ),
+        Field::new("errors", Shape::Record(&ERRORS), "How failures are reported."),
         Field::new(
             "substitution",
             SUBSTITUTION,
             "`bind`: values are bound to statements. `textual`: they become part of the text, which invites injection.",
         )
         .default("bind"),
-        Field::new("auth", Shape::Record(&AUTH), "Who may call the tools that do not say so themselves."),
+        Field::new("auth", Shape::Record(&AUTH), "Who may call the tools that have no `auth` of their own."),
         Field::new("context", Shape::Any, "Values for every call.").later(),
         Field::new("middleware", Shape::Any, "Scripts that run before every tool.").later(),
         Field::new("sync", Shape::Any, "What writes invalidate.").later(),
-        Field::new("fetch", Shape::Record(&FETCH), "What scripts may call."),
+        Field::new("fetch", Shape::Record(&FETCH), "Which hosts scripts may reach."),
         Field::new("env", Shape::List(&Shape::Text), "The variables that scripts see as `ctx.env`.").default("[]"),
         Field::new("telemetry", Shape::Record(&TELEMETRY), "Traces of calls."),
         Field::new("agents", Shape::Any, "Agents, which Millrace does not have.").imported(),
@@ -77,7 +82,7 @@ static SEARCH: Record = Record {
     name: "tools_search",
     noun: "`tools.search`",
     doc: "Settings of the tool `search`, for `expose: search` and `both`.",
-    fields: &[Field::new("limit", Shape::Int(1, MAX_LIMIT), "How many tools it gives where the caller does not say.").default("10")],
+    fields: &[Field::new("limit", Shape::Int(1, MAX_LIMIT), "How many tools it returns if the caller does not say.").default("10")],
 };
 
 static ROOT_CACHE: Record = Record {
@@ -85,8 +90,8 @@ static ROOT_CACHE: Record = Record {
     noun: "`cache`",
     doc: "The cache of every tool whose statement only reads. A tool's own block overrides it.",
     fields: &[
-        Field::new("enabled", Shape::Bool, "Whether results are kept.").default("false"),
-        Field::new("ttl", Shape::Int(1, 31_536_000), "How long a result is good, in seconds.").default("120"),
+        Field::new("enabled", Shape::Bool, "Whether results are cached.").default("false"),
+        Field::new("ttl", Shape::Int(1, 31_536_000), "How long a result is cached, in seconds.").default("120"),
     ],
 };
 
@@ -124,7 +129,7 @@ static SERVER: Record = Record {
         .default("8080"),
         Field::new("path", Shape::Text, "The path of the MCP endpoint.").default("/mcp"),
         Field::new("cors", Shape::Record(&CORS), "Which web pages may call."),
-        Field::new("body_limit", Shape::Size, "The longest request.").default("1mb"),
+        Field::new("body_limit", Shape::Size, "The maximum length of a request.").default("1mb"),
         Field::new("log_level", Shape::Any, "How much is logged.").imported(),
     ],
 };
@@ -139,7 +144,7 @@ static CORS: Record = Record {
 static ERRORS: Record = Record {
     name: "errors",
     noun: "`errors`",
-    doc: "How failures are told.",
+    doc: "How failures are reported.",
     fields: &[
         Field::new("style", STYLE, "`result`: as a result that a model can act on. `protocol`: as a JSON-RPC error.").default("result"),
         Field::new("expose", EXPOSE, "`safe`: the caller does not see the database's own words. `full`: it does.").default("safe"),
@@ -149,14 +154,15 @@ static ERRORS: Record = Record {
 static TELEMETRY: Record = Record {
     name: "telemetry",
     noun: "`telemetry`",
-    doc: "Traces of calls, for a collector of OpenTelemetry. Where to is said by the deployment's variables `OTEL_…`; without them nothing is collected.",
+    doc: "Traces of calls, for a collector of OpenTelemetry. The deployment's variables `OTEL_…` name the collector; without them nothing \
+          is collected.",
     fields: &[Field::new("enabled", Shape::Bool, "Whether calls are traced.").default("true")],
 };
 
 static FETCH: Record = Record {
     name: "fetch",
     noun: "`fetch`",
-    doc: "What scripts may call.",
+    doc: "Which hosts scripts may reach.",
     fields: &[Field::new("allow", Shape::List(&Shape::Text), "Hosts: `api.example.com`, `*.example.com`, `localhost:9000`.").default("[]")],
 };
 
@@ -218,13 +224,13 @@ fn find(compiler: &mut Compiler<'_>) -> Option<String> {
         ["millrace.yaml", "millrace.yml", ".hyperterse"].into_iter().filter(|name| names.iter().any(|other| other == name)).collect();
     if let [first, rest @ ..] = found.as_slice() {
         for other in rest {
-            let message = format!("`{other}` is not read, because there is `{first}`");
+            let message = format!("`{other}` is ignored, because there is `{first}`");
             compiler.findings.warning(&Source::new(*other, ""), 0..0, message, "Remove one of them.");
         }
         return Some((*first).to_owned());
     }
-    let help = "Make an app with `millrace new NAME`, or name the folder of one.";
-    compiler.findings.error(&Source::new("millrace.yaml", ""), 0..0, "the folder is no app: it has no `millrace.yaml`", help);
+    let help = "Create an app with `millrace new NAME`, or name the folder of one.";
+    compiler.findings.error(&Source::new("millrace.yaml", ""), 0..0, "this folder is not a Millrace app: it has no `millrace.yaml`", help);
     None
 }
 
@@ -235,7 +241,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         && !is_app_name(&name)
     {
         let help = "It begins with a small letter; small letters, digits, `_` and `-` follow.";
-        compiler.error(&document, node.range.clone(), format!("`{name}` is no name of an app"), help);
+        compiler.error(&document, node.range.clone(), format!("`{name}` is not a valid name for an app"), help);
     }
     let empty = Node::nothing();
     let tools = root.at("tools").unwrap_or(&empty);
@@ -333,7 +339,7 @@ fn folder(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>,
     if let Some(node) = node
         && !compiler.tree.has_folder(&path)
     {
-        compiler.error(document, node.range.clone(), format!("there is no folder `{path}`"), "Make it, or correct the name.");
+        compiler.error(document, node.range.clone(), format!("there is no folder `{path}`"), "Create it, or correct the name.");
     }
     path
 }
@@ -349,7 +355,7 @@ fn later_folders(compiler: &mut Compiler<'_>, document: &Document, base: &str) {
         });
         if let Some((path, range)) = agents {
             let source = if path == document.source.path { None } else { Some(Source::new(path, "")) };
-            let message = "Millrace has no agents; what the app says about them is not read";
+            let message = "Millrace has no agents; the app's settings for them are ignored";
             let help = "Let an agent of your choice call the app's tools over MCP.";
             compiler.findings.warning(source.as_ref().unwrap_or(&document.source), range, message, help);
         }
@@ -368,14 +374,14 @@ fn root_agents(document: &Document) -> Option<(String, std::ops::Range<usize>)> 
 fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Server {
     let port = node.at("port").map_or(Some(8080), |port| port.written(&document.source).and_then(|text| text.trim().parse::<u16>().ok()));
     if let (None, Some(port)) = (port, node.at("port")) {
-        compiler.error(document, port.range.clone(), "`server.port` is no port", "It takes a number from 0 to 65535.");
+        compiler.error(document, port.range.clone(), "`server.port` is not a port", "It takes a number from 0 to 65535.");
     }
     let path = node.text_at("path").unwrap_or("/mcp");
     let odd = |c: char| c.is_whitespace() || c.is_control() || "?#{}\"<>\\".contains(c) || !c.is_ascii();
     if let Some(node) = node.at("path")
         && (!path.starts_with('/') || path.contains(odd))
     {
-        compiler.error(document, node.range.clone(), format!("`{path}` is no path of an endpoint"), "It begins with `/`: `/mcp`.");
+        compiler.error(document, node.range.clone(), format!("`{path}` is not a path for the endpoint"), "It begins with `/`: `/mcp`.");
     }
     if let Some(node) = node.at("path")
         && ["/heartbeat", "/livez", "/readyz"].contains(&path)
@@ -383,7 +389,7 @@ fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Serv
         compiler.error(
             document,
             node.range.clone(),
-            format!("`{path}` tells whether the server is well"),
+            format!("`{path}` reports whether the server is healthy"),
             "Use another path, such as `/mcp`.",
         );
     }
@@ -393,7 +399,7 @@ fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Serv
         let text = origin.text().unwrap_or_default();
         if !is_origin(text) {
             let help = "An origin is a scheme, a host and perhaps a port: `https://chat.example.com`.";
-            compiler.error(document, origin.range.clone(), format!("`{text}` is no origin"), help);
+            compiler.error(document, origin.range.clone(), format!("`{text}` is not an origin"), help);
         }
         cors_origins.push(text.to_ascii_lowercase());
     }
@@ -410,7 +416,7 @@ fn env(compiler: &mut Compiler<'_>, document: &Document, root: &Node) -> Vec<Str
         let name = node.text().unwrap_or_default();
         if !is_variable(name) {
             let help = "List the names only, without `{{ }}` and `$`.";
-            compiler.error(document, node.range.clone(), format!("`{name}` is no name of a variable"), help);
+            compiler.error(document, node.range.clone(), format!("`{name}` is not a valid name for a variable"), help);
         } else if !names.iter().any(|other| other == name) {
             names.push(name.to_owned());
         }
@@ -426,7 +432,7 @@ fn fetch_allow(compiler: &mut Compiler<'_>, document: &Document, list: &Node) ->
             hosts.push(text.to_ascii_lowercase());
         } else {
             let help = "Write a host without scheme and path: `api.example.com`, `*.example.com` or `localhost:9000`.";
-            compiler.error(document, node.range.clone(), format!("`{text}` is no host"), help);
+            compiler.error(document, node.range.clone(), format!("`{text}` is not a host name"), help);
         }
     }
     hosts

@@ -59,10 +59,10 @@ pub fn resource() -> Json {
 #[must_use]
 pub fn reference_markdown() -> String {
     let mut text = String::from(
-        "# The files of an app\n\n\
-         Every key of every file. An app is a folder; its root file is `millrace.yaml`. Files may end in `.yaml`, `.yml` or `.terse`.\n\
-         A key that is not here is a mistake, and so is a value of another type: `millrace check` shows each with its line.\n\n\
-         <!-- Made from the bundler's tables by `UPDATE_EXPECT=1 cargo test --workspace --test bundler reference`. -->\n",
+        "# The files of an app\n\nTo write or read the files of an app, look up their keys here. An app is a folder; its root file is \
+         `millrace.yaml`. Files may end in `.yaml`, `.yml` or `.terse`.\nAny other key is a mistake, and so is a value of another type: \
+         `millrace check` reports each with its line.\n\n<!-- Made from the bundler's tables by `UPDATE_EXPECT=1 cargo test --workspace \
+         --test bundler reference`. -->\n",
     );
     let files: [(&str, &'static Record); 6] = [
         ("`millrace.yaml`", &ROOT),

@@ -100,9 +100,9 @@ impl ValueType {
         let claims = match auth {
             None => {
                 let help = "Add `auth` to the tool, to the `_folder.yaml` of its folder or to the root file.";
-                return Self::Never("the tool has no `auth`, so nobody is named", help);
+                return Self::Never("the tool has no `auth`, so no caller is identified", help);
             }
-            Some(Auth::AllowAll) => return Self::Never("`allow_all` names nobody", "Use `api_key` or a script."),
+            Some(Auth::AllowAll) => return Self::Never("`allow_all` identifies no caller", "Use `api_key` or a script."),
             Some(Auth::ApiKey(_)) => Self::Never("an API key has no claims", "Use a script: the members of what it returns are claims."),
             Some(Auth::Script { .. }) => Self::Any,
         };

@@ -111,7 +111,7 @@ pub(crate) fn link_and_ask(folder: &Path, entry: &Path, asked: &mut Vec<AskedAda
         let work = || link_here(folder, entry, asked);
         match thread::Builder::new().stack_size(nesting::STACK_BYTES).spawn_scoped(scope, work) {
             Ok(linking) => linking.join().unwrap_or_else(|payload| panic::resume_unwind(payload)),
-            Err(error) => Err(vec![place::whole_file(entry, format!("no thread can be had to read the script: {error}"), "try again")]),
+            Err(error) => Err(vec![place::whole_file(entry, format!("no thread is available to read the script: {error}"), "try again")]),
         }
     })
 }
@@ -199,7 +199,8 @@ fn change_warning(program: &str, entry: &Path, change: &Change) -> Diagnostic {
         length: 0,
         message: format!("the script changes a built-in object: `{}`", change.text),
         help: Some(
-            "Each call of its tools makes all built-in objects anew, which takes milliseconds instead of microseconds. Use a function of your own instead."
+            "Each call of its tools creates all built-in objects again, which takes milliseconds instead of microseconds. Use a function \
+             of your own instead."
                 .to_owned(),
         ),
     }
@@ -228,7 +229,7 @@ fn entry_missing(entry: &Path, missing: resolve::Missing) -> Diagnostic {
             place::whole_file(entry, format!("the script `{name}` is outside of the app's folder"), "move it into the app's folder")
         }
         resolve::Missing::NotAModule(_) => {
-            place::whole_file(entry, format!("`{name}` is no script"), "scripts are `.ts`, `.mts`, `.js` and `.mjs` files")
+            place::whole_file(entry, format!("`{name}` is not a script"), "scripts are `.ts`, `.mts`, `.js` and `.mjs` files")
         }
         resolve::Missing::NotFound { near: Some(near), .. } => place::whole_file(
             entry,

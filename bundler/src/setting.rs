@@ -19,8 +19,8 @@ pub(crate) static FOLDER: Record = Record {
     doc: "Settings of every tool in this folder and below it, where neither the tool nor a nearer folder says otherwise.",
     fields: &[
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
-        Field::new("tags", Shape::List(&Shape::Text), "Words that sort the tools."),
-        Field::new("limits", Shape::Record(&LIMITS), "What a call may use up."),
+        Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
+        Field::new("limits", Shape::Record(&LIMITS), "The limits of a call."),
         Field::new("context", Shape::Any, "Values for every call.").later(),
         Field::new("middleware", Shape::Any, "Scripts that run before every tool.").later(),
     ],
@@ -30,11 +30,11 @@ pub(crate) static FOLDER: Record = Record {
 pub(crate) static LIMITS: Record = Record {
     name: "limits",
     noun: "`limits`",
-    doc: "What a call may use up.",
+    doc: "The limits of a call.",
     fields: &[
         Field::new("timeout", Shape::Duration, "How long one call may take.").default("30s"),
-        Field::new("output", Shape::Size, "The longest text of a result.").default("1mb"),
-        Field::new("script", Shape::Record(&SCRIPT_LIMITS), "What a script may use up."),
+        Field::new("output", Shape::Size, "The maximum length of a result's text.").default("1mb"),
+        Field::new("script", Shape::Record(&SCRIPT_LIMITS), "The limits of scripts."),
     ],
 };
 
@@ -42,30 +42,30 @@ pub(crate) static LIMITS: Record = Record {
 pub(crate) static ROOT_LIMITS: Record = Record {
     name: "root_limits",
     noun: "`limits`",
-    doc: "What a request may use up.",
-    fields: &[Field::new("batch", Shape::Record(&BATCH), "What a batch of messages may use up. Only MCP 2025-03-26 has batches.")],
+    doc: "The limits of a request.",
+    fields: &[Field::new("batch", Shape::Record(&BATCH), "The limits of a batch of messages. Only MCP 2025-03-26 has batches.")],
 };
 
 static BATCH: Record = Record {
     name: "batch_limits",
     noun: "`limits.batch`",
-    doc: "What a batch of messages may use up.",
+    doc: "The limits of a batch of messages.",
     fields: &[
-        Field::new("messages", Shape::Int(1, 1000), "The most messages of a batch.").default("100"),
+        Field::new("messages", Shape::Int(1, 1000), "The maximum number of messages.").default("100"),
         Field::new("timeout", Shape::Duration, "How long the whole batch may take.").default("30s"),
-        Field::new("output", Shape::Size, "The longest answer to the whole batch.").default("8mb"),
+        Field::new("output", Shape::Size, "The maximum length of the answer to the whole batch.").default("8mb"),
     ],
 };
 
 static SCRIPT_LIMITS: Record = Record {
     name: "script_limits",
     noun: "`limits.script`",
-    doc: "What a script may use up.",
+    doc: "The limits of scripts.",
     fields: &[
-        Field::new("loops", Shape::Int(1, i64::MAX), "Iterations of one loop.").default("2000000"),
-        Field::new("recursion", Shape::Int(1, 10_000), "Nested calls.").default("400"),
-        Field::new("memory", Shape::Size, "The most memory that the scripts of one call may have at a time.").default("64mb"),
-        Field::new("output", Shape::Size, "The longest value that a script may return, as JSON.").default("1mb"),
+        Field::new("loops", Shape::Int(1, i64::MAX), "The maximum number of iterations of one loop.").default("2000000"),
+        Field::new("recursion", Shape::Int(1, 10_000), "The maximum depth of nested calls.").default("400"),
+        Field::new("memory", Shape::Size, "The maximum memory of the scripts of one call at any time.").default("64mb"),
+        Field::new("output", Shape::Size, "The maximum length of a script's result as JSON.").default("1mb"),
     ],
 };
 

@@ -196,9 +196,9 @@ fn takes_no_values(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], di
         ("PRAGMA", _) => "use the table-valued form: `SELECT * FROM pragma_table_info({{ inputs.table }})`",
         ("SET", _) => "use the function: `SELECT set_config('app.user', {{ inputs.user }}, true)`",
         ("NOTIFY", _) => "use the function: `SELECT pg_notify('channel', {{ inputs.message }})`",
-        _ => "only statements that select or change rows take values; write this one out",
+        _ => "only statements that select or change rows accept values; write the value out",
     };
-    Some(error(slot.place.clone(), format!("`{}` stands in `{word} …`, which takes no bound values", slot.label), help))
+    Some(error(slot.place.clone(), format!("`{}` is in `{word} …`, which accepts no bound values", slot.label), help))
 }
 
 fn assemble(fragments: Vec<Fragment>, dialect: Dialect, access: Access) -> Statement {

@@ -39,10 +39,10 @@ pub(crate) static TOOL: Record = Record {
             Shape::Word(&["query", "mutation", "action"], &[]),
             "`query` only reads, `mutation` changes data, `action` does anything. Clients see it as annotations.",
         )
-        .default("query where a statement only reads, else action"),
-        Field::new("annotations", Shape::Record(&ANNOTATIONS), "What MCP clients are told about the tool, over what `kind` says."),
-        Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Pictures for the tool."),
-        Field::new("tags", Shape::List(&Shape::Text), "Words that sort the tools."),
+        .default("query if the statement only reads, else action"),
+        Field::new("annotations", Shape::Record(&ANNOTATIONS), "Hints for MCP clients, which override what `kind` implies."),
+        Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Icons of the tool."),
+        Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
         Field::new("use", Shape::Text, "The adapter that runs `statement`."),
         Field::new("statement", Shape::Text, "The statement, with placeholders: `{{ inputs.id }}`."),
         Field::new("substitution", SUBSTITUTION, "As in the root file, for this tool."),
@@ -56,7 +56,7 @@ pub(crate) static TOOL: Record = Record {
         Field::new(
             "json_schema",
             Shape::Any,
-            "The JSON Schema of the arguments, instead of `inputs`, for a tool with a handler. Clients see it as it is.",
+            "The JSON Schema of the arguments, instead of `inputs`, for a tool with a handler. Clients see it unchanged.",
         ),
         Field::new(
             "confirm",
@@ -66,15 +66,15 @@ pub(crate) static TOOL: Record = Record {
         Field::new("mappers", Shape::Record(&MAPPERS), "Scripts that change what goes in and comes out."),
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
         Field::new("cache", Shape::Record(&CACHE), "The cache of a tool whose statement only reads."),
-        Field::new("errors", Shape::Record(&TOOL_ERRORS), "How failures are told, and which results are failures."),
-        Field::new("limits", Shape::Record(&LIMITS), "What a call may use up."),
+        Field::new("errors", Shape::Record(&TOOL_ERRORS), "How failures are reported, and which results are failures."),
+        Field::new("limits", Shape::Record(&LIMITS), "The limits of a call."),
         Field::new("context", Shape::Any, "Values for every call.").later(),
         Field::new("middleware", Shape::Any, "Scripts that run before the tool.").later(),
         Field::new("returns", Shape::Any, "The presenter.").later(),
         Field::new(
             "output",
             Shape::Any,
-            "The JSON Schema of the result: clients see it as `outputSchema`, and every result has to fit it.",
+            "The JSON Schema of the result: clients see it as `outputSchema`, and every result must match it.",
         ),
         Field::new("sync", Shape::Any, "What the tool invalidates.").later(),
     ],
@@ -83,25 +83,25 @@ pub(crate) static TOOL: Record = Record {
 static ANNOTATIONS: Record = Record {
     name: "annotations",
     noun: "`annotations`",
-    doc: "What MCP clients are told about the tool.",
+    doc: "Hints for MCP clients.",
     fields: &[
-        Field::new("title", Shape::Text, "A name for people."),
+        Field::new("title", Shape::Text, "A display name."),
         Field::new("readOnlyHint", Shape::Bool, "It changes nothing."),
         Field::new("destructiveHint", Shape::Bool, "It may destroy something."),
-        Field::new("idempotentHint", Shape::Bool, "A second call with the same inputs changes nothing more."),
-        Field::new("openWorldHint", Shape::Bool, "It reaches out of the app's own data."),
+        Field::new("idempotentHint", Shape::Bool, "A second call with the same inputs has no further effect."),
+        Field::new("openWorldHint", Shape::Bool, "It interacts with systems outside the app's own data."),
     ],
 };
 
 static ICON: Record = Record {
     name: "icon",
     noun: "an icon",
-    doc: "One picture.",
+    doc: "One icon.",
     fields: &[
-        Field::new("src", Shape::Text, "Where it is: an `https:` or `data:` URI."),
+        Field::new("src", Shape::Text, "Its address: an `https:` or `data:` URI."),
         Field::new("mime_type", Shape::Text, "Its MIME type: `image/png`."),
         Field::new("sizes", Shape::List(&Shape::Text), "Its sizes: `48x48`, or `any`."),
-        Field::new("theme", Shape::Word(&["light", "dark"], &[]), "The background that it is made for."),
+        Field::new("theme", Shape::Word(&["light", "dark"], &[]), "The background that it is designed for."),
     ],
 };
 
@@ -121,25 +121,25 @@ static CACHE: Record = Record {
     noun: "`cache`",
     doc: "The cache of a tool whose statement only reads.",
     fields: &[
-        Field::new("enabled", Shape::Bool, "Whether results are kept.").default("true where the tool has a block, else the root's"),
-        Field::new("ttl", Shape::Int(1, 31_536_000), "How long a result is good, in seconds.").default("the root's"),
+        Field::new("enabled", Shape::Bool, "Whether results are cached.").default("true if the tool has a `cache` block, else the root's"),
+        Field::new("ttl", Shape::Int(1, 31_536_000), "How long a result is cached, in seconds.").default("the root's"),
         Field::new(
             "scope",
             Shape::Word(&["public", "principal"], &[]),
             "Who shares a result: everyone, or callers with the same principal.",
         )
-        .default("principal where the tool has auth, else public"),
+        .default("principal if the tool has auth, else public"),
     ],
 };
 
 static TOOL_ERRORS: Record = Record {
     name: "tool_errors",
     noun: "`errors`",
-    doc: "How failures are told, and which results are failures.",
+    doc: "How failures are reported, and which results are failures.",
     fields: &[
         Field::new("style", STYLE, "As in the root file, for this tool."),
         Field::new("expose", EXPOSE, "As in the root file, for this tool."),
-        Field::new("on", Shape::List(&Shape::Record(&rules::RULE)), "Results that count as failures; the first that holds wins."),
+        Field::new("on", Shape::List(&Shape::Record(&rules::RULE)), "Results that count as failures; the first rule that applies decides."),
     ],
 };
 
@@ -277,7 +277,7 @@ fn named(compiler: &mut Compiler<'_>, document: &Document, path: &str, places: &
             Some(_) => "A name begins with a letter; letters, digits, `_` and `-` follow, 128 at most.",
             None => "It comes from the folders' names. Rename them, or set `name`.",
         };
-        compiler.error(document, range.clone(), format!("`{name}` is no name of a tool"), help);
+        compiler.error(document, range.clone(), format!("`{name}` is not a valid name for a tool"), help);
     }
     let place = document.source.place(range.start);
     match places.get(&name) {
@@ -367,7 +367,7 @@ fn kind(compiler: &mut Compiler<'_>, reading: &Reading<'_>, execute: &Execute, r
     };
     if kind == "query" && !reads && matches!(execute, Execute::Statement { .. }) {
         let message = "`kind: query` tells clients that the tool only reads, but its statement writes, or may write";
-        compiler.warning(reading.document, node.range.clone(), message, "Say `mutation` or `action`.");
+        compiler.warning(reading.document, node.range.clone(), message, "Use `mutation` or `action`.");
     }
     compiler.origin(reading.name, "kind", kind, reading.document.source.place(node.range.start));
     kind
@@ -388,7 +388,7 @@ fn describe(compiler: &mut Compiler<'_>, reading: &Reading<'_>, looks: Looks<'_>
     let description = node.text_at("description").map(str::trim).filter(|text| !text.is_empty());
     let fallback = format!("Tool generated from app tool: {}", reading.name);
     if description.is_none() && !compiler.imported {
-        let help = "Say what the tool does and when to use it; models choose by that.";
+        let help = "Describe what the tool does and when to use it; models choose by that.";
         compiler.warning(reading.document, 0..0, format!("the tool `{}` has no `description`", reading.name), help);
     }
     let tags = node.at("tags").map(|tags| Placed::at(node.texts_at("tags"), reading.document, tags)).or_else(|| reading.outer.tags.clone());

@@ -18,9 +18,9 @@ pub(crate) static COMPLETE: Record = Record {
     doc: "A tool that finds values to suggest. It runs as if the client had called it, with the values that are known so far: those of the \
           arguments, the one being typed included, that have the name of one of its inputs.",
     fields: &[
-        Field::new("tool", Shape::Text, "The tool. It gives a list.").required(),
+        Field::new("tool", Shape::Text, "The tool. It returns a list.").required(),
         Field::new("field", Shape::Text, "The column or member that is the suggestion.")
-            .default("the rows themselves, where they are texts or numbers"),
+            .default("the rows themselves, if they are texts or numbers"),
     ],
 };
 
@@ -84,7 +84,7 @@ pub(crate) fn read(
             if takes(name) {
                 given.push((name.clone(), Given::Argument(name.clone())));
             } else if known.all_used {
-                let help = format!("Say under `args` which of its inputs gets it: `args: {{ input: \"{{{{ {name} }}}}\" }}`.");
+                let help = format!("Name under `args` the input that gets it: `args: {{ input: \"{{{{ {name} }}}}\" }}`.");
                 compiler.error(document, node.range.clone(), format!("the tool `{}` has no input `{name}`", tool.name), help);
             }
         }
@@ -100,13 +100,13 @@ fn covered(compiler: &mut Compiler<'_>, document: &Document, node: &Node, tool: 
     for input in tool.inputs.iter().filter(|input| !input.optional && input.default.is_none()) {
         match given.iter().find(|(name, _)| *name == input.name) {
             None => {
-                let message = format!("the tool `{}` needs the input `{}`, which gets nothing", tool.name, input.name);
+                let message = format!("the tool `{}` needs the input `{}`, which gets no value", tool.name, input.name);
                 compiler.error(document, node.range.clone(), message, format!("Give it a value: `args: {{ {}: … }}`.", input.name));
             }
             Some((_, Given::Argument(argument))) if known.optional.contains(argument) => {
                 let message =
-                    format!("the tool `{}` needs the input `{}`, but the argument `{argument}` may be left out", tool.name, input.name);
-                compiler.warning(document, node.range.clone(), message, format!("Say `required: true` for `{argument}`."));
+                    format!("the tool `{}` needs the input `{}`, but the argument `{argument}` may be omitted", tool.name, input.name);
+                compiler.warning(document, node.range.clone(), message, format!("Set `required: true` for `{argument}`."));
             }
             Some(_) => {}
         }
@@ -116,7 +116,7 @@ fn covered(compiler: &mut Compiler<'_>, document: &Document, node: &Node, tool: 
 fn value(compiler: &mut Compiler<'_>, document: &Document, node: &Node, names: &[String]) -> Given {
     if node.text().is_none() {
         if let Some(text) = nested_placeholder(node) {
-            let help = "A placeholder may stand in a value of `args` itself, not deeper.";
+            let help = "A placeholder is allowed in a value of `args` itself, not deeper.";
             compiler.error(document, text.range.clone(), "the placeholder has no value here", help);
         }
         return Given::Literal(Literal(node.json()));
@@ -154,7 +154,7 @@ pub(crate) fn completers(
         let missing = declared.inputs.iter().find(|input| !input.optional && input.default.is_none() && !inputs.contains(&input.name));
         if let Some(missing) = missing.filter(|_| declared.map_input.is_none()) {
             let message = format!("the tool `{}` needs the input `{}`, and no argument has its name", declared.name, missing.name);
-            compiler.error(document, tool_node.range.clone(), message, "Take a tool whose inputs are arguments, or may be left out.");
+            compiler.error(document, tool_node.range.clone(), message, "Use a tool whose inputs are arguments, or are optional.");
         }
         if let Some(argument) = arguments.get_mut(place) {
             argument.complete = Some(Completer { tool, field: node.text_at("field").map(String::from), inputs });

@@ -36,22 +36,22 @@ declare module "millrace" {
     readonly " reply": never;
   }
 
-  /** A result that is nothing but data. */
+  /** A result that consists of data only. */
   export function success(data?: unknown): Reply;
-  /** A failure that the model can read and mend. */
+  /** A failure that the model can read and correct. */
   export function error(message: string): Reply;
   /** A failure: this field is needed. */
   export function required(field: string): Reply;
   /** A failure with a code and with ways out. */
   export function toolError(code: string, options?: ToolErrorOptions): Reply;
 
-  /** A result with content blocks. The data, where there is any, is the first block. End with `build()`. */
+  /** A result with content blocks. The data, if there is any, is the first block. End with `build()`. */
   export function response(data?: unknown): ResponseBuilder;
 
-  /** Builds a result, block by block. Each method gives the builder back. */
+  /** Builds a result, block by block. Each method returns the builder. */
   export interface ResponseBuilder {
     text(text: string, options?: BlockOptions): this;
-    /** A picture: base64, or bytes. */
+    /** An image: base64, or bytes. */
     image(data: string | ArrayBuffer | ArrayBufferView, mimeType: string, options?: BlockOptions): this;
     /** A sound: base64, or bytes. */
     audio(data: string | ArrayBuffer | ArrayBufferView, mimeType: string, options?: BlockOptions): this;
@@ -59,14 +59,14 @@ declare module "millrace" {
     resource(resource: EmbeddedResource, options?: BlockOptions): this;
     /** A resource that the client may read. */
     resourceLink(link: ResourceLink, options?: BlockOptions): this;
-    /** What is sent as structured content, where it is not the data. */
+    /** What is sent as structured content, if it is not the data. */
     structured(value: unknown): this;
     /** Members of the result's `_meta`. */
     meta(meta: { [key: string]: unknown }): this;
     build(): Reply;
   }
 
-  /** For whom a block is, and how much it matters. */
+  /** Who a block is for, and how important it is. */
   export interface BlockOptions {
     audience?: Array<"user" | "assistant">;
     /** From 0, optional, to 1, required. */
@@ -94,7 +94,7 @@ declare module "millrace" {
     icons?: Array<{ src: string; mimeType?: string; sizes?: string[] }>;
   }
 
-  /** Asks the caller, and gives the answers by key. Until they are there, it ends the call: it runs again from its beginning. */
+  /** Asks the caller, and returns the answers by key. Until they have arrived, it ends the call, which then runs again from its beginning. */
   export function requireInput<Requests extends { [key: string]: InputRequest }>(requests: Requests): {
     [Key in keyof Requests]: Requests[Key] extends InputRequest<infer Answer> ? Answer : never;
   };
@@ -113,7 +113,7 @@ declare module "millrace" {
   }
   export interface ElicitAnswer {
     action: "accept" | "decline" | "cancel";
-    /** Fits the schema; there where the user accepted. */
+    /** Matches the schema; present if the user accepted. */
     content?: { [name: string]: any };
   }
   export interface SampleAnswer {
@@ -128,7 +128,7 @@ declare module "millrace" {
 
   /** The second argument of `toolError`. */
   export interface ToolErrorOptions {
-    /** What happened; the code where it is absent. */
+    /** What happened; by default the code. */
     message?: string;
     /** What to do about it. */
     suggestion?: string;
@@ -136,7 +136,7 @@ declare module "millrace" {
     available_actions?: string[];
     /** Further facts. */
     details?: { [key: string]: unknown };
-    /** `error` where it is absent. */
+    /** By default `error`. */
     severity?: "warning" | "error" | "critical";
     /** When to try again, in seconds. */
     retry_after?: number;
@@ -155,14 +155,14 @@ declare module "millrace" {
   /** The request of the call. */
   export interface Request {
     readonly id: string;
-    /** The listed headers, by lower-case name. */
+    /** Empty in this version. */
     readonly headers: { readonly [name: string]: string | undefined };
     readonly protocol: string;
     /** What the caller can be asked for: `elicitation`, `sampling`, `roots`. */
     readonly capabilities: ReadonlyArray<"elicitation" | "sampling" | "roots">;
   }
 
-  /** Tells whether the call was given up. */
+  /** Whether the call was abandoned. */
   export interface Signal {
     readonly aborted: boolean;
     readonly reason: unknown;
@@ -185,17 +185,17 @@ declare module "millrace" {
 
   /** The second argument of every script. It is frozen. */
   export interface Context {
-    /** Who calls; absent where the tool asks for no authentication. */
+    /** Who calls; absent if the tool has no `auth`. */
     readonly auth?: Auth;
     readonly request: Request;
     readonly env: Env;
     readonly signal: Signal;
     readonly log: Log;
-    /** Tells the caller how far the work is. */
+    /** Reports progress to the caller. */
     progress(done: number, total?: number, message?: string): void;
     /** One of the app's connections. */
     db(adapter: Adapter): Database;
-    /** What the app's context and middleware added. */
+    /** Nothing in this version: reserved for values of the app. */
     readonly [key: string]: any;
   }
 "#;

@@ -281,7 +281,7 @@ impl<'a> Builder<'a> {
             Event::SequenceEnd | Event::MappingEnd => self.end(&range),
             Event::Alias(anchor) => {
                 let Some(node) = self.anchors.get(&anchor).cloned() else {
-                    self.findings.error(self.source, range, "the alias stands inside what it names", "Write the value out.");
+                    self.findings.error(self.source, range, "the alias is inside what it names", "Write the value out.");
                     return None;
                 };
                 if self.open.len() + node.depth() > MAX_DEPTH {
@@ -331,8 +331,8 @@ impl<'a> Builder<'a> {
                 Some((Some(name), key_range)) => match places.get(&name) {
                     Some(first) => {
                         let (line, _) = self.source.position(*first);
-                        let help = format!("It is there already, in line {line}. Keep one of them.");
-                        self.findings.error(self.source, key_range, format!("`{name}` is there twice"), help);
+                        let help = format!("It is already defined in line {line}. Keep one of them.");
+                        self.findings.error(self.source, key_range, format!("`{name}` appears twice"), help);
                     }
                     None => {
                         places.insert(name.clone(), key_range.start);
@@ -407,7 +407,7 @@ impl<'a> Builder<'a> {
 fn key_of(source: &Source, findings: &mut Findings, node: &Node) -> (Option<String>, Range<usize>) {
     let name = node.written(source);
     if name.is_none() {
-        findings.error(source, node.range.clone(), "a key has to be text", "Write `name: value`; put odd names between quotes.");
+        findings.error(source, node.range.clone(), "a key must be text", "Write `name: value`; put odd names between quotes.");
     }
     (name, node.range.clone())
 }

@@ -29,7 +29,7 @@ fn only_a_worker_has_hyperdrives() {
     assert_eq!((found(true, by_variable), found(false, by_variable)), (String::new(), String::new()));
     for wrong in ["hyperdrive:", "hyperdrive:a b", "hyperdrive://x"] {
         let found = found(true, &format!("connector: postgres\nconnection_string: \"{wrong}\""));
-        assert!(found.contains("is no name of a Hyperdrive binding"), "{wrong}: {found}");
+        assert!(found.contains("is not a valid name for a Hyperdrive binding"), "{wrong}: {found}");
     }
 }
 
@@ -40,7 +40,7 @@ fn a_worker_trusts_whom_the_platform_trusts() {
         assert_eq!(found(false, &adapter(options)), "", "{options}");
         let found = found(true, &adapter(options));
         assert!(
-            found.contains("app/adapters/main.yaml:3:12+") && found.contains("error: a Worker trusts whom the platform trusts"),
+            found.contains("app/adapters/main.yaml:3:12+") && found.contains("error: a Worker trusts only what the platform trusts"),
             "{found}"
         );
     }

@@ -52,9 +52,9 @@ fn mistakes_are_reported() {
             &["`./Lib` names no file | there is `lib.ts`, which differs from `Lib.ts` in upper and lower case"],
         ),
         (&[("t/a.ts", "import { x } from '../../x'; x")], &["`../../x` leads out of the app's folder"]),
-        (&[("a.ts", "import { x } from '/etc/x'; x")], &["`/etc/x` is no relative path and no package"]),
-        (&[("a.ts", "import { x } from 'https://a.example/x.js'; x")], &["is no relative path and no package"]),
-        (&[("a.ts", "import x from './x.css'; x"), ("x.css", "")], &["`x.css` is no module | scripts import `.ts`"]),
+        (&[("a.ts", "import { x } from '/etc/x'; x")], &["`/etc/x` is neither a relative path nor a package"]),
+        (&[("a.ts", "import { x } from 'https://a.example/x.js'; x")], &["is neither a relative path nor a package"]),
+        (&[("a.ts", "import x from './x.css'; x"), ("x.css", "")], &["`x.css` is not a module | scripts import `.ts`"]),
         (
             &[("a.ts", "import { readFileSync } from 'node:fs'; readFileSync('x')")],
             &["a.ts:1:30 `node:fs` is a module of Node, which scripts do not have | scripts have no files", "ctx.db"],
@@ -72,7 +72,11 @@ fn mistakes_are_reported() {
         ),
         (&[("a.ts", "export { y } from './b'"), ("b.ts", "")], &["a.ts:1:10 `./b` has no export `y` | `b.ts` exports nothing"]),
         (&[("a.ts", "import { a } from './d.json'; a"), ("d.json", "{}")], &["a JSON file has a default export only"]),
-        (&[("a.ts", "import d from './d.json'; d"), ("d.json", "{\n \"a\": 1,\n}")], &["d.json:3:1 `d.json` is no JSON: trailing comma"]),
+        (
+            &[("a.ts", "import d from './d.json'; d"), ("d.json", "{\n \"a\": 1,\n}")],
+            &["d.json:3:1 `d.json` is not valid JSON: trailing \
+                                                                                        comma"],
+        ),
         (
             &[("a.ts", "import { T } from './b'; console.log(T)"), ("b.ts", "export interface T { a: 1 }")],
             &["`T` of `./b` is a type, and is used as a value | write `import type { T }`"],
@@ -120,7 +124,7 @@ fn mistakes_are_reported() {
         ),
         (&[("a.ts", "import x from '@s/p/f'; import y from './gone'; x(y)")], &["`@s/p` is a package", "`./gone` names no file"]),
         (&[("b.ts", ""), ("a.tsx", "")], &["no diagnostics"]),
-        (&[("a.tsx", "export default 1")], &["`a.tsx` is no script | scripts are `.ts`, `.mts`, `.js` and `.mjs` files"]),
+        (&[("a.tsx", "export default 1")], &["`a.tsx` is not a script | scripts are `.ts`, `.mts`, `.js` and `.mjs` files"]),
     ];
     let mut failures = Vec::new();
     for (files, expected) in cases {

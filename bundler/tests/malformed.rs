@@ -185,7 +185,7 @@ fn huge_and_odd_files_are_told() {
     for expected in [
         "app/adapters/huge.yaml:1:1 `app/adapters/huge.yaml` is longer than 1 MB",
         "app/adapters/latin.yaml:2:24 the file is not UTF-8 from here on",
-        "app/adapters/bom.yaml:3:1 `odd` is no key of an adapter",
+        "app/adapters/bom.yaml:3:1 `odd` is not a key of an adapter",
         "app/adapters/utf16.yaml:1:1 the file is not UTF-8 from here on",
         "app/adapters/empty.yaml:1:1 `connector` is missing",
     ] {

@@ -38,5 +38,5 @@ fn schemas_know_keys_types_and_words() {
     let root = schema::root();
     assert_eq!(root["required"], serde_json::json!(["name"]));
     assert!(root["properties"].get("agents").is_none());
-    assert_eq!(root["definitions"]["server"]["properties"]["body_limit"]["description"], "The longest request. Default: 1mb.");
+    assert_eq!(root["definitions"]["server"]["properties"]["body_limit"]["description"], "The maximum length of a request. Default: 1mb.");
 }

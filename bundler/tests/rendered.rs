@@ -31,10 +31,10 @@ fn a_diagnostic_shows_place_line_and_remedy() {
 fn a_diagnostic_without_a_file_shows_its_place() {
     let folder = tempfile::tempdir().unwrap();
     let report = bundle(folder.path(), &options());
-    let expected = "  × the folder is no app: it has no `millrace.yaml`
+    let expected = "  × this folder is not a Millrace app: it has no `millrace.yaml`
    ╭─[millrace.yaml:1:1]
    ╰────
-  help: Make an app with `millrace new NAME`, or name the folder of one.
+  help: Create an app with `millrace new NAME`, or name the folder of one.
 
 1 error
 ";

@@ -58,11 +58,11 @@ pub enum Change {
 }
 
 /// The recovery line of what only the operator can mend.
-const OPERATOR: &str = "Only the operator of this server can mend this: calling the tool again does not help.";
+const OPERATOR: &str = "Only the operator of this server can fix this: calling the tool again does not help.";
 /// The recovery line of a defect of the app.
 const DEFECT: &str = "This is a defect of the tool: calling it again with the same inputs does not help.";
 /// The recovery line of what passes.
-const LATER: &str = "Calling the tool again later can help.";
+const LATER: &str = "Calling the tool again later may help.";
 /// What a failure after a change says first.
 const MADE: &str = "The change was made: calling the tool again would make it a second time.";
 /// The same where a script made it.

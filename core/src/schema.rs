@@ -134,7 +134,7 @@ impl Check<'_> {
             Json::Bool(true) => return Ok(()),
             Json::Bool(false) => return fail(path, "is not allowed"),
             Json::Object(schema) => schema,
-            _ => return fail(path, "has a schema that is none"),
+            _ => return fail(path, "has an invalid schema"),
         };
         let deeper = |inner: &Json| self.value(inner, value, path, depth + 1);
         if let Some(Json::String(reference)) = schema.get("$ref") {
@@ -147,16 +147,16 @@ impl Check<'_> {
             check_type(kinds, value, path)?;
         }
         if schema.get("const").is_some_and(|expected| !equal(expected, value)) {
-            return fail(path, "is not the one value that is allowed");
+            return fail(path, "is not the only allowed value");
         }
         if let Some(Json::Array(allowed)) = schema.get("enum")
             && !allowed.iter().any(|allowed| equal(allowed, value))
         {
-            return fail(path, "is none of the values that are allowed");
+            return fail(path, "is not one of the allowed values");
         }
         match value {
             Json::Number(number) => check_number(schema, number, path)?,
-            Json::String(text) => check_size(schema, text.chars().count(), ["minLength", "maxLength"], "characters", path)?,
+            Json::String(text) => check_size(schema, text.chars().count(), ["minLength", "maxLength"], "character", path)?,
             Json::Array(elements) => self.array(schema, elements, path, depth)?,
             Json::Object(members) => self.object(schema, members, path, depth)?,
             Json::Null | Json::Bool(_) => {}
@@ -165,13 +165,13 @@ impl Check<'_> {
             deeper(inner)?;
         }
         if schema.contains_key("anyOf") && !list(schema, "anyOf").iter().any(|inner| deeper(inner).is_ok()) {
-            return fail(path, "fits none of the alternatives");
+            return fail(path, "matches none of the alternatives");
         }
         if schema.contains_key("oneOf") && list(schema, "oneOf").iter().filter(|inner| deeper(inner).is_ok()).count() != 1 {
-            return fail(path, "has to fit exactly one of the alternatives");
+            return fail(path, "must match exactly one of the alternatives");
         }
         if schema.get("not").is_some_and(|inner| deeper(inner).is_ok()) {
-            return fail(path, "fits what it must not");
+            return fail(path, "matches what it must not match");
         }
         if let Some(condition) = schema.get("if") {
             let branch = if deeper(condition).is_ok() { "then" } else { "else" };
@@ -181,7 +181,7 @@ impl Check<'_> {
     }
 
     fn array(&self, schema: &Map<String, Json>, elements: &[Json], path: &Path<'_>, depth: usize) -> Result<(), Mismatch> {
-        check_size(schema, elements.len(), ["minItems", "maxItems"], "elements", path)?;
+        check_size(schema, elements.len(), ["minItems", "maxItems"], "element", path)?;
         let first = list(schema, "prefixItems");
         let rest = schema.get("items");
         for (index, element) in elements.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Check<'_> {
     }
 
     fn object(&self, schema: &Map<String, Json>, members: &Map<String, Json>, path: &Path<'_>, depth: usize) -> Result<(), Mismatch> {
-        check_size(schema, members.len(), ["minProperties", "maxProperties"], "members", path)?;
+        check_size(schema, members.len(), ["minProperties", "maxProperties"], "member", path)?;
         for name in list(schema, "required").iter().filter_map(Json::as_str) {
             if !members.contains_key(name) {
                 return fail(&Path::Member(path, name), "is required");
@@ -235,7 +235,7 @@ fn check_type(kinds: &Json, value: &Json, path: &Path<'_>) -> Result<(), Mismatc
         "integer" => value.is_i64() || value.is_u64() || value.as_f64().is_some_and(|number| number % 1.0 == 0.0),
         _ => false,
     };
-    if kinds.iter().any(is) { Ok(()) } else { fail(path, format!("has to be of type {}", kinds.join(" or "))) }
+    if kinds.iter().any(is) { Ok(()) } else { fail(path, format!("must be of type {}", kinds.join(" or "))) }
 }
 
 fn check_number(schema: &Map<String, Json>, number: &serde_json::Number, path: &Path<'_>) -> Result<(), Mismatch> {
@@ -250,7 +250,7 @@ fn check_number(schema: &Map<String, Json>, number: &serde_json::Number, path: &
         if let Some(Json::Number(bound)) = schema.get(keyword)
             && !fits(compare_numbers(number, bound))
         {
-            return fail(path, format!("has to be {words} {bound}"));
+            return fail(path, format!("must be {words} {bound}"));
         }
     }
     Ok(())
@@ -258,9 +258,10 @@ fn check_number(schema: &Map<String, Json>, number: &serde_json::Number, path: &
 
 fn check_size(schema: &Map<String, Json>, size: usize, [least, most]: [&str; 2], unit: &str, path: &Path<'_>) -> Result<(), Mismatch> {
     let bound = |keyword: &str| schema.get(keyword).and_then(Json::as_u64);
+    let plural = |count: u64| if count == 1 { "" } else { "s" };
     match (bound(least), bound(most)) {
-        (Some(least), _) if (size as u64) < least => fail(path, format!("has to have at least {least} {unit}")),
-        (_, Some(most)) if (size as u64) > most => fail(path, format!("has to have at most {most} {unit}")),
+        (Some(least), _) if (size as u64) < least => fail(path, format!("must have at least {least} {unit}{}", plural(least))),
+        (_, Some(most)) if (size as u64) > most => fail(path, format!("must have at most {most} {unit}{}", plural(most))),
         _ => Ok(()),
     }
 }
@@ -313,17 +314,17 @@ mod tests {
             (json!(true), json!(1), None),
             (json!(false), json!(1), Some(("", "is not allowed"))),
             (json!({"type": "integer"}), json!(3.0), None),
-            (json!({"type": "integer"}), json!(3.5), Some(("", "has to be of type integer"))),
-            (json!({"type": ["string", "null"]}), json!(1), Some(("", "has to be of type string or null"))),
+            (json!({"type": "integer"}), json!(3.5), Some(("", "must be of type integer"))),
+            (json!({"type": ["string", "null"]}), json!(1), Some(("", "must be of type string or null"))),
             (json!({"enum": [1, "a"]}), json!(1.0), None),
-            (json!({"const": {"a": [1]}}), json!({"a": [2]}), Some(("", "is not the one value that is allowed"))),
-            (json!({"minimum": 1, "maximum": 5}), json!(0), Some(("", "has to be at least 1"))),
-            (json!({"exclusiveMaximum": 5}), json!(5), Some(("", "has to be less than 5"))),
-            (json!({"minimum": 1}), json!("text is no number"), None),
+            (json!({"const": {"a": [1]}}), json!({"a": [2]}), Some(("", "is not the only allowed value"))),
+            (json!({"minimum": 1, "maximum": 5}), json!(0), Some(("", "must be at least 1"))),
+            (json!({"exclusiveMaximum": 5}), json!(5), Some(("", "must be less than 5"))),
+            (json!({"minimum": 1}), json!("text is not a number"), None),
             (json!({"maxLength": 2}), json!("äö"), None),
-            (json!({"maxLength": 2}), json!("äöü"), Some(("", "has to have at most 2 characters"))),
-            (json!({"items": {"type": "string"}, "minItems": 1}), json!([]), Some(("", "has to have at least 1 elements"))),
-            (json!({"items": {"type": "string"}}), json!(["a", 1]), Some(("[1]", "has to be of type string"))),
+            (json!({"maxLength": 2}), json!("äöü"), Some(("", "must have at most 2 characters"))),
+            (json!({"items": {"type": "string"}, "minItems": 1}), json!([]), Some(("", "must have at least 1 element"))),
+            (json!({"items": {"type": "string"}}), json!(["a", 1]), Some(("[1]", "must be of type string"))),
             (json!({"prefixItems": [{"type": "string"}], "items": false}), json!(["a", 1]), Some(("[1]", "is not allowed"))),
             (
                 json!({"properties": {"a": {"type": "string"}}, "additionalProperties": false}),
@@ -331,9 +332,9 @@ mod tests {
                 Some(("b", "is not allowed")),
             ),
             (json!({"required": ["a"]}), json!({}), Some(("a", "is required"))),
-            (json!({"anyOf": [{"type": "string"}, {"minimum": 3}]}), json!(2), Some(("", "fits none of the alternatives"))),
-            (json!({"oneOf": [{"type": "number"}, {"minimum": 3}]}), json!(4), Some(("", "has to fit exactly one of the alternatives"))),
-            (json!({"not": {"type": "null"}}), json!(null), Some(("", "fits what it must not"))),
+            (json!({"anyOf": [{"type": "string"}, {"minimum": 3}]}), json!(2), Some(("", "matches none of the alternatives"))),
+            (json!({"oneOf": [{"type": "number"}, {"minimum": 3}]}), json!(4), Some(("", "must match exactly one of the alternatives"))),
+            (json!({"not": {"type": "null"}}), json!(null), Some(("", "matches what it must not match"))),
             (
                 json!({"if": {"required": ["a"]}, "then": {"required": ["b"]}, "else": {"required": ["c"]}}),
                 json!({"a": 1}),

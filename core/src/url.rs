@@ -24,12 +24,12 @@ impl<'a> Url<'a> {
     /// A clause that names what is wrong and shows nothing of the text, which may hold a secret.
     pub fn parse(text: &'a str) -> Result<Self, &'static str> {
         if text.chars().any(|character| character.is_control() || character == ' ' || !character.is_ascii()) {
-            return Err("holds a blank or another character that a URL cannot have");
+            return Err("contains a space or another character that a URL cannot have");
         }
         if text.contains('#') {
             return Err("has a `#`");
         }
-        let (scheme, rest) = text.split_once("://").ok_or("is no URL")?;
+        let (scheme, rest) = text.split_once("://").ok_or("is not a URL")?;
         let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
         let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
         if authority.contains('@') {
@@ -55,7 +55,7 @@ impl<'a> Url<'a> {
             let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
             Some((percent_decoded(name)?, percent_decoded(value)?))
         });
-        let settings = settings.collect::<Option<_>>().ok_or("has percent codes that are no UTF-8")?;
+        let settings = settings.collect::<Option<_>>().ok_or("has percent-encoding that is not UTF-8")?;
         Ok(Self { scheme: scheme.to_ascii_lowercase(), authority, has_port: port.is_some(), path: path.trim_end_matches('/'), settings })
     }
 }
@@ -99,8 +99,8 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named() {
         let cases = [
-            ("", "is no URL"),
-            ("db.example.com", "is no URL"),
+            ("", "is not a URL"),
+            ("db.example.com", "is not a URL"),
             ("https://", "names no host"),
             ("https:///x", "names no host"),
             ("https://a,b", "names no host"),
@@ -112,10 +112,10 @@ mod tests {
             ("https://a:70000", "has a wrong port"),
             ("https://me:pw@a", "has a user name"),
             ("https://a/#x", "has a `#`"),
-            ("https://a/ b", "holds a blank or another character that a URL cannot have"),
-            ("https://a/\r\nx: y", "holds a blank or another character that a URL cannot have"),
-            ("https://\u{e9}.example", "holds a blank or another character that a URL cannot have"),
-            ("https://a?x=%ff", "has percent codes that are no UTF-8"),
+            ("https://a/ b", "contains a space or another character that a URL cannot have"),
+            ("https://a/\r\nx: y", "contains a space or another character that a URL cannot have"),
+            ("https://\u{e9}.example", "contains a space or another character that a URL cannot have"),
+            ("https://a?x=%ff", "has percent-encoding that is not UTF-8"),
         ];
         for (text, why) in cases {
             assert_eq!(Url::parse(text), Err(why), "{text}");

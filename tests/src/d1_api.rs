@@ -39,7 +39,7 @@ fn answer(database: &Connection, request: &Received) -> Result<Json, String> {
     let params: Vec<&str> = match &body["params"] {
         Json::Null => Vec::new(),
         Json::Array(params) => params.iter().map(|param| param.as_str().ok_or("a parameter is no text")).collect::<Result<_, _>>()?,
-        _ => return Err("`params` is no list".to_owned()),
+        _ => return Err("`params` is not a list".to_owned()),
     };
     run(database, sql, &params).map_err(said)
 }

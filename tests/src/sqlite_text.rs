@@ -48,13 +48,13 @@ const REFUSED: [(&str, &str); 39] = [
 
 /// Texts that are not one statement.
 const NOT_ONE: [(&str, &str); 7] = [
-    ("", "the query holds no statement"),
-    (" ; ", "the query holds no statement"),
-    ("-- nothing", "the query holds no statement"),
-    ("SELECT 1; SELECT 2", "the query holds more than one statement"),
-    ("SELECT 1; DROP TABLE st", "the query holds more than one statement"),
-    ("CREATE TRIGGER y AFTER INSERT ON st BEGIN SELECT 1; END; DROP TABLE st", "the query holds more than one statement"),
-    ("SELECT 1\0; DROP TABLE st", "the statement holds a NUL character"),
+    ("", "the query contains no statement"),
+    (" ; ", "the query contains no statement"),
+    ("-- nothing", "the query contains no statement"),
+    ("SELECT 1; SELECT 2", "the query contains more than one statement"),
+    ("SELECT 1; DROP TABLE st", "the query contains more than one statement"),
+    ("CREATE TRIGGER y AFTER INSERT ON st BEGIN SELECT 1; END; DROP TABLE st", "the query contains more than one statement"),
+    ("SELECT 1\0; DROP TABLE st", "the statement contains a NUL character"),
 ];
 
 /// What is run, in this order.

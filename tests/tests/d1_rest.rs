@@ -143,8 +143,8 @@ fn a_wrong_statement_or_value_is_told_without_its_values() {
     let cases = [
         ("SELEC 1", Syntax, "SQLite does not understand the statement at byte 0"),
         ("SELECT * FROM nowhere", Syntax, "SQLite does not understand the statement"),
-        ("SELECT ?1", Syntax, "the statement takes another number of values than was given"),
-        ("SELECT 1; SELECT 2", Syntax, "the query holds more than one statement"),
+        ("SELECT ?1", Syntax, "the statement expects a different number of values"),
+        ("SELECT 1; SELECT 2", Syntax, "the query contains more than one statement"),
         ("INSERT INTO t (name) VALUES ('Ada')", Constraint, "a UNIQUE constraint refused the change: `t.name`"),
         ("INSERT INTO t (id, name) VALUES (1, 'B')", Constraint, "a PRIMARY KEY constraint refused the change: `t.id`"),
         ("INSERT INTO t (id) VALUES (2)", Constraint, "a NOT NULL constraint refused the change: `t.name`"),

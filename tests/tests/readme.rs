@@ -112,6 +112,13 @@ fn the_architecture_stays_short() {
     assert!(lines <= 150, "ARCHITECTURE.md has {lines} lines of 150: reasons belong in docs/decisions");
 }
 
+/// Every Rust file below a folder.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let files = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
+}
+
 /// The folders of the workspace's packages.
 fn packages() -> Vec<PathBuf> {
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
@@ -341,4 +348,50 @@ fn every_code_is_documented_and_every_documented_code_exists() {
     for code in codes {
         assert!(documented.contains(&code), "docs/answers.md does not explain `{code}`");
     }
+}
+
+/// Turns of phrase that no message has: "must", "is not a URL", "could not connect", "fix" and "appears" say the same.
+const HABITS: [&str; 16] = [
+    "is none",
+    "are no ",
+    "has to ",
+    "have to ",
+    "could be had",
+    "can be had",
+    "goes on",
+    " mend",
+    "Mend ",
+    "stands ",
+    "gave out",
+    "lets in",
+    "let in ",
+    "somebody",
+    "broke off",
+    "1 elements",
+];
+
+#[test]
+fn messages_are_in_plain_english() {
+    let mut found = Vec::new();
+    let mut seen = 0;
+    for file in packages().iter().filter(|folder| !folder.ends_with("tests")).flat_map(|folder| sources(&folder.join("src"))) {
+        if file.components().any(|part| part.as_os_str() == "tests") || file.ends_with("tests.rs") {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        // The unit tests below the code, and those in files of their own, may say what they like.
+        let text = text.split("#[cfg(test)]").next().unwrap_or_default();
+        for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim_start().starts_with("//")) {
+            let code = line.split(" // ").next().unwrap_or_default();
+            // What is in quotes, and lines of a text that goes on.
+            let said = if code.contains('"') { code } else { code.trim_end().strip_suffix('\\').unwrap_or_default() };
+            let is_no = said.match_indices(" is no ").any(|(at, _)| !said[..at].to_lowercase().ends_with("there"));
+            seen += usize::from(!said.is_empty());
+            if is_no || HABITS.iter().any(|habit| said.contains(habit)) {
+                found.push(format!("{}:{}: {}", file.display(), index + 1, line.trim()));
+            }
+        }
+    }
+    assert!(seen > 2_000, "only {seen} lines were read");
+    assert!(found.is_empty(), "messages in poor English:\n{}", found.join("\n"));
 }

@@ -296,8 +296,8 @@ fn nothing_is_sent_where_nobody_asks_and_a_wrong_variable_stops_the_start() {
 
     let cases = [
         ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc", "asks for a protocol that Millrace does not speak; it speaks `http/json`"),
-        ("OTEL_EXPORTER_OTLP_HEADERS", "hunter2", "is no list"),
-        ("MILLRACE_CACHE", "redis://:hunter2@a/b", "does not work: the address of a Redis server has a database that is no number"),
+        ("OTEL_EXPORTER_OTLP_HEADERS", "hunter2", "is not a list"),
+        ("MILLRACE_CACHE", "redis://:hunter2@a/b", "does not work: the address of a Redis server has a database that is not a number"),
         ("MILLRACE_CACHE", "hunter2", "does not work: use `memory`"),
     ];
     let folder = group("cache").install();

@@ -243,7 +243,7 @@ fn closed_port() -> u16 {
 fn a_server_that_is_not_there() {
     let port = closed_port();
     let kit = Kit::start(&format!("postgres://me:hunter2@127.0.0.1:{port}/x"), port);
-    let expected = |to: &str| ("DATABASE_UNAVAILABLE".to_owned(), format!("No connection to {to} could be had."));
+    let expected = |to: &str| ("DATABASE_UNAVAILABLE".to_owned(), format!("Could not connect to {to}."));
     assert_eq!(kit.failure("ask-direct"), expected(&format!("`127.0.0.1:{port}`")));
     assert_eq!(kit.failure("ask-bound"), expected("the Hyperdrive `DB`"));
 }
@@ -287,7 +287,7 @@ fn a_server_that_dies_under_a_statement() {
             kill_the_statement(&server, 1);
             found.join().unwrap()
         });
-        let unknown = "PostgreSQL ended the connection; whether the statement took effect is not known.";
+        let unknown = "PostgreSQL ended the connection; it is not known whether the statement took effect.";
         assert_eq!(found, ("DATABASE_ERROR".into(), unknown.into()), "{adapter}");
         // A read is sent once more, and no further.
         let found = thread::scope(|scope| {
@@ -306,7 +306,7 @@ fn a_server_that_dies_under_a_statement() {
         found.join().unwrap()
     });
     assert_eq!(found.0, "DATABASE_ERROR", "{found:?}");
-    assert!(found.1.ends_with("; whether the statement took effect is not known."), "{found:?}");
+    assert!(found.1.ends_with("; it is not known whether the statement took effect."), "{found:?}");
     server.restart();
     assert_eq!(kit.ask("direct"), json!({"i": 7, "ssl": false}));
 }
@@ -344,7 +344,7 @@ fn what_breaks_off_in_the_middle_of_a_login() {
 fn a_missing_hyperdrive_is_named_at_the_first_call_that_needs_it() {
     let server = Postgres::start(&[]);
     let kit = Kit::of(&server);
-    let expected = "The Hyperdrive `UNBOUND`, which the adapter `unbound` needs, is not there; add it to `wrangler.toml`.";
+    let expected = "The Hyperdrive `UNBOUND`, which the adapter `unbound` needs, does not exist; add it to `wrangler.toml`.";
     assert_eq!(kit.failure("ask-unbound"), ("CONFIGURATION".into(), expected.into()));
     assert_eq!(kit.ask("bound"), json!({"i": 7, "ssl": false}));
 }
@@ -375,7 +375,7 @@ fn tls_is_the_platforms() {
         let kit = Kit::with(&url(host, mode), &surroundings, "");
         let (code, message) = kit.failure("ask-direct");
         assert_eq!(code, "DATABASE_UNAVAILABLE", "{host} {mode}: {message}\n{}", kit.workerd.log());
-        let expected = format!("`{host}:{}` broke the TLS handshake off, or its certificate is not trusted", server.port);
+        let expected = format!("`{host}:{}` aborted the TLS handshake, or its certificate is not trusted", server.port);
         assert!(message.starts_with(&expected) && message.contains("connect through a Hyperdrive"), "{message}");
     }
     let (code, message) = Kit::with(&url("localhost", "verify-full"), &trusting, &authority).failure("ask-direct");

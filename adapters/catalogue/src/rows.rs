@@ -34,8 +34,8 @@ macro_rules! rows {
 rows! {
     "sqlite" SQLITE:
     "a file, relative to the app's folder, or `:memory:`",
-    "`seed` (a file of SQL, relative to this file, that fills a database which does not exist yet), `create`, `busy_timeout`, `foreign_keys`, \
-     `journal_mode`, `like_uses_index`, `statement_cache`",
+    "`seed` (a file of SQL, relative to this file, that creates a database which does not exist yet), `create`, `busy_timeout`, \
+     `foreign_keys`, `journal_mode`, `like_uses_index`, `statement_cache`",
     Connector {
         name: "sqlite",
         language: Sqlite,

@@ -186,7 +186,7 @@ impl Postgres {
                 Error::new(ErrorKind::Busy, message)
             }
             Phase::Connecting => {
-                Error::new(ErrorKind::Unavailable, format!("PostgreSQL at `{host}:{port}` did not take the connection in time"))
+                Error::new(ErrorKind::Unavailable, format!("PostgreSQL at `{host}:{port}` did not accept the connection in time"))
             }
             Phase::Running => timed_out(),
         }
@@ -203,7 +203,7 @@ pub(crate) fn open(connection: &Connection, sockets: &Sockets, clock: Rc<dyn Clo
         return Ok(postgres);
     }
     let message = format!(
-        "the adapter `{}` brings root certificates, and a Worker trusts whom the platform trusts, and nobody else; remove `ca_certificate` and \
+        "the adapter `{}` brings root certificates, and a Worker trusts only what the platform trusts; remove `ca_certificate` and \
          `sslrootcert`, or give them to a Hyperdrive and connect through it",
         connection.adapter
     );

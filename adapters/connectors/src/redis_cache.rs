@@ -115,7 +115,7 @@ impl RedisCache {
     }
 
     fn unexpected(&self) -> Error {
-        Error::new(ErrorKind::Protocol, format!("{} gave the reply of another command", self.address.name))
+        Error::new(ErrorKind::Protocol, format!("{} sent the reply to another command", self.address.name))
     }
 }
 

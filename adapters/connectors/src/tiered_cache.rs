@@ -48,7 +48,7 @@ impl TieredCache {
         let error = match select(question(), self.clock.sleep(PATIENCE_MS)).await {
             Either::Left((Ok(value), _)) => return Ok(Some(value)),
             Either::Left((Err(error), _)) => error,
-            Either::Right(_) => Error::new(ErrorKind::TimedOut, format!("{} gave no answer within {PATIENCE_MS} ms", self.name)),
+            Either::Right(_) => Error::new(ErrorKind::TimedOut, format!("{} did not answer within {PATIENCE_MS} ms", self.name)),
         };
         self.rests_until_ms.set(self.clock.now_ms().saturating_add(REST_MS));
         Err(error)
@@ -63,7 +63,7 @@ impl KvCache for TieredCache {
             }
             let Some(entry) = self.ask(|| self.store.get(key)).await?.flatten() else { return Ok(None) };
             let Some((expires_ms, value)) = entry.split_first_chunk::<STAMP_BYTES>() else {
-                let message = format!("{} holds a value that Millrace has not written", self.name);
+                let message = format!("{} contains a value that Millrace has not written", self.name);
                 return Err(Error::new(ErrorKind::Protocol, message));
             };
             let left_ms = u64::from_le_bytes(*expires_ms).saturating_sub(self.clock.now_ms());

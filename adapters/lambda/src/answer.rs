@@ -64,7 +64,8 @@ impl Answer {
         if self.body.len() > LIMIT / 6 && self.measure(form)? > LIMIT {
             tracing::error!(bytes = self.body.len(), limit = LIMIT, "an answer is longer than Lambda allows");
             let message = format!(
-                "internal error: the answer is longer than the {LIMIT} bytes that AWS Lambda lets through; ask for less at a time, or stream responses"
+                "internal error: the answer is longer than the {LIMIT} bytes that AWS Lambda passes; ask for less at a time, or stream \
+                 responses"
             );
             return serde_json::value::to_raw_value(&Self::failure(500, -32603, &message).shaped(form));
         }

@@ -135,7 +135,7 @@ fn without_stage<'p>(path: &'p str, form: Form, context: Option<&RequestContext>
 }
 
 fn refusal(why: &str) -> String {
-    format!("the event is none of a function URL, an API Gateway or an Application Load Balancer: {why}")
+    format!("the event is not from a function URL, an API Gateway or an Application Load Balancer: {why}")
 }
 
 #[cfg(test)]

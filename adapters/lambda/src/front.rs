@@ -109,7 +109,7 @@ fn streamed(answer: Answer, events: Option<(Events, Watched)>, settling: &Settli
         match (http::HeaderName::from_bytes(name.as_bytes()), http::HeaderValue::from_str(value)) {
             (Ok(name), Ok(value)) if name == http::header::SET_COOKIE => prelude.cookies.extend(value.to_str().map(str::to_owned)),
             (Ok(name), Ok(value)) => drop(prelude.headers.append(name, value)),
-            _ => tracing::error!(name, "a response's header field is not allowed in HTTP and is left out"),
+            _ => tracing::error!(name, "a response's header field is not allowed in HTTP and is omitted"),
         }
     }
     let stream: Chunks = match events {

@@ -129,7 +129,7 @@ fn base_path() -> Result<String, Error> {
     let path = env::var("MILLRACE_BASE_PATH").unwrap_or_default();
     let path = path.trim_end_matches('/');
     if !path.is_empty() && !path.starts_with('/') {
-        return Err(format!("`MILLRACE_BASE_PATH` is `{path}`; it has to begin with `/`").into());
+        return Err(format!("`MILLRACE_BASE_PATH` is `{path}`; it must begin with `/`").into());
     }
     Ok(path.to_owned())
 }
@@ -145,6 +145,6 @@ async fn report(error: &Error) {
         Err(error) => Err(error.into()),
     };
     if let Err(error) = outcome {
-        eprintln!("error: Lambda could not be told: {error}");
+        eprintln!("error: could not report to Lambda: {error}");
     }
 }

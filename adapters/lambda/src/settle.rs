@@ -74,7 +74,7 @@ impl Settling {
             let until = UNIX_EPOCH + Duration::from_millis(until_ms);
             let left = until.duration_since(SystemTime::now()).unwrap_or_default();
             if tokio::time::timeout(left, settled).await.is_err() {
-                tracing::warn!("what was to be done after an answer did not end in time; it may be lost");
+                tracing::warn!("work after an answer did not end in time; it may be lost");
             }
         }
     }

@@ -85,7 +85,7 @@ impl Held {
             tool = self.tool,
             request_id = self.request_id,
             late_ms = now_ms().saturating_sub(self.deadline_ms),
-            "a call did not end at its deadline and cannot be stopped; this environment is given up"
+            "a call did not end at its deadline and cannot be stopped; this environment ends"
         );
         format!("the call of the tool `{}` did not end at its deadline and cannot be stopped; ask for less", self.tool)
     }

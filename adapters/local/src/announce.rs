@@ -74,10 +74,10 @@ pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> Outc
             (true, _) => format!("database of `{}`: {shown}", adapter.name),
             (false, None) => format!("database of `{}`: {shown} (does not exist)", adapter.name),
             (false, Some(_)) => {
-                note(format_args!("making the database of `{}` from its seed …", adapter.name));
+                note(format_args!("creating the database of `{}` from its seed …", adapter.name));
                 match make(app, index, folder, variables)? {
-                    None => format!("database of `{}`: {shown} (made just now)", adapter.name),
-                    Some(failure) => format!("database of `{}`: {shown} cannot be made: {failure}", adapter.name),
+                    None => format!("database of `{}`: {shown} (created)", adapter.name),
+                    Some(failure) => format!("database of `{}`: {shown} cannot be created: {failure}", adapter.name),
                 }
             }
         });

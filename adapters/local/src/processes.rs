@@ -265,7 +265,7 @@ impl Keeper {
                     }
                     deployment = self.deployed.borrow_and_update().clone();
                     if control::send(process.control.as_fd(), Word::Deploy, &[deployment.file.as_fd()]).is_err() {
-                        break Some("took no orders any more and was ended".to_owned());
+                        break Some("no longer accepted commands and was ended".to_owned());
                     }
                 }
                 _ = self.stopped.changed(), if ending.is_none() => {
@@ -315,9 +315,12 @@ fn said(status: &io::Result<ExitStatus>, memory_mb: u64) -> String {
     match status {
         Ok(status) => match (status.signal(), status.code()) {
             (Some(ABORTED), _) => {
-                format!("was aborted (signal {ABORTED}): its stack or its memory of {memory_mb} MB was exhausted, as the lines before say")
+                format!(
+                    "was aborted (signal {ABORTED}): its stack or its memory of {memory_mb} MB was exhausted; the lines before this \
+                         one say which"
+                )
             }
-            (Some(KILLED), _) => format!("was killed (signal {KILLED}), by the system for want of memory or by somebody"),
+            (Some(KILLED), _) => format!("was killed (signal {KILLED}), by the system for lack of memory, or by someone"),
             (Some(signal), _) => format!("crashed (signal {signal})"),
             (None, code) => format!("ended with exit code {}", code.unwrap_or_default()),
         },

@@ -29,7 +29,7 @@ pub(crate) struct Place {
     #[cfg_attr(not(unix), allow(dead_code, reason = "only processes have a limit"))]
     pub(crate) memory_mb: Option<u64>,
     /// What isolates log.
-    #[cfg_attr(not(unix), allow(dead_code, reason = "only processes have to be told"))]
+    #[cfg_attr(not(unix), allow(dead_code, reason = "processes need it"))]
     pub(crate) log: String,
 }
 
@@ -138,10 +138,10 @@ impl Place {
                 format!("port {} is in use; stop what uses it, or choose another with `--port` (0 is any free one)", address.port())
             }
             io::ErrorKind::PermissionDenied => {
-                format!("port {} needs more rights than this process has; choose one above 1023 with `--port`", address.port())
+                format!("port {} needs more privileges than this process has; choose one above 1023 with `--port`", address.port())
             }
             io::ErrorKind::AddrNotAvailable => format!("this machine has no address `{}`; see `--host`", address.ip()),
-            _ => format!("`{address}` cannot be listened on: {error}"),
+            _ => format!("`{address}` cannot be used for listening: {error}"),
         })
     }
 }
@@ -151,7 +151,7 @@ pub(crate) fn stop_signal() -> io::Result<impl Future<Output = ()>> {
     let mut signals = Signals::new()?;
     Ok(async move {
         signals.next().await;
-        note("ending: calls in flight may finish; once more ends at once");
+        note("shutting down: calls in flight may finish; Ctrl-C again to quit now");
         tokio::spawn(async move {
             signals.next().await;
             std::process::exit(130);

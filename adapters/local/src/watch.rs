@@ -63,7 +63,7 @@ impl Watch {
                 parent
             };
             if let Err(error) = self.watch(&parent) {
-                tracing::warn!(%error, folder = %parent.display(), "a folder cannot be watched; start again after a change in it");
+                tracing::warn!(%error, folder = %parent.display(), "a folder cannot be watched; restart after a change in it");
             }
         }
     }

@@ -110,7 +110,7 @@ mod tests {
             ("dynamo:hunter2", "use `memory`"),
             (
                 "redis://:hunter2@a/x",
-                "the variable `MILLRACE_CACHE` does not work: the address of a Redis server has a database that is no number",
+                "the variable `MILLRACE_CACHE` does not work: the address of a Redis server has a database that is not a number",
             ),
             ("dynamodb:", "a DynamoDB table's name has"),
             (

@@ -47,9 +47,9 @@ impl Dialer for NativeDialer {
     fn dial<'a>(&'a self, host: &'a str, port: u16, deadline_ms: u64) -> LocalFuture<'a, Result<Box<dyn ByteStream>>> {
         Box::pin(async move {
             let connected = async { TcpStream::connect((host, port)).await };
-            let late = || format!("`{host}:{port}` did not take the connection in time");
+            let late = || format!("`{host}:{port}` did not accept the connection in time");
             let stream = self.shared.within(deadline_ms, late, connected).await?.map_err(|error| {
-                Error::new(ErrorKind::Unavailable, format!("no connection to `{host}:{port}` could be had")).with_source(error.to_string())
+                Error::new(ErrorKind::Unavailable, format!("could not connect to `{host}:{port}`")).with_source(error.to_string())
             })?;
             // Questions are small, and each is waited for.
             stream.set_nodelay(true).map_err(|error| broken(&error))?;
@@ -130,5 +130,5 @@ impl ByteStream for Stream {
 }
 
 fn broken(error: &io::Error) -> Error {
-    Error::new(ErrorKind::Unavailable, "the connection broke").with_source(error.to_string())
+    Error::new(ErrorKind::Unavailable, "the connection was lost").with_source(error.to_string())
 }

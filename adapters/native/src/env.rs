@@ -93,7 +93,7 @@ fn parse(text: &str) -> Result<HashMap<String, Secret<String>>, EnvFileError> {
             // The parser's own message quotes the line, and with it the secret.
             Err(dotenvy::Error::LineParse(line, _)) => {
                 let number = text.lines().position(|candidate| candidate.contains(line.trim_end())).map(|index| index + 1);
-                Err(EnvFileError { line: number, reason: "is no assignment; write `NAME=value`, a value with spaces in quotes".into() })
+                Err(EnvFileError { line: number, reason: "is not an assignment; write `NAME=value`, a value with spaces in quotes".into() })
             }
             Err(_) => Err(EnvFileError { line: None, reason: "it is not text in UTF-8".into() }),
         })

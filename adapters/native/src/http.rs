@@ -149,7 +149,7 @@ pub(crate) async fn serve<H: Handler>(mut jobs: mpsc::UnboundedReceiver<Job<H>>,
         background.drained().await;
     };
     if timeout(state.limits.grace, ended).await.is_err() {
-        tracing::warn!(connections = connections.running(), tasks = background.running(), "calls did not end in time and are cut off");
+        tracing::warn!(connections = connections.running(), tasks = background.running(), "calls did not end in time and were aborted");
     }
 }
 
@@ -157,7 +157,7 @@ impl<H: Handler> State<H> {
     fn replace(&self, make: Make<H>, background: &Tasks) {
         match std::panic::catch_unwind(AssertUnwindSafe(|| make(background))) {
             Ok(handler) => drop(self.handler.replace(Rc::new(handler))),
-            Err(_) => tracing::error!("the new app could not be taken over; the old one goes on"),
+            Err(_) => tracing::error!("the new app could not be loaded; still serving the old one"),
         }
     }
 }
@@ -177,7 +177,7 @@ async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat:
     let _seat = seat;
     let socket = match TcpStream::from_std(socket) {
         Ok(socket) => socket,
-        Err(error) => return tracing::warn!(%error, "a connection could not be taken over"),
+        Err(error) => return tracing::warn!(%error, "a connection could not be accepted"),
     };
     let (account, unread) = (state.ledger.open(), Rc::new(Cell::new(false)));
     let stream = TokioIo::new(Stream::new(socket, account.clone(), state.limits.write_timeout, unread.clone()));
@@ -235,7 +235,7 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
             return refuse(unread, 400, "the request's body is malformed");
         }
         Ok(Err(Unreadable::Full)) => {
-            tracing::warn!("a request is refused: the connections hold too much");
+            tracing::warn!("a request is refused: the connections hold too much data");
             return later(refuse(unread, 503, "the server is busy with too many large requests; send this one again later"));
         }
         Err(_) => return refuse(unread, 408, "the request's body took too long"),
@@ -255,7 +255,7 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
     hangup.disarm();
     let mut response = match outcome {
         Ok(response) => into_hyper(response, &client.account).unwrap_or_else(|| {
-            tracing::warn!("an answer is omitted: the connections hold too much that is not read");
+            tracing::warn!("an answer is omitted: the connections hold too much unread data");
             later(json(503, UNREAD))
         }),
         // What panicked is in the log: the panic hook has the place.
@@ -325,7 +325,7 @@ fn append(headers: &Headers, map: &mut hyper::HeaderMap) {
             (Ok(name), Ok(value)) => {
                 map.append(name, value);
             }
-            _ => tracing::error!(name, "a response's header field is not allowed in HTTP and is left out"),
+            _ => tracing::error!(name, "a response's header field is not allowed in HTTP and is omitted"),
         }
     }
 }

@@ -89,11 +89,11 @@ fn classify(error: reqwest::Error, host: &str) -> Error {
     let (kind, message) = if error.is_timeout() {
         (ErrorKind::TimedOut, format!("`{host}` did not answer in time"))
     } else if error.is_connect() {
-        (ErrorKind::Unavailable, format!("no connection to `{host}` could be had"))
+        (ErrorKind::Unavailable, format!("could not connect to `{host}`"))
     } else if error.is_builder() {
         (ErrorKind::Configuration, format!("a request to `{host}` is malformed"))
     } else {
-        (ErrorKind::Protocol, format!("`{host}` broke off, or did not answer in HTTP"))
+        (ErrorKind::Protocol, format!("`{host}` closed the connection, or its response is not HTTP"))
     };
     Error::new(kind, message).with_source(words(&error.without_url()))
 }

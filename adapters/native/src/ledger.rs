@@ -84,7 +84,10 @@ impl Ledger {
             if staying <= self.limit / 2 {
                 break;
             }
-            tracing::debug!(bytes = account.held.get(), "a connection is closed: it is slow, and the memory for connections runs out");
+            tracing::debug!(
+                bytes = account.held.get(),
+                "a connection is closed: it is slow, and the memory for connections is running out"
+            );
             staying -= account.held.get();
             account.close();
         }

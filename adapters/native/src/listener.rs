@@ -176,7 +176,7 @@ fn hand_over<H: Handler>(socket: TcpStream, permit: OwnedSemaphorePermit, isolat
                 tracing::error!("an isolate has ended; a connection is closed");
             }
         }
-        Err(error) => tracing::debug!(%error, "a client was gone before it was served"),
+        Err(error) => tracing::debug!(%error, "a client disconnected before it was served"),
     }
 }
 
@@ -187,6 +187,6 @@ pub(crate) fn is_clients(error: &io::Error) -> bool {
 /// A connection is a file descriptor, and many systems allow a process 1024 of them until it asks for more.
 pub(crate) fn raise_descriptor_limit() {
     if let Err(error) = rlimit::increase_nofile_limit(65_536) {
-        tracing::debug!(%error, "the limit of open files stays as it is");
+        tracing::debug!(%error, "the limit of open files cannot be raised");
     }
 }

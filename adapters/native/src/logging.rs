@@ -36,7 +36,7 @@ pub fn filter(text: &str) -> Result<Targets, String> {
     let bare_words_are_levels = text.split(',').all(|part| part.contains('=') || part.trim().parse::<LevelFilter>().is_ok());
     let parsed = bare_words_are_levels.then(|| text.parse().ok()).flatten();
     parsed.ok_or_else(|| {
-        format!("`{text}` is no log level; use `error`, `warn`, `info`, `debug` or `trace`, or `target=level` with commas between")
+        format!("`{text}` is not a log level; use `error`, `warn`, `info`, `debug` or `trace`, or `target=level` with commas between")
     })
 }
 
@@ -141,7 +141,7 @@ impl Visit for Line<'_> {
 /// A panic's message may hold a caller's values: only its place is logged, and the message where somebody debugs.
 fn log_panic(info: &std::panic::PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
-    tracing::error!(place, "a panic: this is a bug of Millrace; the request is answered with an internal error");
+    tracing::error!(place, "a panic: this is a bug in Millrace; the request is answered with an internal error");
     if let Some(message) = info.payload_as_str() {
         tracing::debug!(message, "the panic's message");
     }

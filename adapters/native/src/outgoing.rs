@@ -109,7 +109,7 @@ async fn drive(mut stream: EventStream, sender: mpsc::UnboundedSender<Result<Par
             // A body that is gone has ended this task already.
             drop(sender.send(part));
             if is_full {
-                tracing::warn!("an event stream is ended: the connections hold too much that is not read");
+                tracing::warn!("an event stream is ended: the connections hold too much unread data");
                 return;
             }
         }
@@ -157,7 +157,7 @@ impl fmt::Display for BrokenOff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Panic => "the call ended without an answer",
-            Self::Full => "the connections hold too much that is not read",
+            Self::Full => "the connections hold too much unread data",
         })
     }
 }

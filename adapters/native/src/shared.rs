@@ -133,6 +133,6 @@ fn hand_over<H>(socket: TcpStream, seat: Seat, jobs: &mpsc::UnboundedSender<Job<
     match socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true)) {
         // An isolate that ends closes the connection.
         Ok(()) => drop(jobs.send(Job::Connection(socket, seat))),
-        Err(error) => tracing::debug!(%error, "a client was gone before it was served"),
+        Err(error) => tracing::debug!(%error, "a client disconnected before it was served"),
     }
 }

@@ -54,7 +54,7 @@ impl Stream {
     pub(crate) fn new(socket: TcpStream, account: Rc<Account>, write_timeout: Duration, unread: Rc<Cell<bool>>) -> Self {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Err(error) = socket2::SockRef::from(&socket).set_tcp_notsent_lowat(NOT_SENT) {
-            tracing::debug!(%error, "the operating system's part of unsent answers is not limited");
+            tracing::debug!(%error, "the operating system's buffer of unsent answers is not limited");
         }
         Self {
             socket,

@@ -104,11 +104,15 @@ fn unusable(error: &rustls::Error) -> Error {
 fn refused(host: &str, error: &io::Error) -> Error {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
     let (kind, message) = match cause {
-        Some(rustls::Error::InvalidCertificate(_)) => {
-            (ErrorKind::Denied, format!("the certificate of `{host}` is not trusted; name who signed it, or check the host's name"))
-        }
-        Some(_) => (ErrorKind::Unavailable, format!("`{host}` and this host agree on no TLS")),
-        None => (ErrorKind::Unavailable, format!("`{host}` broke the TLS handshake off")),
+        Some(rustls::Error::InvalidCertificate(_)) => (
+            ErrorKind::Denied,
+            format!(
+                "the certificate of `{host}` is not trusted; set the certificate that signed it, or check the \
+                                         host name"
+            ),
+        ),
+        Some(_) => (ErrorKind::Unavailable, format!("`{host}` and this host have no TLS version or cipher in common")),
+        None => (ErrorKind::Unavailable, format!("`{host}` aborted the TLS handshake")),
     };
     Error::new(kind, message).with_source(error.to_string())
 }

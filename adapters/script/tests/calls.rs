@@ -517,7 +517,7 @@ fn console_goes_to_the_log() {
             (LogLevel::Warn, "TypeError: t"),
             (LogLevel::Error, "e"),
             (LogLevel::Debug, "Symbol(s)"),
-            (LogLevel::Info, "[object that is no JSON]"),
+            (LogLevel::Info, "[object that JSON cannot represent]"),
             (LogLevel::Error, "assertion failed why"),
         ]
     );

@@ -89,11 +89,11 @@ impl Settings {
             return Err(wrong(&name, "asks for a protocol that Millrace does not speak; it speaks `http/json`"));
         }
         let timeout_ms = match either("TIMEOUT") {
-            Some((name, text)) => text.parse().map_err(|_| wrong(&name, "is no number of milliseconds"))?,
+            Some((name, text)) => text.parse().map_err(|_| wrong(&name, "is not a number of milliseconds"))?,
             None => TIMEOUT_MS,
         };
         let headers = match either("HEADERS") {
-            Some((name, text)) => fields(&text).ok_or_else(|| wrong(&name, "is no list such as `api-key=…,other=…`"))?,
+            Some((name, text)) => fields(&text).ok_or_else(|| wrong(&name, "is not a list such as `api-key=…,other=…`"))?,
             None => Headers::new(),
         };
         Ok(Some(Self {
@@ -125,12 +125,12 @@ impl Sampler {
             "always_off" => 0,
             "traceidratio" => {
                 let ratio = argument.map_or(Ok(1.0), str::parse::<f64>).ok().filter(|ratio| (0.0..=1.0).contains(ratio));
-                (ratio.ok_or_else(|| wrong("OTEL_TRACES_SAMPLER_ARG", "is no number from 0 to 1"))? * ALL as f64) as u64
+                (ratio.ok_or_else(|| wrong("OTEL_TRACES_SAMPLER_ARG", "is not a number from 0 to 1"))? * ALL as f64) as u64
             }
             _ => {
                 return Err(wrong(
                     "OTEL_TRACES_SAMPLER",
-                    "is no sampler that Millrace has; use `parentbased_traceidratio` or a simpler one",
+                    "is not a sampler that Millrace supports; use `parentbased_traceidratio` or a simpler one",
                 ));
             }
         };
@@ -155,7 +155,7 @@ fn wrong(name: &str, what: &str) -> Error {
 
 fn url(name: &str, text: &str) -> Result<String> {
     if !Url::parse(text).is_ok_and(|url| matches!(url.scheme.as_str(), "http" | "https")) {
-        return Err(wrong(name, "is no address of a collector; write one such as `http://localhost:4318`"));
+        return Err(wrong(name, "is not the address of a collector; write one such as `http://localhost:4318`"));
     }
     Ok(if name.contains("_TRACES_") { text.to_owned() } else { format!("{}/v1/traces", text.trim_end_matches('/')) })
 }
@@ -177,7 +177,8 @@ fn fields(text: &str) -> Option<Headers> {
 }
 
 fn resource(attributes: Option<&str>, service: Option<String>, name: &str, version: &str) -> Result<Vec<(String, String)>> {
-    let given = pairs(attributes.unwrap_or_default()).ok_or_else(|| wrong("OTEL_RESOURCE_ATTRIBUTES", "is no list such as `a=b,c=d`"))?;
+    let given =
+        pairs(attributes.unwrap_or_default()).ok_or_else(|| wrong("OTEL_RESOURCE_ATTRIBUTES", "is not a list such as `a=b,c=d`"))?;
     let own = [
         ("telemetry.sdk.name", "millrace"),
         ("telemetry.sdk.language", "rust"),

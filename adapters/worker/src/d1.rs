@@ -33,7 +33,7 @@ impl Binding {
         let database = Reflect::get(env, &JsValue::from_str(binding)).unwrap_or(JsValue::UNDEFINED);
         if !Reflect::get(&database, &JsValue::from_str("prepare")).is_ok_and(|method| method.is_function()) {
             let message =
-                format!("the D1 binding `{binding}`, which the adapter `{adapter}` needs, is not there; add it to `wrangler.toml`");
+                format!("the D1 binding `{binding}`, which the adapter `{adapter}` needs, does not exist; add it to `wrangler.toml`");
             return Err(Error::new(ErrorKind::Configuration, message));
         }
         Ok(Self(database))

@@ -54,11 +54,10 @@ impl Dialer for HyperdriveDialer {
 
 /// Waits until a socket is connected, up to the deadline.
 async fn opened(socket: Result<worker_sys::Socket, JsValue>, to: &str, deadline_ms: u64) -> Result<Box<dyn ByteStream>> {
-    let none = |thrown: JsValue| {
-        Error::new(ErrorKind::Unavailable, format!("no connection to {to} could be had")).with_source(glue::message(&thrown))
-    };
+    let none =
+        |thrown: JsValue| Error::new(ErrorKind::Unavailable, format!("could not connect to {to}")).with_source(glue::message(&thrown));
     let stream = Stream::of(socket.map_err(none)?, to);
-    let late = || format!("{to} did not take the connection in time");
+    let late = || format!("{to} did not accept the connection in time");
     within(deadline_ms, stream.handle.opened(), late).await?.map_err(none)?;
     Ok(Box::new(stream))
 }
@@ -124,7 +123,7 @@ impl ByteStream for Stream {
     fn start_tls(mut self: Box<Self>, tls: Tls, deadline_ms: u64) -> LocalFuture<'static, Result<Box<dyn ByteStream>>> {
         Box::pin(async move {
             if tls.roots != Roots::Host {
-                return Err(Error::new(ErrorKind::Configuration, "a Worker trusts whom the platform trusts, and nobody else"));
+                return Err(Error::new(ErrorKind::Configuration, "a Worker trusts only what the platform trusts"));
             }
             let to = self.to.clone();
             let refused = |thrown: JsValue| refused(&to, &glue::message(&thrown));
@@ -141,14 +140,14 @@ impl ByteStream for Stream {
 /// Why there is no TLS. The platform does not tell a certificate that it does not trust from a server that has gone.
 fn refused(to: &str, why: &str) -> Error {
     let message = format!(
-        "{to} broke the TLS handshake off, or its certificate is not trusted: whatever `sslmode` says, a Worker verifies all of it; connect through a \
-         Hyperdrive, or give the server a certificate that browsers trust, for this name"
+        "{to} aborted the TLS handshake, or its certificate is not trusted: whatever `sslmode` says, a Worker verifies all of it; connect \
+         through a Hyperdrive, or give the server a certificate that browsers trust, for this name"
     );
     Error::new(ErrorKind::Unavailable, message).with_source(why)
 }
 
 fn broken(error: &std::io::Error) -> Error {
-    Error::new(ErrorKind::Unavailable, "the connection broke").with_source(error.to_string())
+    Error::new(ErrorKind::Unavailable, "the connection was lost").with_source(error.to_string())
 }
 
 fn object(entries: &[(&str, JsValue)]) -> JsValue {

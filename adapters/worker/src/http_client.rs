@@ -64,8 +64,8 @@ fn failure(thrown: &Array, host: &str, limit: usize) -> Error {
     let (kind, message) = match text(thrown.get(0)).as_str() {
         "large" => return Error::new(ErrorKind::TooLarge, format!("the response of `{host}` is longer than {limit} bytes")),
         "request" => (ErrorKind::Configuration, format!("a request to `{host}` is malformed")),
-        "connect" => (ErrorKind::Protocol, format!("no connection to `{host}` could be had, or it broke off before an answer")),
-        _ => (ErrorKind::Protocol, format!("`{host}` broke off, or did not answer in HTTP")),
+        "connect" => (ErrorKind::Protocol, format!("could not connect to `{host}`, or it closed the connection before it answered")),
+        _ => (ErrorKind::Protocol, format!("`{host}` closed the connection, or its response is not HTTP")),
     };
     Error::new(kind, message).with_source(text(thrown.get(1)))
 }

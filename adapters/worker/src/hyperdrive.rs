@@ -34,7 +34,7 @@ fn find(name: &str, adapter: &str, env: &Env) -> Result<(Hyperdrive, Login)> {
     let binding = of(env, name);
     let is_one = of(&binding, "connect").is_function() && of(&binding, "connectionString").is_string();
     if !is_one {
-        let message = format!("the Hyperdrive `{name}`, which the adapter `{adapter}` needs, is not there; add it to `wrangler.toml`");
+        let message = format!("the Hyperdrive `{name}`, which the adapter `{adapter}` needs, does not exist; add it to `wrangler.toml`");
         return Err(Error::new(ErrorKind::Configuration, message));
     }
     let text = |property: &str| of(&binding, property).as_string().unwrap_or_default();

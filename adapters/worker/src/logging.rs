@@ -59,14 +59,14 @@ pub(crate) fn configure(variables: &Variables) {
     let Some(wanted) = variables.var(LEVEL) else { return };
     match wanted.expose().parse() {
         Ok(level) => MOST.set(level),
-        Err(_) => console_warn(&format!("`{LEVEL}` is no log level; use `error`, `warn`, `info`, `debug` or `trace`")),
+        Err(_) => console_warn(&format!("`{LEVEL}` is not a log level; use `error`, `warn`, `info`, `debug` or `trace`")),
     }
 }
 
 /// A panic's message may hold a caller's values: only its place is logged, and the message where somebody debugs.
 fn log_panic(info: &PanicHookInfo<'_>) {
     let place = info.location().map(ToString::to_string).unwrap_or_default();
-    console_error(&format!("a panic: this is a bug of Millrace; the instance is made anew place={place}"));
+    console_error(&format!("a panic: this is a bug in Millrace; a new instance is started place={place}"));
     if MOST.get() >= Level::DEBUG {
         console_debug(&one_line(info.payload_as_str().unwrap_or_default()));
     }

@@ -36,6 +36,6 @@ impl Random for WorkerRandom {
 fn ask(buffer: &mut [u8]) {
     if getrandom::fill(buffer).is_err() {
         // Going on without randomness would make tokens that can be guessed, and no caller could tell.
-        throw_str("the platform gives no randomness");
+        throw_str("the platform provides no randomness");
     }
 }

@@ -25,7 +25,7 @@ pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: 
             );
             compiler.error(document, node.range.clone(), message, help);
         } else if name.is_err() {
-            let message = format!("`{binding}` is no name of a Hyperdrive binding");
+            let message = format!("`{binding}` is not a valid name for a Hyperdrive binding");
             let help = format!("Write the binding's name as `wrangler.toml` has it: `{}DB`.", kind.prefix);
             compiler.error(document, node.range.clone(), message, help);
         }
@@ -37,7 +37,7 @@ pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: 
         let written = adapter.options.iter().find(|(name, _)| *name == entry.key).and_then(|(_, value)| literal(value));
         let brings_its_own = written.is_some_and(|text| !text.is_empty() && text != "system");
         if brings_its_own && connector.trust_options.contains(&entry.key.as_str()) {
-            let message = format!("a Worker trusts whom the platform trusts, and `{}` names somebody else", entry.key);
+            let message = format!("a Worker trusts only what the platform trusts, and `{}` names something else", entry.key);
             let help = "Remove it, or give it to a Hyperdrive and connect through that: `connection_string: \"hyperdrive:DB\"`.";
             compiler.error(document, entry.key_range.clone(), message, help);
         }

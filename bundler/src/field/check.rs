@@ -160,7 +160,7 @@ impl Walk<'_> {
                         Some(near) => format!("Did you mean `{near}`?"),
                         None => format!("The keys here are {}.", all_of(&keys)),
                     };
-                    let message = format!("`{at}` is no key of {}", record.noun);
+                    let message = format!("`{at}` is not a key of {}", record.noun);
                     self.findings.report(self.checked.severity, &self.source, key_range, message, help);
                     entries[index].value.data = Data::Wrong;
                     // What was meant is not missed then.

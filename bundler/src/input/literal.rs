@@ -40,7 +40,7 @@ pub(super) fn check(value: &Value, input: &Input, path: &str) -> Result<(), (Str
     }
     if !input.allowed.is_empty() && !input.allowed.iter().any(|allowed| allowed.0 == *value) {
         let allowed: Vec<String> = input.allowed.iter().map(|allowed| format!("`{}`", allowed.0)).collect();
-        return Err((format!("`{path}` is none of the values of `enum`"), format!("They are {}.", allowed.join(", "))));
+        return Err((format!("`{path}` is not one of the values of `enum`"), format!("They are {}.", allowed.join(", "))));
     }
     if let Some(amount) = amount(value) {
         if input.min.is_some_and(|min| amount < min) {
@@ -63,7 +63,7 @@ pub(super) fn check(value: &Value, input: &Input, path: &str) -> Result<(), (Str
     if let (false, Some(members)) = (input.fields.is_empty(), value.as_object()) {
         for name in members.keys() {
             if !input.fields.iter().any(|field| field.name == *name) {
-                return Err((format!("`{path}.{name}` is no field of it"), "Remove it, or declare it under `fields`.".into()));
+                return Err((format!("`{path}.{name}` is not one of its fields"), "Remove it, or declare it under `fields`.".into()));
             }
         }
         for field in &input.fields {

@@ -47,7 +47,7 @@ fn role(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> &'stat
         "user" => {}
         "system" if compiler.imported => {
             let message = "MCP has no role `system`; the message is sent as `user`";
-            compiler.warning(document, role.range.clone(), message, "Say `user` or `assistant`.");
+            compiler.warning(document, role.range.clone(), message, "Use `user` or `assistant`.");
         }
         other => compiler.error(document, role.range.clone(), format!("there is no role `{other}`"), "It is `user` or `assistant`."),
     }
@@ -58,7 +58,7 @@ fn role(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> &'stat
 fn only<'n>(compiler: &mut Compiler<'_>, document: &Document, node: &'n Node, what: &str, ways: &[&str]) -> Option<&'n Entry> {
     let mut found = node.entries().iter().filter(|entry| ways.contains(&entry.key.as_str()));
     let Some(way) = found.next() else {
-        compiler.error(document, node.range.clone(), format!("{what} says nothing"), format!("Give it {}.", one_of(ways)));
+        compiler.error(document, node.range.clone(), format!("{what} has no content"), format!("Give it {}.", one_of(ways)));
         return None;
     };
     if let Some(other) = found.next() {
@@ -77,8 +77,8 @@ fn media(compiler: &mut Compiler<'_>, document: &Document, node: &Node, value: &
         None => (mime::guess(name, &data), value),
     };
     if !mime_type.starts_with(family) {
-        let message = format!("`{mime_type}` is no type that begins with `{family}`");
-        compiler.error(document, place.range.clone(), message, format!("Take another file, or say `mime_type: {family}…`."));
+        let message = format!("`{mime_type}` is not a type that begins with `{family}`");
+        compiler.error(document, place.range.clone(), message, format!("Use another file, or set `mime_type: {family}…`."));
     }
     Some(Media { mime_type: mime_type.to_owned(), data })
 }
@@ -101,7 +101,7 @@ fn resource(compiler: &mut Compiler<'_>, document: &Document, node: &Node, known
         }
         _ => {
             let Ok(bytes) = STANDARD.decode(text) else {
-                compiler.error(document, way.value.range.clone(), "`blob` is no base64", "Use the standard alphabet, with padding.");
+                compiler.error(document, way.value.range.clone(), "`blob` is not base64", "Use the standard alphabet, with padding.");
                 return None;
             };
             (said.unwrap_or_else(|| "application/octet-stream".into()), Embedded::Blob(bytes))

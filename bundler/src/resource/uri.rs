@@ -12,7 +12,7 @@ pub(super) fn parse(text: &str, is_template: bool) -> Result<UriPattern, Problem
     let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
         && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
     if !is_scheme || scheme.len() + 1 == text.len() {
-        return Err(problem(0..text.len(), format!("`{text}` is no URI"), "It begins with a scheme: `docs://manual`."));
+        return Err(problem(0..text.len(), format!("`{text}` is not a URI"), "It begins with a scheme: `docs://manual`."));
     }
     if let Some((at, odd)) = text.char_indices().find(|(_, c)| c.is_whitespace() || c.is_control() || "<>\"\\^`|".contains(*c)) {
         return Err(problem(at..at + odd.len_utf8(), format!("a URI has no {odd:?}"), "Write it percent-encoded."));
@@ -25,7 +25,7 @@ pub(super) fn parse(text: &str, is_template: bool) -> Result<UriPattern, Problem
         }
         let close = text[open..].find('}').map(|at| at + open);
         let Some(close) = close.filter(|_| text.as_bytes().get(open) == Some(&b'{')) else {
-            return Err(problem(open..open + 1, "the template has a brace without its partner".into(), "Write a variable as `{id}`."));
+            return Err(problem(open..open + 1, "the template has an unmatched brace".into(), "Write a variable as `{id}`."));
         };
         let inner = &text[open + 1..close];
         let name = inner.strip_prefix('+').unwrap_or(inner);
@@ -33,21 +33,21 @@ pub(super) fn parse(text: &str, is_template: bool) -> Result<UriPattern, Problem
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !is_name {
             let help = "A variable is a letter or `_`, then letters, digits and `_`; of the operators only `+` is supported.";
-            return Err(problem(open..close + 1, format!("`{{{inner}}}` is no variable"), help));
+            return Err(problem(open..close + 1, format!("`{{{inner}}}` is not a variable"), help));
         }
         if inner != name && pattern.reserved.is_some() {
-            let help = "Only one variable can take what has `/` in it; write the other one without `+`.";
+            let help = "Only one variable can match text with `/`; write the other one without `+`.";
             return Err(problem(open..close + 1, "the template has two variables with `+`".into(), help));
         }
         if inner != name {
             pattern.reserved = u32::try_from(pattern.variables.len()).ok();
         }
         if pattern.variables.iter().any(|other| other == name) {
-            return Err(problem(open..close + 1, format!("the variable `{name}` is there twice"), "Rename one of them."));
+            return Err(problem(open..close + 1, format!("the variable `{name}` appears twice"), "Rename one of them."));
         }
         if open == rest && !pattern.variables.is_empty() {
             let help = "Put text between them: `{a}/{b}`.";
-            return Err(problem(open..close + 1, format!("nothing divides `{name}` from the variable before it"), help));
+            return Err(problem(open..close + 1, format!("nothing separates `{name}` from the variable before it"), help));
         }
         pattern.literals.push(text[rest..open].to_owned());
         pattern.variables.push(name.to_owned());

@@ -448,7 +448,7 @@ mod tests {
             "() => globalThis.crypto.randomUUID() + typeof globalThis",
             "() => Object.defineProperty({}, 'a', { get() { return 1 } })",
             "() => ({ m() { super.toString = 1 } }).m()",
-            "this is no program",
+            "this is not a program",
         ] {
             assert_eq!(first_change(script), None, "{script}");
         }

@@ -81,7 +81,7 @@ pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, di
         let source: &'a str = match fs::read(folder.join(&path)).map(String::from_utf8) {
             Ok(Ok(text)) => allocator.alloc_str(text.strip_prefix('\u{feff}').unwrap_or(&text)),
             Ok(Err(_)) => {
-                diagnostics.push(whole_file(&path, format!("`{}` is no UTF-8", path.display()), "save it as UTF-8"));
+                diagnostics.push(whole_file(&path, format!("`{}` is not UTF-8", path.display()), "save it as UTF-8"));
                 ""
             }
             Err(error) => {
@@ -121,7 +121,7 @@ pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, di
                     Target::Nowhere
                 }
                 Specifier::Absolute => {
-                    let message = format!("`{}` is no relative path and no package", request.specifier);
+                    let message = format!("`{}` is neither a relative path nor a package", request.specifier);
                     let help = "write a path below the app's folder that starts with `./` or `../`";
                     diagnostics.push(Finding::new(request.span, message, help).place(&path, source));
                     Target::Nowhere
@@ -143,7 +143,7 @@ fn unresolved(specifier: &str, missing: Missing, span: oxc::span::Span, from: &P
             "move the file into the app's folder; links that lead out of it are refused, too",
         ),
         Missing::NotAModule(file) => {
-            Finding::new(span, format!("`{file}` is no module"), "scripts import `.ts`, `.mts`, `.js`, `.mjs` and `.json` files")
+            Finding::new(span, format!("`{file}` is not a module"), "scripts import `.ts`, `.mts`, `.js`, `.mjs` and `.json` files")
         }
         Missing::NotFound { tried, near: Some(near) } => Finding::new(
             span,

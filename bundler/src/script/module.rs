@@ -189,7 +189,7 @@ pub(super) fn json<'a>(path: &Path, source: &'a str) -> (Module<'a>, Vec<Finding
                 findings.push(Finding {
                     start: at,
                     end: at,
-                    message: format!("`{}` is no JSON: {}", path.display(), reason(&error)),
+                    message: format!("`{}` is not valid JSON: {}", path.display(), reason(&error)),
                     help: Some("JSON has double quotes, no comments and no trailing commas".to_owned()),
                 });
             }

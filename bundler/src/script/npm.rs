@@ -67,7 +67,7 @@ pub fn bundle(folder: &Path, entry: &Path, imports: &[Import<'_>]) -> Result<Bun
     let scratch = match Scratch::new() {
         Ok(scratch) => scratch,
         Err(error) => {
-            let message = format!("no temporary folder can be made for esbuild: {}", error.kind());
+            let message = format!("no temporary folder can be created for esbuild: {}", error.kind());
             return Err(vec![in_place(imports, &message, "make the system's folder for temporary files writable")]);
         }
     };

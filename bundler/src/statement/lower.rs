@@ -56,7 +56,7 @@ impl Slot {
                 "remove the quotes: outside a literal a variable is put in as it is".to_owned()
             }
             (_, None) => {
-                "only an input with an `enum` may stand here, as `{{ inputs.name | ident }}` or `{{ inputs.name | keyword }}`".to_owned()
+                "only an input with an `enum` is allowed here, as `{{ inputs.name | ident }}` or `{{ inputs.name | keyword }}`".to_owned()
             }
             (place, Some((name, has_enum))) => {
                 let filter = if matches!(place, Place::Keyword | Place::Function) { "keyword" } else { "ident" };
@@ -174,7 +174,7 @@ impl<'a> Lowering<'a> {
             let mark = &self.tokens.masked.marks[mark];
             self.done.warnings.push(warning(
                 mark.range.clone(),
-                format!("`{}` stands in {what} and is not filled in", source::label(mark)),
+                format!("`{}` is in {what} and is not filled in", source::label(mark)),
                 "move it out, or remove it",
             ));
         }
@@ -200,13 +200,13 @@ impl<'a> Lowering<'a> {
                 }
                 Some(Meaning::Choice { .. }) => self.done.problems.push(error(
                     place,
-                    format!("`{label}` stands inside quotes"),
+                    format!("`{label}` is inside quotes"),
                     "remove the quotes around it: the build writes them",
                 )),
                 Some(Meaning::Value(value)) => {
                     let mut problem = slot(token, place, label, &value).misplaced(Place::Name);
                     let quotes = if self.dialect == Dialect::Sqlite && self.tokens.text(token).starts_with('"') {
-                        "a text takes single quotes; for a name, remove the quotes and "
+                        "a text needs single quotes; for a name, remove the quotes and "
                     } else {
                         "remove the quotes and "
                     };
@@ -240,8 +240,8 @@ impl<'a> Lowering<'a> {
             return;
         }
         if let Some(neighbour) = position::neighbour(self.tokens, token, self.dialect) {
-            let help = "a placeholder is a whole value or a whole name: put a blank between the two, or compose a text in quotes";
-            self.done.problems.push(error(place, format!("`{label}` stands right against `{neighbour}`"), help));
+            let help = "a placeholder is a whole value or a whole name: put a space between the two, or compose a text in quotes";
+            self.done.problems.push(error(place, format!("`{label}` directly adjoins `{neighbour}`"), help));
             return;
         }
         let value = match meaning {
@@ -271,7 +271,7 @@ impl<'a> Lowering<'a> {
         }
         if let Some(word) = self.tokens.word(before).filter(|word| self.dialect.typed_literal(word).is_some()) {
             let help = format!("write `{word} '{{{{ … }}}}'`: a literal after a type is bound with a cast");
-            self.done.problems.push(error(slot.place.clone(), format!("`{}` stands right after the type `{word}`", slot.label), &help));
+            self.done.problems.push(error(slot.place.clone(), format!("`{}` directly follows the type `{word}`", slot.label), &help));
             return;
         }
         if let Some(part) = self.list(token, &value) {

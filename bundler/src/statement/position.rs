@@ -25,13 +25,13 @@ impl Place {
     /// The place, and why no value can be bound there.
     pub(super) const fn reason(self) -> &'static str {
         match self {
-            Self::Name => "stands where a name has to stand, and a name cannot be bound",
+            Self::Name => "is where a name is required, and a name cannot be bound",
             Self::Item => "is a whole item of a `BY` list: bound, it would be one constant for all rows",
-            Self::Function => "stands where the name of a function has to stand, and a name cannot be bound",
-            Self::Keyword => "stands where a keyword has to stand, and a keyword cannot be bound",
-            Self::Operator => "stands where an operator has to stand, and an operator cannot be bound",
-            Self::Constant => "stands where the statement takes only a written constant",
-            Self::Statement => "stands where the statement has to start, and what a caller sends is never a statement",
+            Self::Function => "is where the name of a function is required, and a name cannot be bound",
+            Self::Keyword => "is where a keyword is required, and a keyword cannot be bound",
+            Self::Operator => "is where an operator is required, and an operator cannot be bound",
+            Self::Constant => "is where the statement accepts only a constant",
+            Self::Statement => "is where the statement begins, and a caller's value is never a statement",
         }
     }
 }

@@ -145,18 +145,21 @@ fn declared<'a>(source: Source, path: &[&str], inputs: &'a [Input]) -> Result<Va
 
 fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Dialect) -> Result<Meaning<'a>, Reason> {
     let Some(input) = value.input else {
-        return Err(("takes no filter".to_owned(), "only an input with an `enum` of texts may stand for a name or a keyword".to_owned()));
+        return Err(("takes no filter".to_owned(), "only an input with an `enum` of texts can stand for a name or a keyword".to_owned()));
     };
     if input.allowed.is_empty() {
         return Err(("needs an `enum`".to_owned(), format!("list every text that `{}` may stand for under its `enum`", input.name)));
     }
     if input.nullable || (input.optional && input.default.is_none()) {
         let help = format!("give `{}` a `default`, or make it required and not nullable", input.name);
-        return Err(("may be without a value, and there is nothing to write then".to_owned(), help));
+        return Err(("can be without a value, and then there is nothing to write".to_owned(), help));
     }
     let options = input.allowed.iter().map(|allowed| {
         let Json::String(text) = &allowed.0 else {
-            return Err((format!("has `{}` in its `enum`, which is no string", allowed.0), "a name or a keyword is a string".to_owned()));
+            return Err((
+                format!("has `{}` in its `enum`, which is not a string", allowed.0),
+                "a name or a keyword is a string".to_owned(),
+            ));
         };
         let written = match filter {
             Filter::Ident => dialect.identifier(text),
@@ -165,11 +168,11 @@ fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Dialect) -> Result<Mean
         match (written, filter) {
             (Some(written), _) => Ok((text.clone(), written)),
             (None, Filter::Ident) => {
-                Err((format!("has `{text}` in its `enum`, which is no name"), "a name has no empty part between its dots".to_owned()))
+                Err((format!("has `{text}` in its `enum`, which is not a name"), "a name has no empty part between its dots".to_owned()))
             }
             (None, Filter::Keyword) => {
-                let help = "keywords are letters, `_` and blanks: `ASC`, `DESC NULLS LAST`; for a name use `| ident`";
-                Err((format!("has `{text}` in its `enum`, which is no keyword"), help.to_owned()))
+                let help = "keywords are letters, `_` and spaces: `ASC`, `DESC NULLS LAST`; for a name use `| ident`";
+                Err((format!("has `{text}` in its `enum`, which is not a keyword"), help.to_owned()))
             }
         }
     });

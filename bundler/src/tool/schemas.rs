@@ -32,7 +32,7 @@ pub(super) fn inputs(compiler: &mut Compiler<'_>, reading: &Reading<'_>, execute
     let schema = read(compiler, reading, node, "json_schema", false)?;
     if schema.get("type").is_none_or(|kind| kind != "object") {
         let help = "MCP's arguments are an object. Write `type: object` at the top of the schema.";
-        compiler.error(document, node.range.clone(), "`json_schema` has to describe an object", help);
+        compiler.error(document, node.range.clone(), "`json_schema` must describe an object", help);
         return None;
     }
     Some(schema)
@@ -51,13 +51,13 @@ fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, node: &Node, key: &s
         compiler.error(
             document,
             node.range.clone(),
-            format!("`{key}` has to be a JSON Schema, an object"),
+            format!("`{key}` must be a JSON Schema, an object"),
             "Write `type:` and what belongs to it.",
         );
         return None;
     }
     if schema.to_string().len() > MAX_BYTES {
-        let help = "Describe less: clients read it with every list of the tools.";
+        let help = "Shorten it: clients read it with every list of the tools.";
         compiler.error(document, node.range.clone(), format!("`{key}` is longer than {MAX_BYTES} bytes"), help);
         return None;
     }
@@ -77,10 +77,10 @@ fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, node: &Node, key: &s
             compiler.error(document, node.range.clone(), format!("{place} leads nowhere"), help);
         } else if strict {
             is_good = false;
-            let help = format!("What is promised has to be checked. The keywords that are: {}.", CHECKED.join(", "));
+            let help = format!("A result that is promised must be checked. These keywords can be checked: {}.", CHECKED.join(", "));
             compiler.error(document, node.range.clone(), format!("{place} cannot be checked"), help);
         } else {
-            let help = "Clients see it; the tool has to look itself.";
+            let help = "Clients see it; the tool must check it itself.";
             compiler.warning(document, node.range.clone(), format!("{place} is not checked"), help);
         }
     }
@@ -97,7 +97,12 @@ pub(super) fn icons(compiler: &mut Compiler<'_>, reading: &Reading<'_>) -> Vec<V
             continue;
         };
         if !src.starts_with("https://") && !src.starts_with("data:") {
-            compiler.error(document, node.range.clone(), format!("`{src}` is no place of an icon"), "Use an `https:` or `data:` URI.");
+            compiler.error(
+                document,
+                node.range.clone(),
+                format!("`{src}` is not a valid `src` for an icon"),
+                "Use an `https:` or `data:` URI.",
+            );
             continue;
         }
         let mut icon = Map::new();

@@ -103,7 +103,7 @@ impl Node {
         Ok(match hir.kind() {
             HirKind::Empty => Self::Empty,
             HirKind::Literal(literal) => {
-                let text = core::str::from_utf8(&literal.0).map_err(|_| PatternError("it matches bytes that are no text".into()))?;
+                let text = core::str::from_utf8(&literal.0).map_err(|_| PatternError("it matches bytes that are not text".into()))?;
                 Self::Text(text.into())
             }
             HirKind::Class(Class::Unicode(class)) => Self::class(class.iter().map(|range| (range.start().into(), range.end().into()))),

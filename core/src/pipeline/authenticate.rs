@@ -61,7 +61,7 @@ pub(super) fn admits(pipeline: &Pipeline, headers: &Headers, tool: &Tool) -> Opt
 
 fn refused(reason: impl Into<String>) -> Box<Fault> {
     let mut fault = Fault::new(Stage::Authenticate, "UNAUTHORIZED", "Unauthorized: the request has no valid credentials for this tool.")
-        .suggesting("Send valid credentials: without them the call is refused every time.")
+        .suggesting("Send valid credentials: without them, every call is refused.")
         .logging(reason);
     fault.refusal = Some(Refusal::Unauthorized);
     Box::new(fault)
@@ -79,7 +79,7 @@ const FORBIDDEN: &str = "FORBIDDEN";
 
 fn forbidden(key: &str, missing: &[&str], needed: &[String]) -> Box<Fault> {
     let mut fault = Fault::new(Stage::Authenticate, FORBIDDEN, format!("Forbidden: the key lacks the scope `{}`.", missing.join("`, `")))
-        .suggesting("Use a key that has the scope: with this one the call is refused every time.")
+        .suggesting("Use a key that has the scope: with this one, every call is refused.")
         .logging(format!("the key `{key}` lacks the scope `{}`", missing.join("`, `")));
     fault.refusal = Some(Refusal::Forbidden(needed.to_vec()));
     Box::new(fault)
@@ -90,7 +90,7 @@ fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> Faulty<J
     let expected: Vec<Option<[u8; DIGEST_BYTES]>> = keys.iter().map(|key| digest(pipeline, &key.expected)).collect();
     if expected.iter().all(Option::is_none) {
         return Err(broken(
-            "no expected key is configured: the variables of the tool's `auth.policy` are not set, are empty, or hold no digest",
+            "no expected key is configured: the variables of the tool's `auth.policy` are not set, are empty, or contain no digest",
         ));
     }
     let Some(sent) = sent_key(headers) else { return Err(refused("no key was sent")) };

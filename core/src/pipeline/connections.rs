@@ -39,7 +39,7 @@ impl Connections {
         let cancel = Cancel::new();
         let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
         signal.race(connector.ping(signal.deadline_ms())).await.unwrap_or_else(|_| {
-            let message = format!("the adapter `{}` gave no answer within {} ms", adapter.name, adapter.timeout_ms);
+            let message = format!("the adapter `{}` did not answer within {} ms", adapter.name, adapter.timeout_ms);
             Err(Error::new(ErrorKind::TimedOut, message))
         })
     }

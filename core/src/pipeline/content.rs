@@ -37,7 +37,7 @@ pub(super) fn read(stage: Stage, built: Json) -> Faulty<Box<Content>> {
     let fault = |problem: String| {
         Fault::new(stage, "SCRIPT_RESULT", format!("The script built a result that cannot be sent: {problem}.")).by_author()
     };
-    let Json::Object(mut built) = built else { return Err(fault("it is no object".into()).into()) };
+    let Json::Object(mut built) = built else { return Err(fault("it is not an object".into()).into()) };
     let blocks = match built.get_mut("content").map(Json::take) {
         Some(Json::Array(blocks)) if blocks.len() <= MAX_BLOCKS => blocks,
         _ => return Err(fault(format!("it may have {MAX_BLOCKS} blocks")).into()),
@@ -49,7 +49,7 @@ pub(super) fn read(stage: Stage, built: Json) -> Faulty<Box<Content>> {
     let meta = match built.get_mut("meta").map(Json::take) {
         None | Some(Json::Null) => Map::new(),
         Some(Json::Object(meta)) if meta.keys().all(|key| is_meta_key(key)) => meta,
-        Some(_) => return Err(fault("`meta` has to be an object, and none of its keys may be MCP's".into()).into()),
+        Some(_) => return Err(fault("`meta` must be an object, and none of its keys may be MCP's".into()).into()),
     };
     let content = Content {
         data: built.get_mut("data").map(Json::take),
@@ -68,7 +68,7 @@ fn is_meta_key(key: &str) -> bool {
 }
 
 fn block(block: Json) -> Result<ContentBlock, String> {
-    let Json::Object(mut block) = block else { return Err("it is no object".into()) };
+    let Json::Object(mut block) = block else { return Err("it is not an object".into()) };
     let kind = block.get("type").and_then(Json::as_str).unwrap_or_default();
     match kind {
         "text" => {
@@ -81,14 +81,14 @@ fn block(block: Json) -> Result<ContentBlock, String> {
             base64(&block, "data")?;
             let mime_type = mime_type(&block)?;
             if !mime_type.starts_with(&format!("{kind}/")) {
-                return Err(format!("the `mimeType` of {kind} has to begin with `{kind}/`"));
+                return Err(format!("the `mimeType` of {kind} must begin with `{kind}/`"));
             }
         }
         "resource" => {
             only(&block, &["resource"])?;
             match block.get("resource") {
                 Some(Json::Object(resource)) => embedded(resource)?,
-                _ => return Err("`resource` has to be an object".into()),
+                _ => return Err("`resource` must be an object".into()),
             }
         }
         "resource_link" => {
@@ -104,11 +104,11 @@ fn block(block: Json) -> Result<ContentBlock, String> {
                 mime_type(&block)?;
             }
             if block.get("size").is_some_and(|size| !size.is_u64()) {
-                return Err("`size` has to be a number of bytes".into());
+                return Err("`size` must be a number of bytes".into());
             }
             icons(block.get("icons"))?;
         }
-        _ => return Err("its `type` has to be text, image, audio, resource or resource_link".into()),
+        _ => return Err("its `type` must be text, image, audio, resource or resource_link".into()),
     }
     annotations(block.get("annotations"))?;
     if block.len() == 2
@@ -124,19 +124,19 @@ fn only(block: &Map<String, Json>, members: &[&str]) -> Result<(), String> {
     let known = |name: &str| members.contains(&name) || ["type", "annotations", "_meta"].contains(&name);
     match block.keys().find(|name| !known(name)) {
         Some(unknown) => Err(format!("it has no member `{unknown}`")),
-        None if block.get("_meta").is_some_and(|meta| !meta.is_object()) => Err("`_meta` has to be an object".into()),
+        None if block.get("_meta").is_some_and(|meta| !meta.is_object()) => Err("`_meta` must be an object".into()),
         None => Ok(()),
     }
 }
 
 fn text<'b>(block: &'b Map<String, Json>, member: &str) -> Result<&'b str, String> {
-    block.get(member).and_then(Json::as_str).ok_or_else(|| format!("`{member}` has to be a string"))
+    block.get(member).and_then(Json::as_str).ok_or_else(|| format!("`{member}` must be a string"))
 }
 
 fn base64(block: &Map<String, Json>, member: &str) -> Result<(), String> {
     match STANDARD.decode(text(block, member)?) {
         Ok(_) => Ok(()),
-        Err(_) => Err(format!("`{member}` has to be base64, in the standard alphabet and padded")),
+        Err(_) => Err(format!("`{member}` must be base64, in the standard alphabet and padded")),
     }
 }
 
@@ -148,7 +148,7 @@ fn mime_type(block: &Map<String, Json>) -> Result<&str, String> {
     if is_token(kind) && is_token(subtype) && !mime_type.contains(char::is_control) {
         return Ok(mime_type);
     }
-    Err("`mimeType` has to be a MIME type, such as `image/png`".into())
+    Err("`mimeType` must be a MIME type, such as `image/png`".into())
 }
 
 fn uri(uri: &str) -> Result<(), String> {
@@ -158,7 +158,7 @@ fn uri(uri: &str) -> Result<(), String> {
     if is_scheme && !rest.is_empty() && !uri.contains(|c: char| c.is_control() || c == ' ') {
         Ok(())
     } else {
-        Err("`uri` has to be a URI with a scheme".into())
+        Err("`uri` must be a URI with a scheme".into())
     }
 }
 
@@ -181,7 +181,7 @@ fn annotations(annotations: Option<&Json>) -> Result<(), String> {
     let annotations = match annotations {
         None => return Ok(()),
         Some(Json::Object(annotations)) => annotations,
-        Some(_) => return Err("`annotations` has to be an object".into()),
+        Some(_) => return Err("`annotations` must be an object".into()),
     };
     for (name, value) in annotations {
         let is_role = |role: &Json| role == "user" || role == "assistant";
@@ -193,9 +193,9 @@ fn annotations(annotations: Option<&Json>) -> Result<(), String> {
         };
         if !fits {
             return Err(match name.as_str() {
-                "audience" => "`audience` has to list `user`, `assistant` or both".into(),
-                "priority" => "`priority` has to be a number from 0 to 1".into(),
-                _ => format!("`{name}` has to be a date in ISO 8601"),
+                "audience" => "`audience` must list `user`, `assistant` or both".into(),
+                "priority" => "`priority` must be a number from 0 to 1".into(),
+                _ => format!("`{name}` must be a date in ISO 8601"),
             });
         }
     }
@@ -208,7 +208,7 @@ fn icons(icons: Option<&Json>) -> Result<(), String> {
     match icons {
         None => Ok(()),
         Some(Json::Array(icons)) if icons.iter().all(is_icon) => Ok(()),
-        Some(_) => Err("`icons` has to be a list of objects whose `src` is an https or data URI".into()),
+        Some(_) => Err("`icons` must be a list of objects whose `src` is an https or data URI".into()),
     }
 }
 

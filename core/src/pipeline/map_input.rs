@@ -25,7 +25,7 @@ pub(super) async fn map_input(run: &Run<'_>, mapper: &ScriptRef, mut inputs: Jso
                 Given::Value(value) => word(Some(value)),
                 Given::Content(_) => "a built result",
             };
-            let message = format!("The input mapper has to return an object; it returned {returned}.");
+            let message = format!("The input mapper must return an object; it returned {returned}.");
             Err(Fault::new(Stage::MapInput, "SCRIPT_RESULT", message).by_author().into())
         }
     }

@@ -44,7 +44,7 @@ pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
     };
     let answer = signal.race(connector.query(query)).await;
     Some(answer.unwrap_or_else(|_| {
-        let message = format!("the adapter `{}` gave no answer within {} ms", adapter.name, adapter.timeout_ms);
+        let message = format!("the adapter `{}` did not answer within {} ms", adapter.name, adapter.timeout_ms);
         Err(Error::new(ErrorKind::TimedOut, message))
     }))
     .map(|answer| answer.map(drop))

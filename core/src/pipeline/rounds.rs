@@ -75,11 +75,8 @@ pub(super) fn begin(run: &Run<'_>, arguments: &Json) -> Faulty<Dialogue> {
     let binding = seal::Binding::of(run, arguments);
     let Some(state) = rounds.state else { return Ok(Dialogue { binding: Some(binding), answers: Map::new() }) };
     let Some(opened) = seal::open(run, &binding, state) else {
-        let mut fault = Fault::new(
-            Stage::Guard,
-            "REQUEST_STATE",
-            "Invalid params: `requestState` is none that this server gave out for this call, or it is too old",
-        );
+        let mut fault =
+            Fault::new(Stage::Guard, "REQUEST_STATE", "Invalid params: `requestState` was not issued for this call, or it has expired");
         fault.refusal = Some(Refusal::State);
         return Err(fault.into());
     };
@@ -127,9 +124,14 @@ pub(super) fn required(run: &Run<'_>) -> Faulty<ToolResult> {
     let Some(binding) = run.dialogue.binding.as_ref().filter(|_| run.rounds.capabilities.is_some()) else {
         return match run.rounds.capabilities {
             Some(_) => Err(lacking(&requests, &[]).into()),
-            None => Err(Fault::new(Stage::Guard, "INPUT_NOT_SUPPORTED", "This tool has to ask its user something, which the revision of MCP that this client speaks cannot carry without a session.")
-                .suggesting("A client that speaks MCP 2026-07-28 can call it. Do not call it again from here.")
-                .into()),
+            None => Err(Fault::new(
+                Stage::Guard,
+                "INPUT_NOT_SUPPORTED",
+                "This tool has a question for its user, and this client's \
+                                                                         revision of MCP has no way to ask it without a session.",
+            )
+            .suggesting("A client that speaks MCP 2026-07-28 can call it. Do not call it again from here.")
+            .into()),
         };
     };
     let kinds = run.rounds.kinds();
@@ -168,7 +170,7 @@ fn check(request: &Json) -> core::result::Result<(), &'static str> {
     let object = |name: &str| params.and_then(|params| params.get(name)).is_some_and(Json::is_object);
     let text = |name: &str| params.and_then(|params| params.get(name)).is_some_and(Json::is_string);
     if params.is_some_and(|params| !params.is_object()) {
-        return Err("has `params` that are no object");
+        return Err("has `params` that are not an object");
     }
     match method(request) {
         "elicitation/create" if params.and_then(|params| params.get("mode")).is_some_and(|mode| mode != "form") => {
@@ -179,7 +181,7 @@ fn check(request: &Json) -> core::result::Result<(), &'static str> {
             Err("needs `messages`")
         }
         "elicitation/create" | "sampling/createMessage" | "roots/list" => Ok(()),
-        _ => Err("has to have the `method` elicitation/create, sampling/createMessage or roots/list"),
+        _ => Err("must have the `method` elicitation/create, sampling/createMessage or roots/list"),
     }
 }
 

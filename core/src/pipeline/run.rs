@@ -31,7 +31,7 @@ pub(super) const TARGET: &str = "millrace::pipeline";
 
 /// What to do after a time-out of a tool that writes.
 pub(super) const CHECK_FIRST: &str =
-    "Check first whether the change was made, which is not known; if it was not, calling the tool again later can help.";
+    "Check first whether the change was made, which is not known; if it was not, calling the tool again later may help.";
 
 /// One call. `'a` outlives it.
 pub(super) struct Run<'a> {

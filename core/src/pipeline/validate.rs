@@ -79,7 +79,7 @@ fn by_schema(run: &Run<'_>, schema: &str, inputs: Json) -> Faulty<Json> {
         return check.finish(&[]).map(|()| inputs);
     };
     let field = if mismatch.path.is_empty() { String::from(ROOT) } else { mismatch.path };
-    let message = format!("The inputs do not fit the tool's schema: `{field}` {}.", mismatch.problem);
+    let message = format!("The inputs do not match the tool's schema: `{field}` {}.", mismatch.problem);
     let mut fault = Fault::new(Stage::Validate, "VALIDATION_ERROR", message).suggesting(RECOVERY);
     fault.issues = Vec::from([Issue { field, message: format!("It {}.", mismatch.problem) }]);
     Err(fault.into())
@@ -221,12 +221,12 @@ impl<'a> Check<'a> {
         if let Some(min) = input.min
             && below(&measure, min)
         {
-            return Some(format!("{small}. You sent: {}. Least {noun}: {min}.", sent::sent(value)));
+            return Some(format!("{small}. You sent: {}. Minimum {noun}: {min}.", sent::sent(value)));
         }
         if let Some(max) = input.max
             && above(&measure, max)
         {
-            return Some(format!("{large}. You sent: {}. Greatest {noun}: {max}.", sent::sent(value)));
+            return Some(format!("{large}. You sent: {}. Maximum {noun}: {max}.", sent::sent(value)));
         }
         let Json::String(text) = value else { return None };
         if let Some(pattern) = &input.pattern {

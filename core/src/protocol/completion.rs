@@ -71,7 +71,7 @@ impl Exchange<'_> {
         }
         match self.fetch(completer.tool, inputs, Rounds::default()).await {
             Ok(result) => suggestions(&result, completer.field.as_deref()).ok_or_else(|| {
-                Failure::new(INTERNAL_ERROR, format!("The tool that completes `{}` gives no list of suggestions", argument.name))
+                Failure::new(INTERNAL_ERROR, format!("The tool that completes `{}` returns no list of suggestions", argument.name))
             }),
             Err(fault) if fault.stage == Stage::Validate => Ok(Vec::new()),
             Err(fault) => Err(self.failed(&fault)),
@@ -92,7 +92,7 @@ impl Exchange<'_> {
                 let resource = resource.ok_or_else(|| Failure::invalid_params("Unknown resource").with_data(json!({ "uri": uri })))?;
                 Ok(&resource.arguments)
             }
-            _ => Err(Failure::invalid_params("Invalid params: `ref.type` has to be `ref/prompt` or `ref/resource`")),
+            _ => Err(Failure::invalid_params("Invalid params: `ref.type` must be `ref/prompt` or `ref/resource`")),
         }
     }
 }
@@ -100,13 +100,13 @@ impl Exchange<'_> {
 fn object(params: &mut Map<String, Json>, name: &str) -> Result<Map<String, Json>, Failure> {
     match params.get_mut(name).map(Json::take) {
         Some(Json::Object(object)) => Ok(object),
-        _ => Err(Failure::invalid_params(format!("Invalid params: `{name}` has to be an object"))),
+        _ => Err(Failure::invalid_params(format!("Invalid params: `{name}` must be an object"))),
     }
 }
 
 /// `context.arguments`: what the caller has filled in already. All of them are strings.
 fn context(params: &mut Map<String, Json>) -> Result<Map<String, Json>, Failure> {
-    let wrong = |name: &str, what: &str| Err(Failure::invalid_params(format!("Invalid params: `{name}` has to be {what}")));
+    let wrong = |name: &str, what: &str| Err(Failure::invalid_params(format!("Invalid params: `{name}` must be {what}")));
     let mut context = match params.get_mut("context").map(Json::take) {
         None | Some(Json::Null) => return Ok(Map::new()),
         Some(Json::Object(context)) => context,

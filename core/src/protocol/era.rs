@@ -101,19 +101,19 @@ fn modern(call: &Call, headers: &Headers) -> Result<Selected, Failure> {
     let incomplete = |problem: String| Failure::http(400, INVALID_PARAMS, problem);
     let meta = match call.params.meta() {
         Some(Json::Object(meta)) => meta,
-        Some(_) => return Err(incomplete("Invalid params: `_meta` has to be an object".into())),
+        Some(_) => return Err(incomplete("Invalid params: `_meta` must be an object".into())),
         None => return Err(incomplete(format!("Invalid params: `_meta` is missing, and `{META_VERSION}` in it"))),
     };
     let Some(Json::String(version)) = meta.get(META_VERSION) else {
-        return Err(incomplete(format!("Invalid params: `{META_VERSION}` in `_meta` has to be a string")));
+        return Err(incomplete(format!("Invalid params: `{META_VERSION}` in `_meta` must be a string")));
     };
     if !matches!(meta.get(META_CAPABILITIES), Some(Json::Object(_))) {
-        return Err(incomplete(format!("Invalid params: `{META_CAPABILITIES}` in `_meta` has to be an object")));
+        return Err(incomplete(format!("Invalid params: `{META_CAPABILITIES}` in `_meta` must be an object")));
     }
 
     let named = headers
         .only(VERSION_FIELD)
-        .map_err(|Repeated| Failure::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` stands more than once"))?;
+        .map_err(|Repeated| Failure::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` appears more than once"))?;
     if named.is_some_and(|named| named != version) {
         return Err(Failure::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` differs from `_meta`"));
     }

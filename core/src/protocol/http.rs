@@ -90,10 +90,10 @@ pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin]) -> Result<Opti
         return Err(refusal(431, "Too many or too long header fields"));
     }
     let host = if request.loopback_only { Some(loopback(headers)?) } else { None };
-    let sent = headers.only("origin").map_err(|Repeated| refusal(403, "Forbidden: `Origin` stands more than once"))?;
+    let sent = headers.only("origin").map_err(|Repeated| refusal(403, "Forbidden: `Origin` appears more than once"))?;
     let Some(sent) = sent else { return Ok(None) };
     let Some(origin) = Origin::parse(sent) else {
-        return Err(refusal(403, "Forbidden: `Origin` is no web origin"));
+        return Err(refusal(403, "Forbidden: `Origin` is not a web origin"));
     };
     if origins.contains(&origin) || host.is_some_and(|host| is_same_origin(&origin, &host)) {
         return Ok(Some(sent));
@@ -104,7 +104,7 @@ pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin]) -> Result<Opti
 /// The authority in `Host`, which has to be the loopback.
 fn loopback(headers: &Headers) -> Result<Authority, Failure> {
     let host = headers.only("host").ok().flatten().and_then(Authority::parse);
-    host.filter(Authority::is_loopback).ok_or_else(|| refusal(403, "Forbidden: `Host` has to be localhost, 127.0.0.1 or [::1]"))
+    host.filter(Authority::is_loopback).ok_or_else(|| refusal(403, "Forbidden: `Host` must be localhost, 127.0.0.1 or [::1]"))
 }
 
 /// Whether a page of this very server asks.
@@ -118,10 +118,10 @@ pub(super) fn body_of_post(request: &Request, limit: usize) -> Result<&[u8], Fai
         return Err(refusal(405, "Method not allowed: the MCP endpoint takes `POST`").with_field("allow", "POST, OPTIONS".into()));
     }
     if !is_json(&request.headers) {
-        return Err(refusal(415, "Unsupported media type: `Content-Type` has to be application/json"));
+        return Err(refusal(415, "Unsupported media type: `Content-Type` must be application/json"));
     }
     if !accepts_json(&request.headers) {
-        return Err(refusal(406, "Not acceptable: `Accept` has to allow application/json"));
+        return Err(refusal(406, "Not acceptable: `Accept` must allow application/json"));
     }
     match &request.body {
         Body::Whole(body) if body.len() <= limit => Ok(body),

@@ -135,7 +135,7 @@ pub(super) fn parse(body: &[u8]) -> Result<Payload, Failure> {
             raw_id::restore(text, messages.iter_mut());
             Ok(Payload::Batch(messages))
         }
-        Ok(Document::Scalar) => Err(Failure::http(400, INVALID_REQUEST, "Invalid request: the body is no JSON object")),
+        Ok(Document::Scalar) => Err(Failure::http(400, INVALID_REQUEST, "Invalid request: the body is not a JSON object")),
         Err(error) => Err(Failure::http(400, PARSE_ERROR, format!("Parse error: {error}"))),
     }
 }
@@ -184,24 +184,24 @@ impl Message {
 
     fn problem(&self) -> Option<String> {
         if !self.is_object {
-            return Some("a message has to be a JSON object".into());
+            return Some("a message must be a JSON object".into());
         }
         if let Some(name) = self.repeated {
-            return Some(format!("the member `{name}` stands twice"));
+            return Some(format!("the member `{name}` appears twice"));
         }
         if let Some((name, place)) = &self.repeated_in_params {
             return Some(format!("the member `{name}` appears more than once in `{place}`"));
         }
         if !self.version {
-            return Some("`jsonrpc` has to be \"2.0\"".into());
+            return Some("`jsonrpc` must be \"2.0\"".into());
         }
         if self.answers {
             return Some("this server sends no requests, so it takes no `result` or `error`".into());
         }
         if !matches!(self.method, Member::Present(_)) {
-            return Some("`method` has to be a string".into());
+            return Some("`method` must be a string".into());
         }
-        matches!(self.id, Member::Wrong).then(|| "`id` has to be a string or an integer".into())
+        matches!(self.id, Member::Wrong).then(|| "`id` must be a string or an integer".into())
     }
 }
 

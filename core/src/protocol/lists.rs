@@ -92,10 +92,10 @@ impl Exchange<'_> {
         let cursor = match params.get("cursor") {
             None | Some(Json::Null) => "",
             Some(Json::String(cursor)) => cursor,
-            Some(_) => return Err(Failure::invalid_params("Invalid params: `cursor` has to be a string")),
+            Some(_) => return Err(Failure::invalid_params("Invalid params: `cursor` must be a string")),
         };
         let page = self.protocol.lists.list(kind, self.selected.era, self.app()).page(cursor);
-        let page = page.ok_or_else(|| Failure::invalid_params("Invalid params: `cursor` is none that this list gave out"))?;
+        let page = page.ok_or_else(|| Failure::invalid_params("Invalid params: `cursor` was not issued by this list"))?;
         let mut result = self.result();
         result.reserve(page.entries.len());
         result.raw(kind.member(), &page.entries);

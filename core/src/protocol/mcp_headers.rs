@@ -84,7 +84,7 @@ fn same_number(text: &str, number: &Number) -> bool {
 }
 
 fn only<'h>(headers: &'h Headers, field: &str) -> Result<Option<&'h str>, Failure> {
-    headers.only(field).map_err(|Repeated| mismatch(field, "stands more than once"))
+    headers.only(field).map_err(|Repeated| mismatch(field, "appears more than once"))
 }
 
 /// Undoes `=?base64?…?=`.

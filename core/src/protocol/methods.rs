@@ -128,7 +128,7 @@ impl Exchange<'_> {
         let params = match params {
             Params::Object(params) => params,
             Params::Absent => &mut absent,
-            Params::Wrong => return Err(Failure::invalid_params("Invalid params: `params` has to be an object")),
+            Params::Wrong => return Err(Failure::invalid_params("Invalid params: `params` must be an object")),
         };
         progress_token(params.get("_meta"))?;
         if modern {
@@ -193,14 +193,14 @@ fn check_modern(params: &Map<String, Json>) -> Result<(), Failure> {
 }
 
 fn bad_level(name: &str) -> Failure {
-    Failure::new(INVALID_PARAMS, format!("Invalid params: `{name}` has to be one of {}", LOG_LEVELS.join(", ")))
+    Failure::new(INVALID_PARAMS, format!("Invalid params: `{name}` must be one of {}", LOG_LEVELS.join(", ")))
 }
 
 /// Takes a required string out of the parameters.
 pub(super) fn text(params: &mut Map<String, Json>, name: &str) -> Result<String, Failure> {
     match params.get_mut(name).map(Json::take) {
         Some(Json::String(text)) => Ok(text),
-        Some(_) => Err(Failure::invalid_params(format!("Invalid params: `{name}` has to be a string"))),
+        Some(_) => Err(Failure::invalid_params(format!("Invalid params: `{name}` must be a string"))),
         None => Err(Failure::invalid_params(format!("Invalid params: `{name}` is missing"))),
     }
 }

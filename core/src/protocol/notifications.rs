@@ -104,7 +104,7 @@ impl Outbox {
         if sent > MAX_NOTIFICATIONS || sent_bytes > MAX_BYTES {
             // What would still fit is left out, too: a gap in the middle would mislead.
             self.is_full.set(true);
-            return tracing::debug!(tool = self.tool, "a call's notifications reached their limit; the rest is left out");
+            return tracing::debug!(tool = self.tool, "a call's notifications reached their limit; further ones are dropped");
         }
         self.sent.set(sent);
         self.sent_bytes.set(sent_bytes);
@@ -169,7 +169,7 @@ pub(super) fn progress_token(meta: Option<&Json>) -> Result<Option<String>, Fail
         None | Some(Json::Null) => Ok(None),
         Some(token @ Json::String(_)) => Ok(Some(token.to_string())),
         Some(Json::Number(token)) if !token.is_f64() => Ok(Some(token.to_string())),
-        Some(_) => Err(Failure::invalid_params("Invalid params: `progressToken` has to be a string or an integer")),
+        Some(_) => Err(Failure::invalid_params("Invalid params: `progressToken` must be a string or an integer")),
     }
 }
 

@@ -138,14 +138,14 @@ fn arguments(prompt: &Prompt, params: &mut Map<String, Json>) -> Result<Map<Stri
     let arguments = match params.get_mut("arguments").map(Json::take) {
         None | Some(Json::Null) => Map::new(),
         Some(Json::Object(arguments)) => arguments,
-        Some(_) => return Err(Failure::invalid_params("Invalid params: `arguments` has to be an object")),
+        Some(_) => return Err(Failure::invalid_params("Invalid params: `arguments` must be an object")),
     };
     for (name, value) in &arguments {
         if !prompt.arguments.iter().any(|argument| argument.name == *name) {
             return Err(Failure::invalid_params(format!("Invalid params: `{}` has no argument `{}`", prompt.name, shorten(name))));
         }
         if !value.is_string() {
-            return Err(Failure::invalid_params(format!("Invalid params: the argument `{}` has to be a string", shorten(name))));
+            return Err(Failure::invalid_params(format!("Invalid params: the argument `{}` must be a string", shorten(name))));
         }
     }
     let missing = prompt.arguments.iter().filter(|argument| argument.required && !arguments.contains_key(&argument.name));

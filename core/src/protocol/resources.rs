@@ -136,7 +136,7 @@ fn said_by_tool(out: &mut Vec<u8>, uri: &str, mime_type: &str, binary: bool, res
             ContentBlock::Text(text) if binary => {
                 let is_base64 = STANDARD.decode(text).is_ok();
                 is_base64.then_some(()).ok_or_else(|| {
-                    let message = format!("The tool of this resource has to give base64, since `{mime_type}` is no text");
+                    let message = format!("The tool of this resource must return base64, because `{mime_type}` is not a text type");
                     Failure::new(INTERNAL_ERROR, message)
                 })?;
                 contents(out, uri, mime_type, "blob", text);
@@ -152,7 +152,7 @@ fn said_by_tool(out: &mut Vec<u8>, uri: &str, mime_type: &str, binary: bool, res
             }
         }
     }
-    if out.is_empty() { Err(Failure::new(INTERNAL_ERROR, "The tool of this resource gives nothing")) } else { Ok(()) }
+    if out.is_empty() { Err(Failure::new(INTERNAL_ERROR, "The tool of this resource returns nothing")) } else { Ok(()) }
 }
 
 /// Appends a `ResourceContents`; `member` is `text` or `blob`.

@@ -24,7 +24,7 @@ impl Exchange<'_> {
         let arguments = match params.get_mut("arguments").map(Json::take) {
             None | Some(Json::Null) => Map::new(),
             Some(Json::Object(arguments)) => arguments,
-            Some(_) => return Err(Failure::invalid_params("Invalid params: `arguments` has to be an object")),
+            Some(_) => return Err(Failure::invalid_params("Invalid params: `arguments` must be an object")),
         };
         let call = Call {
             method: self.method,
@@ -60,12 +60,12 @@ fn rounds(params: &Map<String, Json>, era: Era) -> Result<Rounds<'_>, Failure> {
     let responses = match params.get("inputResponses") {
         None | Some(Json::Null) => None,
         Some(Json::Object(responses)) => Some(responses),
-        Some(_) => return Err(Failure::invalid_params("Invalid params: `inputResponses` has to be an object")),
+        Some(_) => return Err(Failure::invalid_params("Invalid params: `inputResponses` must be an object")),
     };
     let state = match params.get("requestState") {
         None | Some(Json::Null) => None,
         Some(Json::String(state)) => Some(state.as_str()),
-        Some(_) => return Err(Failure::invalid_params("Invalid params: `requestState` has to be a string")),
+        Some(_) => return Err(Failure::invalid_params("Invalid params: `requestState` must be a string")),
     };
     let capabilities = params.get("_meta").and_then(|meta| meta.get(META_CAPABILITIES)?.as_object());
     Ok(Rounds { capabilities, responses, state })
@@ -78,7 +78,7 @@ impl Exchange<'_> {
         match (tools, rounds.state) {
             (1, _) => Ok(rounds),
             (_, None) => Ok(Rounds::default()),
-            (_, Some(_)) => Err(Failure::invalid_params("Invalid params: this server gave out no `requestState`")),
+            (_, Some(_)) => Err(Failure::invalid_params("Invalid params: this server issued no `requestState`")),
         }
     }
 

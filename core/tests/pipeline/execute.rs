@@ -102,7 +102,8 @@ fn a_list_with_more_values_than_the_database_takes_is_the_callers_mistake() {
         let meta = meta(&result);
         assert_eq!((&meta["code"], &meta["stage"]), (&json!("VALIDATION_ERROR"), &json!("validate")));
         let message = format!(
-            "Too many elements. You sent: array({sent}). Greatest number of elements: {greatest}, because the database takes at most 100 values in one statement."
+            "Too many elements. You sent: array({sent}). Maximum number of elements: {greatest}, because the database accepts at most 100 \
+             values in one statement."
         );
         assert_eq!(meta["issues"], json!([{ "field": field, "message": message }]));
     }

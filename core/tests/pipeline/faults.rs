@@ -34,7 +34,7 @@ fn every_row_of_the_error_table_in_both_styles() {
             Ok(Returned::Value(json!([1]))),
             "map_input",
             "SCRIPT_RESULT",
-            "The input mapper has to return an object; it returned an array.",
+            "The input mapper must return an object; it returned an array.",
         ),
         (
             Tool { inputs: vec![input("id", InputKind::Int)], ..select_tool() },
@@ -139,7 +139,7 @@ fn expose_shows_the_upstreams_words() {
 
 #[test]
 fn what_may_have_been_written_is_said() {
-    for (access, expected) in [(Access::Read, "can help"), (Access::Write, "Check first whether the change was made")] {
+    for (access, expected) in [(Access::Read, "may help"), (Access::Write, "Check first whether the change was made")] {
         let world = World::new();
         *world.on_query.borrow_mut() = Some(Box::new(|_| None));
         let execute = Execute::Statement { adapter: 0, statement: statement(vec![], ParamStyle::Question, access) };

@@ -84,12 +84,12 @@ fn requests_are_signed_as_botocore_signs_them() {
     let good = at(door.port);
     Isolate::new(&good).put("k", "zażółć\0".as_bytes(), 60).unwrap();
     assert_eq!(Isolate::new(&good).get("k").unwrap().as_deref(), Some("zażółć\0".as_bytes()));
-    let wrong = "is closed: the credentials of the `AWS_…` variables are wrong";
+    let wrong = "denies access: the credentials of the `AWS_…` variables are wrong";
     let cases = [
         ("AWS_SECRET_ACCESS_KEY", "another", wrong),
         ("AWS_ACCESS_KEY_ID", "AKIDANOTHER", wrong),
         ("AWS_REGION", "eu-west-1", wrong),
-        ("AWS_SESSION_TOKEN", "another", "is closed: the credentials of the `AWS_…` variables are out of date"),
+        ("AWS_SESSION_TOKEN", "another", "denies access: the credentials of the `AWS_…` variables have expired"),
     ];
     for (name, value, expected) in cases {
         let isolate = Isolate::new(&with(good.clone(), name, value));
@@ -113,19 +113,19 @@ fn what_a_server_may_answer_is_an_error_of_its_kind() {
     let text = |status: u16, body: &str| Reply::Whole(status, "text/html", body.to_owned());
     let table = [
         (fault(400, "ResourceNotFoundException"), Configuration, "does not exist in region `eu-central-1`"),
-        (fault(400, "ValidationException"), Configuration, "its only key has to be `id`"),
+        (fault(400, "ValidationException"), Configuration, "its only key must be `id`"),
         (fault(400, "AccessDeniedException"), Denied, "they need `dynamodb:GetItem` and `dynamodb:PutItem`"),
-        (fault(400, "ProvisionedThroughputExceededException"), Busy, "has more to do than it may"),
-        (fault(400, "ThrottlingException"), Busy, "has more to do than it may"),
-        (fault(400, "RequestLimitExceeded"), Busy, "has more to do than it may"),
-        (fault(400, "SomethingNew"), Protocol, "answered what DynamoDB does not answer (status 400)"),
+        (fault(400, "ProvisionedThroughputExceededException"), Busy, "is throttled"),
+        (fault(400, "ThrottlingException"), Busy, "is throttled"),
+        (fault(400, "RequestLimitExceeded"), Busy, "is throttled"),
+        (fault(400, "SomethingNew"), Protocol, "sent a response that DynamoDB does not send (status 400)"),
         (fault(500, "InternalServerError"), Unavailable, "cannot answer (status 500)"),
         (text(503, "<html>"), Unavailable, "cannot answer (status 503)"),
-        (text(200, "<html>"), Protocol, "is no JSON"),
+        (text(200, "<html>"), Protocol, "is not valid JSON"),
         (text(200, r#"{"Item":{"id":{"S":"millrace:k"}}}"#), Protocol, "has no `value` and `expires_at`"),
-        (text(301, ""), Protocol, "answered what DynamoDB does not answer (status 301)"),
+        (text(301, ""), Protocol, "sent a response that DynamoDB does not send (status 301)"),
         (Reply::Raw(b""), Protocol, "broke off"),
-        (Reply::Silence, TimedOut, "gave no answer within 1000 ms"),
+        (Reply::Silence, TimedOut, "did not answer within 1000 ms"),
     ];
     for (reply, kind, expected) in table {
         let server = Scripted::with(vec![reply.clone()]);
@@ -145,7 +145,7 @@ fn another_key_of_the_table_is_named() {
     let server = Dynalite::start();
     server.create(TABLE, "N");
     let error = Isolate::new(&at(server.process.port)).get("k").unwrap_err();
-    assert!(error.kind == Configuration && error.message.contains("its only key has to be `id`, a string"), "{error:?}");
+    assert!(error.kind == Configuration && error.message.contains("its only key must be `id`, a string"), "{error:?}");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_table_that_is_missing_killed_or_throttled_never_fails_a_call() {
     let process = Process::start(&at(server.process.port));
     process.bump();
     assert_eq!(process.read("read"), 1);
-    process.wait_for_log("no connection to `127.0.0.1` could be had");
+    process.wait_for_log("could not connect to `127.0.0.1`");
     server.process.restart();
     // The table is left alone for some seconds. Each id is a key of its own, so none is in the memory.
     let mut id = 1;
@@ -190,7 +190,7 @@ fn a_table_that_is_missing_killed_or_throttled_never_fails_a_call() {
 
     let throttling =
         Reply::Whole(400, "application/json", r#"{"__type":"x#ProvisionedThroughputExceededException","message":"slow down"}"#.to_owned());
-    for (reply, warning) in [(throttling, "has more to do than it may"), (Reply::Silence, "the cache cannot be read")] {
+    for (reply, warning) in [(throttling, "is throttled"), (Reply::Silence, "the cache cannot be read")] {
         let server = Scripted::with(vec![reply]);
         let process = Process::start(&at(server.address.port()));
         process.bump();

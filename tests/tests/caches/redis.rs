@@ -89,7 +89,7 @@ fn users_passwords_and_databases_that_are_wrong_are_named() {
     let server = redis::start(&["--requirepass", PASSWORD, "--databases", "4", "--user", "reader", "on", ">hunter3", "~other:*", "+@all"]);
     let name = format!("the Redis server `127.0.0.1:{}`", server.port);
     let cases = [
-        (String::new(), "/0", Denied, "wants a password"),
+        (String::new(), "/0", Denied, "requires a password"),
         (":hunter3@".to_owned(), "/0", Denied, "does not accept the user and the password"),
         (format!("nobody:{ENCODED}@"), "/0", Denied, "does not accept the user and the password"),
         ("reader:hunter3@".to_owned(), "/0", Denied, "forbids the user `GET`, `SET`, `SELECT` or the keys `millrace:*`"),
@@ -145,7 +145,7 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
 
     server.kill();
     let error = isolate.get("other").unwrap_err();
-    assert_eq!((error.kind, error.message), (Unavailable, format!("no connection to `127.0.0.1:{}` could be had", server.port)));
+    assert_eq!((error.kind, error.message), (Unavailable, format!("could not connect to `127.0.0.1:{}`", server.port)));
     server.restart();
     assert_eq!(isolate.get("other"), Ok(None), "the server is left alone for a while");
     eventually("the server is used again", || isolate.put("m", b"x", 600).is_ok() && Isolate::new(&address).get("m") != Ok(None));
@@ -157,16 +157,16 @@ fn what_a_server_may_reply_is_an_error_of_its_kind() {
         (b"-LOADING Redis is loading the dataset in memory\r\n", Busy, "is not ready"),
         (b"-BUSY Redis is busy running a script\r\n", Busy, "is not ready"),
         (b"-OOM command not allowed when used memory > 'maxmemory'.\r\n", Busy, "has no memory left"),
-        (b"-ERR max number of clients reached\r\n", Busy, "takes no more connections"),
+        (b"-ERR max number of clients reached\r\n", Busy, "accepts no more connections"),
         (b"-MOVED 3999 127.0.0.1:6381\r\n", Configuration, "is part of a cluster"),
         (b"-READONLY You can't write against a read only replica.\r\n", Configuration, "is a replica"),
         (b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", Protocol, "holds something else"),
         (b"-ERR unknown command `GET`, with args beginning with: `hunter2`\r\n", Protocol, "refuses a command"),
-        (b"+OK\r\n", Protocol, "gave the reply of another command"),
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol, "gave no reply that its protocol allows"),
-        (b"*1\r\n$1\r\nx\r\n", Protocol, "gave no reply that its protocol allows"),
-        (b"$5\r\nshort\r\n", Protocol, "holds a value that Millrace has not written"),
-        (b"$20\r\nhal", TimedOut, "gave no answer within 1000 ms"),
+        (b"+OK\r\n", Protocol, "sent the reply to another command"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol, "sent a reply that its protocol does not allow"),
+        (b"*1\r\n$1\r\nx\r\n", Protocol, "sent a reply that its protocol does not allow"),
+        (b"$5\r\nshort\r\n", Protocol, "contains a value that Millrace has not written"),
+        (b"$20\r\nhal", TimedOut, "did not answer within 1000 ms"),
         (b"", Unavailable, "closed the connection"),
     ];
     for (reply, kind, expected) in table {
@@ -211,6 +211,6 @@ fn a_second_process_answers_from_the_server_and_a_dead_one_fails_no_call() {
     let process = Process::start(&at(&format!("redis://:{ENCODED}@{}", silent.local_addr().unwrap())));
     process.bump();
     assert_eq!((process.read("read"), process.read("read-fresh")), (1, 1));
-    process.wait_for_log("gave no answer within 1000 ms");
+    process.wait_for_log("did not answer within 1000 ms");
     assert!(!process.log().contains(PASSWORD) && !process.log().contains(ENCODED));
 }

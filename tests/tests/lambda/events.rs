@@ -42,7 +42,7 @@ fn what_is_no_request_is_an_error_and_the_function_goes_on() {
         let told = error(function.invoke(&event));
         let told: Value = serde_json::from_str(&told).unwrap();
         assert_eq!(told["errorType"], "Millrace.Event", "{event}");
-        assert!(told["errorMessage"].as_str().unwrap().starts_with("the event is none of a function URL"), "{event}: {told}");
+        assert!(told["errorMessage"].as_str().unwrap().starts_with("the event is not from a function URL"), "{event}: {told}");
     }
     let ask = |change: &dyn Fn(&mut Value)| {
         let request = call("ok", "{}");
@@ -153,8 +153,8 @@ fn what_cannot_start_says_why() {
     };
     let wrong = why(&package, &[("MILLRACE_RESPONSE", "maybe")]);
     assert_eq!(wrong, "`MILLRACE_RESPONSE` is `maybe`; it may be `buffer` or `stream`");
-    assert!(why(&package, &[("MILLRACE_LOG", "loud")]).contains("`MILLRACE_LOG`: `loud` is no log level"));
-    assert!(why(&package, &[("MILLRACE_BASE_PATH", "v1")]).contains("it has to begin with `/`"));
+    assert!(why(&package, &[("MILLRACE_LOG", "loud")]).contains("`MILLRACE_LOG`: `loud` is not a log level"));
+    assert!(why(&package, &[("MILLRACE_BASE_PATH", "v1")]).contains("it must begin with `/`"));
     std::fs::write(package.join("app.bundle"), "no bundle").unwrap();
     assert!(why(&package, &[]).contains("app.bundle`: "));
     std::fs::remove_file(package.join("app.bundle")).unwrap();

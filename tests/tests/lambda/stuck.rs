@@ -65,7 +65,7 @@ fn a_stuck_call_is_answered_after_its_deadline_and_the_environment_is_given_up()
     assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     gave_up(function, 2);
     let log = fs::read_to_string(log).unwrap();
-    assert!(log.contains("this environment is given up") && log.contains("tool=\"short\"") && log.contains("request_id=\""), "{log}");
+    assert!(log.contains("this environment ends") && log.contains("tool=\"short\"") && log.contains("request_id=\""), "{log}");
 }
 
 #[test]

@@ -31,7 +31,7 @@ fn broken_answers_are_asked_for_once_more_where_nothing_can_be_done_twice() {
 fn a_lost_answer_of_a_write_says_that_the_outcome_is_unknown() {
     let server = Scripted::with(vec![Reply::Broken(GOOD.to_owned(), 10)]);
     let message = open(&server).error("DELETE FROM t").message;
-    assert!(message.ends_with("; whether the statement took effect is not known"), "{message}");
+    assert!(message.ends_with("; it is not known whether the statement took effect"), "{message}");
 }
 
 #[test]

@@ -138,15 +138,15 @@ fn a_wrong_statement_or_value_is_told_without_its_values() {
         database.run(statement, &[]).unwrap();
     }
     let cases = [
-        ("", Syntax, "the query holds no statement"),
-        ("-- nothing", Syntax, "the query holds no statement"),
-        ("SELECT 1; SELECT 2", Syntax, "the query holds more than one statement"),
-        ("SELECT 1\0", Syntax, "the statement holds a NUL character"),
+        ("", Syntax, "the query contains no statement"),
+        ("-- nothing", Syntax, "the query contains no statement"),
+        ("SELECT 1; SELECT 2", Syntax, "the query contains more than one statement"),
+        ("SELECT 1\0", Syntax, "the statement contains a NUL character"),
         ("SELEC 1", Syntax, "SQLite does not understand the statement"),
         ("SELECT 'open", Syntax, "SQLite does not understand the statement"),
         ("SELECT * FROM nowhere", Syntax, "SQLite does not understand the statement"),
         ("SELECT absent FROM parent", Syntax, "SQLite does not understand the statement at byte 7"),
-        ("SELECT ?1", Syntax, "the statement takes another number of values than was given"),
+        ("SELECT ?1", Syntax, "the statement expects a different number of values"),
         ("SELECT abs(-9223372036854775807 - 1)", Constraint, "SQLite refused a value or the result of a computation"),
         ("SELECT json_extract('{secret', '$')", Constraint, "SQLite refused a value or the result of a computation"),
         (

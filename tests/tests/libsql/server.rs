@@ -37,7 +37,7 @@ fn a_token_opens_the_door_and_a_wrong_one_is_named() {
     let in_address = Database::open(connection("libsql", &format!("{address}/?authToken={HEADER}.{GOOD}"), &[]));
     assert_eq!(in_address.rows("SELECT count(*) FROM t"), [[Value::I64(0)]]);
 
-    let refused = "the libSQL server does not accept the `auth_token` of the adapter, or wants one";
+    let refused = "the libSQL server does not accept the `auth_token` of the adapter, or requires one";
     for (database, said) in [
         (with("jwt", EXPIRED), "The JWT has expired"),
         (with("jwt", "nonsense"), "The JWT is invalid"),
@@ -113,7 +113,7 @@ fn a_server_that_dies_under_a_statement_leaves_a_write_unknown() {
         match access {
             Access::Write => {
                 assert_eq!(error.kind, Protocol, "{error:?}");
-                assert!(error.message.ends_with("; whether the statement took effect is not known"), "{error:?}");
+                assert!(error.message.ends_with("; it is not known whether the statement took effect"), "{error:?}");
             }
             // Sent once more, and then nobody is there.
             Access::Read => assert_eq!(error.kind, Unavailable, "{error:?}"),

@@ -99,7 +99,7 @@ fn a_write_that_is_killed_is_of_unknown_outcome_and_not_repeated() {
         assert_eq!(admin.rows(TERMINATE).len(), 1);
     });
     assert_eq!(error.kind, Protocol, "{error:?}");
-    assert_eq!(error.message, "PostgreSQL ended the connection; whether the statement took effect is not known");
+    assert_eq!(error.message, "PostgreSQL ended the connection; it is not known whether the statement took effect");
     let admin = server.open();
     assert!(admin.rows("SELECT 1 FROM pg_stat_activity WHERE application_name = 'victim' AND state = 'active'").is_empty());
 }

@@ -61,9 +61,9 @@ fn every_way_to_send_a_password() {
         ("hashed", "wrong", Denied, format!("{place} does not accept the password")),
         ("plain", "wrong", Denied, format!("{place} does not accept the password")),
         ("nobody", "wrong", Denied, format!("{place} does not accept the password")),
-        ("shut", "wrong", Denied, format!("{place} does not let this user in, from here or without TLS")),
-        ("outside", "x", Denied, format!("{place} does not let this user into this database")),
-        ("scram", "", Configuration, "PostgreSQL wants a password, and the connection string and the options have none".into()),
+        ("shut", "wrong", Denied, format!("{place} does not admit this user from this address, or without TLS")),
+        ("outside", "x", Denied, format!("{place} does not admit this user to this database")),
+        ("scram", "", Configuration, "PostgreSQL requires a password, and the connection string and the options have none".into()),
     ];
     for (user, password, kind, message) in cases {
         let error = attempt(&address(user), &[("password", password)]).unwrap_err();
@@ -158,17 +158,18 @@ fn what_is_no_postgres_is_told_from_one() {
     const CLEARTEXT: &[u8] = b"R\0\0\0\x08\0\0\0\x03";
     let cases: [(&[u8], &str, ErrorKind, &str); 7] = [
         (b"", "", Unavailable, "PostgreSQL closed the connection"),
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "", Protocol, "PostgreSQL answered something that is not understood"),
-        (b"R\xff\xff\xff\xff", "", Protocol, "PostgreSQL answered something that is not understood"),
-        (b"R\0\0\0\x08\0\0\0\x63", "", Protocol, "PostgreSQL answered something that is not understood"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "", Protocol, "PostgreSQL sent a message that is not understood"),
+        (b"R\xff\xff\xff\xff", "", Protocol, "PostgreSQL sent a message that is not understood"),
+        (b"R\0\0\0\x08\0\0\0\x63", "", Protocol, "PostgreSQL sent a message that is not understood"),
         (
             b"R\0\0\0\x08\0\0\0\x07",
             "",
             Configuration,
-            "PostgreSQL wants a way of authentication that connector `postgres` does not have; it has passwords (SCRAM-SHA-256, MD5, plain)",
+            "PostgreSQL requires a method of authentication that connector `postgres` does not have; it has passwords (SCRAM-SHA-256, \
+             MD5, plain)",
         ),
-        (b"x", "require", Protocol, "PostgreSQL answered something that is not understood"),
-        (b"SR\0\0\0\x08\0\0\0\0", "require", Unavailable, "`127.0.0.1` and this host agree on no TLS"),
+        (b"x", "require", Protocol, "PostgreSQL sent a message that is not understood"),
+        (b"SR\0\0\0\x08\0\0\0\0", "require", Unavailable, "`127.0.0.1` and this host have no TLS version or cipher in common"),
     ];
     for (answer, mode, kind, message) in cases {
         let address = format!("postgres://me:hunter2@127.0.0.1:{}/x", parrot(answer));
@@ -180,5 +181,8 @@ fn what_is_no_postgres_is_told_from_one() {
     // Over a network, a password is not sent as it is; on this machine it is.
     let address = format!("postgres://me:hunter2@0.0.0.0:{}/x?sslmode=disable", parrot(CLEARTEXT));
     let error = Database::open(connection("postgres", &address, &[])).error("SELECT 1");
-    assert_eq!((error.kind, error.message.as_str()), (Denied, "PostgreSQL wants the password unencrypted, and the connection has no TLS"));
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (Denied, "PostgreSQL requires the password unencrypted, and the connection has no TLS")
+    );
 }

@@ -53,17 +53,17 @@ fn errors_say_what_they_are_and_show_no_value() {
     let value = || "PostgreSQL refused a value or the result of a computation".to_owned();
     let refused = |word: &str| format!("connector `postgres` does not run `{word}`");
     let cases = [
-        ("", Syntax, "the query holds no statement".to_owned()),
-        ("-- nothing", Syntax, "the query holds no statement".to_owned()),
-        ("SELECT 1; SELECT 2", Syntax, "the query holds more than one statement".to_owned()),
-        ("SELECT 1\0", Syntax, "the statement holds a NUL character".to_owned()),
+        ("", Syntax, "the query contains no statement".to_owned()),
+        ("-- nothing", Syntax, "the query contains no statement".to_owned()),
+        ("SELECT 1; SELECT 2", Syntax, "the query contains more than one statement".to_owned()),
+        ("SELECT 1\0", Syntax, "the statement contains a NUL character".to_owned()),
         ("SELEC 'secret'", Syntax, plain()),
         ("SELECT 'open", Syntax, plain()),
         ("SELECT * FROM nowhere", Syntax, unclear("a table is missing")),
         ("SELECT absent FROM parent", Syntax, unclear("a column is missing")),
         ("SELECT absent(1)", Syntax, unclear("there is no such function or operator for values of these types")),
         ("SELECT email = 1 FROM parent", Syntax, unclear("there is no such function or operator for values of these types")),
-        ("SELECT $1", Syntax, "the statement takes another number of values than was given".to_owned()),
+        ("SELECT $1", Syntax, "the statement expects a different number of values".to_owned()),
         ("SELECT 1 / 0", Constraint, value()),
         ("SELECT 'secret'::int", Constraint, value()),
         ("SELECT 9223372036854775807 + 1", Constraint, value()),
@@ -123,7 +123,7 @@ fn a_result_that_is_too_large_is_refused() {
     assert_eq!(database.run_with(&endless).unwrap_err().message, "the result has more than `max_rows`, 5 rows");
     let long = |access| database.run_with(&Query { access, max_bytes: 9, ..query("SELECT repeat('x', 5000000)") }).unwrap_err();
     assert_eq!(long(Access::Read), Error::new(TooLarge, "the result has more than 9 bytes"));
-    assert_eq!(long(Access::Write).message, "the result has more than 9 bytes; whether the statement took effect is not known");
+    assert_eq!(long(Access::Write).message, "the result has more than 9 bytes; it is not known whether the statement took effect");
     database.run("CREATE TABLE t (v int)", &[]).unwrap();
     let written = Query { max_rows: 1, ..query("INSERT INTO t VALUES (1), (2) RETURNING v") };
     assert_eq!(database.run_with(&written).unwrap_err().message, "the result has more than `max_rows`, 1 rows; the statement took effect");

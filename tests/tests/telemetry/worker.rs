@@ -158,8 +158,8 @@ fn a_collector_that_is_down_slow_or_refuses_costs_no_call_anything() {
     let silent = Scripted::with(vec![Reply::Silence]);
     let table = [
         (refusing.address.port(), "the collector of traces answered with status 503"),
-        (broken.address.port(), "no connection to `127.0.0.1` could be had, or it broke off"),
-        (1, "no connection to `127.0.0.1` could be had, or it broke off"),
+        (broken.address.port(), "could not connect to `127.0.0.1`, or it broke off"),
+        (1, "could not connect to `127.0.0.1`, or it broke off"),
         (stalled.address.port(), "not answered before its deadline"),
         (silent.address.port(), "not answered before its deadline"),
     ];
@@ -239,11 +239,11 @@ fn nothing_is_sent_where_nobody_asks_and_a_wrong_variable_is_logged() {
             ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
             "the variable `OTEL_EXPORTER_OTLP_PROTOCOL` asks for a protocol that Millrace does not speak; it speaks `http/json`",
         ),
-        (&dist, ("OTEL_EXPORTER_OTLP_HEADERS", "hunter2"), "the variable `OTEL_EXPORTER_OTLP_HEADERS` is no list"),
+        (&dist, ("OTEL_EXPORTER_OTLP_HEADERS", "hunter2"), "the variable `OTEL_EXPORTER_OTLP_HEADERS` is not a list"),
         (
             &dist,
             ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "hunter2"),
-            "the variable `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is no address of a collector",
+            "the variable `OTEL_EXPORTER_OTLP_TRACES_ENDPOINT` is not the address of a collector",
         ),
     ];
     for (dist, variable, expected) in cases {

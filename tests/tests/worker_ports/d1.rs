@@ -56,7 +56,7 @@ fn a_read_is_sent_again_and_a_write_of_unknown_outcome_is_not() {
         }
         kit.stand_in(&json!({"database": [LOST]}));
         let (_, message) = kit.failure("write-main", &json!({}));
-        assert!(message.ends_with("; whether the statement took effect is not known."), "{message}");
+        assert!(message.ends_with("; it is not known whether the statement took effect."), "{message}");
         // What the other tests count on.
         let values = ["one", "two", "three", "four", "five"].iter().zip(1..);
         let sql: String = values.map(|(value, id)| format!("UPDATE t SET v = '{value}' WHERE id = {id}; ")).collect();

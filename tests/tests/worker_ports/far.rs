@@ -55,7 +55,7 @@ fn a_server_that_nobody_reaches_is_no_server_that_lost_an_answer() {
         // The platform does not say whether anything was sent.
         let (found, message) = kit.failure("write-nowhere", &json!({}));
         assert_eq!(found, "DATABASE_ERROR");
-        assert!(message.ends_with("; whether the statement took effect is not known."), "{message}");
+        assert!(message.ends_with("; it is not known whether the statement took effect."), "{message}");
     });
 }
 
@@ -80,7 +80,7 @@ fn statements_and_values_reach_every_database() {
             for (sql, message) in [
                 ("INSERT INTO s (v) VALUES ('a')", "a UNIQUE constraint refused the change: `s.v`"),
                 ("SELECT * FROM nowhere", "SQLite does not understand the statement"),
-                ("SELECT 1; SELECT 2", "the query holds more than one statement"),
+                ("SELECT 1; SELECT 2", "the query contains more than one statement"),
             ] {
                 let said = query(sql, json!([]))["_meta"]["millrace/error"]["message"].clone();
                 assert!(said.as_str().is_some_and(|said| said.starts_with(message)), "{adapter}: {sql}: {said}");
@@ -97,7 +97,7 @@ fn an_integer_that_d1_rounds_is_refused_and_one_of_libsql_is_whole() {
     with_kit(|kit| {
         for adapter in ["api", "main"] {
             let (_, message) = kit.failure("query", &json!({"adapter": adapter, "sql": sql}));
-            assert!(message.contains("the column `total` holds a number beyond 2^53"), "{adapter}: {message}");
+            assert!(message.contains("the column `total` contains a number beyond 2^53"), "{adapter}: {message}");
         }
         let whole = kit.call("query", &json!({"adapter": "server", "sql": sql}));
         assert!(whole["content"][0]["text"].as_str().unwrap().contains("9007199254740993"), "{whole}");

@@ -36,13 +36,18 @@ fn what_comes_back_and_what_breaks() {
         let of_others = kit.server.received().len();
         let url = kit.url("/a");
         let ok = |status: u16, body: &str| format!(r#"{{"status":{status},"body":"{body}"}}"#);
-        let no_answer = "no connection to `127.0.0.1` could be had, or it broke off before an answer";
+        let no_answer = "could not connect to `127.0.0.1`, or it closed the connection before it answered";
         let elsewhere = "http://localhost:1/";
         let table = [
             ("an answer", vec![whole(200, "yes")], ok(200, "yes"), 1),
             ("a status", vec![whole(503, "later")], ok(503, "later"), 1),
             ("no body", vec![Reply::Raw(b"HTTP/1.1 204 No Content\r\n\r\n")], ok(204, ""), 1),
-            ("half a body", vec![Reply::Broken("halves".into(), 3)], "`127.0.0.1` broke off, or did not answer in HTTP".into(), 1),
+            (
+                "half a body",
+                vec![Reply::Broken("halves".into(), 3)],
+                "`127.0.0.1` closed the connection, or its response is not HTTP".into(),
+                1,
+            ),
             ("no answer", vec![Reply::Raw(b"")], no_answer.into(), 1),
             ("no HTTP", vec![Reply::Raw(b"220 mail.example.com ESMTP\r\n")], no_answer.into(), 1),
             ("a redirect", vec![redirect("/b"), whole(200, "there")], ok(200, "there"), 2),

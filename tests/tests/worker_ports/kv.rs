@@ -72,7 +72,7 @@ fn a_call_does_not_wait_for_its_result_to_be_stored() {
         let place = |event: &str| events.iter().position(|known| known == event).unwrap_or_else(|| panic!("no {event}: {events:?}"));
         assert!(place("put silent") < place("a while") && place("answer") < place("a while"), "{events:?}");
         let log = kit.worker().logged("the cache cannot be written");
-        assert!(log.contains("the KV namespace `MILLRACE_CACHE` gave no answer within 1000 ms"), "{log}");
+        assert!(log.contains("the KV namespace `MILLRACE_CACHE` did not answer within 1000 ms"), "{log}");
         assert_eq!(cached(kit, "cached", 5), "five");
         // Whoever gave no answer is left alone; the next test asks it again.
         kit.stand_in(&json!({"cache": "real", "ahead_ms": 11_000}));
@@ -99,7 +99,7 @@ fn kv_in_trouble_never_fails_a_call() {
         }
         kit.stand_in(&json!({"cache": "silent", "ahead_ms": 120_000}));
         assert_eq!(cached(kit, "cached", 2), "two");
-        kit.worker().logged("gave no answer within 1000 ms");
+        kit.worker().logged("did not answer within 1000 ms");
         assert_eq!(cached(kit, "cached", 3), "three");
         let events = happened(kit);
         assert_eq!((count(&events, "get silent"), count(&events, "put silent")), (1, 0), "it is left alone for a while: {events:?}");

@@ -13,7 +13,7 @@ use crate::worker_ports::kit::{call, with_kit};
 #[test]
 fn a_missing_binding_or_variable_is_named_at_the_first_call_that_needs_it() {
     with_kit(|kit| {
-        let expected = "The D1 binding `UNBOUND`, which the adapter `unbound` needs, is not there; add it to `wrangler.toml`.";
+        let expected = "The D1 binding `UNBOUND`, which the adapter `unbound` needs, does not exist; add it to `wrangler.toml`.";
         assert_eq!(kit.failure("read-unbound", &json!({})), ("CONFIGURATION".into(), expected.into()));
         let expected = "The environment variable `NOT_SET`, which the adapter `unset` needs, is not set.";
         assert_eq!(kit.failure("read-unset", &json!({})), ("CONFIGURATION".into(), expected.into()));

@@ -36,7 +36,7 @@ impl Address {
             configuration("connector `d1` needs option `api_token`; make a token that may edit D1 in the account's settings".to_owned())
         })?;
         if !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(configuration("the `api_token` of connector `d1` holds a character that no token has".to_owned()));
+            return Err(configuration("the `api_token` of connector `d1` contains a character that a token cannot have".to_owned()));
         }
         Ok(Self { url: format!("{base}/accounts/{account}/d1/database/{database}/raw"), token: Secret::new(token) })
     }
@@ -64,7 +64,7 @@ fn names(text: &str) -> Result<(&str, &str)> {
 /// [`Configuration`](ErrorKind::Configuration) where it names none: `d1://ACCOUNT_ID/DATABASE_ID` is for hosts that are no Worker.
 pub fn binding(connection_string: &str) -> Result<&str> {
     D1.binding_in(connection_string).and_then(std::result::Result::ok).ok_or_else(|| {
-        let message = "the connection string of connector `d1` has to name the Worker's binding here: `d1:DB`";
+        let message = "the connection string of connector `d1` must name the Worker's binding here: `d1:DB`";
         Error::new(ErrorKind::Configuration, message)
     })
 }
@@ -125,8 +125,8 @@ mod tests {
             ("d1://a/b?x=hunter2", &[token], "does not name an account and a database"),
             ("d1://a/b", &[], "needs option `api_token`"),
             ("d1://a/b", &[("api_token", " ")], "needs option `api_token`"),
-            ("d1://a/b", &[("api_token", "hunter2\r\nx")], "holds a character that no token has"),
-            ("d1://a/b", &[token, ("base_url", "hunter2")], "option `base_url` of connector `d1` is no URL"),
+            ("d1://a/b", &[("api_token", "hunter2\r\nx")], "contains a character that a token cannot have"),
+            ("d1://a/b", &[token, ("base_url", "hunter2")], "option `base_url` of connector `d1` is not a URL"),
             ("d1://a/b", &[token, ("base_url", "https://x/?hunter2=1")], "has a query"),
             ("d1://a/b", &[token, ("token", "hunter2")], "has no option `token`; it has `api_token`, `base_url`"),
         ];

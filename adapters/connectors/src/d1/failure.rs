@@ -29,7 +29,7 @@ const PASSING: [&str; 7] = [
 
 /// Sentences that are final: nothing of the statement was kept.
 const FINAL: [(&str, ErrorKind, &str); 8] = [
-    ("wrong number of parameter bindings", ErrorKind::Syntax, "the statement takes another number of values than was given"),
+    ("wrong number of parameter bindings", ErrorKind::Syntax, "the statement expects a different number of values"),
     ("too many sql variables", ErrorKind::TooLarge, "the statement has more values than D1 allows, 100"),
     ("variable number must be", ErrorKind::TooLarge, "the statement has more values than D1 allows, 100"),
     ("statement too long", ErrorKind::TooLarge, "the statement is longer than D1 allows, 100 KB"),
@@ -55,10 +55,10 @@ pub(super) fn explain(text: &str, prepared: &Prepared<'_>) -> Option<Failure> {
     // SQLite's own words may quote the schema; D1's sentences come without a code.
     if code.is_none() {
         if BUSY.iter().any(|part| lower.contains(part)) {
-            return Some(Failure::not_executed(fault(ErrorKind::Busy, "D1 has too much to do")));
+            return Some(Failure::not_executed(fault(ErrorKind::Busy, "D1 is overloaded")));
         }
         if PASSING.iter().any(|part| lower.contains(part)) {
-            return Some(Failure::unknown(fault(ErrorKind::Unavailable, "D1 cannot be reached, or is starting anew")));
+            return Some(Failure::unknown(fault(ErrorKind::Unavailable, "D1 cannot be reached, or is restarting")));
         }
     }
     if let Some((_, kind, message)) = FINAL.iter().find(|(part, _, _)| lower.starts_with(part) || (code.is_none() && lower.contains(part)))
@@ -104,7 +104,7 @@ mod tests {
     fn sentences_become_kinds_and_outcomes() {
         use ErrorKind::{Busy, Constraint, Denied, Syntax, TimedOut, TooLarge, Unavailable};
         use Outcome::{Final, NotExecuted, Unknown};
-        const AWAY: &str = "D1 cannot be reached, or is starting anew";
+        const AWAY: &str = "D1 cannot be reached, or is restarting";
         let table = [
             (
                 "D1_ERROR: near \"t\": syntax error at offset 34: SQLITE_ERROR",
@@ -144,12 +144,7 @@ mod tests {
                 Final,
                 "the statement has more values than D1 allows, 100",
             ),
-            (
-                "Wrong number of parameter bindings for SQL query.",
-                Syntax,
-                Final,
-                "the statement takes another number of values than was given",
-            ),
+            ("Wrong number of parameter bindings for SQL query.", Syntax, Final, "the statement expects a different number of values"),
             ("statement too long: SQLITE_TOOBIG", TooLarge, Final, "the statement is longer than D1 allows, 100 KB"),
             ("string or blob too big: SQLITE_TOOBIG", TooLarge, Final, "a text or blob is longer than D1 allows, 2 MB"),
             ("Exceeded maximum DB size.", Unavailable, Final, "the database is full"),
@@ -160,7 +155,7 @@ mod tests {
                 Final,
                 "the statement took more time or memory than D1 allows",
             ),
-            ("D1_ERROR: D1 DB is overloaded. Too many requests queued.", Busy, NotExecuted, "D1 has too much to do"),
+            ("D1_ERROR: D1 DB is overloaded. Too many requests queued.", Busy, NotExecuted, "D1 is overloaded"),
             ("D1_ERROR: Network connection lost.", Unavailable, Unknown, AWAY),
             ("D1 DB storage operation exceeded timeout which caused object to be reset.", Unavailable, Unknown, AWAY),
             ("Internal error in D1 DB storage caused object to be reset.", Unavailable, Unknown, AWAY),

@@ -58,7 +58,7 @@ impl Reply {
 
 /// An answer that makes no sense.
 pub(super) fn not_understood() -> Error {
-    Error::new(ErrorKind::Protocol, "D1 gave an answer that is not understood")
+    Error::new(ErrorKind::Protocol, "D1 sent a response that is not understood")
 }
 
 /// Where JSON is wrong. Serde's own words may quote a value.
@@ -80,7 +80,8 @@ fn exact(value: Value, column: &str, wrote: bool) -> Result<Value> {
     }
     let changed = if wrote { "; the statement took effect" } else { "" };
     let message = format!(
-        "the column `{column}` holds a number beyond 2^53, which D1 rounds; select it as text: `CAST({column} AS TEXT) AS {column}`{changed}"
+        "the column `{column}` contains a number beyond 2^53, which D1 rounds; select it as text: `CAST({column} AS TEXT) AS \
+         {column}`{changed}"
     );
     Err(Error::new(ErrorKind::Protocol, message))
 }

@@ -13,22 +13,22 @@ pub(super) fn of(settings: &Settings, response: &HttpResponse) -> Error {
     let Settings { table, region, .. } = settings;
     let (error, what) = match kind {
         "ResourceNotFoundException" => (ErrorKind::Configuration, format!("does not exist in region `{region}`")),
-        "ValidationException" => (ErrorKind::Configuration, "does not take the request; its only key has to be `id`, a string".to_owned()),
-        "ExpiredTokenException" => (ErrorKind::Denied, "is closed: the credentials of the `AWS_…` variables are out of date".to_owned()),
+        "ValidationException" => (ErrorKind::Configuration, "does not accept the request; its only key must be `id`, a string".to_owned()),
+        "ExpiredTokenException" => (ErrorKind::Denied, "denies access: the credentials of the `AWS_…` variables have expired".to_owned()),
         "AccessDeniedException" => {
-            (ErrorKind::Denied, "is closed to these credentials; they need `dynamodb:GetItem` and `dynamodb:PutItem`".to_owned())
+            (ErrorKind::Denied, "denies access with these credentials; they need `dynamodb:GetItem` and `dynamodb:PutItem`".to_owned())
         }
         "UnrecognizedClientException"
         | "InvalidSignatureException"
         | "IncompleteSignatureException"
         | "MissingAuthenticationTokenException" => {
-            (ErrorKind::Denied, "is closed: the credentials of the `AWS_…` variables are wrong".to_owned())
+            (ErrorKind::Denied, "denies access: the credentials of the `AWS_…` variables are wrong".to_owned())
         }
         "ProvisionedThroughputExceededException" | "ThrottlingException" | "RequestLimitExceeded" => {
-            (ErrorKind::Busy, "has more to do than it may".to_owned())
+            (ErrorKind::Busy, "is throttled".to_owned())
         }
         _ if response.status >= 500 => (ErrorKind::Unavailable, format!("cannot answer (status {})", response.status)),
-        _ => (ErrorKind::Protocol, format!("answered what DynamoDB does not answer (status {})", response.status)),
+        _ => (ErrorKind::Protocol, format!("sent a response that DynamoDB does not send (status {})", response.status)),
     };
     // The words about a wrong signature quote the request, the session token among it.
     let error = Error::new(error, format!("the DynamoDB table `{table}` {what}"));

@@ -46,7 +46,7 @@ pub(super) fn item_bytes(key: &str, value: &[u8]) -> usize {
 /// [`Protocol`](ErrorKind::Protocol): the answer is no JSON, or the item is not one of this cache.
 pub(super) fn item(table: &str, body: &[u8]) -> Result<Option<(Vec<u8>, u64)>> {
     let answer: Json = serde_json::from_slice(body)
-        .map_err(|_| Error::new(ErrorKind::Protocol, format!("the answer about the DynamoDB table `{table}` is no JSON")))?;
+        .map_err(|_| Error::new(ErrorKind::Protocol, format!("the response for the DynamoDB table `{table}` is not valid JSON")))?;
     let Some(item) = answer.get("Item") else { return Ok(None) };
     let attribute = |name: &str, kind: &str| item.get(name)?.get(kind)?.as_str();
     let read = || Some((STANDARD.decode(attribute("value", "B")?).ok()?, attribute("expires_at", "N")?.parse().ok()?));

@@ -36,9 +36,9 @@ impl Address {
                 )));
             }
             _ if rest.starts_with("//") => {
-                return Err(configuration(format!("connector `libsql` does not know `{scheme}:` URLs; {FORMS}")));
+                return Err(configuration(format!("connector `libsql` does not support `{scheme}:` URLs; {FORMS}")));
             }
-            _ => return Err(configuration(format!("the connection string of connector `libsql` is no URL; {FORMS}"))),
+            _ => return Err(configuration(format!("the connection string of connector `libsql` is not a URL; {FORMS}"))),
         };
         let mut tls = Setting::default();
         let mut token = Setting::default();
@@ -64,7 +64,7 @@ impl Address {
         // An empty variable means that there is no token.
         let token = token.0.filter(|token| !token.is_empty());
         if token.as_deref().is_some_and(|token| !token.bytes().all(|byte| byte.is_ascii_graphic())) {
-            return Err(configuration("the `auth_token` of connector `libsql` holds a character that no token has".to_owned()));
+            return Err(configuration("the `auth_token` of connector `libsql` contains a character that a token cannot have".to_owned()));
         }
         Ok(Self { base: format!("{scheme}://{}{}", url.authority, url.path), token: token.map(Secret::new) })
     }
@@ -142,15 +142,15 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_and_no_secret_is_shown() {
         let cases: [(&str, Written<'_>, &str); 20] = [
-            ("", &[], "is no URL; use `libsql://host`"),
-            ("hunter2", &[], "is no URL"),
+            ("", &[], "is not a URL; use `libsql://host`"),
+            ("hunter2", &[], "is not a URL"),
             ("libsql://", &[], "names no host"),
-            ("libsql:hunter2", &[], "is no URL"),
+            ("libsql:hunter2", &[], "is not a URL"),
             ("https://me:hunter2@shop", &[], "has a user name"),
             ("https://shop#hunter2", &[], "has a `#`"),
             ("wss://hunter2", &[], "`wss:` URL; write `http` for `ws`"),
             ("file:hunter2.db", &[], "`file:` URL; use connector `sqlite`"),
-            ("postgres://me:hunter2@db", &[], "does not know `postgres:` URLs"),
+            ("postgres://me:hunter2@db", &[], "does not support `postgres:` URLs"),
             ("libsql://shop?tls=0", &[], "needs a port"),
             ("libsql://shop:1?tls=hunter2", &[], "must be `0` or `1`"),
             ("https://shop?tls=0", &[], "contradicts `https:`"),
@@ -158,8 +158,8 @@ mod tests {
             ("libsql://shop?tls=1", &[("tls", "1")], "`tls` of connector `libsql` is set more than once"),
             ("libsql://shop?authToken=hunter2", &[("jwt", "hunter2")], "`auth_token` of connector `libsql` is set more than once"),
             ("libsql://shop", &[("auth_token", "hunter2"), ("jwt", "hunter2")], "set more than once"),
-            ("libsql://shop", &[("auth_token", "hunter2\nx")], "holds a character that no token has"),
-            ("libsql://shop?authToken=hunter2%0d%0ax", &[], "holds a character that no token has"),
+            ("libsql://shop", &[("auth_token", "hunter2\nx")], "contains a character that a token cannot have"),
+            ("libsql://shop?authToken=hunter2%0d%0ax", &[], "contains a character that a token cannot have"),
             ("libsql://shop?syncUrl=hunter2", &[], "sets `syncUrl`"),
             ("libsql://shop", &[("sync_interval", "hunter2")], "has no option `sync_interval`; it has `auth_token`"),
         ];

@@ -21,14 +21,14 @@ pub(super) fn of_statement(code: &str, text: &str) -> Failure {
             (ErrorKind::Denied, "the libSQL server does not run this kind of statement".to_owned())
         }
         "SQL_PARSE_ERROR" | "SQL_INPUT_ERROR" => (ErrorKind::Syntax, "SQLite does not understand the statement".to_owned()),
-        "SQL_MANY_STATEMENTS" => (ErrorKind::Syntax, "the query holds more than one statement".to_owned()),
-        "SQL_NO_STATEMENT" => (ErrorKind::Syntax, "the query holds no statement".to_owned()),
+        "SQL_MANY_STATEMENTS" => (ErrorKind::Syntax, "the query contains more than one statement".to_owned()),
+        "SQL_NO_STATEMENT" => (ErrorKind::Syntax, "the query contains no statement".to_owned()),
         "ARGS_INVALID" | "ARGS_BOTH_POSITIONAL_AND_NAMED" => {
-            (ErrorKind::Syntax, "the statement takes another number of values than was given".to_owned())
+            (ErrorKind::Syntax, "the statement expects a different number of values".to_owned())
         }
         "RESPONSE_TOO_LARGE" | "RESULT_TOO_LARGE" => (ErrorKind::TooLarge, "the result is larger than the libSQL server allows".to_owned()),
         "TRANSACTION_TIMEOUT" | "TRANSACTION_BUSY" => (ErrorKind::Busy, "the libSQL server has too many transactions".to_owned()),
-        "BLOCKED" => (ErrorKind::Denied, "the libSQL server blocks the statement; look at the database's limits".to_owned()),
+        "BLOCKED" => (ErrorKind::Denied, "the libSQL server blocks the statement; check the database's limits".to_owned()),
         code if code.starts_with("AUTH_") => denied(),
         code if code.starts_with("SQLITE_") => sqlite_error::explain(code, words),
         _ => (ErrorKind::Protocol, "the libSQL server failed in an unexpected way".to_owned()),
@@ -66,18 +66,16 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> Failure {
         403 => Failure::last(error(ErrorKind::Denied, "the libSQL server forbids this with the given `auth_token`")),
         404 => Failure::last(error(ErrorKind::Configuration, "there is no libSQL database at the address of the connection string")),
         413 => Failure::last(error(ErrorKind::TooLarge, "the values are larger than the libSQL server allows")),
-        429 => Failure::last(error(ErrorKind::Busy, "the libSQL server has too much to do")),
+        429 => Failure::last(error(ErrorKind::Busy, "the libSQL server is overloaded")),
         503 => Failure::not_executed(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
         // A Worker's own network says so: refused, unreachable, no TLS, a wrong certificate, no such host. Nothing got there.
-        521 | 523 | 525 | 526 | 530 => {
-            Failure::not_executed(error(ErrorKind::Unavailable, "no connection to the libSQL server could be had"))
-        }
+        521 | 523 | 525 | 526 | 530 => Failure::not_executed(error(ErrorKind::Unavailable, "could not connect to the libSQL server")),
         300..=399 => {
             let message = "the libSQL server is at another address, and no redirect is followed; correct the connection string";
             Failure::last(error(ErrorKind::Configuration, message))
         }
         500 if text.contains("invalid utf-8") => {
-            let message = "the result holds text that is not UTF-8, which the libSQL server cannot send; select it as a blob";
+            let message = "the result contains text that is not UTF-8, which the libSQL server cannot send; select it as a blob";
             Failure::last(error(ErrorKind::Protocol, message))
         }
         500..=599 => Failure::unknown(error(ErrorKind::Unavailable, "the libSQL server failed")),
@@ -86,7 +84,7 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> Failure {
 }
 
 fn denied() -> (ErrorKind, String) {
-    (ErrorKind::Denied, "the libSQL server does not accept the `auth_token` of the adapter, or wants one".to_owned())
+    (ErrorKind::Denied, "the libSQL server does not accept the `auth_token` of the adapter, or requires one".to_owned())
 }
 
 /// The message inside a body.
@@ -118,13 +116,13 @@ mod tests {
                 "the libSQL server does not run this kind of statement",
             ),
             ("SQL_INPUT_ERROR", "SQL input error: not so (at offset x)", Syntax, "SQLite does not understand the statement"),
-            ("SQL_MANY_STATEMENTS", "SQL string contains more than one statement", Syntax, "the query holds more than one statement"),
-            ("SQL_NO_STATEMENT", "SQL string does not contain any statement", Syntax, "the query holds no statement"),
+            ("SQL_MANY_STATEMENTS", "SQL string contains more than one statement", Syntax, "the query contains more than one statement"),
+            ("SQL_NO_STATEMENT", "SQL string does not contain any statement", Syntax, "the query contains no statement"),
             (
                 "ARGS_INVALID",
                 "Arguments do not match SQL parameters: value for parameter ?1 not found",
                 Syntax,
-                "the statement takes another number of values than was given",
+                "the statement expects a different number of values",
             ),
             ("SQLITE_UNKNOWN", "SQLite error: no such table: nowhere", Syntax, "SQLite does not understand the statement"),
             ("SQLITE_UNKNOWN", "SQLite error: not authorized", Denied, "the server forbids the statement"),
@@ -138,7 +136,7 @@ mod tests {
             ("RESPONSE_TOO_LARGE", "Response is too large", TooLarge, "the result is larger than the libSQL server allows"),
             ("TRANSACTION_BUSY", "Server cannot handle additional transactions", Busy, "the libSQL server has too many transactions"),
             ("SQLITE_BUSY", "SQLite error: database is locked", Busy, "the database is locked by another connection"),
-            ("BLOCKED", "Operation was blocked: writes", Denied, "the libSQL server blocks the statement; look at the database's limits"),
+            ("BLOCKED", "Operation was blocked: writes", Denied, "the libSQL server blocks the statement; check the database's limits"),
             ("NEW_CODE", "secret", Protocol, "the libSQL server failed in an unexpected way"),
         ];
         for (code, text, kind, message) in table {

@@ -103,7 +103,7 @@ pub(super) fn parse(response: &HttpResponse) -> Result<Rows, Failure> {
 }
 
 fn broken() -> Broken {
-    Broken(Error::new(ErrorKind::Protocol, "the libSQL server gave an answer that is not understood"))
+    Broken(Error::new(ErrorKind::Protocol, "the libSQL server sent a response that is not understood"))
 }
 
 /// A broken answer: the statement may have been executed.

@@ -125,7 +125,7 @@ impl Settings {
         for (at, (name, value)) in self.0.iter().enumerate() {
             let harmless = HARMLESS.iter().find(|(known, _)| known == name);
             if harmless.is_some_and(|(_, values)| !values.contains(&value.as_str())) {
-                return Err(configuration(format!("connector `postgres` does not do what `{name}` asks for; remove it")));
+                return Err(configuration(format!("connector `postgres` does not support `{name}`; remove it")));
             }
             let known = harmless.is_some() || ["host", "port", "dbname"].contains(&name.as_str()) || KNOWN.contains(&format!("`{name}`"));
             if !known {
@@ -155,7 +155,7 @@ impl Settings {
         let own_roots = file.is_some() || matches!(roots, Roots::Pem(_));
         let encryption = match mode.as_deref() {
             Some("disable") if demands_proof || own_roots => {
-                return Err(configuration("`sslmode=disable` of connector `postgres` contradicts what else is set for TLS".into()));
+                return Err(configuration("`sslmode=disable` of connector `postgres` contradicts the other TLS settings".into()));
             }
             Some("disable") => Encryption::None,
             Some("prefer") if !own_roots && !demands_proof => Encryption::Preferred(Verify::Nothing),
@@ -205,7 +205,7 @@ fn check_host(host: &str) -> Result<()> {
     } else if host.contains(',') {
         "names several hosts; name one"
     } else if host.parse::<IpAddr>().is_err() && !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte)) {
-        "has a host with a character that no name has"
+        "has a host with a character that a host name cannot have"
     } else {
         return Ok(());
     };

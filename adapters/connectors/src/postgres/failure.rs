@@ -60,10 +60,10 @@ pub(super) fn of_login(body: &ErrorResponseBody, address: &str) -> Failure {
     match said.code.as_str() {
         "28P01" => last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not accept the password")),
         code if code.starts_with("28") => {
-            last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not let this user in, from here or without TLS"))
+            last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not admit this user from this address, or without TLS"))
         }
         "3D000" => last(ErrorKind::Configuration, format!("PostgreSQL at `{address}` has no database of this name")),
-        "42501" => last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not let this user into this database")),
+        "42501" => last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not admit this user to this database")),
         "53300" => Failure::not_executed(said.error(ErrorKind::Busy, format!("PostgreSQL at `{address}` has no connection left"))),
         "57P03" => Failure::not_executed(said.error(ErrorKind::Unavailable, format!("PostgreSQL at `{address}` is starting or stopping"))),
         // Poolers say this of many things: of a database that they do not know, and of one that is down.
@@ -95,17 +95,15 @@ pub(super) fn of_statement(body: &ErrorResponseBody, read_only: bool) -> Failure
 fn explain(said: &Said, read_only: bool) -> (ErrorKind, String) {
     use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     let (kind, message) = match said.code.as_str() {
-        "42601" if said.routine == "exec_parse_message" => (Syntax, "the query holds more than one statement".to_owned()),
-        "08P01" if said.routine == "exec_bind_message" => {
-            (Syntax, "the statement takes another number of values than was given".to_owned())
-        }
-        "42P02" => (Syntax, "the statement takes another number of values than was given".to_owned()),
-        "42P18" => (Syntax, unclear("the type of a value cannot be found out; write a cast, `{{ … }}::text`")),
+        "42601" if said.routine == "exec_parse_message" => (Syntax, "the query contains more than one statement".to_owned()),
+        "08P01" if said.routine == "exec_bind_message" => (Syntax, "the statement expects a different number of values".to_owned()),
+        "42P02" => (Syntax, "the statement expects a different number of values".to_owned()),
+        "42P18" => (Syntax, unclear("the type of a value cannot be determined; write a cast, `{{ … }}::text`")),
         "42P01" => (Syntax, unclear("a table is missing")),
         "42703" => (Syntax, unclear("a column is missing")),
         "42883" => (Syntax, unclear("there is no such function or operator for values of these types")),
         "42725" => (Syntax, unclear("several functions or operators fit; write a cast")),
-        "42804" | "42846" | "42P08" => (Syntax, unclear("a value does not have the type that its place wants")),
+        "42804" | "42846" | "42P08" => (Syntax, unclear("a value does not have the type that its place requires")),
         "42501" => (Denied, "the user of the adapter may not do what the statement does".to_owned()),
         "23505" => (Constraint, refused("a UNIQUE constraint", said.constraint.as_deref())),
         "23514" => (Constraint, refused("a CHECK constraint", said.constraint.as_deref())),
@@ -117,7 +115,7 @@ fn explain(said: &Said, read_only: bool) -> (ErrorKind, String) {
         "25001" | "2D000" | "0B000" => {
             (Denied, "PostgreSQL does not run the statement inside a transaction, which every call is".to_owned())
         }
-        "40001" | "40P01" => (Busy, "PostgreSQL ended the statement because of others that ran at the same time".to_owned()),
+        "40001" | "40P01" => (Busy, "PostgreSQL ended the statement because of others that ran concurrently".to_owned()),
         "55P03" | "55006" => (Busy, "what the statement needs is locked by another connection".to_owned()),
         "53300" => (Busy, "PostgreSQL has no connection left".to_owned()),
         "53200" => (Busy, "PostgreSQL has no memory left for the statement".to_owned()),
@@ -128,12 +126,12 @@ fn explain(said: &Said, read_only: bool) -> (ErrorKind, String) {
         code => match code.get(..2).unwrap_or_default() {
             "23" | "44" | "27" => (Constraint, "a constraint of the database refused the change".to_owned()),
             "21" | "22" | "2F" | "38" | "39" | "P0" => (Constraint, "PostgreSQL refused a value or the result of a computation".to_owned()),
-            "28" => (Denied, "PostgreSQL does not let this user do that".to_owned()),
+            "28" => (Denied, "PostgreSQL does not permit this user to do that".to_owned()),
             "42" | "0A" | "3F" | "26" | "34" => (Syntax, "PostgreSQL does not understand the statement".to_owned()),
-            "08" => (Unavailable, "the connection to PostgreSQL broke".to_owned()),
+            "08" => (Unavailable, "the connection to PostgreSQL was lost".to_owned()),
             "53" => (Unavailable, "PostgreSQL has no room left".to_owned()),
             "54" => (TooLarge, "the statement or its result is larger than PostgreSQL allows".to_owned()),
-            "55" => (Denied, "PostgreSQL does not run the statement in its present state".to_owned()),
+            "55" => (Denied, "PostgreSQL does not run the statement in its current state".to_owned()),
             "3D" => (Configuration, "PostgreSQL has no database of this name".to_owned()),
             _ => (Protocol, "PostgreSQL failed in an unexpected way".to_owned()),
         },
@@ -225,8 +223,8 @@ mod tests {
             (&[(b'C', "23502"), (b't', "users"), (b'c', "name")], "a NOT NULL constraint refused the change: `users.name`"),
             (&[(b'C', "23502"), (b'c', "name")], "a NOT NULL constraint refused the change: `name`"),
             (&[(b'C', "23514")], "a CHECK constraint refused the change"),
-            (&[(b'C', "42601"), (b'R', "exec_parse_message")], "the query holds more than one statement"),
-            (&[(b'C', "08P01"), (b'R', "exec_bind_message")], "the statement takes another number of values than was given"),
+            (&[(b'C', "42601"), (b'R', "exec_parse_message")], "the query contains more than one statement"),
+            (&[(b'C', "08P01"), (b'R', "exec_bind_message")], "the statement expects a different number of values"),
         ];
         for (fields, message) in cases {
             assert_eq!(of_statement(&body(fields), false).error.message, message);

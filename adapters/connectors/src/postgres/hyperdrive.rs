@@ -26,7 +26,7 @@ pub struct Login {
 pub fn binding(connection_string: &str) -> Option<Result<&str>> {
     Some(POSTGRES.binding_in(connection_string)?.map_err(|_| {
         let message =
-            "`hyperdrive:` in the connection string of connector `postgres` has to be followed by the name of the binding: `hyperdrive:DB`";
+            "`hyperdrive:` in the connection string of connector `postgres` must be followed by the name of the binding: `hyperdrive:DB`";
         Error::new(ErrorKind::Configuration, message)
     }))
 }
@@ -40,7 +40,8 @@ pub fn connection(connection: Connection, binding: &str, login: &Login) -> Resul
     let is_set = |(name, value): &&(String, Secret<String>)| SETTLED.contains(&name.as_str()) && !value.expose().trim().is_empty();
     if let Some((name, _)) = connection.options.iter().find(is_set) {
         let message = format!(
-            "the adapter `{}` sets `{name}`, which is settled by the Hyperdrive `{binding}`; remove the option, and set it with the Hyperdrive",
+            "the adapter `{}` sets `{name}`, which is configured in the Hyperdrive `{binding}`; remove the option, and set it with the \
+             Hyperdrive",
             connection.adapter
         );
         return Err(Error::new(ErrorKind::Configuration, message));

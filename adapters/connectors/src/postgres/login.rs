@@ -61,7 +61,7 @@ async fn encrypt(address: &Address, mut stream: Box<dyn ByteStream>, until_ms: u
             let stream = stream.start_tls(tls, until_ms).await.map_err(|error| match error.kind {
                 ErrorKind::Unavailable => not_yet(error),
                 ErrorKind::Denied => {
-                    let help = "set `ca_certificate` or `sslrootcert`, or `sslmode=require` to go without this check";
+                    let help = "set `ca_certificate` or `sslrootcert`, or `sslmode=require` to skip this check";
                     Failure::last(Error { message: format!("{}; {help}", error.message), ..error })
                 }
                 _ => Failure::last(error),
@@ -92,7 +92,7 @@ async fn authenticate(address: &Address, wire: &mut Wire, is_encrypted: bool) ->
                 frontend::password_message(password(address)?.as_bytes(), &mut answer).map_err(unwritable)?;
             }
             Message::AuthenticationCleartextPassword => {
-                let message = "PostgreSQL wants the password unencrypted, and the connection has no TLS";
+                let message = "PostgreSQL requires the password unencrypted, and the connection has no TLS";
                 return Err(Failure::last(Error::new(ErrorKind::Denied, message)));
             }
             Message::AuthenticationMd5Password(body) if proven => {
@@ -153,7 +153,7 @@ async fn next(wire: &mut Wire, address: &Address) -> Result<Message, Failure> {
 
 fn password(address: &Address) -> Result<&str, Failure> {
     address.password.as_ref().map(|password| password.expose().as_str()).ok_or_else(|| {
-        let message = "PostgreSQL wants a password, and the connection string and the options have none";
+        let message = "PostgreSQL requires a password, and the connection string and the options have none";
         Failure::last(Error::new(ErrorKind::Configuration, message))
     })
 }
@@ -164,17 +164,17 @@ fn not_yet(error: Error) -> Failure {
 }
 
 fn unwritable(error: std::io::Error) -> Failure {
-    let message = "the user, the password or a setting of the connection string holds a NUL character";
+    let message = "the user, the password or a setting of the connection string contains a NUL character";
     Failure::last(Error::new(ErrorKind::Configuration, message).with_source(error.to_string()))
 }
 
 fn unproven() -> Failure {
-    let message = "the connection string wants `channel_binding`, and PostgreSQL does not ask for SCRAM";
+    let message = "the connection string requires `channel_binding`, and PostgreSQL does not ask for SCRAM";
     Failure::last(Error::new(ErrorKind::Denied, message))
 }
 
 fn unsupported(what: &str) -> Failure {
-    let message =
-        "PostgreSQL wants a way of authentication that connector `postgres` does not have; it has passwords (SCRAM-SHA-256, MD5, plain)";
+    let message = "PostgreSQL requires a method of authentication that connector `postgres` does not have; it has passwords (SCRAM-SHA-256, MD5, \
+         plain)";
     Failure::last(Error::new(ErrorKind::Configuration, message).with_source(what))
 }

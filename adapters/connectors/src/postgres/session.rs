@@ -59,7 +59,7 @@ impl Batch {
             .and_then(|()| if read_only { command("COMMIT", &mut statement) } else { Ok(()) });
         frontend::sync(&mut statement);
         written.map_err(|error| {
-            let message = "the statement or its values are more than PostgreSQL takes";
+            let message = "the statement or its values are larger than PostgreSQL accepts";
             Error::new(ErrorKind::Syntax, message).with_source(error.to_string())
         })?;
         Ok(Self { statement, read_only })
@@ -257,7 +257,7 @@ impl Answer {
             return Err(Failure::last(Error { kind, message, source }));
         }
         if self.is_empty {
-            return Err(Failure::last(Error::new(ErrorKind::Syntax, "the query holds no statement")));
+            return Err(Failure::last(Error::new(ErrorKind::Syntax, "the query contains no statement")));
         }
         match self.columns {
             Some(columns) if !columns.is_empty() => {
@@ -278,7 +278,7 @@ fn broken_off(query: &Query<'_>) -> Failure {
     let what = format!("the result has more than {} bytes", query.max_bytes);
     let message = match query.access {
         Access::Read => what,
-        Access::Write => format!("{what}; whether the statement took effect is not known"),
+        Access::Write => format!("{what}; it is not known whether the statement took effect"),
     };
     Failure::last(Error::new(ErrorKind::TooLarge, message))
 }

@@ -39,7 +39,7 @@ const REFUSED: [&str; 25] = [
 /// [`Syntax`](ErrorKind::Syntax) for a NUL character; [`Denied`](ErrorKind::Denied) for what is not sent.
 pub(super) fn check(text: &str) -> Result<()> {
     if text.contains('\0') {
-        return Err(Error::new(ErrorKind::Syntax, "the statement holds a NUL character"));
+        return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
     let mut rest = text;
     let first = word(&mut rest);

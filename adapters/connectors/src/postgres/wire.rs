@@ -88,7 +88,7 @@ impl Wire {
 
 /// What is no message of PostgreSQL's.
 pub(super) fn unknown(what: &str) -> Error {
-    Error::new(ErrorKind::Protocol, "PostgreSQL answered something that is not understood").with_source(what)
+    Error::new(ErrorKind::Protocol, "PostgreSQL sent a message that is not understood").with_source(what)
 }
 
 fn ended() -> Error {
@@ -96,5 +96,5 @@ fn ended() -> Error {
 }
 
 fn broken(error: Error) -> Error {
-    Error { message: "the connection to PostgreSQL broke".to_owned(), ..error }
+    Error { message: "the connection to PostgreSQL was lost".to_owned(), ..error }
 }

@@ -34,7 +34,7 @@ impl Address {
                 format!("the address of a Redis server {what}; write `redis://USER:PASSWORD@HOST:PORT/DATABASE`"),
             )
         };
-        let url = Url::parse(text).map_err(|_| wrong("is no URL, or has a character in its password that needs a percent code"))?;
+        let url = Url::parse(text).map_err(|_| wrong("is not a URL, or has a character in its password that needs a percent code"))?;
         let tls = match url.scheme() {
             "redis" => false,
             "rediss" => true,
@@ -46,7 +46,7 @@ impl Address {
             Some(Host::Ipv6(address)) => address.to_string(),
             _ => return Err(wrong("names no host")),
         };
-        let decoded = |text: &str| percent_decoded(text).ok_or_else(|| wrong("has percent codes that are no UTF-8"));
+        let decoded = |text: &str| percent_decoded(text).ok_or_else(|| wrong("has percent-encoding that is not UTF-8"));
         let user = Some(decoded(url.username())?).filter(|user| !user.is_empty());
         let password = url.password().map(decoded).transpose()?.filter(|password| !password.is_empty()).map(Secret::new);
         if user.is_some() && password.is_none() {
@@ -54,7 +54,7 @@ impl Address {
         }
         let database = match url.path().trim_start_matches('/') {
             "" => 0,
-            number => number.parse().map_err(|_| wrong("has a database that is no number"))?,
+            number => number.parse().map_err(|_| wrong("has a database that is not a number"))?,
         };
         let mut ca_file = None;
         for (setting, value) in url.query_pairs() {
@@ -116,12 +116,12 @@ mod tests {
             ("redis:", "names no host"),
             ("redis:///0", "names no host"),
             ("redis+unix:///run/hunter2", "begins with neither"),
-            ("redis://:hunter2@a:port", "is no URL"),
-            ("redis://:hunter2@a:70000", "is no URL"),
+            ("redis://:hunter2@a:port", "is not a URL"),
+            ("redis://:hunter2@a:70000", "is not a URL"),
             ("redis://hunter2@a", "has a user without a password"),
-            ("redis://:hunter2@a/x", "has a database that is no number"),
-            ("redis://:hunter2@a/-1", "has a database that is no number"),
-            ("redis://:hunter2%ff@a", "has percent codes that are no UTF-8"),
+            ("redis://:hunter2@a/x", "has a database that is not a number"),
+            ("redis://:hunter2@a/-1", "has a database that is not a number"),
+            ("redis://:hunter2%ff@a", "has percent-encoding that is not UTF-8"),
             ("redis://:hunter2@a?db=1", "has a setting other than"),
             ("redis://:hunter2@a?ca_file=x", "has a setting other than"),
             ("redis://:hunter2@a#x", "has a `#`"),

@@ -72,7 +72,7 @@ fn read(received: &[u8], longest: usize) -> Result<Option<Reply>> {
 fn value(length: &[u8], rest: &[u8], longest: usize) -> Result<Option<Reply>> {
     let length: usize = std::str::from_utf8(length).ok().and_then(|length| length.parse().ok()).ok_or_else(no_resp)?;
     if length > longest {
-        return Err(Error::new(ErrorKind::TooLarge, "a reply of the Redis server is longer than anything that was stored"));
+        return Err(Error::new(ErrorKind::TooLarge, "a reply of the Redis server is longer than any stored value"));
     }
     match (rest.get(..length), rest.get(length..)) {
         (Some(value), Some(b"\r\n")) => Ok(Some(Reply::Value(value.to_vec()))),
@@ -82,7 +82,7 @@ fn value(length: &[u8], rest: &[u8], longest: usize) -> Result<Option<Reply>> {
 }
 
 fn no_resp() -> Error {
-    Error::new(ErrorKind::Protocol, "the Redis server gave no reply that its protocol allows")
+    Error::new(ErrorKind::Protocol, "the Redis server sent a reply that its protocol does not allow")
 }
 
 #[cfg(test)]

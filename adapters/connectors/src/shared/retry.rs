@@ -126,7 +126,7 @@ impl Retry {
 }
 
 fn of_unknown_outcome(error: Error) -> Error {
-    let message = format!("{}; whether the statement took effect is not known", error.message);
+    let message = format!("{}; it is not known whether the statement took effect", error.message);
     Error { kind: ErrorKind::Protocol, message, ..error }
 }
 
@@ -196,7 +196,7 @@ mod tests {
         let of = |reads, access| attempts(Outcome::Unknown, ErrorKind::Unavailable, 60_000, reads, access, 0);
         assert_eq!(of(true, Access::Read), (2, 50, Error::new(ErrorKind::Unavailable, "it failed")));
         assert_eq!(of(true, Access::Write), (1, 0, Error::new(ErrorKind::Unavailable, "it failed")));
-        let lost = Error::new(ErrorKind::Protocol, "it failed; whether the statement took effect is not known");
+        let lost = Error::new(ErrorKind::Protocol, "it failed; it is not known whether the statement took effect");
         assert_eq!(of(false, Access::Read), (1, 0, lost));
     }
 

@@ -39,13 +39,13 @@ pub(super) fn explain(error: rusqlite::Error, phase: Phase) -> Error {
         E::SqlInputError { msg, offset, .. } => {
             Error::new(ErrorKind::Syntax, format!("SQLite does not understand the statement at byte {offset}")).with_source(msg)
         }
-        E::MultipleStatement => Error::new(ErrorKind::Syntax, "the query holds more than one statement"),
+        E::MultipleStatement => Error::new(ErrorKind::Syntax, "the query contains more than one statement"),
         E::SqliteFailure(code, text) => {
             let text = text.unwrap_or_else(|| code.to_string());
             let (kind, message) = kind_and_message(code, &text, phase);
             Error::new(kind, message).with_source(text)
         }
-        other => Error::new(ErrorKind::Protocol, "SQLite gave an answer that is not understood").with_source(other.to_string()),
+        other => Error::new(ErrorKind::Protocol, "SQLite sent a response that is not understood").with_source(other.to_string()),
     }
 }
 
@@ -68,7 +68,7 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
         ErrorCode::OperationInterrupted => return (ErrorKind::TimedOut, timed_out().message),
         ErrorCode::ReadOnly => (ErrorKind::Denied, "the database is read-only"),
         // What the authorizer refuses on purpose it names itself; else rusqlite refused a name that it could not read.
-        ErrorCode::AuthorizationForStatementDenied => (ErrorKind::Protocol, "the schema of the database holds a name that is not UTF-8"),
+        ErrorCode::AuthorizationForStatementDenied => (ErrorKind::Protocol, "the schema of the database contains a name that is not UTF-8"),
         ErrorCode::PermissionDenied => (ErrorKind::Denied, "the operating system forbids access to the database file"),
         ErrorCode::DatabaseCorrupt => (ErrorKind::Protocol, "the database file is damaged"),
         ErrorCode::NotADatabase => (ErrorKind::Protocol, "the database file is not a SQLite database"),
@@ -82,7 +82,7 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
                 format!("a text or blob has more than {LONGEST_VALUE} bytes, which is the limit of connector `sqlite`"),
             );
         }
-        ErrorCode::ApiMisuse => (ErrorKind::Syntax, "the query holds no statement"),
+        ErrorCode::ApiMisuse => (ErrorKind::Syntax, "the query contains no statement"),
         // A plain error while it runs is a value that a function refused, unless the schema changed under the statement.
         ErrorCode::Unknown if phase == Phase::Step && !text.starts_with("no such") => {
             (ErrorKind::Constraint, "SQLite refused a value or the result of a computation")

@@ -53,7 +53,7 @@ pub(super) fn open(setup: &Setup, path: &Path, shown: &str, now_ms: u64) -> Resu
         if let Some(text) = &setup.seed {
             seed::create(path, shown, text, setup.options.foreign_keys)?;
             // The file is not named: its name may come from a variable.
-            tracing::info!(adapter = setup.adapter, "database made from its seed");
+            tracing::info!(adapter = setup.adapter, "database created from its seed");
             found = look(path, shown)?;
         } else if !may_create {
             let message = format!("database file `{shown}` does not exist");

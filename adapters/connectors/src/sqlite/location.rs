@@ -98,7 +98,8 @@ impl Location {
             _ => {
                 let name = setting.split('=').next().unwrap_or_default();
                 return Err(configuration(format!(
-                    "the connection string sets `{name}` to what connector `sqlite` does not offer; it knows `mode=ro`, `mode=rw`, `mode=rwc`, `mode=memory`, `cache=private`, `immutable=1`"
+                    "the connection string sets `{name}` to a value that connector `sqlite` does not support; it knows `mode=ro`, \
+                     `mode=rw`, `mode=rwc`, `mode=memory`, `cache=private`, `immutable=1`"
                 )));
             }
         }
@@ -124,10 +125,11 @@ fn file(shown: &str, base: &Path) -> Result<Place> {
         return Err(configuration("the connection string names no database file".into()));
     }
     if shown.contains('\0') {
-        return Err(configuration("the connection string holds a NUL character".into()));
+        return Err(configuration("the connection string contains a NUL character".into()));
     }
-    let path = std::path::absolute(base.join(shown))
-        .map_err(|error| configuration("the place of the database file cannot be told".into()).with_source(error.kind().to_string()))?;
+    let path = std::path::absolute(base.join(shown)).map_err(|error| {
+        configuration("the location of the database file cannot be determined".into()).with_source(error.kind().to_string())
+    })?;
     Ok(Place::File { path, shown: shown.to_owned(), has_variables: false })
 }
 

@@ -35,7 +35,7 @@ pub(crate) fn explain(code: &str, text: &str) -> (ErrorKind, String) {
         "SQLITE_FULL" => (ErrorKind::Unavailable, "the disk of the database is full"),
         "SQLITE_CANTOPEN" | "SQLITE_IOERR" => (ErrorKind::Unavailable, "the server cannot read or write the database file"),
         "SQLITE_NOMEM" => (ErrorKind::Unavailable, "the server ran out of memory"),
-        "SQLITE_RANGE" => (ErrorKind::Syntax, "the statement takes another number of values than was given"),
+        "SQLITE_RANGE" => (ErrorKind::Syntax, "the statement expects a different number of values"),
         // Servers give their own name to what SQLite has no name for.
         "SQLITE_ERROR" | "SQLITE_UNKNOWN" | "SQLITE_SCHEMA" => of_words(text),
         _ => (ErrorKind::Protocol, "SQLite failed in an unexpected way"),

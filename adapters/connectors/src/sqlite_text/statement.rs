@@ -33,12 +33,12 @@ pub(crate) fn check(text: &str, connector: &str) -> Result<Effect> {
         match token {
             Token::Semicolon if is_inside_trigger(&found) => found.push(token),
             Token::Semicolon => ended = true,
-            _ if ended => return Err(syntax("the query holds more than one statement")),
+            _ if ended => return Err(syntax("the query contains more than one statement")),
             token => found.push(token),
         }
     }
     if found.is_empty() {
-        return Err(syntax("the query holds no statement"));
+        return Err(syntax("the query contains no statement"));
     }
     let explained = match found.as_slice() {
         [first, second, third, rest @ ..] if first.is("EXPLAIN") && second.is("QUERY") && third.is("PLAN") => Some(rest),
@@ -58,7 +58,7 @@ pub(crate) fn check(text: &str, connector: &str) -> Result<Effect> {
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax).
 pub(crate) fn nul(text: &str) -> Result<()> {
-    if text.contains('\0') { Err(syntax("the statement holds a NUL character")) } else { Ok(()) }
+    if text.contains('\0') { Err(syntax("the statement contains a NUL character")) } else { Ok(()) }
 }
 
 fn refused(statement: &[Token<'_>]) -> Option<String> {
@@ -180,16 +180,16 @@ mod tests {
     #[test]
     fn what_is_not_one_ordinary_statement_is_refused() {
         let cases = [
-            ("", ErrorKind::Syntax, "the query holds no statement"),
-            (" ; -- x", ErrorKind::Syntax, "the query holds no statement"),
-            ("SELECT 1; DROP TABLE t", ErrorKind::Syntax, "the query holds more than one statement"),
-            ("SELECT '\\'; DROP TABLE t; --'", ErrorKind::Syntax, "the query holds more than one statement"),
+            ("", ErrorKind::Syntax, "the query contains no statement"),
+            (" ; -- x", ErrorKind::Syntax, "the query contains no statement"),
+            ("SELECT 1; DROP TABLE t", ErrorKind::Syntax, "the query contains more than one statement"),
+            ("SELECT '\\'; DROP TABLE t; --'", ErrorKind::Syntax, "the query contains more than one statement"),
             (
                 "CREATE TRIGGER a AFTER INSERT ON t BEGIN SELECT 1; END; DROP TABLE t",
                 ErrorKind::Syntax,
-                "the query holds more than one statement",
+                "the query contains more than one statement",
             ),
-            ("SELECT 1\0; DROP TABLE t", ErrorKind::Syntax, "the statement holds a NUL character"),
+            ("SELECT 1\0; DROP TABLE t", ErrorKind::Syntax, "the statement contains a NUL character"),
             ("BEGIN IMMEDIATE", ErrorKind::Denied, "connector `d1` does not run `BEGIN`"),
             ("/**/ commit", ErrorKind::Denied, "connector `d1` does not run `COMMIT`"),
             ("EXPLAIN ATTACH 'x' AS y", ErrorKind::Denied, "connector `d1` does not run `ATTACH`"),

@@ -104,7 +104,7 @@ fn a_store_that_fails_is_told_once_and_left_alone_for_a_while() {
         let cache = world.isolate();
         world.store.mood.set(mood);
         let error = put(&cache, "k", 60).unwrap_err();
-        let expected = if mood == Mood::Silent { "the store gave no answer within 1000 ms" } else { "the store is down" };
+        let expected = if mood == Mood::Silent { "the store did not answer within 1000 ms" } else { "the store is down" };
         assert_eq!(error.message, expected);
         assert_eq!(get(&cache, "k").unwrap().as_deref(), Some(&b"v"[..]), "the memory serves");
         assert_eq!(get(&cache, "other").unwrap(), None);
@@ -121,5 +121,5 @@ fn a_store_that_fails_is_told_once_and_left_alone_for_a_while() {
 fn what_others_wrote_is_an_error_and_not_a_value() {
     let world = World::new();
     world.store.entries.borrow_mut().insert("k".to_owned(), b"short".to_vec());
-    assert_eq!(get(&world.isolate(), "k").unwrap_err().message, "the store holds a value that Millrace has not written");
+    assert_eq!(get(&world.isolate(), "k").unwrap_err().message, "the store contains a value that Millrace has not written");
 }

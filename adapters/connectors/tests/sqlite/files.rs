@@ -312,7 +312,7 @@ fn a_column_name_that_is_not_utf8_is_an_error_and_no_crash() {
     fs::write(&path, bytes).unwrap();
     let isolate = Isolate::new(folder.path(), connection("shop.db"));
     let error = isolate.error("SELECT * FROM t");
-    assert_eq!((error.kind, error.message.as_str()), (Protocol, "the schema of the database holds a name that is not UTF-8"));
+    assert_eq!((error.kind, error.message.as_str()), (Protocol, "the schema of the database contains a name that is not UTF-8"));
     assert_eq!(isolate.rows("SELECT count(*) FROM t"), [[Value::I64(1)]]);
 }
 

@@ -83,18 +83,18 @@ fn questions_and_ordinary_changes_are_allowed() {
 fn a_wrong_statement_is_a_syntax_error() {
     let isolate = Isolate::memory(SCHEMA);
     let cases = [
-        ("", "the query holds no statement"),
-        (" ; ", "the query holds no statement"),
-        ("-- nothing", "the query holds no statement"),
+        ("", "the query contains no statement"),
+        (" ; ", "the query contains no statement"),
+        ("-- nothing", "the query contains no statement"),
         ("SELEC 1", "SQLite does not understand the statement at byte 0"),
         ("  SELEC 1  ", "SQLite does not understand the statement at byte 2"),
         ("SELECT 'open", "SQLite does not understand the statement at byte 7"),
         ("SELECT * FROM nowhere", "SQLite does not understand the statement"),
         ("SELECT nothing FROM parent", "SQLite does not understand the statement at byte 7"),
-        ("SELECT 1; SELECT 2", "the query holds more than one statement"),
-        ("SELECT 1; DROP TABLE parent", "the query holds more than one statement"),
+        ("SELECT 1; SELECT 2", "the query contains more than one statement"),
+        ("SELECT 1; DROP TABLE parent", "the query contains more than one statement"),
         ("SELECT 1; gibberish", "SQLite does not understand the statement at byte 10"),
-        ("SELECT 1\0; DROP TABLE parent", "the statement holds a NUL character"),
+        ("SELECT 1\0; DROP TABLE parent", "the statement contains a NUL character"),
         ("SELECT ?1", "the statement takes 1 values, and 0 were given"),
         ("SELECT ?3", "the statement takes 3 values, and 0 were given"),
     ];

@@ -61,5 +61,5 @@ fn an_answer_is_measured_as_it_travels() {
         assert_eq!(payload["statusCode"], status, "{length}");
     }
     let body = shaped(&answer("x".repeat(LIMIT).as_bytes()), Form::V2)["body"].as_str().unwrap().to_owned();
-    assert!(body.contains("6291556 bytes that AWS Lambda lets through") && body.contains("-32603"), "{body}");
+    assert!(body.contains("6291556 bytes that AWS Lambda passes") && body.contains("-32603"), "{body}");
 }

@@ -46,7 +46,7 @@ fn an_event_of_another_shape_says_what_it_lacks() {
     ];
     for (event, why) in cases {
         let error = read(&event.to_string(), LIMIT, "").unwrap_err();
-        assert!(error.starts_with("the event is none of a function URL") && error.contains(why), "{event}: {error}");
+        assert!(error.starts_with("the event is not from a function URL") && error.contains(why), "{event}: {error}");
     }
 }
 

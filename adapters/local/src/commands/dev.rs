@@ -66,7 +66,7 @@ impl Reloads {
     fn run(mut self, watch: notify::Result<Watch>, reloader: &Reloader) {
         let mut watch = match watch {
             Ok(watch) => watch,
-            Err(error) => return note(format_args!("warning: changes are not seen, start again after one: {error}")),
+            Err(error) => return note(format_args!("warning: changes are not detected, restart after one: {error}")),
         };
         let mut variables = std::fs::read(self.folder.join(".env")).ok();
         while watch.changed() {
@@ -88,13 +88,13 @@ impl Reloads {
         self.said = report.diagnostics;
         let Some(app) = report.app else {
             self.broken = true;
-            return note("the last good app goes on");
+            return note("still serving the last good version");
         };
         let mended = std::mem::take(&mut self.broken);
         let fingerprint = fingerprint(&app);
         if same_variables && fingerprint == self.current {
             if mended {
-                note("mended: the app is as it was");
+                note("fixed: serving the same version");
             }
             return;
         }
@@ -106,18 +106,18 @@ impl Reloads {
             Err(failure) => {
                 self.broken = true;
                 tell(&failure);
-                return note("the last good app goes on");
+                return note("still serving the last good version");
             }
         };
         if (app.server.port, &app.server.path) != (self.endpoint.0, &self.endpoint.1) {
-            note("`server.port` and `server.path` count from the next start");
+            note("`server.port` and `server.path` take effect at the next start");
         }
         let tools = count(app.tools.len(), "tool");
         let served = Served { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page: true };
         if let Err(failure) = reloader.replace(&served) {
             self.broken = true;
             tell(&failure);
-            return note("the last good app goes on");
+            return note("still serving the last good version");
         }
         self.current = fingerprint;
         note(format_args!("reloaded: {tools}"));

@@ -39,7 +39,7 @@ pub(super) fn run(arguments: &New) -> Outcome {
     for (path, text) in FILES {
         write(&folder.join(path), &text.replace("{{name}}", name))?;
     }
-    print(format_args!("`{name}` is made; start it with `millrace dev {}`", folder.display()))
+    print(format_args!("created `{name}`; start it with `millrace dev {}`", folder.display()))
 }
 
 fn is_name(name: &str) -> bool {

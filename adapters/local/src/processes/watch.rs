@@ -56,12 +56,12 @@ impl Watch {
         let silent_ms = self.silent.as_millis();
         let Some(call) = &reading.call else {
             let limit = if computes { SILENT } else { PATIENCE };
-            return (self.silent >= limit).then(|| format!("gave no sign of life for {silent_ms} ms and was ended"));
+            return (self.silent >= limit).then(|| format!("did not respond for {silent_ms} ms outside of any call and was ended"));
         };
         let late_ms = now_ms.saturating_sub(call.deadline_ms);
         let limit = if computes { OVERDUE } else { PATIENCE };
         let stuck = self.silent >= limit && u128::from(late_ms) >= OVERDUE.as_millis();
-        stuck.then(|| format!("gave no answer for {late_ms} ms past the deadline of its call and was ended"))
+        stuck.then(|| format!("did not respond for {late_ms} ms past the deadline of its call and was ended"))
     }
 }
 

@@ -35,7 +35,7 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
         (&["call", "get-item", "id:=x"], 2, "input `id` is not valid JSON"),
         (&["call", "get-item", "id=1", "id=2"], 2, "given twice"),
         (&["call", "get-item", "--header", "secret"], 2, "write `--header 'Name: value'`"),
-        (&["check", "--log", "loud"], 2, "`loud` is no log level"),
+        (&["check", "--log", "loud"], 2, "`loud` is not a log level"),
         (&["dev", "--port", "70000"], 2, "70000"),
         (&["dev", "--isolates", "0"], 2, "0"),
         (&["new", "Not A Name"], 2, "cannot be an app's name"),
@@ -67,7 +67,7 @@ fn check_speaks_json() {
     assert!(help.as_str().unwrap().contains("`statement`"), "{help}");
     let diagnostic = json!({
         "severity": "error", "file": "app/tools/get-item/config.yaml", "line": 7, "column": 1, "length": 8,
-        "message": "`nonsense` is no key of a tool", "help": null,
+        "message": "`nonsense` is not a key of a tool", "help": null,
     });
     assert_eq!(found, json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "statements": [] }));
 }
@@ -168,7 +168,7 @@ fn build_writes_the_same_bundle_twice() {
 #[test]
 fn a_new_app_runs_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(run(folder.path(), &["new", "my-notes"]).out, "`my-notes` is made; start it with `millrace dev my-notes`\n");
+    assert_eq!(run(folder.path(), &["new", "my-notes"]).out, "created `my-notes`; start it with `millrace dev my-notes`\n");
     let said = run(folder.path(), &["check", "my-notes", "--json"]);
     assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "statements": [] }));
     let call = |arguments: &[&str]| run(folder.path(), &[&["call"], arguments, &["--app", "my-notes"]].concat());

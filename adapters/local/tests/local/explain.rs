@@ -43,7 +43,7 @@ fn each_setting_shows_at_its_stage() {
     let stages = explained(&app, "remove");
     assert_eq!(does(&stages, "guard"), "asks the user for confirmation before anything is done");
     assert_eq!(stages["guard"]["details"], json!(["asks: Remove {{ inputs.id }}?"]));
-    assert_eq!(does(&stages, "context"), "makes `ctx` of the principal, the request");
+    assert_eq!(does(&stages, "context"), "makes `ctx` from the principal, the request");
     assert_eq!(does(&stages, "validate"), "checks 3 inputs, and refuses any other");
     assert_eq!(
         stages["validate"]["details"],
@@ -53,7 +53,7 @@ fn each_setting_shows_at_its_stage() {
     let statement = "DELETE FROM item\nWHERE id = ?1 AND name LIKE ?2 AND ?3 <> ''";
     assert_eq!(stages["execute"]["statement"].as_str().unwrap().trim(), statement);
     assert_eq!(stages["execute"]["details"], json!(["?1 is inputs.id (int)", "?2 is the text '{{ inputs.q }}%'", "?3 is ctx.request.id"]));
-    assert_eq!(does(&stages, "map_output"), "looks at 1 rule of `errors.on`");
+    assert_eq!(does(&stages, "map_output"), "checks 1 rule of `errors.on`");
     assert_eq!(
         stages["map_output"]["details"],
         json!(["fails with `NOT_FOUND` when `(results.affected_rows == 0) and (not exists(inputs.q))`: No item {{ inputs.id }}."])

@@ -21,7 +21,7 @@ fn dev_says_everything_and_its_line_works_as_printed() {
     assert!(said.contains("  get-item  Get one item.\n"), "{said}");
     let database = app.path().canonicalize().unwrap().join("main.db");
     assert!(database.exists());
-    assert!(said.contains("main.db (made just now)"), "{said}");
+    assert!(said.contains("main.db (created)"), "{said}");
     // What a shell makes of the line, without curl itself.
     let line = said.lines().find(|line| line.starts_with("  curl ")).unwrap();
     let output =
@@ -121,7 +121,7 @@ fn a_broken_edit_is_shown_and_the_last_good_app_goes_on() {
     served.wait_for("reloaded: 1 tool");
     assert_eq!(served.call("get-item", &json!({ "id": 1 })), "[{\"id\":1,\"name\":\"new\"}]");
     app.exchange(path, &format!("{GET_ITEM}nonsense: 1\n"));
-    let said = served.wait_for("the last good app goes on");
+    let said = served.wait_for("still serving the last good version");
     assert!(said.contains("`nonsense`") && said.contains("config.yaml:7:1"), "{said}");
     assert_eq!(served.call("get-item", &json!({ "id": 1 })), "[{\"id\":1,\"name\":\"new\"}]");
     app.exchange(path, GET_ITEM);
@@ -139,9 +139,9 @@ fn a_broken_edit_is_shown_and_the_last_good_app_goes_on() {
     assert_eq!(served.call("deep-er", &json!({})), "[{\"seven\":8}]");
     // The app's folder itself was broken, and is mended.
     app.write("millrace.yaml", "name: [\n");
-    served.wait_for("the last good app goes on");
+    served.wait_for("still serving the last good version");
     app.write("millrace.yaml", "name: small\nversion: 1.2.3\nserver: { port: 1, body_limit: 1kb }\n");
-    served.wait_for("mended");
+    served.wait_for("fixed: ");
 }
 
 struct End<'a>(&'a AtomicBool);

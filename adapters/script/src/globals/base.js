@@ -17,7 +17,7 @@
     try {
       return JSON.stringify(value) ?? String(value);
     } catch {
-      return '[object that is no JSON]';
+      return '[object that JSON cannot represent]';
     }
   };
   const logger = level => (...values) => native.log(level, values.map(show).join(' '));

@@ -7,7 +7,7 @@
     if (typeof data === 'string') return data;
     if (data instanceof ArrayBuffer) return native.base64(new Uint8Array(data));
     if (ArrayBuffer.isView(data)) return native.base64(new Uint8Array(data.buffer, data.byteOffset, data.byteLength));
-    throw new TypeError('the data of a block has to be base64, an `ArrayBuffer` or a view of one');
+    throw new TypeError('the data of a block must be base64, an `ArrayBuffer` or a view of one');
   };
   // A block, its own members first. `options` are the annotations, and `_meta`.
   const block = (type, members, options) => {

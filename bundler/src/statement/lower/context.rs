@@ -33,8 +33,7 @@ impl Lowering<'_> {
         if !in_list && !without_parentheses {
             return false;
         }
-        let message =
-            if without_parentheses { "stands after `IN` without parentheses" } else { "is a list and stands beside other values of `IN`" };
+        let message = if without_parentheses { "follows `IN` without parentheses" } else { "is a list beside other values of `IN`" };
         let help = format!("write `IN ({})`; join further values with `OR`", slot.label);
         self.done.problems.push(error(slot.place.clone(), format!("`{}` {message}", slot.label), &help));
         true

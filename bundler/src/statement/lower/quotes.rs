@@ -31,7 +31,7 @@ impl Lowering<'_> {
         } {
             let label =
                 self.tokens.masked.marks_in(&range).next().map(|mark| source::label(&self.tokens.masked.marks[mark])).unwrap_or_default();
-            self.done.problems.push(error(place, format!("`{label}` stands in {what}"), help));
+            self.done.problems.push(error(place, format!("`{label}` is in {what}"), help));
             return;
         }
         let decoded = match literal::decode(self.tokens.masked, body, prefix, self.dialect) {
@@ -59,11 +59,11 @@ impl Lowering<'_> {
         }
         let Some(introduced) = self.introduction(token, &slot) else { return };
         if let Some(sign) = position::prefix_sign(self.tokens, token, self.dialect) {
-            let message = format!("the literal with `{}` stands right against `{sign}`", slot.label);
+            let message = format!("the literal with `{}` directly adjoins `{sign}`", slot.label);
             self.done.problems.push(error(
                 slot.place.clone(),
                 message,
-                "a value cannot be part of another token: remove the sign, or put a blank between the two",
+                "a value cannot be part of another token: remove the sign, or put a space between the two",
             ));
             return;
         }
@@ -111,7 +111,7 @@ impl Lowering<'_> {
                     let at = self.tokens.masked.marks[mark].range.clone();
                     self.done.problems.push(error(
                         at,
-                        format!("`{label}` stands inside a literal"),
+                        format!("`{label}` is inside a literal"),
                         "a literal is a value: remove the filter, or the quotes",
                     ));
                 }
@@ -171,7 +171,7 @@ impl Lowering<'_> {
                 "_utf8mb4" | "_utf8mb3" | "_utf8" | "_ascii" => Introduced::Charset,
                 "_binary" => Introduced::Cast("BINARY".to_owned()),
                 _ => {
-                    let message = format!("`{}` stands in a literal of the character set `{word}`", slot.label);
+                    let message = format!("`{}` is in a literal of the character set `{word}`", slot.label);
                     let help = "values are sent as `utf8mb4`; convert with `CONVERT({{ inputs.x }} USING latin1)`";
                     self.done.problems.push(error(slot.place.clone(), message, help));
                     return None;

@@ -78,7 +78,8 @@ pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs
     {
         let greatest = most.saturating_sub(values - length);
         let message = format!(
-            "Too many elements. You sent: array({length}). Greatest number of elements: {greatest}, because the database takes at most {most} values in one statement."
+            "Too many elements. You sent: array({length}). Maximum number of elements: {greatest}, because the database accepts at most \
+             {most} values in one statement."
         );
         issues.push(Issue { field: source.path.join("."), message });
     }
@@ -172,7 +173,7 @@ impl<'a> Writer<'a> {
         let chosen = options.iter().find(|(option, _)| value.as_ref() == Some(option));
         chosen.map(|(_, text)| text.as_str()).ok_or_else(|| {
             let name = source.path.join(".");
-            Fault::new(Stage::Execute, "INVALID_CHOICE", format!("`{name}` is none of the values that the statement has a place for."))
+            Fault::new(Stage::Execute, "INVALID_CHOICE", format!("`{name}` is not one of the values that the statement provides for."))
                 .suggesting("Send one of the values that the tool's schema lists.")
                 .into()
         })

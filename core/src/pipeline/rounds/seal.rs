@@ -146,8 +146,7 @@ fn keys(run: &Run<'_>) -> Faulty<Vec<Key>> {
         let (id, key) = part.split_once(':').unwrap_or(("", part));
         let key: Option<[u8; KEY_BYTES]> = STANDARD.decode(key).ok().and_then(|key| key.try_into().ok());
         let Some(key) = key.filter(|_| id.len() <= 32) else {
-            let message =
-                format!("The environment variable `{VARIABLE}` has to be `ID:KEY`, where the key is base64 of {KEY_BYTES} bytes.");
+            let message = format!("The environment variable `{VARIABLE}` must be `ID:KEY`, where the key is base64 of {KEY_BYTES} bytes.");
             return Err(Fault::new(Stage::Guard, "CONFIGURATION", message).by_operator().into());
         };
         keys.push(Key { id: id.to_string(), cipher: XChaCha20Poly1305::new(&key.into()) });

@@ -85,7 +85,7 @@ impl<'a> Host<'a> {
         let (Subject { tool, request_id, .. }, secrets) = (self.run.subject(), self.run.secrets());
         let message = secrets.for_log(&error.message);
         let detail = error.source.as_deref().map(|source| secrets.for_log(source));
-        tracing::debug!(target: TARGET, tool, request_id, error = &*message, detail = detail.as_deref(), "a script was refused something");
+        tracing::debug!(target: TARGET, tool, request_id, error = &*message, detail = detail.as_deref(), "a script's request was refused");
     }
 
     fn admit(&self, address: &Address) -> Result<()> {

@@ -38,7 +38,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
             Stage::Resolve => format!("finds `{}`", tool.name),
             Stage::Authenticate => authenticate(app, tool.auth.as_ref(), &mut details),
             Stage::Context => context(app),
-            Stage::Signal => format!("ends the call after {} ms, or when the client goes away", tool.limits.timeout_ms),
+            Stage::Signal => format!("ends the call after {} ms, or when the client disconnects", tool.limits.timeout_ms),
             Stage::MapInput => format!("runs {}", mapper(app, tool.map_input.as_ref())),
             Stage::Validate => validate(tool, &mut details),
             Stage::Guard => {
@@ -54,7 +54,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
     } else {
         String::from(match stage {
             Stage::Authenticate => "nothing: no `auth`",
-            Stage::Context => "nothing: no script and no placeholder looks at `ctx`",
+            Stage::Context => "nothing: no script and no placeholder uses `ctx`",
             Stage::MapInput => "nothing: no input mapper",
             Stage::Guard => "nothing: no `confirm`",
             Stage::MapOutput => "nothing: no output mapper and no `errors.on`",
@@ -67,7 +67,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
 
 fn authenticate(app: &App, auth: Option<&Auth>, details: &mut Vec<String>) -> String {
     match auth {
-        None | Some(Auth::AllowAll) => "lets everybody in".into(),
+        None | Some(Auth::AllowAll) => "admits everyone".into(),
         Some(Auth::ApiKey(policy)) => {
             details.extend(policy.keys.iter().map(|key| format!("a key makes the caller `{}`", key.name)));
             details.extend((!policy.scopes.is_empty()).then(|| format!("the key must have the scopes {}", policy.scopes.join(", "))));
@@ -85,7 +85,7 @@ fn context(app: &App) -> String {
         0 => String::new(),
         number => format!(" and {} of `env`", count(number, "variable")),
     };
-    format!("makes `ctx` of the principal, the request{variables}")
+    format!("makes `ctx` from the principal, the request{variables}")
 }
 
 fn validate(tool: &Tool, details: &mut Vec<String>) -> String {
@@ -110,7 +110,7 @@ fn input(input: &Input) -> String {
 fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option<String>) -> String {
     match &tool.execute {
         Execute::Script(handler) => format!("runs {}", script(app, handler)),
-        Execute::Search(index) => format!("looks for tools by {}", count(index.words.len(), "word")),
+        Execute::Search(index) => format!("searches tools by {}", count(index.words.len(), "word")),
         Execute::Forward => "calls the tool that `tool` names, from the first stage on".into(),
         Execute::Statement { adapter, statement } => {
             let adapter = app.adapters.get(*adapter as usize);
@@ -201,7 +201,7 @@ fn map_output(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
     }
     if !tool.errors.on.is_empty() {
         details.extend(tool.errors.on.iter().map(rule));
-        does.push(format!("looks at {} of `errors.on`", count(tool.errors.on.len(), "rule")));
+        does.push(format!("checks {} of `errors.on`", count(tool.errors.on.len(), "rule")));
     }
     does.join(", then ")
 }

@@ -62,7 +62,7 @@ fn int_of_text(text: &str) -> Coerced {
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err((INVALID_TYPE, ""));
     }
-    text.parse::<i64>().map(Json::from).map_err(|_| ("Out of range", " It has to fit in 64 bits."))
+    text.parse::<i64>().map(Json::from).map_err(|_| ("Out of range", " It must fit in 64 bits."))
 }
 
 fn float_of_number(number: &Number) -> Coerced {
@@ -85,7 +85,7 @@ fn float_of_text(text: &str) -> Coerced {
         return Err((INVALID_TYPE, ""));
     }
     let float = text.parse::<f64>().map_err(|_| (INVALID_TYPE, ""))?;
-    Number::from_f64(float).map(Json::Number).ok_or(("Out of range", " It has to fit in a double."))
+    Number::from_f64(float).map(Json::Number).ok_or(("Out of range", " It must fit in a double."))
 }
 
 fn boolean_of_text(text: &str) -> Coerced {

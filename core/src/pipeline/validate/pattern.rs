@@ -32,7 +32,7 @@ impl Patterns {
     fn ready(&self, pattern: &Pattern) -> Faulty<Rc<Matcher>> {
         let matcher = Rc::new(pattern.matcher().map_err(|error| {
             Fault::new(Stage::Validate, "CONFIGURATION", format!("The pattern `{}` of this tool cannot be used.", pattern.text()))
-                .suggesting("Only the author of this tool can mend this: calling it again does not help.")
+                .suggesting("Only the author of this tool can fix this: calling it again does not help.")
                 .by_author()
                 .logging(format!("{error}"))
         })?);

@@ -212,10 +212,10 @@ fn prompts() {
         (json!({}), "Invalid params: `name` is missing"),
         (json!({"name": "greet"}), "Invalid params: `greet` needs the argument `name`"),
         (json!({"name": "greet", "arguments": {"tone": "x"}}), "Invalid params: `greet` needs the argument `name`"),
-        (json!({"name": "greet", "arguments": {"name": 1}}), "Invalid params: the argument `name` has to be a string"),
-        (json!({"name": "greet", "arguments": {"name": null}}), "Invalid params: the argument `name` has to be a string"),
+        (json!({"name": "greet", "arguments": {"name": 1}}), "Invalid params: the argument `name` must be a string"),
+        (json!({"name": "greet", "arguments": {"name": null}}), "Invalid params: the argument `name` must be a string"),
         (json!({"name": "greet", "arguments": {"name": "x", "y": "z"}}), "Invalid params: `greet` has no argument `y`"),
-        (json!({"name": "greet", "arguments": "x"}), "Invalid params: `arguments` has to be an object"),
+        (json!({"name": "greet", "arguments": "x"}), "Invalid params: `arguments` must be an object"),
     ] {
         assert_eq!(message(&endpoint, &ask(params)), expected);
     }

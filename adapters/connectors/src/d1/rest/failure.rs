@@ -48,8 +48,8 @@ pub(super) fn inside(body: &[u8], prepared: &Prepared<'_>) -> Option<Failure> {
 }
 
 const DENIED_MESSAGE: &str = "D1 does not accept the `api_token` of the adapter, or it may not do this";
-const UNKNOWN_MESSAGE: &str = "there is no D1 database of that account and id";
-const BUSY_MESSAGE: &str = "D1 has too much to do, or the account has sent too many requests";
+const UNKNOWN_MESSAGE: &str = "there is no D1 database with that account and id";
+const BUSY_MESSAGE: &str = "D1 is overloaded, or the account has sent too many requests";
 
 fn first_error(body: &[u8]) -> Option<ApiError<'_>> {
     serde_json::from_slice::<Errors<'_>>(body).ok()?.errors.into_iter().next()

@@ -19,7 +19,7 @@ pub(super) fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
 }
 
 fn uri(rest: &str) -> Result<Vec<(String, String)>, String> {
-    let decoded = |text: &str| percent_decoded(text).ok_or_else(|| "has percent codes that are no UTF-8".to_owned());
+    let decoded = |text: &str| percent_decoded(text).ok_or_else(|| "has percent-encoding that is not UTF-8".to_owned());
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     // A password may hold an `@` that nobody has coded; a host cannot.
     let (login, place) = address.rsplit_once('@').unwrap_or(("", address));
@@ -78,7 +78,7 @@ fn words(text: &str) -> Result<Vec<(String, String)>, String> {
         let name = name.trim();
         let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
         if !is_name {
-            return Err("has a name that is none".into());
+            return Err("has an invalid name".into());
         }
         if !value.is_empty() {
             pairs.push((name.to_owned(), value));

@@ -20,7 +20,7 @@ pub(super) fn root(runtime: &str, given: &str) -> Outcome<&'static Path> {
     match root.join("adapters").join(runtime).join("Cargo.toml").is_file() {
         true => Ok(root),
         false => Err(Failure::Wrong(format!(
-            "the runtime `{runtime}` is made in a checkout of Millrace, and `{}` is none; name a finished one with `{given}`",
+            "the runtime `{runtime}` is built in a checkout of Millrace, and `{}` is not one; set `{given}` to a finished runtime",
             root.display()
         ))),
     }

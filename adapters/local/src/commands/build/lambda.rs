@@ -96,7 +96,7 @@ fn pack(arguments: &Build, app: &App, data: &Path) -> Outcome {
             endpoint.pipeline().ping(index).await.map_err(|error| {
                 let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
                 let adapter = &endpoint.app().adapters[index].name;
-                Failure::Wrong(format!("the database of adapter `{adapter}` cannot be made: {}{source}", error.message))
+                Failure::Wrong(format!("the database of adapter `{adapter}` cannot be created: {}{source}", error.message))
             })?;
         }
         tasks.drained().await;

@@ -65,15 +65,16 @@ pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> 
             say(Severity::Error, message, "Move the file into the app's folder.");
         } else if !beside.exists() && adapter.seed.is_none() && !creates(adapter) {
             let message = format!("adapter `{name}` opens `{shown}`, which does not exist: the package will have no database");
-            say(Severity::Warning, message, "Put the file beside `millrace.yaml`, or name a `seed` that makes it.");
+            say(Severity::Warning, message, "Put the file beside `millrace.yaml`, or name a `seed` that creates it.");
         } else if fs::metadata(format!("{}-wal", beside.display())).is_ok_and(|log| log.len() > 0) {
-            let message = format!("adapter `{name}` opens `{shown}`, whose log `{shown}-wal` holds what the file does not have yet");
+            let message =
+                format!("adapter `{name}` opens `{shown}`, whose log `{shown}-wal` contains changes that are not in the file yet");
             say(Severity::Error, message, "End what uses the database, or run `PRAGMA wal_checkpoint(TRUNCATE)`.");
         } else if !adapter.read_only && writes(app, index) {
             let message = format!(
                 "adapter `{name}` writes to `{shown}`: on Lambda that is a copy in /tmp, which is lost with its execution environment"
             );
-            say(Severity::Warning, message, "Keep what has to last in `libsql`, `d1` or another server's database.");
+            say(Severity::Warning, message, "Keep data that must last in `libsql`, `d1` or another server's database.");
         }
     }
     found

@@ -28,7 +28,7 @@ pub(super) fn ready(architecture: Architecture) -> Outcome<PathBuf> {
     if let Some(given) = env::var_os(GIVEN).map(PathBuf::from) {
         return match given.is_file() {
             true => Ok(given),
-            false => Err(Failure::Wrong(format!("`{GIVEN}` names `{}`, which is no file", given.display()))),
+            false => Err(Failure::Wrong(format!("`{GIVEN}` names `{}`, which is not a file", given.display()))),
         };
     }
     let root = checkout::root("lambda", GIVEN)?;
@@ -44,7 +44,9 @@ pub(super) fn ready(architecture: Architecture) -> Outcome<PathBuf> {
         .arg(format!("{target}.{GLIBC}"))
         .env("PATH", checkout::path(root, "lambda/bin"))
         .current_dir(root);
-    let failure =
-        format!("Lambda's runtime does not compile; `scripts/setup` gets what it needs, cargo-zigbuild and the target {target} among it");
+    let failure = format!(
+        "Lambda's runtime does not compile; `scripts/setup` installs what it needs, including cargo-zigbuild and the target \
+                 {target}"
+    );
     checkout::cargo(&mut cargo, BINARY, &failure)
 }

@@ -26,7 +26,8 @@ pub(super) fn generated(app: &App) -> String {
         );
         let _ = writeln!(variables, "          {name}: !Ref {id}");
     }
-    let head = "# Made by `millrace build`, and written again at the next. One of your own beside `millrace.yaml` is left alone.\n";
+    let head = "# Made by `millrace build`, and written again by the next build. Your own file beside `millrace.yaml` is used instead, \
+                and never changed.\n";
     let body = SAMPLE.split_once('\n').map_or(SAMPLE, |(_, body)| body);
     let body = body.replace("    Metadata:\n      BuildMethod: makefile\n", "").replace("millrace-shop", &app.name);
     head.to_owned() + &with(&with(&body, "  ", "\nRules:", &parameters), "          ", "\n  # What the function may do", &variables)

@@ -46,7 +46,7 @@ pub(super) fn ready(parts: &Parts) -> Outcome<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/"));
     if !root.join("adapters/worker/Cargo.toml").is_file() {
         let message = format!(
-            "the runtime of the Worker is made in a checkout of Millrace, and `{}` is none; name a finished one with `{GIVEN}`",
+            "the runtime of the Worker is built in a checkout of Millrace, and `{}` is not one; set `{GIVEN}` to a finished runtime",
             root.display()
         );
         return Err(Failure::Wrong(message));
@@ -78,7 +78,7 @@ fn chosen(given: &Path, parts: &Parts) -> Outcome<PathBuf> {
     let found = sets.iter().map(|set| given.join(set)).chain([given.to_path_buf()]).find(|folder| folder.join(WASM).is_file());
     found.ok_or_else(|| {
         let wanted = sets.iter().map(|set| format!("`{set}/{WASM}`")).collect::<Vec<_>>().join(" or ");
-        Failure::Wrong(format!("`{GIVEN}` names `{}`, which holds no runtime for this app: {wanted}", given.display()))
+        Failure::Wrong(format!("`{GIVEN}` names `{}`, which contains no runtime for this app: {wanted}", given.display()))
     })
 }
 
@@ -112,7 +112,7 @@ fn compile(root: &Path, parts: &Parts) -> Outcome<PathBuf> {
     let output = cargo.output().map_err(|error| Failure::Wrong(format!("cargo cannot be started: {error}")))?;
     if !output.status.success() {
         let message =
-            "the Worker's runtime does not compile; `scripts/setup` gets what it needs, the target wasm32-unknown-unknown among it";
+            "the Worker's runtime does not compile; `scripts/setup` installs what it needs, including the target wasm32-unknown-unknown";
         return Err(Failure::Wrong(message.into()));
     }
     let wasm = |line: &str| {

@@ -33,7 +33,8 @@ pub(crate) fn of_app(folder: &Path) -> Option<PathBuf> {
 pub(crate) fn generated(app: &App) -> String {
     let needs = needs::of(app);
     let mut text = format!(
-        "# Made by `millrace build`, and written again at the next. One of your own beside `millrace.yaml` is left alone.\nname = \"{}\"\nmain = \"entry.mjs\"\n{COMPATIBILITY}",
+        "# Made by `millrace build`, and written again by the next build. Your own file beside `millrace.yaml` is used instead, and never \
+         changed.\nname = \"{}\"\nmain = \"entry.mjs\"\n{COMPATIBILITY}",
         app.name
     );
     for binding in needs.d1.keys() {
@@ -69,14 +70,14 @@ pub(crate) fn check(folder: &Path, app: &App) -> Vec<Diagnostic> {
     let Some(file) = of_app(folder) else { return Vec::new() };
     let text = match fs::read_to_string(&file) {
         Ok(text) => text,
-        Err(error) => return vec![diagnostic(Severity::Error, format!("`{FILE}` cannot be read: {error}"), "Mend the file.")],
+        Err(error) => return vec![diagnostic(Severity::Error, format!("`{FILE}` cannot be read: {error}"), "Correct the file.")],
     };
     let document: DocumentMut = match text.parse() {
         Ok(document) => document,
         Err(error) => {
             let why = error.to_string();
-            let message = format!("`{FILE}` is no TOML: {}", why.lines().last().unwrap_or_default());
-            return vec![diagnostic(Severity::Error, message, "Mend the file.")];
+            let message = format!("`{FILE}` is not valid TOML: {}", why.lines().last().unwrap_or_default());
+            return vec![diagnostic(Severity::Error, message, "Correct the file.")];
         }
     };
     let local = fs::read_to_string(folder.join(".dev.vars")).unwrap_or_default();
@@ -110,7 +111,7 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
         ));
     }
     if let Err(error) = telemetry::Settings::of_app(app, &Vars(document)) {
-        let help = "Mend it in `[vars]`. With a wrong value the Worker answers and sends no traces.";
+        let help = "Correct it in `[vars]`. With a wrong value, the Worker answers calls and sends no traces.";
         found.push(diagnostic(Severity::Error, format!("`{FILE}` does not work: {error}"), help));
     }
     let vars: BTreeSet<&str> =
@@ -201,7 +202,7 @@ mod tests {
             "{wrong:?}"
         );
         let broken = found(Some("name = \n"), "").1;
-        assert!(broken.len() == 1 && broken[0].starts_with("Error: `wrangler.toml` is no TOML"), "{broken:?}");
+        assert!(broken.len() == 1 && broken[0].starts_with("Error: `wrangler.toml` is not valid TOML"), "{broken:?}");
     }
 
     #[test]
