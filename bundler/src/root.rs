@@ -129,6 +129,12 @@ static SERVER: Record = Record {
         .default("8080"),
         Field::new("path", Shape::Text, "The path of the MCP endpoint.").default("/mcp"),
         Field::new("cors", Shape::Record(&CORS), "Which web pages may call."),
+        Field::new(
+            "hosts",
+            Shape::List(&Shape::Text),
+            "The public names of the server, where a proxy passes them on: `mcp.example.com`. `Host` must be one of them or the loopback.",
+        )
+        .default("[]"),
         Field::new("body_limit", Shape::Size, "The maximum length of a request.").default("1mb"),
         Field::new("log_level", Shape::Any, "How much is logged.").imported(),
     ],
@@ -403,11 +409,20 @@ fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Serv
         }
         cors_origins.push(text.to_ascii_lowercase());
     }
+    let mut hosts = Vec::new();
+    for host in node.at("hosts").map(Node::items).unwrap_or_default() {
+        let text = host.text().unwrap_or_default();
+        if !is_origin(&format!("https://{text}")) {
+            let help = "A host is a name and perhaps a port: `mcp.example.com`.";
+            compiler.error(document, host.range.clone(), format!("`{text}` is not a host"), help);
+        }
+        hosts.push(text.to_ascii_lowercase());
+    }
     let body_limit = node.at("body_limit").and_then(|limit| size_bytes(&limit.written(&document.source)?)).unwrap_or(1 << 20);
     if let (0..1024, Some(node)) = (body_limit, node.at("body_limit")) {
         compiler.error(document, node.range.clone(), "`server.body_limit` is too small for any request", "It takes at least `1kb`.");
     }
-    Server { port: port.unwrap_or(8080), path: path.to_owned(), cors_origins, body_limit }
+    Server { port: port.unwrap_or(8080), path: path.to_owned(), cors_origins, hosts, body_limit }
 }
 
 fn env(compiler: &mut Compiler<'_>, document: &Document, root: &Node) -> Vec<String> {

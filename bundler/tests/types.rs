@@ -62,7 +62,7 @@ fn app() -> App {
         name: "shop".to_owned(),
         version: "1".to_owned(),
         instructions: None,
-        server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), body_limit: 1 },
+        server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), hosts: Vec::new(), body_limit: 1 },
         batch: BatchLimits::default(),
         env: vec!["LLM_KEY".to_owned()],
         fetch_allow: Vec::new(),

@@ -99,6 +99,8 @@ pub struct Server {
     pub path: String,
     /// `cors.origins`: web origins that may call, as `scheme://host[:port]`.
     pub cors_origins: Vec<String>,
+    /// `hosts`: the public names that `Host` may have, `name[:port]`.
+    pub hosts: Vec<String>,
     /// The longest request body, in bytes.
     pub body_limit: u32,
 }

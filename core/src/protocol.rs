@@ -88,7 +88,7 @@ pub struct Request {
     pub deadline_ms: Option<u64>,
     /// Tripped when the client goes away.
     pub cancel: Cancel,
-    /// The host is reached by its own machine only: then the `Host` field has to name the loopback (DNS rebinding).
+    /// The `Host` field has to name the loopback or one of `server.hosts` (DNS rebinding).
     pub loopback_only: bool,
 }
 
@@ -141,13 +141,13 @@ impl Protocol {
 
     /// The answer to a request that the first rules do not let in.
     pub(crate) fn refusal(&self, request: &Request) -> Option<Response> {
-        http::admit(request, &self.origins).err().map(|failure| http::refuse(&failure))
+        http::admit(request, &self.origins, &self.pipeline.app().server.hosts).err().map(|failure| http::refuse(&failure))
     }
 
     /// Answers one HTTP request. A call that becomes a stream holds on to the protocol.
     pub(crate) async fn answer(self: &Rc<Self>, request: Rc<Request>) -> Response {
         let pipeline = &self.pipeline;
-        let origin = match http::admit(&request, &self.origins) {
+        let origin = match http::admit(&request, &self.origins, &pipeline.app().server.hosts) {
             Ok(origin) => origin,
             Err(failure) => return http::refuse(&failure),
         };

@@ -82,6 +82,9 @@ pub(crate) struct Host {
     /// The address to listen on. Anything but a loopback address lets other machines in
     #[arg(long, default_value = "127.0.0.1")]
     pub(crate) host: IpAddr,
+    /// A public name that `Host` may have besides `server.hosts`, where a proxy passes it on; may be repeated
+    #[arg(long = "allow-host", value_name = "NAME")]
+    pub(crate) allow_hosts: Vec<String>,
     /// How many isolates (processes with an endpoint each); without it, one for each processor
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) isolates: Option<u16>,

@@ -22,6 +22,8 @@ use crate::{
 pub(crate) struct Place {
     pub(crate) address: SocketAddr,
     pub(crate) isolates: usize,
+    /// Whether `Host` has to be the loopback or a name that the app or the command line lists.
+    checks_host: bool,
     /// Whether isolates are threads of this process instead of processes.
     #[cfg_attr(not(unix), allow(dead_code, reason = "they always are"))]
     threads: bool,
@@ -94,11 +96,16 @@ impl Served {
 
 impl Place {
     /// What the command line says, completed by the app's port and the machine's processors.
-    pub(crate) fn of(host: &Host, port: u16, log: &str) -> Self {
+    pub(crate) fn of(host: &Host, app: &mut App, log: &str) -> Self {
+        app.server.hosts.extend(host.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
         let isolates = host.isolates.map_or_else(|| available_parallelism().map_or(1, Into::into), usize::from);
-        let address = SocketAddr::new(host.host, host.port.unwrap_or(port));
+        let address = SocketAddr::new(host.host, host.port.unwrap_or(app.server.port));
+        let checks_host = host.host.is_loopback() || !app.server.hosts.is_empty();
+        if !checks_host {
+            note("warning: any `Host` is let in, which invites DNS rebinding; name the server's own by `server.hosts` or `--allow-host`");
+        }
         let threads = host.threads || cfg!(not(unix));
-        Self { address, isolates, threads, memory_mb: host.isolate_memory, log: log.to_owned() }
+        Self { address, isolates, checks_host, threads, memory_mb: host.isolate_memory, log: log.to_owned() }
     }
 
     /// Serves until the process is told to end; `ready` is called when connections are taken.
@@ -128,7 +135,7 @@ impl Place {
 
     /// The limits of each isolate.
     pub(crate) fn limits(&self) -> Limits {
-        Limits { loopback_only: self.address.ip().is_loopback(), ..Limits::default() }
+        Limits { loopback_only: self.checks_host, ..Limits::default() }
     }
 
     pub(crate) fn explain(&self, error: &io::Error) -> Failure {

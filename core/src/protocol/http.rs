@@ -77,19 +77,24 @@ impl Authority {
         Some(Self { host: host.to_ascii_lowercase(), port })
     }
 
+    /// Whether it is a known name. One without a port stands for all ports.
+    fn is(&self, known: &Self) -> bool {
+        self.host == known.host && (known.port.is_none() || self.port == known.port)
+    }
+
     fn is_loopback(&self) -> bool {
         matches!(self.host.as_str(), "localhost" | "127.0.0.1" | "[::1]")
     }
 }
 
 /// Lets a request in, or not: the size of its header, `Host` and `Origin`. Gives back the allowed origin, as it was sent.
-pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin]) -> Result<Option<&'r str>, Failure> {
+pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[String]) -> Result<Option<&'r str>, Failure> {
     let headers = &request.headers;
     let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
     if headers.len() > MAX_FIELDS || bytes > MAX_FIELD_BYTES {
         return Err(refusal(431, "Too many or too long header fields"));
     }
-    let host = if request.loopback_only { Some(loopback(headers)?) } else { None };
+    let host = if request.loopback_only { Some(known_host(headers, hosts)?) } else { None };
     let sent = headers.only("origin").map_err(|Repeated| refusal(403, "Forbidden: `Origin` appears more than once"))?;
     let Some(sent) = sent else { return Ok(None) };
     let Some(origin) = Origin::parse(sent) else {
@@ -101,15 +106,25 @@ pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin]) -> Result<Opti
     Err(refusal(403, "Forbidden: this `Origin` may not call; `server.cors.origins` lists those that may"))
 }
 
-/// The authority in `Host`, which has to be the loopback.
-fn loopback(headers: &Headers) -> Result<Authority, Failure> {
+/// The authority in `Host`, which has to be the loopback or one of the public names of the server.
+fn known_host(headers: &Headers, hosts: &[String]) -> Result<Authority, Failure> {
+    let is_known =
+        |host: &Authority| host.is_loopback() || hosts.iter().filter_map(|known| Authority::parse(known)).any(|known| host.is(&known));
     let host = headers.only("host").ok().flatten().and_then(Authority::parse);
-    host.filter(Authority::is_loopback).ok_or_else(|| refusal(403, "Forbidden: `Host` must be localhost, 127.0.0.1 or [::1]"))
+    host.filter(is_known).ok_or_else(|| {
+        refusal(403, "Forbidden: `Host` must be localhost, 127.0.0.1, [::1] or a name that `server.hosts` or `--allow-host` lists")
+    })
 }
 
 /// Whether a page of this very server asks.
 fn is_same_origin(origin: &Origin, host: &Authority) -> bool {
-    origin.scheme == "http" && origin.authority.host == host.host && origin.authority.port == Some(host.port.unwrap_or(80))
+    let default = match origin.scheme.as_str() {
+        "http" => 80,
+        // Before a server with a public name stands a proxy, which speaks TLS.
+        "https" if !host.is_loopback() => 443,
+        _ => return false,
+    };
+    origin.authority.host == host.host && origin.authority.port.unwrap_or(default) == host.port.unwrap_or(default)
 }
 
 /// Steps 2 to 6: the body of a `POST` that has and wants JSON.

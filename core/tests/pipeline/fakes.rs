@@ -269,7 +269,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         name: "shop".into(),
         version: "1".into(),
         instructions: None,
-        server: Server { port: 0, path: "/mcp".into(), cors_origins: vec![], body_limit: 1 << 20 },
+        server: Server { port: 0, path: "/mcp".into(), cors_origins: vec![], hosts: vec![], body_limit: 1 << 20 },
         batch: BatchLimits::default(),
         env: vec![],
         fetch_allow: vec![],

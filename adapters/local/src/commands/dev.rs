@@ -17,17 +17,19 @@ use crate::{
 
 pub(super) fn run(arguments: Dev, log: &str) -> Outcome {
     let folder = arguments.app;
-    let Bundled { app, report } = app::load(&folder)?;
+    let Bundled { mut app, report } = app::load(&folder)?;
     let mut key = RunKey::default();
     let variables = key.complete(&app, app::variables(&folder)?)?;
     let cache = app::cache(&variables)?;
     let traces = app::traces(&app, &variables)?;
     let databases = announce::databases(&app, &folder, &variables)?;
     let announcement = Announcement::of(&app, databases);
-    let place = Place::of(&arguments.host, app.server.port, log);
+    let current = fingerprint(&app);
+    let place = Place::of(&arguments.host, &mut app, log);
     let reloads = Reloads {
         folder: folder.clone(),
-        current: fingerprint(&app),
+        current,
+        allow_hosts: arguments.host.allow_hosts.clone(),
         endpoint: (app.server.port, app.server.path.clone()),
         key,
         broken: false,
@@ -56,6 +58,8 @@ struct Reloads {
     endpoint: (u16, String),
     /// Kept, so that questions of before a change can be answered after it.
     key: RunKey,
+    /// `--allow-host`
+    allow_hosts: Vec<String>,
     /// The last change left the app broken.
     broken: bool,
     /// What was said of the last change.
@@ -86,7 +90,7 @@ impl Reloads {
         }
         app::show(&self.folder, &report.diagnostics);
         self.said = report.diagnostics;
-        let Some(app) = report.app else {
+        let Some(mut app) = report.app else {
             self.broken = true;
             return note("still serving the last good version");
         };
@@ -113,6 +117,7 @@ impl Reloads {
             note("`server.port` and `server.path` take effect at the next start");
         }
         let tools = count(app.tools.len(), "tool");
+        app.server.hosts.extend(self.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
         let served = Served { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page: true };
         if let Err(failure) = reloader.replace(&served) {
             self.broken = true;

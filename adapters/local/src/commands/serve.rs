@@ -14,11 +14,11 @@ use crate::{
 pub(super) fn run(arguments: &Serve, log: &str) -> Outcome {
     let shown = arguments.bundle.display();
     let bytes = fs::read(&arguments.bundle).map_err(|error| Failure::Wrong(format!("`{shown}` cannot be read: {error}")))?;
-    let app = App::from_bundle(&bytes).map_err(|error| Failure::Wrong(format!("`{shown}`: {error}")))?;
+    let mut app = App::from_bundle(&bytes).map_err(|error| Failure::Wrong(format!("`{shown}`: {error}")))?;
     drop(bytes);
     let base = arguments.bundle.parent().unwrap_or(Path::new(".")).to_owned();
     let (name, path, tools) = (app.name.clone(), app.server.path.clone(), app.tools.len());
-    let place = Place::of(&arguments.host, app.server.port, log);
+    let place = Place::of(&arguments.host, &mut app, log);
     let variables = Variables::of_process();
     let cache = crate::app::cache(&variables)?;
     let traces = crate::app::traces(&app, &variables)?;

@@ -233,3 +233,32 @@ fn every_finished_call_is_a_line_for_people_or_for_machines() {
     let said = run(app.path(), &["dev", "--port", "0"]);
     assert!(said.code != Some(0) && said.err.contains("`MILLRACE_LOG_FORMAT` may be `text` or `json`"), "{}", said.err);
 }
+
+#[test]
+fn a_public_name_is_let_in_where_it_is_listed() {
+    let app = app();
+    let ask = |served: &Served, host: &str| {
+        let mut socket = served.connect();
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
+        write!(
+            socket,
+            "POST /mcp HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        answer(&mut socket)
+    };
+    let plain = Served::start(app.path(), &["dev"]);
+    let (status, text) = ask(&plain, "mcp.example.com");
+    assert_eq!(status, 403);
+    assert!(text.contains("`server.hosts` or `--allow-host`"), "{text}");
+    let allowed = Served::start(app.path(), &["dev", "--allow-host", "MCP.example.com"]);
+    assert_eq!(ask(&allowed, "mcp.example.com").0, 200);
+    assert_eq!(ask(&allowed, "other.example.com").0, 403);
+    app.write("millrace.yaml", "name: small\nserver: { hosts: [mcp.example.com] }\n");
+    let listed = Served::start(app.path(), &["dev"]);
+    assert_eq!(ask(&listed, "mcp.example.com").0, 200);
+    app.write("millrace.yaml", "name: small\n");
+    let open = Served::start(app.path(), &["dev", "--host", "0.0.0.0", "--isolates", "1"]);
+    open.wait_for("warning: any `Host` is let in");
+}

@@ -210,6 +210,7 @@ pub(super) fn empty_app() -> App {
         server: Server {
             port: 8080,
             path: "/mcp".into(),
+            hosts: vec!["mcp.example.com".into()],
             cors_origins: vec!["https://chat.example.com".into(), "http://Tools.example.com:8081".into()],
             body_limit: 4096,
         },
