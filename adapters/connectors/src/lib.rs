@@ -14,33 +14,16 @@
 //! of a name.
 //!
 //! [`shared`] and `sqlite_text` are what several drivers need.
-//!
-//! Beside them are the caches, each a [`KvCache`](millrace_core::ports::KvCache):
-//!
-//! | cache | feature | where |
-//! |---|---|---|
-//! | [`memory_cache`] | `memory-cache`, on by default | every host |
-//! | `dynamodb_cache` | `dynamodb-cache` | native hosts |
-//! | `redis_cache` | `redis-cache` | native hosts |
-//! | `tiered_cache`: memory in front of another | `tiered-cache` | native hosts |
 
 pub mod d1;
-#[cfg(feature = "dynamodb-cache")]
-pub mod dynamodb_cache;
 pub mod libsql;
-#[cfg(feature = "memory-cache")]
-pub mod memory_cache;
 mod open;
 #[cfg(feature = "tcp")]
 pub mod postgres;
-#[cfg(feature = "redis-cache")]
-pub mod redis_cache;
 pub mod shared;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod sqlite_text;
-#[cfg(feature = "tiered-cache")]
-pub mod tiered_cache;
 
 #[cfg(feature = "tcp")]
 pub use open::Sockets;

@@ -11,11 +11,11 @@
 
 use std::{path::PathBuf, rc::Rc};
 
-use millrace_connectors::{
-    dynamodb_cache::{DynamoDbCache, Settings as DynamoDbSettings},
-    memory_cache::{DEFAULT_CAPACITY_BYTES, MemoryCache},
-    redis_cache::{Address, RedisCache},
-    tiered_cache::TieredCache,
+use millrace_caches::{
+    dynamodb::{DynamoDbCache, Settings as DynamoDbSettings},
+    memory::{DEFAULT_CAPACITY_BYTES, MemoryCache},
+    redis::{Address, RedisCache},
+    tiered::TieredCache,
 };
 use millrace_core::{
     Error, ErrorKind, Result,

@@ -33,4 +33,4 @@ pub mod telemetry;
 mod tls;
 pub mod wait_until;
 
-pub use millrace_connectors::memory_cache;
+pub use millrace_caches::memory as memory_cache;

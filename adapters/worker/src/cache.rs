@@ -5,7 +5,7 @@
 
 use std::rc::Rc;
 
-use millrace_connectors::{memory_cache::MemoryCache, tiered_cache::TieredCache};
+use millrace_caches::{memory::MemoryCache, tiered::TieredCache};
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Clock, KvCache, LocalFuture},

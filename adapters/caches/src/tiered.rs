@@ -14,7 +14,7 @@ use millrace_core::{
     ports::{Clock, KvCache, LocalFuture},
 };
 
-use crate::memory_cache::MemoryCache;
+use crate::memory::MemoryCache;
 
 /// How long a store is waited for, in milliseconds.
 pub const PATIENCE_MS: u64 = 1000;

@@ -3,7 +3,9 @@
 use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
 
 use super::Settings;
-use crate::shared::excerpt;
+
+/// The most characters of DynamoDB's words that are kept for the log.
+const LONGEST_SOURCE: usize = 500;
 
 /// The error of an answer. Its type stands in `__type`, after a `#`: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`.
 pub(super) fn of(settings: &Settings, response: &HttpResponse) -> Error {
@@ -37,5 +39,5 @@ pub(super) fn of(settings: &Settings, response: &HttpResponse) -> Error {
     }
     let source = body.get("message").or_else(|| body.get("Message")).and_then(Json::as_str);
     let words = source.map_or_else(|| String::from_utf8_lossy(&response.body).into_owned(), |message| format!("{kind}: {message}"));
-    error.with_source(excerpt(&words))
+    error.with_source(words.trim().chars().take(LONGEST_SOURCE).collect::<String>())
 }
