@@ -131,7 +131,7 @@ fn adapters_know_no_stage_and_not_each_other() {
     // An adapter meets the core at its ports and its border; what a stage does is none of its business. The command line calls tools
     // without HTTP and prints the plan of a call: these names are what it takes for that. It may name a stage that it was told of, and none
     // by itself.
-    let border = ["Call", "ContentBlock", "Stage", "ToolResult", "stage::Step", "stage::plan"]
+    let border = ["Call", "ContentBlock", "Rounds", "Stage", "ToolResult", "stage::Step", "stage::plan"]
         .map(|name| format!("millrace_core::pipeline::{name}"));
     let mut met = BTreeSet::new();
     for adapter in ["catalogue", "connectors", "script", "telemetry", "native", "local", "lambda", "worker"] {
