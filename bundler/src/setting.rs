@@ -19,6 +19,7 @@ pub(crate) static FOLDER: Record = Record {
     doc: "Settings of every tool in this folder and below it, where neither the tool nor a nearer folder says otherwise.",
     fields: &[
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
+        Field::new("use", Shape::Text, "The adapter of tools that have a `statement` and no `use`."),
         Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
         Field::new("limits", Shape::Record(&LIMITS), "The limits of a call."),
         Field::new("context", Shape::Any, "Values for every call.").later(),
@@ -174,6 +175,8 @@ pub(crate) struct Folders(BTreeMap<String, FolderSettings>);
 pub(crate) struct FolderSettings {
     /// `auth`
     pub(crate) auth: Option<Placed<Auth>>,
+    /// `use`, and the file that says it
+    pub(crate) adapter: Option<(Document, Node)>,
     /// `tags`
     pub(crate) tags: Option<Placed<Vec<String>>>,
     /// `limits`
@@ -192,7 +195,9 @@ impl Folders {
             let auth = root.at("auth").and_then(|node| Some(Placed::at(compiler.auth(&document, node)?, &document, node)));
             let tags = root.at("tags").map(|node| Placed::at(root.texts_at("tags"), &document, node));
             let limits = LimitSettings::read(&document, root.at("limits")).or(&outer.limits);
-            let settings = FolderSettings { auth: auth.or(outer.auth), tags: tags.or(outer.tags), limits };
+            let adapter = root.at("use").map(|node| (document.clone(), node.clone()));
+            let settings =
+                FolderSettings { auth: auth.or(outer.auth), adapter: adapter.or(outer.adapter), tags: tags.or(outer.tags), limits };
             folders.0.insert(folder.to_owned(), settings);
         }
         folders

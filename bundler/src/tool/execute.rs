@@ -13,7 +13,7 @@ use crate::{
     root::substitution,
     scope::{PathScope, ToolScope},
     statement::{self, Dialect, Substitution},
-    yaml::Node,
+    yaml::{Document, Node},
 };
 
 /// Reads `use` and `statement`, or `handler`. `None` where that is wrong, which has been said.
@@ -26,9 +26,13 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, inputs: &
             compiler.error(document, handler.key_range.clone(), "the tool has both `use` and `handler`", help);
             None
         }
-        (Some(adapter), None) => statement(compiler, reading, &adapter.value, inputs, adapters),
+        (Some(adapter), None) => statement(compiler, reading, (document, &adapter.value), inputs, adapters),
         (None, handler) => {
-            if let Some(statement) = root.entry("statement") {
+            if let Some(own) = root.entry("statement") {
+                if let Some((folder, adapter)) = reading.outer.adapter.as_ref().filter(|_| handler.is_none()) {
+                    return statement(compiler, reading, (folder, adapter), inputs, adapters);
+                }
+                let statement = own;
                 let help = "Name the adapter that runs it: `use: …`.";
                 compiler.error(document, statement.key_range.clone(), "`statement` has no adapter", help);
                 return None;
@@ -41,13 +45,13 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, inputs: &
 fn statement(
     compiler: &mut Compiler<'_>,
     reading: &Reading<'_>,
-    adapter: &Node,
+    (named_in, adapter): (&Document, &Node),
     inputs: &[Input],
     adapters: &mut Adapters,
 ) -> Option<Execute> {
     let document = reading.document;
-    let used = adapters.find(compiler, document, adapter);
-    compiler.origin(reading.name, "use", adapter.text().unwrap_or_default(), document.source.place(adapter.range.start));
+    let used = adapters.find(compiler, named_in, adapter);
+    compiler.origin(reading.name, "use", adapter.text().unwrap_or_default(), named_in.source.place(adapter.range.start));
     let node = document.root.at("statement");
     let text = match node.and_then(Node::text) {
         Some(text) => text,
@@ -57,7 +61,7 @@ fn statement(
         None if compiler.imported => "SELECT 1",
         None => {
             let help = "Write the statement that the adapter runs.";
-            compiler.error(document, adapter.range.clone(), "the tool has `use`, but no `statement`", help);
+            compiler.error(named_in, adapter.range.clone(), "the tool has `use`, but no `statement`", help);
             return None;
         }
     };
@@ -95,7 +99,7 @@ fn statement(
     }
     if used.read_only && compiled.statement.access == Access::Write {
         let message = format!("the statement writes, or may write, but the adapter `{}` is read only", adapter.text().unwrap_or_default());
-        compiler.warning(document, adapter.range.clone(), message, "Use another adapter, or drop `options.read_only` from its file.");
+        compiler.warning(named_in, adapter.range.clone(), message, "Use another adapter, or drop `options.read_only` from its file.");
     }
     Some(Execute::Statement { adapter: used.index, statement: compiled.statement })
 }
