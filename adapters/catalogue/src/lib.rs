@@ -8,7 +8,7 @@ mod row;
 mod rows;
 
 pub use row::{Binding, BindingKind, Connector, Host, Language, WorkerPart};
-pub use rows::{CONNECTION_STRINGS, CONNECTORS, D1, LIBSQL, NAMES, OPTIONS, POSTGRES, SQLITE};
+pub use rows::*;
 
 /// The options of every connector.
 pub const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
