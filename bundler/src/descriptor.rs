@@ -83,11 +83,20 @@ pub(crate) fn prompt(name: &str, title: Option<&str>, description: Option<&str>,
 }
 
 /// The entry of a resource (`key` is `uri`) or of a resource template (`uriTemplate`).
-pub(crate) fn resource(key: &str, uri: &str, name: &str, title: Option<&str>, description: Option<&str>, mime_type: &str) -> String {
+pub(crate) fn resource(
+    key: &str,
+    uri: &str,
+    name: &str,
+    title: Option<&str>,
+    description: Option<&str>,
+    mime_type: Option<&String>,
+) -> String {
     let mut object = Map::new();
     object.insert(key.to_owned(), uri.into());
     object.extend(head(name, title, description));
-    object.insert("mimeType".into(), mime_type.into());
+    if let Some(mime_type) = mime_type {
+        object.insert("mimeType".into(), mime_type.as_str().into());
+    }
     Value::Object(object).to_string()
 }
 

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use millrace_core::app::{Content, Embedded, Resource, Template, TemplatePart, ToolUse, UriPattern};
+use millrace_core::app::{Argument, Content, Embedded, Resource, Template, TemplatePart, ToolUse, UriPattern};
 
 use crate::{
     argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
@@ -16,6 +16,7 @@ use crate::{
     yaml::{Data, Document, Node},
 };
 
+mod files;
 pub(crate) mod mime;
 mod uri;
 
@@ -87,7 +88,11 @@ const FILE: Field = Field::new("file", Shape::Text, "A file, relative to this on
 const TEXT: Field = Field::new("text", Shape::Text, "The text itself.");
 const TEXT_TEMPLATE: Field =
     Field::new("text_template", Shape::Text, "For a template: text with its variables as placeholders, `{{ id }}`.");
-const FILE_TEMPLATE: Field = Field::new("file_template", Shape::Any, "A file whose name depends on the variables.").later();
+const FILE_TEMPLATE: Field = Field::new(
+    "file_template",
+    Shape::Text,
+    "For a template: the name of a file, relative to this one, with its variables as placeholders: `./{{ id }}.json`. The files that it can name are stored in the bundle, at most 1000 and no hidden ones; a value can name no other file.",
+);
 const TOOL: Field = Field::new(
     "tool",
     Shape::Text,
@@ -164,10 +169,17 @@ impl Reading<'_> {
                 return;
             }
         };
-        let arguments = arguments(compiler, document, node, &pattern, self.tools);
+        let declared = arguments(compiler, document, node, &pattern, self.tools);
+        let mut arguments: Vec<Argument> = declared.into_iter().map(|declared| declared.argument).collect();
         let Some((content, guessed)) = content(compiler, document, node, &pattern, range, self.tools) else { return };
         let mime_type = node.text_at("mime_type").map_or(guessed, String::from);
+        let mut has_one_type = true;
         let content = match content {
+            Found::Files(found) => {
+                found.suggest(&mut arguments);
+                has_one_type = node.at("mime_type").is_some() || found.files.iter().all(|file| file.mime_type == mime_type);
+                Content::Files { name: found.name, files: found.files }
+            }
             Found::Template(template) => Content::Text(template),
             Found::Bytes(bytes) => embedded(bytes, &mime_type).into(),
             Found::Tool(used) => Content::Tool { used, binary: !mime::is_text(&mime_type) },
@@ -178,9 +190,8 @@ impl Reading<'_> {
             name,
             node.text_at("title"),
             node.text_at("description"),
-            &mime_type,
+            has_one_type.then_some(&mime_type),
         );
-        let arguments = arguments.into_iter().map(|declared| declared.argument).collect();
         self.resources.push((uri.to_owned(), Resource { uri: pattern, descriptor, mime_type, arguments, content }));
     }
 }
@@ -189,6 +200,7 @@ enum Found {
     Template(Template),
     Bytes(Vec<u8>),
     Tool(ToolUse),
+    Files(files::Found),
 }
 
 fn arguments(compiler: &mut Compiler<'_>, document: &Document, node: &Node, pattern: &UriPattern, tools: &Tools) -> Vec<DeclaredArgument> {
@@ -214,14 +226,10 @@ fn content(
     range: Range<usize>,
     tools: &Tools,
 ) -> Option<(Found, String)> {
-    let ways = ["file", "text", "text_template", "tool"].map(|key| node.entry(key));
+    let ways = ["file", "text", "text_template", "file_template", "tool"].map(|key| node.entry(key));
     let mut ways = ways.into_iter().flatten();
     let Some(way) = ways.next() else {
-        if node.entry("file_template").is_some() {
-            // That it is not supported has been said.
-            return None;
-        }
-        let help = "Give the resource its content: `file`, `text`, `text_template` or `tool`.";
+        let help = "Give the resource its content: `file`, `text`, `text_template`, `file_template` or `tool`.";
         compiler.error(document, range, "the resource has no content", help);
         return None;
     };
@@ -239,6 +247,12 @@ fn content(
     match way.key.as_str() {
         "text" => Some((Found::Template(verbatim(text)), plain())),
         "text_template" => Some((Found::Template(compiler.arguments_template(document, value, &pattern.variables)), plain())),
+        "file_template" => {
+            let name = compiler.arguments_template(document, value, &pattern.variables);
+            let found = files::find(compiler, document, value, name, pattern, node.text_at("mime_type"))?;
+            let guessed = found.files.first().map_or_else(plain, |file| file.mime_type.clone());
+            Some((Found::Files(found), guessed))
+        }
         "tool" => {
             let known = Known { names: &pattern.variables, optional: &[], all_used: true };
             let used = tool_use::read(compiler, document, (value, node.at("args")), &known, tools)?;
@@ -255,6 +269,11 @@ fn content(
 /// The bytes of a file of the app's folder, which goes into the bundle.
 pub(crate) fn file(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<Vec<u8>> {
     let text = node.text()?;
+    named_file(compiler, document, node, text)
+}
+
+/// The bytes of the file that `text` names, which stands in `node` or follows from it.
+fn named_file(compiler: &mut Compiler<'_>, document: &Document, node: &Node, text: &str) -> Option<Vec<u8>> {
     let outcome = match compiler.tree.resolve(parent(&document.source.path), text) {
         Some(path) => compiler.tree.read(&path, MAX_EMBEDDED).map_err(|why| why.to_string()),
         None => Err("is outside of the app's folder".into()),

@@ -16,6 +16,8 @@ use crate::{
     tool::TOOL,
 };
 
+mod hyperterse;
+
 /// Records that several files have: each has a table of its own in the reference.
 const SHARED: [&str; 3] = ["auth", "limits", "input"];
 
@@ -88,6 +90,7 @@ pub fn reference_markdown() -> String {
             }
         }
     }
+    hyperterse::table(&mut text);
     text
 }
 

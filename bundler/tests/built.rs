@@ -227,3 +227,22 @@ fn strings_of_a_plugins_policy_are_templates_at_every_depth() {
     assert_eq!(found, [("/a", vec![EnvPart::Text("x".into()), env("A")]), ("/b~1c~0/1/d", vec![env("B")])]);
     assert_eq!(literal.pointer(found[1].0), Some(&serde_json::Value::Null));
 }
+
+#[test]
+fn the_files_of_a_template_are_embedded_up_to_a_limit() {
+    let config = "uri_template: docs://{+path}\nfile_template: ./files/{{ path }}\n";
+    let app = [("millrace.yaml", "name: a\n"), ("app/resources/a/config.yaml", config)];
+    let file = |name: &str| format!("app/resources/a/files/{name}");
+    let of = |names: &[String]| build(&app.into_iter().chain(names.iter().map(|name| (name.as_str(), "{}"))).collect::<Vec<_>>());
+    let report = of(&["one.md", "two/three.json", ".env", "node_modules/x.js"].map(file));
+    assert_eq!(told(&report), "");
+    let app = report.app.unwrap();
+    let Content::Files { files, .. } = &app.resources[0].content else { panic!("files") };
+    let found: Vec<_> = files.iter().map(|file| (file.name.as_str(), file.mime_type.as_str())).collect();
+    assert_eq!(found, [("./files/one.md", "text/markdown"), ("./files/two/three.json", "application/json")]);
+    assert_eq!(app.resources[0].descriptor, r#"{"uriTemplate":"docs://{+path}","name":"a"}"#, "the files have several types");
+    assert_eq!(app.resources[0].arguments[0].completion, ["one.md", "two/three.json"]);
+
+    let report = of(&(0..1001).map(|number| file(&format!("{number}.json"))).collect::<Vec<_>>());
+    assert!(told(&report).contains("1001 files fit; a template takes at most 1000"), "{}", told(&report));
+}

@@ -21,7 +21,7 @@ mod visit;
 
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use feature::{
-    Argument, Completer, Content, Embedded, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
+    Argument, Completer, Content, Embedded, File, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
 };
 pub use literal::Literal;
 pub use pattern::{Matcher, Pattern, PatternError};

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{App, Auth, Content, Execute, PromptContent, ScriptRef, Tool};
+use super::{App, Auth, Content, Execute, PromptContent, Resource, ScriptRef, Tool};
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
@@ -89,10 +89,15 @@ impl App {
         let of_messages = messages.filter_map(|message| if let PromptContent::Tool(used) = &message.content { Some(used) } else { None });
         let of_resources =
             self.resources.iter().filter_map(|resource| if let Content::Tool { used, .. } = &resource.content { Some(used) } else { None });
+        let sorted = |resource: &Resource| match &resource.content {
+            Content::Files { files, .. } => files.is_sorted_by(|a, b| a.name < b.name),
+            _ => true,
+        };
         let holds = [
             (self.tools.is_sorted_by(|a, b| a.name < b.name), "its tools are not sorted by name"),
             (self.prompts.is_sorted_by(|a, b| a.name < b.name), "its prompts are not sorted by name"),
             (self.adapters.is_sorted_by(|a, b| a.name < b.name), "its adapters are not sorted by name"),
+            (self.resources.iter().all(sorted), "the files of a resource are not sorted by name"),
             (self.tools.iter().all(refers), "a tool refers to something that it does not have"),
             (
                 arguments.all(|argument| argument.complete.as_ref().is_none_or(|completer| is_tool(completer.tool)))

@@ -154,6 +154,24 @@ pub enum Content {
         /// Its text is base64 of bytes, as the MIME type is none of text.
         binary: bool,
     },
+    /// One of some files of the app's folder, by its name.
+    Files {
+        /// The name, with the URI's variables.
+        name: Template,
+        /// The files, sorted by name. A name that is not among them is not a resource.
+        files: Vec<File>,
+    },
+}
+
+/// A file that was embedded at build time.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct File {
+    /// The name, as the template of names spells it.
+    pub name: String,
+    /// The MIME type.
+    pub mime_type: String,
+    /// What it says. Its text has no placeholders.
+    pub content: Embedded,
 }
 
 impl From<Embedded> for Content {

@@ -139,6 +139,7 @@ fn of_content<'a>(content: &'a Content, holder: Holder<'a>, visit: &mut Visit<'_
         Content::Text(template) => of_template(template, holder, visit),
         Content::Blob(_) => {}
         Content::Tool { used, .. } => of_use(used, holder, visit),
+        Content::Files { name, .. } => of_template(name, holder, visit),
     }
 }
 

@@ -15,11 +15,11 @@ use super::{
     failure::{Failure, INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND},
     lists::is_template,
     methods::text,
-    prompts::{blob_contents, text_contents},
+    prompts::{blob_contents, fill, text_contents},
 };
 use crate::{
     Json,
-    app::{App, Content, Resource, UriPattern},
+    app::{App, Content, Embedded, Resource, UriPattern},
     pipeline::{ContentBlock, ToolResult},
 };
 
@@ -88,6 +88,15 @@ impl Exchange<'_> {
             },
             Content::Text(template) => text_contents(&mut contents, &uri, &resource.mime_type, template, value),
             Content::Blob(bytes) => blob_contents(&mut contents, &uri, &resource.mime_type, bytes),
+            Content::Files { name, files } => {
+                let name = fill(name, value);
+                let place = files.binary_search_by(|file| file.name.as_str().cmp(&name));
+                let file = place.ok().and_then(|place| files.get(place)).ok_or_else(|| self.no_resource(&uri))?;
+                match &file.content {
+                    Embedded::Text(text) => text_contents(&mut contents, &uri, &file.mime_type, text, value),
+                    Embedded::Blob(bytes) => blob_contents(&mut contents, &uri, &file.mime_type, bytes),
+                }
+            }
         }
         let mut result = self.result();
         result.with("contents", |out| {

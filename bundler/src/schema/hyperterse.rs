@@ -1,0 +1,173 @@
+//! The keys of Hyperterse 2.x, and what becomes of each: the table for somebody who brings an app along.
+
+use std::fmt::Write as _;
+
+use crate::{
+    adapter::ADAPTER,
+    field::{Record, Shape, Status},
+    prompt::PROMPT,
+    resource::RESOURCE,
+    root::ROOT,
+    tool::TOOL,
+};
+
+/// A kind of file, the table that reads it, and its keys in Hyperterse, each with what differs.
+type File = (&'static str, Option<&'static Record>, &'static [(&'static str, &'static str)]);
+
+const NO_AGENTS: &str = "Millrace has no agents. The app is built without them.";
+const OTHER_BUILD: &str = "The options of `millrace build` say where the result goes.";
+
+static FILES: [File; 6] = [
+    (
+        "`.hyperterse`",
+        Some(&ROOT),
+        &[
+            ("name", ""),
+            ("version", ""),
+            ("root", ""),
+            ("tools.directory", ""),
+            ("tools.search.limit", ""),
+            ("tools.cache.enabled", "Only for statements that read."),
+            ("tools.cache.ttl", ""),
+            ("adapters.directory", ""),
+            ("prompts", ""),
+            ("prompts.directory", ""),
+            ("resources", ""),
+            ("resources.directory", ""),
+            ("resource_templates", "In `millrace.yaml`, templates are in `resources`."),
+            ("agents.directory", NO_AGENTS),
+            ("agents.tool_access.mode", NO_AGENTS),
+            ("agents.tool_access.tools", NO_AGENTS),
+            ("server.port", ""),
+            ("server.log_level", "The option `--log` and the variable `MILLRACE_LOG` say how much is logged."),
+            ("build.out", OTHER_BUILD),
+            ("build.out_dir", OTHER_BUILD),
+            ("build.clean_dir", OTHER_BUILD),
+        ],
+    ),
+    (
+        "`app/adapters/**/*.terse`",
+        Some(&ADAPTER),
+        &[("name", ""), ("connector", "`mysql`, `mongodb` and `redis` are not supported yet."), ("connection_string", ""), ("options", "")],
+    ),
+    (
+        "`app/tools/**/config.terse`",
+        Some(&TOOL),
+        &[
+            ("name", ""),
+            ("description", ""),
+            ("use", ""),
+            ("statement", "Values are bound, also those in quotes, instead of becoming part of the text."),
+            ("inputs.type", ""),
+            ("inputs.description", ""),
+            ("inputs.optional", ""),
+            ("inputs.default", ""),
+            ("handler", ""),
+            ("mappers.input", ""),
+            ("mappers.output", ""),
+            ("auth.plugin", "`allow_all` and `api_key`; a plugin in Go becomes a script."),
+            ("auth.policy", "Its variables are filled in."),
+            ("cache.enabled", ""),
+            ("cache.ttl", ""),
+        ],
+    ),
+    (
+        "`app/prompts/**/*.terse`",
+        Some(&PROMPT),
+        &[
+            ("name", ""),
+            ("title", ""),
+            ("description", ""),
+            ("arguments.title", ""),
+            ("arguments.description", ""),
+            ("arguments.required", "Enforced."),
+            ("arguments.completion", ""),
+            ("messages.role", "MCP has no role `system`; such a message is sent as `user`."),
+            ("messages.text", ""),
+        ],
+    ),
+    (
+        "`app/resources/**/config.terse`",
+        Some(&RESOURCE),
+        &[
+            ("name", ""),
+            ("uri", ""),
+            ("uri_template", ""),
+            ("title", ""),
+            ("description", ""),
+            ("mime_type", ""),
+            ("text", ""),
+            ("file", "Embedded when the app is built."),
+            ("text_template", "Values are percent-decoded."),
+            ("file_template", "The files that it can name are embedded when the app is built. Values are percent-decoded."),
+            ("arguments.title", ""),
+            ("arguments.description", ""),
+            ("arguments.required", ""),
+            ("arguments.completion", ""),
+        ],
+    ),
+    (
+        "`app/agents/**/config.terse`",
+        None,
+        &[
+            ("name", NO_AGENTS),
+            ("description", NO_AGENTS),
+            ("instruction", NO_AGENTS),
+            ("model.provider", NO_AGENTS),
+            ("model.model", NO_AGENTS),
+            ("model.options", NO_AGENTS),
+            ("tool_access.mode", NO_AGENTS),
+            ("tool_access.tools", NO_AGENTS),
+        ],
+    ),
+];
+
+/// Writes the table.
+pub(super) fn table(text: &mut String) {
+    text.push_str(
+        "\n## Apps of Hyperterse\n\nAn app with `.hyperterse` runs as it is. These are the keys of Hyperterse 2.x, and what Millrace does with them.\n",
+    );
+    for (title, record, keys) in &FILES {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "\n### {title}\n\n| key | is read | |\n|---|---|---|\n");
+        for (key, note) in *keys {
+            let is_read = if is_read(*record, key) { "yes" } else { "no" };
+            let _ = writeln!(text, "| `{key}` | {is_read} | {note} |");
+        }
+    }
+}
+
+/// Whether the tables have the key, and read what is in it.
+fn is_read(record: Option<&'static Record>, key: &str) -> bool {
+    let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
+    let Some(field) = record.and_then(|record| record.fields.iter().find(|field| field.key == first)) else { return false };
+    match (field.status, rest) {
+        (Status::Later, _) => false,
+        (Status::Imported, None) => !matches!(field.shape, Shape::Any),
+        (_, None) => true,
+        (_, Some(rest)) => inner(&field.shape, rest),
+    }
+}
+
+fn inner(shape: &'static Shape, key: &str) -> bool {
+    match shape {
+        Shape::Record(record) => is_read(Some(record), key),
+        Shape::List(element) | Shape::Map(element) => inner(element, key),
+        Shape::OneOf(shapes) => shapes.iter().any(|shape| inner(shape, key)),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_key_of_hyperterse_is_read_or_has_a_reason() {
+        for (title, record, keys) in &FILES {
+            for (key, note) in *keys {
+                assert!(is_read(*record, key) || !note.is_empty(), "{title}: {key}");
+            }
+        }
+    }
+}
