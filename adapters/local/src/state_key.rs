@@ -3,6 +3,7 @@
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use millrace_core::{
     app::{App, STATE_KEY},
+    ports::Env,
     secret::Secret,
 };
 use millrace_native::env::Variables;
@@ -17,12 +18,13 @@ const KEY_BYTES: usize = 32;
 pub(crate) struct RunKey(Option<Secret<String>>);
 
 impl RunKey {
-    /// The variables, with a key where the app needs one and has none. Says so, once.
+    /// The variables, with a key where the app needs one and the variable is not there. Says so, once. An empty variable asks for none, so
+    /// that a missing key can be tried.
     ///
     /// # Errors
     /// The system gives no randomness.
     pub(crate) fn complete(&mut self, app: &App, variables: Variables) -> Outcome<Variables> {
-        if app.missing_state_key(&variables).is_none() {
+        if app.missing_state_key(&variables).is_none() || variables.var(STATE_KEY).is_some() {
             return Ok(variables);
         }
         let key = match &self.0 {

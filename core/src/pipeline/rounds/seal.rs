@@ -140,7 +140,8 @@ pub(super) fn close(run: &Run<'_>, binding: &Binding, asked: &[String], answers:
 
 /// The keys of the variable, in order.
 fn keys(run: &Run<'_>) -> Faulty<Vec<Key>> {
-    let Some(value) = run.pipeline.ports.env.var(VARIABLE) else { return Err(missing_variable(VARIABLE, Stage::Guard).into()) };
+    let value = run.pipeline.ports.env.var(VARIABLE).filter(|value| !value.expose().trim().is_empty());
+    let Some(value) = value else { return Err(missing_variable(VARIABLE, Stage::Guard).into()) };
     let mut keys = Vec::new();
     for part in value.expose().split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let (id, key) = part.split_once(':').unwrap_or(("", part));
