@@ -249,8 +249,8 @@ fn a_collector_that_is_down_slow_or_refuses_costs_no_call_anything() {
     let silent = Scripted::with(vec![Reply::Silence]);
     let table = [
         (refusing.address.port(), "the collector of traces answered with status 503"),
-        (broken.address.port(), "broke off"),
-        (1, "could be had"),
+        (broken.address.port(), "closed the connection"),
+        (1, "could not connect to"),
         (silent.address.port(), "not answered before its deadline"),
     ];
     for (port, warning) in table {

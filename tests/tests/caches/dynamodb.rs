@@ -124,7 +124,7 @@ fn what_a_server_may_answer_is_an_error_of_its_kind() {
         (text(200, "<html>"), Protocol, "is not valid JSON"),
         (text(200, r#"{"Item":{"id":{"S":"millrace:k"}}}"#), Protocol, "has no `value` and `expires_at`"),
         (text(301, ""), Protocol, "sent a response that DynamoDB does not send (status 301)"),
-        (Reply::Raw(b""), Protocol, "broke off"),
+        (Reply::Raw(b""), Protocol, "closed the connection"),
         (Reply::Silence, TimedOut, "did not answer within 1000 ms"),
     ];
     for (reply, kind, expected) in table {

@@ -160,7 +160,7 @@ fn what_a_server_may_reply_is_an_error_of_its_kind() {
         (b"-ERR max number of clients reached\r\n", Busy, "accepts no more connections"),
         (b"-MOVED 3999 127.0.0.1:6381\r\n", Configuration, "is part of a cluster"),
         (b"-READONLY You can't write against a read only replica.\r\n", Configuration, "is a replica"),
-        (b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", Protocol, "holds something else"),
+        (b"-WRONGTYPE Operation against a key holding the wrong kind of value\r\n", Protocol, "has a value of another type under the key"),
         (b"-ERR unknown command `GET`, with args beginning with: `hunter2`\r\n", Protocol, "refuses a command"),
         (b"+OK\r\n", Protocol, "sent the reply to another command"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol, "sent a reply that its protocol does not allow"),
@@ -202,7 +202,7 @@ fn a_second_process_answers_from_the_server_and_a_dead_one_fails_no_call() {
     assert_eq!((second.read("read"), second.read("read-fresh")), (1, 0), "its own database has not counted");
     server.kill();
     second.call("read {\"id\": 2}");
-    second.wait_for_log("could be had");
+    second.wait_for_log("could not connect to");
     assert_eq!((second.read("read"), second.read("read-fresh")), (1, 0), "the memory serves");
     assert!(!second.log().contains(PASSWORD) && !second.log().contains(ENCODED));
     drop(second);

@@ -191,7 +191,7 @@ fn expired_credentials_throttling_and_a_missing_table_fail_no_call() {
         (fault("ThrottlingException"), "is throttled"),
         (fault("ResourceNotFoundException"), "the DynamoDB table `millrace-cache` does not exist in region `eu-central-1`"),
         (Reply::Whole(500, "text/html", "<html>".to_owned()), "cannot answer (status 500)"),
-        (Reply::Raw(b""), "broke off"),
+        (Reply::Raw(b""), "closed the connection"),
         (Reply::Silence, "the cache cannot be read"),
     ];
     let package = package();

@@ -158,8 +158,8 @@ fn a_collector_that_is_down_slow_or_refuses_costs_no_call_anything() {
     let silent = Scripted::with(vec![Reply::Silence]);
     let table = [
         (refusing.address.port(), "the collector of traces answered with status 503"),
-        (broken.address.port(), "could not connect to `127.0.0.1`, or it broke off"),
-        (1, "could not connect to `127.0.0.1`, or it broke off"),
+        (broken.address.port(), "could not connect to `127.0.0.1`, or it closed the connection"),
+        (1, "could not connect to `127.0.0.1`, or it closed the connection"),
         (stalled.address.port(), "not answered before its deadline"),
         (silent.address.port(), "not answered before its deadline"),
     ];
