@@ -24,7 +24,7 @@ class Workerd(Server):
     """A Worker in workerd; `process` is the Node that started it."""
 
     def __init__(self, folder, tool, arguments, expect, sql=SQL):
-        self.process = subprocess.Popen([NODE, f"{HERE}/serve.mjs", folder, sql], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=dict(os.environ, MILLRACE_TEST_TOOLS=TOOLS))
+        self.process = subprocess.Popen([NODE, f"{HERE}/serve.mjs", folder, sql], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=dict(os.environ, MILLRACE_TEST_TOOLS=TOOLS))
         port = self.process.stdout.readline().strip()
         if not port:
             sys.exit(f"bench: `{folder}` does not start")

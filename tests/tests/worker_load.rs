@@ -34,6 +34,7 @@ impl Watched {
             .env("MILLRACE_TEST_TOOLS", root().join("target/tools"))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
+            .stderr(Stdio::null())
             .spawn()
             .unwrap();
         let lines = BufReader::new(child.stdout.take().unwrap());
@@ -85,8 +86,9 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        // It ends with its input, and takes its workerd along.
+        // It ends with its input, and takes its workerd along; also where it would write to somebody who no longer reads.
         drop(self.child.stdin.take());
+        drop(std::io::copy(&mut self.lines, &mut std::io::sink()));
         drop(self.child.wait());
     }
 }

@@ -184,7 +184,7 @@ fn expired_credentials_throttling_and_a_missing_table_fail_no_call() {
     let quoting = |kind: &str| fault(kind, &format!("The security token {TOKEN} included in the request is not good"));
     let fault = |kind: &str| fault(kind, "words");
     let table = [
-        (quoting("ExpiredTokenException"), "the credentials of the `AWS_…` variables are out of date"),
+        (quoting("ExpiredTokenException"), "the credentials of the `AWS_…` variables have expired"),
         (quoting("UnrecognizedClientException"), "the credentials of the `AWS_…` variables are"),
         (fault("AccessDeniedException"), "they need `dynamodb:GetItem` and `dynamodb:PutItem`"),
         (fault("ProvisionedThroughputExceededException"), "is throttled"),

@@ -40,6 +40,8 @@ const miniflare = new Miniflare({
   host: "127.0.0.1",
   port: 0,
   inspectorPort: 0,
+  // The output is for answers.
+  handleStructuredLogs: ({ message }) => void process.stderr.write(`${message}\n`),
   workers: [
     {
       config: {
