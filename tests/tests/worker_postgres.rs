@@ -381,7 +381,7 @@ fn tls_is_the_platforms() {
     let (code, message) = Kit::with(&url("localhost", "verify-full"), &trusting, &authority).failure("ask-direct");
     assert_eq!(code, "CONFIGURATION");
     assert!(
-        message.starts_with("The adapter `direct` brings root certificates, and a Worker trusts whom the platform trusts"),
+        message.starts_with("The adapter `direct` brings root certificates, and a Worker trusts only what the platform trusts"),
         "{message}"
     );
 }
