@@ -21,9 +21,10 @@ mod textual;
 mod tokens;
 
 use lex::Kind;
-use lower::{Fragment, Lowered};
+use lower::{Fragment, Lowered, Named};
 use masked::Masked;
 use probe::Verdict;
+use source::of_variable;
 use tokens::Tokens;
 
 /// The language of a statement.
@@ -193,6 +194,7 @@ fn takes_no_values(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], di
         _ => None,
     })?;
     let help = match (word.as_str(), dialect) {
+        _ if let Named::Variable(name) = &slot.named => &of_variable(name),
         ("PRAGMA", _) => "use the table-valued form: `SELECT * FROM pragma_table_info({{ inputs.table }})`",
         ("SET", _) => "use the function: `SELECT set_config('app.user', {{ inputs.user }}, true)`",
         ("NOTIFY", _) => "use the function: `SELECT pg_notify('channel', {{ inputs.message }})`",
@@ -207,6 +209,7 @@ fn assemble(fragments: Vec<Fragment>, dialect: Dialect, access: Access) -> State
         match fragment {
             Fragment::Text { text, .. } => push_text(&mut parts, &text),
             Fragment::Env(name) => parts.push(Part::Env(name)),
+            Fragment::EnvIdent(name) => parts.push(Part::EnvIdent(name)),
             Fragment::Slot { part, .. } | Fragment::Choice { part, .. } => parts.push(part),
         }
     }
@@ -232,7 +235,7 @@ fn finished(parts: &[Part], dialect: Dialect) -> Option<String> {
                 number += 1;
                 text.push_str(&dialect.parameter(number));
             }
-            Part::Env(_) | Part::BindEach { .. } | Part::Choice { .. } | Part::Textual(_) => return None,
+            Part::Env(_) | Part::EnvIdent(_) | Part::BindEach { .. } | Part::Choice { .. } | Part::Textual(_) => return None,
         }
     }
     Some(text)

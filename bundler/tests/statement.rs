@@ -79,7 +79,8 @@ fn show(compiled: &Compiled) -> String {
         .iter()
         .map(|part| match part {
             Part::Text(text) => text.clone(),
-            Part::Env(name) => format!("«env {name}»"),
+            Part::Env(name) => format!("«raw env {name}»"),
+            Part::EnvIdent(name) => format!("«name env {name}»"),
             Part::Bind(Bind::Value { source, kind }) => format!("«{}»", typed(source, *kind)),
             Part::Bind(Bind::Composed(pieces)) => {
                 let pieces: Vec<_> = pieces
@@ -172,7 +173,7 @@ fn textual_substitution_is_said_to_be_dangerous() {
         .expect("textual");
     assert_eq!(
         show(&compiled),
-        "w SELECT * FROM «textual inputs.q» WHERE a = '«textual inputs.q»' /* «env X» */ ORDER BY «inputs.dir: ASC→ASC, DESC NULLS LAST→DESC NULLS LAST»\n\
+        "w SELECT * FROM «textual inputs.q» WHERE a = '«textual inputs.q»' /* «raw env X» */ ORDER BY «inputs.dir: ASC→ASC, DESC NULLS LAST→DESC NULLS LAST»\n\
          ? with `substitution: textual` the caller's values become part of the statement: whoever calls the tool can run any SQL"
     );
     assert_eq!(compiled.statement.text, None);

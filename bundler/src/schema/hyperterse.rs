@@ -57,7 +57,10 @@ static FILES: [File; 6] = [
             ("name", ""),
             ("description", ""),
             ("use", ""),
-            ("statement", "Values are bound, also those in quotes, instead of becoming part of the text."),
+            (
+                "statement",
+                "Values are bound, also those in quotes and variables, instead of becoming part of the text. A variable that stands for a name needs `| ident`, one that stands for any other text `| raw`.",
+            ),
             ("inputs.type", ""),
             ("inputs.description", ""),
             ("inputs.optional", ""),

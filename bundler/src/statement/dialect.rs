@@ -52,15 +52,7 @@ impl Dialect {
 
     /// A name as a quoted identifier, each part between dots of its own. `None` where a part is empty.
     pub(super) fn identifier(self, name: &str) -> Option<String> {
-        let quote = if self == Self::MySql { '`' } else { '"' };
-        let parts: Option<Vec<_>> = name
-            .split('.')
-            .map(|part| {
-                let usable = !part.is_empty() && !part.contains('\0');
-                usable.then(|| format!("{quote}{}{quote}", part.replace(quote, &format!("{quote}{quote}"))))
-            })
-            .collect();
-        parts.map(|parts| parts.join("."))
+        self.style().identifier(name)
     }
 
     /// What a literal after this type name is cast to: `DATE '…'`. `None` where the dialect has no such literal.

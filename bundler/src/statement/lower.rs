@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use millrace_core::app::{Bind, Input, InputKind, Part};
+use millrace_core::app::{Bind, Input, InputKind, Part, Piece};
 
 use super::{
     Dialect,
@@ -10,7 +10,7 @@ use super::{
     error,
     lex::Kind,
     position::{self, Place},
-    source::{self, Meaning, Value},
+    source::{self, Meaning, Value, of_variable},
     tokens::Tokens,
     warning,
 };
@@ -24,8 +24,10 @@ mod quotes;
 pub(super) enum Fragment {
     /// Text, and what the parser is shown in its place.
     Text { text: String, probe: Option<&'static str> },
-    /// A variable.
+    /// A variable, as text of the statement.
     Env(String),
+    /// A variable, as a quoted name.
+    EnvIdent(String),
     /// A value.
     Slot { part: Part, slot: Slot },
     /// One of several texts; the parser is shown the first.
@@ -41,24 +43,33 @@ pub(super) struct Slot {
     pub(super) place: Range<usize>,
     /// The placeholder as the author would write it.
     pub(super) label: String,
+    /// What it names.
+    pub(super) named: Named,
+}
+
+/// What the placeholder of a value names.
+#[derive(Clone, Debug)]
+pub(super) enum Named {
     /// The input to give an `enum`, and whether it has one.
-    pub(super) input: Option<(String, bool)>,
+    Input(String, bool),
+    /// A variable of the environment.
+    Variable(String),
+    /// Part of `ctx`, `auth`, or of an input of any form.
+    Other,
 }
 
 impl Slot {
     /// Says that no value may stand here.
     pub(super) fn misplaced(&self, place: Place) -> Problem {
-        let help = match (place, &self.input) {
+        let help = match (place, &self.named) {
+            (_, Named::Variable(name)) => of_variable(name),
             (Place::Operator, _) => "write each comparison out and choose between them with `CASE`, or make one tool for each".to_owned(),
             (Place::Constant, _) => "write the constant out, or choose between statements by making one tool for each".to_owned(),
             (Place::Statement, _) => "write the statement out, with placeholders for its values".to_owned(),
-            (_, None) if self.label.starts_with("{{ env.") => {
-                "remove the quotes: outside a literal a variable is put in as it is".to_owned()
-            }
-            (_, None) => {
+            (_, Named::Other) => {
                 "only an input with an `enum` is allowed here, as `{{ inputs.name | ident }}` or `{{ inputs.name | keyword }}`".to_owned()
             }
-            (place, Some((name, has_enum))) => {
+            (place, Named::Input(name, has_enum)) => {
                 let filter = if matches!(place, Place::Keyword | Place::Function) { "keyword" } else { "ident" };
                 let form = format!("`{{{{ inputs.{name} | {filter} }}}}`");
                 if *has_enum {
@@ -182,7 +193,7 @@ impl<'a> Lowering<'a> {
         self.done.fragments.push(Fragment::Text { text, probe });
     }
 
-    /// A quoted name: variables are put in, inputs have no place in it.
+    /// A quoted name: variables with `| raw` are put in, other values have no place in it.
     fn quoted(&mut self, token: usize) {
         let range = self.tokens.all[token].range.clone();
         let mut start = range.start;
@@ -191,18 +202,24 @@ impl<'a> Lowering<'a> {
             let place = self.tokens.masked.marks[mark].range.clone();
             match self.meaning(mark) {
                 None => {}
-                Some(Meaning::Env(name)) => {
+                Some(Meaning::EnvRaw(name)) => {
                     let at = (start..range.end).find(|&at| self.tokens.masked.mark_at(at) == Some(mark)).unwrap_or(range.end);
                     let before = self.tokens.masked.text[start..at].to_owned();
                     self.text(&before);
                     self.done.fragments.push(Fragment::Env(name));
                     start = at + 1;
                 }
-                Some(Meaning::Choice { .. }) => self.done.problems.push(error(
+                Some(Meaning::Choice { .. } | Meaning::EnvIdent(_)) => self.done.problems.push(error(
                     place,
                     format!("`{label}` is inside quotes"),
                     "remove the quotes around it: the build writes them",
                 )),
+                Some(Meaning::Env(name)) => {
+                    let help = format!(
+                        "write `{{{{ env.{name} | ident }}}}` without quotes for the whole name, or `{{{{ env.{name} | raw }}}}` within them"
+                    );
+                    self.done.problems.push(error(place, format!("`{label}` {}", Place::Name.reason()), &help));
+                }
                 Some(Meaning::Value(value)) => {
                     let mut problem = slot(token, place, label, &value).misplaced(Place::Name);
                     let quotes = if self.dialect == Dialect::Sqlite && self.tokens.text(token).starts_with('"') {
@@ -235,12 +252,18 @@ impl<'a> Lowering<'a> {
         let label = source::label(&self.tokens.masked.marks[mark]);
         let place = self.tokens.masked.marks[mark].range.clone();
         let Some(meaning) = self.meaning(mark) else { return };
-        if let Meaning::Env(name) = meaning {
+        if let Meaning::EnvRaw(name) = meaning {
             self.done.fragments.push(Fragment::Env(name));
             return;
         }
         if let Some(neighbour) = position::neighbour(self.tokens, token, self.dialect) {
-            let help = "a placeholder is a whole value or a whole name: put a space between the two, or compose a text in quotes";
+            let help = match &meaning {
+                Meaning::Env(name) | Meaning::EnvIdent(name) => &format!(
+                    "a placeholder is a whole value or a whole name: write `{{{{ env.{name} | raw }}}}` to put the variable's text into the \
+                     statement as it is, or compose a text in quotes"
+                ),
+                _ => "a placeholder is a whole value or a whole name: put a space between the two, or compose a text in quotes",
+            };
             self.done.problems.push(error(place, format!("`{label}` directly adjoins `{neighbour}`"), help));
             return;
         }
@@ -250,28 +273,22 @@ impl<'a> Lowering<'a> {
                 self.done.fragments.push(Fragment::Choice { part: Part::Choice { source, options }, probe });
                 return;
             }
+            Meaning::EnvIdent(name) => {
+                self.done.fragments.push(Fragment::EnvIdent(name));
+                return;
+            }
+            Meaning::EnvRaw(_) => return,
+            Meaning::Env(name) => {
+                let slot = Slot { token, place, label, named: Named::Variable(name.clone()) };
+                if self.may_stand(token, &slot) {
+                    self.variable(token, name, slot);
+                }
+                return;
+            }
             Meaning::Value(value) => value,
-            Meaning::Env(_) => return,
         };
         let slot = slot(token, place, label, &value);
-        let before = self.tokens.before(token);
-        if let Some(place) = position::certain(self.tokens, token) {
-            self.done.problems.push(slot.misplaced(place));
-            return;
-        }
-        // `ORDER BY date {{ inputs.dir }}` has a column of that name, which the parser would take for a type.
-        let typed = self.tokens.word(before).filter(|word| {
-            self.dialect.typed_literal(word).is_some() || self.tokens.is_any_word(before, &["DATE", "TIME", "TIMESTAMP", "DATETIME"])
-        });
-        if let (Some(_), Some(before)) = (typed, before)
-            && (position::starts_item(self.tokens, before) || self.tokens.is_sign(self.tokens.before(before), b'.'))
-        {
-            self.done.problems.push(slot.misplaced(Place::Keyword));
-            return;
-        }
-        if let Some(word) = self.tokens.word(before).filter(|word| self.dialect.typed_literal(word).is_some()) {
-            let help = format!("write `{word} '{{{{ … }}}}'`: a literal after a type is bound with a cast");
-            self.done.problems.push(error(slot.place.clone(), format!("`{}` directly follows the type `{word}`", slot.label), &help));
+        if !self.may_stand(token, &slot) {
             return;
         }
         if let Some(part) = self.list(token, &value) {
@@ -281,7 +298,9 @@ impl<'a> Lowering<'a> {
         if self.is_refused_list(token, &value, &slot) {
             return;
         }
-        self.warn_of_names(token, &value, &slot);
+        if value.kind == Some(InputKind::String) {
+            self.warn_of_names(token, &slot);
+        }
         let native = self.dialect == Dialect::Postgres && self.takes_array(token);
         let kind = match value.kind {
             // Only where PostgreSQL takes an array of its own does a list stay one; elsewhere it is a JSON document.
@@ -297,6 +316,45 @@ impl<'a> Lowering<'a> {
         self.bind(Bind::Value { source: value.source, kind }, slot, cast.as_deref());
     }
 
+    /// A variable where a value may stand.
+    fn variable(&mut self, token: usize, name: String, slot: Slot) {
+        if self.tokens.is_word(self.tokens.before(token), "IN") {
+            let help = format!("write `IN ({})` for one value, or `{{{{ env.{name} | raw }}}}` for a list that is written out", slot.label);
+            self.done.problems.push(error(slot.place.clone(), format!("`{}` follows `IN` without parentheses", slot.label), &help));
+            return;
+        }
+        self.warn_of_names(token, &slot);
+        self.warn_of_text(token, &name, &slot);
+        let native = self.dialect == Dialect::Postgres && self.takes_any_elements(token);
+        let cast = if native { Some("text[]") } else { self.needs_type(token).then_some("text") };
+        self.bind(Bind::Composed(vec![Piece::Env(name)]), slot, cast);
+    }
+
+    /// Whether the tokens around a value allow one; says why not.
+    fn may_stand(&mut self, token: usize, slot: &Slot) -> bool {
+        let before = self.tokens.before(token);
+        if let Some(place) = position::certain(self.tokens, token) {
+            self.done.problems.push(slot.misplaced(place));
+            return false;
+        }
+        // `ORDER BY date {{ inputs.dir }}` has a column of that name, which the parser would take for a type.
+        let typed = self.tokens.word(before).filter(|word| {
+            self.dialect.typed_literal(word).is_some() || self.tokens.is_any_word(before, &["DATE", "TIME", "TIMESTAMP", "DATETIME"])
+        });
+        if let (Some(_), Some(before)) = (typed, before)
+            && (position::starts_item(self.tokens, before) || self.tokens.is_sign(self.tokens.before(before), b'.'))
+        {
+            self.done.problems.push(slot.misplaced(Place::Keyword));
+            return false;
+        }
+        if let Some(word) = self.tokens.word(before).filter(|word| self.dialect.typed_literal(word).is_some()) {
+            let help = format!("write `{word} '{{{{ … }}}}'`: a literal after a type is bound with a cast");
+            self.done.problems.push(error(slot.place.clone(), format!("`{}` directly follows the type `{word}`", slot.label), &help));
+            return false;
+        }
+        true
+    }
+
     fn bind(&mut self, bind: Bind, slot: Slot, cast: Option<&str>) {
         if cast.is_some() {
             self.text("CAST(");
@@ -309,6 +367,6 @@ impl<'a> Lowering<'a> {
 }
 
 fn slot(token: usize, place: Range<usize>, label: String, value: &Value<'_>) -> Slot {
-    let input = value.input.map(|input| (value.source.path.join("."), !input.allowed.is_empty()));
-    Slot { token, place, label, input }
+    let named = value.input.map_or(Named::Other, |input| Named::Input(value.source.path.join("."), !input.allowed.is_empty()));
+    Slot { token, place, label, named }
 }

@@ -31,7 +31,7 @@ impl Place {
             Self::Keyword => "is where a keyword is required, and a keyword cannot be bound",
             Self::Operator => "is where an operator is required, and an operator cannot be bound",
             Self::Constant => "is where the statement accepts only a constant",
-            Self::Statement => "is where the statement begins, and a caller's value is never a statement",
+            Self::Statement => "is where the statement begins, and a value is never a statement",
         }
     }
 }

@@ -144,7 +144,7 @@ fn write(fragments: &[Fragment], stand_ins: &[Option<&str>], dialect: Dialect) -
         let start = text.len();
         match fragment {
             Fragment::Text { text: own, probe } => text.push_str(probe.unwrap_or(own)),
-            Fragment::Env(_) => text.push_str("millrace_env"),
+            Fragment::Env(_) | Fragment::EnvIdent(_) => text.push_str("millrace_env"),
             Fragment::Choice { probe, .. } => text.push_str(probe),
             Fragment::Slot { .. } => {
                 let stand_in = stand_ins[places.len()].map_or_else(|| dialect.parameter(places.len() + 1), ToOwned::to_owned);

@@ -11,8 +11,12 @@ use crate::{Problem, placeholder::Placeholder};
 /// What a placeholder stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Meaning<'a> {
-    /// The value of an environment variable.
+    /// The value of an environment variable, bound.
     Env(String),
+    /// `| ident`: the value of an environment variable, as a quoted name.
+    EnvIdent(String),
+    /// `| raw`: the value of an environment variable, as text of the statement.
+    EnvRaw(String),
     /// A value of the call.
     Value(Value<'a>),
     /// `| ident`, `| keyword`: a text for each value of an `enum`.
@@ -47,10 +51,11 @@ pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, input
         None => None,
         Some("ident") => Some(Filter::Ident),
         Some("keyword") => Some(Filter::Keyword),
+        Some("raw") => Some(Filter::Raw),
         Some(other) => {
             return Err(wrong(
                 format!("`{other}` is not a filter of statements"),
-                "the filters are `ident` and `keyword`; a plain value needs none",
+                "the filters are `ident`, `keyword` and, for variables, `raw`; a plain value needs none",
             ));
         }
     };
@@ -60,14 +65,11 @@ pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, input
     };
     let source_root = match root {
         "env" => {
-            if filter.is_some() {
-                return Err(wrong(
-                    format!("`{label}` takes no filter"),
-                    "the value of a variable is the operator's own text and is put in as it is",
-                ));
-            }
-            return match path {
-                [name] => Ok(Meaning::Env((*name).to_owned())),
+            return match (path, filter) {
+                ([name], None) => Ok(Meaning::Env((*name).to_owned())),
+                ([name], Some(Filter::Ident)) => Ok(Meaning::EnvIdent((*name).to_owned())),
+                ([name], Some(Filter::Raw)) => Ok(Meaning::EnvRaw((*name).to_owned())),
+                ([name], Some(Filter::Keyword)) => Err(wrong(format!("`{label}` does not take this filter"), &of_variable(name))),
                 _ => Err(wrong(format!("`{label}` names no variable"), "write `{{ env.NAME }}`")),
             };
         }
@@ -101,10 +103,18 @@ pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, input
     }
 }
 
+/// How a variable becomes something else than a value.
+pub(super) fn of_variable(name: &str) -> String {
+    format!(
+        "write `{{{{ env.{name} | ident }}}}` for a name, or `{{{{ env.{name} | raw }}}}` to put the variable's text into the statement as it is"
+    )
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Filter {
     Ident,
     Keyword,
+    Raw,
 }
 
 type Reason = (String, String);
@@ -144,6 +154,10 @@ fn declared<'a>(source: Source, path: &[&str], inputs: &'a [Input]) -> Result<Va
 }
 
 fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Dialect) -> Result<Meaning<'a>, Reason> {
+    if filter == Filter::Raw {
+        let help = "only a variable, `{{ env.NAME | raw }}`, can be text of a statement; a caller's value is bound";
+        return Err(("does not take this filter".to_owned(), help.to_owned()));
+    }
     let Some(input) = value.input else {
         return Err(("takes no filter".to_owned(), "only an input with an `enum` of texts can stand for a name or a keyword".to_owned()));
     };
@@ -163,14 +177,14 @@ fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Dialect) -> Result<Mean
         };
         let written = match filter {
             Filter::Ident => dialect.identifier(text),
-            Filter::Keyword => is_keyword(text).then(|| text.clone()),
+            Filter::Keyword | Filter::Raw => is_keyword(text).then(|| text.clone()),
         };
         match (written, filter) {
             (Some(written), _) => Ok((text.clone(), written)),
             (None, Filter::Ident) => {
                 Err((format!("has `{text}` in its `enum`, which is not a name"), "a name has no empty part between its dots".to_owned()))
             }
-            (None, Filter::Keyword) => {
+            (None, Filter::Keyword | Filter::Raw) => {
                 let help = "keywords are letters, `_` and spaces: `ASC`, `DESC NULLS LAST`; for a name use `| ident`";
                 Err((format!("has `{text}` in its `enum`, which is not a keyword"), help.to_owned()))
             }

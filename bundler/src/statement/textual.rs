@@ -23,7 +23,8 @@ pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, inputs: &[Input]) 
             Piece::Placeholder(placeholder) => placeholder,
         };
         match source::resolve(placeholder, dialect, inputs) {
-            Ok(Meaning::Env(name)) => parts.push(Part::Env(name)),
+            Ok(Meaning::EnvIdent(name)) => parts.push(Part::EnvIdent(name)),
+            Ok(Meaning::Env(name) | Meaning::EnvRaw(name)) => parts.push(Part::Env(name)),
             Ok(Meaning::Choice { source, options }) => parts.push(Part::Choice { source, options }),
             Ok(Meaning::Value(value)) => {
                 if warnings.is_empty() {

@@ -42,12 +42,35 @@ pub enum ParamStyle {
     Question,
 }
 
+impl ParamStyle {
+    /// A name as its databases quote it, each part between dots of its own. `None` where a part is empty or has a NUL character.
+    #[must_use]
+    pub fn identifier(self, name: &str) -> Option<String> {
+        let quote = if self == Self::Question { '`' } else { '"' };
+        let mut quoted = String::new();
+        for part in name.split('.') {
+            if part.is_empty() || part.contains('\0') {
+                return None;
+            }
+            if !quoted.is_empty() {
+                quoted.push('.');
+            }
+            quoted.push(quote);
+            for character in part.chars() {
+                quoted.extend(core::iter::repeat_n(character, if character == quote { 2 } else { 1 }));
+            }
+            quoted.push(quote);
+        }
+        Some(quoted)
+    }
+}
+
 /// A part of a statement.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Part {
     /// The author's text.
     Text(String),
-    /// The value of an environment variable, spliced: the operator is trusted.
+    /// `{{ env.X | raw }}`: the value of an environment variable, as text of the statement. The operator is trusted.
     Env(String),
     /// One parameter.
     Bind(Bind),
@@ -69,6 +92,8 @@ pub enum Part {
     },
     /// `substitution: textual`: the value itself, as text. Injectable; `check` warns of it.
     Textual(Source),
+    /// `{{ env.X | ident }}`: the value of an environment variable, as a quoted name.
+    EnvIdent(String),
 }
 
 /// One bound parameter.

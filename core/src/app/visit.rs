@@ -114,7 +114,7 @@ fn of_statement<'a>(statement: &'a Statement, holder: Holder<'a>, visit: &mut Vi
     for part in &statement.parts {
         match part {
             Part::Text(_) => {}
-            Part::Env(name) => visit(holder, Named::Variable(name)),
+            Part::Env(name) | Part::EnvIdent(name) => visit(holder, Named::Variable(name)),
             Part::Bind(Bind::Value { source, .. })
             | Part::BindEach { source, .. }
             | Part::Choice { source, .. }

@@ -64,6 +64,16 @@ fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String,
         match part {
             Part::Text(own) => text.push_str(own),
             Part::Env(name) => text.push_str(variable(name)?.expose()),
+            Part::EnvIdent(name) => {
+                let value = variable(name)?;
+                let quoted = statement.style.identifier(value.expose()).ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::Configuration,
+                        format!("the environment variable `{name}` is not a name, and the statement needs one"),
+                    )
+                })?;
+                text.push_str(&quoted);
+            }
             Part::Bind(_) | Part::BindEach { .. } => {
                 if let Part::Bind(Bind::Composed(pieces)) = part {
                     for piece in pieces {

@@ -69,6 +69,23 @@ fn each_setting_shows_at_its_stage() {
 }
 
 #[test]
+fn a_variable_of_a_statement_is_bound_unless_the_author_says_otherwise() {
+    let app = app();
+    let statement = "SELECT id FROM {{ env.SCHEMA | ident }}.item WHERE name = {{ env.NAME }} AND {{ env.MORE | raw }}";
+    app.write("app/tools/some/config.yaml", &format!("description: Some\nuse: main\nstatement: {statement:?}\n"));
+    let stages = explained(&app, "some");
+    assert_eq!(stages["execute"]["statement"], "SELECT id FROM {{ env.SCHEMA }}.item WHERE name = ?1 AND {{ env.MORE }}");
+    let details = ["{{ env.SCHEMA }} is a quoted name", "?1 is env.NAME (text)", "{{ env.MORE }} is text of the statement: `| raw`"];
+    assert_eq!(stages["execute"]["details"], json!(details));
+    app.write("app/tools/some/config.yaml", &format!("description: Some\nuse: main\nstatement: {:?}\n", statement.replace(" | ident", "")));
+    let refused = run(app.path(), &["check"]);
+    assert_eq!(refused.code, Some(1));
+    for expected in ["config.yaml:3:28", "is where a name is required", "`{{ env.SCHEMA | ident }}`", "`{{ env.SCHEMA | raw }}`"] {
+        assert!(refused.err.contains(expected) || refused.out.contains(expected), "{expected}: {} {}", refused.out, refused.err);
+    }
+}
+
+#[test]
 fn a_tool_with_a_schema_has_no_inputs_to_count() {
     let app = app();
     app.write("app/tools/any/config.yaml", "description: Any\nhandler: ./handler.ts\njson_schema: { type: object }\n");

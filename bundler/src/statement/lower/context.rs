@@ -4,7 +4,7 @@ use millrace_core::app::{InputKind, Part};
 
 use super::{
     super::{Dialect, error, lex::Kind, source::Value, warning},
-    Lowering, Slot,
+    Lowering, Named, Slot,
 };
 
 impl Lowering<'_> {
@@ -154,10 +154,7 @@ impl Lowering<'_> {
     }
 
     /// Says that a text is a value where its author may have meant a column: with values as text it would have been one.
-    pub(super) fn warn_of_names(&mut self, token: usize, value: &Value<'_>, slot: &Slot) {
-        if value.kind != Some(InputKind::String) {
-            return;
-        }
+    pub(super) fn warn_of_names(&mut self, token: usize, slot: &Slot) {
         let (before, after) = (self.tokens.before(token), self.tokens.after(token));
         let starts = self.tokens.is_any_word(before, &["SELECT", "DISTINCT"]);
         let (comma_before, comma_after) = (self.tokens.is_sign(before, b','), self.tokens.is_sign(after, b','));
@@ -170,13 +167,52 @@ impl Lowering<'_> {
             operand = self.tokens.after(at);
         }
         let compared = operand.is_some_and(|operand| self.tokens.has_marks(operand)) && !self.tokens.is_sign(before, b',');
+        let whose = if matches!(slot.named, Named::Variable(_)) { "variable" } else { "caller" };
         let message = match (selected, compared) {
-            (true, _) => format!("`{}` is selected as a value: every row has the caller's text, not a column of that name", slot.label),
+            (true, _) => format!("`{}` is selected as a value: every row has the {whose}'s text, not a column of that name", slot.label),
             (_, true) => format!("`{}` is compared as a value with another value, not as a column of that name", slot.label),
             _ => return,
         };
-        let help = "for a column give the input an `enum` and write `{{ inputs.name | ident }}`; for a value give it a name with `AS`";
+        let help = match &slot.named {
+            Named::Variable(name) => &format!("for a column write `{{{{ env.{name} | ident }}}}`; for a value give it a name with `AS`"),
+            _ => "for a column give the input an `enum` and write `{{ inputs.name | ident }}`; for a value give it a name with `AS`",
+        };
         self.done.warnings.push(warning(slot.place.clone(), message, help));
+    }
+
+    /// Says that a variable is one value where its author may have meant more than one, or a condition.
+    pub(super) fn warn_of_text(&mut self, token: usize, name: &str, slot: &Slot) {
+        let (before, after) = (self.tokens.before(token), self.tokens.after(token));
+        let begins = self.tokens.is_any_word(before, &["WHERE", "AND", "OR", "ON", "HAVING", "NOT"]);
+        let ends = after.is_none()
+            || self.tokens.is_sign(after, b')')
+            || self.tokens.is_sign(after, b';')
+            || self.tokens.is_any_word(after, &["AND", "OR", "GROUP", "ORDER", "HAVING", "LIMIT", "UNION", "RETURNING", "FOR"]);
+        let between = self.tokens.is_word(before, "AND") && self.is_upper_bound(token);
+        let what = if self.is_alone_after(token, &["IN"]) {
+            "is bound as one value of `IN`, not as a list"
+        } else if begins && ends && !between {
+            "is bound as one value, not as a condition"
+        } else {
+            return;
+        };
+        let help = format!("write `{{{{ env.{name} | raw }}}}` to put the variable's text into the statement as it is");
+        self.done.warnings.push(warning(slot.place.clone(), format!("`{}` {what}", slot.label), &help));
+    }
+
+    /// Whether the `AND` before a token is that of `BETWEEN … AND …`.
+    fn is_upper_bound(&self, token: usize) -> bool {
+        let mut at = self.tokens.before(token);
+        while let Some(earlier) = at.and_then(|at| self.tokens.before(at)) {
+            if self.tokens.is_word(Some(earlier), "BETWEEN") {
+                return true;
+            }
+            if self.tokens.is_any_word(Some(earlier), &["WHERE", "AND", "OR", "ON", "HAVING"]) {
+                return false;
+            }
+            at = Some(earlier);
+        }
+        false
     }
 
     /// Whether the list that `token` is in is followed by `FROM`.

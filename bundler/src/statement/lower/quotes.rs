@@ -13,7 +13,7 @@ use super::{
         source::{self, Meaning, Value},
         warning,
     },
-    Lowering, Slot, slot,
+    Lowering, Named, Slot, slot,
 };
 
 impl Lowering<'_> {
@@ -106,7 +106,7 @@ impl Lowering<'_> {
             let label = source::label(&self.tokens.masked.marks[mark]);
             match self.meaning(mark) {
                 None => broken = true,
-                Some(Meaning::Choice { .. }) => {
+                Some(Meaning::Choice { .. } | Meaning::EnvIdent(_) | Meaning::EnvRaw(_)) => {
                     broken = true;
                     let at = self.tokens.masked.marks[mark].range.clone();
                     self.done.problems.push(error(
@@ -116,7 +116,7 @@ impl Lowering<'_> {
                     ));
                 }
                 Some(Meaning::Env(name)) => {
-                    first.get_or_insert_with(|| Slot { token, place: place.clone(), label, input: None });
+                    first.get_or_insert_with(|| Slot { token, place: place.clone(), label, named: Named::Variable(name.clone()) });
                     pieces.push(Piece::Env(name));
                 }
                 Some(Meaning::Value(value)) => {

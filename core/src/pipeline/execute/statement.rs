@@ -31,7 +31,7 @@ pub(super) struct Rendered<'a> {
 /// Fills in a statement.
 ///
 /// # Errors
-/// `CONFIGURATION` for a variable that is not set, `INVALID_CHOICE` for a value that is none of the statement's choices.
+/// `CONFIGURATION` for a variable that is not set or not a name, `INVALID_CHOICE` for a value that is none of the statement's choices.
 pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json) -> Faulty<Rendered<'a>> {
     let scope = run.scope(inputs);
     let Some(text) = &statement.text else { return Writer::new(run, scope, statement).write(&statement.parts) };
@@ -126,6 +126,13 @@ impl<'a> Writer<'a> {
             match part {
                 Part::Text(text) => self.text.push_str(text),
                 Part::Env(name) => self.text.push_str(variable(self.run, name)?.expose()),
+                Part::EnvIdent(name) => match self.style.identifier(variable(self.run, name)?.expose()) {
+                    Some(quoted) => self.text.push_str(&quoted),
+                    None => {
+                        let message = format!("The environment variable `{name}` is not a name, and the statement needs one.");
+                        return Err(Fault::new(Stage::Execute, "CONFIGURATION", message).by_operator().into());
+                    }
+                },
                 Part::Bind(bind) => {
                     let value = bound(self.run, self.scope, bind)?;
                     self.push(value);

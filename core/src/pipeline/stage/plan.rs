@@ -141,7 +141,14 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
     for part in &statement.parts {
         match part {
             Part::Text(part) => text.push_str(part),
-            Part::Env(name) => text.push_str(&format!("{{{{ env.{name} }}}}")),
+            Part::Env(name) => {
+                text.push_str(&format!("{{{{ env.{name} }}}}"));
+                details.push(format!("{{{{ env.{name} }}}} is text of the statement: `| raw`"));
+            }
+            Part::EnvIdent(name) => {
+                text.push_str(&format!("{{{{ env.{name} }}}}"));
+                details.push(format!("{{{{ env.{name} }}}} is a quoted name"));
+            }
             Part::Bind(bind) => {
                 let placeholder = placeholder();
                 text.push_str(&placeholder);
@@ -170,6 +177,9 @@ fn bound(bind: &Bind) -> String {
     match bind {
         Bind::Value { source, kind } => typed(source, *kind),
         Bind::Composed(pieces) => {
+            if let [Piece::Env(name)] = pieces.as_slice() {
+                return format!("env.{name} (text)");
+            }
             let mut text = String::from("the text '");
             for piece in pieces {
                 match piece {
