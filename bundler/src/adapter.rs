@@ -14,7 +14,7 @@ use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape, duration_ms},
     names::{all_of, is_name, meant, nearest, one_of},
-    script::AskedAdapter,
+    script::ScriptAdapter,
     source::Source,
     tree::{Item, MAX_EMBEDDED, is_yaml, parent, stem},
     yaml::{Data, Document, Entry, Node},
@@ -57,12 +57,12 @@ static FALLBACK: Record = Record {
 pub(crate) struct Adapters {
     /// Those that could be read, sorted by name.
     pub(crate) list: Vec<Adapter>,
-    known: BTreeMap<String, Known>,
+    known: BTreeMap<String, DeclaredAdapter>,
     used: BTreeSet<String>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct DeclaredAdapter {
     source: Rc<Source>,
     range: Range<usize>,
     connector: Option<String>,
@@ -70,7 +70,7 @@ struct Known {
 
 /// An adapter that a tool uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Used {
+pub(crate) struct UsedAdapter {
     /// Index into [`Adapters::list`].
     pub(crate) index: u32,
     /// The language of its commands; `None` where its file is wrong, which has been said.
@@ -95,7 +95,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     let Some(document) = compiler.document(&file.path, &ADAPTER) else {
         // Tools that use it are right to do so.
         let source = Rc::new(Source::new(file.path.as_str(), ""));
-        adapters.known.entry(stem(&file.name).to_owned()).or_insert(Known { source, range: 0..0, connector: None });
+        adapters.known.entry(stem(&file.name).to_owned()).or_insert(DeclaredAdapter { source, range: 0..0, connector: None });
         return;
     };
     let root = &document.root;
@@ -122,7 +122,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
             false
         }
         None => {
-            let known = Known { source: Rc::clone(&document.source), range, connector: connector.clone() };
+            let known = DeclaredAdapter { source: Rc::clone(&document.source), range, connector: connector.clone() };
             adapters.known.insert(name.clone(), known);
             true
         }
@@ -334,7 +334,7 @@ fn seed(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option
 
 impl Adapters {
     /// The adapter that a tool names. `None` where there is none, or where its file is wrong; both have been said.
-    pub(crate) fn find(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<Used> {
+    pub(crate) fn find(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<UsedAdapter> {
         let name = node.text()?;
         let Some(known) = self.known.get(name) else {
             let names: Vec<&str> = self.known.keys().map(String::as_str).collect();
@@ -351,11 +351,11 @@ impl Adapters {
         let adapter = found.and_then(|index| self.list.get(index as usize));
         let read_only = adapter.is_some_and(|adapter| adapter.read_only);
         let max_values = adapter.and_then(|adapter| find(&adapter.connector)?.max_values);
-        Some(Used { index: found.unwrap_or(0), language: connector.map(|connector| connector.language), read_only, max_values })
+        Some(UsedAdapter { index: found.unwrap_or(0), language: connector.map(|connector| connector.language), read_only, max_values })
     }
 
     /// Looks whether the adapters that scripts ask are there.
-    pub(crate) fn check_asked(&self, compiler: &mut Compiler<'_>, asked: &[AskedAdapter]) {
+    pub(crate) fn check_asked(&self, compiler: &mut Compiler<'_>, asked: &[ScriptAdapter]) {
         for place in asked.iter().filter(|place| !self.known.contains_key(&place.name)) {
             let names: Vec<&str> = self.known.keys().map(String::as_str).collect();
             compiler.findings.push(Diagnostic {

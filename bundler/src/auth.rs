@@ -4,7 +4,7 @@ use millrace_core::app::{ApiKey, ApiKeys, Auth, EnvPart, EnvTemplate, ExpectedKe
 
 use crate::{
     compiler::Compiler,
-    field::{Checked, Field, Record, Shape, check_part},
+    field::{CheckMode, Field, Record, Shape, check_part},
     link::is_reference,
     names::nearest,
     tree::parent,
@@ -137,7 +137,7 @@ impl Compiler<'_> {
         let mut keys = Vec::new();
         if let Some(entry) = node.entry("policy") {
             let mut policy = entry.value.clone();
-            let checked = Checked::strict(self.imported);
+            let checked = CheckMode::strict(self.imported);
             check_part(document, &mut policy, &API_KEY_POLICY, "auth.policy", entry.key_range.clone(), checked, &mut self.findings);
             let name = policy.text_at("name").unwrap_or("api_key").to_owned();
             let found = self.expected(document, &policy);

@@ -6,7 +6,7 @@ use millrace_core::app::App;
 
 use crate::{
     Options, Origin, adapter,
-    field::{Checked, Record, check},
+    field::{CheckMode, Record, check},
     findings::Findings,
     link::Links,
     prompt, resource, root, search,
@@ -34,14 +34,14 @@ pub(crate) struct Compiler<'a> {
 
 /// A value, and where its author put it.
 #[derive(Clone, Debug)]
-pub(crate) struct Placed<T> {
+pub(crate) struct Located<T> {
     /// The value.
     pub(crate) value: T,
     /// `millrace.yaml:4:1`, or `default`.
     pub(crate) place: String,
 }
 
-impl<T> Placed<T> {
+impl<T> Located<T> {
     /// A value that nobody set.
     pub(crate) fn default(value: T) -> Self {
         Self { value, place: "default".into() }
@@ -97,7 +97,7 @@ impl<'a> Compiler<'a> {
     /// Reads a YAML file and checks it against its table. What is wrong in it is taken out; `None` where nothing can be read.
     pub(crate) fn document(&mut self, path: &str, record: &'static Record) -> Option<Document> {
         let mut document = self.unchecked(path)?;
-        check(&mut document, record, Checked::strict(self.imported), &mut self.findings);
+        check(&mut document, record, CheckMode::strict(self.imported), &mut self.findings);
         Some(document)
     }
 

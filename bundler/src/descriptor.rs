@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::input::{Declared, schema::members};
+use crate::input::{DeclaredInput, schema::members};
 
 /// What the entry of a tool says.
 pub(crate) struct ToolEntry<'a> {
@@ -13,7 +13,7 @@ pub(crate) struct ToolEntry<'a> {
     /// `description`
     pub(crate) description: &'a str,
     /// `inputs`
-    pub(crate) inputs: &'a [Declared],
+    pub(crate) inputs: &'a [DeclaredInput],
     /// `json_schema`, which stands instead of `inputs`
     pub(crate) input_schema: Option<&'a Value>,
     /// `output`

@@ -6,7 +6,7 @@
 mod check;
 mod unit;
 
-pub(crate) use check::{Checked, check, check_part, noun};
+pub(crate) use check::{CheckMode, check, check_part, noun};
 pub(crate) use unit::{duration_ms, size_bytes};
 
 /// A map with known keys.
@@ -36,12 +36,12 @@ pub(crate) struct Field {
     /// Has to be there.
     pub(crate) required: bool,
     /// Whether it can be used.
-    pub(crate) status: Status,
+    pub(crate) status: KeyStatus,
 }
 
 /// Whether a key can be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Status {
+pub(crate) enum KeyStatus {
     /// It can.
     Now,
     /// It belongs to the format, but this version does not have it: refused, not ignored.
@@ -84,7 +84,7 @@ pub(crate) enum Shape {
 impl Field {
     /// A key that may be left out and has no default.
     pub(crate) const fn new(key: &'static str, shape: Shape, doc: &'static str) -> Self {
-        Self { key, shape, doc, default: None, required: false, status: Status::Now }
+        Self { key, shape, doc, default: None, required: false, status: KeyStatus::Now }
     }
 
     /// Gives it a default.
@@ -101,13 +101,13 @@ impl Field {
 
     /// Puts it off to a later version.
     pub(crate) const fn later(mut self) -> Self {
-        self.status = Status::Later;
+        self.status = KeyStatus::Later;
         self
     }
 
     /// Keeps it to apps of Hyperterse.
     pub(crate) const fn imported(mut self) -> Self {
-        self.status = Status::Imported;
+        self.status = KeyStatus::Imported;
         self
     }
 }

@@ -73,7 +73,7 @@ const KIND_WORDS: [&str; 10] = {
 const FORMATS: [&str; 9] = ["email", "uri", "hostname", "ipv4", "ipv6", "uuid", "date", "time", "date-time"];
 
 /// An input, and its part of `inputSchema`.
-pub(crate) struct Declared {
+pub(crate) struct DeclaredInput {
     /// The input.
     pub(crate) input: Input,
     /// Its JSON Schema.
@@ -82,12 +82,18 @@ pub(crate) struct Declared {
 
 impl Compiler<'_> {
     /// Reads `inputs`, in declared order.
-    pub(crate) fn inputs(&mut self, document: &Document, node: Option<&Node>) -> Vec<Declared> {
+    pub(crate) fn inputs(&mut self, document: &Document, node: Option<&Node>) -> Vec<DeclaredInput> {
         let mut headers: Vec<String> = Vec::new();
         self.fields(document, node, "inputs", &mut Some(&mut headers))
     }
 
-    fn fields(&mut self, document: &Document, node: Option<&Node>, path: &str, headers: &mut Option<&mut Vec<String>>) -> Vec<Declared> {
+    fn fields(
+        &mut self,
+        document: &Document,
+        node: Option<&Node>,
+        path: &str,
+        headers: &mut Option<&mut Vec<String>>,
+    ) -> Vec<DeclaredInput> {
         let mut declared = Vec::new();
         for entry in node.map(Node::entries).unwrap_or_default() {
             if !is_input_name(&entry.key) {
@@ -100,7 +106,7 @@ impl Compiler<'_> {
         declared
     }
 
-    fn input(&mut self, document: &Document, node: &Node, name: &str, path: &str, headers: &mut Option<&mut Vec<String>>) -> Declared {
+    fn input(&mut self, document: &Document, node: &Node, name: &str, path: &str, headers: &mut Option<&mut Vec<String>>) -> DeclaredInput {
         let word = node.text_at("type").unwrap_or("json");
         let kind = KINDS.into_iter().find(|kind| kind.as_str() == word).unwrap_or(InputKind::Json);
         let known = node.at("type").is_some();
@@ -137,9 +143,9 @@ impl Compiler<'_> {
             input.default = self.default_value(document, node, &input, path);
         }
         let examples = node.at("examples").map(|examples| examples.items().iter().map(Node::json).collect()).unwrap_or_default();
-        let described = schema::Described { description: node.text_at("description"), examples, item_schema, field_schemas };
+        let described = schema::SchemaAnnotations { description: node.text_at("description"), examples, item_schema, field_schemas };
         let schema = schema::of(&input, described);
-        Declared { input, schema }
+        DeclaredInput { input, schema }
     }
 
     /// Notes keywords that the type does not have.

@@ -7,7 +7,7 @@ use millrace_core::app::{Script, ScriptRef};
 use crate::{
     compiler::Compiler,
     names::{all_of, meant},
-    script::{self, AskedAdapter},
+    script::{self, ScriptAdapter},
     source::Source,
     tree::stem,
     yaml::{Document, Node},
@@ -21,20 +21,20 @@ const EXTENSIONS: [&str; 4] = ["ts", "mts", "js", "mjs"];
 pub(crate) struct Links {
     scripts: Vec<Script>,
     /// By path; `None` where a script could not be linked, which has been said.
-    known: BTreeMap<String, Option<Known>>,
+    known: BTreeMap<String, Option<LinkedScript>>,
     /// The adapters that they ask.
-    asked: Vec<AskedAdapter>,
+    asked: Vec<ScriptAdapter>,
 }
 
 #[derive(Clone, Debug)]
-struct Known {
+struct LinkedScript {
     index: u32,
     exports: Vec<String>,
 }
 
 impl Links {
     /// The adapters that the scripts ask, each place once for each script that it is part of.
-    pub(crate) fn take_asked(&mut self) -> Vec<AskedAdapter> {
+    pub(crate) fn take_asked(&mut self) -> Vec<ScriptAdapter> {
         std::mem::take(&mut self.asked)
     }
 
@@ -115,7 +115,7 @@ impl Compiler<'_> {
         None
     }
 
-    fn linked(&mut self, path: &str) -> Option<Known> {
+    fn linked(&mut self, path: &str) -> Option<LinkedScript> {
         if let Some(known) = self.links.known.get(path) {
             return known.clone();
         }
@@ -129,7 +129,7 @@ impl Compiler<'_> {
                 let (path, program, changes_built_ins) = (path.to_owned(), linked.program, linked.changes_built_ins);
                 let map = Some(linked.map);
                 self.links.scripts.push(Script { path, program, changes_built_ins, map });
-                Some(Known { index, exports: linked.exports })
+                Some(LinkedScript { index, exports: linked.exports })
             }
             Err(diagnostics) => {
                 self.tree.saw(std::iter::once(path.into()).chain(diagnostics.iter().map(|found| found.file.clone())));

@@ -11,7 +11,7 @@ use crate::{
     field::{Field, Record, Shape},
     names::is_name,
     root::RootSettings,
-    tool_use::{Known, Tools},
+    tool_use::{ToolCaller, Tools},
     tree::{is_yaml, stem},
     yaml::{Data, Document, Node},
 };
@@ -126,7 +126,7 @@ fn read(
     let names: Vec<String> = arguments.iter().map(|declared| declared.argument.name.clone()).collect();
     let optional = arguments.iter().filter(|declared| !declared.argument.required).map(|declared| declared.argument.name.clone());
     let optional: Vec<String> = optional.collect();
-    let known = Known { names: &names, optional: &optional, all_used: false };
+    let known = ToolCaller { names: &names, optional: &optional, all_used: false };
     let messages = node.at("messages").map(Node::items).unwrap_or_default();
     if let (Some(list), []) = (node.at("messages"), messages) {
         compiler.error(document, list.range.clone(), "`messages` is empty", "A prompt needs a message: `{ role: user, text: … }`.");

@@ -11,7 +11,7 @@ use crate::{
     field::{Field, Record, Shape},
     names::{is_name, meant},
     root::RootSettings,
-    tool_use::{self, Known, Tools},
+    tool_use::{self, ToolCaller, Tools},
     tree::{MAX_EMBEDDED, is_config, parent},
     yaml::{Data, Document, Node},
 };
@@ -104,7 +104,7 @@ const ARGS: Field = Field::new("args", Shape::Map(&Shape::Any), "The inputs of `
 
 /// Reads every resource, sorted by URI.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<Resource> {
-    let mut reading = Reading { tools, resources: Vec::new(), names: BTreeMap::new(), uris: BTreeMap::new() };
+    let mut reading = ResourceReader { tools, resources: Vec::new(), names: BTreeMap::new(), uris: BTreeMap::new() };
     let inline = ["resources", "resource_templates"].map(|key| root.document.root.at(key));
     for item in inline.iter().flatten().filter(|node| matches!(node.data, Data::List(_))).flat_map(|node| node.items()) {
         let Some(name) = item.at("name") else { continue };
@@ -126,14 +126,14 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: 
 }
 
 /// The resources so far, with their URIs, and the places of names and URIs.
-struct Reading<'a> {
+struct ResourceReader<'a> {
     tools: &'a Tools,
     resources: Vec<(String, Resource)>,
     names: BTreeMap<String, String>,
     uris: BTreeMap<String, String>,
 }
 
-impl Reading<'_> {
+impl ResourceReader<'_> {
     fn read(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node, name: &str, range: Range<usize>) {
         if !is_name(name) {
             let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
@@ -175,14 +175,14 @@ impl Reading<'_> {
         let mime_type = node.text_at("mime_type").map_or(guessed, String::from);
         let mut has_one_type = true;
         let content = match content {
-            Found::Files(found) => {
+            ContentSource::Files(found) => {
                 found.suggest(&mut arguments);
                 has_one_type = node.at("mime_type").is_some() || found.files.iter().all(|file| file.mime_type == mime_type);
                 Content::Files { name: found.name, files: found.files }
             }
-            Found::Template(template) => Content::Text(template),
-            Found::Bytes(bytes) => embedded(bytes, &mime_type).into(),
-            Found::Tool(used) => Content::Tool { used, binary: !mime::is_text(&mime_type) },
+            ContentSource::Template(template) => Content::Text(template),
+            ContentSource::Bytes(bytes) => embedded(bytes, &mime_type).into(),
+            ContentSource::Tool(used) => Content::Tool { used, binary: !mime::is_text(&mime_type) },
         };
         let descriptor = descriptor::resource(
             if is_template { "uriTemplate" } else { "uri" },
@@ -196,11 +196,11 @@ impl Reading<'_> {
     }
 }
 
-enum Found {
+enum ContentSource {
     Template(Template),
     Bytes(Vec<u8>),
     Tool(ToolUse),
-    Files(files::Found),
+    Files(files::MatchedFiles),
 }
 
 fn arguments(compiler: &mut Compiler<'_>, document: &Document, node: &Node, pattern: &UriPattern, tools: &Tools) -> Vec<DeclaredArgument> {
@@ -225,7 +225,7 @@ fn content(
     pattern: &UriPattern,
     range: Range<usize>,
     tools: &Tools,
-) -> Option<(Found, String)> {
+) -> Option<(ContentSource, String)> {
     let ways = ["file", "text", "text_template", "file_template", "tool"].map(|key| node.entry(key));
     let mut ways = ways.into_iter().flatten();
     let Some(way) = ways.next() else {
@@ -245,23 +245,23 @@ fn content(
     let text = value.text()?;
     let plain = || "text/plain; charset=utf-8".to_owned();
     match way.key.as_str() {
-        "text" => Some((Found::Template(verbatim(text)), plain())),
-        "text_template" => Some((Found::Template(compiler.arguments_template(document, value, &pattern.variables)), plain())),
+        "text" => Some((ContentSource::Template(verbatim(text)), plain())),
+        "text_template" => Some((ContentSource::Template(compiler.arguments_template(document, value, &pattern.variables)), plain())),
         "file_template" => {
             let name = compiler.arguments_template(document, value, &pattern.variables);
             let found = files::find(compiler, document, value, name, pattern, node.text_at("mime_type"))?;
             let guessed = found.files.first().map_or_else(plain, |file| file.mime_type.clone());
-            Some((Found::Files(found), guessed))
+            Some((ContentSource::Files(found), guessed))
         }
         "tool" => {
-            let known = Known { names: &pattern.variables, optional: &[], all_used: true };
+            let known = ToolCaller { names: &pattern.variables, optional: &[], all_used: true };
             let used = tool_use::read(compiler, document, (value, node.at("args")), &known, tools)?;
-            Some((Found::Tool(used), "application/json".to_owned()))
+            Some((ContentSource::Tool(used), "application/json".to_owned()))
         }
         _ => {
             let bytes = file(compiler, document, value)?;
             let guessed = mime::guess(text, &bytes).to_owned();
-            Some((Found::Bytes(bytes), guessed))
+            Some((ContentSource::Bytes(bytes), guessed))
         }
     }
 }

@@ -5,8 +5,8 @@ use millrace_core::app::{Auth, BatchLimits, ErrorStyle, Server};
 use crate::{
     Severity,
     auth::AUTH,
-    compiler::{Compiler, Placed},
-    field::{Checked, Field, Record, Shape, check, size_bytes},
+    compiler::{Compiler, Located},
+    field::{CheckMode, Field, Record, Shape, check, size_bytes},
     names::{is_app_name, is_variable},
     prompt::INLINE_PROMPT,
     resource::INLINE_RESOURCE,
@@ -197,13 +197,13 @@ pub(crate) struct RootSettings {
     pub(crate) adapters_folder: String,
     pub(crate) prompts_folder: String,
     pub(crate) resources_folder: String,
-    pub(crate) auth: Option<Placed<Auth>>,
-    pub(crate) cache_enabled: Placed<bool>,
-    pub(crate) cache_ttl_s: Placed<u32>,
-    pub(crate) error_style: Placed<ErrorStyle>,
-    pub(crate) expose: Placed<bool>,
-    pub(crate) substitution: Placed<Substitution>,
-    pub(crate) expose_tools: Placed<Expose>,
+    pub(crate) auth: Option<Located<Auth>>,
+    pub(crate) cache_enabled: Located<bool>,
+    pub(crate) cache_ttl_s: Located<u32>,
+    pub(crate) error_style: Located<ErrorStyle>,
+    pub(crate) expose: Located<bool>,
+    pub(crate) substitution: Located<Substitution>,
+    pub(crate) expose_tools: Located<Expose>,
     pub(crate) search_limit: u32,
 }
 
@@ -215,7 +215,7 @@ pub(crate) fn read(compiler: &mut Compiler<'_>) -> Option<RootSettings> {
         Some(mut document) => {
             // `.hyperterse` always ignored what it did not know.
             let severity = if compiler.imported { Severity::Warning } else { Severity::Error };
-            check(&mut document, &ROOT, Checked { imported: compiler.imported, severity }, &mut compiler.findings);
+            check(&mut document, &ROOT, CheckMode { imported: compiler.imported, severity }, &mut compiler.findings);
             document
         }
         // The file's mistake has been noted; the rest of the app is still looked at.
@@ -275,12 +275,12 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         adapters_folder,
         prompts_folder,
         resources_folder,
-        auth: root.at("auth").and_then(|node| Some(Placed::at(compiler.auth(&document, node)?, &document, node))),
+        auth: root.at("auth").and_then(|node| Some(Located::at(compiler.auth(&document, node)?, &document, node))),
         cache_enabled: placed(&document, cache.at("enabled"), Node::bool, false),
         cache_ttl_s: placed(&document, cache.at("ttl"), seconds, 120),
-        error_style: error_style(&document, errors, Placed::default(ErrorStyle::Result)),
-        expose: expose(&document, errors, Placed::default(false)),
-        substitution: substitution(&document, &root, Placed::default(Substitution::Bind)),
+        error_style: error_style(&document, errors, Located::default(ErrorStyle::Result)),
+        expose: expose(&document, errors, Located::default(false)),
+        substitution: substitution(&document, &root, Located::default(Substitution::Bind)),
         expose_tools: placed(&document, tools.at("expose"), expose_tools, Expose::Direct),
         search_limit: tools.at("search").and_then(|search| search.at("limit")).and_then(seconds).unwrap_or(10),
         document,
@@ -288,10 +288,10 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
 }
 
 /// The value of a node with its place, or the default.
-fn placed<T>(document: &Document, node: Option<&Node>, read: impl Fn(&Node) -> Option<T>, default: T) -> Placed<T> {
+fn placed<T>(document: &Document, node: Option<&Node>, read: impl Fn(&Node) -> Option<T>, default: T) -> Located<T> {
     match node.and_then(|node| Some((read(node)?, node))) {
-        Some((value, node)) => Placed::at(value, document, node),
-        None => Placed::default(default),
+        Some((value, node)) => Located::at(value, document, node),
+        None => Located::default(default),
     }
 }
 
@@ -312,24 +312,24 @@ fn expose_tools(node: &Node) -> Option<Expose> {
 }
 
 /// `errors.style`, or what is inherited.
-pub(crate) fn error_style(document: &Document, errors: &Node, inherited: Placed<ErrorStyle>) -> Placed<ErrorStyle> {
+pub(crate) fn error_style(document: &Document, errors: &Node, inherited: Located<ErrorStyle>) -> Located<ErrorStyle> {
     match errors.at("style").map(|node| (node, node.text())) {
-        Some((node, Some("protocol"))) => Placed::at(ErrorStyle::Protocol, document, node),
-        Some((node, Some("result"))) => Placed::at(ErrorStyle::Result, document, node),
+        Some((node, Some("protocol"))) => Located::at(ErrorStyle::Protocol, document, node),
+        Some((node, Some("result"))) => Located::at(ErrorStyle::Result, document, node),
         _ => inherited,
     }
 }
 
 /// `errors.expose`, or what is inherited.
-pub(crate) fn expose(document: &Document, errors: &Node, inherited: Placed<bool>) -> Placed<bool> {
-    errors.at("expose").map_or(inherited, |node| Placed::at(node.text() == Some("full"), document, node))
+pub(crate) fn expose(document: &Document, errors: &Node, inherited: Located<bool>) -> Located<bool> {
+    errors.at("expose").map_or(inherited, |node| Located::at(node.text() == Some("full"), document, node))
 }
 
 /// `substitution`, or what is inherited.
-pub(crate) fn substitution(document: &Document, node: &Node, inherited: Placed<Substitution>) -> Placed<Substitution> {
+pub(crate) fn substitution(document: &Document, node: &Node, inherited: Located<Substitution>) -> Located<Substitution> {
     match node.at("substitution").map(|node| (node, node.text())) {
-        Some((node, Some("textual"))) => Placed::at(Substitution::Textual, document, node),
-        Some((node, Some("bind"))) => Placed::at(Substitution::Bind, document, node),
+        Some((node, Some("textual"))) => Located::at(Substitution::Textual, document, node),
+        Some((node, Some("bind"))) => Located::at(Substitution::Bind, document, node),
         _ => inherited,
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Map, json};
 use crate::{
     adapter::ADAPTER,
     auth::{API_KEY_POLICY, AUTH},
-    field::{Field, Record, Shape, Status, noun},
+    field::{Field, KeyStatus, Record, Shape, noun},
     prompt::PROMPT,
     resource::RESOURCE,
     root::ROOT,
@@ -164,7 +164,7 @@ fn collect_shape(shape: &Shape, parts: &mut Vec<&'static Record>) {
 }
 
 fn now(record: &'static Record) -> impl Iterator<Item = &'static Field> {
-    record.fields.iter().filter(|field| field.status == Status::Now)
+    record.fields.iter().filter(|field| field.status == KeyStatus::Now)
 }
 
 fn document(record: &'static Record) -> Json {

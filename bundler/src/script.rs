@@ -74,7 +74,7 @@ pub struct Linked {
 
 /// An adapter that a script asks: `ctx.db("name")`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct AskedAdapter {
+pub struct ScriptAdapter {
     /// Its name.
     pub name: String,
     /// The file, relative to the app's folder.
@@ -105,7 +105,7 @@ pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
 }
 
 /// Does what [`link`] does, and gives the adapters that the script asks by their names, also where something is wrong with it.
-pub(crate) fn link_and_ask(folder: &Path, entry: &Path, asked: &mut Vec<AskedAdapter>) -> Result<Linked, Vec<Diagnostic>> {
+pub(crate) fn link_and_ask(folder: &Path, entry: &Path, asked: &mut Vec<ScriptAdapter>) -> Result<Linked, Vec<Diagnostic>> {
     // Whoever reads a tree calls itself for each level.
     thread::scope(|scope| {
         let work = || link_here(folder, entry, asked);
@@ -116,7 +116,7 @@ pub(crate) fn link_and_ask(folder: &Path, entry: &Path, asked: &mut Vec<AskedAda
     })
 }
 
-fn link_here(folder: &Path, entry: &Path, asked: &mut Vec<AskedAdapter>) -> Result<Linked, Vec<Diagnostic>> {
+fn link_here(folder: &Path, entry: &Path, asked: &mut Vec<ScriptAdapter>) -> Result<Linked, Vec<Diagnostic>> {
     let Ok(folder) = fs::canonicalize(folder) else {
         return Err(vec![place::whole_file(entry, "the app's folder cannot be read", "check that it exists")]);
     };
@@ -206,12 +206,12 @@ fn change_warning(program: &str, entry: &Path, change: &Change) -> Diagnostic {
     }
 }
 
-fn asked_adapters(graph: &graph::Graph<'_>) -> Vec<AskedAdapter> {
+fn asked_adapters(graph: &graph::Graph<'_>) -> Vec<ScriptAdapter> {
     let asked = graph.modules.iter().flat_map(|module| module.asked.iter().map(move |asked| (module, asked)));
     let placed = asked.map(|(module, asked)| {
         let (line, column) = place::line_and_column(module.source, asked.span.start as usize);
         let length = module.source.get(asked.span.start as usize..asked.span.end as usize).map_or(0, |text| text.chars().count());
-        AskedAdapter { name: asked.adapter.clone(), file: module.path.clone(), line, column, length }
+        ScriptAdapter { name: asked.adapter.clone(), file: module.path.clone(), line, column, length }
     });
     placed.collect()
 }

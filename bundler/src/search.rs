@@ -9,7 +9,7 @@ use millrace_core::app::{Errors, Execute, IndexedWord, Input, InputKind, Limits,
 use serde_json::{Value, json};
 
 use crate::{
-    compiler::{Compiler, Placed},
+    compiler::{Compiler, Located},
     root::RootSettings,
     tool_use::Tools,
 };
@@ -43,7 +43,7 @@ pub(crate) enum Expose {
 
 /// Adds `search` and `execute` where the app wants them, and hides the other tools from `tools/list` where it wants that.
 pub(crate) fn add(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &mut Tools) {
-    let Placed { value: expose, place } = &root.expose_tools;
+    let Located { value: expose, place } = &root.expose_tools;
     if *expose == Expose::Direct {
         return;
     }

@@ -6,7 +6,7 @@ use millrace_core::app::{Auth, BatchLimits, Limits, ScriptLimits};
 
 use crate::{
     auth::AUTH,
-    compiler::{Compiler, Placed},
+    compiler::{Compiler, Located},
     field::{Field, Record, Shape, duration_ms, size_bytes},
     tree::{is_yaml, parent, stem},
     yaml::{Data, Document, Node},
@@ -89,12 +89,12 @@ pub(crate) fn batch(compiler: &mut Compiler<'_>, document: &Document, node: Opti
 /// What one file says about limits.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LimitSettings {
-    timeout_ms: Option<Placed<u32>>,
-    output_bytes: Option<Placed<u32>>,
-    loops: Option<Placed<u64>>,
-    recursion: Option<Placed<u32>>,
-    memory_bytes: Option<Placed<u32>>,
-    script_output_bytes: Option<Placed<u32>>,
+    timeout_ms: Option<Located<u32>>,
+    output_bytes: Option<Located<u32>>,
+    loops: Option<Located<u64>>,
+    recursion: Option<Located<u32>>,
+    memory_bytes: Option<Located<u32>>,
+    script_output_bytes: Option<Located<u32>>,
 }
 
 impl LimitSettings {
@@ -129,12 +129,12 @@ impl LimitSettings {
 
     /// The limits of a tool, defaults filled in; notes where each came from.
     pub(crate) fn resolve(self, compiler: &mut Compiler<'_>, tool: &str) -> Limits {
-        let timeout = self.timeout_ms.unwrap_or_else(|| Placed::default(30_000));
-        let output = self.output_bytes.unwrap_or_else(|| Placed::default(1 << 20));
-        let loops = self.loops.unwrap_or_else(|| Placed::default(2_000_000));
-        let recursion = self.recursion.unwrap_or_else(|| Placed::default(400));
-        let memory = self.memory_bytes.unwrap_or_else(|| Placed::default(64 << 20));
-        let script_output = self.script_output_bytes.unwrap_or_else(|| Placed::default(1 << 20));
+        let timeout = self.timeout_ms.unwrap_or_else(|| Located::default(30_000));
+        let output = self.output_bytes.unwrap_or_else(|| Located::default(1 << 20));
+        let loops = self.loops.unwrap_or_else(|| Located::default(2_000_000));
+        let recursion = self.recursion.unwrap_or_else(|| Located::default(400));
+        let memory = self.memory_bytes.unwrap_or_else(|| Located::default(64 << 20));
+        let script_output = self.script_output_bytes.unwrap_or_else(|| Located::default(1 << 20));
         compiler.origin(tool, "limits.timeout", format!("{} ms", timeout.value), timeout.place);
         compiler.origin(tool, "limits.output", format!("{} bytes", output.value), output.place);
         compiler.origin(tool, "limits.script.loops", loops.value.to_string(), loops.place);
@@ -154,9 +154,9 @@ impl LimitSettings {
     }
 }
 
-fn read<T>(document: &Document, node: Option<&Node>, value: impl Fn(&Node) -> Option<T>) -> Option<Placed<T>> {
+fn read<T>(document: &Document, node: Option<&Node>, value: impl Fn(&Node) -> Option<T>) -> Option<Located<T>> {
     let node = node?;
-    Some(Placed::at(value(node)?, document, node))
+    Some(Located::at(value(node)?, document, node))
 }
 
 fn whole(node: &Node) -> Option<u64> {
@@ -174,11 +174,11 @@ pub(crate) struct Folders(BTreeMap<String, FolderSettings>);
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FolderSettings {
     /// `auth`
-    pub(crate) auth: Option<Placed<Auth>>,
+    pub(crate) auth: Option<Located<Auth>>,
     /// `use`, and the file that says it
     pub(crate) adapter: Option<(Document, Node)>,
     /// `tags`
-    pub(crate) tags: Option<Placed<Vec<String>>>,
+    pub(crate) tags: Option<Located<Vec<String>>>,
     /// `limits`
     pub(crate) limits: LimitSettings,
 }
@@ -192,8 +192,8 @@ impl Folders {
             let folder = parent(&file.path);
             let outer = folders.of(folder).cloned().unwrap_or_default();
             let root = document.root.clone();
-            let auth = root.at("auth").and_then(|node| Some(Placed::at(compiler.auth(&document, node)?, &document, node)));
-            let tags = root.at("tags").map(|node| Placed::at(root.texts_at("tags"), &document, node));
+            let auth = root.at("auth").and_then(|node| Some(Located::at(compiler.auth(&document, node)?, &document, node)));
+            let tags = root.at("tags").map(|node| Located::at(root.texts_at("tags"), &document, node));
             let limits = LimitSettings::read(&document, root.at("limits")).or(&outer.limits);
             let adapter = root.at("use").map(|node| (document.clone(), node.clone()));
             let settings =

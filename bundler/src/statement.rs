@@ -21,8 +21,8 @@ mod textual;
 mod tokens;
 
 use lex::Kind;
-use lower::{Fragment, Lowered, Named};
-use masked::Masked;
+use lower::{Fragment, LoweredStatement, PlaceholderName};
+use masked::MaskedStatement;
 use probe::Verdict;
 use source::of_variable;
 use tokens::Tokens;
@@ -104,7 +104,7 @@ pub fn compile(text: &str, dialect: Dialect, substitution: Substitution, inputs:
 }
 
 fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, inputs: &[Input]) -> Result<Compiled, Vec<Problem>> {
-    let masked = Masked::new(text, pieces);
+    let masked = MaskedStatement::new(text, pieces);
     let all = lex::lex(&masked.text, dialect).map_err(|unclosed| {
         let message = format!("the {} that starts here is not closed", unclosed.what);
         vec![error(masked.place(unclosed.range), message, "close it; a quote inside a literal is written twice")]
@@ -112,7 +112,7 @@ fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, input
     let mut tokens = Tokens { masked: &masked, all };
     trim(&mut tokens);
     let Some(first) = tokens.significant().find(|&token| tokens.all[token].kind != Kind::Sign(b';')) else { return Err(vec![empty(text)]) };
-    let Lowered { fragments, mut problems, mut warnings } = lower::lower(&tokens, dialect, inputs);
+    let LoweredStatement { fragments, mut problems, mut warnings } = lower::lower(&tokens, dialect, inputs);
     problems.extend(second_statement(&tokens, first));
     problems.extend(takes_no_values(&tokens, first, &fragments, dialect));
     let mut access = Access::Write;
@@ -194,7 +194,7 @@ fn takes_no_values(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], di
         _ => None,
     })?;
     let help = match (word.as_str(), dialect) {
-        _ if let Named::Variable(name) = &slot.named => &of_variable(name),
+        _ if let PlaceholderName::Variable(name) = &slot.named => &of_variable(name),
         ("PRAGMA", _) => "use the table-valued form: `SELECT * FROM pragma_table_info({{ inputs.table }})`",
         ("SET", _) => "use the function: `SELECT set_config('app.user', {{ inputs.user }}, true)`",
         ("NOTIFY", _) => "use the function: `SELECT pg_notify('channel', {{ inputs.message }})`",
@@ -321,7 +321,7 @@ mod tests {
                 if !problems.is_empty() {
                     continue;
                 }
-                let masked = Masked::new(&text, pieces);
+                let masked = MaskedStatement::new(&text, pieces);
                 let Ok(all) = lex::lex(&masked.text, dialect) else { continue };
                 let tokens = Tokens { masked: &masked, all };
                 let input = Input {

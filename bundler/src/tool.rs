@@ -7,10 +7,10 @@ use millrace_core::app::{Access, Auth, Errors, Execute, Input, ScriptRef, Tool};
 use crate::{
     adapter::Adapters,
     auth::AUTH,
-    compiler::{Compiler, Placed},
+    compiler::{Compiler, Located},
     descriptor::{self, ToolEntry},
     field::{Field, Record, Shape},
-    input::{Declared, INPUT},
+    input::{DeclaredInput, INPUT},
     names::{from_path, is_name, meant},
     root::{EXPOSE, RootSettings, STYLE, SUBSTITUTION, error_style, expose},
     scope::{PathScope, ToolScope},
@@ -144,7 +144,7 @@ static TOOL_ERRORS: Record = Record {
 };
 
 /// What a tool's readers share.
-struct Reading<'a> {
+struct ToolReader<'a> {
     document: &'a Document,
     name: &'a str,
     /// The tool's folder below the app's folder.
@@ -156,7 +156,7 @@ struct Reading<'a> {
 }
 
 /// A name of a tool that has to be there once all are known.
-struct Wanted {
+struct ToolReference {
     source: Rc<Source>,
     range: Range<usize>,
     name: String,
@@ -209,7 +209,7 @@ fn read(
     (root, outer): (&RootSettings, &FolderSettings),
     adapters: &mut Adapters,
     places: &mut BTreeMap<String, String>,
-    wanted: &mut Vec<Wanted>,
+    wanted: &mut Vec<ToolReference>,
 ) -> Option<Tool> {
     let folder = parent(&file.path);
     let path = folder.strip_prefix(&root.tools_folder).unwrap_or(folder).trim_start_matches('/').to_owned();
@@ -219,7 +219,7 @@ fn read(
         return None;
     };
     let name = named(compiler, &document, &path, places);
-    let reading = Reading { document: &document, name: &name, folder, files, root, outer };
+    let reading = ToolReader { document: &document, name: &name, folder, files, root, outer };
     let node = &document.root;
     let declared = compiler.inputs(&document, node.at("inputs"));
     let inputs: Vec<Input> = declared.iter().map(|declared| declared.input.clone()).collect();
@@ -244,7 +244,7 @@ fn read(
     let reads = matches!(&execute, Execute::Statement { statement, .. } if statement.access == Access::Read);
     let kind = kind(compiler, &reading, &execute, reads);
     let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
-    let looks = Looks { declared: &declared, kind, input_schema: input_schema.as_ref(), output: output.as_ref(), icons };
+    let looks = ListedParts { declared: &declared, kind, input_schema: input_schema.as_ref(), output: output.as_ref(), icons };
     let descriptor = describe(compiler, &reading, looks);
     let (input_schema, output) = (input_schema.map(|schema| schema.to_string()), output.map(|schema| schema.to_string()));
     Some(Tool {
@@ -294,7 +294,7 @@ fn named(compiler: &mut Compiler<'_>, document: &Document, path: &str, places: &
 
 fn mapper(
     compiler: &mut Compiler<'_>,
-    reading: &Reading<'_>,
+    reading: &ToolReader<'_>,
     mappers: Option<&Node>,
     key: &str,
     fits: impl Fn(&str) -> bool,
@@ -309,9 +309,9 @@ fn mapper(
     compiler.conventional_script(&path)
 }
 
-fn auth(compiler: &mut Compiler<'_>, reading: &Reading<'_>) -> Option<Auth> {
+fn auth(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> Option<Auth> {
     let document = reading.document;
-    let own = document.root.at("auth").map(|node| compiler.auth(document, node).map(|auth| Placed::at(auth, document, node)));
+    let own = document.root.at("auth").map(|node| compiler.auth(document, node).map(|auth| Located::at(auth, document, node)));
     let placed = match own {
         Some(own) => own?,
         None => match reading.outer.auth.clone().or_else(|| reading.root.auth.clone()) {
@@ -331,7 +331,7 @@ fn auth(compiler: &mut Compiler<'_>, reading: &Reading<'_>) -> Option<Auth> {
     Some(placed.value)
 }
 
-fn errors(compiler: &mut Compiler<'_>, reading: &Reading<'_>, scope: &PathScope, wanted: &mut Vec<Wanted>) -> Errors {
+fn errors(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, scope: &PathScope, wanted: &mut Vec<ToolReference>) -> Errors {
     let nothing = Node::nothing();
     let node = reading.document.root.at("errors").unwrap_or(&nothing);
     let style = error_style(reading.document, node, reading.root.error_style.clone());
@@ -347,14 +347,14 @@ fn errors(compiler: &mut Compiler<'_>, reading: &Reading<'_>, scope: &PathScope,
         on.extend(rules::read(compiler, reading.document, rule, scope));
         for action in rule.at("actions").map(Node::items).unwrap_or_default() {
             let Some(name) = action.text() else { continue };
-            wanted.push(Wanted { source: Rc::clone(&reading.document.source), range: action.range.clone(), name: name.to_owned() });
+            wanted.push(ToolReference { source: Rc::clone(&reading.document.source), range: action.range.clone(), name: name.to_owned() });
         }
     }
     Errors { style: style.value, expose: exposed.value, on }
 }
 
 /// `kind`, which decides the annotations and whether there is a cache.
-fn kind(compiler: &mut Compiler<'_>, reading: &Reading<'_>, execute: &Execute, reads: bool) -> &'static str {
+fn kind(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute, reads: bool) -> &'static str {
     let Some(node) = reading.document.root.at("kind") else {
         let kind = if reads { "query" } else { "action" };
         compiler.origin(reading.name, "kind", kind, "default");
@@ -374,15 +374,15 @@ fn kind(compiler: &mut Compiler<'_>, reading: &Reading<'_>, execute: &Execute, r
 }
 
 /// What clients see of a tool, beside what its file says of itself.
-struct Looks<'a> {
-    declared: &'a [Declared],
+struct ListedParts<'a> {
+    declared: &'a [DeclaredInput],
     kind: &'a str,
     input_schema: Option<&'a serde_json::Value>,
     output: Option<&'a serde_json::Value>,
     icons: Vec<serde_json::Value>,
 }
 
-fn describe(compiler: &mut Compiler<'_>, reading: &Reading<'_>, looks: Looks<'_>) -> String {
+fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: ListedParts<'_>) -> String {
     let kind = looks.kind;
     let node = &reading.document.root;
     let description = node.text_at("description").map(str::trim).filter(|text| !text.is_empty());
@@ -391,7 +391,8 @@ fn describe(compiler: &mut Compiler<'_>, reading: &Reading<'_>, looks: Looks<'_>
         let help = "Describe what the tool does and when to use it; models choose by that.";
         compiler.warning(reading.document, 0..0, format!("the tool `{}` has no `description`", reading.name), help);
     }
-    let tags = node.at("tags").map(|tags| Placed::at(node.texts_at("tags"), reading.document, tags)).or_else(|| reading.outer.tags.clone());
+    let tags =
+        node.at("tags").map(|tags| Located::at(node.texts_at("tags"), reading.document, tags)).or_else(|| reading.outer.tags.clone());
     if let Some(tags) = &tags {
         compiler.origin(reading.name, "tags", tags.value.join(", "), tags.place.as_str());
     }

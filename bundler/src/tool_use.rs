@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use millrace_core::app::{Argument, Completer, Given, Literal, Root, TemplatePart, Tool, ToolUse};
+use millrace_core::app::{Argument, Completer, InputSource, Literal, Root, TemplatePart, Tool, ToolUse};
 
 use crate::{
     compiler::Compiler,
@@ -33,7 +33,7 @@ pub(crate) struct Tools {
 }
 
 /// Who uses a tool: the names that have values, and which of them always have one.
-pub(crate) struct Known<'a> {
+pub(crate) struct ToolCaller<'a> {
     /// The arguments, or the variables of the URI.
     pub(crate) names: &'a [String],
     /// Those that the caller may leave out.
@@ -62,7 +62,7 @@ pub(crate) fn read(
     compiler: &mut Compiler<'_>,
     document: &Document,
     (node, args): (&Node, Option<&Node>),
-    known: &Known<'_>,
+    known: &ToolCaller<'_>,
     tools: &Tools,
 ) -> Option<ToolUse> {
     let (index, tool) = tools.find(compiler, document, node)?;
@@ -82,7 +82,7 @@ pub(crate) fn read(
     } else {
         for name in known.names {
             if takes(name) {
-                given.push((name.clone(), Given::Argument(name.clone())));
+                given.push((name.clone(), InputSource::Argument(name.clone())));
             } else if known.all_used {
                 let help = format!("Name under `args` the input that gets it: `args: {{ input: \"{{{{ {name} }}}}\" }}`.");
                 compiler.error(document, node.range.clone(), format!("the tool `{}` has no input `{name}`", tool.name), help);
@@ -96,14 +96,21 @@ pub(crate) fn read(
 }
 
 /// Notes inputs that the tool needs and that get nothing.
-fn covered(compiler: &mut Compiler<'_>, document: &Document, node: &Node, tool: &Tool, given: &[(String, Given)], known: &Known<'_>) {
+fn covered(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    node: &Node,
+    tool: &Tool,
+    given: &[(String, InputSource)],
+    known: &ToolCaller<'_>,
+) {
     for input in tool.inputs.iter().filter(|input| !input.optional && input.default.is_none()) {
         match given.iter().find(|(name, _)| *name == input.name) {
             None => {
                 let message = format!("the tool `{}` needs the input `{}`, which gets no value", tool.name, input.name);
                 compiler.error(document, node.range.clone(), message, format!("Give it a value: `args: {{ {}: … }}`.", input.name));
             }
-            Some((_, Given::Argument(argument))) if known.optional.contains(argument) => {
+            Some((_, InputSource::Argument(argument))) if known.optional.contains(argument) => {
                 let message =
                     format!("the tool `{}` needs the input `{}`, but the argument `{argument}` may be omitted", tool.name, input.name);
                 compiler.warning(document, node.range.clone(), message, format!("Set `required: true` for `{argument}`."));
@@ -113,18 +120,18 @@ fn covered(compiler: &mut Compiler<'_>, document: &Document, node: &Node, tool: 
     }
 }
 
-fn value(compiler: &mut Compiler<'_>, document: &Document, node: &Node, names: &[String]) -> Given {
+fn value(compiler: &mut Compiler<'_>, document: &Document, node: &Node, names: &[String]) -> InputSource {
     if node.text().is_none() {
         if let Some(text) = nested_placeholder(node) {
             let help = "A placeholder is allowed in a value of `args` itself, not deeper.";
             compiler.error(document, text.range.clone(), "the placeholder has no value here", help);
         }
-        return Given::Literal(Literal(node.json()));
+        return InputSource::Literal(Literal(node.json()));
     }
     let template = compiler.arguments_template(document, node, names);
     match template.0.as_slice() {
-        [TemplatePart::Source(source)] if source.root == Root::Arguments => Given::Argument(source.path.concat()),
-        _ => Given::Text(template),
+        [TemplatePart::Source(source)] if source.root == Root::Arguments => InputSource::Argument(source.path.concat()),
+        _ => InputSource::Text(template),
     }
 }
 

@@ -21,7 +21,7 @@ mod visit;
 
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use feature::{
-    Argument, Completer, Content, Embedded, File, Given, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
+    Argument, Completer, Content, Embedded, File, InputSource, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
 };
 pub use literal::Literal;
 pub use pattern::{Matcher, Pattern, PatternError};
@@ -29,7 +29,7 @@ pub use script_map::{MappedPlace, ScriptMap};
 pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
-pub use visit::{Holder, Named, Visit};
+pub use visit::{Holder, TemplateReference, Visit};
 
 /// A compiled app.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

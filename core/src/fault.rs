@@ -361,7 +361,7 @@ fn push_attribute(out: &mut String, text: &str) {
 }
 
 /// A result with a [`Fault`]. The fault is boxed: it is big, and the good case is the usual one.
-pub type Faulty<T> = Result<T, alloc::boxed::Box<Fault>>;
+pub type FaultResult<T> = Result<T, alloc::boxed::Box<Fault>>;
 
 #[cfg(test)]
 mod tests {

@@ -18,9 +18,9 @@ use crate::{
     Json,
     app::{App, Tool},
     cancel::Cancel,
-    fault::{Faulty, Remedy},
+    fault::{FaultResult, Remedy},
     headers::Headers,
-    ports::{LogLevel, Outcome, Ports, RunningCall},
+    ports::{CallOutcome, LogLevel, Ports, RunningCall},
 };
 
 mod authenticate;
@@ -57,7 +57,7 @@ use connections::Connections;
 use context::Context;
 use record::{Record, Subject};
 use resolve::Names;
-use run::{End, Failed, Run};
+use run::{CallEnd, CallFailure, Run};
 use schemas::Schemas;
 use secrets::{AppSecrets, CallSecrets};
 use validate::Patterns;
@@ -197,7 +197,7 @@ impl Pipeline {
     /// # Errors
     /// A fault that has to be a JSON-RPC error: an unknown tool, a refused caller, or any fault of a tool with
     /// `errors.style: protocol`. Every other fault is a [`ToolResult`] with `is_error`.
-    pub async fn call(&self, call: Call<'_>) -> Faulty<ToolResult> {
+    pub async fn call(&self, call: Call<'_>) -> FaultResult<ToolResult> {
         self.run(call, serialize::failure).await
     }
 
@@ -206,11 +206,11 @@ impl Pipeline {
     /// # Errors
     /// Every failure, whatever the tool's `errors.style`, and the failures that its script returned: there is nothing
     /// that a model could mend.
-    pub async fn fetch(&self, call: Call<'_>) -> Faulty<ToolResult> {
+    pub async fn fetch(&self, call: Call<'_>) -> FaultResult<ToolResult> {
         self.run(call, serialize::fetched).await
     }
 
-    async fn run(&self, call: Call<'_>, rendered: fn(&Tool, Failed) -> Faulty<ToolResult>) -> Faulty<ToolResult> {
+    async fn run(&self, call: Call<'_>, rendered: fn(&Tool, CallFailure) -> FaultResult<ToolResult>) -> FaultResult<ToolResult> {
         let record = Record::begin(self, &call);
         let (headers, listener) = (call.headers, call.listener);
         let subject = Subject { tool: call.tool, request_id: call.request_id, method: call.method };
@@ -225,9 +225,9 @@ impl Pipeline {
         let (mut run, inputs) = match resolve::resolve(self, call, &record) {
             Ok(resolved) => resolved,
             Err(fault) => {
-                let why = Failed::Fault(fault);
+                let why = CallFailure::Fault(fault);
                 record.failed(self, Subject { tool: &resolve::shown(subject.tool), ..subject }, &why);
-                let (Failed::Fault(fault) | Failed::Reply(fault)) = why;
+                let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
                 return Err(fault);
             }
         };
@@ -236,9 +236,9 @@ impl Pipeline {
         let (subject, end) = (
             run.subject(),
             match end {
-                Err(End::Asks) => rounds::required(&run).map(|asks| (asks, Outcome::Asked)).map_err(Failed::from),
-                Ok(result) => Ok((result, Outcome::Succeeded)),
-                Err(End::Failed(why)) => Err(why),
+                Err(CallEnd::Asks) => rounds::required(&run).map(|asks| (asks, CallOutcome::Asked)).map_err(CallFailure::from),
+                Ok(result) => Ok((result, CallOutcome::Succeeded)),
+                Err(CallEnd::Failed(why)) => Err(why),
             },
         );
         match end {
@@ -276,14 +276,14 @@ impl Pipeline {
 }
 
 /// The stages from *authenticate* on.
-async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dyn Listener>) -> Result<ToolResult, End> {
+async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dyn Listener>) -> Result<ToolResult, CallEnd> {
     if let Some(auth) = &run.tool.auth {
         run.auth = run.at(Stage::Authenticate, authenticate::authenticate(run, auth)).await?;
     }
     run.listener = listener;
     run.dialogue = rounds::begin(run, &inputs)?;
     if Stage::Context.applies(run.tool) {
-        run.context = run.at(Stage::Context, async { Ok::<_, End>(Context::of(run)) }).await?;
+        run.context = run.at(Stage::Context, async { Ok::<_, CallEnd>(Context::of(run)) }).await?;
     }
     if let Some(mapper) = &run.tool.map_input {
         inputs = run.at(Stage::MapInput, map_input::map_input(run, mapper, inputs)).await?;
@@ -303,8 +303,8 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
 }
 
 /// A failure with what its caller and its operator have to know of it: whether a change was made before, and what the log says.
-fn told(run: &Run<'_>, mut why: Failed) -> Failed {
-    let is_reply = matches!(why, Failed::Reply(_));
+fn told(run: &Run<'_>, mut why: CallFailure) -> CallFailure {
+    let is_reply = matches!(why, CallFailure::Reply(_));
     let fault = why.fault_mut();
     // A handler that returns a failure knows what it did.
     if !(is_reply && fault.stage <= Stage::Execute) {

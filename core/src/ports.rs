@@ -22,7 +22,7 @@ pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
-pub use observer::{CallEvent, CallObserver, CallStart, Observer, Outcome, RunningCall, observers};
+pub use observer::{CallEvent, CallObserver, CallOutcome, CallStart, Observer, RunningCall, observers};
 pub use random::Random;
 pub use script_engine::{
     CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,

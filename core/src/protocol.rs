@@ -122,7 +122,7 @@ pub(crate) struct Protocol {
     lists: lists::Lists,
     resources: resources::Index,
     /// What unfinished batches hold.
-    batches: batch::Held,
+    batches: batch::HeldBytes,
 }
 
 impl Protocol {
@@ -134,7 +134,7 @@ impl Protocol {
             server_info: encode::server_info(app),
             lists: lists::Lists::default(),
             resources: resources::Index::default(),
-            batches: batch::Held::default(),
+            batches: batch::HeldBytes::default(),
             pipeline,
         }
     }
@@ -187,11 +187,11 @@ impl Protocol {
         let mut call = match message.into_call() {
             Ok(Some(call)) => call,
             Ok(None) => return http::accepted(),
-            Err(refused) => return http::reply(encode::Answer::failure(refused.id.as_ref(), &refused.failure)),
+            Err(refused) => return http::reply(encode::MessageReply::failure(refused.id.as_ref(), &refused.failure)),
         };
         let selected = match era::select(&call, &request.headers) {
             Ok(selected) => selected,
-            Err(failure) => return http::reply(encode::Answer::failure(Some(&call.id), &failure)),
+            Err(failure) => return http::reply(encode::MessageReply::failure(Some(&call.id), &failure)),
         };
         let Some(outbox) = notifications::Outbox::of(&self.pipeline, &call, selected, &request.headers) else {
             return http::reply(self.dispatch(request, selected, &mut call, None).await);

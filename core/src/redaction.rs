@@ -63,12 +63,12 @@ pub struct Secrets {
 struct Needle {
     /// Normalised.
     bytes: Vec<u8>,
-    manner: Manner,
+    manner: MatchMode,
 }
 
 /// How a needle is struck out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Manner {
+enum MatchMode {
     /// Where it stands as a word.
     Word,
     /// Wherever the whole of it stands.
@@ -94,7 +94,7 @@ impl Secrets {
             spell(value, alphabets, &mut texts);
         }
         let normalised = texts.iter().map(|(text, manner)| (text.bytes().map(normal).collect(), *manner));
-        let mut needles: Vec<(Vec<u8>, Manner)> = normalised.collect();
+        let mut needles: Vec<(Vec<u8>, MatchMode)> = normalised.collect();
         needles.sort_unstable();
         needles.dedup();
         let mut secrets = Self { longest: needles.iter().map(|(bytes, _)| bytes.len()).max().unwrap_or(0), ..Self::default() };
@@ -170,12 +170,12 @@ impl Needle {
         let (start, end) = (at - back, at + on);
         let whole = self.bytes.len();
         let least = match (reader, self.manner) {
-            (Reader::Operator, Manner::Runs) => (whole / 2).clamp(SHORTEST_ANYWHERE, LONGEST_RUN),
+            (Reader::Operator, MatchMode::Runs) => (whole / 2).clamp(SHORTEST_ANYWHERE, LONGEST_RUN),
             _ => whole,
         };
         let is_part_of_word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_' || *byte >= 0x80);
         let stands_alone = || !is_part_of_word(before.get(..start).and_then(<[u8]>::last)) && !is_part_of_word(text.get(end));
-        if end - start < least || (self.manner == Manner::Word && !stands_alone()) {
+        if end - start < least || (self.manner == MatchMode::Word && !stands_alone()) {
             return None;
         }
         // The blank before a token is not part of it.
@@ -316,18 +316,18 @@ fn unescaped(rest: &[u8]) -> (Result<char, u8>, usize) {
 }
 
 /// What is looked for because of one value: it, its pieces, and what both are in other alphabets.
-fn spell(value: &str, alphabets: bool, texts: &mut Vec<(String, Manner)>) {
+fn spell(value: &str, alphabets: bool, texts: &mut Vec<(String, MatchMode)>) {
     let value = value.trim();
     let mut pieces = Vec::new();
     cut(value, &mut pieces);
     // A URL has the host in it, which is no secret: whoever mends a connection has to read it.
-    let manner = if value.contains("://") { Manner::Whole } else { Manner::Runs };
-    for (piece, manner) in pieces.into_iter().map(|piece| (piece, Manner::Runs)).chain([(Cow::Borrowed(value), manner)]) {
+    let manner = if value.contains("://") { MatchMode::Whole } else { MatchMode::Runs };
+    for (piece, manner) in pieces.into_iter().map(|piece| (piece, MatchMode::Runs)).chain([(Cow::Borrowed(value), manner)]) {
         if piece.len() < SHORTEST || ["true", "false", "null"].iter().any(|word| piece.eq_ignore_ascii_case(word)) {
             continue;
         }
         if piece.len() < SHORTEST_ANYWHERE {
-            texts.push((piece.into_owned(), Manner::Word));
+            texts.push((piece.into_owned(), MatchMode::Word));
             continue;
         }
         if alphabets {
@@ -387,7 +387,7 @@ fn cut_json(json: &Json, pieces: &mut Vec<Cow<'_, str>>) {
 }
 
 /// What of a text's base64 is the same whatever stands before and after it.
-fn in_base64(piece: &str, manner: Manner, texts: &mut Vec<(String, Manner)>) {
+fn in_base64(piece: &str, manner: MatchMode, texts: &mut Vec<(String, MatchMode)>) {
     for before in 0..3_usize {
         let mut bytes = alloc::vec![0; before];
         bytes.extend(piece.bytes());

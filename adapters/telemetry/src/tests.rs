@@ -19,8 +19,8 @@ use millrace_core::{
     fault::{Fault, Severity},
     pipeline::{Stage, Trace},
     ports::{
-        CallEvent, CallObserver, CallStart, Clock, Env, HttpClient, HttpRequest, HttpResponse, LocalFuture, Observer as _, Outcome, Random,
-        WaitUntil,
+        CallEvent, CallObserver, CallOutcome, CallStart, Clock, Env, HttpClient, HttpRequest, HttpResponse, LocalFuture, Observer as _,
+        Random, WaitUntil,
     },
     secret::Secret,
 };
@@ -209,7 +209,7 @@ fn calls_that_take_turns_are_trees_of_their_own() {
     }
     other.observe(CallEvent::Failed(&Fault::new(Stage::Validate, "VALIDATION_ERROR", "hidden").logging("hidden")));
     other.observe(CallEvent::StageEnded(Stage::Validate));
-    other.observe(CallEvent::Ended(Outcome::Failed));
+    other.observe(CallEvent::Ended(CallOutcome::Failed));
     one.observe(CallEvent::CacheLookedUp { adapter: &adapter("main", "sqlite"), hit: true });
     // It is given up in the middle of a stage.
     drop(one);

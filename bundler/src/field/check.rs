@@ -2,7 +2,7 @@
 
 use std::{ops::Range, rc::Rc};
 
-use super::{Field, Record, Shape, Status, duration_ms, size_bytes};
+use super::{Field, KeyStatus, Record, Shape, duration_ms, size_bytes};
 use crate::{
     Severity,
     findings::Findings,
@@ -13,7 +13,7 @@ use crate::{
 
 /// How a file is checked.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Checked {
+pub(crate) struct CheckMode {
     /// The app is one of Hyperterse: its keys are known, too.
     pub(crate) imported: bool,
     /// How bad unknown keys and wrong types are: an error, but a warning in `.hyperterse`, which always ignored them.
@@ -21,7 +21,7 @@ pub(crate) struct Checked {
 }
 
 /// Notes every unknown key, missing key, wrong type and key of a later version. What is wrong becomes [`Data::Wrong`].
-pub(crate) fn check(document: &mut Document, record: &'static Record, checked: Checked, findings: &mut Findings) {
+pub(crate) fn check(document: &mut Document, record: &'static Record, checked: CheckMode, findings: &mut Findings) {
     let mut walk = Walk { source: Rc::clone(&document.source), checked, findings };
     if !walk.value(&mut document.root, &Shape::Record(record), "", 0..0) {
         document.root.data = Data::Map(Vec::new());
@@ -35,7 +35,7 @@ pub(crate) fn check_part(
     record: &'static Record,
     path: &str,
     key: Range<usize>,
-    checked: Checked,
+    checked: CheckMode,
     findings: &mut Findings,
 ) {
     let mut walk = Walk { source: Rc::clone(&document.source), checked, findings };
@@ -44,7 +44,7 @@ pub(crate) fn check_part(
     }
 }
 
-impl Checked {
+impl CheckMode {
     /// Everything that is wrong is an error.
     pub(crate) fn strict(imported: bool) -> Self {
         Self { imported, severity: Severity::Error }
@@ -53,7 +53,7 @@ impl Checked {
 
 struct Walk<'a> {
     source: Rc<Source>,
-    checked: Checked,
+    checked: CheckMode,
     findings: &'a mut Findings,
 }
 
@@ -133,14 +133,14 @@ impl Walk<'_> {
     fn record(&mut self, node: &mut Node, record: &'static Record, path: &str, key: Range<usize>) {
         let Data::Map(entries) = &mut node.data else { return };
         let imported = self.checked.imported;
-        let known = |field: &&Field| field.status == Status::Now || (field.status == Status::Imported && imported);
-        let readable = |field: &&Field| field.status == Status::Later || known(field);
+        let known = |field: &&Field| field.status == KeyStatus::Now || (field.status == KeyStatus::Imported && imported);
+        let readable = |field: &&Field| field.status == KeyStatus::Later || known(field);
         for index in 0..entries.len() {
             let name = entries[index].key.clone();
             let key_range = entries[index].key_range.clone();
             let at = join(path, &name);
             match record.fields.iter().filter(readable).find(|field| field.key == name) {
-                Some(field) if field.status == Status::Later => {
+                Some(field) if field.status == KeyStatus::Later => {
                     let help = "Remove it; this version would ignore it.";
                     self.findings.error(&self.source, key_range, format!("`{at}` is not supported yet"), help);
                     entries[index].value.data = Data::Wrong;
@@ -251,7 +251,7 @@ pub(crate) fn noun(shape: &Shape) -> String {
 }
 
 fn now(record: &Record) -> Vec<&'static str> {
-    record.fields.iter().filter(|field| field.status == Status::Now).map(|field| field.key).collect()
+    record.fields.iter().filter(|field| field.status == KeyStatus::Now).map(|field| field.key).collect()
 }
 
 fn join(path: &str, key: &str) -> String {

@@ -4,7 +4,7 @@ use millrace_core::app::{Input, InputKind};
 use serde_json::{Map, Value, json};
 
 /// What the schema of an input says beyond the input.
-pub(super) struct Described<'a> {
+pub(super) struct SchemaAnnotations<'a> {
     pub(super) description: Option<&'a str>,
     pub(super) examples: Vec<Value>,
     pub(super) item_schema: Option<Value>,
@@ -12,7 +12,7 @@ pub(super) struct Described<'a> {
 }
 
 /// The schema of an input.
-pub(super) fn of(input: &Input, described: Described<'_>) -> Value {
+pub(super) fn of(input: &Input, described: SchemaAnnotations<'_>) -> Value {
     let mut schema = Map::new();
     let (kind, format) = match input.kind {
         InputKind::String => (Some("string"), input.format.as_deref()),

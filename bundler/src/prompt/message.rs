@@ -7,7 +7,7 @@ use crate::{
     compiler::Compiler,
     names::one_of,
     resource::{embedded, file, mime},
-    tool_use::{self, Known, Tools},
+    tool_use::{self, ToolCaller, Tools},
     yaml::{Document, Entry, Node},
 };
 
@@ -18,7 +18,7 @@ pub(super) fn read(
     compiler: &mut Compiler<'_>,
     document: &Document,
     node: &Node,
-    known: &Known<'_>,
+    known: &ToolCaller<'_>,
     tools: &Tools,
 ) -> Option<PromptMessage> {
     let role = role(compiler, document, node);
@@ -83,7 +83,7 @@ fn media(compiler: &mut Compiler<'_>, document: &Document, node: &Node, value: &
     Some(Media { mime_type: mime_type.to_owned(), data })
 }
 
-fn resource(compiler: &mut Compiler<'_>, document: &Document, node: &Node, known: &Known<'_>) -> Option<PromptContent> {
+fn resource(compiler: &mut Compiler<'_>, document: &Document, node: &Node, known: &ToolCaller<'_>) -> Option<PromptContent> {
     let way = only(compiler, document, node, "the resource", &["text", "file", "blob"])?;
     let uri = compiler.arguments_template(document, node.at("uri")?, known.names);
     let said = node.text_at("mime_type").map(String::from);

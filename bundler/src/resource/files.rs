@@ -16,7 +16,7 @@ use crate::{
 const MAX_FILES: usize = 1000;
 
 /// The files of a template.
-pub(super) struct Found {
+pub(super) struct MatchedFiles {
     /// The template of their names.
     pub(super) name: Template,
     /// The files, sorted by name.
@@ -25,7 +25,7 @@ pub(super) struct Found {
     values: Option<(String, Vec<String>)>,
 }
 
-impl Found {
+impl MatchedFiles {
     /// Gives the values of the variable to clients as completions, where the author says none.
     pub(super) fn suggest(&self, arguments: &mut Vec<Argument>) {
         let Some((name, values)) = &self.values else { return };
@@ -38,7 +38,7 @@ impl Found {
 }
 
 /// A part of a name.
-enum Piece<'a> {
+enum NamePart<'a> {
     Text(&'a str),
     /// A variable. Only the value of one that is written `{+path}` in the URI may have `/`.
     Variable {
@@ -55,22 +55,22 @@ pub(super) fn find(
     name: Template,
     pattern: &UriPattern,
     mime_type: Option<&str>,
-) -> Option<Found> {
+) -> Option<MatchedFiles> {
     let reserved = pattern.reserved.and_then(|place| pattern.variables.get(place as usize));
-    let pieces: Vec<Piece<'_>> = name
+    let pieces: Vec<NamePart<'_>> = name
         .0
         .iter()
         .filter_map(|part| match part {
-            TemplatePart::Text(text) => Some(Piece::Text(text)),
+            TemplatePart::Text(text) => Some(NamePart::Text(text)),
             TemplatePart::Source(source) => {
                 let name = source.path.first()?;
                 // A name that the URI does not have was reported; it is filled in with nothing.
                 let is_known = pattern.variables.contains(name);
-                is_known.then(|| Piece::Variable { name, has_slashes: reserved == Some(name) })
+                is_known.then(|| NamePart::Variable { name, has_slashes: reserved == Some(name) })
             }
         })
         .collect();
-    let first = if let Some(Piece::Text(text)) = pieces.first() { text } else { "" };
+    let first = if let Some(NamePart::Text(text)) = pieces.first() { text } else { "" };
     let folder = first.rfind('/').map_or("", |slash| &first[..=slash]);
     let Some(below) = compiler.tree.resolve(parent(&document.source.path), folder) else {
         let help = "It takes files of the app's folder, relative to this file.";
@@ -78,12 +78,12 @@ pub(super) fn find(
         return None;
     };
     let later_text = pieces.iter().enumerate().map(|(place, piece)| match piece {
-        Piece::Text(text) if place == 0 => &text[folder.len()..],
-        Piece::Text(text) => text,
-        Piece::Variable { .. } => "",
+        NamePart::Text(text) if place == 0 => &text[folder.len()..],
+        NamePart::Text(text) => text,
+        NamePart::Variable { .. } => "",
     });
     let is_deep = later_text.into_iter().any(|text| text.contains('/'))
-        || pieces.iter().any(|piece| matches!(piece, Piece::Variable { has_slashes: true, .. }));
+        || pieces.iter().any(|piece| matches!(piece, NamePart::Variable { has_slashes: true, .. }));
     let items = if is_deep { compiler.tree.walk(&below) } else { compiler.tree.list(&below) };
     let skip = if below.is_empty() { 0 } else { below.len() + 1 };
     let names: BTreeSet<String> = items
@@ -123,16 +123,16 @@ pub(super) fn find(
         let mime_type = mime_type.map_or_else(|| mime::guess(&name, &bytes).to_owned(), String::from);
         files.push(File { content: embedded(bytes, &mime_type), name, mime_type });
     }
-    Some(Found { name, files, values })
+    Some(MatchedFiles { name, files, values })
 }
 
 /// Whether values of the variables make `name`. All places that can be reached are kept, so the time is bounded by the lengths.
-fn fits(pieces: &[Piece<'_>], name: &str) -> bool {
+fn fits(pieces: &[NamePart<'_>], name: &str) -> bool {
     let mut reached = BTreeSet::from([0]);
     for piece in pieces {
         reached = match piece {
-            Piece::Text(text) => reached.iter().filter(|at| name[**at..].starts_with(text)).map(|at| at + text.len()).collect(),
-            Piece::Variable { has_slashes, .. } => {
+            NamePart::Text(text) => reached.iter().filter(|at| name[**at..].starts_with(text)).map(|at| at + text.len()).collect(),
+            NamePart::Variable { has_slashes, .. } => {
                 let ends = |at: &usize| {
                     let rest = &name[*at..];
                     let longest = if *has_slashes { rest.len() } else { rest.find('/').unwrap_or(rest.len()) };
@@ -147,12 +147,12 @@ fn fits(pieces: &[Piece<'_>], name: &str) -> bool {
 }
 
 /// The values of the only variable, where there is one and it stands in the names once.
-fn values(pieces: &[Piece<'_>], names: &BTreeSet<String>) -> Option<(String, Vec<String>)> {
-    let place = pieces.iter().position(|piece| matches!(piece, Piece::Variable { .. }))?;
+fn values(pieces: &[NamePart<'_>], names: &BTreeSet<String>) -> Option<(String, Vec<String>)> {
+    let place = pieces.iter().position(|piece| matches!(piece, NamePart::Variable { .. }))?;
     let (before, after) = (pieces.get(..place)?, pieces.get(place + 1..)?);
-    let Some(Piece::Variable { name, .. }) = pieces.get(place) else { return None };
-    let length = |pieces: &[Piece<'_>]| {
-        pieces.iter().try_fold(0, |sum, piece| if let Piece::Text(text) = piece { Some(sum + text.len()) } else { None })
+    let Some(NamePart::Variable { name, .. }) = pieces.get(place) else { return None };
+    let length = |pieces: &[NamePart<'_>]| {
+        pieces.iter().try_fold(0, |sum, piece| if let NamePart::Text(text) = piece { Some(sum + text.len()) } else { None })
     };
     let (start, end) = (length(before)?, length(after)?);
     let values = names.iter().filter_map(|full| full.get(start..full.len().checked_sub(end)?)).map(String::from).collect();
@@ -165,19 +165,19 @@ mod tests {
 
     #[test]
     fn names_fit_or_do_not() {
-        let id = || Piece::Variable { name: "id", has_slashes: false };
-        let path = || Piece::Variable { name: "path", has_slashes: true };
-        let json = [Piece::Text("./"), id(), Piece::Text(".json")];
+        let id = || NamePart::Variable { name: "id", has_slashes: false };
+        let path = || NamePart::Variable { name: "path", has_slashes: true };
+        let json = [NamePart::Text("./"), id(), NamePart::Text(".json")];
         for (name, expected) in
             [("./1.json", true), ("./a.json.json", true), ("./.json", false), ("./a/b.json", false), ("./1.jsonx", false)]
         {
             assert_eq!(fits(&json, name), expected, "{name}");
         }
-        let two = [id(), Piece::Text("-"), id()];
+        let two = [id(), NamePart::Text("-"), id()];
         for (name, expected) in [("a-b", true), ("a-b-c", true), ("€-€", true), ("-b", false), ("a-", false), ("--", false)] {
             assert_eq!(fits(&two, name), expected, "{name}");
         }
-        let deep = [Piece::Text("d/"), path(), Piece::Text(".md")];
+        let deep = [NamePart::Text("d/"), path(), NamePart::Text(".md")];
         assert!(fits(&deep, "d/a/b.md") && !fits(&deep, "e/a.md") && !fits(&deep, "d/.md"));
         let names = BTreeSet::from(["./1.json".to_owned(), "./x.json".to_owned()]);
         assert_eq!(values(&json, &names), Some(("id".into(), vec!["1".into(), "x".into()])));
@@ -186,8 +186,10 @@ mod tests {
 
     #[test]
     fn a_hostile_template_takes_no_exponential_time() {
-        let pieces: Vec<Piece<'_>> =
-            (0..200).flat_map(|_| [Piece::Variable { name: "a", has_slashes: true }, Piece::Text("x")]).chain([Piece::Text("y")]).collect();
+        let pieces: Vec<NamePart<'_>> = (0..200)
+            .flat_map(|_| [NamePart::Variable { name: "a", has_slashes: true }, NamePart::Text("x")])
+            .chain([NamePart::Text("y")])
+            .collect();
         assert!(!fits(&pieces, &"x".repeat(255)));
     }
 }

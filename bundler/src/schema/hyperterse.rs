@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use crate::{
     adapter::ADAPTER,
-    field::{Record, Shape, Status},
+    field::{KeyStatus, Record, Shape},
     prompt::PROMPT,
     resource::RESOURCE,
     root::ROOT,
@@ -145,8 +145,8 @@ fn is_read(record: Option<&'static Record>, key: &str) -> bool {
     let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
     let Some(field) = record.and_then(|record| record.fields.iter().find(|field| field.key == first)) else { return false };
     match (field.status, rest) {
-        (Status::Later, _) => false,
-        (Status::Imported, None) => !matches!(field.shape, Shape::Any),
+        (KeyStatus::Later, _) => false,
+        (KeyStatus::Imported, None) => !matches!(field.shape, Shape::Any),
         (_, None) => true,
         (_, Some(rest)) => inner(&field.shape, rest),
     }

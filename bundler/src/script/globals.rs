@@ -125,14 +125,14 @@ const ELSEWHERE: [&str; 4] = ["arguments", "eval", "module", "require"];
 
 /// An adapter that a script asks: `ctx.db("name")`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Asked {
+pub(super) struct DbCall {
     pub(super) adapter: String,
     pub(super) span: Span,
 }
 
 /// What a module uses that others have to have.
-pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, Vec<Asked>) {
-    let mut looked_for = LookedFor(BTreeSet::new());
+pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, Vec<DbCall>) {
+    let mut looked_for = TypeofNames(BTreeSet::new());
     looked_for.visit_program(program);
     let mut users = Users { scoping, looked_for: looked_for.0, findings: Vec::new(), asked: Vec::new() };
     users.visit_program(program);
@@ -140,9 +140,9 @@ pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, V
 }
 
 /// The names behind `typeof`: whoever asks so knows that they may be absent.
-struct LookedFor(BTreeSet<String>);
+struct TypeofNames(BTreeSet<String>);
 
-impl<'a> Visit<'a> for LookedFor {
+impl<'a> Visit<'a> for TypeofNames {
     fn visit_unary_expression(&mut self, it: &UnaryExpression<'a>) {
         if it.operator == UnaryOperator::Typeof
             && let Expression::Identifier(name) = &it.argument
@@ -157,7 +157,7 @@ struct Users<'s> {
     scoping: &'s Scoping,
     looked_for: BTreeSet<String>,
     findings: Vec<Finding>,
-    asked: Vec<Asked>,
+    asked: Vec<DbCall>,
 }
 
 impl<'a> Visit<'a> for Users<'_> {
@@ -194,7 +194,7 @@ impl<'a> Visit<'a> for Users<'_> {
             _ => false,
         };
         if asks && let Some(Argument::StringLiteral(adapter)) = it.arguments.first() {
-            self.asked.push(Asked { adapter: adapter.value.to_string(), span: adapter.span });
+            self.asked.push(DbCall { adapter: adapter.value.to_string(), span: adapter.span });
         }
         walk_call_expression(self, it);
     }

@@ -23,7 +23,7 @@ pub(super) struct Mark {
 
 /// Where a printed line went; all from 0, columns in UTF-16 units.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Moved {
+pub(super) struct LineShift {
     pub(super) line: u32,
     pub(super) column: u32,
     /// How many columns of its start are gone.
@@ -31,7 +31,7 @@ pub(super) struct Moved {
 }
 
 /// Puts printed code onto the lines of its source, as far as they can be reached; and where each printed line went.
-pub(super) fn lay_out(code: &str, marks: &[Mark]) -> (String, Vec<Moved>) {
+pub(super) fn lay_out(code: &str, marks: &[Mark]) -> (String, Vec<LineShift>) {
     let fixed = templates(code);
     let inside = |offset: usize| fixed.iter().any(|(start, end)| *start < offset && offset <= *end);
     let mut out = String::with_capacity(code.len());
@@ -48,7 +48,7 @@ pub(super) fn lay_out(code: &str, marks: &[Mark]) -> (String, Vec<Moved>) {
             out.push(' ');
             columns += 1;
         }
-        moved.push(Moved { line: line as u32, column: columns, cut: cut as u32 });
+        moved.push(LineShift { line: line as u32, column: columns, cut: cut as u32 });
         out.push_str(text);
         columns += text.encode_utf16().count() as u32;
     };

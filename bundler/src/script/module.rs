@@ -105,7 +105,7 @@ pub(super) struct Module<'a> {
     /// What someone should look at.
     pub(super) warnings: Vec<Finding>,
     /// The adapters that it asks.
-    pub(super) asked: Vec<globals::Asked>,
+    pub(super) asked: Vec<globals::DbCall>,
 }
 
 impl<'a> Module<'a> {

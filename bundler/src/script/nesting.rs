@@ -26,7 +26,7 @@ pub(super) fn too_deep(source: &str) -> Option<Finding> {
 
 /// What came before a token.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Before {
+enum PrecedingToken {
     /// Nothing of this statement or element.
     Nothing,
     /// A value, or what may be one.
@@ -68,7 +68,7 @@ struct Region {
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
-    before: Before,
+    before: PrecedingToken,
     is_new_line: bool,
     regions: Vec<Region>,
     depth: usize,
@@ -77,7 +77,7 @@ struct Scan<'a> {
 impl<'a> Scan<'a> {
     fn new(source: &'a str) -> Self {
         let regions = vec![Region { bracket: Bracket::Whole, chain: 0, control: 0, ended: 0 }];
-        Self { bytes: source.as_bytes(), at: 0, before: Before::Nothing, is_new_line: false, regions, depth: 0 }
+        Self { bytes: source.as_bytes(), at: 0, before: PrecedingToken::Nothing, is_new_line: false, regions, depth: 0 }
     }
 
     fn first_above(mut self, limit: usize) -> Option<usize> {
@@ -129,8 +129,8 @@ impl<'a> Scan<'a> {
         let byte = *self.bytes.get(self.at)?;
         match byte {
             b'(' | b'[' => {
-                let is_head = byte == b'(' && self.before == Before::Control;
-                if matches!(self.before, Before::Value | Before::Block) {
+                let is_head = byte == b'(' && self.before == PrecedingToken::Control;
+                if matches!(self.before, PrecedingToken::Value | PrecedingToken::Block) {
                     self.deepen();
                 }
                 self.open(if byte == b'(' { Bracket::Round { is_head } } else { Bracket::Square });
@@ -143,7 +143,7 @@ impl<'a> Scan<'a> {
             }
             b'`' => {
                 match self.before {
-                    Before::Value | Before::Block => self.deepen(),
+                    PrecedingToken::Value | PrecedingToken::Block => self.deepen(),
                     _ => self.value(),
                 }
                 self.at += 1;
@@ -152,13 +152,13 @@ impl<'a> Scan<'a> {
             b';' => {
                 self.at += 1;
                 self.end_statement();
-                self.before = Before::Nothing;
+                self.before = PrecedingToken::Nothing;
             }
             b',' => {
                 self.at += 1;
                 self.end_element();
             }
-            b'/' if !matches!(self.before, Before::Value | Before::Block) => {
+            b'/' if !matches!(self.before, PrecedingToken::Value | PrecedingToken::Block) => {
                 self.value();
                 self.regular_expression();
             }
@@ -183,7 +183,7 @@ impl<'a> Scan<'a> {
         self.at += 1;
         self.depth += 1;
         self.regions.push(Region { bracket, chain: 0, control: 0, ended: 0 });
-        self.before = Before::Nothing;
+        self.before = PrecedingToken::Nothing;
     }
 
     fn close(&mut self) {
@@ -197,9 +197,9 @@ impl<'a> Scan<'a> {
         self.depth -= closed.as_ref().map_or(0, |region| region.chain + 1);
         self.before = match closed.map(|region| region.bracket) {
             Some(Bracket::Template) if byte == b'}' => return self.template(),
-            Some(Bracket::Round { is_head: true }) => Before::Head,
-            _ if byte == b'}' => Before::Block,
-            _ => Before::Value,
+            Some(Bracket::Round { is_head: true }) => PrecedingToken::Head,
+            _ if byte == b'}' => PrecedingToken::Block,
+            _ => PrecedingToken::Value,
         };
     }
 
@@ -216,15 +216,15 @@ impl<'a> Scan<'a> {
             self.depth -= region.chain - region.control;
             region.chain = region.control;
         }
-        self.before = Before::Operator;
+        self.before = PrecedingToken::Operator;
     }
 
     /// Begins a value: after another one on the line before, or after a block, it is a new statement.
     fn value(&mut self) {
-        if self.before == Before::Block || (self.before == Before::Value && self.is_new_line) {
+        if self.before == PrecedingToken::Block || (self.before == PrecedingToken::Value && self.is_new_line) {
             self.end_statement();
         }
-        self.before = Before::Value;
+        self.before = PrecedingToken::Value;
     }
 
     fn text(&mut self, quote: u8) {
@@ -244,7 +244,7 @@ impl<'a> Scan<'a> {
 
     /// The rest of a template, up to its end or its next value.
     fn template(&mut self) {
-        self.before = Before::Value;
+        self.before = PrecedingToken::Value;
         while let Some(byte) = self.bytes.get(self.at) {
             match (byte, self.peek(1)) {
                 (b'\\', _) => self.at += 1,
@@ -298,48 +298,48 @@ impl<'a> Scan<'a> {
     fn word(&mut self) {
         let start = self.at;
         self.at += self.bytes[start..].iter().take_while(|byte| is_word(**byte)).count();
-        if self.before == Before::Dot {
-            self.before = Before::Value;
+        if self.before == PrecedingToken::Dot {
+            self.before = PrecedingToken::Value;
             return;
         }
         match &self.bytes[start..self.at] {
             b"in" | b"of" | b"instanceof" | b"as" | b"satisfies" | b"is" | b"extends" => {
                 self.deepen();
-                self.before = Before::Operator;
+                self.before = PrecedingToken::Operator;
             }
             b"else" => {
-                if let Some(region) = self.regions.last_mut().filter(|_| self.before == Before::Nothing) {
+                if let Some(region) = self.regions.last_mut().filter(|_| self.before == PrecedingToken::Nothing) {
                     region.chain = region.ended;
                     region.control = region.ended;
                     self.depth += region.ended;
                 }
                 self.control();
-                self.before = Before::Operator;
+                self.before = PrecedingToken::Operator;
             }
             b"if" | b"for" | b"while" | b"with" | b"switch" | b"catch" => {
                 self.value();
                 self.control();
-                self.before = Before::Control;
+                self.before = PrecedingToken::Control;
             }
             b"do" | b"try" | b"finally" => {
                 self.value();
                 self.control();
-                self.before = Before::Operator;
+                self.before = PrecedingToken::Operator;
             }
             // `for await (…)`
-            b"await" if self.before == Before::Control => {}
+            b"await" if self.before == PrecedingToken::Control => {}
             b"typeof" | b"void" | b"delete" | b"await" | b"yield" | b"new" | b"keyof" | b"infer" | b"unique" | b"readonly" | b"asserts" => {
                 self.value();
                 self.deepen();
-                self.before = Before::Operator;
+                self.before = PrecedingToken::Operator;
             }
             b"case" | b"default" => {
                 self.end_statement();
-                self.before = Before::Operator;
+                self.before = PrecedingToken::Operator;
             }
             b"return" | b"throw" | b"var" | b"let" | b"const" | b"export" => {
                 self.value();
-                self.before = Before::Operator;
+                self.before = PrecedingToken::Operator;
             }
             _ => self.value(),
         }
@@ -362,7 +362,7 @@ impl<'a> Scan<'a> {
         };
         // `a\n!b` and `a\n++b` are two statements.
         if matches!(byte, b'!' | b'~' | b'@') || matches!((byte, second), (b'+', b'+') | (b'-', b'-')) {
-            let follows_value = matches!(self.before, Before::Value | Before::Block);
+            let follows_value = matches!(self.before, PrecedingToken::Value | PrecedingToken::Block);
             if self.is_new_line && follows_value {
                 self.end_statement();
             } else if length == 2 && follows_value {
@@ -379,7 +379,8 @@ impl<'a> Scan<'a> {
         while self.peek(0) == b'=' && byte != b'.' && self.peek(1) != b'>' {
             self.at += 1;
         }
-        self.before = if length < 3 && (byte == b'.' || (byte == b'?' && second == b'.')) { Before::Dot } else { Before::Operator };
+        self.before =
+            if length < 3 && (byte == b'.' || (byte == b'?' && second == b'.')) { PrecedingToken::Dot } else { PrecedingToken::Operator };
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Dialect, lex::Prefix, masked::Masked};
+use super::{Dialect, lex::Prefix, masked::MaskedStatement};
 
 /// A piece of a literal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,7 +17,12 @@ pub(super) enum Decoded {
 pub(super) struct BadEscape(pub(super) Range<usize>);
 
 /// Undoes the escapes of a literal's body.
-pub(super) fn decode(masked: &Masked<'_>, body: Range<usize>, prefix: Prefix, dialect: Dialect) -> Result<Vec<Decoded>, BadEscape> {
+pub(super) fn decode(
+    masked: &MaskedStatement<'_>,
+    body: Range<usize>,
+    prefix: Prefix,
+    dialect: Dialect,
+) -> Result<Vec<Decoded>, BadEscape> {
     let quote = masked.text[..body.start].chars().next_back().unwrap_or('\'');
     let backslashes = dialect == Dialect::MySql || prefix == Prefix::Escape;
     let mut pieces = Vec::new();
@@ -105,7 +110,7 @@ mod tests {
 
     fn show(text: &str, prefix: Prefix, dialect: Dialect) -> Option<String> {
         let quoted = format!("'{text}'");
-        let masked = Masked::new(&quoted, placeholder::scan(&quoted).0);
+        let masked = MaskedStatement::new(&quoted, placeholder::scan(&quoted).0);
         let end = masked.text.len() - 1;
         let pieces = decode(&masked, 1..end, prefix, dialect).ok()?;
         Some(

@@ -9,7 +9,7 @@ use super::{
     dialect::postgres_type,
     error,
     lex::Kind,
-    position::{self, Place},
+    position::{self, SyntaxPosition},
     source::{self, Meaning, Value, of_variable},
     tokens::Tokens,
     warning,
@@ -44,12 +44,12 @@ pub(super) struct Slot {
     /// The placeholder as the author would write it.
     pub(super) label: String,
     /// What it names.
-    pub(super) named: Named,
+    pub(super) named: PlaceholderName,
 }
 
 /// What the placeholder of a value names.
 #[derive(Clone, Debug)]
-pub(super) enum Named {
+pub(super) enum PlaceholderName {
     /// The input to give an `enum`, and whether it has one.
     Input(String, bool),
     /// A variable of the environment.
@@ -60,17 +60,19 @@ pub(super) enum Named {
 
 impl Slot {
     /// Says that no value may stand here.
-    pub(super) fn misplaced(&self, place: Place) -> Problem {
+    pub(super) fn misplaced(&self, place: SyntaxPosition) -> Problem {
         let help = match (place, &self.named) {
-            (_, Named::Variable(name)) => of_variable(name),
-            (Place::Operator, _) => "write each comparison out and choose between them with `CASE`, or make one tool for each".to_owned(),
-            (Place::Constant, _) => "write the constant out, or choose between statements by making one tool for each".to_owned(),
-            (Place::Statement, _) => "write the statement out, with placeholders for its values".to_owned(),
-            (_, Named::Other) => {
+            (_, PlaceholderName::Variable(name)) => of_variable(name),
+            (SyntaxPosition::Operator, _) => {
+                "write each comparison out and choose between them with `CASE`, or make one tool for each".to_owned()
+            }
+            (SyntaxPosition::Constant, _) => "write the constant out, or choose between statements by making one tool for each".to_owned(),
+            (SyntaxPosition::Statement, _) => "write the statement out, with placeholders for its values".to_owned(),
+            (_, PlaceholderName::Other) => {
                 "only an input with an `enum` is allowed here, as `{{ inputs.name | ident }}` or `{{ inputs.name | keyword }}`".to_owned()
             }
-            (place, Named::Input(name, has_enum)) => {
-                let filter = if matches!(place, Place::Keyword | Place::Function) { "keyword" } else { "ident" };
+            (place, PlaceholderName::Input(name, has_enum)) => {
+                let filter = if matches!(place, SyntaxPosition::Keyword | SyntaxPosition::Function) { "keyword" } else { "ident" };
                 let form = format!("`{{{{ inputs.{name} | {filter} }}}}`");
                 if *has_enum {
                     format!("write {form}")
@@ -85,16 +87,16 @@ impl Slot {
 
 /// What became of the tokens.
 #[derive(Default)]
-pub(super) struct Lowered {
+pub(super) struct LoweredStatement {
     pub(super) fragments: Vec<Fragment>,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
 }
 
 /// Turns tokens into fragments.
-pub(super) fn lower(tokens: &Tokens<'_>, dialect: Dialect, inputs: &[Input]) -> Lowered {
+pub(super) fn lower(tokens: &Tokens<'_>, dialect: Dialect, inputs: &[Input]) -> LoweredStatement {
     let meanings = tokens.masked.marks.iter().map(|mark| source::resolve(mark, dialect, inputs).map_err(Some)).collect();
-    let mut lowering = Lowering { tokens, dialect, meanings, starts: Vec::new(), skip_to: 0, done: Lowered::default() };
+    let mut lowering = Lowering { tokens, dialect, meanings, starts: Vec::new(), skip_to: 0, done: LoweredStatement::default() };
     lowering.run();
     lowering.done
 }
@@ -108,7 +110,7 @@ struct Lowering<'a> {
     starts: Vec<usize>,
     /// Tokens before this one are already part of a fragment.
     skip_to: usize,
-    done: Lowered,
+    done: LoweredStatement,
 }
 
 impl<'a> Lowering<'a> {
@@ -218,10 +220,10 @@ impl<'a> Lowering<'a> {
                     let help = format!(
                         "write `{{{{ env.{name} | ident }}}}` without quotes for the whole name, or `{{{{ env.{name} | raw }}}}` within them"
                     );
-                    self.done.problems.push(error(place, format!("`{label}` {}", Place::Name.reason()), &help));
+                    self.done.problems.push(error(place, format!("`{label}` {}", SyntaxPosition::Name.reason()), &help));
                 }
                 Some(Meaning::Value(value)) => {
-                    let mut problem = slot(token, place, label, &value).misplaced(Place::Name);
+                    let mut problem = slot(token, place, label, &value).misplaced(SyntaxPosition::Name);
                     let quotes = if self.dialect == Dialect::Sqlite && self.tokens.text(token).starts_with('"') {
                         "a text needs single quotes; for a name, remove the quotes and "
                     } else {
@@ -279,7 +281,7 @@ impl<'a> Lowering<'a> {
             }
             Meaning::EnvRaw(_) => return,
             Meaning::Env(name) => {
-                let slot = Slot { token, place, label, named: Named::Variable(name.clone()) };
+                let slot = Slot { token, place, label, named: PlaceholderName::Variable(name.clone()) };
                 if self.may_stand(token, &slot) {
                     self.variable(token, name, slot);
                 }
@@ -344,7 +346,7 @@ impl<'a> Lowering<'a> {
         if let (Some(_), Some(before)) = (typed, before)
             && (position::starts_item(self.tokens, before) || self.tokens.is_sign(self.tokens.before(before), b'.'))
         {
-            self.done.problems.push(slot.misplaced(Place::Keyword));
+            self.done.problems.push(slot.misplaced(SyntaxPosition::Keyword));
             return false;
         }
         if let Some(word) = self.tokens.word(before).filter(|word| self.dialect.typed_literal(word).is_some()) {
@@ -367,6 +369,7 @@ impl<'a> Lowering<'a> {
 }
 
 fn slot(token: usize, place: Range<usize>, label: String, value: &Value<'_>) -> Slot {
-    let named = value.input.map_or(Named::Other, |input| Named::Input(value.source.path.join("."), !input.allowed.is_empty()));
+    let named =
+        value.input.map_or(PlaceholderName::Other, |input| PlaceholderName::Input(value.source.path.join("."), !input.allowed.is_empty()));
     Slot { token, place, label, named }
 }

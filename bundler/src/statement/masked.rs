@@ -5,7 +5,7 @@ use crate::placeholder::{Piece, Placeholder};
 /// A statement in which each placeholder is one NUL, a byte that no author's statement may have.
 ///
 /// So the lexer sees where placeholders stand and cannot be led astray by what is inside their braces.
-pub(super) struct Masked<'a> {
+pub(super) struct MaskedStatement<'a> {
     /// The text with NULs.
     pub(super) text: String,
     /// The placeholders, in order.
@@ -15,7 +15,7 @@ pub(super) struct Masked<'a> {
     origins: Vec<(usize, usize)>,
 }
 
-impl<'a> Masked<'a> {
+impl<'a> MaskedStatement<'a> {
     /// Masks `author`, which [`placeholder::scan`](crate::placeholder::scan) cut into `pieces`.
     pub(super) fn new(author: &'a str, pieces: Vec<Piece<'a>>) -> Self {
         let mut masked = Self { text: String::new(), marks: Vec::new(), positions: Vec::new(), author, origins: Vec::new() };

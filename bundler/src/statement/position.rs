@@ -4,7 +4,7 @@ use super::{Dialect, lex::Kind, tokens::Tokens};
 
 /// What has to stand where a placeholder stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum SyntaxPosition {
     /// A table, a column, an alias, a type.
     Name,
     /// A whole item of `ORDER BY`, `GROUP BY` or `PARTITION BY`.
@@ -21,7 +21,7 @@ pub(super) enum Place {
     Statement,
 }
 
-impl Place {
+impl SyntaxPosition {
     /// The place, and why no value can be bound there.
     pub(super) const fn reason(self) -> &'static str {
         match self {
@@ -37,23 +37,23 @@ impl Place {
 }
 
 /// A place that surely takes no value, seen from the tokens alone.
-pub(super) fn certain(tokens: &Tokens<'_>, token: usize) -> Option<Place> {
+pub(super) fn certain(tokens: &Tokens<'_>, token: usize) -> Option<SyntaxPosition> {
     let (before, after) = (tokens.before(token), tokens.after(token));
     if before.is_none() {
-        return Some(Place::Statement);
+        return Some(SyntaxPosition::Statement);
     }
     if tokens.is_sign(before, b'.') || tokens.is_sign(after, b'.') {
-        return Some(Place::Name);
+        return Some(SyntaxPosition::Name);
     }
     if tokens.is_sign(after, b'(') {
         let table = tokens.is_any_word(before, &["INTO", "TABLE", "REPLACE", "JOIN", "UPDATE"]);
-        return Some(if table { Place::Name } else { Place::Function });
+        return Some(if table { SyntaxPosition::Name } else { SyntaxPosition::Function });
     }
-    is_item(tokens, token).then_some(Place::Item)
+    is_item(tokens, token).then_some(SyntaxPosition::Item)
 }
 
 /// A place that most likely takes no value: asked only where the parser does not know the statement.
-pub(super) fn likely(tokens: &Tokens<'_>, token: usize) -> Option<Place> {
+pub(super) fn likely(tokens: &Tokens<'_>, token: usize) -> Option<SyntaxPosition> {
     const BEFORE_NAMES: &[&str] = &[
         "FROM",
         "JOIN",
@@ -83,7 +83,7 @@ pub(super) fn likely(tokens: &Tokens<'_>, token: usize) -> Option<Place> {
     let earlier = before.and_then(|before| tokens.before(before));
     let function = tokens.opening(token).and_then(|opening| tokens.before(opening));
     let takes_value = tokens.is_word(earlier, "DISTINCT") || tokens.is_any_word(function, BEFORE_VALUES);
-    (!takes_value).then_some(Place::Name)
+    (!takes_value).then_some(SyntaxPosition::Name)
 }
 
 /// What a bare placeholder stands right against, where the two would become one token.

@@ -13,14 +13,14 @@ use super::{
     Dialect,
     lex::Kind,
     lower::{Fragment, Slot},
-    position::Place,
+    position::SyntaxPosition,
     tokens::Tokens,
 };
 
 /// What the parser says.
 pub(super) enum Verdict {
     /// It understands the statement; some values may stand where none may.
-    Understood { misplaced: Vec<(Slot, Place)>, access: Access },
+    Understood { misplaced: Vec<(Slot, SyntaxPosition)>, access: Access },
     /// It does not understand it.
     Unknown { error: String },
 }
@@ -29,8 +29,13 @@ pub(super) enum Verdict {
 type Location = (u64, u64);
 
 /// What may stand where the parser takes no parameter, most likely first.
-const CANDIDATES: &[(&str, Place)] =
-    &[("millrace_name", Place::Name), ("ASC", Place::Keyword), ("=", Place::Operator), ("1", Place::Constant), ("'x'", Place::Constant)];
+const CANDIDATES: &[(&str, SyntaxPosition)] = &[
+    ("millrace_name", SyntaxPosition::Name),
+    ("ASC", SyntaxPosition::Keyword),
+    ("=", SyntaxPosition::Operator),
+    ("1", SyntaxPosition::Constant),
+    ("'x'", SyntaxPosition::Constant),
+];
 
 /// The most fragments of a statement that the parser is shown.
 const MAX_FRAGMENTS: usize = 100_000;

@@ -1,11 +1,11 @@
 use super::{
     lex::{Kind, Token},
-    masked::Masked,
+    masked::MaskedStatement,
 };
 
 /// The tokens of a statement, with the questions that the rules ask of them. Neighbours skip space and comments.
 pub(super) struct Tokens<'a> {
-    pub(super) masked: &'a Masked<'a>,
+    pub(super) masked: &'a MaskedStatement<'a>,
     pub(super) all: Vec<Token>,
 }
 

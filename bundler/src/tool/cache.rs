@@ -2,22 +2,22 @@
 
 use millrace_core::app::{Auth, Cache, CacheScope};
 
-use super::Reading;
+use super::ToolReader;
 use crate::{
-    compiler::{Compiler, Placed},
+    compiler::{Compiler, Located},
     root::seconds,
 };
 
 /// The cache of a tool, its own block over the root's. `reads`: the tool runs a statement and says that it only reads.
-pub(super) fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, reads: bool, auth: Option<&Auth>) -> Option<Cache> {
+pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, reads: bool, auth: Option<&Auth>) -> Option<Cache> {
     let document = reading.document;
     let own = document.root.at("cache");
     let enabled = match own {
         Some(node) => match node.at("enabled") {
-            Some(value) => Placed::at(value.bool().unwrap_or(false), document, value),
+            Some(value) => Located::at(value.bool().unwrap_or(false), document, value),
             // Hyperterse takes what a block does not say from the root.
             None if compiler.imported => reading.root.cache_enabled.clone(),
-            None => Placed::at(true, document, node),
+            None => Located::at(true, document, node),
         },
         None => reading.root.cache_enabled.clone(),
     };
@@ -33,12 +33,12 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, reads: bo
     if !enabled.value {
         return None;
     }
-    let ttl = own.and_then(|node| node.at("ttl")).and_then(|node| Some(Placed::at(seconds(node)?, document, node)));
+    let ttl = own.and_then(|node| node.at("ttl")).and_then(|node| Some(Located::at(seconds(node)?, document, node)));
     let ttl = ttl.unwrap_or_else(|| reading.root.cache_ttl_s.clone());
     let scope = match own.and_then(|node| node.at("scope")).map(|node| (node, node.text())) {
-        Some((node, Some("public"))) => Placed::at(CacheScope::Public, document, node),
-        Some((node, _)) => Placed::at(CacheScope::Principal, document, node),
-        None => Placed::default(if knows_callers(auth) { CacheScope::Principal } else { CacheScope::Public }),
+        Some((node, Some("public"))) => Located::at(CacheScope::Public, document, node),
+        Some((node, _)) => Located::at(CacheScope::Principal, document, node),
+        None => Located::default(if knows_callers(auth) { CacheScope::Principal } else { CacheScope::Public }),
     };
     let word = if scope.value == CacheScope::Public { "public" } else { "principal" };
     compiler.origin(reading.name, "cache.ttl", format!("{} s", ttl.value), ttl.place);

@@ -3,7 +3,7 @@
 use millrace_catalogue::Language;
 use millrace_core::app::{Access, Execute, Input};
 
-use super::Reading;
+use super::ToolReader;
 use crate::{
     Severity,
     adapter::Adapters,
@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Reads `use` and `statement`, or `handler`. `None` where that is wrong, which has been said.
-pub(super) fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, inputs: &[Input], adapters: &mut Adapters) -> Option<Execute> {
+pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, inputs: &[Input], adapters: &mut Adapters) -> Option<Execute> {
     let document = reading.document;
     let root = &document.root;
     match (root.entry("use"), root.entry("handler")) {
@@ -44,7 +44,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, inputs: &
 
 fn statement(
     compiler: &mut Compiler<'_>,
-    reading: &Reading<'_>,
+    reading: &ToolReader<'_>,
     (named_in, adapter): (&Document, &Node),
     inputs: &[Input],
     adapters: &mut Adapters,
@@ -105,7 +105,7 @@ fn statement(
 }
 
 /// Looks whether the placeholders of the statement that begin with one of `roots` can have a value.
-pub(super) fn check_paths(compiler: &mut Compiler<'_>, reading: &Reading<'_>, scope: &PathScope, roots: &[&str]) {
+pub(super) fn check_paths(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, scope: &PathScope, roots: &[&str]) {
     let document = reading.document;
     let Some(node) = document.root.at("statement") else { return };
     let Some(text) = node.text() else { return };
@@ -119,7 +119,7 @@ pub(super) fn check_paths(compiler: &mut Compiler<'_>, reading: &Reading<'_>, sc
     }
 }
 
-fn script(compiler: &mut Compiler<'_>, reading: &Reading<'_>, handler: Option<&Node>) -> Option<Execute> {
+fn script(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, handler: Option<&Node>) -> Option<Execute> {
     let document = reading.document;
     let script = match handler {
         Some(node) => {

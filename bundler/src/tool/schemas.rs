@@ -9,14 +9,14 @@ use millrace_core::{
 };
 use serde_json::{Map, Value};
 
-use super::Reading;
+use super::ToolReader;
 use crate::{compiler::Compiler, yaml::Node};
 
 /// The longest schema, as JSON in bytes.
 const MAX_BYTES: usize = 256 << 10;
 
 /// `json_schema`
-pub(super) fn inputs(compiler: &mut Compiler<'_>, reading: &Reading<'_>, execute: Option<&Execute>) -> Option<Value> {
+pub(super) fn inputs(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: Option<&Execute>) -> Option<Value> {
     let document = reading.document;
     let entry = document.root.entry("json_schema")?;
     let node = &entry.value;
@@ -39,12 +39,12 @@ pub(super) fn inputs(compiler: &mut Compiler<'_>, reading: &Reading<'_>, execute
 }
 
 /// `output`
-pub(super) fn output(compiler: &mut Compiler<'_>, reading: &Reading<'_>) -> Option<Value> {
+pub(super) fn output(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> Option<Value> {
     let node = reading.document.root.at("output")?;
     read(compiler, reading, node, "output", true)
 }
 
-fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, node: &Node, key: &str, strict: bool) -> Option<Value> {
+fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, node: &Node, key: &str, strict: bool) -> Option<Value> {
     let document = reading.document;
     let schema = node.json();
     if !schema.is_object() {
@@ -88,7 +88,7 @@ fn read(compiler: &mut Compiler<'_>, reading: &Reading<'_>, node: &Node, key: &s
 }
 
 /// `icons`
-pub(super) fn icons(compiler: &mut Compiler<'_>, reading: &Reading<'_>) -> Vec<Value> {
+pub(super) fn icons(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> Vec<Value> {
     let document = reading.document;
     let mut icons = Vec::new();
     for node in document.root.at("icons").map(Node::items).unwrap_or_default() {

@@ -91,12 +91,12 @@ pub struct ToolUse {
     /// Index into [`App::tools`](super::App::tools).
     pub tool: u32,
     /// The tool's inputs and what they get, in the order of `args`.
-    pub inputs: Vec<(String, Given)>,
+    pub inputs: Vec<(String, InputSource)>,
 }
 
 /// What an input gets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Given {
+pub enum InputSource {
     /// The value of an argument; nothing where the caller did not give it.
     Argument(String),
     /// Text with arguments in it.

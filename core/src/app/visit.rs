@@ -1,8 +1,8 @@
 //! Everything of an app that holds a template: what it needs of its environment, and what of a call it looks at.
 
 use super::{
-    App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, Given, Part, Piece, PromptContent, Source, Statement,
-    Template, TemplatePart, Tool, ToolUse,
+    App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, InputSource, Part, Piece, PromptContent, Source,
+    Statement, Template, TemplatePart, Tool, ToolUse,
 };
 
 /// Whose template it is.
@@ -22,7 +22,7 @@ pub enum Holder<'a> {
 
 /// What a template names.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Named<'a> {
+pub enum TemplateReference<'a> {
     /// An environment variable.
     Variable(&'a str),
     /// A value of the call.
@@ -30,13 +30,13 @@ pub enum Named<'a> {
 }
 
 /// Is shown what templates name.
-pub type Visit<'v, 'a> = dyn FnMut(Holder<'a>, Named<'a>) + 'v;
+pub type Visit<'v, 'a> = dyn FnMut(Holder<'a>, TemplateReference<'a>) + 'v;
 
 impl App {
     /// Shows everything that a template of the app names, in the app's order; what is named twice is shown twice.
     pub fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a>) {
         for name in &self.env {
-            visit(Holder::App, Named::Variable(name));
+            visit(Holder::App, TemplateReference::Variable(name));
         }
         for adapter in &self.adapters {
             let holder = Holder::Adapter(&adapter.name);
@@ -96,7 +96,7 @@ fn of_env<'a>(template: &'a EnvTemplate, holder: Holder<'a>, visit: &mut Visit<'
     for part in &template.0 {
         match part {
             EnvPart::Text(_) => {}
-            EnvPart::Env(name) => visit(holder, Named::Variable(name)),
+            EnvPart::Env(name) => visit(holder, TemplateReference::Variable(name)),
         }
     }
 }
@@ -105,7 +105,7 @@ fn of_template<'a>(template: &'a Template, holder: Holder<'a>, visit: &mut Visit
     for part in &template.0 {
         match part {
             TemplatePart::Text(_) => {}
-            TemplatePart::Source(source) => visit(holder, Named::Value(source)),
+            TemplatePart::Source(source) => visit(holder, TemplateReference::Value(source)),
         }
     }
 }
@@ -114,19 +114,19 @@ fn of_statement<'a>(statement: &'a Statement, holder: Holder<'a>, visit: &mut Vi
     for part in &statement.parts {
         match part {
             Part::Text(_) => {}
-            Part::Env(name) | Part::EnvIdent(name) => visit(holder, Named::Variable(name)),
+            Part::Env(name) | Part::EnvIdent(name) => visit(holder, TemplateReference::Variable(name)),
             Part::Bind(Bind::Value { source, .. })
             | Part::BindEach { source, .. }
             | Part::Choice { source, .. }
             | Part::Textual(source) => {
-                visit(holder, Named::Value(source));
+                visit(holder, TemplateReference::Value(source));
             }
             Part::Bind(Bind::Composed(pieces)) => {
                 for piece in pieces {
                     match piece {
                         Piece::Text(_) => {}
-                        Piece::Source(source) => visit(holder, Named::Value(source)),
-                        Piece::Env(name) => visit(holder, Named::Variable(name)),
+                        Piece::Source(source) => visit(holder, TemplateReference::Value(source)),
+                        Piece::Env(name) => visit(holder, TemplateReference::Variable(name)),
                     }
                 }
             }
@@ -146,8 +146,8 @@ fn of_content<'a>(content: &'a Content, holder: Holder<'a>, visit: &mut Visit<'_
 fn of_use<'a>(used: &'a ToolUse, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
     for (_, given) in &used.inputs {
         match given {
-            Given::Text(template) => of_template(template, holder, visit),
-            Given::Argument(_) | Given::Literal(_) => {}
+            InputSource::Text(template) => of_template(template, holder, visit),
+            InputSource::Argument(_) | InputSource::Literal(_) => {}
         }
     }
 }

@@ -21,7 +21,7 @@ use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 use super::{
     Pipeline,
     context::Context,
-    env::{self, Unset},
+    env::{self, UnsetVariable},
     identity,
     map_input::word,
     run::Run,
@@ -30,7 +30,7 @@ use super::{
 use crate::{
     Json,
     app::{ApiKeys, Auth, ExpectedKey, Policy, ScriptRef, Tool},
-    fault::{Fault, Faulty, Refusal, Remedy, Severity, Stage},
+    fault::{Fault, FaultResult, Refusal, Remedy, Severity, Stage},
     headers::Headers,
     ports::{Reply, Returned, ScriptFault},
 };
@@ -42,7 +42,7 @@ const DIGEST_BYTES: usize = 32;
 ///
 /// # Errors
 /// `UNAUTHORIZED`, `FORBIDDEN` and the codes of a script plugin with a [`Refusal`]; `TIMEOUT` and `CANCELLED` of a script plugin.
-pub(super) async fn authenticate(run: &Run<'_>, auth: &Auth) -> Faulty<Option<Json>> {
+pub(super) async fn authenticate(run: &Run<'_>, auth: &Auth) -> FaultResult<Option<Json>> {
     match auth {
         Auth::AllowAll => Ok(None),
         Auth::ApiKey(keys) => api_key(run.pipeline, run.headers, keys).map(Some),
@@ -85,7 +85,7 @@ fn forbidden(key: &str, missing: &[&str], needed: &[String]) -> Box<Fault> {
     Box::new(fault)
 }
 
-fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> Faulty<Json> {
+fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> FaultResult<Json> {
     let keys = &policy.keys;
     let expected: Vec<Option<[u8; DIGEST_BYTES]>> = keys.iter().map(|key| digest(pipeline, &key.expected)).collect();
     if expected.iter().all(Option::is_none) {
@@ -142,7 +142,7 @@ fn sent_key(headers: &Headers) -> Option<&str> {
     headers.first("x-api-key").or_else(bearer).map(str::trim).filter(|key| !key.is_empty())
 }
 
-async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> Faulty<Option<Json>> {
+async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResult<Option<Json>> {
     let policy = policy_json(run, policy)?;
     let payload = json!({ "headers": headers(run), "policy": policy, "tool": run.tool.name });
     // Not the `ctx` that later scripts get: that one has the principal.
@@ -196,11 +196,11 @@ fn told(fault: Fault) -> Box<Fault> {
     Box::new(fault.logging(reason))
 }
 
-fn policy_json(run: &Run<'_>, policy: &Policy) -> Faulty<Json> {
+fn policy_json(run: &Run<'_>, policy: &Policy) -> FaultResult<Json> {
     let mut filled = policy.value.0.clone();
     for (pointer, template) in &policy.templates {
         let text = env::fill(template, &*run.pipeline.ports.env)
-            .map_err(|Unset(name)| broken(format!("the environment variable `{name}`, which the policy needs, is not set")))?;
+            .map_err(|UnsetVariable(name)| broken(format!("the environment variable `{name}`, which the policy needs, is not set")))?;
         match filled.pointer_mut(pointer) {
             Some(place) => *place = text.expose().as_str().into(),
             None => return Err(broken("the bundle is damaged: its policy has no place for a string")),

@@ -47,7 +47,7 @@ impl Connections {
 
 fn connection(pipeline: &Pipeline, adapter: &Adapter) -> Result<Connection> {
     let fill = |template| {
-        env::fill(template, &*pipeline.ports.env).map_err(|env::Unset(name)| {
+        env::fill(template, &*pipeline.ports.env).map_err(|env::UnsetVariable(name)| {
             let message = format!("the environment variable `{name}`, which the adapter `{}` needs, is not set", adapter.name);
             Error::new(ErrorKind::Configuration, message)
         })

@@ -1,6 +1,6 @@
 //! Results that a script built with `response()`: what comes out of a script engine as JSON is checked here, and nowhere else.
 //!
-//! In comes `{ data?, content: [block], structured?, meta? }`, out [`Content`]. A block is one of MCP's content blocks
+//! In comes `{ data?, content: [block], structured?, meta? }`, out [`AuthoredContent`]. A block is one of MCP's content blocks
 //! ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)). Refused, with the block's
 //! number: an unknown type or member, base64 that is none, an image without an `image/…` MIME type, a URI without a scheme, annotations
 //! that MCP does not know.
@@ -13,7 +13,7 @@ use serde_json::Map;
 use super::{ContentBlock, scope::text_of};
 use crate::{
     Json,
-    fault::{Fault, Faulty, Stage},
+    fault::{Fault, FaultResult, Stage},
 };
 
 /// The most blocks of one result.
@@ -21,7 +21,7 @@ const MAX_BLOCKS: usize = 1000;
 
 /// A result with content blocks of its own.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Content {
+pub(super) struct AuthoredContent {
     /// Written as the first block, and sent as structured content where the tool declares `output`.
     pub(super) data: Option<Json>,
     pub(super) blocks: Vec<ContentBlock>,
@@ -33,7 +33,7 @@ pub(super) struct Content {
 ///
 /// # Errors
 /// `SCRIPT_RESULT` with the place and the problem.
-pub(super) fn read(stage: Stage, built: Json) -> Faulty<Box<Content>> {
+pub(super) fn read(stage: Stage, built: Json) -> FaultResult<Box<AuthoredContent>> {
     let fault = |problem: String| {
         Fault::new(stage, "SCRIPT_RESULT", format!("The script built a result that cannot be sent: {problem}.")).by_author()
     };
@@ -51,7 +51,7 @@ pub(super) fn read(stage: Stage, built: Json) -> Faulty<Box<Content>> {
         Some(Json::Object(meta)) if meta.keys().all(|key| is_meta_key(key)) => meta,
         Some(_) => return Err(fault("`meta` must be an object, and none of its keys may be MCP's".into()).into()),
     };
-    let content = Content {
+    let content = AuthoredContent {
         data: built.get_mut("data").map(Json::take),
         structured: built.get_mut("structured").map(Json::take),
         blocks: checked,

@@ -20,15 +20,15 @@
 use alloc::{boxed::Box, format, string::String};
 
 use super::{
-    content::Content,
+    content::AuthoredContent,
     record::Subject,
-    run::{CHECK_FIRST, End, Run, TARGET, Work, missing_variable},
+    run::{CHECK_FIRST, CallEnd, Run, TARGET, Work, missing_variable},
     signal::cancelled,
 };
 use crate::{
     Error, ErrorKind, Json,
     app::{Access, Statement},
-    fault::{Change, Fault, Faulty, Stage},
+    fault::{Change, Fault, FaultResult, Stage},
     ports::{CallEvent, Command, Query},
     value::Rows,
 };
@@ -47,29 +47,29 @@ pub(super) const MAX_CELL_BYTES: usize = 16 << 20;
 
 /// What the tool did, before and after stage *map output*.
 #[derive(Debug)]
-pub(super) enum Outcome {
+pub(super) enum ToolOutput {
     /// Rows as the connector gave them: written without a detour where nobody looks at them.
     Rows(Rows),
     /// Any other value.
     Value(Json),
     /// A result that a script built.
-    Content(Box<Content>),
+    Content(Box<AuthoredContent>),
 }
 
 /// Does what the tool is for.
 ///
 /// # Errors
 /// See the table of this module, and that of [`super::script`].
-pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<Outcome, End> {
+pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<ToolOutput, CallEnd> {
     match run.work {
         Work::Script(handler) => script::handle(run, handler, inputs).await,
         // A string is sent as it is.
-        Work::Search(index) => Ok(Outcome::Value(search::search(run, index, inputs).into())),
-        Work::Statement { adapter, statement } => query(run, adapter, statement, inputs).await.map(Outcome::Rows).map_err(End::from),
+        Work::Search(index) => Ok(ToolOutput::Value(search::search(run, index, inputs).into())),
+        Work::Statement { adapter, statement } => query(run, adapter, statement, inputs).await.map(ToolOutput::Rows).map_err(CallEnd::from),
     }
 }
 
-async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Json) -> Faulty<Rows> {
+async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Json) -> FaultResult<Rows> {
     let rendered = statement::render(run, statement, inputs)?;
     let lookup = async {
         let settings = run.tool.cache.filter(|_| statement.access == Access::Read)?;
@@ -90,7 +90,7 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
     Ok(rows)
 }
 
-async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement::Rendered<'_>) -> Faulty<Rows> {
+async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement::Rendered<'_>) -> FaultResult<Rows> {
     let fault = |error| fault_of(run, access, error);
     let (adapter, connector) = run.pipeline.connections.open(run.pipeline, adapter).map_err(fault)?;
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
@@ -151,6 +151,6 @@ fn sentence(clause: &str) -> String {
 }
 
 /// The value of a variable of a statement.
-fn variable(run: &Run<'_>, name: &str) -> Faulty<crate::secret::Secret<String>> {
+fn variable(run: &Run<'_>, name: &str) -> FaultResult<crate::secret::Secret<String>> {
     run.pipeline.ports.env.var(name).ok_or_else(|| missing_variable(name, Stage::Execute).into())
 }

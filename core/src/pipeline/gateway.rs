@@ -6,7 +6,7 @@ use core::mem;
 
 use serde_json::Map;
 
-use super::{Call, Pipeline, authenticate, record::Record, resolve::shown, run::Failed, validate};
+use super::{Call, Pipeline, authenticate, record::Record, resolve::shown, run::CallFailure, validate};
 use crate::{
     Json,
     app::{Execute, Tool},
@@ -21,7 +21,7 @@ const MOST_NEAR: usize = 3;
 ///
 /// # Errors
 /// `VALIDATION_ERROR` of `execute` itself, and `TOOL_NOT_FOUND` with the names that are near, as far as the caller may call them.
-pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>, record: &Record) -> Result<Call<'a>, (&'a Tool, Failed)> {
+pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>, record: &Record) -> Result<Call<'a>, (&'a Tool, CallFailure)> {
     let Some((_, gateway)) = pipeline.tool(call.tool) else { return Ok(call) };
     if gateway.execute != Execute::Forward {
         return Ok(call);

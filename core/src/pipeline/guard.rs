@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::{
     rounds,
-    run::{End, Failed, Run},
+    run::{CallEnd, CallFailure, Run},
 };
 use crate::{
     Json,
@@ -21,7 +21,7 @@ const KEY: &str = "millrace/confirm";
 ///
 /// # Errors
 /// `DECLINED`, and those of [`rounds`]: the first time, the call ends with the question.
-pub(super) async fn guard(run: &Run<'_>, confirm: &Template, inputs: &Json) -> Result<(), End> {
+pub(super) async fn guard(run: &Run<'_>, confirm: &Template, inputs: &Json) -> Result<(), CallEnd> {
     let message = run.scope(inputs).render(confirm, &Json::Null);
     let question = json!({
         "method": "elicitation/create",
@@ -30,11 +30,11 @@ pub(super) async fn guard(run: &Run<'_>, confirm: &Template, inputs: &Json) -> R
     let answers = rounds::ask(run, json!({ KEY: question })).map_err(|error| {
         Fault::new(Stage::Guard, "INTERNAL", "The confirmation cannot be asked for.").by_operator().logging(format!("{error}"))
     })?;
-    let Some(answers) = answers else { return Err(End::Asks) };
+    let Some(answers) = answers else { return Err(CallEnd::Asks) };
     if answers.get(KEY).is_some_and(|answer| answer.get("action").is_some_and(|action| action == "accept")) {
         return Ok(());
     }
     let declined = Fault::new(Stage::Guard, "DECLINED", "The user did not confirm. Nothing was done.")
         .suggesting("Ask the user what to do instead. Do not call the tool again unasked.");
-    Err(Failed::Reply(Box::new(declined)).into())
+    Err(CallFailure::Reply(Box::new(declined)).into())
 }

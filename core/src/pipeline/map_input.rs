@@ -3,8 +3,8 @@
 use alloc::format;
 
 use super::{
-    run::{End, Run},
-    script::{self, Given},
+    run::{CallEnd, Run},
+    script::{self, ScriptOutput},
 };
 use crate::{
     Json,
@@ -16,14 +16,14 @@ use crate::{
 ///
 /// # Errors
 /// Those of [`script::call`], and `SCRIPT_RESULT` for anything but an object.
-pub(super) async fn map_input(run: &Run<'_>, mapper: &ScriptRef, mut inputs: Json) -> Result<Json, End> {
+pub(super) async fn map_input(run: &Run<'_>, mapper: &ScriptRef, mut inputs: Json) -> Result<Json, CallEnd> {
     match script::call_with_inputs(run, Stage::MapInput, mapper, &mut inputs).await? {
-        Given::Value(mapped @ Json::Object(_)) => Ok(mapped),
+        ScriptOutput::Value(mapped @ Json::Object(_)) => Ok(mapped),
         other => {
             let returned = match &other {
-                Given::Nothing => "nothing",
-                Given::Value(value) => word(Some(value)),
-                Given::Content(_) => "a built result",
+                ScriptOutput::Nothing => "nothing",
+                ScriptOutput::Value(value) => word(Some(value)),
+                ScriptOutput::Content(_) => "a built result",
             };
             let message = format!("The input mapper must return an object; it returned {returned}.");
             Err(Fault::new(Stage::MapInput, "SCRIPT_RESULT", message).by_author().into())

@@ -7,26 +7,26 @@ use alloc::{boxed::Box, string::String};
 use serde_json::Map;
 
 use super::{
-    content::Content,
-    execute::{Outcome, rows},
-    run::{End, Run},
-    script::{self, Given},
+    content::AuthoredContent,
+    execute::{ToolOutput, rows},
+    run::{CallEnd, Run},
+    script::{self, ScriptOutput},
 };
 use crate::{
     Json,
-    fault::{Fault, Faulty, Stage},
+    fault::{Fault, FaultResult, Stage},
 };
 
 /// The result, mapped; the stage applies to tools with an output mapper or rules.
 ///
 /// # Errors
 /// Those of [`script::call`], and the fault of the first rule that holds.
-pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: Outcome) -> Result<Outcome, End> {
+pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: ToolOutput) -> Result<ToolOutput, CallEnd> {
     let outcome = match &run.tool.map_output {
         None => outcome,
         Some(mapper) => {
             let (results, content) = match outcome {
-                Outcome::Content(mut content) => (content.data.take().unwrap_or_default(), Some(content)),
+                ToolOutput::Content(mut content) => (content.data.take().unwrap_or_default(), Some(content)),
                 other => (json(other)?, None),
             };
             let mut payload = Map::<String, Json>::with_capacity(2);
@@ -34,22 +34,24 @@ pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: Outcome) -
             payload.insert("tool".into(), run.tool.name.as_str().into());
             let mapped = script::call(run, Stage::MapOutput, mapper, &Json::Object(payload)).await?;
             match (mapped, content) {
-                (Given::Content(built), _) => Outcome::Content(built),
+                (ScriptOutput::Content(built), _) => ToolOutput::Content(built),
                 // The blocks stay; what the mapper saw is what it replaces.
-                (Given::Value(data), Some(content)) => Outcome::Content(Box::new(Content { data: Some(data), ..*content })),
-                (Given::Nothing, Some(content)) => Outcome::Content(content),
-                (Given::Value(value), None) => Outcome::Value(value),
-                (Given::Nothing, None) => Outcome::Value(Json::Null),
+                (ScriptOutput::Value(data), Some(content)) => {
+                    ToolOutput::Content(Box::new(AuthoredContent { data: Some(data), ..*content }))
+                }
+                (ScriptOutput::Nothing, Some(content)) => ToolOutput::Content(content),
+                (ScriptOutput::Value(value), None) => ToolOutput::Value(value),
+                (ScriptOutput::Nothing, None) => ToolOutput::Value(Json::Null),
             }
         }
     };
-    if let Outcome::Content(content) = &outcome {
+    if let ToolOutput::Content(content) = &outcome {
         if !run.tool.errors.on.is_empty() {
             refuse(run, inputs, content.data.as_ref().unwrap_or(&Json::Null))?;
         }
         return Ok(outcome);
     }
-    let is_list = matches!(&outcome, Outcome::Rows(rows) if !rows.columns.is_empty());
+    let is_list = matches!(&outcome, ToolOutput::Rows(rows) if !rows.columns.is_empty());
     let as_rows = run.tool.results_as_rows && !is_list;
     if run.tool.errors.on.is_empty() && !as_rows {
         return Ok(outcome);
@@ -57,11 +59,11 @@ pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: Outcome) -
     let results = json(outcome)?;
     let results = if as_rows { rows(results) } else { results };
     refuse(run, inputs, &results)?;
-    Ok(Outcome::Value(results))
+    Ok(ToolOutput::Value(results))
 }
 
 /// Ends the call where a rule of `errors.on` holds.
-fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> Faulty<()> {
+fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> FaultResult<()> {
     let scope = run.scope(inputs);
     let roots = scope.roots(results);
     let Some(rule) = run.tool.errors.on.iter().find(|rule| rule.when.holds(&roots)) else { return Ok(()) };
@@ -71,11 +73,11 @@ fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> Faulty<()> {
     Err(fault.into())
 }
 
-fn json(outcome: Outcome) -> Faulty<Json> {
+fn json(outcome: ToolOutput) -> FaultResult<Json> {
     match outcome {
-        Outcome::Value(value) => Ok(value),
-        Outcome::Content(content) => Ok(content.data.unwrap_or_default()),
-        Outcome::Rows(rows) => serde_json::to_value(rows.json()).map_err(|error| {
+        ToolOutput::Value(value) => Ok(value),
+        ToolOutput::Content(content) => Ok(content.data.unwrap_or_default()),
+        ToolOutput::Rows(rows) => serde_json::to_value(rows.json()).map_err(|error| {
             Fault::new(Stage::MapOutput, "RESULT_NOT_JSON", "The result cannot be written as JSON.")
                 .by_author()
                 .logging(alloc::format!("{error}"))

@@ -11,26 +11,26 @@ use crate::ports::{Observer, RunningCall};
 pub(super) async fn observed<T>(observer: Option<&dyn Observer>, call: RunningCall<'_>, work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     poll_fn(|context| {
-        let _inside = observer.map(|observer| Inside::enter(observer, &call));
+        let _inside = observer.map(|observer| EnteredCall::enter(observer, &call));
         work.as_mut().poll(context)
     })
     .await
 }
 
 /// Leaves the call when it is dropped: also where the call panics.
-struct Inside<'a> {
+struct EnteredCall<'a> {
     observer: &'a dyn Observer,
     call: &'a RunningCall<'a>,
 }
 
-impl<'a> Inside<'a> {
+impl<'a> EnteredCall<'a> {
     fn enter(observer: &'a dyn Observer, call: &'a RunningCall<'a>) -> Self {
         observer.entered(call);
         Self { observer, call }
     }
 }
 
-impl Drop for Inside<'_> {
+impl Drop for EnteredCall<'_> {
     fn drop(&mut self) {
         self.observer.left(self.call);
     }

@@ -5,9 +5,9 @@
 
 use alloc::{boxed::Box, format, string::String};
 
-use super::{content::Content, execute::Outcome, run::Run, schemas};
+use super::{content::AuthoredContent, execute::ToolOutput, run::Run, schemas};
 use crate::{
-    fault::{Fault, Faulty, Stage},
+    fault::{Fault, FaultResult, Stage},
     schema::Mismatch,
 };
 
@@ -15,13 +15,13 @@ use crate::{
 ///
 /// # Errors
 /// `OUTPUT_SCHEMA_MISMATCH` with the path.
-pub(super) async fn present(run: &Run<'_>, schema: &str, outcome: Outcome) -> Faulty<Outcome> {
+pub(super) async fn present(run: &Run<'_>, schema: &str, outcome: ToolOutput) -> FaultResult<ToolOutput> {
     let mut content = match outcome {
-        Outcome::Content(content) => content,
-        Outcome::Value(value) => Box::new(Content { data: Some(value), ..Content::default() }),
-        Outcome::Rows(rows) => {
+        ToolOutput::Content(content) => content,
+        ToolOutput::Value(value) => Box::new(AuthoredContent { data: Some(value), ..AuthoredContent::default() }),
+        ToolOutput::Rows(rows) => {
             let rows = serde_json::to_value(rows.json()).unwrap_or_default();
-            Box::new(Content { data: Some(rows), ..Content::default() })
+            Box::new(AuthoredContent { data: Some(rows), ..AuthoredContent::default() })
         }
     };
     let value = content.structured.take().or_else(|| content.data.clone());
@@ -35,5 +35,5 @@ pub(super) async fn present(run: &Run<'_>, schema: &str, outcome: Outcome) -> Fa
         return Err(fault.into());
     }
     content.structured = value;
-    Ok(Outcome::Content(content))
+    Ok(ToolOutput::Content(content))
 }

@@ -4,11 +4,11 @@
 use alloc::boxed::Box;
 use core::{cell::Cell, future::Future};
 
-use super::{Call, Pipeline, resolve::shown, run::Failed, stage::Stage};
+use super::{Call, Pipeline, resolve::shown, run::CallFailure, stage::Stage};
 use crate::{
     app::Adapter,
     fault::{Fault, Remedy, Severity},
-    ports::{CallEvent, CallObserver, CallStart, Outcome},
+    ports::{CallEvent, CallObserver, CallOutcome, CallStart},
 };
 
 /// The target of the lines of finished calls.
@@ -80,7 +80,7 @@ impl Record {
     }
 
     /// The call is over and did not fail.
-    pub(super) fn ended(&self, pipeline: &Pipeline, subject: Subject<'_>, outcome: Outcome) {
+    pub(super) fn ended(&self, pipeline: &Pipeline, subject: Subject<'_>, outcome: CallOutcome) {
         self.tell(CallEvent::Ended(outcome));
         if tracing::enabled!(target: TARGET, tracing::Level::INFO) {
             let (Subject { tool, request_id, .. }, method, cache) = (subject, subject.method(), self.cache());
@@ -90,9 +90,9 @@ impl Record {
     }
 
     /// The call is over and failed. Its fault has lost its secrets already.
-    pub(super) fn failed(&self, pipeline: &Pipeline, subject: Subject<'_>, failed: &Failed) {
-        let (Failed::Fault(fault) | Failed::Reply(fault)) = failed;
-        let outcome = if fault.severity == Severity::Warning { Outcome::Warned } else { Outcome::Failed };
+    pub(super) fn failed(&self, pipeline: &Pipeline, subject: Subject<'_>, failed: &CallFailure) {
+        let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = failed;
+        let outcome = if fault.severity == Severity::Warning { CallOutcome::Warned } else { CallOutcome::Failed };
         self.tell(CallEvent::Failed(fault));
         self.tell(CallEvent::Ended(outcome));
         // What the caller can mend is nobody else's business: anybody can make such a failure.
@@ -144,7 +144,7 @@ struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    fn of(record: &Record, pipeline: &Pipeline, subject: Subject<'a>, fault: &'a Fault, outcome: Outcome) -> Self {
+    fn of(record: &Record, pipeline: &Pipeline, subject: Subject<'a>, fault: &'a Fault, outcome: CallOutcome) -> Self {
         Self {
             tool: subject.tool,
             outcome: outcome.as_str(),

@@ -54,7 +54,7 @@ pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
 fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String, Vec<Value>)>> {
     let variable = |name: &str| {
         let part = crate::app::EnvPart::Env(name.into());
-        env::fill(&EnvTemplate(alloc::vec![part]), &*pipeline.ports.env).map_err(|env::Unset(name)| {
+        env::fill(&EnvTemplate(alloc::vec![part]), &*pipeline.ports.env).map_err(|env::UnsetVariable(name)| {
             Error::new(ErrorKind::Configuration, format!("the environment variable `{name}`, which the statement needs, is not set"))
         })
     };

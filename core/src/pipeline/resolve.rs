@@ -20,7 +20,7 @@ use super::{
 use crate::{
     Json,
     app::Tool,
-    fault::{Change, Fault, Faulty, Stage},
+    fault::{Change, Fault, FaultResult, Stage},
     ports::CallStore,
 };
 
@@ -52,7 +52,7 @@ impl Names {
 ///
 /// # Errors
 /// `TOOL_NOT_FOUND`.
-pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Record) -> Faulty<(Run<'a>, Json)> {
+pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Record) -> FaultResult<(Run<'a>, Json)> {
     let found =
         record.stage_now(Stage::Resolve, || pipeline.tool(call.tool).and_then(|(place, tool)| Some((place, tool, Work::of(tool)?))));
     let Some((place, tool, work)) = found else {

@@ -23,7 +23,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Json, Result,
-    fault::{Fault, Faulty, Refusal, Stage},
+    fault::{Fault, FaultResult, Refusal, Stage},
     schema,
 };
 
@@ -67,7 +67,7 @@ pub(super) struct Dialogue {
 ///
 /// # Errors
 /// `REQUEST_STATE` for a state that was not sealed for this very call.
-pub(super) fn begin(run: &Run<'_>, arguments: &Json) -> Faulty<Dialogue> {
+pub(super) fn begin(run: &Run<'_>, arguments: &Json) -> FaultResult<Dialogue> {
     let rounds = run.rounds;
     if rounds.capabilities.is_none() || (rounds.state.is_none() && rounds.kinds().is_empty()) {
         return Ok(Dialogue::default());
@@ -119,7 +119,7 @@ pub(super) fn ask(run: &Run<'_>, requests: Json) -> Result<Option<Json>> {
 ///
 /// # Errors
 /// See the table of this module.
-pub(super) fn required(run: &Run<'_>) -> Faulty<ToolResult> {
+pub(super) fn required(run: &Run<'_>) -> FaultResult<ToolResult> {
     let requests = run.asked.take();
     let Some(binding) = run.dialogue.binding.as_ref().filter(|_| run.rounds.capabilities.is_some()) else {
         return match run.rounds.capabilities {

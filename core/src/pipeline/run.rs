@@ -90,22 +90,22 @@ impl<'a> Work<'a> {
 }
 
 /// Why a call ended before its last stage.
-pub(super) enum End {
+pub(super) enum CallEnd {
     /// It failed.
-    Failed(Failed),
+    Failed(CallFailure),
     /// It asks its caller something: [`Run::asked`].
     Asks,
 }
 
 /// How a call failed.
-pub(super) enum Failed {
+pub(super) enum CallFailure {
     /// By a fault.
     Fault(Box<Fault>),
     /// A script returned `error()`, `required()` or `toolError()`, or the user declined: a value, hence a result in both styles.
     Reply(Box<Fault>),
 }
 
-impl Failed {
+impl CallFailure {
     /// Whichever way it failed.
     pub(super) const fn fault_mut(&mut self) -> &mut Fault {
         let (Self::Fault(fault) | Self::Reply(fault)) = self;
@@ -113,19 +113,19 @@ impl Failed {
     }
 }
 
-impl From<Fault> for Failed {
+impl From<Fault> for CallFailure {
     fn from(fault: Fault) -> Self {
         Self::Fault(Box::new(fault))
     }
 }
 
-impl From<Box<Fault>> for Failed {
+impl From<Box<Fault>> for CallFailure {
     fn from(fault: Box<Fault>) -> Self {
         Self::Fault(fault)
     }
 }
 
-impl<F: Into<Failed>> From<F> for End {
+impl<F: Into<CallFailure>> From<F> for CallEnd {
     fn from(failed: F) -> Self {
         Self::Failed(failed.into())
     }
@@ -133,7 +133,7 @@ impl<F: Into<Failed>> From<F> for End {
 
 impl<'a> Run<'a> {
     /// Runs a stage, unless the call is over already.
-    pub(super) async fn at<T, E: Into<End>>(&self, stage: Stage, work: impl Future<Output = Result<T, E>>) -> Result<T, End> {
+    pub(super) async fn at<T, E: Into<CallEnd>>(&self, stage: Stage, work: impl Future<Output = Result<T, E>>) -> Result<T, CallEnd> {
         self.signal.check().map_err(|why| self.interrupted(why, Stage::Signal, stage > Stage::Execute && self.may_write()))?;
         self.record.stage(stage, work).await.map_err(Into::into)
     }

@@ -10,17 +10,17 @@ use crate::{
 };
 
 /// The schemas by the tool's place in [`App::tools`](crate::app::App::tools).
-pub(super) struct Schemas(Vec<OfTool>);
+pub(super) struct Schemas(Vec<ToolSchemas>);
 
 #[derive(Default)]
-struct OfTool {
+struct ToolSchemas {
     input: OnceCell<Json>,
     output: OnceCell<Json>,
 }
 
 impl Schemas {
     pub(super) fn of(tools: usize) -> Self {
-        Self((0..tools).map(|_| OfTool::default()).collect())
+        Self((0..tools).map(|_| ToolSchemas::default()).collect())
     }
 }
 
@@ -35,7 +35,7 @@ pub(super) fn check_output(run: &Run<'_>, text: &str, value: &Json) -> Result<()
 }
 
 /// A schema that is not there, or is no JSON, lets nothing pass.
-fn check(run: &Run<'_>, which: fn(&OfTool) -> &OnceCell<Json>, text: &str, value: &Json) -> Result<(), Mismatch> {
+fn check(run: &Run<'_>, which: fn(&ToolSchemas) -> &OnceCell<Json>, text: &str, value: &Json) -> Result<(), Mismatch> {
     let schema = run.pipeline.schemas.0.get(run.place).map(which);
     let schema = schema.map(|kept| kept.get_or_init(|| serde_json::from_str(text).unwrap_or(Json::Bool(false))));
     schema::check(schema.unwrap_or(&Json::Bool(false)), value)

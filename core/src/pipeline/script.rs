@@ -18,8 +18,8 @@ use alloc::{boxed::Box, format, string::String, vec};
 use serde_json::Map;
 
 use super::{
-    content::{self, Content},
-    run::{End, Failed, Run},
+    content::{self, AuthoredContent},
+    run::{CallEnd, CallFailure, Run},
     signal::{self, Interruption},
 };
 use crate::{
@@ -40,24 +40,24 @@ const MESSAGE_CHARACTERS: usize = 4_000;
 
 /// What a script gave.
 #[derive(Debug)]
-pub(super) enum Given {
+pub(super) enum ScriptOutput {
     /// `undefined`
     Nothing,
     /// A value.
     Value(Json),
     /// A result that it built with `response()`.
-    Content(Box<Content>),
+    Content(Box<AuthoredContent>),
 }
 
 /// Calls a script and sorts its answer.
 ///
 /// # Errors
 /// See the table of this module.
-pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payload: &Json) -> Result<Given, End> {
+pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payload: &Json) -> Result<ScriptOutput, CallEnd> {
     match invoke(run, script, payload, run.context.data()).await {
-        Ok(Returned::Undefined) => Ok(Given::Nothing),
-        Ok(Returned::Value(value) | Returned::Reply(Reply::Success(value))) => Ok(Given::Value(value)),
-        Ok(Returned::Reply(Reply::Content(built))) => Ok(Given::Content(content::read(stage, built)?)),
+        Ok(Returned::Undefined) => Ok(ScriptOutput::Nothing),
+        Ok(Returned::Value(value) | Returned::Reply(Reply::Success(value))) => Ok(ScriptOutput::Value(value)),
+        Ok(Returned::Reply(Reply::Content(built))) => Ok(ScriptOutput::Content(content::read(stage, built)?)),
         Ok(Returned::Reply(reply)) => Err(reply_end(run, stage, reply)),
         Err(ScriptFault::Thrown(thrown)) => Err(thrown_end(run, stage, script, thrown)),
         Err(fault) => Err(fault_of(run, stage, script, fault).into()),
@@ -68,7 +68,7 @@ pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payloa
 ///
 /// # Errors
 /// As [`call`].
-pub(super) async fn call_with_inputs(run: &Run<'_>, stage: Stage, script: &ScriptRef, inputs: &mut Json) -> Result<Given, End> {
+pub(super) async fn call_with_inputs(run: &Run<'_>, stage: Stage, script: &ScriptRef, inputs: &mut Json) -> Result<ScriptOutput, CallEnd> {
     let mut payload = Map::<String, Json>::with_capacity(2);
     payload.insert("inputs".into(), core::mem::take(inputs));
     payload.insert("tool".into(), run.tool.name.as_str().into());
@@ -126,7 +126,7 @@ fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault)
     }
 }
 
-fn thrown_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: Thrown) -> End {
+fn thrown_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: Thrown) -> CallEnd {
     match thrown.reply {
         Some(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_) | Reply::InputRequired)) => reply_end(run, stage, reply),
         _ => thrown_fault(run, stage, script, &thrown).into(),
@@ -142,15 +142,15 @@ fn thrown_fault(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: &Thrown
         .logging(told(run, script, thrown))
 }
 
-fn reply_end(run: &Run<'_>, stage: Stage, reply: Reply) -> End {
+fn reply_end(run: &Run<'_>, stage: Stage, reply: Reply) -> CallEnd {
     let fault = match reply {
-        Reply::InputRequired => return End::Asks,
+        Reply::InputRequired => return CallEnd::Asks,
         Reply::Success(_) | Reply::Content(_) => Fault::new(stage, "SCRIPT_ERROR", "The script threw a result instead of returning it."),
         Reply::Error(message) => Fault::new(stage, "ERROR", message),
         Reply::Required(field) => required(run, stage, field),
         Reply::ToolError(reply) => tool_error(stage, reply),
     };
-    Failed::Reply(Box::new(fault)).into()
+    CallFailure::Reply(Box::new(fault)).into()
 }
 
 fn required(run: &Run<'_>, stage: Stage, field: String) -> Fault {

@@ -10,10 +10,10 @@
 use alloc::{borrow::Cow, collections::BTreeSet, rc::Rc, string::String, vec::Vec};
 use core::cell::{OnceCell, RefCell};
 
-use super::{env, run::Failed};
+use super::{env, run::CallFailure};
 use crate::{
     Error, Json,
-    app::{App, Auth, EnvTemplate, ExpectedKey, Named, Tool},
+    app::{App, Auth, EnvTemplate, ExpectedKey, TemplateReference, Tool},
     fault::Fault,
     headers::Headers,
     ports::Env,
@@ -78,10 +78,10 @@ pub(super) struct AppSecrets {
     app: Rc<App>,
     env: Rc<dyn Env>,
     names: OnceCell<Vec<String>>,
-    known: RefCell<Option<Known>>,
+    known: RefCell<Option<AppSecretValues>>,
 }
 
-struct Known {
+struct AppSecretValues {
     values: Vec<Option<Secret<String>>>,
     secrets: Rc<Secrets>,
 }
@@ -101,7 +101,7 @@ impl AppSecrets {
         let mut texts: Vec<String> = written_out(&self.app, &*self.env);
         texts.extend(values.iter().flatten().map(|value| value.expose().clone()));
         let secrets = Rc::new(Secrets::of(texts.iter().map(String::as_str)));
-        self.known.replace(Some(Known { values, secrets: Rc::clone(&secrets) }));
+        self.known.replace(Some(AppSecretValues { values, secrets: Rc::clone(&secrets) }));
         secrets
     }
 
@@ -155,10 +155,10 @@ impl CallSecrets {
     }
 
     /// The end of a call, every text of it. A code is a script's own only where it returned one.
-    pub(super) fn strike_failed(&self, mut failed: Failed) -> Failed {
+    pub(super) fn strike_failed(&self, mut failed: CallFailure) -> CallFailure {
         match &mut failed {
-            Failed::Fault(fault) => self.strike_fault(fault),
-            Failed::Reply(fault) => {
+            CallFailure::Fault(fault) => self.strike_fault(fault),
+            CallFailure::Reply(fault) => {
                 if let Cow::Owned(struck) = self.for_caller(&fault.code) {
                     fault.code = struck;
                 }
@@ -193,7 +193,7 @@ fn is_secret(name: &str, value: &str) -> bool {
 fn names(app: &App) -> Vec<String> {
     let mut names = BTreeSet::new();
     app.visit(&mut |_, named| {
-        if let Named::Variable(name) = named {
+        if let TemplateReference::Variable(name) = named {
             names.insert(name);
         }
     });

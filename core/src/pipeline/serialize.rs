@@ -6,14 +6,14 @@ use alloc::{format, string::String, vec, vec::Vec};
 
 use super::{
     ContentBlock, ToolResult,
-    content::Content,
-    execute::Outcome,
-    run::{Failed, Run},
+    content::AuthoredContent,
+    execute::ToolOutput,
+    run::{CallFailure, Run},
 };
 use crate::{
     Json,
     app::{ErrorStyle, Tool},
-    fault::{Change, Fault, Faulty, Severity, Stage},
+    fault::{Change, Fault, FaultResult, Severity, Stage},
 };
 
 /// The member of `_meta` that holds a fault's typed fields.
@@ -23,14 +23,14 @@ const ERROR_META: &str = "millrace/error";
 ///
 /// # Errors
 /// `OUTPUT_TOO_LARGE` where the text is longer than `limits.output`.
-pub(super) async fn success(run: &Run<'_>, outcome: Outcome) -> Faulty<ToolResult> {
+pub(super) async fn success(run: &Run<'_>, outcome: ToolOutput) -> FaultResult<ToolResult> {
     let result = match outcome {
-        Outcome::Value(value) => ToolResult { content: vec![ContentBlock::Text(text_of(value)?)], ..ToolResult::default() },
-        Outcome::Rows(rows) => {
+        ToolOutput::Value(value) => ToolResult { content: vec![ContentBlock::Text(text_of(value)?)], ..ToolResult::default() },
+        ToolOutput::Rows(rows) => {
             let text = serde_json::to_string(&rows.json()).map_err(not_json)?;
             ToolResult { content: vec![ContentBlock::Text(text)], ..ToolResult::default() }
         }
-        Outcome::Content(content) => built(*content)?,
+        ToolOutput::Content(content) => built(*content)?,
     };
     let length = length(&result)?;
     let limit = run.tool.limits.output_bytes;
@@ -46,8 +46,8 @@ pub(super) async fn success(run: &Run<'_>, outcome: Outcome) -> Faulty<ToolResul
 }
 
 /// The data as the first block, then the blocks of the script. Structured content has a copy in text for clients that read no other.
-fn built(content: Content) -> Faulty<ToolResult> {
-    let Content { data, blocks, structured, meta } = content;
+fn built(content: AuthoredContent) -> FaultResult<ToolResult> {
+    let AuthoredContent { data, blocks, structured, meta } = content;
     let mut all = Vec::with_capacity(blocks.len() + 1);
     match (data, &structured) {
         (Some(data), _) => all.push(ContentBlock::Text(text_of(data)?)),
@@ -58,7 +58,7 @@ fn built(content: Content) -> Faulty<ToolResult> {
     Ok(ToolResult { content: all, structured, meta: meta.into_iter().collect(), ..ToolResult::default() })
 }
 
-fn text_of(value: Json) -> Faulty<String> {
+fn text_of(value: Json) -> FaultResult<String> {
     match value {
         Json::String(text) => Ok(text),
         value => Ok(serde_json::to_string(&value).map_err(not_json)?),
@@ -70,7 +70,7 @@ fn not_json(error: serde_json::Error) -> Fault {
 }
 
 /// What counts against `limits.output`: the text of plain blocks, everything else as JSON.
-fn length(result: &ToolResult) -> Faulty<usize> {
+fn length(result: &ToolResult) -> FaultResult<usize> {
     let mut length = 0;
     for block in &result.content {
         length += match block {
@@ -91,10 +91,10 @@ fn length(result: &ToolResult) -> Faulty<usize> {
 ///
 /// # Errors
 /// A fault of *resolve* or *authenticate*, and every fault of a tool whose style is `protocol`.
-pub(super) fn failure(tool: &Tool, failed: Failed) -> Faulty<ToolResult> {
+pub(super) fn failure(tool: &Tool, failed: CallFailure) -> FaultResult<ToolResult> {
     let fault = match failed {
-        Failed::Reply(fault) => return Ok(rendered(tool, &fault)),
-        Failed::Fault(fault) => fault,
+        CallFailure::Reply(fault) => return Ok(rendered(tool, &fault)),
+        CallFailure::Fault(fault) => fault,
     };
     if fault.refusal.is_some() || fault.stage <= Stage::Authenticate || tool.errors.style == ErrorStyle::Protocol {
         return Err(fault);
@@ -106,11 +106,11 @@ pub(super) fn failure(tool: &Tool, failed: Failed) -> Faulty<ToolResult> {
 ///
 /// # Errors
 /// Every failure, apart from a warning that a script returned.
-pub(super) fn fetched(tool: &Tool, failed: Failed) -> Faulty<ToolResult> {
+pub(super) fn fetched(tool: &Tool, failed: CallFailure) -> FaultResult<ToolResult> {
     match failed {
-        Failed::Reply(fault) if fault.severity == Severity::Warning => Ok(rendered(tool, &fault)),
-        Failed::Reply(fault) => Err(fault),
-        Failed::Fault(fault) => Err(fault),
+        CallFailure::Reply(fault) if fault.severity == Severity::Warning => Ok(rendered(tool, &fault)),
+        CallFailure::Reply(fault) => Err(fault),
+        CallFailure::Fault(fault) => Err(fault),
     }
 }
 

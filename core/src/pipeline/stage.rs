@@ -1,6 +1,6 @@
 //! The stages of `tools/call`: their names, their order, and which of them a tool has. This is the only list of them.
 
-use crate::app::{Execute, Named, Root, Tool};
+use crate::app::{Execute, Root, TemplateReference, Tool};
 
 mod plan;
 
@@ -80,6 +80,6 @@ fn looks_at_context(tool: &Tool) -> bool {
         return true;
     }
     let mut found = false;
-    tool.visit(&mut |_, named| found |= matches!(named, Named::Value(source) if source.root == Root::Ctx));
+    tool.visit(&mut |_, named| found |= matches!(named, TemplateReference::Value(source) if source.root == Root::Ctx));
     found
 }

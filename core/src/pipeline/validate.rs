@@ -18,7 +18,7 @@ use crate::{
     Json,
     app::{Execute, Input, InputKind},
     expression::{compare_numbers, equal},
-    fault::{Fault, Faulty, Issue, Stage},
+    fault::{Fault, FaultResult, Issue, Stage},
 };
 
 mod coerce;
@@ -42,7 +42,7 @@ const ROOT: &str = "(root)";
 ///
 /// # Errors
 /// `VALIDATION_ERROR` with every problem; `CONFIGURATION` for a pattern that does not compile.
-pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
+pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> FaultResult<Json> {
     if let Some(schema) = &run.tool.input_schema {
         return by_schema(run, schema, inputs);
     }
@@ -60,7 +60,7 @@ pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> Faulty<Json> {
 ///
 /// # Errors
 /// Those of [`validate`].
-pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> Faulty<Json> {
+pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> FaultResult<Json> {
     let sent = match inputs {
         Json::Object(sent) => sent,
         _ => Map::new(),
@@ -72,7 +72,7 @@ pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> Fa
 }
 
 /// The inputs of a tool that gives its schema outright: as they were sent, where they fit.
-fn by_schema(run: &Run<'_>, schema: &str, inputs: Json) -> Faulty<Json> {
+fn by_schema(run: &Run<'_>, schema: &str, inputs: Json) -> FaultResult<Json> {
     let Err(mismatch) = check_inputs(run, schema, &inputs) else {
         let mut check = Check::new(run.pipeline);
         check.integers(&inputs, &Path::Root, "number");
@@ -253,7 +253,7 @@ impl<'a> Check<'a> {
         None
     }
 
-    fn finish(mut self, declared: &[Input]) -> Faulty<()> {
+    fn finish(mut self, declared: &[Input]) -> FaultResult<()> {
         if let Some(fault) = self.broken {
             return Err(fault);
         }

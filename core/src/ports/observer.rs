@@ -59,12 +59,12 @@ pub enum CallEvent<'a> {
     /// The call failed, or ends with a failure that a script returned. Comes once, before the end.
     Failed(&'a Fault),
     /// The call is over.
-    Ended(Outcome),
+    Ended(CallOutcome),
 }
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// With a result.
     Succeeded,
     /// With a result and a warning of its script.
@@ -75,7 +75,7 @@ pub enum Outcome {
     Asked,
 }
 
-impl Outcome {
+impl CallOutcome {
     /// The word in logs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -117,12 +117,12 @@ pub trait CallObserver {
 #[must_use]
 pub fn observers(all: impl IntoIterator<Item = Option<Rc<dyn Observer>>>) -> Option<Rc<dyn Observer>> {
     let mut all: Vec<Rc<dyn Observer>> = all.into_iter().flatten().collect();
-    if all.len() > 1 { Some(Rc::new(Several(all))) } else { all.pop() }
+    if all.len() > 1 { Some(Rc::new(ObserverList(all))) } else { all.pop() }
 }
 
-struct Several<T>(Vec<T>);
+struct ObserverList<T>(Vec<T>);
 
-impl Observer for Several<Rc<dyn Observer>> {
+impl Observer for ObserverList<Rc<dyn Observer>> {
     fn entered(&self, call: &RunningCall<'_>) {
         self.0.iter().for_each(|observer| observer.entered(call));
     }
@@ -133,11 +133,11 @@ impl Observer for Several<Rc<dyn Observer>> {
 
     fn began(&self, call: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
         let mut all: Vec<Box<dyn CallObserver>> = self.0.iter().filter_map(|observer| observer.began(call)).collect();
-        if all.len() > 1 { Some(Box::new(Several(all))) } else { all.pop() }
+        if all.len() > 1 { Some(Box::new(ObserverList(all))) } else { all.pop() }
     }
 }
 
-impl CallObserver for Several<Box<dyn CallObserver>> {
+impl CallObserver for ObserverList<Box<dyn CallObserver>> {
     fn observe(&self, event: CallEvent<'_>) {
         self.0.iter().for_each(|observer| observer.observe(event));
     }

@@ -9,14 +9,14 @@ use serde_json::Map;
 
 use super::{
     exchange::Exchange,
-    failure::{Failure, INTERNAL_ERROR, INVALID_PARAMS},
+    failure::{INTERNAL_ERROR, INVALID_PARAMS, RpcError},
     prompts::fill,
     tools,
 };
 use crate::{
     Json,
-    app::{Given, ToolUse},
-    fault::{Fault, Faulty, Stage},
+    app::{InputSource, ToolUse},
+    fault::{Fault, FaultResult, Stage},
     pipeline::{Call, Rounds, ToolResult},
 };
 
@@ -27,13 +27,13 @@ impl Exchange<'_> {
         used: &ToolUse,
         value: impl Fn(&str) -> Option<&'v str> + Copy,
         rounds: Rounds<'_>,
-    ) -> Faulty<ToolResult> {
+    ) -> FaultResult<ToolResult> {
         let mut inputs = Map::new();
         for (name, given) in &used.inputs {
             let input = match given {
-                Given::Argument(argument) => value(argument).map(Json::from),
-                Given::Text(template) => Some(fill(template, value).into()),
-                Given::Literal(literal) => Some(literal.0.clone()),
+                InputSource::Argument(argument) => value(argument).map(Json::from),
+                InputSource::Text(template) => Some(fill(template, value).into()),
+                InputSource::Literal(literal) => Some(literal.0.clone()),
             };
             if let Some(input) = input {
                 inputs.insert(name.clone(), input);
@@ -43,7 +43,7 @@ impl Exchange<'_> {
     }
 
     /// Runs a tool whose result becomes part of an answer; it may be that the tool asks its caller first.
-    pub(super) async fn fetch(&self, tool: u32, arguments: Map<String, Json>, rounds: Rounds<'_>) -> Faulty<ToolResult> {
+    pub(super) async fn fetch(&self, tool: u32, arguments: Map<String, Json>, rounds: Rounds<'_>) -> FaultResult<ToolResult> {
         let call = Call {
             method: self.method,
             // The bundler lets no index past the end through.
@@ -62,12 +62,12 @@ impl Exchange<'_> {
     }
 
     /// What a failed tool becomes.
-    pub(super) fn failed(&self, fault: &Fault) -> Failure {
+    pub(super) fn failed(&self, fault: &Fault) -> RpcError {
         let failure = tools::failure(fault, &self.request.headers, &self.app().name);
         match fault.stage {
             _ if fault.refusal.is_some() => failure,
-            Stage::Validate => Failure { code: INVALID_PARAMS, ..failure },
-            _ => Failure { code: INTERNAL_ERROR, ..failure },
+            Stage::Validate => RpcError { code: INVALID_PARAMS, ..failure },
+            _ => RpcError { code: INTERNAL_ERROR, ..failure },
         }
     }
 }

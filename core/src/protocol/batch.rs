@@ -9,7 +9,7 @@ use core::cell::Cell;
 
 use serde_json::json;
 
-use super::{Body, Protocol, Request, Response, encode::Answer, era, failure::Failure, http, json_rpc::Message};
+use super::{Body, Protocol, Request, Response, encode::MessageReply, era, failure::RpcError, http, json_rpc::Message};
 
 /// All batches of an isolate that are not answered yet may hold as many bytes as this many batches of the greatest size.
 const SHARE: usize = 2;
@@ -21,11 +21,11 @@ const TURN_MS: u64 = 5;
 const LEFT_OUT: i32 = -32000;
 
 /// How many bytes of answers the unfinished batches of an isolate hold.
-pub(super) type Held = Rc<Cell<usize>>;
+pub(super) type HeldBytes = Rc<Cell<usize>>;
 
 /// Why a request of a batch has no answer of its own.
 #[derive(Clone, Copy)]
-enum Left {
+enum UnansweredReason {
     /// The answers are too long together.
     Bytes,
     /// All batches together hold too much.
@@ -62,11 +62,11 @@ impl Protocol {
                 turn_ms = now_ms;
             }
             if left.is_none() && now_ms >= deadline_ms {
-                left = Some(Left::Time);
+                left = Some(UnansweredReason::Time);
             }
             if let Some(left) = left {
                 let failure = left.failure(false, answers.limit, deadline_ms.saturating_sub(began_ms));
-                answers.push(Answer::failure(Some(&call.id), &failure));
+                answers.push(MessageReply::failure(Some(&call.id), &failure));
                 continue;
             }
             let answer = self.dispatch(&request, era::Selected::BATCH, &mut call, None).await;
@@ -76,7 +76,7 @@ impl Protocol {
                     drop(answer);
                     left = Some(why);
                     let failure = why.failure(true, answers.limit, 0);
-                    answers.push(Answer::failure(Some(&call.id), &failure));
+                    answers.push(MessageReply::failure(Some(&call.id), &failure));
                 }
             }
         }
@@ -97,8 +97,8 @@ fn within(request: &Request, deadline_ms: u64) -> Request {
     }
 }
 
-impl Left {
-    fn failure(self, carried_out: bool, limit_bytes: usize, allowed_ms: u64) -> Failure {
+impl UnansweredReason {
+    fn failure(self, carried_out: bool, limit_bytes: usize, allowed_ms: u64) -> RpcError {
         let (code, why) = match self {
             Self::Bytes => ("BATCH_TOO_LARGE", format!("The answers of the batch exceed {limit_bytes} bytes (`limits.batch.output`).")),
             Self::Busy => ("BATCH_BUSY", String::from("The server holds too many answers of batches at the moment.")),
@@ -111,7 +111,7 @@ impl Left {
         } else {
             format!("{why} This request was not carried out. Send it again in a smaller batch.")
         };
-        Failure::new(LEFT_OUT, message).with_data(json!({ "code": code, "retryable": !carried_out, "carried_out": carried_out }))
+        RpcError::new(LEFT_OUT, message).with_data(json!({ "code": code, "retryable": !carried_out, "carried_out": carried_out }))
     }
 }
 
@@ -121,29 +121,29 @@ struct Answers {
     field: Option<Box<(&'static str, String)>>,
     body: Vec<u8>,
     limit: usize,
-    held: Held,
+    held: HeldBytes,
     counted: usize,
 }
 
 impl Answers {
-    fn new(held: &Held, limit: usize) -> Self {
+    fn new(held: &HeldBytes, limit: usize) -> Self {
         Self { status: 200, field: None, body: Vec::new(), limit, held: held.clone(), counted: 0 }
     }
 
     /// Whether an answer of that length may be kept.
-    fn room_for(&self, bytes: usize) -> Result<(), Left> {
+    fn room_for(&self, bytes: usize) -> Result<(), UnansweredReason> {
         // The array's brackets and commas count.
         if self.body.len() + bytes + 2 > self.limit {
-            return Err(Left::Bytes);
+            return Err(UnansweredReason::Bytes);
         }
         if self.held.get() + bytes > self.limit.saturating_mul(SHARE) {
-            return Err(Left::Busy);
+            return Err(UnansweredReason::Busy);
         }
         Ok(())
     }
 
     /// A refused caller refuses the whole: the status is the first one that is not 200.
-    fn push(&mut self, answer: Answer) {
+    fn push(&mut self, answer: MessageReply) {
         self.body.push(if self.body.is_empty() { b'[' } else { b',' });
         self.body.extend_from_slice(&answer.body);
         self.counted += answer.body.len();
@@ -154,10 +154,10 @@ impl Answers {
         }
     }
 
-    fn finish(mut self) -> Answer {
+    fn finish(mut self) -> MessageReply {
         self.body.push(b']');
         self.body.shrink_to_fit();
-        Answer { status: self.status, field: self.field.take(), body: core::mem::take(&mut self.body) }
+        MessageReply { status: self.status, field: self.field.take(), body: core::mem::take(&mut self.body) }
     }
 }
 

@@ -14,7 +14,7 @@ use serde_json::{Map, json};
 
 use super::{
     exchange::Exchange,
-    failure::{Failure, INTERNAL_ERROR},
+    failure::{INTERNAL_ERROR, RpcError},
     methods::{shorten, text},
     resources::pattern_text,
 };
@@ -29,7 +29,7 @@ use crate::{
 const MAX_VALUES: usize = 100;
 
 impl Exchange<'_> {
-    pub(super) async fn complete(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn complete(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, RpcError> {
         let mut reference = object(params, "ref")?;
         let mut argument = object(params, "argument")?;
         let name = text(&mut argument, "name")?;
@@ -37,7 +37,7 @@ impl Exchange<'_> {
         let context = context(params)?;
         let arguments = self.arguments(&mut reference)?;
         let argument = arguments.iter().find(|argument| argument.name == name);
-        let argument = argument.ok_or_else(|| Failure::invalid_params(format!("Unknown argument: `{}`", shorten(&name))))?;
+        let argument = argument.ok_or_else(|| RpcError::invalid_params(format!("Unknown argument: `{}`", shorten(&name))))?;
 
         let mut values: Vec<String> = argument.completion.iter().filter(|value| value.starts_with(&typed)).cloned().collect();
         if let Some(completer) = &argument.complete {
@@ -60,7 +60,7 @@ impl Exchange<'_> {
         completer: &Completer,
         typed: &str,
         context: &Map<String, Json>,
-    ) -> Result<Vec<String>, Failure> {
+    ) -> Result<Vec<String>, RpcError> {
         let mut inputs = Map::new();
         for name in &completer.inputs {
             // Nothing was typed is not the same as an empty text was.
@@ -71,42 +71,42 @@ impl Exchange<'_> {
         }
         match self.fetch(completer.tool, inputs, Rounds::default()).await {
             Ok(result) => suggestions(&result, completer.field.as_deref()).ok_or_else(|| {
-                Failure::new(INTERNAL_ERROR, format!("The tool that completes `{}` returns no list of suggestions", argument.name))
+                RpcError::new(INTERNAL_ERROR, format!("The tool that completes `{}` returns no list of suggestions", argument.name))
             }),
             Err(fault) if fault.stage == Stage::Validate => Ok(Vec::new()),
             Err(fault) => Err(self.failed(&fault)),
         }
     }
 
-    fn arguments(&self, reference: &mut Map<String, Json>) -> Result<&[Argument], Failure> {
+    fn arguments(&self, reference: &mut Map<String, Json>) -> Result<&[Argument], RpcError> {
         match text(reference, "type")?.as_str() {
             "ref/prompt" => {
                 let name = text(reference, "name")?;
                 let prompt = self.app().prompts.iter().find(|prompt| prompt.name == name);
-                let prompt = prompt.ok_or_else(|| Failure::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
+                let prompt = prompt.ok_or_else(|| RpcError::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
                 Ok(&prompt.arguments)
             }
             "ref/resource" => {
                 let uri = text(reference, "uri")?;
                 let resource = self.app().resources.iter().find(|resource| pattern_text(&resource.uri) == uri);
-                let resource = resource.ok_or_else(|| Failure::invalid_params("Unknown resource").with_data(json!({ "uri": uri })))?;
+                let resource = resource.ok_or_else(|| RpcError::invalid_params("Unknown resource").with_data(json!({ "uri": uri })))?;
                 Ok(&resource.arguments)
             }
-            _ => Err(Failure::invalid_params("Invalid params: `ref.type` must be `ref/prompt` or `ref/resource`")),
+            _ => Err(RpcError::invalid_params("Invalid params: `ref.type` must be `ref/prompt` or `ref/resource`")),
         }
     }
 }
 
-fn object(params: &mut Map<String, Json>, name: &str) -> Result<Map<String, Json>, Failure> {
+fn object(params: &mut Map<String, Json>, name: &str) -> Result<Map<String, Json>, RpcError> {
     match params.get_mut(name).map(Json::take) {
         Some(Json::Object(object)) => Ok(object),
-        _ => Err(Failure::invalid_params(format!("Invalid params: `{name}` must be an object"))),
+        _ => Err(RpcError::invalid_params(format!("Invalid params: `{name}` must be an object"))),
     }
 }
 
 /// `context.arguments`: what the caller has filled in already. All of them are strings.
-fn context(params: &mut Map<String, Json>) -> Result<Map<String, Json>, Failure> {
-    let wrong = |name: &str, what: &str| Err(Failure::invalid_params(format!("Invalid params: `{name}` must be {what}")));
+fn context(params: &mut Map<String, Json>) -> Result<Map<String, Json>, RpcError> {
+    let wrong = |name: &str, what: &str| Err(RpcError::invalid_params(format!("Invalid params: `{name}` must be {what}")));
     let mut context = match params.get_mut("context").map(Json::take) {
         None | Some(Json::Null) => return Ok(Map::new()),
         Some(Json::Object(context)) => context,

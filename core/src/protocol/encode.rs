@@ -7,7 +7,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde::Serialize;
 
-use super::{era::Era, failure::Failure, json_rpc::Id};
+use super::{era::Era, failure::RpcError, json_rpc::Id};
 use crate::{Json, app::App};
 
 /// How long a modern client may keep a list, in milliseconds: short, so that a changed app is seen within seconds.
@@ -15,24 +15,24 @@ const CACHE_TTL_MS: &str = "5000";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
 /// The reply to one message or batch, before it is an HTTP response.
-pub(super) struct Answer {
+pub(super) struct MessageReply {
     pub(super) status: u16,
     pub(super) field: Option<Box<(&'static str, String)>>,
     pub(super) body: Vec<u8>,
 }
 
-impl Answer {
+impl MessageReply {
     pub(super) fn result(body: Vec<u8>) -> Self {
         Self { status: 200, field: None, body }
     }
 
-    pub(super) fn failure(id: Option<&Id>, failure: &Failure) -> Self {
+    pub(super) fn failure(id: Option<&Id>, failure: &RpcError) -> Self {
         Self { status: failure.status, field: failure.field.clone(), body: error(id, failure) }
     }
 }
 
 /// A JSON-RPC error object. Without an id the member is left out, since MCP's schema forbids `null`.
-pub(super) fn error(id: Option<&Id>, failure: &Failure) -> Vec<u8> {
+pub(super) fn error(id: Option<&Id>, failure: &RpcError) -> Vec<u8> {
     let mut out = Vec::with_capacity(160 + failure.message.len());
     out.extend_from_slice(br#"{"jsonrpc":"2.0","#);
     if let Some(id) = id {

@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde_json::json;
 
 use super::{
-    failure::{Failure, HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, UNSUPPORTED_VERSION},
+    failure::{HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, RpcError, UNSUPPORTED_VERSION},
     json_rpc::{Call, Message},
     mcp_headers::mirror,
 };
@@ -49,7 +49,7 @@ impl Selected {
 }
 
 /// Selects the era of a request, and refuses what is wrong with it before its method is looked at.
-pub(super) fn select(call: &Call, headers: &Headers) -> Result<Selected, Failure> {
+pub(super) fn select(call: &Call, headers: &Headers) -> Result<Selected, RpcError> {
     let claims = call.params.meta().and_then(|meta| meta.get(META_VERSION)).is_some();
     if claims || names_modern(headers) {
         return modern(call, headers);
@@ -72,8 +72,8 @@ pub(super) fn select(call: &Call, headers: &Headers) -> Result<Selected, Failure
 }
 
 /// Step 8: the requests of a batch, its notifications and responses left out.
-pub(super) fn batch(messages: Vec<Message>, headers: &Headers, limit: usize) -> Result<Vec<Call>, Failure> {
-    let refuse = |problem: &str| Err(Failure::http(400, INVALID_REQUEST, format!("Invalid request: {problem}")));
+pub(super) fn batch(messages: Vec<Message>, headers: &Headers, limit: usize) -> Result<Vec<Call>, RpcError> {
+    let refuse = |problem: &str| Err(RpcError::http(400, INVALID_REQUEST, format!("Invalid request: {problem}")));
     if !matches!(headers.only(VERSION_FIELD), Ok(None | Some(BATCHING))) || messages.iter().any(Message::claims_modern) {
         return refuse("only revision 2025-03-26 has batches; send one message a request");
     }
@@ -97,8 +97,8 @@ pub(super) fn batch(messages: Vec<Message>, headers: &Headers, limit: usize) -> 
 }
 
 /// Steps 11a to 11e.
-fn modern(call: &Call, headers: &Headers) -> Result<Selected, Failure> {
-    let incomplete = |problem: String| Failure::http(400, INVALID_PARAMS, problem);
+fn modern(call: &Call, headers: &Headers) -> Result<Selected, RpcError> {
+    let incomplete = |problem: String| RpcError::http(400, INVALID_PARAMS, problem);
     let meta = match call.params.meta() {
         Some(Json::Object(meta)) => meta,
         Some(_) => return Err(incomplete("Invalid params: `_meta` must be an object".into())),
@@ -113,15 +113,15 @@ fn modern(call: &Call, headers: &Headers) -> Result<Selected, Failure> {
 
     let named = headers
         .only(VERSION_FIELD)
-        .map_err(|Repeated| Failure::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` appears more than once"))?;
+        .map_err(|Repeated| RpcError::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` appears more than once"))?;
     if named.is_some_and(|named| named != version) {
-        return Err(Failure::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` differs from `_meta`"));
+        return Err(RpcError::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` differs from `_meta`"));
     }
     if version != MODERN {
         return Err(unsupported(version));
     }
     if named.is_none() {
-        return Err(Failure::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` is missing"));
+        return Err(RpcError::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` is missing"));
     }
 
     mirror(headers, "Mcp-Method", Some(&call.method), false)?;
@@ -136,9 +136,9 @@ fn modern(call: &Call, headers: &Headers) -> Result<Selected, Failure> {
 }
 
 /// The versions to try instead. One that is served, only not in this way, is not offered again.
-fn unsupported(requested: &str) -> Failure {
+fn unsupported(requested: &str) -> RpcError {
     let supported: Vec<&str> = LISTED.into_iter().filter(|version| *version != requested).collect();
-    Failure::http(400, UNSUPPORTED_VERSION, "Unsupported protocol version")
+    RpcError::http(400, UNSUPPORTED_VERSION, "Unsupported protocol version")
         .with_data(json!({ "supported": supported, "requested": requested }))
 }
 

@@ -15,7 +15,7 @@ use core::{
     task::{Context, Poll},
 };
 
-use super::{Response, encode::Answer, http, notifications::Outbox};
+use super::{Response, encode::MessageReply, http, notifications::Outbox};
 use crate::{cancel::Cancel, headers::Headers, ports::LocalFuture};
 
 /// The body of a [`Response`].
@@ -59,7 +59,7 @@ pub struct EventStream {
 
 enum State {
     /// The call is on its way.
-    Running(LocalFuture<'static, Answer>),
+    Running(LocalFuture<'static, MessageReply>),
     /// It is over; its answer is the last event.
     Over(Vec<u8>),
     Ended,
@@ -107,7 +107,7 @@ impl fmt::Debug for EventStream {
 }
 
 /// Runs a call until it is over or has said something, and answers accordingly.
-pub(super) async fn reply(mut call: LocalFuture<'static, Answer>, outbox: Rc<Outbox>, cancel: Cancel) -> Response {
+pub(super) async fn reply(mut call: LocalFuture<'static, MessageReply>, outbox: Rc<Outbox>, cancel: Cancel) -> Response {
     let over = poll_fn(|context| match call.as_mut().poll(context) {
         Poll::Ready(answer) => Poll::Ready(Some(answer)),
         Poll::Pending if outbox.has_spoken() => Poll::Ready(None),

@@ -16,7 +16,7 @@ pub(super) const UNSUPPORTED_VERSION: i32 = -32022;
 
 /// A JSON-RPC error and its HTTP status.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct RpcError {
     pub(super) status: u16,
     pub(super) code: i32,
     pub(super) message: String,
@@ -25,7 +25,7 @@ pub(super) struct Failure {
     pub(super) field: Option<Box<(&'static str, String)>>,
 }
 
-impl Failure {
+impl RpcError {
     /// An error with HTTP status 200: with any other, common clients lose the code.
     pub(super) fn new(code: i32, message: impl Into<String>) -> Self {
         Self::http(200, code, message)

@@ -8,8 +8,8 @@ use alloc::{
 
 use super::{
     Body, Request, Response,
-    encode::{self, Answer},
-    failure::{Failure, INVALID_REQUEST},
+    encode::{self, MessageReply},
+    failure::{INVALID_REQUEST, RpcError},
 };
 use crate::headers::{Headers, Repeated};
 
@@ -88,7 +88,7 @@ impl Authority {
 }
 
 /// Lets a request in, or not: the size of its header, `Host` and `Origin`. Gives back the allowed origin, as it was sent.
-pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[String]) -> Result<Option<&'r str>, Failure> {
+pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[String]) -> Result<Option<&'r str>, RpcError> {
     let headers = &request.headers;
     let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
     if headers.len() > MAX_FIELDS || bytes > MAX_FIELD_BYTES {
@@ -107,7 +107,7 @@ pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[Strin
 }
 
 /// The authority in `Host`, which has to be the loopback or one of the public names of the server.
-fn known_host(headers: &Headers, hosts: &[String]) -> Result<Authority, Failure> {
+fn known_host(headers: &Headers, hosts: &[String]) -> Result<Authority, RpcError> {
     let is_known =
         |host: &Authority| host.is_loopback() || hosts.iter().filter_map(|known| Authority::parse(known)).any(|known| host.is(&known));
     let host = headers.only("host").ok().flatten().and_then(Authority::parse);
@@ -128,7 +128,7 @@ fn is_same_origin(origin: &Origin, host: &Authority) -> bool {
 }
 
 /// Steps 2 to 6: the body of a `POST` that has and wants JSON.
-pub(super) fn body_of_post(request: &Request, limit: usize) -> Result<&[u8], Failure> {
+pub(super) fn body_of_post(request: &Request, limit: usize) -> Result<&[u8], RpcError> {
     if request.method != "POST" {
         return Err(refusal(405, "Method not allowed: the MCP endpoint takes `POST`").with_field("allow", "POST, OPTIONS".into()));
     }
@@ -225,7 +225,7 @@ pub(super) fn json(status: u16, body: Vec<u8>) -> Response {
 }
 
 /// The response of a JSON-RPC reply.
-pub(super) fn reply(answer: Answer) -> Response {
+pub(super) fn reply(answer: MessageReply) -> Response {
     let mut response = json(answer.status, answer.body);
     if let Some(field) = answer.field {
         response.headers.append(field.0, field.1);
@@ -234,8 +234,8 @@ pub(super) fn reply(answer: Answer) -> Response {
 }
 
 /// The response of an error that belongs to no message.
-pub(super) fn refuse(failure: &Failure) -> Response {
-    reply(Answer::failure(None, failure))
+pub(super) fn refuse(failure: &RpcError) -> Response {
+    reply(MessageReply::failure(None, failure))
 }
 
 /// The response to notifications.
@@ -247,8 +247,8 @@ pub(super) fn not_found(endpoint: &str) -> Response {
     refuse(&refusal(404, format!("Not found: the MCP endpoint of this server is `{endpoint}`")))
 }
 
-fn refusal(status: u16, message: impl ToString) -> Failure {
-    Failure::http(status, INVALID_REQUEST, message.to_string())
+fn refusal(status: u16, message: impl ToString) -> RpcError {
+    RpcError::http(status, INVALID_REQUEST, message.to_string())
 }
 
 /// Refuses everything but `GET` and `HEAD`.
@@ -257,5 +257,5 @@ pub(super) fn read_only(request: &Request) -> Option<Response> {
         return None;
     }
     let failure = refusal(405, "Method not allowed: this path takes `GET`").with_field("allow", "GET, HEAD".into());
-    Some(reply(encode::Answer::failure(None, &failure)))
+    Some(reply(encode::MessageReply::failure(None, &failure)))
 }

@@ -17,7 +17,7 @@ use serde::{
 };
 use serde_json::Map;
 
-use super::failure::{Failure, INVALID_REQUEST, PARSE_ERROR};
+use super::failure::{INVALID_REQUEST, PARSE_ERROR, RpcError};
 use crate::Json;
 
 mod raw_id;
@@ -111,18 +111,18 @@ impl Params {
 }
 
 /// A message that cannot be answered, with its id where that was readable.
-pub(super) struct Refused {
+pub(super) struct InvalidMessage {
     pub(super) id: Option<Id>,
-    pub(super) failure: Failure,
+    pub(super) failure: RpcError,
 }
 
 /// Reads a body: step 7 of the ladder.
-pub(super) fn parse(body: &[u8]) -> Result<Payload, Failure> {
+pub(super) fn parse(body: &[u8]) -> Result<Payload, RpcError> {
     let Ok(text) = core::str::from_utf8(body) else {
-        return Err(Failure::http(400, PARSE_ERROR, "Parse error: the body is not UTF-8"));
+        return Err(RpcError::http(400, PARSE_ERROR, "Parse error: the body is not UTF-8"));
     };
     if text.trim_matches([' ', '\t', '\r', '\n']).is_empty() {
-        return Err(Failure::http(400, PARSE_ERROR, "Parse error: the body is empty"));
+        return Err(RpcError::http(400, PARSE_ERROR, "Parse error: the body is empty"));
     }
     let mut deserializer = serde_json::Deserializer::from_str(text);
     let parsed = Document::deserialize(&mut deserializer).and_then(|document| deserializer.end().map(|()| document));
@@ -135,14 +135,14 @@ pub(super) fn parse(body: &[u8]) -> Result<Payload, Failure> {
             raw_id::restore(text, messages.iter_mut());
             Ok(Payload::Batch(messages))
         }
-        Ok(Document::Scalar) => Err(Failure::http(400, INVALID_REQUEST, "Invalid request: the body is not a JSON object")),
-        Err(error) => Err(Failure::http(400, PARSE_ERROR, format!("Parse error: {error}"))),
+        Ok(Document::Scalar) => Err(RpcError::http(400, INVALID_REQUEST, "Invalid request: the body is not a JSON object")),
+        Err(error) => Err(RpcError::http(400, PARSE_ERROR, format!("Parse error: {error}"))),
     }
 }
 
 impl Message {
     /// Steps 9 and 10 of the ladder: a request, or `None` for a notification.
-    pub(super) fn into_call(self) -> Result<Option<Call>, Refused> {
+    pub(super) fn into_call(self) -> Result<Option<Call>, InvalidMessage> {
         if let Some(problem) = self.problem() {
             // A posted response has the id of some other request; an ambiguous id is none.
             let echo = !self.answers && self.repeated != Some("id");
@@ -150,7 +150,7 @@ impl Message {
                 Member::Present(id) if echo => Some(id),
                 _ => None,
             };
-            return Err(Refused { id, failure: Failure::http(400, INVALID_REQUEST, format!("Invalid request: {problem}")) });
+            return Err(InvalidMessage { id, failure: RpcError::http(400, INVALID_REQUEST, format!("Invalid request: {problem}")) });
         }
         let Member::Present(method) = self.method else { return Ok(None) };
         let Member::Present(id) = self.id else { return Ok(None) };

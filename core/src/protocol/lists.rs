@@ -9,7 +9,7 @@ use core::cell::OnceCell;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, json};
 
-use super::{Protocol, era::Era, exchange::Exchange, failure::Failure};
+use super::{Protocol, era::Era, exchange::Exchange, failure::RpcError};
 use crate::{
     Json,
     app::{App, Resource, Tool},
@@ -88,14 +88,14 @@ impl Protocol {
 
 impl Exchange<'_> {
     /// `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`
-    pub(super) fn list(&self, kind: Kind, params: &Map<String, Json>) -> Result<Vec<u8>, Failure> {
+    pub(super) fn list(&self, kind: Kind, params: &Map<String, Json>) -> Result<Vec<u8>, RpcError> {
         let cursor = match params.get("cursor") {
             None | Some(Json::Null) => "",
             Some(Json::String(cursor)) => cursor,
-            Some(_) => return Err(Failure::invalid_params("Invalid params: `cursor` must be a string")),
+            Some(_) => return Err(RpcError::invalid_params("Invalid params: `cursor` must be a string")),
         };
         let page = self.protocol.lists.list(kind, self.selected.era, self.app()).page(cursor);
-        let page = page.ok_or_else(|| Failure::invalid_params("Invalid params: `cursor` was not issued by this list"))?;
+        let page = page.ok_or_else(|| RpcError::invalid_params("Invalid params: `cursor` was not issued by this list"))?;
         let mut result = self.result();
         result.reserve(page.entries.len());
         result.raw(kind.member(), &page.entries);

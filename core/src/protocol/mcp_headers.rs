@@ -14,7 +14,7 @@ use alloc::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, Number};
 
-use super::failure::{Failure, HEADER_MISMATCH};
+use super::failure::{HEADER_MISMATCH, RpcError};
 use crate::{
     Json,
     app::Input,
@@ -25,7 +25,7 @@ use crate::{
 const MAX_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Checks one field against what the body says; `None` where the body says nothing.
-pub(super) fn mirror(headers: &Headers, field: &str, body: Option<&str>, encoded: bool) -> Result<(), Failure> {
+pub(super) fn mirror(headers: &Headers, field: &str, body: Option<&str>, encoded: bool) -> Result<(), RpcError> {
     let value = only(headers, field)?;
     let (value, body) = match (value, body) {
         (None, None) => return Ok(()),
@@ -38,7 +38,7 @@ pub(super) fn mirror(headers: &Headers, field: &str, body: Option<&str>, encoded
 }
 
 /// Checks the `Mcp-Param-*` fields of a tool. Fields that belong to no input are ignored.
-pub(super) fn params(headers: &Headers, inputs: &[Input], arguments: Option<&Map<String, Json>>) -> Result<(), Failure> {
+pub(super) fn params(headers: &Headers, inputs: &[Input], arguments: Option<&Map<String, Json>>) -> Result<(), RpcError> {
     for input in inputs {
         let argument = arguments.and_then(|arguments| arguments.get(&input.name)).filter(|value| !value.is_null());
         if let Some(name) = &input.header {
@@ -51,7 +51,7 @@ pub(super) fn params(headers: &Headers, inputs: &[Input], arguments: Option<&Map
     Ok(())
 }
 
-fn param(headers: &Headers, field: &str, argument: Option<&Json>) -> Result<(), Failure> {
+fn param(headers: &Headers, field: &str, argument: Option<&Json>) -> Result<(), RpcError> {
     let value = only(headers, field)?;
     let (value, argument) = match (value, argument) {
         (None, None) => return Ok(()),
@@ -83,12 +83,12 @@ fn same_number(text: &str, number: &Number) -> bool {
     exact && number.as_f64() == Some(parsed)
 }
 
-fn only<'h>(headers: &'h Headers, field: &str) -> Result<Option<&'h str>, Failure> {
+fn only<'h>(headers: &'h Headers, field: &str) -> Result<Option<&'h str>, RpcError> {
     headers.only(field).map_err(|Repeated| mismatch(field, "appears more than once"))
 }
 
 /// Undoes `=?base64?…?=`.
-fn decode<'v>(field: &str, value: &'v str) -> Result<Cow<'v, str>, Failure> {
+fn decode<'v>(field: &str, value: &'v str) -> Result<Cow<'v, str>, RpcError> {
     let Some(encoded) = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?=")) else {
         return Ok(Cow::Borrowed(value));
     };
@@ -96,6 +96,6 @@ fn decode<'v>(field: &str, value: &'v str) -> Result<Cow<'v, str>, Failure> {
     String::from_utf8(bytes).map(Cow::Owned).map_err(|_| mismatch(field, "does not decode to UTF-8"))
 }
 
-fn mismatch(field: &str, problem: &str) -> Failure {
-    Failure::http(400, HEADER_MISMATCH, format!("Header mismatch: `{field}` {problem}"))
+fn mismatch(field: &str, problem: &str) -> RpcError {
+    RpcError::http(400, HEADER_MISMATCH, format!("Header mismatch: `{field}` {problem}"))
 }

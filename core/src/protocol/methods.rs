@@ -6,10 +6,10 @@ use serde_json::{Map, json};
 
 use super::{
     Protocol, Request,
-    encode::Answer,
+    encode::MessageReply,
     era::{Era, LEGACY, LISTED, Selected},
     exchange::Exchange,
-    failure::{Failure, INVALID_PARAMS, METHOD_NOT_FOUND},
+    failure::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError},
     json_rpc::{Call, Params},
     lists::Kind,
     mcp_headers,
@@ -100,22 +100,28 @@ impl Method {
 
 impl Protocol {
     /// Steps 11f to 11h, and the answer.
-    pub(super) async fn dispatch(&self, request: &Request, selected: Selected, call: &mut Call, listener: Option<&dyn Listener>) -> Answer {
+    pub(super) async fn dispatch(
+        &self,
+        request: &Request,
+        selected: Selected,
+        call: &mut Call,
+        listener: Option<&dyn Listener>,
+    ) -> MessageReply {
         let Call { id, method, params } = call;
         let exchange = Exchange::new(self, request, selected, id, method, params, listener);
         match exchange.answer(params).await {
-            Ok(body) => Answer::result(body),
-            Err(failure) => Answer::failure(Some(id), &failure),
+            Ok(body) => MessageReply::result(body),
+            Err(failure) => MessageReply::failure(Some(id), &failure),
         }
     }
 }
 
 impl Exchange<'_> {
-    async fn answer(&self, params: &mut Params) -> Result<alloc::vec::Vec<u8>, Failure> {
+    async fn answer(&self, params: &mut Params) -> Result<alloc::vec::Vec<u8>, RpcError> {
         let modern = self.selected.era == Era::Modern;
         let Some(method) = Method::find(self.method, self.selected.era, self.protocol.features) else {
             let status = if modern { 404 } else { 200 };
-            return Err(Failure::http(status, METHOD_NOT_FOUND, format!("Method not found: `{}`", shorten(self.method))));
+            return Err(RpcError::http(status, METHOD_NOT_FOUND, format!("Method not found: `{}`", shorten(self.method))));
         };
         if modern && matches!(method, Method::CallTool) {
             let named = params.object().and_then(|params| params.get("name")).and_then(Json::as_str);
@@ -128,7 +134,7 @@ impl Exchange<'_> {
         let params = match params {
             Params::Object(params) => params,
             Params::Absent => &mut absent,
-            Params::Wrong => return Err(Failure::invalid_params("Invalid params: `params` must be an object")),
+            Params::Wrong => return Err(RpcError::invalid_params("Invalid params: `params` must be an object")),
         };
         progress_token(params.get("_meta"))?;
         if modern {
@@ -149,7 +155,7 @@ impl Exchange<'_> {
     }
 
     /// A version that is not served is answered with the newest that is; the client decides.
-    fn initialize(&self, params: &mut Map<String, Json>) -> Result<alloc::vec::Vec<u8>, Failure> {
+    fn initialize(&self, params: &mut Map<String, Json>) -> Result<alloc::vec::Vec<u8>, RpcError> {
         let asked = text(params, "protocolVersion")?;
         let version = LEGACY.into_iter().find(|version| *version == asked).unwrap_or(LEGACY[0]);
         let mut result = self.result();
@@ -173,7 +179,7 @@ impl Exchange<'_> {
         result.finish()
     }
 
-    fn set_level(&self, params: &mut Map<String, Json>) -> Result<alloc::vec::Vec<u8>, Failure> {
+    fn set_level(&self, params: &mut Map<String, Json>) -> Result<alloc::vec::Vec<u8>, RpcError> {
         let level = text(params, "level")?;
         if !LOG_LEVELS.contains(&level.as_str()) {
             return Err(bad_level("level"));
@@ -183,7 +189,7 @@ impl Exchange<'_> {
 }
 
 /// What a modern request may say about itself besides its era.
-fn check_modern(params: &Map<String, Json>) -> Result<(), Failure> {
+fn check_modern(params: &Map<String, Json>) -> Result<(), RpcError> {
     match params.get("_meta").and_then(|meta| meta.get(META_LOG_LEVEL)) {
         None => {}
         Some(Json::String(level)) if LOG_LEVELS.contains(&level.as_str()) => {}
@@ -192,16 +198,16 @@ fn check_modern(params: &Map<String, Json>) -> Result<(), Failure> {
     Ok(())
 }
 
-fn bad_level(name: &str) -> Failure {
-    Failure::new(INVALID_PARAMS, format!("Invalid params: `{name}` must be one of {}", LOG_LEVELS.join(", ")))
+fn bad_level(name: &str) -> RpcError {
+    RpcError::new(INVALID_PARAMS, format!("Invalid params: `{name}` must be one of {}", LOG_LEVELS.join(", ")))
 }
 
 /// Takes a required string out of the parameters.
-pub(super) fn text(params: &mut Map<String, Json>, name: &str) -> Result<String, Failure> {
+pub(super) fn text(params: &mut Map<String, Json>, name: &str) -> Result<String, RpcError> {
     match params.get_mut(name).map(Json::take) {
         Some(Json::String(text)) => Ok(text),
-        Some(_) => Err(Failure::invalid_params(format!("Invalid params: `{name}` must be a string"))),
-        None => Err(Failure::invalid_params(format!("Invalid params: `{name}` is missing"))),
+        Some(_) => Err(RpcError::invalid_params(format!("Invalid params: `{name}` must be a string"))),
+        None => Err(RpcError::invalid_params(format!("Invalid params: `{name}` is missing"))),
     }
 }
 

@@ -20,7 +20,7 @@ use super::{
     encode,
     era::{Era, Selected},
     events,
-    failure::Failure,
+    failure::RpcError,
     http::accepts_events,
     json_rpc::Call,
     methods::{LOG_LEVELS, META_LOG_LEVEL},
@@ -164,12 +164,12 @@ impl Listener for Outbox {
 ///
 /// # Errors
 /// −32602 for what is neither a string nor an integer.
-pub(super) fn progress_token(meta: Option<&Json>) -> Result<Option<String>, Failure> {
+pub(super) fn progress_token(meta: Option<&Json>) -> Result<Option<String>, RpcError> {
     match meta.and_then(|meta| meta.get("progressToken")) {
         None | Some(Json::Null) => Ok(None),
         Some(token @ Json::String(_)) => Ok(Some(token.to_string())),
         Some(Json::Number(token)) if !token.is_f64() => Ok(Some(token.to_string())),
-        Some(_) => Err(Failure::invalid_params("Invalid params: `progressToken` must be a string or an integer")),
+        Some(_) => Err(RpcError::invalid_params("Invalid params: `progressToken` must be a string or an integer")),
     }
 }
 

@@ -10,7 +10,7 @@ use serde_json::Map;
 use super::{
     encode,
     exchange::Exchange,
-    failure::Failure,
+    failure::RpcError,
     methods::{shorten, text},
     tools,
 };
@@ -21,10 +21,10 @@ use crate::{
 };
 
 impl Exchange<'_> {
-    pub(super) async fn get_prompt(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn get_prompt(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, RpcError> {
         let name = text(params, "name")?;
         let prompt = self.app().prompts.iter().find(|prompt| prompt.name == name);
-        let prompt = prompt.ok_or_else(|| Failure::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
+        let prompt = prompt.ok_or_else(|| RpcError::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
         let arguments = arguments(prompt, params)?;
         let tools = prompt.messages.iter().filter(|message| matches!(message.content, PromptContent::Tool(_))).count();
         let rounds = self.rounds(params, tools)?;
@@ -47,7 +47,7 @@ impl Exchange<'_> {
         prompt: &Prompt,
         arguments: &Map<String, Json>,
         rounds: Rounds<'_>,
-    ) -> Result<Result<Vec<u8>, InputRequired>, Failure> {
+    ) -> Result<Result<Vec<u8>, InputRequired>, RpcError> {
         let value = |name: &str| arguments.get(name).and_then(Json::as_str);
         let mut out = Vec::with_capacity(512);
         for message in &prompt.messages {
@@ -134,18 +134,18 @@ fn contents(out: &mut Vec<u8>, uri: &str, mime_type: &str, content: impl FnOnce(
 }
 
 /// The arguments, all of them strings, none unknown and none missing.
-fn arguments(prompt: &Prompt, params: &mut Map<String, Json>) -> Result<Map<String, Json>, Failure> {
+fn arguments(prompt: &Prompt, params: &mut Map<String, Json>) -> Result<Map<String, Json>, RpcError> {
     let arguments = match params.get_mut("arguments").map(Json::take) {
         None | Some(Json::Null) => Map::new(),
         Some(Json::Object(arguments)) => arguments,
-        Some(_) => return Err(Failure::invalid_params("Invalid params: `arguments` must be an object")),
+        Some(_) => return Err(RpcError::invalid_params("Invalid params: `arguments` must be an object")),
     };
     for (name, value) in &arguments {
         if !prompt.arguments.iter().any(|argument| argument.name == *name) {
-            return Err(Failure::invalid_params(format!("Invalid params: `{}` has no argument `{}`", prompt.name, shorten(name))));
+            return Err(RpcError::invalid_params(format!("Invalid params: `{}` has no argument `{}`", prompt.name, shorten(name))));
         }
         if !value.is_string() {
-            return Err(Failure::invalid_params(format!("Invalid params: the argument `{}` must be a string", shorten(name))));
+            return Err(RpcError::invalid_params(format!("Invalid params: the argument `{}` must be a string", shorten(name))));
         }
     }
     let missing = prompt.arguments.iter().filter(|argument| argument.required && !arguments.contains_key(&argument.name));
@@ -153,7 +153,7 @@ fn arguments(prompt: &Prompt, params: &mut Map<String, Json>) -> Result<Map<Stri
     if missing.is_empty() {
         return Ok(arguments);
     }
-    Err(Failure::invalid_params(format!("Invalid params: `{}` needs the argument {}", prompt.name, missing.join(", "))))
+    Err(RpcError::invalid_params(format!("Invalid params: `{}` needs the argument {}", prompt.name, missing.join(", "))))
 }
 
 /// Fills in a template whose placeholders are arguments. What is not given is empty.

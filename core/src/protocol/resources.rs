@@ -12,7 +12,7 @@ use super::{
     encode,
     era::Era,
     exchange::Exchange,
-    failure::{Failure, INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND},
+    failure::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError},
     lists::is_template,
     methods::text,
     prompts::{blob_contents, fill, text_contents},
@@ -28,9 +28,9 @@ const NOT_FOUND: &str = "NOT_FOUND";
 
 /// Where to look for a URI; made at its first use.
 #[derive(Default)]
-pub(super) struct Index(OnceCell<Built>);
+pub(super) struct Index(OnceCell<ResourceIndex>);
 
-struct Built {
+struct ResourceIndex {
     /// Places in [`App::resources`] by URI.
     exact: BTreeMap<String, usize>,
     /// Places of templates, those with the longest literal text first; the app's order among equals.
@@ -38,23 +38,23 @@ struct Built {
 }
 
 /// A resource and the values of its template's variables.
-struct Found<'a> {
+struct MatchedResource<'a> {
     resource: &'a Resource,
     variables: Vec<(&'a str, String)>,
 }
 
 impl Index {
-    fn find<'a>(&self, app: &'a App, uri: &str) -> Option<Found<'a>> {
-        let index = self.0.get_or_init(|| Built::of(app));
+    fn find<'a>(&self, app: &'a App, uri: &str) -> Option<MatchedResource<'a>> {
+        let index = self.0.get_or_init(|| ResourceIndex::of(app));
         if let Some(resource) = index.exact.get(uri).and_then(|place| app.resources.get(*place)) {
-            return Some(Found { resource, variables: Vec::new() });
+            return Some(MatchedResource { resource, variables: Vec::new() });
         }
         let templates = index.templates.iter().filter_map(|place| app.resources.get(*place));
-        templates.into_iter().find_map(|resource| Some(Found { resource, variables: variables(&resource.uri, uri)? }))
+        templates.into_iter().find_map(|resource| Some(MatchedResource { resource, variables: variables(&resource.uri, uri)? }))
     }
 }
 
-impl Built {
+impl ResourceIndex {
     fn of(app: &App) -> Self {
         let mut exact = BTreeMap::new();
         let mut templates = Vec::new();
@@ -72,7 +72,7 @@ impl Built {
 }
 
 impl Exchange<'_> {
-    pub(super) async fn read_resource(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn read_resource(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, RpcError> {
         let uri = text(params, "uri")?;
         let found = self.find_resource(&uri)?;
         let resource = found.resource;
@@ -113,22 +113,22 @@ impl Exchange<'_> {
     }
 
     /// `resources/subscribe` and `resources/unsubscribe` of the legacy era: resources do not change while a bundle is served.
-    pub(super) fn subscribe(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
+    pub(super) fn subscribe(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, RpcError> {
         let uri = text(params, "uri")?;
         self.find_resource(&uri)?;
         Ok(self.result().finish())
     }
 
-    fn find_resource(&self, uri: &str) -> Result<Found<'_>, Failure> {
+    fn find_resource(&self, uri: &str) -> Result<MatchedResource<'_>, RpcError> {
         self.protocol.resources.find(self.app(), uri).ok_or_else(|| self.no_resource(uri))
     }
 
-    fn no_resource(&self, uri: &str) -> Failure {
+    fn no_resource(&self, uri: &str) -> RpcError {
         let code = match self.selected.era {
             Era::Modern => INVALID_PARAMS,
             Era::Legacy => RESOURCE_NOT_FOUND,
         };
-        Failure::new(code, "Resource not found").with_data(json!({ "uri": uri }))
+        RpcError::new(code, "Resource not found").with_data(json!({ "uri": uri }))
     }
 }
 
@@ -136,7 +136,7 @@ impl Exchange<'_> {
 ///
 /// # Errors
 /// Nothing was said, or the text of a resource whose MIME type is none of text is no base64.
-fn said_by_tool(out: &mut Vec<u8>, uri: &str, mime_type: &str, binary: bool, result: &ToolResult) -> Result<(), Failure> {
+fn said_by_tool(out: &mut Vec<u8>, uri: &str, mime_type: &str, binary: bool, result: &ToolResult) -> Result<(), RpcError> {
     for block in &result.content {
         if !out.is_empty() {
             out.push(b',');
@@ -146,7 +146,7 @@ fn said_by_tool(out: &mut Vec<u8>, uri: &str, mime_type: &str, binary: bool, res
                 let is_base64 = STANDARD.decode(text).is_ok();
                 is_base64.then_some(()).ok_or_else(|| {
                     let message = format!("The tool of this resource must return base64, because `{mime_type}` is not a text type");
-                    Failure::new(INTERNAL_ERROR, message)
+                    RpcError::new(INTERNAL_ERROR, message)
                 })?;
                 contents(out, uri, mime_type, "blob", text);
             }
@@ -161,7 +161,7 @@ fn said_by_tool(out: &mut Vec<u8>, uri: &str, mime_type: &str, binary: bool, res
             }
         }
     }
-    if out.is_empty() { Err(Failure::new(INTERNAL_ERROR, "The tool of this resource returns nothing")) } else { Ok(()) }
+    if out.is_empty() { Err(RpcError::new(INTERNAL_ERROR, "The tool of this resource returns nothing")) } else { Ok(()) }
 }
 
 /// Appends a `ResourceContents`; `member` is `text` or `blob`.

@@ -8,7 +8,7 @@ use super::{
     encode::{self, ResultWriter},
     era::{Era, META_CAPABILITIES},
     exchange::Exchange,
-    failure::Failure,
+    failure::RpcError,
     methods::text,
 };
 use crate::{
@@ -19,12 +19,12 @@ use crate::{
 };
 
 impl Exchange<'_> {
-    pub(super) async fn call_tool(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, Failure> {
+    pub(super) async fn call_tool(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, RpcError> {
         let name = text(params, "name")?;
         let arguments = match params.get_mut("arguments").map(Json::take) {
             None | Some(Json::Null) => Map::new(),
             Some(Json::Object(arguments)) => arguments,
-            Some(_) => return Err(Failure::invalid_params("Invalid params: `arguments` must be an object")),
+            Some(_) => return Err(RpcError::invalid_params("Invalid params: `arguments` must be an object")),
         };
         let call = Call {
             method: self.method,
@@ -53,19 +53,19 @@ impl Exchange<'_> {
 }
 
 /// What a request says of rounds.
-fn rounds(params: &Map<String, Json>, era: Era) -> Result<Rounds<'_>, Failure> {
+fn rounds(params: &Map<String, Json>, era: Era) -> Result<Rounds<'_>, RpcError> {
     if era == Era::Legacy {
         return Ok(Rounds::default());
     }
     let responses = match params.get("inputResponses") {
         None | Some(Json::Null) => None,
         Some(Json::Object(responses)) => Some(responses),
-        Some(_) => return Err(Failure::invalid_params("Invalid params: `inputResponses` must be an object")),
+        Some(_) => return Err(RpcError::invalid_params("Invalid params: `inputResponses` must be an object")),
     };
     let state = match params.get("requestState") {
         None | Some(Json::Null) => None,
         Some(Json::String(state)) => Some(state.as_str()),
-        Some(_) => return Err(Failure::invalid_params("Invalid params: `requestState` must be a string")),
+        Some(_) => return Err(RpcError::invalid_params("Invalid params: `requestState` must be a string")),
     };
     let capabilities = params.get("_meta").and_then(|meta| meta.get(META_CAPABILITIES)?.as_object());
     Ok(Rounds { capabilities, responses, state })
@@ -73,12 +73,12 @@ fn rounds(params: &Map<String, Json>, era: Era) -> Result<Rounds<'_>, Failure> {
 
 impl Exchange<'_> {
     /// What a request that runs `tools` tools says of rounds. Only a single one can ask: a state belongs to one call.
-    pub(super) fn rounds<'p>(&self, params: &'p Map<String, Json>, tools: usize) -> Result<Rounds<'p>, Failure> {
+    pub(super) fn rounds<'p>(&self, params: &'p Map<String, Json>, tools: usize) -> Result<Rounds<'p>, RpcError> {
         let rounds = rounds(params, self.selected.era)?;
         match (tools, rounds.state) {
             (1, _) => Ok(rounds),
             (_, None) => Ok(Rounds::default()),
-            (_, Some(_)) => Err(Failure::invalid_params("Invalid params: this server issued no `requestState`")),
+            (_, Some(_)) => Err(RpcError::invalid_params("Invalid params: this server issued no `requestState`")),
         }
     }
 
@@ -136,17 +136,17 @@ pub(super) fn block(out: &mut Vec<u8>, block: &ContentBlock, version: &str) {
 }
 
 /// The JSON-RPC error of a fault, and the HTTP status of a refused caller.
-pub(super) fn failure(fault: &Fault, headers: &Headers, realm: &str) -> Failure {
-    let failure = Failure::new(fault.json_rpc_code(), fault.message.as_str()).with_data(fault.data());
+pub(super) fn failure(fault: &Fault, headers: &Headers, realm: &str) -> RpcError {
+    let failure = RpcError::new(fault.json_rpc_code(), fault.message.as_str()).with_data(fault.data());
     let Some(refusal) = &fault.refusal else { return failure };
     let status = match refusal {
         Refusal::Unauthorized => 401,
         Refusal::Forbidden(_) => 403,
-        Refusal::Capability(_) => return Failure { status: 400, ..failure },
+        Refusal::Capability(_) => return RpcError { status: 400, ..failure },
         Refusal::State => return failure,
     };
     let challenge = challenge(refusal, headers, realm);
-    Failure { status, ..failure }.with_field("www-authenticate", challenge)
+    RpcError { status, ..failure }.with_field("www-authenticate", challenge)
 }
 
 /// The value of `WWW-Authenticate` (RFC 6750, section 3). A caller that sent no token is told of no error.

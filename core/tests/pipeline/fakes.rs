@@ -16,7 +16,7 @@ use millrace_core::{
         Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
     },
     cancel::Cancel,
-    fault::Faulty,
+    fault::FaultResult,
     headers::Headers,
     pipeline::{Call, ContentBlock, Pipeline, ToolResult},
     ports::{
@@ -372,11 +372,11 @@ pub struct With {
 }
 
 /// Calls the tool `t`.
-pub fn call(pipeline: &Pipeline, arguments: Json, with: &With) -> Faulty<ToolResult> {
+pub fn call(pipeline: &Pipeline, arguments: Json, with: &With) -> FaultResult<ToolResult> {
     call_named(pipeline, "t", arguments, with)
 }
 
-pub fn call_named(pipeline: &Pipeline, tool: &str, arguments: Json, with: &With) -> Faulty<ToolResult> {
+pub fn call_named(pipeline: &Pipeline, tool: &str, arguments: Json, with: &With) -> FaultResult<ToolResult> {
     let Json::Object(arguments) = arguments else { panic!("arguments are an object") };
     block_on(pipeline.call(Call {
         method: "tools/call",
@@ -399,7 +399,7 @@ pub fn pipeline(world: &Rc<World>, tool: Tool) -> Pipeline {
 }
 
 /// Calls a tool once in a world.
-pub fn run(world: &Rc<World>, tool: Tool, arguments: Json) -> Faulty<ToolResult> {
+pub fn run(world: &Rc<World>, tool: Tool, arguments: Json) -> FaultResult<ToolResult> {
     call(&pipeline(world, tool), arguments, &With::default())
 }
 

@@ -3,7 +3,7 @@
 use millrace_core::{
     Error, ErrorKind,
     app::{Access, Auth, EnvPart, EnvTemplate, ErrorStyle, Execute, InputKind, ParamStyle, Part, Policy, Tool},
-    fault::Faulty,
+    fault::FaultResult,
     pipeline::{Pipeline, ToolResult},
     ports::{Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
 };
@@ -15,7 +15,7 @@ fn thrown(message: &str) -> Result<Returned, ScriptFault> {
     Err(ScriptFault::Thrown(Thrown { message: message.into(), stack: Some("at secret (x.ts:1)".into()), cause: None, reply: None }))
 }
 
-fn in_style(mut tool: Tool, style: ErrorStyle, script_answer: &Result<Returned, ScriptFault>) -> Faulty<ToolResult> {
+fn in_style(mut tool: Tool, style: ErrorStyle, script_answer: &Result<Returned, ScriptFault>) -> FaultResult<ToolResult> {
     let world = World::new();
     world.answer_script(script_answer.clone());
     world.answer_error(Error::new(ErrorKind::Syntax, "the statement of `t` is wrong").with_source("near \"SELEC\""));

@@ -4,7 +4,7 @@ use millrace_core::app::{InputKind, Part};
 
 use super::{
     super::{Dialect, error, lex::Kind, source::Value, warning},
-    Lowering, Named, Slot,
+    Lowering, PlaceholderName, Slot,
 };
 
 impl Lowering<'_> {
@@ -167,14 +167,16 @@ impl Lowering<'_> {
             operand = self.tokens.after(at);
         }
         let compared = operand.is_some_and(|operand| self.tokens.has_marks(operand)) && !self.tokens.is_sign(before, b',');
-        let whose = if matches!(slot.named, Named::Variable(_)) { "variable" } else { "caller" };
+        let whose = if matches!(slot.named, PlaceholderName::Variable(_)) { "variable" } else { "caller" };
         let message = match (selected, compared) {
             (true, _) => format!("`{}` is selected as a value: every row has the {whose}'s text, not a column of that name", slot.label),
             (_, true) => format!("`{}` is compared as a value with another value, not as a column of that name", slot.label),
             _ => return,
         };
         let help = match &slot.named {
-            Named::Variable(name) => &format!("for a column write `{{{{ env.{name} | ident }}}}`; for a value give it a name with `AS`"),
+            PlaceholderName::Variable(name) => {
+                &format!("for a column write `{{{{ env.{name} | ident }}}}`; for a value give it a name with `AS`")
+            }
             _ => "for a column give the input an `enum` and write `{{ inputs.name | ident }}`; for a value give it a name with `AS`",
         };
         self.done.warnings.push(warning(slot.place.clone(), message, help));

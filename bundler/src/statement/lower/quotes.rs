@@ -13,7 +13,7 @@ use super::{
         source::{self, Meaning, Value},
         warning,
     },
-    Lowering, Named, Slot, slot,
+    Lowering, PlaceholderName, Slot, slot,
 };
 
 impl Lowering<'_> {
@@ -47,7 +47,7 @@ impl Lowering<'_> {
             }
         };
         let Some(composed) = self.compose(token, &decoded) else { return };
-        let Composed { bind, slot, list } = composed;
+        let ComposedLiteral { bind, slot, list } = composed;
         if let Some(at) = position::certain(self.tokens, token) {
             self.done.problems.push(slot.misplaced(at));
             return;
@@ -74,8 +74,8 @@ impl Lowering<'_> {
             return;
         }
         let cast = match introduced {
-            Introduced::Cast(cast) => Some(cast),
-            Introduced::Not | Introduced::Charset => self.needs_type(token).then(|| "text".to_owned()),
+            LiteralPrefix::Cast(cast) => Some(cast),
+            LiteralPrefix::Not | LiteralPrefix::Charset => self.needs_type(token).then(|| "text".to_owned()),
         };
         // A quote ends a word where a parameter does not: `LIKE'%{{ inputs.q }}%'AND`.
         let touches = |at: usize| self.tokens.all.get(at).is_some_and(|token| position::ends_word(&token.kind));
@@ -89,7 +89,7 @@ impl Lowering<'_> {
         }
     }
 
-    fn compose(&mut self, token: usize, decoded: &[Decoded]) -> Option<Composed> {
+    fn compose(&mut self, token: usize, decoded: &[Decoded]) -> Option<ComposedLiteral> {
         let place = self.tokens.masked.place(self.tokens.all[token].range.clone());
         let mut pieces = Vec::new();
         let mut first: Option<Slot> = None;
@@ -116,7 +116,12 @@ impl Lowering<'_> {
                     ));
                 }
                 Some(Meaning::Env(name)) => {
-                    first.get_or_insert_with(|| Slot { token, place: place.clone(), label, named: Named::Variable(name.clone()) });
+                    first.get_or_insert_with(|| Slot {
+                        token,
+                        place: place.clone(),
+                        label,
+                        named: PlaceholderName::Variable(name.clone()),
+                    });
                     pieces.push(Piece::Env(name));
                 }
                 Some(Meaning::Value(value)) => {
@@ -138,7 +143,7 @@ impl Lowering<'_> {
             }
             _ => Bind::Composed(pieces),
         };
-        Some(Composed { bind, slot, list })
+        Some(ComposedLiteral { bind, slot, list })
     }
 
     /// A value inside a JSON document or an array that is written as text can change that document, though not the statement.
@@ -163,13 +168,13 @@ impl Lowering<'_> {
     }
 
     /// What stands before a literal and is part of it: `DATE '…'`, `_binary'…'`. Takes those words back out. `None`: refused.
-    fn introduction(&mut self, token: usize, slot: &Slot) -> Option<Introduced> {
+    fn introduction(&mut self, token: usize, slot: &Slot) -> Option<LiteralPrefix> {
         let before = self.tokens.before(token);
-        let (Some(before), Some(word)) = (before, self.tokens.word(before)) else { return Some(Introduced::Not) };
+        let (Some(before), Some(word)) = (before, self.tokens.word(before)) else { return Some(LiteralPrefix::Not) };
         if self.dialect == Dialect::MySql && word.starts_with('_') {
             let introduced = match word.to_ascii_lowercase().as_str() {
-                "_utf8mb4" | "_utf8mb3" | "_utf8" | "_ascii" => Introduced::Charset,
-                "_binary" => Introduced::Cast("BINARY".to_owned()),
+                "_utf8mb4" | "_utf8mb3" | "_utf8" | "_ascii" => LiteralPrefix::Charset,
+                "_binary" => LiteralPrefix::Cast("BINARY".to_owned()),
                 _ => {
                     let message = format!("`{}` is in a literal of the character set `{word}`", slot.label);
                     let help = "values are sent as `utf8mb4`; convert with `CONVERT({{ inputs.x }} USING latin1)`";
@@ -188,11 +193,11 @@ impl Lowering<'_> {
         }
         if let Some((first, name)) = self.zoned_type(before) {
             self.take_back(first);
-            return Some(Introduced::Cast(name));
+            return Some(LiteralPrefix::Cast(name));
         }
-        let Some(cast) = self.dialect.typed_literal(word) else { return Some(Introduced::Not) };
+        let Some(cast) = self.dialect.typed_literal(word) else { return Some(LiteralPrefix::Not) };
         self.take_back(before);
-        Some(Introduced::Cast(if cast == "INTERVAL" { self.interval(token) } else { cast.to_owned() }))
+        Some(LiteralPrefix::Cast(if cast == "INTERVAL" { self.interval(token) } else { cast.to_owned() }))
     }
 
     /// The type of an interval with the fields that stand after its literal: `INTERVAL '…' DAY TO SECOND`.
@@ -230,7 +235,7 @@ impl Lowering<'_> {
 }
 
 /// What stands before a literal and is part of it.
-enum Introduced {
+enum LiteralPrefix {
     /// Nothing.
     Not,
     /// A character set that is the connection's own.
@@ -239,7 +244,7 @@ enum Introduced {
     Cast(String),
 }
 
-struct Composed {
+struct ComposedLiteral {
     bind: Bind,
     slot: Slot,
     list: bool,

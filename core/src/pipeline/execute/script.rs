@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use super::Outcome;
+use super::ToolOutput;
 use crate::{
     Json,
     app::ScriptRef,
     fault::Stage,
     pipeline::{
-        run::{End, Run},
-        script::{self, Given},
+        run::{CallEnd, Run},
+        script::{self, ScriptOutput},
     },
 };
 
@@ -17,13 +17,13 @@ use crate::{
 ///
 /// # Errors
 /// Those of [`script::call`].
-pub(super) async fn handle(run: &Run<'_>, handler: &ScriptRef, inputs: &mut Json) -> Result<Outcome, End> {
+pub(super) async fn handle(run: &Run<'_>, handler: &ScriptRef, inputs: &mut Json) -> Result<ToolOutput, CallEnd> {
     let value = match script::call_with_inputs(run, Stage::Execute, handler, inputs).await? {
-        Given::Nothing => Json::Null,
-        Given::Value(value) => value,
-        Given::Content(content) => return Ok(Outcome::Content(content)),
+        ScriptOutput::Nothing => Json::Null,
+        ScriptOutput::Value(value) => value,
+        ScriptOutput::Content(content) => return Ok(ToolOutput::Content(content)),
     };
-    Ok(Outcome::Value(if run.tool.results_as_rows { rows(value) } else { value }))
+    Ok(ToolOutput::Value(if run.tool.results_as_rows { rows(value) } else { value }))
 }
 
 /// A value as the list of objects that an imported app expects.

@@ -14,7 +14,7 @@ use super::variable;
 use crate::{
     Json,
     app::{Bind, InputKind, ParamStyle, Part, Piece, Source, Statement},
-    fault::{Fault, Faulty, Issue, Stage},
+    fault::{Fault, FaultResult, Issue, Stage},
     pipeline::{
         run::Run,
         scope::{Scope, push_text, text_of},
@@ -32,7 +32,7 @@ pub(super) struct Rendered<'a> {
 ///
 /// # Errors
 /// `CONFIGURATION` for a variable that is not set or not a name, `INVALID_CHOICE` for a value that is none of the statement's choices.
-pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json) -> Faulty<Rendered<'a>> {
+pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json) -> FaultResult<Rendered<'a>> {
     let scope = run.scope(inputs);
     let Some(text) = &statement.text else { return Writer::new(run, scope, statement).write(&statement.parts) };
     let mut params = Vec::new();
@@ -121,7 +121,7 @@ impl<'a> Writer<'a> {
         Self { run, scope, style: statement.style, text: String::new(), params: Vec::new(), room }
     }
 
-    fn write<'s>(mut self, parts: &[Part]) -> Faulty<Rendered<'s>> {
+    fn write<'s>(mut self, parts: &[Part]) -> FaultResult<Rendered<'s>> {
         for part in parts {
             match part {
                 Part::Text(text) => self.text.push_str(text),
@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn choice<'o>(&self, source: &Source, options: &'o [(String, String)]) -> Faulty<&'o str> {
+    fn choice<'o>(&self, source: &Source, options: &'o [(String, String)]) -> FaultResult<&'o str> {
         let value = self.scope.find(source).map(text_of);
         let chosen = options.iter().find(|(option, _)| value.as_ref() == Some(option));
         chosen.map(|(_, text)| text.as_str()).ok_or_else(|| {
@@ -187,7 +187,7 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn bound(run: &Run<'_>, scope: Scope<'_>, bind: &Bind) -> Faulty<Value> {
+fn bound(run: &Run<'_>, scope: Scope<'_>, bind: &Bind) -> FaultResult<Value> {
     let pieces = match bind {
         Bind::Value { source, kind } => return Ok(scope.find(source).map_or(Value::Null, |value| typed(value, *kind))),
         Bind::Composed(pieces) => pieces,

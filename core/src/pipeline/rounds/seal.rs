@@ -25,7 +25,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::{
     Json,
-    fault::{Fault, Faulty, Stage},
+    fault::{Fault, FaultResult, Stage},
     pipeline::{
         identity::canonical,
         run::{Run, missing_variable},
@@ -58,7 +58,7 @@ struct Claims {
 }
 
 /// What a state said.
-pub(super) struct Opened {
+pub(super) struct OpenedState {
     pub(super) asked: Vec<String>,
     pub(super) answers: Map<String, Json>,
 }
@@ -82,7 +82,7 @@ impl Binding {
 }
 
 /// Opens a state; `None` for whatever was not sealed here for this call.
-pub(super) fn open(run: &Run<'_>, binding: &Binding, state: &str) -> Option<Opened> {
+pub(super) fn open(run: &Run<'_>, binding: &Binding, state: &str) -> Option<OpenedState> {
     if state.len() > MAX_STATE {
         return None;
     }
@@ -103,14 +103,14 @@ pub(super) fn open(run: &Run<'_>, binding: &Binding, state: &str) -> Option<Open
     if claims.binding != binding.0 || claims.expires_ms <= run.pipeline.ports.clock.now_ms() {
         return None;
     }
-    Some(Opened { asked: claims.asked, answers: serde_json::from_str(&claims.answers).ok()? })
+    Some(OpenedState { asked: claims.asked, answers: serde_json::from_str(&claims.answers).ok()? })
 }
 
 /// Seals a state.
 ///
 /// # Errors
 /// `CONFIGURATION` where there is no key, or none that is one; `INPUT_TOO_LARGE` where the answers are too much to carry.
-pub(super) fn close(run: &Run<'_>, binding: &Binding, asked: &[String], answers: &Map<String, Json>) -> Faulty<String> {
+pub(super) fn close(run: &Run<'_>, binding: &Binding, asked: &[String], answers: &Map<String, Json>) -> FaultResult<String> {
     let keys = keys(run)?;
     let Some(key) = keys.first() else { return Err(missing_variable(VARIABLE, Stage::Guard).into()) };
     let ports = &run.pipeline.ports;
@@ -139,7 +139,7 @@ pub(super) fn close(run: &Run<'_>, binding: &Binding, asked: &[String], answers:
 }
 
 /// The keys of the variable, in order.
-fn keys(run: &Run<'_>) -> Faulty<Vec<Key>> {
+fn keys(run: &Run<'_>) -> FaultResult<Vec<Key>> {
     let value = run.pipeline.ports.env.var(VARIABLE).filter(|value| !value.expose().trim().is_empty());
     let Some(value) = value else { return Err(missing_variable(VARIABLE, Stage::Guard).into()) };
     let mut keys = Vec::new();

@@ -9,7 +9,7 @@ use crate::{Error, ErrorKind, Result};
 
 /// An absolute URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Address {
+pub(super) struct FetchUrl {
     scheme: Scheme,
     /// In lower case.
     host: String,
@@ -24,7 +24,7 @@ enum Scheme {
     Https,
 }
 
-impl Address {
+impl FetchUrl {
     /// Takes a URL apart; the fragment is dropped.
     ///
     /// # Errors
@@ -193,13 +193,13 @@ mod tests {
             ("javascript:alert(1)", None),
         ];
         for (url, expected) in table {
-            assert_eq!(Address::parse(url).ok().map(|address| address.to_url()).as_deref(), expected, "{url}");
+            assert_eq!(FetchUrl::parse(url).ok().map(|address| address.to_url()).as_deref(), expected, "{url}");
         }
     }
 
     #[test]
     fn locations() {
-        let base = Address::parse("https://a.example:8443/x/y?z").unwrap();
+        let base = FetchUrl::parse("https://a.example:8443/x/y?z").unwrap();
         let table = [
             ("https://b.example/", Some("https://b.example/")),
             ("//b.example/p", Some("https://b.example/p")),
@@ -238,8 +238,8 @@ mod tests {
             ("https://api.example.com/", "", false),
         ];
         for (url, entry, expected) in table {
-            assert_eq!(Address::parse(url).unwrap().matches(entry), expected, "{url} {entry}");
+            assert_eq!(FetchUrl::parse(url).unwrap().matches(entry), expected, "{url} {entry}");
         }
-        assert_eq!(Address::parse("https://h:9").unwrap().authority().to_string(), "h:9");
+        assert_eq!(FetchUrl::parse("https://h:9").unwrap().authority().to_string(), "h:9");
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, format, vec::Vec};
 
-use super::address::Address;
+use super::address::FetchUrl;
 use crate::{
     Error, ErrorKind, Json, Result,
     app::Access,
@@ -45,7 +45,7 @@ impl<'a> Host<'a> {
     }
 
     async fn follow(&self, mut request: HttpRequest, redirect: Redirect) -> Result<Fetched> {
-        let mut address = Address::parse(&request.url)?;
+        let mut address = FetchUrl::parse(&request.url)?;
         if FORBIDDEN_METHODS.iter().any(|method| request.method.eq_ignore_ascii_case(method)) {
             return Err(Error::new(ErrorKind::Denied, format!("the method `{}` cannot be fetched with", request.method)));
         }
@@ -88,7 +88,7 @@ impl<'a> Host<'a> {
         tracing::debug!(target: TARGET, tool, request_id, error = &*message, detail = detail.as_deref(), "a script's request was refused");
     }
 
-    fn admit(&self, address: &Address) -> Result<()> {
+    fn admit(&self, address: &FetchUrl) -> Result<()> {
         let allowed = &self.run.pipeline.app.fetch_allow;
         if !allowed.iter().any(|pattern| address.matches(pattern)) {
             let host = address.authority();

@@ -10,7 +10,7 @@ const MAX_EXACT: u64 = 1 << 53;
 
 /// A value that is none of the type.
 #[derive(Debug, PartialEq)]
-pub(super) struct Refused {
+pub(super) struct CoercionError {
     pub(super) value: Json,
     pub(super) problem: &'static str,
     /// Ends the message; begins with a space where there is one.
@@ -22,7 +22,7 @@ const INVALID_VALUE: &str = "Invalid value";
 pub(super) const TOO_LARGE: &str = "Too large to be exact";
 pub(super) const AS_STRING: &str = " Send an integer beyond 9007199254740992 as a string.";
 
-pub(super) fn coerce(kind: InputKind, value: Json) -> Result<Json, Refused> {
+pub(super) fn coerce(kind: InputKind, value: Json) -> Result<Json, CoercionError> {
     let coerced = match (kind, &value) {
         (InputKind::Json, _)
         | (InputKind::String, Json::String(_))
@@ -42,12 +42,12 @@ pub(super) fn coerce(kind: InputKind, value: Json) -> Result<Json, Refused> {
         (InputKind::Uuid, Json::String(text)) => verbatim(&value, format::is_uuid(text), " Write it as 8-4-4-4-12 hexadecimal digits."),
         _ => Err((INVALID_TYPE, "")),
     };
-    coerced.map_err(|(problem, hint)| Refused { value, problem, hint })
+    coerced.map_err(|(problem, hint)| CoercionError { value, problem, hint })
 }
 
-type Coerced = Result<Json, (&'static str, &'static str)>;
+type CoercionResult = Result<Json, (&'static str, &'static str)>;
 
-fn int_of_number(number: &Number) -> Coerced {
+fn int_of_number(number: &Number) -> CoercionResult {
     let exact = |magnitude: u64| magnitude <= MAX_EXACT;
     match (number.as_i64(), number.as_u64(), number.as_f64()) {
         (Some(integer), _, _) if exact(integer.unsigned_abs()) => Ok(integer.into()),
@@ -57,7 +57,7 @@ fn int_of_number(number: &Number) -> Coerced {
     }
 }
 
-fn int_of_text(text: &str) -> Coerced {
+fn int_of_text(text: &str) -> CoercionResult {
     let digits = text.strip_prefix(['+', '-']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err((INVALID_TYPE, ""));
@@ -65,7 +65,7 @@ fn int_of_text(text: &str) -> Coerced {
     text.parse::<i64>().map(Json::from).map_err(|_| ("Out of range", " It must fit in 64 bits."))
 }
 
-fn float_of_number(number: &Number) -> Coerced {
+fn float_of_number(number: &Number) -> CoercionResult {
     let lossless = match (number.as_i128(), number.as_f64()) {
         (Some(integer), Some(float)) => float as i128 == integer,
         _ => true,
@@ -79,7 +79,7 @@ pub(super) fn is_exact(number: &Number) -> bool {
     number.as_i64().map(|integer| exact(integer.unsigned_abs())).or_else(|| number.as_u64().map(exact)).unwrap_or(true)
 }
 
-fn float_of_text(text: &str) -> Coerced {
+fn float_of_text(text: &str) -> CoercionResult {
     // Rust reads `inf` and `nan`, too; a decimal number has nothing but these.
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'+' | b'-' | b'.' | b'e' | b'E')) {
         return Err((INVALID_TYPE, ""));
@@ -88,7 +88,7 @@ fn float_of_text(text: &str) -> Coerced {
     Number::from_f64(float).map(Json::Number).ok_or(("Out of range", " It must fit in a double."))
 }
 
-fn boolean_of_text(text: &str) -> Coerced {
+fn boolean_of_text(text: &str) -> CoercionResult {
     match text {
         "1" | "t" | "T" | "TRUE" | "true" | "True" => Ok(Json::Bool(true)),
         "0" | "f" | "F" | "FALSE" | "false" | "False" => Ok(Json::Bool(false)),
@@ -96,7 +96,7 @@ fn boolean_of_text(text: &str) -> Coerced {
     }
 }
 
-fn boolean_of_number(number: &Number) -> Coerced {
+fn boolean_of_number(number: &Number) -> CoercionResult {
     match number.as_f64() {
         Some(1.0) => Ok(Json::Bool(true)),
         Some(0.0) => Ok(Json::Bool(false)),
@@ -104,7 +104,7 @@ fn boolean_of_number(number: &Number) -> Coerced {
     }
 }
 
-fn verbatim(value: &Json, valid: bool, hint: &'static str) -> Coerced {
+fn verbatim(value: &Json, valid: bool, hint: &'static str) -> CoercionResult {
     if valid { Ok(value.clone()) } else { Err((INVALID_VALUE, hint)) }
 }
 

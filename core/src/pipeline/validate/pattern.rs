@@ -8,7 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::{
     app::{Matcher, Pattern},
-    fault::{Fault, Faulty, Stage},
+    fault::{Fault, FaultResult, Stage},
 };
 
 /// The patterns of an app that were used, by their text.
@@ -20,7 +20,7 @@ impl Patterns {
     ///
     /// # Errors
     /// `CONFIGURATION` for a pattern that cannot be made ready, which the bundler lets through in no app.
-    pub(super) fn matches(&self, pattern: &Pattern, text: &str) -> Faulty<bool> {
+    pub(super) fn matches(&self, pattern: &Pattern, text: &str) -> FaultResult<bool> {
         let known = self.0.borrow().get(pattern.text()).map(Rc::clone);
         let matcher = match known {
             Some(matcher) => matcher,
@@ -29,7 +29,7 @@ impl Patterns {
         Ok(matcher.matches(text))
     }
 
-    fn ready(&self, pattern: &Pattern) -> Faulty<Rc<Matcher>> {
+    fn ready(&self, pattern: &Pattern) -> FaultResult<Rc<Matcher>> {
         let matcher = Rc::new(pattern.matcher().map_err(|error| {
             Fault::new(Stage::Validate, "CONFIGURATION", format!("The pattern `{}` of this tool cannot be used.", pattern.text()))
                 .suggesting("Only the author of this tool can fix this: calling it again does not help.")

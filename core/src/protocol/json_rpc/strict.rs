@@ -24,8 +24,8 @@ const SHOWN_STEPS: usize = 6;
 
 /// A value's place in the message.
 #[derive(Clone, Copy)]
-pub(super) struct Place<'p> {
-    outer: Option<&'p Place<'p>>,
+pub(super) struct MessagePath<'p> {
+    outer: Option<&'p MessagePath<'p>>,
     step: Step<'p>,
 }
 
@@ -41,18 +41,18 @@ pub(super) type Repeated = RefCell<Option<(String, String)>>;
 /// Reads one value.
 #[derive(Clone, Copy)]
 pub(super) struct Strict<'p> {
-    place: Place<'p>,
+    place: MessagePath<'p>,
     repeated: &'p Repeated,
 }
 
 impl<'p> Strict<'p> {
     /// Reads a member of a message; `repeated` gets what appears more than once in its value.
     pub(super) fn member(name: &'p str, repeated: &'p Repeated) -> Self {
-        Self { place: Place { outer: None, step: Step::Member(name) }, repeated }
+        Self { place: MessagePath { outer: None, step: Step::Member(name) }, repeated }
     }
 
     fn inner<'i>(&'i self, step: Step<'i>) -> Strict<'i> {
-        Strict { place: Place { outer: Some(&self.place), step }, repeated: self.repeated }
+        Strict { place: MessagePath { outer: Some(&self.place), step }, repeated: self.repeated }
     }
 
     #[cold]
@@ -128,7 +128,7 @@ impl<'de> Visitor<'de> for Strict<'_> {
     }
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for MessagePath<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut steps: Vec<Step<'_>> = core::iter::successors(Some(self), |place| place.outer).map(|place| place.step).collect();
         steps.reverse();

@@ -12,7 +12,7 @@ use super::fakes::{Ask, empty_app, endpoint, input, placeholder, resource, shop,
 use crate::{
     Endpoint,
     app::{
-        App, Argument, Completer, Content, Embedded, ErrorStyle, Given, Input, InputKind, Literal, Media, Prompt, PromptContent,
+        App, Argument, Completer, Content, Embedded, ErrorStyle, Input, InputKind, InputSource, Literal, Media, Prompt, PromptContent,
         PromptMessage, Template, TemplatePart, ToolUse,
     },
 };
@@ -31,12 +31,12 @@ fn completer(tool: u32, field: Option<&str>, inputs: &[&str]) -> Option<Complete
     Some(Completer { tool, field: field.map(String::from), inputs: inputs.iter().map(ToString::to_string).collect() })
 }
 
-fn used(tool: u32, inputs: Vec<(&str, Given)>) -> ToolUse {
+fn used(tool: u32, inputs: Vec<(&str, InputSource)>) -> ToolUse {
     ToolUse { tool, inputs: inputs.into_iter().map(|(name, given)| (name.into(), given)).collect() }
 }
 
-fn given(argument: &str) -> Given {
-    Given::Argument(argument.into())
+fn given(argument: &str) -> InputSource {
+    InputSource::Argument(argument.into())
 }
 
 fn prompt(name: &str, contents: Vec<PromptContent>) -> Prompt {
@@ -69,7 +69,11 @@ fn app() -> App {
     app.tools = vec![echo, tool("fail", "throw"), tool("fail-hard", "throw"), locked, rows, tool("base64", "base64"), tool("gone", "gone")];
     app.tools[2].errors.style = ErrorStyle::Protocol;
     let note = Template(vec![TemplatePart::Text("for ".into()), placeholder("city")]);
-    let inputs = vec![("id", given("id")), ("note", Given::Text(note.clone())), ("list", Given::Literal(Literal(json!([1, {"a": "b"}]))))];
+    let inputs = vec![
+        ("id", given("id")),
+        ("note", InputSource::Text(note.clone())),
+        ("list", InputSource::Literal(Literal(json!([1, {"a": "b"}])))),
+    ];
     let media = || Media { mime_type: "image/png".into(), data: vec![0, 255] };
     let embedded = |content| PromptContent::Resource { uri: Template(vec![placeholder("city")]), mime_type: "text/x".into(), content };
     app.prompts = vec![

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use millrace_catalogue::{BindingKind, Connector};
-use millrace_core::app::{App, EnvPart, Holder, Named, STATE_KEY};
+use millrace_core::app::{App, EnvPart, Holder, STATE_KEY, TemplateReference};
 
 /// Variables and bindings.
 #[derive(Debug, Default)]
@@ -24,7 +24,7 @@ pub(crate) struct Needs {
 pub(crate) fn of(app: &App) -> Needs {
     let mut needs = Needs::default();
     app.visit(&mut |holder, named| {
-        if let Named::Variable(name) = named {
+        if let TemplateReference::Variable(name) = named {
             needs.variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder));
         }
     });
