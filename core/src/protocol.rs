@@ -88,8 +88,8 @@ pub struct Request {
     pub deadline_ms: Option<u64>,
     /// Tripped when the client goes away.
     pub cancel: Cancel,
-    /// The `Host` field has to name the loopback or one of `server.hosts` (DNS rebinding).
-    pub loopback_only: bool,
+    /// Whether the `Host` field must name the loopback or one of `server.hosts` (DNS rebinding).
+    pub checks_host: bool,
 }
 
 /// The body of a [`Request`].

@@ -167,7 +167,7 @@ fn post(body: &[u8]) -> Request {
         body: Body::Whole(body.to_vec()),
         deadline_ms: None,
         cancel: Cancel::new(),
-        loopback_only: true,
+        checks_host: true,
     }
 }
 

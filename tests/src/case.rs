@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::postgres::Wanted;
+use crate::postgres::LazyDatabase;
 
 /// The workspace's folder.
 #[must_use]
@@ -30,7 +30,7 @@ pub struct Group {
     /// SQL of the database `shop.db`, to be made beside the app.
     pub database: Option<String>,
     /// A database on a PostgreSQL server, to be made with the group's installation.
-    pub postgres: Option<Wanted>,
+    pub postgres: Option<LazyDatabase>,
     /// What a Worker is deployed with, where the app does not say it: `wrangler.toml`, put beside the app.
     pub wrangler: Option<String>,
     /// The cases, by name.
@@ -248,7 +248,7 @@ fn group(folder: &Path) -> Group {
         .collect();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     let mut env: Vec<_> = fs::read_to_string(folder.join("env")).unwrap_or_default().lines().filter_map(variable).collect();
-    let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(Wanted::new);
+    let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(LazyDatabase::new);
     env.extend(postgres.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let private = text("private").unwrap_or_default().lines().map(str::to_owned).collect();

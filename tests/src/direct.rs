@@ -82,6 +82,6 @@ fn received(request: &Exchange, limit: usize) -> Request {
         body,
         deadline_ms: None,
         cancel: Cancel::new(),
-        loopback_only: true,
+        checks_host: true,
     }
 }

@@ -14,14 +14,14 @@ use crate::{
 const VARIABLE: &str = "LIBSQL";
 
 /// The group, and what it needs as long as it runs.
-pub struct Far {
+pub struct LibsqlGroup {
     /// The group; its answers are those of the group that it was made of.
     pub group: Group,
     _app: tempfile::TempDir,
     _server: Sqld,
 }
 
-impl Far {
+impl LibsqlGroup {
     /// Moves a group's database, where an adapter's last setting is a fallback to `d1:DB`: that says how it is used without files.
     ///
     /// # Panics

@@ -35,7 +35,7 @@ const WATCH: &str = r#""$@" & pid=$!; read -r _; kill -"$0" $pid; wait $pid"#;
 /// A running server with a cluster of its own; ends with the value.
 pub struct Postgres {
     folder: tempfile::TempDir,
-    watched: Option<Watched>,
+    watched: Option<WatchedProcess>,
     /// Where it listens, on 127.0.0.1.
     pub port: u16,
 }
@@ -130,7 +130,8 @@ impl Postgres {
     /// Where it does not come up.
     pub fn restart(&mut self) {
         let log = self.folder.path().join("log");
-        self.watched = Some(Watched::start("QUIT", &[&program("postgres"), Path::new("-D"), &self.folder.path().join("data")], &log));
+        self.watched =
+            Some(WatchedProcess::start("QUIT", &[&program("postgres"), Path::new("-D"), &self.folder.path().join("data")], &log));
         let database = self.open();
         let started = Instant::now();
         while let Err(error) = database.ping() {
@@ -173,7 +174,7 @@ pub fn psql(url: &str, sql: &str) {
 /// A pgbouncer in front of a server, which gives a connection away for one transaction; ends with the value.
 pub struct Pgbouncer {
     _folder: tempfile::TempDir,
-    _watched: Watched,
+    _watched: WatchedProcess,
     /// Where it listens, on 127.0.0.1.
     pub port: u16,
 }
@@ -199,7 +200,7 @@ impl Pgbouncer {
         );
         fs::write(&settings, text).unwrap_or_else(|error| panic!("{error}"));
         let log = folder.path().join("log");
-        let watched = Watched::start("TERM", &[Path::new("/usr/sbin/pgbouncer"), Path::new("-q"), &settings], &log);
+        let watched = WatchedProcess::start("TERM", &[Path::new("/usr/sbin/pgbouncer"), Path::new("-q"), &settings], &log);
         let pooler = Self { _folder: folder, _watched: watched, port };
         let database = Database::open(connection("postgres", &url(port, "postgres"), &[]));
         let started = Instant::now();
@@ -219,12 +220,12 @@ impl Pgbouncer {
 }
 
 /// A database that a group of cases wants: its name is known at once, the server starts when the first is made.
-pub struct Wanted {
+pub struct LazyDatabase {
     name: String,
     sql: String,
 }
 
-impl Wanted {
+impl LazyDatabase {
     /// A database filled by SQL.
     #[must_use]
     pub fn new(sql: String) -> Self {
@@ -261,9 +262,9 @@ fn url(port: u16, database: &str) -> String {
 }
 
 /// A process that ends with the value, and with the process that started it.
-struct Watched(Child);
+struct WatchedProcess(Child);
 
-impl Watched {
+impl WatchedProcess {
     /// `signal` is the one that ends it at once.
     fn start(signal: &str, command: &[&Path], log: &Path) -> Self {
         let out = fs::File::create(log).unwrap_or_else(|error| panic!("{error}"));
@@ -274,7 +275,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchedProcess {
     fn drop(&mut self) {
         drop(self.0.stdin.take());
         drop(self.0.wait());

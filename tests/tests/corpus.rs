@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use millrace_tests::{Group, direct, far::Far, groups, is_everything_selected, local, selected_groups};
+use millrace_tests::{Group, direct, far::LibsqlGroup, groups, is_everything_selected, local, selected_groups};
 
 /// Runs all groups on one host and panics with every difference.
 fn check(host: &str, run: impl Fn(&Group) -> Vec<Vec<String>>) {
@@ -35,7 +35,7 @@ fn the_local_host_answers_the_same() {
 
 #[test]
 fn the_local_host_answers_the_same_from_a_libsql_server() {
-    let far = selected_groups().into_iter().filter_map(Far::of);
+    let far = selected_groups().into_iter().filter_map(LibsqlGroup::of);
     let checked: Vec<_> = far.map(|far| (far.group.cases.len(), far.differences("local host", local::run(&far.group)))).collect();
     let (count, differences): (usize, Vec<String>) =
         (checked.iter().map(|(count, _)| count).sum(), checked.into_iter().flat_map(|(_, found)| found).collect());

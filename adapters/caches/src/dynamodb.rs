@@ -32,7 +32,7 @@ use millrace_core::{
     ports::{Clock, HttpClient, HttpResponse, KvCache, LocalFuture},
 };
 
-pub use settings::Settings;
+pub use settings::DynamoDbSettings;
 
 /// The longest item, its attributes' names included: 400 KB.
 const LARGEST_ITEM_BYTES: usize = 400 << 10;
@@ -43,7 +43,7 @@ const TIMEOUT_MS: u64 = 1000;
 
 /// A table as a cache.
 pub struct DynamoDbCache {
-    settings: Settings,
+    settings: DynamoDbSettings,
     credentials: Credentials,
     http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
@@ -52,7 +52,7 @@ pub struct DynamoDbCache {
 impl DynamoDbCache {
     /// Makes a cache; sends nothing.
     #[must_use]
-    pub fn new(settings: Settings, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>) -> Self {
+    pub fn new(settings: DynamoDbSettings, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>) -> Self {
         let token = settings.session_token.as_ref().map(|token| token.expose().clone());
         let key = (settings.access_key_id.expose().clone(), settings.secret_access_key.expose().clone());
         let credentials = Credentials::new(key.0, key.1, token, None, "variables");

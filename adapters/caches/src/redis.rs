@@ -24,7 +24,7 @@ use millrace_core::{
     ports::{ByteStream, Clock, Dialer, KvCache, LocalFuture, Roots, Tls, Verify},
 };
 
-pub use address::Address;
+pub use address::RedisAddress;
 use wire::Reply;
 
 /// The longest value, in bytes.
@@ -38,7 +38,7 @@ const PREFIX: &str = "millrace:";
 
 /// A database of a server as a cache.
 pub struct RedisCache {
-    address: Address,
+    address: RedisAddress,
     dialer: Rc<dyn Dialer>,
     clock: Rc<dyn Clock>,
     idle: RefCell<Vec<Box<dyn ByteStream>>>,
@@ -47,7 +47,7 @@ pub struct RedisCache {
 impl RedisCache {
     /// Makes a cache; connects at the first command.
     #[must_use]
-    pub fn new(address: Address, dialer: Rc<dyn Dialer>, clock: Rc<dyn Clock>) -> Self {
+    pub fn new(address: RedisAddress, dialer: Rc<dyn Dialer>, clock: Rc<dyn Clock>) -> Self {
         Self { address, dialer, clock, idle: RefCell::default() }
     }
 
@@ -87,7 +87,7 @@ impl RedisCache {
     }
 
     async fn connect(&self) -> Result<Box<dyn ByteStream>> {
-        let Address { host, port, tls, user, password, database, .. } = &self.address;
+        let RedisAddress { host, port, tls, user, password, database, .. } = &self.address;
         let deadline_ms = self.clock.now_ms().saturating_add(CONNECT_MS);
         let mut stream = self.dialer.dial(host, *port, deadline_ms).await?;
         if *tls {

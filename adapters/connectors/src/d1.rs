@@ -45,7 +45,7 @@ use millrace_core::{
     value::Rows,
 };
 
-use crate::shared::{Failure, Retry, only_reads, within_limits};
+use crate::shared::{Retry, StatementFailure, only_reads, within_limits};
 
 pub use address::binding;
 pub use failure::of_message as failure_of_message;
@@ -62,7 +62,7 @@ pub trait Transport {
     ///
     /// # Errors
     /// Why there is no answer, and what that means for another attempt.
-    fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> impl Future<Output = Result<Reply, Failure>>;
+    fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> impl Future<Output = Result<Reply, StatementFailure>>;
 }
 
 /// A D1 database.

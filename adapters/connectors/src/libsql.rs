@@ -44,15 +44,15 @@ use millrace_core::{
 };
 
 use crate::{
-    shared::{Failure, Retry, only_reads, within_limits},
+    shared::{Retry, StatementFailure, only_reads, within_limits},
     sqlite_text::check,
 };
-use address::Address;
+use address::LibsqlAddress;
 use wire::Version;
 
 /// A database on a libSQL server.
 pub struct Libsql {
-    address: Address,
+    address: LibsqlAddress,
     read_only: bool,
     http: Rc<dyn HttpClient>,
     retry: Retry,
@@ -67,7 +67,7 @@ impl Libsql {
     /// or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
         Ok(Self {
-            address: Address::parse(connection.connection_string.expose().trim(), &connection.options)?,
+            address: LibsqlAddress::parse(connection.connection_string.expose().trim(), &connection.options)?,
             read_only: connection.read_only,
             http,
             retry: Retry::new(clock, random),
@@ -84,7 +84,7 @@ impl Libsql {
         within_limits(rows, query, effect)
     }
 
-    async fn attempt(&self, query: &Query<'_>) -> Result<Rows, Failure> {
+    async fn attempt(&self, query: &Query<'_>) -> Result<Rows, StatementFailure> {
         let version = self.version.get();
         let response = self.send(version, query).await?;
         if response.status != 404 || version == Version::V2 {
@@ -98,9 +98,9 @@ impl Libsql {
         wire::parse(&older)
     }
 
-    async fn send(&self, version: Version, query: &Query<'_>) -> Result<HttpResponse, Failure> {
-        let request = wire::prepare(&self.address.base, self.address.token.as_ref(), version, query).map_err(Failure::last)?;
-        self.http.send(request).await.map_err(Failure::of_client)
+    async fn send(&self, version: Version, query: &Query<'_>) -> Result<HttpResponse, StatementFailure> {
+        let request = wire::prepare(&self.address.base, self.address.token.as_ref(), version, query).map_err(StatementFailure::last)?;
+        self.http.send(request).await.map_err(StatementFailure::of_client)
     }
 }
 

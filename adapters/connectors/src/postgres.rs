@@ -61,9 +61,9 @@ use millrace_core::{
 
 use crate::{
     open::Sockets,
-    shared::{Effect, Failure, Retry, timed_out},
+    shared::{Effect, Retry, StatementFailure, timed_out},
 };
-use address::Address;
+use address::PostgresAddress;
 use pool::Pool;
 use session::{Batch, Session};
 
@@ -79,7 +79,7 @@ pub enum Lifetime {
 
 /// A PostgreSQL database.
 pub struct Postgres {
-    address: Address,
+    address: PostgresAddress,
     read_only: bool,
     lifetime: Lifetime,
     dialer: Rc<dyn Dialer>,
@@ -109,7 +109,7 @@ impl Postgres {
         clock: Rc<dyn Clock>,
         random: Rc<dyn Random>,
     ) -> Result<Self> {
-        let address = Address::parse(connection.connection_string.expose().trim(), &connection.options)?;
+        let address = PostgresAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
         Ok(Self {
             pool: Pool::of(address.max_connections),
             address,
@@ -142,7 +142,7 @@ impl Postgres {
         }
     }
 
-    async fn attempt(&self, query: &Query<'_>, batch: &Batch, phase: &Cell<Phase>) -> Result<Rows, Failure> {
+    async fn attempt(&self, query: &Query<'_>, batch: &Batch, phase: &Cell<Phase>) -> Result<Rows, StatementFailure> {
         phase.set(Phase::Waiting);
         let slot = match self.lifetime {
             Lifetime::Isolate => Some(self.pool.slot().await),
@@ -160,7 +160,7 @@ impl Postgres {
         phase.set(Phase::Running);
         let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
         if left_ms == 0 {
-            return Err(Failure::last(timed_out()));
+            return Err(StatementFailure::last(timed_out()));
         }
         let outcome = session.run(batch, query, left_ms).await;
         match slot {
@@ -170,16 +170,16 @@ impl Postgres {
         outcome
     }
 
-    async fn connect(&self, deadline_ms: u64) -> Result<Session, Failure> {
+    async fn connect(&self, deadline_ms: u64) -> Result<Session, StatementFailure> {
         let until_ms = deadline_ms.min(self.clock.now_ms().saturating_add(self.address.connect_timeout_ms));
         match within(&*self.clock, until_ms, login::connect(&self.address, &*self.dialer, until_ms)).await {
             Some(outcome) => outcome,
-            None => Err(Failure::not_executed(self.too_late(Phase::Connecting))),
+            None => Err(StatementFailure::not_executed(self.too_late(Phase::Connecting))),
         }
     }
 
     fn too_late(&self, phase: Phase) -> Error {
-        let Address { host, port, max_connections, .. } = &self.address;
+        let PostgresAddress { host, port, max_connections, .. } = &self.address;
         match phase {
             Phase::Waiting => {
                 let message = format!("all {max_connections} connections to PostgreSQL were in use until the deadline");

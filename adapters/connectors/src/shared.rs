@@ -7,7 +7,7 @@ mod retry;
 use millrace_core::{Error, ErrorKind};
 
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
-pub use retry::{Effect, Failure, Outcome, Retry};
+pub use retry::{Effect, Execution, Retry, StatementFailure};
 
 /// The most characters of an upstream's text that are kept for the log.
 const LONGEST_SOURCE: usize = 500;

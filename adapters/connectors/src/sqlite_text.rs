@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`check`] | what a statement does, and whether it is refused |
 //! | [`placeholders`] | where its parameters stand |
-//! | [`Bound`] | what a value is to SQLite |
+//! | [`SqliteValue`] | what a value is to SQLite |
 //! | [`error`] | what SQLite's error codes and words mean |
 //!
 //! The embedded engine asks its authorizer instead of [`check`], which sees more than words; the rules are the same, and one table of
@@ -18,7 +18,7 @@ pub(crate) mod pragma;
 mod statement;
 mod token;
 
-pub(crate) use bound::Bound;
+pub(crate) use bound::SqliteValue;
 pub(crate) use placeholder::{Placeholder, placeholders};
 pub(crate) use statement::check;
 #[cfg(feature = "sqlite")]

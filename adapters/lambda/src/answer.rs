@@ -25,7 +25,7 @@ pub(crate) const LIMIT: usize = 6_291_556;
 
 /// A response with its whole body; may go to another thread.
 #[derive(Debug)]
-pub(crate) struct Answer {
+pub(crate) struct BufferedResponse {
     pub(crate) status: u16,
     pub(crate) headers: Headers,
     pub(crate) body: Vec<u8>,
@@ -48,7 +48,7 @@ struct Payload<'a> {
     is_base64_encoded: bool,
 }
 
-impl Answer {
+impl BufferedResponse {
     /// An error that the core does not know of.
     pub(crate) fn failure(status: u16, code: i32, message: &str) -> Self {
         let body = serde_json::json!({ "jsonrpc": "2.0", "error": { "code": code, "message": message } });

@@ -1,7 +1,7 @@
 //! An invocation's event → a request of the core, and the form that its answer has to have.
 //!
 //! In comes the JSON of a function URL, of an API Gateway (HTTP API in both payload formats, REST API) or of an Application Load Balancer.
-//! Out come a [`Call`] and a [`Form`]. An event of another shape is refused with what it is not; a body that is not the base64 that it says
+//! Out come a [`SendRequest`] and a [`Form`]. An event of another shape is refused with what it is not; a body that is not the base64 that it says
 //! to be is left for the caller to be told.
 //!
 //! Why not the types of `lambda_http`: they try one event after the other, drop all but the last of a header field that stands more than
@@ -32,7 +32,7 @@ pub(crate) enum Form {
 
 /// A request that may go to another thread.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Call {
+pub(crate) struct SendRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) headers: Headers,
@@ -71,7 +71,7 @@ struct Http {
 ///
 /// # Errors
 /// Says that it is none of the events above, and why.
-pub(crate) fn read(json: &str, body_limit: usize, base_path: &str) -> Result<(Call, Form), String> {
+pub(crate) fn read(json: &str, body_limit: usize, base_path: &str) -> Result<(SendRequest, Form), String> {
     let event: Event = serde_json::from_str(json).map_err(|error| refusal(&error.to_string()))?;
     let context = event.request_context.as_ref();
     let http = context.and_then(|context| context.http.as_ref());
@@ -107,7 +107,7 @@ pub(crate) fn read(json: &str, body_limit: usize, base_path: &str) -> Result<(Ca
         headers.append("cookie", cookies.join("; "));
     }
     let body = body(event.body.unwrap_or_default(), event.is_base64_encoded.unwrap_or(false), body_limit);
-    Ok((Call { method, path, headers, body }, form))
+    Ok((SendRequest { method, path, headers, body }, form))
 }
 
 fn body(text: String, is_base64: bool, limit: usize) -> Option<Body> {

@@ -12,11 +12,11 @@ use lambda_runtime::{Diagnostic, Error, FunctionResponse, LambdaEvent, MetadataP
 use serde_json::value::RawValue;
 
 use crate::{
-    answer::Answer,
+    answer::BufferedResponse,
     event::{self, Form},
-    isolates::{Answered, Events, Isolates, Reply},
+    isolates::{CallResult, Events, Isolates, Reply},
     settle::Settling,
-    watch::Watched,
+    watch::CallWatch,
 };
 
 /// The longest time that is kept back at the end of an invocation, in milliseconds: the core gets all but two of these, and what it does
@@ -28,14 +28,14 @@ const LEAST_TIME_MS: u64 = 1_000_000_000_000;
 
 /// What answers invocations. Clones share the isolates.
 #[derive(Clone)]
-pub(crate) struct Front {
+pub(crate) struct InvocationHandler {
     pub(crate) isolates: Arc<Isolates>,
     pub(crate) settling: Settling,
-    pub(crate) settings: Arc<Settings>,
+    pub(crate) settings: Arc<HandlerSettings>,
 }
 
 /// What the deployment says.
-pub(crate) struct Settings {
+pub(crate) struct HandlerSettings {
     /// The longest body of a request, in bytes.
     pub(crate) body_limit: usize,
     /// What stands in front of the app's paths: `/v1`, or nothing.
@@ -47,7 +47,7 @@ pub(crate) struct Settings {
 /// The bytes of a streamed answer.
 pub(crate) type Chunks = Pin<Box<dyn Stream<Item = Result<Bytes, Error>> + Send>>;
 
-impl Front {
+impl InvocationHandler {
     /// Answers one invocation.
     ///
     /// # Errors
@@ -56,7 +56,7 @@ impl Front {
         let (call, form) = event::read(event.payload.get(), self.settings.body_limit, &self.settings.base_path)
             .map_err(|error_message| Diagnostic { error_type: "Millrace.Event".into(), error_message })?;
         if call.body.is_none() {
-            let answer = Answer::failure(400, -32600, "the request's body is not the base64 that its event says it is");
+            let answer = BufferedResponse::failure(400, -32600, "the request's body is not the base64 that its event says it is");
             return self.shaped(answer, None, form);
         }
         let end_ms = end_ms(event.context.deadline, now_ms());
@@ -64,21 +64,21 @@ impl Front {
         let margin_ms = MARGIN_MS.min(left_ms / 20);
         let within = Duration::from_millis(left_ms - margin_ms);
         let (answer, events) = match self.isolates.answer(call, end_ms.saturating_sub(2 * margin_ms), within).await {
-            Some(Answered::Reply(Reply { answer, events, settled, watched })) => {
+            Some(CallResult::Reply(Reply { answer, events, settled, watched })) => {
                 if let Some(settled) = settled {
                     self.settling.keep(settled, end_ms.saturating_sub(margin_ms));
                 }
                 (answer, events.map(|events| (events, watched)))
             }
-            Some(Answered::Stuck(held)) => {
+            Some(CallResult::Stuck(held)) => {
                 self.settling.give_up();
-                (Answer::failure(504, -32603, &held.told()), None)
+                (BufferedResponse::failure(504, -32603, &held.told()), None)
             }
-            Some(Answered::Lost) => (Answer::failure(500, -32603, "internal error"), None),
+            Some(CallResult::Lost) => (BufferedResponse::failure(500, -32603, "internal error"), None),
             None => {
                 tracing::error!(limit_ms = left_ms, "a call did not end before its invocation's time was over");
                 let message = "the call did not end before the time-out of the Lambda function; ask for less, or raise the time-out";
-                (Answer::failure(504, -32603, message), None)
+                (BufferedResponse::failure(504, -32603, message), None)
             }
         };
         self.shaped(answer, events, form)
@@ -86,8 +86,8 @@ impl Front {
 
     fn shaped(
         &self,
-        answer: Answer,
-        events: Option<(Events, Watched)>,
+        answer: BufferedResponse,
+        events: Option<(Events, CallWatch)>,
         form: Form,
     ) -> Result<FunctionResponse<Box<RawValue>, Chunks>, Diagnostic> {
         if self.settings.streams {
@@ -99,7 +99,7 @@ impl Front {
     }
 }
 
-fn streamed(answer: Answer, events: Option<(Events, Watched)>, settling: &Settling) -> StreamResponse<Chunks> {
+fn streamed(answer: BufferedResponse, events: Option<(Events, CallWatch)>, settling: &Settling) -> StreamResponse<Chunks> {
     let mut prelude = MetadataPrelude::default();
     match http::StatusCode::from_u16(answer.status) {
         Ok(status) => prelude.status_code = status,
@@ -115,7 +115,7 @@ fn streamed(answer: Answer, events: Option<(Events, Watched)>, settling: &Settli
     let stream: Chunks = match events {
         Some((events, watched)) => {
             // An error is the last that comes.
-            let next = |going: Option<(Events, Watched, Settling)>| async {
+            let next = |going: Option<(Events, CallWatch, Settling)>| async {
                 let (mut events, watched, settling) = going?;
                 tokio::select! {
                     biased;

@@ -1,7 +1,7 @@
 //! The isolates, and who gets which call.
 //!
 //! A Lambda works on one invocation at a time, so it has one isolate. With managed concurrency it has one for each processor, and a call
-//! goes to the one with the fewest. In goes a [`Call`] with a deadline, out comes an [`Answer`], always: an isolate that does not answer in
+//! goes to the one with the fewest. In goes a [`SendRequest`] with a deadline, out comes an [`BufferedResponse`], always: an isolate that does not answer in
 //! time is answered for. What the core wants done after a response goes on in the isolate; [`Reply::settled`] says when it is done.
 
 use std::{
@@ -27,10 +27,10 @@ use millrace_native::{cache::CacheChoice, env::Variables, isolate::Isolate, port
 use tokio::sync::{mpsc, oneshot};
 
 use crate::{
-    answer::Answer,
+    answer::BufferedResponse,
     databases::{Databases, Places},
-    event::Call,
-    watch::{Held, Watched},
+    event::SendRequest,
+    watch::{CallWatch, HeldCall},
 };
 
 /// What an isolate needs to start.
@@ -39,7 +39,7 @@ pub(crate) struct Seed {
     pub(crate) app: App,
     pub(crate) variables: Variables,
     pub(crate) cache: CacheChoice,
-    pub(crate) traces: Option<telemetry::Settings>,
+    pub(crate) traces: Option<telemetry::TraceSettings>,
     pub(crate) places: Places,
     /// Whether answers that are event streams go out as they come.
     pub(crate) streams: bool,
@@ -47,21 +47,21 @@ pub(crate) struct Seed {
 
 /// What comes back for a call.
 pub(crate) struct Reply {
-    pub(crate) answer: Answer,
+    pub(crate) answer: BufferedResponse,
     /// Where the body is a stream: its parts, as they come. Dropped, it ends the call.
     pub(crate) events: Option<Events>,
     /// Where work goes on after the answer: resolves when that is done.
     pub(crate) settled: Option<oneshot::Receiver<()>>,
     /// The isolate of a call whose body is a stream: it may get stuck before the end.
-    pub(crate) watched: Watched,
+    pub(crate) watched: CallWatch,
 }
 
 /// What becomes of a call.
-pub(crate) enum Answered {
+pub(crate) enum CallResult {
     /// Its answer.
     Reply(Reply),
     /// Its isolate is stuck, in this call or in another one.
-    Stuck(Held),
+    Stuck(HeldCall),
     /// Its isolate panicked as a whole.
     Lost,
 }
@@ -70,14 +70,14 @@ pub(crate) enum Answered {
 pub(crate) type Events = mpsc::UnboundedReceiver<Result<Vec<u8>, Error>>;
 
 struct Job {
-    call: Call,
+    call: SendRequest,
     deadline_ms: u64,
     reply: oneshot::Sender<Reply>,
 }
 
 struct Member {
     isolate: Isolate<Job>,
-    watched: Watched,
+    watched: CallWatch,
     calls: Arc<AtomicUsize>,
 }
 
@@ -92,7 +92,7 @@ impl Isolates {
     pub(crate) fn start(seed: &Seed, count: usize) -> io::Result<Self> {
         let start = |index: usize| {
             let seed = seed.clone();
-            let watched = Watched::default();
+            let watched = CallWatch::default();
             let of_isolate = watched.clone();
             let isolate = Isolate::spawn(&format!("isolate-{index}"), move |jobs| live(seed, of_isolate, jobs))?;
             Ok(Member { isolate, watched, calls: Arc::default() })
@@ -102,21 +102,21 @@ impl Isolates {
 
     /// Has a call answered by the isolate with the fewest, within a time. Where that is over and the isolate is not free, it is stuck;
     /// where it is free, `None` comes back.
-    pub(crate) async fn answer(&self, call: Call, deadline_ms: u64, within: Duration) -> Option<Answered> {
+    pub(crate) async fn answer(&self, call: SendRequest, deadline_ms: u64, within: Duration) -> Option<CallResult> {
         // One that is stuck gets calls only where there is no other: they are answered for.
         let burden = |member: &&Member| (member.watched.is_stuck(), member.calls.load(Ordering::Relaxed));
-        let Some(member) = self.0.iter().min_by_key(burden) else { return Some(Answered::Lost) };
-        let _seat = Seat::take(&member.calls);
+        let Some(member) = self.0.iter().min_by_key(burden) else { return Some(CallResult::Lost) };
+        let _seat = CallSlot::take(&member.calls);
         let (reply, received) = oneshot::channel();
         if member.isolate.jobs().send(Job { call, deadline_ms, reply }).is_err() {
-            return Some(Answered::Lost);
+            return Some(CallResult::Lost);
         }
         tokio::select! {
             biased;
-            reply = received => Some(reply.map_or(Answered::Lost, Answered::Reply)),
-            held = member.watched.stuck() => Some(Answered::Stuck(held)),
+            reply = received => Some(reply.map_or(CallResult::Lost, CallResult::Reply)),
+            held = member.watched.stuck() => Some(CallResult::Stuck(held)),
             // What held it since its deadline until now does so still.
-            () = tokio::time::sleep(within) => member.watched.overdue(SHORTLY_MS).map(Answered::Stuck),
+            () = tokio::time::sleep(within) => member.watched.overdue(SHORTLY_MS).map(CallResult::Stuck),
         }
     }
 }
@@ -125,23 +125,23 @@ impl Isolates {
 const SHORTLY_MS: u64 = 50;
 
 /// A call's place, given back when it is dropped.
-struct Seat(Arc<AtomicUsize>);
+struct CallSlot(Arc<AtomicUsize>);
 
-impl Seat {
+impl CallSlot {
     fn take(calls: &Arc<AtomicUsize>) -> Self {
         calls.fetch_add(1, Ordering::Relaxed);
         Self(calls.clone())
     }
 }
 
-impl Drop for Seat {
+impl Drop for CallSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// The life of an isolate.
-async fn live(seed: Seed, watched: Watched, mut jobs: mpsc::UnboundedReceiver<Job>) {
+async fn live(seed: Seed, watched: CallWatch, mut jobs: mpsc::UnboundedReceiver<Job>) {
     let tasks = Tasks::new();
     let streams = seed.streams;
     let endpoint = Rc::new(endpoint(seed, &watched, &tasks));
@@ -150,7 +150,7 @@ async fn live(seed: Seed, watched: Watched, mut jobs: mpsc::UnboundedReceiver<Jo
     }
 }
 
-fn endpoint(Seed { app, variables, cache, traces, places, .. }: Seed, watched: &Watched, tasks: &Tasks) -> Endpoint {
+fn endpoint(Seed { app, variables, cache, traces, places, .. }: Seed, watched: &CallWatch, tasks: &Tasks) -> Endpoint {
     let mut ports = ports::native(places.package.clone(), variables.clone(), &cache, tasks);
     let copies = ports::native(places.copies.clone(), variables, &CacheChoice::default(), tasks).connectors;
     ports.connectors = Rc::new(Databases::new(places, ports.connectors, copies));
@@ -159,7 +159,7 @@ fn endpoint(Seed { app, variables, cache, traces, places, .. }: Seed, watched: &
     Endpoint::new(app, ports)
 }
 
-async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: Watched, streams: bool, job: Job) {
+async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams: bool, job: Job) {
     let Job { call, deadline_ms, mut reply } = job;
     let cancel = Cancel::new();
     let request = Request {
@@ -169,7 +169,7 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: Watched, streams: b
         body: call.body.unwrap_or(Body::Whole(Vec::new())),
         deadline_ms: Some(deadline_ms),
         cancel: cancel.clone(),
-        loopback_only: false,
+        checks_host: false,
     };
     let answered = async {
         let response = endpoint.handle(request).await;
@@ -177,7 +177,7 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: Watched, streams: b
             ResponseBody::Events(events) if streams => (Vec::new(), Some(events)),
             body => (body.collect().await, None),
         };
-        (Answer { status: response.status, headers: response.headers, body }, events)
+        (BufferedResponse { status: response.status, headers: response.headers, body }, events)
     };
     let outcome = tokio::select! {
         outcome = AssertUnwindSafe(answered).catch_unwind() => outcome,
@@ -185,7 +185,7 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: Watched, streams: b
         () = reply.closed() => return cancel.trip(),
     };
     // What panicked is in the log: the panic hook has the place.
-    let (answer, events) = outcome.unwrap_or_else(|_| (Answer::failure(500, -32603, "internal error"), None));
+    let (answer, events) = outcome.unwrap_or_else(|_| (BufferedResponse::failure(500, -32603, "internal error"), None));
     let is_done = events.is_none() && tasks.running() == 0;
     let (mut settled, told) = oneshot::channel();
     let (sender, receiver) = mpsc::unbounded_channel();

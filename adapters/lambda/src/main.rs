@@ -40,7 +40,7 @@ mod settle;
 mod watch;
 
 use databases::Places;
-use front::{Front, Settings};
+use front::{HandlerSettings, InvocationHandler};
 use isolates::{Isolates, Seed};
 use settle::Settling;
 
@@ -81,7 +81,7 @@ async fn serve() -> Result<(), Error> {
 }
 
 /// Everything before the first invocation.
-fn start() -> Result<Front, Error> {
+fn start() -> Result<InvocationHandler, Error> {
     let variables = Variables::of_process();
     let log = env::var("MILLRACE_LOG").unwrap_or_else(|_| "warn".into());
     logging::init(logging::filter(&log).map_err(|error| format!("`MILLRACE_LOG`: {error}"))?, logging::Format::of(&variables)?)?;
@@ -97,15 +97,15 @@ fn start() -> Result<Front, Error> {
     let concurrency = env::var("AWS_LAMBDA_MAX_CONCURRENCY").ok().and_then(|text| text.parse().ok()).unwrap_or(1_usize).max(1);
     let isolates = concurrency.min(available_parallelism().map_or(1, Into::into));
     let cache = CacheChoice::of(&variables).map_err(|error| error.message)?;
-    let traces = telemetry::Settings::of_app(&app, &variables).map_err(|error| error.message)?;
+    let traces = telemetry::TraceSettings::of_app(&app, &variables).map_err(|error| error.message)?;
     if let Some(missing) = app.missing_state_key(&variables) {
         tracing::warn!("{missing}");
     }
     let seed = Seed { app, variables, cache, traces, places, streams };
-    Ok(Front {
+    Ok(InvocationHandler {
         isolates: Arc::new(Isolates::start(&seed, isolates)?),
         settling: Settling::new(concurrency == 1),
-        settings: Arc::new(Settings { body_limit, base_path: base_path()?, streams }),
+        settings: Arc::new(HandlerSettings { body_limit, base_path: base_path()?, streams }),
     })
 }
 

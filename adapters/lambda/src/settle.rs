@@ -23,7 +23,7 @@ use tokio::sync::oneshot;
 use tower::{Layer, Service};
 
 /// Work that is not done yet, and when to stop waiting for it, in milliseconds since the Unix epoch.
-struct Kept {
+struct PendingWork {
     settled: oneshot::Receiver<()>,
     until_ms: u64,
 }
@@ -31,7 +31,7 @@ struct Kept {
 /// Holds the next invocation back until what goes on has ended. Clones share what they hold.
 #[derive(Clone)]
 pub(crate) struct Settling {
-    kept: Arc<Mutex<Vec<Kept>>>,
+    kept: Arc<Mutex<Vec<PendingWork>>>,
     freezes: bool,
     given_up: Arc<AtomicBool>,
     /// How many invocations are being answered.
@@ -50,7 +50,7 @@ impl Settling {
     /// Has something waited for after this invocation's answer.
     pub(crate) fn keep(&self, settled: oneshot::Receiver<()>, until_ms: u64) {
         if self.freezes {
-            self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(Kept { settled, until_ms });
+            self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(PendingWork { settled, until_ms });
         } else {
             // Whoever is told need not listen, but the work ends where nobody does.
             tokio::spawn(settled);
@@ -70,7 +70,7 @@ impl Settling {
             process::exit(1);
         }
         let kept = std::mem::take(&mut *self.kept.lock().unwrap_or_else(PoisonError::into_inner));
-        for Kept { settled, until_ms } in kept {
+        for PendingWork { settled, until_ms } in kept {
             let until = UNIX_EPOCH + Duration::from_millis(until_ms);
             let left = until.duration_since(SystemTime::now()).unwrap_or_default();
             if tokio::time::timeout(left, settled).await.is_err() {
@@ -109,7 +109,7 @@ where
     }
 
     fn call(&mut self, invocation: LambdaInvocation) -> Self::Future {
-        let answering = Answering::begin(&self.settling.answering);
+        let answering = UnansweredInvocation::begin(&self.settling.answering);
         let posted = self.inner.call(invocation);
         let settling = self.settling.clone();
         Box::pin(async move {
@@ -125,16 +125,16 @@ where
 }
 
 /// Counts an invocation until its answer is posted.
-struct Answering(Arc<AtomicUsize>);
+struct UnansweredInvocation(Arc<AtomicUsize>);
 
-impl Answering {
+impl UnansweredInvocation {
     fn begin(count: &Arc<AtomicUsize>) -> Self {
         count.fetch_add(1, Ordering::Relaxed);
         Self(count.clone())
     }
 }
 
-impl Drop for Answering {
+impl Drop for UnansweredInvocation {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

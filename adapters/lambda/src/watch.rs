@@ -22,18 +22,18 @@ const LOOK: Duration = Duration::from_millis(100);
 
 /// The call that one isolate works on. Clones share it.
 #[derive(Clone, Default)]
-pub(crate) struct Watched(Arc<Mutex<Option<Held>>>);
+pub(crate) struct CallWatch(Arc<Mutex<Option<HeldCall>>>);
 
 /// A call that holds its isolate.
 #[derive(Clone, Debug)]
-pub(crate) struct Held {
+pub(crate) struct HeldCall {
     pub(crate) tool: String,
     pub(crate) request_id: String,
     deadline_ms: u64,
     since_ms: u64,
 }
 
-impl Watched {
+impl CallWatch {
     /// What tells of the calls; to be used on the isolate's thread.
     pub(crate) fn observer(&self) -> Rc<dyn Observer> {
         Rc::new(self.clone())
@@ -45,7 +45,7 @@ impl Watched {
     }
 
     /// Resolves when the isolate is stuck in a call.
-    pub(crate) async fn stuck(&self) -> Held {
+    pub(crate) async fn stuck(&self) -> HeldCall {
         loop {
             tokio::time::sleep(LOOK).await;
             if let Some(held) = self.overdue(OVERDUE_MS) {
@@ -55,22 +55,23 @@ impl Watched {
     }
 
     /// The call that has been past its deadline, and has held the isolate, for so many milliseconds.
-    pub(crate) fn overdue(&self, limit_ms: u64) -> Option<Held> {
+    pub(crate) fn overdue(&self, limit_ms: u64) -> Option<HeldCall> {
         let now_ms = now_ms();
         let held = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_overdue = |held: &&Held| now_ms.checked_sub(held.deadline_ms.max(held.since_ms)).is_some_and(|late_ms| late_ms >= limit_ms);
+        let is_overdue =
+            |held: &&HeldCall| now_ms.checked_sub(held.deadline_ms.max(held.since_ms)).is_some_and(|late_ms| late_ms >= limit_ms);
         held.as_ref().filter(is_overdue).cloned()
     }
 
-    fn set(&self, held: Option<Held>) {
+    fn set(&self, held: Option<HeldCall>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = held;
     }
 }
 
-impl Observer for Watched {
+impl Observer for CallWatch {
     fn entered(&self, call: &RunningCall<'_>) {
         let RunningCall { tool, request_id, deadline_ms } = *call;
-        self.set(Some(Held { tool: tool.to_owned(), request_id: request_id.to_owned(), deadline_ms, since_ms: now_ms() }));
+        self.set(Some(HeldCall { tool: tool.to_owned(), request_id: request_id.to_owned(), deadline_ms, since_ms: now_ms() }));
     }
 
     fn left(&self, _: &RunningCall<'_>) {
@@ -78,7 +79,7 @@ impl Observer for Watched {
     }
 }
 
-impl Held {
+impl HeldCall {
     /// What the caller is told, and the log with it.
     pub(crate) fn told(&self) -> String {
         tracing::error!(
@@ -97,7 +98,7 @@ mod tests {
 
     #[test]
     fn a_call_is_stuck_that_holds_its_isolate_past_its_deadline() {
-        let watched = Watched::default();
+        let watched = CallWatch::default();
         let call = |deadline_ms| RunningCall { tool: "t", request_id: "r", deadline_ms };
         assert!(watched.overdue(0).is_none());
         watched.entered(&call(u64::MAX));

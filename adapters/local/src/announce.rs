@@ -15,7 +15,7 @@ use serde_json::{Map, json};
 
 use crate::{
     app,
-    output::{Failure, Outcome, note, print},
+    output::{CommandError, CommandResult, note, print},
 };
 
 /// Lines that only want the address.
@@ -40,7 +40,7 @@ impl Announcement {
     }
 
     /// Says it.
-    pub(crate) fn print(&self, address: SocketAddr) -> Outcome {
+    pub(crate) fn print(&self, address: SocketAddr) -> CommandResult {
         let url = format!("http://{}{}", reachable(address), self.path);
         let mut lines = vec![format!("`{}` at {url}", self.name), format!("in a browser: http://{}/", reachable(address)), String::new()];
         let width = self.tools.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -64,7 +64,7 @@ impl Announcement {
 ///
 /// # Errors
 /// No thread can be had. A database that cannot be made is a line that says so: the tools that need it say the same.
-pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> Outcome<Vec<String>> {
+pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> CommandResult<Vec<String>> {
     let mut lines = Vec::new();
     for (index, adapter) in app.adapters.iter().enumerate().filter(|(_, adapter)| app::is_file(adapter)) {
         let Some(path) = database(adapter, folder, variables) else { continue };
@@ -85,13 +85,13 @@ pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> Outc
     Ok(lines)
 }
 
-fn make(app: &App, adapter: usize, folder: &Path, variables: &Variables) -> Outcome<Option<String>> {
+fn make(app: &App, adapter: usize, folder: &Path, variables: &Variables) -> CommandResult<Option<String>> {
     let (app, base, variables) = (app.clone(), folder.to_owned(), variables.clone());
     let ping = move || async move {
         let endpoint = app::endpoint(app, base, variables, &CacheChoice::Memory, &Tasks::new());
         endpoint.pipeline().ping(adapter).await.err().map(|error| error.source.unwrap_or(error.message))
     };
-    isolate::run(ping).map_err(Failure::wrong)
+    isolate::run(ping).map_err(CommandError::wrong)
 }
 
 /// The file of an embedded database; `None` where it is in memory, or a variable is not set.

@@ -14,10 +14,10 @@ use millrace_core::{
 };
 use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, telemetry, wait_until::Tasks};
 
-use crate::output::{Failure, Outcome, note_styled};
+use crate::output::{CommandError, CommandResult, note_styled};
 
 /// An app, and what else the bundler found.
-pub(crate) struct Bundled {
+pub(crate) struct BundledApp {
     pub(crate) app: App,
     pub(crate) report: Report,
 }
@@ -45,12 +45,12 @@ pub(crate) fn is_file(adapter: &Adapter) -> bool {
 ///
 /// # Errors
 /// The app is wrong.
-pub(crate) fn load(folder: &Path) -> Outcome<Bundled> {
+pub(crate) fn load(folder: &Path) -> CommandResult<BundledApp> {
     let mut report = compile(folder);
     show(folder, &report.diagnostics);
     match report.app.take() {
-        Some(app) => Ok(Bundled { app, report }),
-        None => Err(Failure::Told),
+        Some(app) => Ok(BundledApp { app, report }),
+        None => Err(CommandError::Told),
     }
 }
 
@@ -76,24 +76,24 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 ///
 /// # Errors
 /// The file cannot be read.
-pub(crate) fn variables(folder: &Path) -> Outcome<Variables> {
-    Variables::of_process_and(&folder.join(".env")).map_err(Failure::wrong)
+pub(crate) fn variables(folder: &Path) -> CommandResult<Variables> {
+    Variables::of_process_and(&folder.join(".env")).map_err(CommandError::wrong)
 }
 
 /// The cache that the variables ask for.
 ///
 /// # Errors
 /// They ask for one in a wrong way.
-pub(crate) fn cache(variables: &Variables) -> Outcome<CacheChoice> {
-    CacheChoice::of(variables).map_err(Failure::wrong)
+pub(crate) fn cache(variables: &Variables) -> CommandResult<CacheChoice> {
+    CacheChoice::of(variables).map_err(CommandError::wrong)
 }
 
 /// What is traced of the app, and where that is sent.
 ///
 /// # Errors
 /// A variable is wrong.
-pub(crate) fn traces(app: &App, variables: &Variables) -> Outcome<Option<telemetry::Settings>> {
-    telemetry::Settings::of_app(app, variables).map_err(Failure::wrong)
+pub(crate) fn traces(app: &App, variables: &Variables) -> CommandResult<Option<telemetry::TraceSettings>> {
+    telemetry::TraceSettings::of_app(app, variables).map_err(CommandError::wrong)
 }
 
 /// An endpoint for this isolate. `base` is the folder that relative paths of databases are below.
@@ -108,7 +108,7 @@ pub(crate) fn observed_endpoint(
     variables: Variables,
     cache: &CacheChoice,
     tasks: &Tasks,
-    (observer, traces): (Option<Rc<dyn Observer>>, Option<telemetry::Settings>),
+    (observer, traces): (Option<Rc<dyn Observer>>, Option<telemetry::TraceSettings>),
 ) -> Endpoint {
     let mut ports = Ports { observer, ..ports::native(base, variables, cache, tasks) };
     telemetry::trace(traces, &mut ports);

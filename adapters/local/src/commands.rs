@@ -4,7 +4,7 @@ use millrace_native::{env::Variables, logging};
 
 use crate::{
     cli::{Cli, Command},
-    output::{Failure, Outcome},
+    output::{CommandError, CommandResult},
 };
 
 mod answers;
@@ -19,7 +19,7 @@ mod serve;
 mod types;
 
 /// Runs a command.
-pub(crate) fn run(cli: Cli) -> Outcome {
+pub(crate) fn run(cli: Cli) -> CommandResult {
     let default = match cli.command {
         Command::Dev(_) | Command::Serve(_) => "info",
         _ => "warn",
@@ -29,14 +29,14 @@ pub(crate) fn run(cli: Cli) -> Outcome {
     if let Command::Isolate(arguments) = &cli.command {
         return crate::processes::isolate::run(arguments, log);
     }
-    let filter = logging::filter(log).map_err(Failure::Usage)?;
+    let filter = logging::filter(log).map_err(CommandError::Usage)?;
     let variables = match &cli.command {
         // What is wrong with the file is told when the command reads it.
         Command::Dev(dev) => crate::app::variables(&dev.app).unwrap_or_default(),
         Command::Call(call) => crate::app::variables(&call.app).unwrap_or_default(),
         _ => Variables::of_process(),
     };
-    logging::init(filter, logging::Format::of(&variables).map_err(Failure::Usage)?).map_err(Failure::wrong)?;
+    logging::init(filter, logging::Format::of(&variables).map_err(CommandError::Usage)?).map_err(CommandError::wrong)?;
     match cli.command {
         Command::New(arguments) => new::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -22,19 +22,19 @@ const PATH_MARK: &str = "{{path}}";
 const TOOLS_MARK: &str = "{{tools}}";
 
 /// An isolate's handler.
-pub(crate) struct DevHandler {
+pub(crate) struct EndpointAndPage {
     endpoint: Endpoint,
     page: bool,
 }
 
-impl DevHandler {
+impl EndpointAndPage {
     /// With `page`, a browser gets a page at `/`.
     pub(crate) fn new(endpoint: Endpoint, page: bool) -> Self {
         Self { endpoint, page }
     }
 }
 
-impl Handler for DevHandler {
+impl Handler for EndpointAndPage {
     fn body_limit(&self) -> usize {
         self.endpoint.body_limit()
     }

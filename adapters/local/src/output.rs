@@ -11,7 +11,7 @@ use millrace_core::Json;
 
 /// Why a command ends early.
 #[derive(Debug)]
-pub(crate) enum Failure {
+pub(crate) enum CommandError {
     /// The app is wrong, or the call failed: exit code 1.
     Wrong(String),
     /// Likewise, and everything is said already.
@@ -23,9 +23,9 @@ pub(crate) enum Failure {
 }
 
 /// What a command comes to.
-pub(crate) type Outcome<T = ()> = Result<T, Failure>;
+pub(crate) type CommandResult<T = ()> = Result<T, CommandError>;
 
-impl Failure {
+impl CommandError {
     /// The app is wrong, or the call failed.
     pub(crate) fn wrong(message: impl Display) -> Self {
         Self::Wrong(message.to_string())
@@ -33,26 +33,26 @@ impl Failure {
 }
 
 /// Prints a line, or several, to standard output. No control character of an app or a caller gets there.
-pub(crate) fn print(text: impl Display) -> Outcome {
+pub(crate) fn print(text: impl Display) -> CommandResult {
     print_whole(printable(&text.to_string()))
 }
 
 /// Prints what a tool gave: as it is, for a file or another program, or for people at a terminal.
-pub(crate) fn print_result(text: &str) -> Outcome {
+pub(crate) fn print_result(text: &str) -> CommandResult {
     if io::stdout().is_terminal() { print(text) } else { print_whole(text) }
 }
 
-fn print_whole(text: impl Display) -> Outcome {
+fn print_whole(text: impl Display) -> CommandResult {
     let mut out = io::stdout().lock();
     match writeln!(out, "{text}").and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
-        Err(error) => Err(Failure::Wrong(format!("standard output cannot be written: {error}"))),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(CommandError::ReaderGone),
+        Err(error) => Err(CommandError::Wrong(format!("standard output cannot be written: {error}"))),
     }
 }
 
 /// Prints JSON, for machines, to standard output.
-pub(crate) fn print_json(value: &Json) -> Outcome {
+pub(crate) fn print_json(value: &Json) -> CommandResult {
     let mut text = String::new();
     // JSON has its own form for the control characters up to ESC; the others stand in texts only, where this is a form of theirs.
     for character in format!("{value:#}").chars() {
@@ -77,19 +77,19 @@ pub(crate) fn note_styled(text: impl Display) {
 }
 
 /// The exit code of an outcome; says what failed.
-pub(crate) fn exit(outcome: Outcome) -> ExitCode {
+pub(crate) fn exit(outcome: CommandResult) -> ExitCode {
     let Err(failure) = outcome else { return ExitCode::SUCCESS };
     tell(&failure);
     match failure {
-        Failure::ReaderGone => ExitCode::SUCCESS,
-        Failure::Told | Failure::Wrong(_) => ExitCode::from(1),
-        Failure::Usage(_) => ExitCode::from(2),
+        CommandError::ReaderGone => ExitCode::SUCCESS,
+        CommandError::Told | CommandError::Wrong(_) => ExitCode::from(1),
+        CommandError::Usage(_) => ExitCode::from(2),
     }
 }
 
 /// Says what failed, where that is not said yet.
-pub(crate) fn tell(failure: &Failure) {
-    if let Failure::Wrong(message) | Failure::Usage(message) = failure {
+pub(crate) fn tell(failure: &CommandError) {
+    if let CommandError::Wrong(message) | CommandError::Usage(message) = failure {
         note(format_args!("error: {message}"));
     }
 }

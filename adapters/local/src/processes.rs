@@ -37,8 +37,8 @@ use tokio::{
 };
 
 use crate::{
-    output::{Failure, Outcome},
-    serving::{Place, Reloader, Served, stop_signal},
+    output::{CommandError, CommandResult},
+    serving::{ListenOptions, Reloader, ServedApp, stop_signal},
 };
 
 mod control;
@@ -47,7 +47,7 @@ pub(crate) mod isolate;
 mod memory;
 mod watch;
 
-use control::Word;
+use control::ControlMessage;
 use watch::{TICK, Watch};
 
 /// How long an isolate may take from its start until it serves.
@@ -72,20 +72,20 @@ struct Deployment {
 }
 
 /// Exchanges what the isolates serve.
-pub(crate) struct Exchange {
+pub(crate) struct IsolateReloader {
     deployments: tokio_watch::Sender<Arc<Deployment>>,
     isolates: usize,
-    loopback_only: bool,
+    checks_host: bool,
 }
 
-impl Exchange {
+impl IsolateReloader {
     /// Has requests from now on answered by another app. Waits until the isolates have it; one that is stuck is not waited for.
     ///
     /// # Errors
     /// The app cannot be passed on.
-    pub(crate) fn replace(&self, served: &Served) -> Outcome {
+    pub(crate) fn replace(&self, served: &ServedApp) -> CommandResult {
         let (taken, answers) = std_mpsc::channel();
-        let file = deployment::write(served, self.loopback_only)?;
+        let file = deployment::write(served, self.checks_host)?;
         drop(self.deployments.send(Arc::new(Deployment { file, taken: Some(taken) })));
         let until = Instant::now() + RELOAD;
         for _ in 0..self.isolates {
@@ -112,12 +112,16 @@ struct Common {
 ///
 /// # Errors
 /// The address cannot be had, an isolate cannot be started; what `ready` fails with.
-pub(crate) async fn serve(place: &Place, served: Served, ready: impl FnOnce(SocketAddr, Reloader) -> Outcome) -> Outcome {
+pub(crate) async fn serve(
+    place: &ListenOptions,
+    served: ServedApp,
+    ready: impl FnOnce(SocketAddr, Reloader) -> CommandResult,
+) -> CommandResult {
     let listener = bind(place.address).map_err(|error| place.explain(&error))?;
-    let address = listener.local_addr().map_err(Failure::wrong)?;
+    let address = listener.local_addr().map_err(CommandError::wrong)?;
     let limits = place.limits();
     let isolates = place.isolates;
-    let file = deployment::write(&served, limits.loopback_only)?;
+    let file = deployment::write(&served, limits.checks_host)?;
     drop(served);
     let board = Board::new(deployment::memory_file("millrace-board").map_err(unable)?, isolates);
     let common = Arc::new(Common {
@@ -136,18 +140,19 @@ pub(crate) async fn serve(place: &Place, served: Served, ready: impl FnOnce(Sock
     for index in 0..isolates {
         let (first, started) = oneshot::channel();
         firsts.push(started);
-        let keeper = Keeper { common: common.clone(), index, deployed: deployed.clone(), stopped: stopped.clone(), first: Some(first) };
+        let keeper =
+            IsolateSupervisor { common: common.clone(), index, deployed: deployed.clone(), stopped: stopped.clone(), first: Some(first) };
         tasks.spawn(keeper.keep());
     }
     drop((common, deployed, stopped));
     for (index, first) in firsts.into_iter().enumerate() {
         // Its task ends only after it has said how the start went.
         if let Ok(Err(why)) = first.await {
-            return Err(Failure::Wrong(format!("isolate {index} could not start: {why}")));
+            return Err(CommandError::Wrong(format!("isolate {index} could not start: {why}")));
         }
     }
-    let signal = stop_signal().map_err(Failure::wrong)?;
-    ready(address, Reloader::Processes(Exchange { deployments, isolates, loopback_only: limits.loopback_only }))?;
+    let signal = stop_signal().map_err(CommandError::wrong)?;
+    ready(address, Reloader::Processes(IsolateReloader { deployments, isolates, checks_host: limits.checks_host }))?;
     signal.await;
     let _ = stop.send(true);
     while tasks.join_next().await.is_some() {}
@@ -175,12 +180,14 @@ fn is_running(_: &Path) -> bool {
     true
 }
 
-fn unable(error: impl std::fmt::Display) -> Failure {
-    Failure::Wrong(format!("isolates cannot be started as processes: {error}; `--threads` runs them as threads, which nothing supervises"))
+fn unable(error: impl std::fmt::Display) -> CommandError {
+    CommandError::Wrong(format!(
+        "isolates cannot be started as processes: {error}; `--threads` runs them as threads, which nothing supervises"
+    ))
 }
 
 /// Keeps one isolate running.
-struct Keeper {
+struct IsolateSupervisor {
     common: Arc<Common>,
     index: usize,
     deployed: tokio_watch::Receiver<Arc<Deployment>>,
@@ -190,21 +197,21 @@ struct Keeper {
 }
 
 /// How an isolate ended.
-struct End {
+struct IsolateEnd {
     why: String,
     call: Option<LastCall>,
     /// It had not served yet, or not for long.
     soon: bool,
 }
 
-impl Keeper {
+impl IsolateSupervisor {
     async fn keep(mut self) {
         let mut pause = Duration::ZERO;
         while !*self.stopped.borrow() {
             let deployment = self.deployed.borrow_and_update().clone();
             let end = match Process::start(&self.common, self.index, &deployment) {
                 Ok(process) => self.watch(process, deployment).await,
-                Err(error) => Some(End { why: error.to_string(), call: None, soon: true }),
+                Err(error) => Some(IsolateEnd { why: error.to_string(), call: None, soon: true }),
             };
             // It was told to end.
             let Some(end) = end else { return };
@@ -234,7 +241,7 @@ impl Keeper {
     }
 
     /// Watches a process until it has ended. `None` where it was told to.
-    async fn watch(&mut self, mut process: Process, mut deployment: Arc<Deployment>) -> Option<End> {
+    async fn watch(&mut self, mut process: Process, mut deployment: Arc<Deployment>) -> Option<IsolateEnd> {
         let started = Instant::now();
         let mut serving: Option<Instant> = None;
         let mut watch = Watch::default();
@@ -264,13 +271,13 @@ impl Keeper {
                         continue;
                     }
                     deployment = self.deployed.borrow_and_update().clone();
-                    if control::send(process.control.as_fd(), Word::Deploy, &[deployment.file.as_fd()]).is_err() {
+                    if control::send(process.control.as_fd(), ControlMessage::Deploy, &[deployment.file.as_fd()]).is_err() {
                         break Some("no longer accepted commands and was ended".to_owned());
                     }
                 }
                 _ = self.stopped.changed(), if ending.is_none() => {
                     ending = Some(Instant::now() + self.common.grace + LAST);
-                    drop(control::send(process.control.as_fd(), Word::Stop, &[]));
+                    drop(control::send(process.control.as_fd(), ControlMessage::Stop, &[]));
                 }
                 _ = looks.tick() => {
                     let passed = last_look.elapsed();
@@ -297,7 +304,7 @@ impl Keeper {
         }
         let call = self.common.board.read(self.index).ok().and_then(|reading| reading.call);
         let why = killed.unwrap_or_else(|| said(&status, self.common.memory_mb));
-        Some(End { why, call, soon: serving.is_none_or(|since| since.elapsed() < SOON) })
+        Some(IsolateEnd { why, call, soon: serving.is_none_or(|since| since.elapsed() < SOON) })
     }
 
     fn serves(&mut self, started: Instant, pid: u32) {
@@ -351,7 +358,7 @@ impl Process {
         let pid = child.id();
         let process = Self { child: Some(child), pid, control: UnixStream::from_std(ours)? };
         let files = [common.listener.as_fd(), common.board.file().as_fd(), deployment.file.as_fd()];
-        control::send(process.control.as_fd(), Word::Start, &files)?;
+        control::send(process.control.as_fd(), ControlMessage::Start, &files)?;
         Ok(process)
     }
 

@@ -6,7 +6,7 @@ use millrace_core::{app::App, ports::Observer};
 use millrace_native::{
     cache::CacheChoice,
     env::Variables,
-    http::{Limits, Make},
+    http::{Limits, MakeHandler},
     listener::{Replacer, Server},
     telemetry,
 };
@@ -14,12 +14,12 @@ use millrace_native::{
 use crate::{
     app,
     cli::Host,
-    dev_handler::DevHandler,
-    output::{Failure, Outcome, note},
+    dev_handler::EndpointAndPage,
+    output::{CommandError, CommandResult, note},
 };
 
 /// Where to listen, and with what isolates.
-pub(crate) struct Place {
+pub(crate) struct ListenOptions {
     pub(crate) address: SocketAddr,
     pub(crate) isolates: usize,
     /// Whether `Host` has to be the loopback or a name that the app or the command line lists.
@@ -41,10 +41,10 @@ pub(crate) type MakeObserver = Box<dyn FnOnce() -> Rc<dyn Observer> + Send>;
 /// Exchanges what is served.
 pub(crate) enum Reloader {
     /// In the threads of this process.
-    Threads(Replacer<DevHandler>),
+    Threads(Replacer<EndpointAndPage>),
     /// In processes.
     #[cfg(unix)]
-    Processes(crate::processes::Exchange),
+    Processes(crate::processes::IsolateReloader),
 }
 
 impl Reloader {
@@ -52,7 +52,7 @@ impl Reloader {
     ///
     /// # Errors
     /// The app cannot be passed on.
-    pub(crate) fn replace(&self, served: &Served) -> Outcome {
+    pub(crate) fn replace(&self, served: &ServedApp) -> CommandResult {
         match self {
             Self::Threads(replacer) => replacer.replace(|| served.make(None)),
             #[cfg(unix)]
@@ -64,20 +64,20 @@ impl Reloader {
 
 /// What to serve.
 #[derive(Clone)]
-pub(crate) struct Served {
+pub(crate) struct ServedApp {
     pub(crate) app: Arc<App>,
     /// The folder that relative paths of databases are below.
     pub(crate) base: PathBuf,
     pub(crate) variables: Variables,
     pub(crate) cache: CacheChoice,
-    pub(crate) traces: Option<telemetry::Settings>,
+    pub(crate) traces: Option<telemetry::TraceSettings>,
     /// Whether a browser gets a page at `/`.
     pub(crate) page: bool,
 }
 
-impl Served {
+impl ServedApp {
     /// What makes an isolate's handler.
-    pub(crate) fn make(&self, observer: Option<MakeObserver>) -> Make<DevHandler> {
+    pub(crate) fn make(&self, observer: Option<MakeObserver>) -> MakeHandler<EndpointAndPage> {
         let Self { app, base, variables, cache, traces, page } = self.clone();
         // The last isolate takes the app itself, so that one isolate means one app in memory.
         Box::new(move |tasks| {
@@ -89,12 +89,12 @@ impl Served {
                 let scripts = endpoint.pipeline().ports().scripts.clone();
                 tasks.spawn(async move { scripts.prepare() });
             }
-            DevHandler::new(endpoint, page)
+            EndpointAndPage::new(endpoint, page)
         })
     }
 }
 
-impl Place {
+impl ListenOptions {
     /// What the command line says, completed by the app's port and the machine's processors.
     pub(crate) fn of(host: &Host, app: &mut App, log: &str) -> Self {
         app.server.hosts.extend(host.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
@@ -112,8 +112,8 @@ impl Place {
     ///
     /// # Errors
     /// The address cannot be had; what `ready` fails with.
-    pub(crate) fn serve(self, served: Served, ready: impl FnOnce(SocketAddr, Reloader) -> Outcome) -> Outcome {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(Failure::wrong)?;
+    pub(crate) fn serve(self, served: ServedApp, ready: impl FnOnce(SocketAddr, Reloader) -> CommandResult) -> CommandResult {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(CommandError::wrong)?;
         runtime.block_on(async {
             #[cfg(unix)]
             if !self.threads {
@@ -123,11 +123,11 @@ impl Place {
         })
     }
 
-    async fn serve_in_threads(&self, served: Served, ready: impl FnOnce(SocketAddr, Reloader) -> Outcome) -> Outcome {
+    async fn serve_in_threads(&self, served: ServedApp, ready: impl FnOnce(SocketAddr, Reloader) -> CommandResult) -> CommandResult {
         let makes = (0..self.isolates).map(|_| served.make(None)).collect();
         drop(served);
         let server = Server::start(self.address, makes, &self.limits()).map_err(|error| self.explain(&error))?;
-        let stop = stop_signal().map_err(Failure::wrong)?;
+        let stop = stop_signal().map_err(CommandError::wrong)?;
         ready(server.address(), Reloader::Threads(server.replacer()))?;
         server.run(stop).await;
         Ok(())
@@ -135,12 +135,12 @@ impl Place {
 
     /// The limits of each isolate.
     pub(crate) fn limits(&self) -> Limits {
-        Limits { loopback_only: self.checks_host, ..Limits::default() }
+        Limits { checks_host: self.checks_host, ..Limits::default() }
     }
 
-    pub(crate) fn explain(&self, error: &io::Error) -> Failure {
+    pub(crate) fn explain(&self, error: &io::Error) -> CommandError {
         let address = self.address;
-        Failure::Wrong(match error.kind() {
+        CommandError::Wrong(match error.kind() {
             io::ErrorKind::AddrInUse => {
                 format!("port {} is in use; stop what uses it, or choose another with `--port` (0 is any free one)", address.port())
             }

@@ -8,7 +8,7 @@ use millrace_core::{
 };
 use millrace_native::env::Variables;
 
-use crate::output::{Failure, Outcome, note};
+use crate::output::{CommandError, CommandResult, note};
 
 /// How many random bytes a key has.
 const KEY_BYTES: usize = 32;
@@ -23,7 +23,7 @@ impl RunKey {
     ///
     /// # Errors
     /// The system gives no randomness.
-    pub(crate) fn complete(&mut self, app: &App, variables: Variables) -> Outcome<Variables> {
+    pub(crate) fn complete(&mut self, app: &App, variables: Variables) -> CommandResult<Variables> {
         if app.missing_state_key(&variables).is_none() || variables.var(STATE_KEY).is_some() {
             return Ok(variables);
         }
@@ -31,7 +31,7 @@ impl RunKey {
             Some(key) => key.clone(),
             None => {
                 let mut bytes = [0; KEY_BYTES];
-                getrandom::fill(&mut bytes).map_err(Failure::wrong)?;
+                getrandom::fill(&mut bytes).map_err(CommandError::wrong)?;
                 let tool = app.asking_tool().map_or("", |tool| tool.name.as_str());
                 note(format_args!(
                     "`{STATE_KEY}` is not set, and the tool `{tool}` asks its caller: using a key that is made for this run"

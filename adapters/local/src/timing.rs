@@ -13,11 +13,11 @@ use millrace_core::{
 
 /// Measures calls. Clones share what they measured.
 #[derive(Clone, Default)]
-pub(crate) struct Timings(Rc<RefCell<Measured>>);
+pub(crate) struct Timings(Rc<RefCell<CallTimings>>);
 
 /// What was measured.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Measured {
+pub(crate) struct CallTimings {
     /// The stages, in the order in which they ended.
     pub(crate) stages: Vec<(Stage, Duration)>,
     /// All of the call.
@@ -26,7 +26,7 @@ pub(crate) struct Measured {
 
 impl Timings {
     /// What was measured.
-    pub(crate) fn taken(&self) -> Measured {
+    pub(crate) fn taken(&self) -> CallTimings {
         self.0.take()
     }
 }
@@ -39,7 +39,7 @@ impl Observer for Timings {
 }
 
 struct Watch {
-    measured: Rc<RefCell<Measured>>,
+    measured: Rc<RefCell<CallTimings>>,
     began: Instant,
     stage_began: RefCell<Instant>,
 }

@@ -22,12 +22,12 @@ pub(crate) struct Watch {
     watcher: RecommendedWatcher,
     events: Receiver<notify::Result<Event>>,
     watched: BTreeSet<PathBuf>,
-    relevant: Relevant,
+    relevant: WatchedPaths,
 }
 
 /// Which paths matter.
 #[derive(Default)]
-struct Relevant {
+struct WatchedPaths {
     files: BTreeSet<PathBuf>,
     folders: BTreeSet<PathBuf>,
 }
@@ -41,7 +41,7 @@ impl Watch {
         let (sender, events) = channel();
         let watcher = notify::recommended_watcher(move |event| drop(sender.send(event)))?;
         let folder = folder.canonicalize()?;
-        let mut relevant = Relevant::default();
+        let mut relevant = WatchedPaths::default();
         relevant.files.insert(folder.join(".env"));
         let mut watch = Self { watcher, events, watched: BTreeSet::new(), relevant };
         watch.watch(&folder)?;
@@ -95,7 +95,7 @@ impl Watch {
     }
 }
 
-impl Relevant {
+impl WatchedPaths {
     fn concerns(&self, event: &notify::Result<Event>) -> bool {
         match event {
             Ok(event) => {
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn databases_and_editors_leftovers_are_no_change() {
-        let mut relevant = Relevant::default();
+        let mut relevant = WatchedPaths::default();
         relevant.folders.insert("/app".into());
         relevant.files.extend(["/app/.env".into(), "/elsewhere/seed.sql".into(), "/app/fixed.db".into()]);
         for path in ["/app/new.yaml", "/app/new-tool", "/app/.env", "/elsewhere/seed.sql", "/app/fixed.db"] {

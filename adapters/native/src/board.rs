@@ -1,6 +1,6 @@
 //! What isolates that are processes say of themselves: one small file that all of them and their supervisor have open.
 //!
-//! In come beats, numbers of connections and the call that an isolate works on; out comes a [`Reading`] of one isolate, also after it died.
+//! In come beats, numbers of connections and the call that an isolate works on; out comes a [`BoardReading`] of one isolate, also after it died.
 //! A file and not a pipe, because nobody is woken by it and only the last state counts; `pwrite` into memory costs well below a
 //! microsecond. An isolate writes its own place only. What is read while it is written may be half of each: a supervisor acts on what
 //! stands still.
@@ -35,7 +35,7 @@ pub struct Board {
 
 /// What an isolate said last.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Reading {
+pub struct BoardReading {
     /// Grows while the isolate's runtime gets its turn.
     pub beat: u64,
     /// The call that it went on with last, unless it had nothing to do since.
@@ -79,11 +79,11 @@ impl Board {
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn read(&self, index: usize) -> io::Result<Reading> {
+    pub fn read(&self, index: usize) -> io::Result<BoardReading> {
         let (mut beat, mut call) = ([0; 8], [0; CALL]);
         self.file.read_exact_at(&mut beat, (index * HEAD) as u64)?;
         self.file.read_exact_at(&mut call, self.call_at(index))?;
-        Ok(Reading { beat: u64::from_le_bytes(beat), call: decode(&call) })
+        Ok(BoardReading { beat: u64::from_le_bytes(beat), call: decode(&call) })
     }
 
     fn call_at(&self, index: usize) -> u64 {
@@ -93,7 +93,7 @@ impl Board {
 
 /// The place of this process's isolate. Clones share it.
 #[derive(Clone)]
-pub struct Place(Arc<State>);
+pub struct BoardSlot(Arc<State>);
 
 struct State {
     board: Board,
@@ -108,7 +108,7 @@ struct State {
 /// How many beats of its own an isolate waits for one of another before it counts on it no more.
 const MISSED: u32 = 3;
 
-impl Place {
+impl BoardSlot {
     /// The place of the isolate with this index.
     #[must_use]
     pub fn new(board: Board, index: usize) -> Self {
@@ -164,7 +164,7 @@ impl Place {
     }
 }
 
-impl Observer for Place {
+impl Observer for BoardSlot {
     fn entered(&self, call: &RunningCall<'_>) {
         let (encoded, length) = encode(call);
         let mut written = self.0.written.lock().unwrap_or_else(PoisonError::into_inner);
@@ -216,30 +216,30 @@ mod tests {
     #[test]
     fn what_an_isolate_says_is_read_by_another() {
         let mut boards = boards(2, 2);
-        let (board, place) = (boards.remove(0), Place::new(boards.remove(0), 1));
-        assert_eq!(board.read(1).unwrap(), Reading::default());
+        let (board, place) = (boards.remove(0), BoardSlot::new(boards.remove(0), 1));
+        assert_eq!(board.read(1).unwrap(), BoardReading::default());
         place.beat();
         let call = RunningCall { tool: "größer", request_id: "r-1", deadline_ms: u64::MAX };
         place.entered(&call);
         place.left(&call);
         let kept = LastCall { tool: "größer".into(), request_id: "r-1".into(), deadline_ms: u64::MAX };
-        assert_eq!(board.read(1).unwrap(), Reading { beat: 1, call: Some(kept.clone()) });
-        assert_eq!(board.read(0).unwrap(), Reading::default());
+        assert_eq!(board.read(1).unwrap(), BoardReading { beat: 1, call: Some(kept.clone()) });
+        assert_eq!(board.read(0).unwrap(), BoardReading::default());
         // A beat says that nothing is worked on; the same call may go on after it.
         place.beat();
-        assert_eq!(board.read(1).unwrap(), Reading { beat: 2, call: None });
+        assert_eq!(board.read(1).unwrap(), BoardReading { beat: 2, call: None });
         place.entered(&call);
         assert_eq!(board.read(1).unwrap().call, Some(kept));
         place.entered(&RunningCall { tool: "b", request_id: "", deadline_ms: 7 });
         assert_eq!(board.read(1).unwrap().call, Some(LastCall { tool: "b".into(), request_id: String::new(), deadline_ms: 7 }));
         board.clear(1).unwrap();
-        assert_eq!(board.read(1).unwrap(), Reading::default());
+        assert_eq!(board.read(1).unwrap(), BoardReading::default());
     }
 
     #[test]
     fn long_texts_are_cut() {
         let mut boards = boards(1, 2);
-        let (board, place) = (boards.remove(0), Place::new(boards.remove(0), 0));
+        let (board, place) = (boards.remove(0), BoardSlot::new(boards.remove(0), 0));
         let long = "x".repeat(1000);
         place.entered(&RunningCall { tool: &long, request_id: &long, deadline_ms: 1 });
         let call = board.read(0).unwrap().call.unwrap();
@@ -248,20 +248,20 @@ mod tests {
 
     #[test]
     fn the_fewest_connections_are_those_of_another() {
-        let places: Vec<Place> = boards(3, 3).into_iter().enumerate().map(|(index, board)| Place::new(board, index)).collect();
+        let places: Vec<BoardSlot> = boards(3, 3).into_iter().enumerate().map(|(index, board)| BoardSlot::new(board, index)).collect();
         for (place, count) in places.iter().zip([1, 5, 3]) {
             place.connections(count);
         }
-        assert_eq!(places.iter().map(Place::fewest_elsewhere).collect::<Vec<_>>(), [Some(3), Some(1), Some(1)]);
+        assert_eq!(places.iter().map(BoardSlot::fewest_elsewhere).collect::<Vec<_>>(), [Some(3), Some(1), Some(1)]);
         // The first does not beat: it is stuck, or there is none.
         for _ in 0..MISSED {
             places[1].beat();
             places[2].beat();
         }
-        assert_eq!(places[1..].iter().map(Place::fewest_elsewhere).collect::<Vec<_>>(), [Some(3), Some(5)]);
+        assert_eq!(places[1..].iter().map(BoardSlot::fewest_elsewhere).collect::<Vec<_>>(), [Some(3), Some(5)]);
         places[0].beat();
         places[1].beat();
         assert_eq!(places[1].fewest_elsewhere(), Some(1));
-        assert_eq!(Place::new(boards(1, 1).remove(0), 0).fewest_elsewhere(), None);
+        assert_eq!(BoardSlot::new(boards(1, 1).remove(0), 0).fewest_elsewhere(), None);
     }
 }

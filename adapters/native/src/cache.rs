@@ -12,9 +12,9 @@
 use std::{path::PathBuf, rc::Rc};
 
 use millrace_caches::{
-    dynamodb::{DynamoDbCache, Settings as DynamoDbSettings},
+    dynamodb::{DynamoDbCache, DynamoDbSettings},
     memory::{DEFAULT_CAPACITY_BYTES, MemoryCache},
-    redis::{Address, RedisCache},
+    redis::{RedisAddress, RedisCache},
     tiered::TieredCache,
 };
 use millrace_core::{
@@ -36,7 +36,7 @@ pub enum CacheChoice {
     /// A DynamoDB table behind the isolate's memory.
     DynamoDb(DynamoDbSettings),
     /// A Redis server behind the isolate's memory.
-    Redis(Address),
+    Redis(RedisAddress),
 }
 
 impl CacheChoice {
@@ -51,7 +51,7 @@ impl CacheChoice {
         let choice = match text.split_once(':') {
             None if matches!(text, "" | "memory") => Ok(Self::Memory),
             Some(("dynamodb", table)) => DynamoDbSettings::of(table, env).map(Self::DynamoDb),
-            Some(("redis" | "rediss", _)) => Address::parse(text).map(Self::Redis),
+            Some(("redis" | "rediss", _)) => RedisAddress::parse(text).map(Self::Redis),
             _ => Err(Error::new(ErrorKind::Configuration, "use `memory`, `dynamodb:TABLE`, `redis://…` or `rediss://…`")),
         };
         choice.map_err(|error| Error::new(error.kind, format!("the variable `{VARIABLE}` does not work: {}", error.message)))

@@ -40,7 +40,7 @@ use tokio::{
 
 use crate::{
     ledger::{Account, Hold, Ledger},
-    listener::Seat,
+    listener::ConnectionSlot,
     outgoing::Outgoing,
     stream::Stream,
     wait_until::Tasks,
@@ -66,7 +66,7 @@ impl Handler for Endpoint {
 }
 
 /// Makes an isolate's handler, on the isolate's thread. What it gives to `Tasks` is waited for when the isolate ends.
-pub type Make<H> = Box<dyn FnOnce(&Tasks) -> H + Send>;
+pub type MakeHandler<H> = Box<dyn FnOnce(&Tasks) -> H + Send>;
 
 /// The limits of an isolate and of its connections.
 #[derive(Clone, Debug)]
@@ -86,8 +86,8 @@ pub struct Limits {
     pub connections: usize,
     /// How long calls in flight may take when the isolate is told to end.
     pub grace: Duration,
-    /// The server is reached by its own machine only; see [`Request::loopback_only`].
-    pub loopback_only: bool,
+    /// Whether requests for other hosts are rejected; see [`Request::checks_host`].
+    pub checks_host: bool,
 }
 
 impl Default for Limits {
@@ -100,7 +100,7 @@ impl Default for Limits {
             head_bytes: 32 << 10,
             connections: 4096,
             grace: Duration::from_secs(10),
-            loopback_only: false,
+            checks_host: false,
         }
     }
 }
@@ -108,9 +108,9 @@ impl Default for Limits {
 /// What an isolate that serves HTTP is told.
 pub(crate) enum Job<H> {
     /// A client came.
-    Connection(StdTcpStream, Seat),
+    Connection(StdTcpStream, ConnectionSlot),
     /// Requests from now on are answered by another handler; those in flight end with theirs.
-    Replace(Make<H>),
+    Replace(MakeHandler<H>),
     /// End: calls in flight finish, idle connections close.
     Stop,
 }
@@ -125,7 +125,7 @@ struct State<H> {
 }
 
 /// The life of an isolate that serves HTTP.
-pub(crate) async fn serve<H: Handler>(mut jobs: mpsc::UnboundedReceiver<Job<H>>, make: Make<H>, limits: Limits) {
+pub(crate) async fn serve<H: Handler>(mut jobs: mpsc::UnboundedReceiver<Job<H>>, make: MakeHandler<H>, limits: Limits) {
     let (connections, background) = (Tasks::new(), Tasks::new());
     let state = Rc::new(State {
         handler: RefCell::new(Rc::new(make(&background))),
@@ -154,7 +154,7 @@ pub(crate) async fn serve<H: Handler>(mut jobs: mpsc::UnboundedReceiver<Job<H>>,
 }
 
 impl<H: Handler> State<H> {
-    fn replace(&self, make: Make<H>, background: &Tasks) {
+    fn replace(&self, make: MakeHandler<H>, background: &Tasks) {
         match std::panic::catch_unwind(AssertUnwindSafe(|| make(background))) {
             Ok(handler) => drop(self.handler.replace(Rc::new(handler))),
             Err(_) => tracing::error!("the new app could not be loaded; still serving the old one"),
@@ -173,7 +173,7 @@ fn builder(limits: &Limits) -> http1::Builder {
     builder
 }
 
-async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat: Seat) {
+async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat: ConnectionSlot) {
     let _seat = seat;
     let socket = match TcpStream::from_std(socket) {
         Ok(socket) => socket,
@@ -249,7 +249,7 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
         body,
         deadline_ms: None,
         cancel: hangup.cancel(),
-        loopback_only: state.limits.loopback_only,
+        checks_host: state.limits.checks_host,
     };
     let outcome = AssertUnwindSafe(handler.handle(request)).catch_unwind().await;
     hangup.disarm();

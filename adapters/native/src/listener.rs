@@ -17,7 +17,7 @@ use tokio::{
 };
 
 use crate::{
-    http::{Handler, Job, Limits, Make, serve},
+    http::{Handler, Job, Limits, MakeHandler, serve},
     isolate::Isolate,
 };
 
@@ -32,7 +32,7 @@ pub struct Server<H> {
     listener: TcpListener,
     address: SocketAddr,
     seats: Arc<Semaphore>,
-    isolates: Vec<Member<H>>,
+    isolates: Vec<IsolateThread<H>>,
 }
 
 /// Exchanges the handlers of a running server.
@@ -40,19 +40,19 @@ pub struct Replacer<H> {
     jobs: Vec<mpsc::UnboundedSender<Job<H>>>,
 }
 
-struct Member<H> {
+struct IsolateThread<H> {
     isolate: Isolate<Job<H>>,
     jobs: mpsc::UnboundedSender<Job<H>>,
     connections: Arc<AtomicUsize>,
 }
 
 /// A connection's place, given back when it is dropped.
-pub(crate) struct Seat {
+pub(crate) struct ConnectionSlot {
     connections: Arc<AtomicUsize>,
     _permit: OwnedSemaphorePermit,
 }
 
-impl Seat {
+impl ConnectionSlot {
     /// Counts a connection among `connections`.
     pub(crate) fn take(connections: &Arc<AtomicUsize>, permit: OwnedSemaphorePermit) -> Self {
         connections.fetch_add(1, Ordering::Relaxed);
@@ -60,7 +60,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.connections.fetch_sub(1, Ordering::Relaxed);
     }
@@ -86,7 +86,7 @@ impl<H: Handler> Server<H> {
     ///
     /// # Errors
     /// The address cannot be bound, or a thread cannot be had.
-    pub fn start(address: SocketAddr, makes: Vec<Make<H>>, limits: &Limits) -> io::Result<Self> {
+    pub fn start(address: SocketAddr, makes: Vec<MakeHandler<H>>, limits: &Limits) -> io::Result<Self> {
         let listener = bind(address)?;
         let address = listener.local_addr()?;
         let seats = Arc::new(Semaphore::new(limits.connections.saturating_mul(makes.len()).clamp(1, Semaphore::MAX_PERMITS)));
@@ -97,7 +97,7 @@ impl<H: Handler> Server<H> {
             .map(|(index, make)| {
                 let limits = limits.clone();
                 let isolate = Isolate::spawn(&format!("isolate-{index}"), move |jobs| serve(jobs, make, limits))?;
-                Ok(Member { jobs: isolate.jobs(), isolate, connections: Arc::default() })
+                Ok(IsolateThread { jobs: isolate.jobs(), isolate, connections: Arc::default() })
             })
             .collect::<io::Result<Vec<_>>>()?;
         Ok(Self { listener, address, seats, isolates })
@@ -138,7 +138,7 @@ impl<H: Handler> Server<H> {
 impl<H: Handler> Replacer<H> {
     /// Has requests from now on answered by new handlers, one for each isolate: `make` is asked for as many. Requests in flight
     /// finish with theirs.
-    pub fn replace(&self, mut make: impl FnMut() -> Make<H>) {
+    pub fn replace(&self, mut make: impl FnMut() -> MakeHandler<H>) {
         for jobs in &self.jobs {
             // An isolate that has ended serves nobody.
             drop(jobs.send(Job::Replace(make())));
@@ -146,7 +146,7 @@ impl<H: Handler> Replacer<H> {
     }
 }
 
-async fn accept<H: Handler>(listener: &TcpListener, seats: &Arc<Semaphore>, isolates: &[Member<H>]) {
+async fn accept<H: Handler>(listener: &TcpListener, seats: &Arc<Semaphore>, isolates: &[IsolateThread<H>]) {
     let mut turn = 0;
     // The semaphore is never closed.
     while let Ok(permit) = seats.clone().acquire_owned().await {
@@ -165,10 +165,10 @@ async fn accept<H: Handler>(listener: &TcpListener, seats: &Arc<Semaphore>, isol
 }
 
 /// Gives a connection to the isolate with the fewest; those with as many take turns.
-fn hand_over<H: Handler>(socket: TcpStream, permit: OwnedSemaphorePermit, isolates: &[Member<H>], turn: usize) {
+fn hand_over<H: Handler>(socket: TcpStream, permit: OwnedSemaphorePermit, isolates: &[IsolateThread<H>], turn: usize) {
     let rotated = isolates.iter().cycle().skip(turn % isolates.len().max(1)).take(isolates.len());
     let Some(member) = rotated.min_by_key(|member| member.connections.load(Ordering::Relaxed)) else { return };
-    let seat = Seat::take(&member.connections, permit);
+    let seat = ConnectionSlot::take(&member.connections, permit);
     // Answers are small and whole: waiting for more to send would only delay them.
     match socket.set_nodelay(true).and_then(|()| socket.into_std()) {
         Ok(socket) => {

@@ -35,7 +35,7 @@ pub(crate) enum Outgoing {
 }
 
 pub(crate) struct Events {
-    events: mpsc::UnboundedReceiver<Result<Part, BrokenOff>>,
+    events: mpsc::UnboundedReceiver<Result<Part, StreamAbort>>,
     call: JoinHandle<()>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct Part {
 
 /// The stream ends without an answer, and its connection with it.
 #[derive(Debug)]
-pub(crate) enum BrokenOff {
+pub(crate) enum StreamAbort {
     /// The call panicked.
     Panic,
     /// The connections of the isolate hold too much.
@@ -101,10 +101,10 @@ impl Outgoing {
     }
 }
 
-async fn drive(mut stream: EventStream, sender: mpsc::UnboundedSender<Result<Part, BrokenOff>>, account: Rc<Account>) {
+async fn drive(mut stream: EventStream, sender: mpsc::UnboundedSender<Result<Part, StreamAbort>>, account: Rc<Account>) {
     let all = async {
         while let Some(event) = stream.next().await {
-            let part = Part::of(event.into(), &account).ok_or(BrokenOff::Full);
+            let part = Part::of(event.into(), &account).ok_or(StreamAbort::Full);
             let is_full = part.is_err();
             // A body that is gone has ended this task already.
             drop(sender.send(part));
@@ -116,7 +116,7 @@ async fn drive(mut stream: EventStream, sender: mpsc::UnboundedSender<Result<Par
     };
     // What panicked is in the log: the panic hook has the place.
     if AssertUnwindSafe(all).catch_unwind().await.is_err() {
-        drop(sender.send(Err(BrokenOff::Panic)));
+        drop(sender.send(Err(StreamAbort::Panic)));
     }
 }
 
@@ -128,9 +128,9 @@ impl Drop for Events {
 
 impl Body for Outgoing {
     type Data = Part;
-    type Error = BrokenOff;
+    type Error = StreamAbort;
 
-    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Part>, BrokenOff>>> {
+    fn poll_frame(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Part>, StreamAbort>>> {
         match self.get_mut() {
             Self::Whole(part) if !part.has_remaining() => Poll::Ready(None),
             Self::Whole(part) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(part))))),
@@ -153,7 +153,7 @@ impl Body for Outgoing {
     }
 }
 
-impl fmt::Display for BrokenOff {
+impl fmt::Display for StreamAbort {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Panic => "the call ended without an answer",
@@ -162,4 +162,4 @@ impl fmt::Display for BrokenOff {
     }
 }
 
-impl std::error::Error for BrokenOff {}
+impl std::error::Error for StreamAbort {}

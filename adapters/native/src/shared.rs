@@ -23,9 +23,9 @@ use tokio::{
 };
 
 use crate::{
-    board::Place,
-    http::{self, Handler, Job, Limits, Make},
-    listener::{ACCEPT_PAUSE, Seat, is_clients, raise_descriptor_limit},
+    board::BoardSlot,
+    http::{self, Handler, Job, Limits, MakeHandler},
+    listener::{ACCEPT_PAUSE, ConnectionSlot, is_clients, raise_descriptor_limit},
 };
 
 /// How often an isolate says that its runtime gets its turn.
@@ -38,7 +38,7 @@ const MOMENTS: u64 = 4;
 /// What such an isolate is told.
 pub enum Order<H> {
     /// Requests from now on are answered by another handler; those in flight end with theirs.
-    Replace(Make<H>),
+    Replace(MakeHandler<H>),
     /// End: nothing is accepted any more, calls in flight finish, idle connections close.
     Stop,
 }
@@ -49,8 +49,8 @@ pub enum Order<H> {
 /// The operating system does not let the socket be waited for.
 pub async fn serve<H: Handler>(
     listener: TcpListener,
-    place: Place,
-    make: Make<H>,
+    place: BoardSlot,
+    make: MakeHandler<H>,
     limits: Limits,
     mut orders: mpsc::UnboundedReceiver<Order<H>>,
 ) -> io::Result<()> {
@@ -91,7 +91,7 @@ impl Listener {
     }
 }
 
-async fn beat(place: Place, connections: Arc<AtomicUsize>) {
+async fn beat(place: BoardSlot, connections: Arc<AtomicUsize>) {
     let mut interval = interval(BEAT);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
@@ -101,7 +101,7 @@ async fn beat(place: Place, connections: Arc<AtomicUsize>) {
     }
 }
 
-async fn accept<H>(listener: Listener, place: Place, connections: Arc<AtomicUsize>, jobs: mpsc::UnboundedSender<Job<H>>, most: usize) {
+async fn accept<H>(listener: Listener, place: BoardSlot, connections: Arc<AtomicUsize>, jobs: mpsc::UnboundedSender<Job<H>>, most: usize) {
     let seats = Arc::new(Semaphore::new(most.clamp(1, Semaphore::MAX_PERMITS)));
     // Neither is the semaphore ever closed, nor does the runtime end before this task.
     while let Ok(permit) = seats.clone().acquire_owned().await {
@@ -113,7 +113,7 @@ async fn accept<H>(listener: Listener, place: Place, connections: Arc<AtomicUsiz
         }
         match listener.readiness.try_io(Interest::READABLE, || listener.socket.accept()) {
             Ok((socket, _)) => {
-                let seat = Seat::take(&connections, permit);
+                let seat = ConnectionSlot::take(&connections, permit);
                 place.connections(connections.load(Ordering::Relaxed));
                 hand_over(socket, seat, &jobs);
             }
@@ -128,7 +128,7 @@ async fn accept<H>(listener: Listener, place: Place, connections: Arc<AtomicUsiz
     }
 }
 
-fn hand_over<H>(socket: TcpStream, seat: Seat, jobs: &mpsc::UnboundedSender<Job<H>>) {
+fn hand_over<H>(socket: TcpStream, seat: ConnectionSlot, jobs: &mpsc::UnboundedSender<Job<H>>) {
     // Answers are small and whole: waiting for more to send would only delay them.
     match socket.set_nonblocking(true).and_then(|()| socket.set_nodelay(true)) {
         // An isolate that ends closes the connection.

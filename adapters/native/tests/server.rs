@@ -14,7 +14,7 @@ use millrace_core::{
     protocol::{Body, Request, Response},
 };
 use millrace_native::{
-    http::{Handler, Limits, Make},
+    http::{Handler, Limits, MakeHandler},
     listener::{Replacer, Server},
 };
 use tokio::sync::{Semaphore, oneshot};
@@ -94,7 +94,7 @@ fn start(isolates: usize, limits: Limits) -> Running {
     Running { address, gate, replacer, stop: Some(stop), thread: Some(thread) }
 }
 
-fn make(name: &'static str, gate: &Arc<Gate>) -> Make<Plain> {
+fn make(name: &'static str, gate: &Arc<Gate>) -> MakeHandler<Plain> {
     let gate = gate.clone();
     Box::new(move |_| Plain { name, gate })
 }

@@ -68,7 +68,7 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
         None => Box::new(pool.take(built_ins).map_err(|fault| *fault)?),
     };
     world.state.begin(invocation.deadline_ms, invocation.cancel, &invocation.limits);
-    let call = Call { world: &mut world, invocation: &invocation, pending: FuturesUnordered::new() };
+    let call = RunningScript { world: &mut world, invocation: &invocation, pending: FuturesUnordered::new() };
     let outcome = call.run().await;
     // After these the interpreter stands in the middle of something.
     let interrupted =
@@ -99,23 +99,23 @@ async fn stop(invocation: &Invocation<'_>) -> ScriptFault {
 }
 
 /// The host's answer, and whom to tell.
-struct Answer {
+struct HostAnswer {
     promise: ResolvingFunctions,
-    content: Content,
+    content: HostContent,
 }
 
-enum Content {
+enum HostContent {
     Response(Result<Fetched, Error>),
     Rows(Result<Rows, Error>),
 }
 
-struct Call<'a, 'w> {
+struct RunningScript<'a, 'w> {
     world: &'w mut World,
     invocation: &'a Invocation<'a>,
-    pending: FuturesUnordered<LocalFuture<'a, Answer>>,
+    pending: FuturesUnordered<LocalFuture<'a, HostAnswer>>,
 }
 
-impl Call<'_, '_> {
+impl RunningScript<'_, '_> {
     async fn run(mut self) -> Result<Returned, Box<ScriptFault>> {
         let invocation = self.invocation;
         let limits = self.world.context.runtime_limits_mut();
@@ -306,14 +306,14 @@ impl Call<'_, '_> {
         self.job_ended(result)
     }
 
-    fn deliver(&mut self, answer: Answer) -> Result<(), Box<ScriptFault>> {
+    fn deliver(&mut self, answer: HostAnswer) -> Result<(), Box<ScriptFault>> {
         let result = self.inside(|world| {
             let context = &mut world.context;
             let outcome = match answer.content {
-                Content::Response(Ok(response)) => globals::response_to_script(response, context),
-                Content::Rows(Ok(rows)) => convert::rows_to_script(&rows, context),
-                Content::Response(Err(error)) => Err(native::host_error(&error, "TypeError", context)),
-                Content::Rows(Err(error)) => Err(native::host_error(&error, "Error", context)),
+                HostContent::Response(Ok(response)) => globals::response_to_script(response, context),
+                HostContent::Rows(Ok(rows)) => convert::rows_to_script(&rows, context),
+                HostContent::Response(Err(error)) => Err(native::host_error(&error, "TypeError", context)),
+                HostContent::Rows(Err(error)) => Err(native::host_error(&error, "Error", context)),
             };
             match outcome {
                 Ok(value) => answer.promise.resolve.call(&JsValue::undefined(), &[value], context),
@@ -372,12 +372,12 @@ impl Call<'_, '_> {
 }
 
 /// Asks the host.
-fn answer<'a>(request: Request, invocation: &'a Invocation<'a>) -> LocalFuture<'a, Answer> {
+fn answer<'a>(request: Request, invocation: &'a Invocation<'a>) -> LocalFuture<'a, HostAnswer> {
     Box::pin(async move {
         let content = match request.kind {
-            RequestKind::Fetch(request, redirect) => Content::Response(invocation.host.fetch(request, redirect).await),
-            RequestKind::Query { adapter, text, params } => Content::Rows(invocation.host.query(&adapter, &text, params).await),
+            RequestKind::Fetch(request, redirect) => HostContent::Response(invocation.host.fetch(request, redirect).await),
+            RequestKind::Query { adapter, text, params } => HostContent::Rows(invocation.host.query(&adapter, &text, params).await),
         };
-        Answer { promise: request.promise, content }
+        HostAnswer { promise: request.promise, content }
     })
 }

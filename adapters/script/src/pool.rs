@@ -33,23 +33,23 @@ pub(crate) struct Pool {
 }
 
 /// A place inside the engine; given back when dropped.
-pub(crate) struct Place<'a>(&'a Pool);
+pub(crate) struct PoolSlot<'a>(&'a Pool);
 
 impl Pool {
     /// A place, if one is free.
-    pub(crate) fn try_enter(&self) -> Option<Place<'_>> {
+    pub(crate) fn try_enter(&self) -> Option<PoolSlot<'_>> {
         if self.active.get() >= MAX_ACTIVE {
             return None;
         }
         self.active.set(self.active.get() + 1);
-        Some(Place(self))
+        Some(PoolSlot(self))
     }
 
     /// Waits for a place.
-    pub(crate) fn enter(&self) -> Enter<'_> {
+    pub(crate) fn enter(&self) -> EnterPool<'_> {
         let number = self.waited.get();
         self.waited.set(number + 1);
-        Enter { pool: self, number, is_inside: false }
+        EnterPool { pool: self, number, is_inside: false }
     }
 
     /// Lets the next in line look, if there is a place.
@@ -113,7 +113,7 @@ impl Pool {
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for PoolSlot<'_> {
     fn drop(&mut self) {
         self.0.active.set(self.0.active.get() - 1);
         self.0.call_next();
@@ -121,16 +121,16 @@ impl Drop for Place<'_> {
 }
 
 /// Waits for a place.
-pub(crate) struct Enter<'a> {
+pub(crate) struct EnterPool<'a> {
     pool: &'a Pool,
     number: u64,
     is_inside: bool,
 }
 
-impl<'a> Future for Enter<'a> {
-    type Output = Place<'a>;
+impl<'a> Future for EnterPool<'a> {
+    type Output = PoolSlot<'a>;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Place<'a>> {
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<PoolSlot<'a>> {
         let mut line = self.pool.line.borrow_mut();
         match self.pool.try_enter() {
             Some(place) => {
@@ -147,7 +147,7 @@ impl<'a> Future for Enter<'a> {
     }
 }
 
-impl Drop for Enter<'_> {
+impl Drop for EnterPool<'_> {
     fn drop(&mut self) {
         // One that was called and stopped waiting must not swallow the turn of another.
         let was_called = !self.is_inside && self.pool.line.borrow_mut().remove(&self.number).is_none();
@@ -187,7 +187,7 @@ mod tests {
         let calls: [Arc<Calls>; 3] = Default::default();
         let called = || calls.each_ref().map(|calls| calls.0.load(Relaxed));
         let [first, second, third] = calls.each_ref().map(|calls| Waker::from(calls.clone()));
-        let poll = |enter: Pin<&mut Enter<'_>>, waker| enter.poll(&mut Context::from_waker(waker)).is_ready();
+        let poll = |enter: Pin<&mut EnterPool<'_>>, waker| enter.poll(&mut Context::from_waker(waker)).is_ready();
         let mut left = Box::pin(pool.enter());
         let mut next = pin!(pool.enter());
         let mut last = pin!(pool.enter());

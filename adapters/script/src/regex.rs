@@ -72,7 +72,7 @@ enum Compiled {
 
 /// The compiled patterns of a thread. Nothing of a call is in them but the pattern, and no script can see them.
 #[derive(Default)]
-struct Kept {
+struct PatternCache {
     patterns: RefCell<HashMap<(JsString, u8), Compiled>>,
     bytes: Cell<usize>,
     memory: RefCell<Memory>,
@@ -81,7 +81,7 @@ struct Kept {
 }
 
 thread_local! {
-    static KEPT: Kept = Kept::default();
+    static KEPT: PatternCache = PatternCache::default();
 }
 
 /// Replaces what searches and what makes patterns.
@@ -293,7 +293,7 @@ fn find(program: &Program, text: &JsString, cost: usize, start: u32, sticky: boo
     Err(RuntimeLimitError::LoopIteration.into())
 }
 
-type Found = (Result<Option<(u32, u32)>, Stop>, u64);
+type SearchResult = (Result<Option<(u32, u32)>, Stop>, u64);
 
 fn search<T: search::Text + ?Sized>(
     program: &Program,
@@ -303,7 +303,7 @@ fn search<T: search::Text + ?Sized>(
     must_stop: &dyn Fn() -> bool,
     start: u32,
     sticky: bool,
-) -> Found {
+) -> SearchResult {
     let mut search = Search::new(program, text, memory, spent, must_stop);
     (search.find(start, sticky), search.steps())
 }

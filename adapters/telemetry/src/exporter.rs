@@ -20,7 +20,7 @@ use millrace_core::{
 
 use crate::{
     otlp,
-    settings::Settings,
+    settings::TraceSettings,
     span::{Parent, Span},
     tracer::Tracer,
 };
@@ -44,14 +44,14 @@ const LONGEST_ANSWER: usize = 64 << 10;
 /// Traces the calls of an isolate; `None` without settings. `http` sends, in place of the client of `ports`; `now_ns` tells the nanoseconds
 /// since the Unix epoch.
 #[must_use]
-pub fn tracer(settings: Option<Settings>, http: Rc<dyn HttpClient>, ports: &Ports, now_ns: fn() -> u64) -> Option<Rc<dyn Observer>> {
-    let kept = Kept::new(settings?, http, ports.clock.clone(), ports.random.clone(), ports.wait_until.clone(), now_ns);
+pub fn tracer(settings: Option<TraceSettings>, http: Rc<dyn HttpClient>, ports: &Ports, now_ns: fn() -> u64) -> Option<Rc<dyn Observer>> {
+    let kept = TracerState::new(settings?, http, ports.clock.clone(), ports.random.clone(), ports.wait_until.clone(), now_ns);
     Some(Rc::new(Tracer(Rc::new(kept))))
 }
 
 /// What an isolate that traces keeps.
-pub(crate) struct Kept {
-    settings: Settings,
+pub(crate) struct TracerState {
+    settings: TraceSettings,
     http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
     random: Rc<dyn Random>,
@@ -64,9 +64,9 @@ pub(crate) struct Kept {
     rests_until_ms: Cell<u64>,
 }
 
-impl Kept {
+impl TracerState {
     pub(crate) fn new(
-        settings: Settings,
+        settings: TraceSettings,
         http: Rc<dyn HttpClient>,
         clock: Rc<dyn Clock>,
         random: Rc<dyn Random>,
@@ -126,12 +126,12 @@ impl Kept {
         } else if now_ms >= self.sends_until_ms.get() {
             // The last but one of its requests may begin at the end of the time and take as long as any.
             self.sends_until_ms.set(now_ms.saturating_add(TURN_MS + SLACK_MS).saturating_add(self.settings.timeout_ms));
-            let (kept, turn) = (self.clone(), Turn(self.sends_until_ms.clone()));
+            let (kept, turn) = (self.clone(), SendTurn(self.sends_until_ms.clone()));
             self.wait_until.wait_until(Box::pin(async move { kept.send_all(turn).await }));
         }
     }
 
-    async fn send_all(&self, turn: Turn) {
+    async fn send_all(&self, turn: SendTurn) {
         // The answer goes first, and calls that end together are sent together.
         self.clock.sleep(0).await;
         let last_ms = self.clock.now_ms().saturating_add(TURN_MS);
@@ -180,9 +180,9 @@ impl Kept {
 }
 
 /// The turn of whoever sends; over, by whatever way, when it is dropped.
-struct Turn(Rc<Cell<u64>>);
+struct SendTurn(Rc<Cell<u64>>);
 
-impl Drop for Turn {
+impl Drop for SendTurn {
     fn drop(&mut self) {
         self.0.set(0);
     }

@@ -25,4 +25,4 @@ mod tracer;
 
 pub use exporter::tracer;
 pub use line::Format;
-pub use settings::Settings;
+pub use settings::TraceSettings;

@@ -32,7 +32,7 @@ const TIMEOUT_MS: u64 = 10_000;
 
 /// Where traces go, and which. Prints no header field's value.
 #[derive(Clone)]
-pub struct Settings {
+pub struct TraceSettings {
     pub(crate) url: String,
     pub(crate) headers: Headers,
     pub(crate) timeout_ms: u64,
@@ -40,7 +40,7 @@ pub struct Settings {
     sampler: Sampler,
 }
 
-impl std::fmt::Debug for Settings {
+impl std::fmt::Debug for TraceSettings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Settings").field("url", &self.url).field("sampler", &self.sampler).finish_non_exhaustive()
     }
@@ -53,7 +53,7 @@ struct Sampler {
     heeds_parent: bool,
 }
 
-impl Settings {
+impl TraceSettings {
     /// What to collect of an app, and where to send it: `None` where the app turns traces off, or the variables ask for none.
     ///
     /// # Errors
@@ -215,11 +215,11 @@ mod tests {
 
     const AT: (&str, &str) = ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318/");
 
-    fn of(variables: &[(&str, &str)]) -> Result<Option<Settings>> {
-        Settings::of(&Variables(variables), "shop", "1.2.3")
+    fn of(variables: &[(&str, &str)]) -> Result<Option<TraceSettings>> {
+        TraceSettings::of(&Variables(variables), "shop", "1.2.3")
     }
 
-    fn good(variables: &[(&str, &str)]) -> Settings {
+    fn good(variables: &[(&str, &str)]) -> TraceSettings {
         of(&[&[AT], variables].concat()).unwrap().unwrap()
     }
 

@@ -8,8 +8,8 @@ use std::{
 };
 
 use crate::{
-    Settings,
-    exporter::{Kept, MOST_SPANS, REST_MS},
+    TraceSettings,
+    exporter::{MOST_SPANS, REST_MS, TracerState},
     span::Span,
     tracer::Tracer,
 };
@@ -86,10 +86,10 @@ impl Env for Host {
 
 impl Host {
     /// A host that collects.
-    fn start() -> (Rc<Self>, Rc<Kept>) {
+    fn start() -> (Rc<Self>, Rc<TracerState>) {
         let host = Rc::new(Self { now_ms: Cell::new(1_000_000), ..Self::default() });
-        let settings = Settings::of(&*host, "shop", "1").unwrap().unwrap();
-        let kept = Kept::new(settings, host.clone(), host.clone(), host.clone(), host.clone(), || 7);
+        let settings = TraceSettings::of(&*host, "shop", "1").unwrap().unwrap();
+        let kept = TracerState::new(settings, host.clone(), host.clone(), host.clone(), host.clone(), || 7);
         (host, Rc::new(kept))
     }
 
@@ -109,7 +109,7 @@ impl Host {
 }
 
 /// Finishes a call, and so many spans before it.
-fn finish(kept: &Rc<Kept>, stages: usize) {
+fn finish(kept: &Rc<TracerState>, stages: usize) {
     for left in (0..=stages).rev() {
         kept.keep(Span { is_call: left == 0, ..Span::default() });
     }
@@ -171,7 +171,7 @@ fn a_collector_that_fails_rests_and_what_waits_is_dropped() {
     assert_eq!(host.sent.borrow().last(), Some(&2));
 }
 
-fn span_names(kept: &Kept) -> Vec<String> {
+fn span_names(kept: &TracerState) -> Vec<String> {
     kept.finished.borrow().iter().map(|span| span.name.clone()).collect()
 }
 

@@ -20,7 +20,7 @@ use millrace_core::{
 };
 
 use crate::{
-    exporter::Kept,
+    exporter::TracerState,
     names::{ADAPTER, CACHE_HIT, ERROR, METHOD, OPERATION, PROTOCOL, STAGE, SYSTEM, TOOL},
     span::{Attribute, Parent, Span},
 };
@@ -33,7 +33,7 @@ const EXECUTE_TOOL: &str = "execute_tool";
 const LONGEST_TEXT: usize = 512;
 
 /// Traces calls.
-pub(crate) struct Tracer(pub(crate) Rc<Kept>);
+pub(crate) struct Tracer(pub(crate) Rc<TracerState>);
 
 impl Observer for Tracer {
     fn began(&self, call: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
@@ -56,7 +56,7 @@ impl Observer for Tracer {
         set(&mut span, OPERATION, Attribute::Text(EXECUTE_TOOL.to_owned()));
         name(&mut span, call.tool);
         set(&mut span, PROTOCOL, Attribute::Text(cut(call.protocol)));
-        Some(Box::new(Traced { tracer: Self(self.0.clone()), spans: RefCell::new(Spans { call: span, stage: None }) }))
+        Some(Box::new(TracedCall { tracer: Self(self.0.clone()), spans: RefCell::new(Spans { call: span, stage: None }) }))
     }
 }
 
@@ -73,7 +73,7 @@ impl Tracer {
 }
 
 /// One call that is traced.
-struct Traced {
+struct TracedCall {
     tracer: Tracer,
     spans: RefCell<Spans>,
 }
@@ -85,7 +85,7 @@ struct Spans {
     stage: Option<Span>,
 }
 
-impl CallObserver for Traced {
+impl CallObserver for TracedCall {
     fn observe(&self, event: CallEvent<'_>) {
         let mut spans = self.spans.borrow_mut();
         let Spans { call, stage } = &mut *spans;
@@ -123,7 +123,7 @@ impl CallObserver for Traced {
     }
 }
 
-impl Drop for Traced {
+impl Drop for TracedCall {
     /// The call is over, or was given up.
     fn drop(&mut self) {
         let Spans { call, stage } = std::mem::take(self.spans.get_mut());

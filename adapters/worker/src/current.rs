@@ -43,12 +43,12 @@ struct Current {
 pub(crate) async fn within<T>(number: u32, context: Context, future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut current = Some(Current { number, context, timers: Vec::new() });
-    let _closed = Closed(number);
-    let mut own: Option<Arc<Own>> = None;
+    let _closed = DoorGuard(number);
+    let mut own: Option<Arc<RequestWaker>> = None;
     poll_fn(move |task| {
         let own = match own.take().filter(|own| own.task.will_wake(task.waker())) {
             Some(same) => own.insert(same),
-            None => own.insert(Arc::new(Own { number, task: task.waker().clone() })),
+            None => own.insert(Arc::new(RequestWaker { number, task: task.waker().clone() })),
         };
         CURRENT.set(current.take());
         let outcome = future.as_mut().poll(&mut task::Context::from_waker(&Waker::from(own.clone())));
@@ -63,12 +63,12 @@ pub(crate) async fn within<T>(number: u32, context: Context, future: impl Future
 }
 
 /// Wakes a request's task: at once in the request's own context, and through its door while another request is polled.
-struct Own {
+struct RequestWaker {
     number: u32,
     task: Waker,
 }
 
-impl Wake for Own {
+impl Wake for RequestWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }
@@ -101,9 +101,9 @@ impl Door {
 }
 
 /// Removes a request's door when dropped.
-struct Closed(u32);
+struct DoorGuard(u32);
 
-impl Drop for Closed {
+impl Drop for DoorGuard {
     fn drop(&mut self) {
         DOORS.with_borrow_mut(|doors| doors.remove(&self.0));
     }

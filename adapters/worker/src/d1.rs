@@ -6,7 +6,7 @@ use futures_util::future::{Either, select};
 use js_sys::{Array, Reflect, Uint8Array, futures::JsFuture};
 use millrace_connectors::{
     d1::{Parameter, Prepared, Reply, Transport, failure_of_message},
-    shared::{Failure, timed_out},
+    shared::{StatementFailure, timed_out},
 };
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -43,14 +43,14 @@ impl Binding {
 impl Transport for Binding {
     const TAKES_BYTES: bool = true;
 
-    async fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<Reply, Failure> {
+    async fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<Reply, StatementFailure> {
         let left_ms = query.deadline_ms.saturating_sub(WorkerClock.now_ms());
         let parameters: Array = prepared.parameters.iter().map(parameter).collect();
         let answer = JsFuture::from(glue::query(&self.0, &prepared.text, &parameters, prepared.effect.returns));
         match select(answer, WorkerClock.sleep(left_ms)).await {
             Either::Left((Ok(text), _)) => Reply::parse(text.as_string().unwrap_or_default().as_bytes()),
             Either::Left((Err(thrown), _)) => Err(failure_of_message(&glue::message(&thrown), prepared)),
-            Either::Right(_) => Err(Failure::last(timed_out())),
+            Either::Right(_) => Err(StatementFailure::last(timed_out())),
         }
     }
 }

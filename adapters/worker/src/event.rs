@@ -63,7 +63,7 @@ pub fn handle(
         body: body.map_or(Body::TooLarge, Body::Whole),
         deadline_ms: None,
         cancel: call.cancel(),
-        loopback_only: false,
+        checks_host: false,
     };
     let mut answer = Box::pin(async move { respond(number, call, current::within(number, context, endpoint.handle(request)).await) });
     // A promise costs more than many a call. Whoever was asked by this poll is asked again by the promise's own.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use js_sys::Reflect;
 use millrace_connectors::postgres::{
     Lifetime, Postgres,
-    hyperdrive::{self, Login},
+    hyperdrive::{self, HyperdriveLogin},
 };
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -29,7 +29,7 @@ pub(crate) fn open(connection: Connection, name: &str, env: &Env, clock: Rc<dyn 
 }
 
 /// A Hyperdrive that is bound to the Worker, and who logs in there.
-fn find(name: &str, adapter: &str, env: &Env) -> Result<(Hyperdrive, Login)> {
+fn find(name: &str, adapter: &str, env: &Env) -> Result<(Hyperdrive, HyperdriveLogin)> {
     let of = |object: &JsValue, property: &str| Reflect::get(object, &JsValue::from_str(property)).unwrap_or(JsValue::UNDEFINED);
     let binding = of(env, name);
     let is_one = of(&binding, "connect").is_function() && of(&binding, "connectionString").is_string();
@@ -38,6 +38,6 @@ fn find(name: &str, adapter: &str, env: &Env) -> Result<(Hyperdrive, Login)> {
         return Err(Error::new(ErrorKind::Configuration, message));
     }
     let text = |property: &str| of(&binding, property).as_string().unwrap_or_default();
-    let login = Login { user: text("user"), password: Secret::new(text("password")), database: text("database") };
+    let login = HyperdriveLogin { user: text("user"), password: Secret::new(text("password")), database: text("database") };
     Ok((binding.unchecked_into(), login))
 }

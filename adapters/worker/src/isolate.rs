@@ -108,7 +108,7 @@ fn ports(env: &Env) -> Ports {
         clock,
         random,
         env: Rc::new(variables),
-        wait_until: Rc::new(wait_until::OfRequest),
+        wait_until: Rc::new(wait_until::RequestWaitUntil),
         observer: None,
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn engine() -> Rc<dyn ScriptEngine> {
 /// The engine of apps without scripts: nothing calls it.
 #[cfg(not(feature = "scripts"))]
 pub(crate) fn engine() -> Rc<dyn ScriptEngine> {
-    Rc::new(absent::Absent)
+    Rc::new(absent::NoScriptEngine)
 }
 
 /// Why this runtime cannot serve an app; `None` where it can.

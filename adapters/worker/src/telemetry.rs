@@ -7,7 +7,7 @@ use millrace_core::{
     app::App,
     ports::{Clock as _, Ports, observers},
 };
-use millrace_telemetry::Settings;
+use millrace_telemetry::TraceSettings;
 
 use crate::clock::WorkerClock;
 
@@ -20,7 +20,7 @@ const LONGEST_MS: u64 = 10_000;
 /// A wrong variable does not keep the app from answering, as it does on a machine, where the operator is there to see it fail: a Worker
 /// meets its variables with somebody's call.
 pub(crate) fn trace(app: &App, ports: &mut Ports) {
-    match Settings::of_app(app, &*ports.env) {
+    match TraceSettings::of_app(app, &*ports.env) {
         Ok(settings) => {
             let settings = settings.map(|settings| settings.within(LONGEST_MS));
             ports.observer = observers([ports.observer.take(), millrace_telemetry::tracer(settings, ports.http.clone(), ports, now_ns)]);

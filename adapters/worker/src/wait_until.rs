@@ -10,9 +10,9 @@ use wasm_bindgen::JsValue;
 use crate::current;
 
 /// Hands work to the context of the request that is being polled.
-pub(crate) struct OfRequest;
+pub(crate) struct RequestWaitUntil;
 
-impl WaitUntil for OfRequest {
+impl WaitUntil for RequestWaitUntil {
     fn wait_until(&self, task: LocalFuture<'static, ()>) {
         current::with_context(|context| {
             let Some(context) = context else { return spawn_local(task) };

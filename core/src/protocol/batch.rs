@@ -93,7 +93,7 @@ fn within(request: &Request, deadline_ms: u64) -> Request {
         body: Body::Whole(Vec::new()),
         deadline_ms: Some(deadline_ms),
         cancel: request.cancel.clone(),
-        loopback_only: request.loopback_only,
+        checks_host: request.checks_host,
     }
 }
 

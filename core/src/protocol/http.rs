@@ -94,7 +94,7 @@ pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[Strin
     if headers.len() > MAX_FIELDS || bytes > MAX_FIELD_BYTES {
         return Err(refusal(431, "Too many or too long header fields"));
     }
-    let host = if request.loopback_only { Some(known_host(headers, hosts)?) } else { None };
+    let host = if request.checks_host { Some(known_host(headers, hosts)?) } else { None };
     let sent = headers.only("origin").map_err(|Repeated| refusal(403, "Forbidden: `Origin` appears more than once"))?;
     let Some(sent) = sent else { return Ok(None) };
     let Some(origin) = Origin::parse(sent) else {

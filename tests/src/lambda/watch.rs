@@ -15,9 +15,9 @@ use super::{command, installed};
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A process that ends with the value.
-struct Ending(Child);
+struct KillOnDrop(Child);
 
-impl Drop for Ending {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
@@ -28,8 +28,8 @@ impl Drop for Ending {
 pub struct Watch {
     /// Where requests go, at the function's own paths.
     pub port: u16,
-    _function: Ending,
-    _front: Ending,
+    _function: KillOnDrop,
+    _front: KillOnDrop,
     _folders: [tempfile::TempDir; 2],
 }
 
@@ -58,7 +58,7 @@ impl Watch {
             .stdout(Stdio::null())
             .stderr(log)
             .spawn()
-            .map(Ending)
+            .map(KillOnDrop)
             .unwrap_or_else(|error| panic!("cargo-lambda: {error}"));
         let begun = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
@@ -69,7 +69,7 @@ impl Watch {
         let mut function = command(package, &format!("http://127.0.0.1:{port}/.rt"), folders[1].path());
         // The name of the function that is asked where a path names none.
         function.env("AWS_LAMBDA_FUNCTION_NAME", "_").envs(env.iter().cloned());
-        let function = function.spawn().map(Ending).unwrap_or_else(|error| panic!("{}: {error}", package.display()));
+        let function = function.spawn().map(KillOnDrop).unwrap_or_else(|error| panic!("{}: {error}", package.display()));
         Self { port, _function: function, _front: front, _folders: folders }
     }
 

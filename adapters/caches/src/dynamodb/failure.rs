@@ -2,17 +2,17 @@
 
 use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
 
-use super::Settings;
+use super::DynamoDbSettings;
 
 /// The most characters of DynamoDB's words that are kept for the log.
 const LONGEST_SOURCE: usize = 500;
 
 /// The error of an answer. Its type stands in `__type`, after a `#`: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`.
-pub(super) fn of(settings: &Settings, response: &HttpResponse) -> Error {
+pub(super) fn of(settings: &DynamoDbSettings, response: &HttpResponse) -> Error {
     let body: Json = serde_json::from_slice(&response.body).unwrap_or_default();
     let kind = body.get("__type").and_then(Json::as_str).unwrap_or_default();
     let kind = kind.rsplit('#').next().unwrap_or_default();
-    let Settings { table, region, .. } = settings;
+    let DynamoDbSettings { table, region, .. } = settings;
     let (error, what) = match kind {
         "ResourceNotFoundException" => (ErrorKind::Configuration, format!("does not exist in region `{region}`")),
         "ValidationException" => (ErrorKind::Configuration, "does not accept the request; its only key must be `id`, a string".to_owned()),

@@ -5,7 +5,7 @@ use url::Url;
 
 /// A table and the credentials for it. Prints no secret.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct DynamoDbSettings {
     pub(super) table: String,
     pub(super) region: String,
     /// Ends with `/`.
@@ -15,7 +15,7 @@ pub struct Settings {
     pub(super) session_token: Option<Secret<String>>,
 }
 
-impl Settings {
+impl DynamoDbSettings {
     /// Reads `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, and for another
     /// server with the same protocol `AWS_ENDPOINT_URL_DYNAMODB` or `AWS_ENDPOINT_URL`.
     ///
@@ -91,8 +91,8 @@ mod tests {
     const GOOD: [(&str, &str); 3] =
         [("AWS_REGION", "eu-central-1"), ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"), ("AWS_SECRET_ACCESS_KEY", "hunter2hunter2")];
 
-    fn with(table: &str, more: &[(&'static str, &'static str)]) -> Result<Settings> {
-        Settings::of(table, &Variables(GOOD.into_iter().chain(more.iter().copied()).collect()))
+    fn with(table: &str, more: &[(&'static str, &'static str)]) -> Result<DynamoDbSettings> {
+        DynamoDbSettings::of(table, &Variables(GOOD.into_iter().chain(more.iter().copied()).collect()))
     }
 
     #[test]

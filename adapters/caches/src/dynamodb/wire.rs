@@ -11,7 +11,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::{Error, ErrorKind, Json, Result, headers::Headers, ports::HttpRequest};
 use serde_json::json;
 
-use super::{LONGEST_ANSWER_BYTES, Settings, TIMEOUT_MS};
+use super::{DynamoDbSettings, LONGEST_ANSWER_BYTES, TIMEOUT_MS};
 
 /// Before every key: a table may be shared with something else.
 const PREFIX: &str = "millrace:";
@@ -58,7 +58,13 @@ pub(super) fn item(table: &str, body: &[u8]) -> Result<Option<(Vec<u8>, u64)>> {
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration): the credentials cannot stand in a header.
-pub(super) fn request(settings: &Settings, credentials: &Credentials, operation: &str, body: &Json, now_ms: u64) -> Result<HttpRequest> {
+pub(super) fn request(
+    settings: &DynamoDbSettings,
+    credentials: &Credentials,
+    operation: &str,
+    body: &Json,
+    now_ms: u64,
+) -> Result<HttpRequest> {
     let body = body.to_string().into_bytes();
     let target = format!("{API}.{operation}");
     let fields = [("content-type", "application/x-amz-json-1.0"), ("x-amz-target", target.as_str())];

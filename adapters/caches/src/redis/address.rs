@@ -8,7 +8,7 @@ const PORT: u16 = 6379;
 
 /// A server, a database of it, and who asks. Prints no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Address {
+pub struct RedisAddress {
     /// A name, or an IP address without brackets.
     pub(super) host: String,
     pub(super) port: u16,
@@ -22,7 +22,7 @@ pub struct Address {
     pub(super) name: String,
 }
 
-impl Address {
+impl RedisAddress {
     /// Reads an address. `rediss://` is with TLS, where `?ca_file=FILE` names a PEM file with the certificates to trust.
     ///
     /// # Errors
@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn addresses_are_taken_apart() {
-        let plain = Address {
+        let plain = RedisAddress {
             host: "a".into(),
             port: PORT,
             tls: false,
@@ -98,15 +98,18 @@ mod tests {
         let cases = [
             ("redis://a", plain.clone()),
             ("redis://a/", plain.clone()),
-            ("rediss://a/3", Address { tls: true, database: 3, ..plain.clone() }),
-            ("redis://:p%40%3a%23%25@a", Address { password: password("p@:#%"), ..plain.clone() }),
-            ("redis://me:pw@a", Address { user: Some("me".into()), password: password("pw"), ..plain.clone() }),
-            ("rediss://a?ca_file=%2Fetc%2Fca.pem", Address { tls: true, ca_file: Some("/etc/ca.pem".into()), ..plain.clone() }),
-            ("redis://[::1]:7/0", Address { host: "::1".into(), port: 7, name: "the Redis server `[::1]:7`".into(), ..plain.clone() }),
-            ("redis://127.0.0.1:7", Address { host: "127.0.0.1".into(), port: 7, name: "the Redis server `127.0.0.1:7`".into(), ..plain }),
+            ("rediss://a/3", RedisAddress { tls: true, database: 3, ..plain.clone() }),
+            ("redis://:p%40%3a%23%25@a", RedisAddress { password: password("p@:#%"), ..plain.clone() }),
+            ("redis://me:pw@a", RedisAddress { user: Some("me".into()), password: password("pw"), ..plain.clone() }),
+            ("rediss://a?ca_file=%2Fetc%2Fca.pem", RedisAddress { tls: true, ca_file: Some("/etc/ca.pem".into()), ..plain.clone() }),
+            ("redis://[::1]:7/0", RedisAddress { host: "::1".into(), port: 7, name: "the Redis server `[::1]:7`".into(), ..plain.clone() }),
+            (
+                "redis://127.0.0.1:7",
+                RedisAddress { host: "127.0.0.1".into(), port: 7, name: "the Redis server `127.0.0.1:7`".into(), ..plain },
+            ),
         ];
         for (text, expected) in cases {
-            assert_eq!(Address::parse(text).unwrap(), expected, "{text}");
+            assert_eq!(RedisAddress::parse(text).unwrap(), expected, "{text}");
         }
     }
 
@@ -127,10 +130,10 @@ mod tests {
             ("redis://:hunter2@a#x", "has a `#`"),
         ];
         for (text, expected) in cases {
-            let message = Address::parse(text).unwrap_err().message;
+            let message = RedisAddress::parse(text).unwrap_err().message;
             assert!(message.contains(expected) && !message.contains("hunter2"), "{text}: {message}");
         }
-        let address = Address::parse("redis://me:hunter2@a").unwrap();
+        let address = RedisAddress::parse("redis://me:hunter2@a").unwrap();
         assert!(!format!("{address:?} {}", address.name()).contains("hunter2"));
     }
 }

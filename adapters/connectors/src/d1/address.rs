@@ -9,13 +9,13 @@ const KNOWN: &str = "`api_token`, `base_url`";
 
 /// A database's URL and the token for it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Address {
+pub(super) struct D1Address {
     /// The URL that statements are posted to.
     pub(super) url: String,
     pub(super) token: Secret<String>,
 }
 
-impl Address {
+impl D1Address {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
@@ -89,9 +89,9 @@ mod tests {
 
     type Written<'a> = &'a [(&'a str, &'a str)];
 
-    fn parse(text: &str, options: &[(&str, &str)]) -> Result<Address> {
+    fn parse(text: &str, options: &[(&str, &str)]) -> Result<D1Address> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect();
-        Address::parse(text, &options)
+        D1Address::parse(text, &options)
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn a_database_is_named_by_account_and_id() {
         let url = "https://api.cloudflare.com/client/v4/accounts/0a1B/d1/database/1111-2222/raw";
-        let expected = |url: &str| Address { url: url.to_owned(), token: Secret::new("t.k".to_owned()) };
+        let expected = |url: &str| D1Address { url: url.to_owned(), token: Secret::new("t.k".to_owned()) };
         assert_eq!(parse("D1://0a1B/1111-2222", &[("api_token", " t.k ")]).unwrap(), expected(url));
         let options = [("api_token", "t.k"), ("base_url", "http://127.0.0.1:8787/api/")];
         assert_eq!(parse("d1://a/b", &options).unwrap(), expected("http://127.0.0.1:8787/api/accounts/a/d1/database/b/raw"));

@@ -9,7 +9,7 @@ use millrace_core::{Error, ErrorKind};
 
 use super::statement::Prepared;
 use crate::{
-    shared::{Failure, excerpt},
+    shared::{StatementFailure, excerpt},
     sqlite_text::error,
 };
 
@@ -41,13 +41,14 @@ const FINAL: [(&str, ErrorKind, &str); 8] = [
 
 /// The failure that a text of D1's tells of, whatever the text.
 #[must_use]
-pub fn of_message(text: &str, prepared: &Prepared<'_>) -> Failure {
-    explain(text, prepared)
-        .unwrap_or_else(|| Failure::unknown(Error::new(ErrorKind::Protocol, "D1 failed in an unexpected way").with_source(excerpt(text))))
+pub fn of_message(text: &str, prepared: &Prepared<'_>) -> StatementFailure {
+    explain(text, prepared).unwrap_or_else(|| {
+        StatementFailure::unknown(Error::new(ErrorKind::Protocol, "D1 failed in an unexpected way").with_source(excerpt(text)))
+    })
 }
 
 /// The failure that a text of D1's tells of; `None` for a text that is not known.
-pub(super) fn explain(text: &str, prepared: &Prepared<'_>) -> Option<Failure> {
+pub(super) fn explain(text: &str, prepared: &Prepared<'_>) -> Option<StatementFailure> {
     let text = text.trim_start_matches("D1_ERROR: ").trim_start_matches("D1_EXEC_ERROR: ");
     let (words, code) = split(text);
     let lower = text.to_ascii_lowercase();
@@ -55,15 +56,15 @@ pub(super) fn explain(text: &str, prepared: &Prepared<'_>) -> Option<Failure> {
     // SQLite's own words may quote the schema; D1's sentences come without a code.
     if code.is_none() {
         if BUSY.iter().any(|part| lower.contains(part)) {
-            return Some(Failure::not_executed(fault(ErrorKind::Busy, "D1 is overloaded")));
+            return Some(StatementFailure::not_executed(fault(ErrorKind::Busy, "D1 is overloaded")));
         }
         if PASSING.iter().any(|part| lower.contains(part)) {
-            return Some(Failure::unknown(fault(ErrorKind::Unavailable, "D1 cannot be reached, or is restarting")));
+            return Some(StatementFailure::unknown(fault(ErrorKind::Unavailable, "D1 cannot be reached, or is restarting")));
         }
     }
     if let Some((_, kind, message)) = FINAL.iter().find(|(part, _, _)| lower.starts_with(part) || (code.is_none() && lower.contains(part)))
     {
-        return Some(Failure::last(fault(*kind, message)));
+        return Some(StatementFailure::last(fault(*kind, message)));
     }
     let (kind, mut message) = error::explain(code?, words);
     if kind == ErrorKind::Syntax
@@ -72,7 +73,7 @@ pub(super) fn explain(text: &str, prepared: &Prepared<'_>) -> Option<Failure> {
         message = format!("{message} at byte {}", prepared.original_offset(at));
     }
     let error = fault(kind, &message);
-    Some(if kind == ErrorKind::Busy { Failure::not_executed(error) } else { Failure::last(error) })
+    Some(if kind == ErrorKind::Busy { StatementFailure::not_executed(error) } else { StatementFailure::last(error) })
 }
 
 /// Splits `words at offset 7: SQLITE_CODE (extended: SQLITE_CODE_MORE)` into the words and the code, the extended one where there is one.
@@ -98,12 +99,12 @@ mod tests {
     use millrace_core::value::Value;
 
     use super::*;
-    use crate::shared::Outcome;
+    use crate::shared::Execution;
 
     #[test]
     fn sentences_become_kinds_and_outcomes() {
         use ErrorKind::{Busy, Constraint, Denied, Syntax, TimedOut, TooLarge, Unavailable};
-        use Outcome::{Final, NotExecuted, Unknown};
+        use Execution::{Final, NotExecuted, Unknown};
         const AWAY: &str = "D1 cannot be reached, or is restarting";
         let table = [
             (
@@ -167,7 +168,7 @@ mod tests {
         let values = [Value::I64(1)];
         let prepared = Prepared::of("SELECT ?1 FORM t", &values, true).unwrap();
         for (text, kind, outcome, message) in table {
-            let Failure { error, outcome: found } = explain(text, &prepared).unwrap_or_else(|| panic!("{text}"));
+            let StatementFailure { error, outcome: found } = explain(text, &prepared).unwrap_or_else(|| panic!("{text}"));
             assert_eq!((error.kind, error.message.as_str(), found), (kind, message, outcome), "{text}");
             let source = error.source.unwrap();
             assert!(!source.is_empty() && text.contains(&source) && !source.contains("SQLITE_") && !source.contains("offset"), "{source}");
@@ -182,9 +183,9 @@ mod tests {
             "near \"broken.\": syntax error: SQLITE_ERROR",
         ] {
             let failure = explain(text, &Prepared::of("SELECT 1", &[], true).unwrap()).unwrap();
-            assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Syntax, Outcome::Final), "{text}");
+            assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Syntax, Execution::Final), "{text}");
         }
         let failure = of_message("D1_ERROR: something new", &Prepared::of("SELECT 1", &[], true).unwrap());
-        assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Outcome::Unknown));
+        assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Execution::Unknown));
     }
 }

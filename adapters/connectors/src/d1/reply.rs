@@ -12,7 +12,7 @@ use serde::{
 };
 
 use super::statement::Prepared;
-use crate::shared::Failure;
+use crate::shared::StatementFailure;
 
 /// The answer to one statement.
 #[derive(Debug, Default, Deserialize)]
@@ -30,18 +30,18 @@ impl Reply {
     ///
     /// # Errors
     /// It is not understood; whether the statement was executed is not known.
-    pub fn parse(json: &[u8]) -> Result<Self, Failure> {
-        serde_json::from_slice(json).map_err(|error| Failure::unknown(not_understood().with_source(place_of(&error))))
+    pub fn parse(json: &[u8]) -> Result<Self, StatementFailure> {
+        serde_json::from_slice(json).map_err(|error| StatementFailure::unknown(not_understood().with_source(place_of(&error))))
     }
 
     /// The rows for the core.
     ///
     /// # Errors
     /// A row that has more or fewer cells than there are columns, or an integer that D1 has rounded.
-    pub(super) fn into_rows(self, prepared: &Prepared<'_>) -> Result<Rows, Failure> {
+    pub(super) fn into_rows(self, prepared: &Prepared<'_>) -> Result<Rows, StatementFailure> {
         let Self { columns, rows, changes } = self;
         if rows.iter().any(|row| row.len() != columns.len()) {
-            return Err(Failure::unknown(not_understood()));
+            return Err(StatementFailure::unknown(not_understood()));
         }
         if columns.is_empty() && !prepared.effect.returns {
             return Ok(Rows { affected: changes, ..Rows::default() });
@@ -51,7 +51,7 @@ impl Reply {
             if columns.is_empty() { vec![String::new()] } else { columns.iter().map(|name| prepared.original_name(name)).collect() };
         let cells =
             |row: Vec<Cell>| row.into_iter().zip(&names).map(|(Cell(value), name)| exact(value, name, !prepared.effect.reads)).collect();
-        let rows = rows.into_iter().map(cells).collect::<Result<_>>().map_err(Failure::last)?;
+        let rows = rows.into_iter().map(cells).collect::<Result<_>>().map_err(StatementFailure::last)?;
         Ok(Rows { columns: unique_names(names.iter().map(String::as_str)).into(), rows, affected: 0 })
     }
 }
@@ -142,14 +142,14 @@ impl<'de> Visitor<'de> for CellVisitor {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::Outcome;
+    use crate::shared::Execution;
 
-    fn read(statement: &str, json: &str) -> Result<Rows, Failure> {
+    fn read(statement: &str, json: &str) -> Result<Rows, StatementFailure> {
         let values = [Value::I64(1)];
         Reply::parse(json.as_bytes())?.into_rows(&Prepared::of(statement, &values, true).unwrap())
     }
 
-    fn rows(json: &str) -> Result<Rows, Failure> {
+    fn rows(json: &str) -> Result<Rows, StatementFailure> {
         read("SELECT ?1", json)
     }
 
@@ -165,8 +165,8 @@ mod tests {
     fn a_rounded_integer_is_an_error_that_names_the_column_and_a_great_float_is_not() {
         for number in ["9007199254740992", "-9007199254740992", "9223372036854776000", "9223372036854775807", "100000000000000000000"] {
             let body = format!(r#"{{"columns":["v","total"],"rows":[[1,{number}]]}}"#);
-            let Failure { error, outcome } = rows(&body).unwrap_err();
-            assert_eq!((error.kind, outcome), (ErrorKind::Protocol, Outcome::Final), "{number}");
+            let StatementFailure { error, outcome } = rows(&body).unwrap_err();
+            assert_eq!((error.kind, outcome), (ErrorKind::Protocol, Execution::Final), "{number}");
             assert!(error.message.ends_with("`CAST(total AS TEXT) AS total`"), "{}", error.message);
             let written = read("DELETE FROM t RETURNING v, ?1", &body).unwrap_err().error;
             assert!(written.message.ends_with("; the statement took effect"), "{}", written.message);
@@ -201,8 +201,8 @@ mod tests {
             r#"{"columns":["v"],"rows":[[["secret"]]]}"#,
         ];
         for nonsense in halves.chain(others) {
-            let Failure { error, outcome } = rows(nonsense).unwrap_err();
-            assert_eq!((error.kind, outcome), (ErrorKind::Protocol, Outcome::Unknown), "{nonsense}");
+            let StatementFailure { error, outcome } = rows(nonsense).unwrap_err();
+            assert_eq!((error.kind, outcome), (ErrorKind::Protocol, Execution::Unknown), "{nonsense}");
             assert!(!error.source.unwrap_or_default().contains("secret"));
         }
         rows(whole).unwrap();

@@ -15,15 +15,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Transport,
-    address::Address,
+    address::D1Address,
     reply::{Reply, not_understood, place_of},
     statement::{Parameter, Prepared},
 };
-use crate::shared::{Failure, max_response_bytes};
+use crate::shared::{StatementFailure, max_response_bytes};
 
 /// A database at the API.
 pub struct Rest {
-    address: Address,
+    address: D1Address,
     http: Rc<dyn HttpClient>,
 }
 
@@ -34,7 +34,7 @@ impl Rest {
     /// [`Configuration`](ErrorKind::Configuration) for a connection string that does not name an account and a database, a missing token, an
     /// unknown option or a wrong value of one.
     pub fn open(connection: &Connection, http: Rc<dyn HttpClient>) -> Result<Self> {
-        Ok(Self { address: Address::parse(connection.connection_string.expose().trim(), &connection.options)?, http })
+        Ok(Self { address: D1Address::parse(connection.connection_string.expose().trim(), &connection.options)?, http })
     }
 }
 
@@ -42,14 +42,14 @@ impl Transport for Rest {
     // The API takes texts only.
     const TAKES_BYTES: bool = false;
 
-    async fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<Reply, Failure> {
-        let request = request(&self.address, prepared, query).map_err(Failure::last)?;
-        let response = self.http.send(request).await.map_err(Failure::of_client)?;
+    async fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<Reply, StatementFailure> {
+        let request = request(&self.address, prepared, query).map_err(StatementFailure::last)?;
+        let response = self.http.send(request).await.map_err(StatementFailure::of_client)?;
         parse(&response, prepared)
     }
 }
 
-fn request(address: &Address, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<HttpRequest> {
+fn request(address: &D1Address, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<HttpRequest> {
     let texts = prepared.parameters.iter().map(|parameter| match parameter {
         Parameter::Text(text) => Ok(&**text),
         Parameter::Bytes(_) => Err(Error::new(ErrorKind::Protocol, "bytes have no form in a request for D1")),
@@ -70,12 +70,12 @@ fn request(address: &Address, prepared: &Prepared<'_>, query: &Query<'_>) -> Res
     })
 }
 
-fn parse(response: &HttpResponse, prepared: &Prepared<'_>) -> Result<Reply, Failure> {
+fn parse(response: &HttpResponse, prepared: &Prepared<'_>) -> Result<Reply, StatementFailure> {
     if response.status != 200 {
         return Err(failure::of_answer(response.status, &response.body, prepared));
     }
     // A failure has another shape than a result.
-    let failed = |broken: Error| failure::inside(&response.body, prepared).unwrap_or_else(|| Failure::unknown(broken));
+    let failed = |broken: Error| failure::inside(&response.body, prepared).unwrap_or_else(|| StatementFailure::unknown(broken));
     let envelope: Envelope =
         serde_json::from_slice(&response.body).map_err(|error| failed(not_understood().with_source(place_of(&error))))?;
     let mut results = envelope.result.into_iter().flatten();

@@ -7,7 +7,7 @@ use millrace_core::{Result, value::Value};
 
 use crate::{
     shared::Effect,
-    sqlite_text::{Bound, Placeholder, check, placeholders},
+    sqlite_text::{Placeholder, SqliteValue, check, placeholders},
 };
 
 /// A value as it is sent.
@@ -28,12 +28,12 @@ pub struct Prepared<'a> {
     pub parameters: Vec<Parameter<'a>>,
     /// What the statement does.
     pub effect: Effect,
-    replaced: Vec<Replaced<'a>>,
+    replaced: Vec<ReplacedParameter<'a>>,
 }
 
 /// A parameter that was replaced.
 #[derive(Clone, Debug, PartialEq)]
-struct Replaced<'a> {
+struct ReplacedParameter<'a> {
     /// Its place in the text that is sent.
     range: Range<usize>,
     /// What the author wrote.
@@ -59,7 +59,7 @@ impl<'a> Prepared<'a> {
     pub fn of(text: &'a str, values: &'a [Value], takes_bytes: bool) -> Result<Self> {
         let effect = check(text, D1.name)?;
         let places = placeholders(text)?;
-        let sent = values.iter().map(|value| Ok(sent(Bound::in_json(value, "D1")?, takes_bytes))).collect::<Result<Vec<_>>>()?;
+        let sent = values.iter().map(|value| Ok(sent(SqliteValue::in_json(value, "D1")?, takes_bytes))).collect::<Result<Vec<_>>>()?;
         let form = |place: &Placeholder| place.number.checked_sub(1).and_then(|index| Some(sent.get(index)?.1)).unwrap_or(Form::AsItIs);
         let mut written = String::new();
         let mut replaced = Vec::new();
@@ -74,7 +74,7 @@ impl<'a> Prepared<'a> {
             written.push_str(&text[copied..place.range.start]);
             let start = written.len();
             written.push_str(&replacement);
-            replaced.push(Replaced { range: start..written.len(), original });
+            replaced.push(ReplacedParameter { range: start..written.len(), original });
             copied = place.range.end;
         }
         let text = if replaced.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(written + &text[copied..]) };
@@ -98,15 +98,15 @@ impl<'a> Prepared<'a> {
 
 /// What is sent for a value. Of numbers D1 would make reals, so they go as JSON, in which an integer is exact, and a real with its point or
 /// its exponent stays one.
-fn sent(bound: Bound<'_>, takes_bytes: bool) -> (Parameter<'_>, Form) {
+fn sent(bound: SqliteValue<'_>, takes_bytes: bool) -> (Parameter<'_>, Form) {
     let json = |text: String| (Parameter::Text(Cow::Owned(text)), Form::Json);
     match bound {
-        Bound::Null => json("null".to_owned()),
-        Bound::Integer(value) => json(value.to_string()),
-        Bound::Real(value) => json(format!("{value:?}")),
-        Bound::Text(text) => (Parameter::Text(text), Form::AsItIs),
-        Bound::Blob(bytes) if takes_bytes => (Parameter::Bytes(bytes), Form::AsItIs),
-        Bound::Blob(bytes) => (Parameter::Text(Cow::Owned(hex(bytes))), Form::Hex),
+        SqliteValue::Null => json("null".to_owned()),
+        SqliteValue::Integer(value) => json(value.to_string()),
+        SqliteValue::Real(value) => json(format!("{value:?}")),
+        SqliteValue::Text(text) => (Parameter::Text(text), Form::AsItIs),
+        SqliteValue::Blob(bytes) if takes_bytes => (Parameter::Bytes(bytes), Form::AsItIs),
+        SqliteValue::Blob(bytes) => (Parameter::Text(Cow::Owned(hex(bytes))), Form::Hex),
     }
 }
 

@@ -7,13 +7,13 @@ const FORMS: &str = "use `libsql://host`, `https://host` or `http://host:port`";
 
 /// A server's base URL and the token for it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Address {
+pub(super) struct LibsqlAddress {
     /// `https://host[:port][/path]`, without a slash at its end, a query or credentials.
     pub(super) base: String,
     pub(super) token: Option<Secret<String>>,
 }
 
-impl Address {
+impl LibsqlAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
@@ -112,9 +112,9 @@ mod tests {
 
     type Written<'a> = &'a [(&'a str, &'a str)];
 
-    fn parse(text: &str, options: &[(&str, &str)]) -> Result<Address> {
+    fn parse(text: &str, options: &[(&str, &str)]) -> Result<LibsqlAddress> {
         let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect();
-        Address::parse(text, &options)
+        LibsqlAddress::parse(text, &options)
     }
 
     #[test]
@@ -134,7 +134,7 @@ mod tests {
             ("http://shop?authToken=", &[], "http://shop", None),
         ];
         for (text, options, base, token) in cases {
-            let expected = Address { base: base.into(), token: token.map(|token| Secret::new(token.to_owned())) };
+            let expected = LibsqlAddress { base: base.into(), token: token.map(|token| Secret::new(token.to_owned())) };
             assert_eq!(parse(text, options).unwrap(), expected, "{text}");
         }
     }

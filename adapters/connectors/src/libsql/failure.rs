@@ -2,17 +2,17 @@
 
 use millrace_core::{Error, ErrorKind, Json};
 
-use super::wire::Said;
+use super::wire::HranaError;
 use crate::{
-    shared::{Failure, excerpt},
+    shared::{StatementFailure, excerpt},
     sqlite_text::error as sqlite_error,
 };
 
 /// An error inside an answer: the statement failed, and changed nothing.
-pub(super) fn of_statement(code: &str, text: &str) -> Failure {
+pub(super) fn of_statement(code: &str, text: &str) -> StatementFailure {
     if let Some((words, offset)) = placed(code, text) {
         let message = format!("SQLite does not understand the statement at byte {offset}");
-        return Failure::last(Error::new(ErrorKind::Syntax, message).with_source(excerpt(words)));
+        return StatementFailure::last(Error::new(ErrorKind::Syntax, message).with_source(excerpt(words)));
     }
     let words = text.strip_prefix("SQLite error: ").unwrap_or(text);
     let (kind, message) = match code {
@@ -36,8 +36,8 @@ pub(super) fn of_statement(code: &str, text: &str) -> Failure {
     let error = Error::new(kind, message).with_source(excerpt(&format!("{code}: {words}")));
     match kind {
         // What met a lock has changed nothing.
-        ErrorKind::Busy => Failure::not_executed(error),
-        _ => Failure::last(error),
+        ErrorKind::Busy => StatementFailure::not_executed(error),
+        _ => StatementFailure::last(error),
     }
 }
 
@@ -49,9 +49,9 @@ fn placed<'a>(code: &str, text: &'a str) -> Option<(&'a str, usize)> {
 }
 
 /// A status other than 200. The body is JSON of several shapes, plain text, or a page of a proxy.
-pub(super) fn of_status(status: u16, body: &[u8]) -> Failure {
+pub(super) fn of_status(status: u16, body: &[u8]) -> StatementFailure {
     let text = String::from_utf8_lossy(body);
-    if let Ok(Said { message, code: Some(code) }) = serde_json::from_str::<Said<'_>>(&text)
+    if let Ok(HranaError { message, code: Some(code) }) = serde_json::from_str::<HranaError<'_>>(&text)
         && status == 400
     {
         return of_statement(&code, &message);
@@ -61,25 +61,29 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> Failure {
     match status {
         401 => {
             let (kind, message) = denied();
-            Failure::last(error(kind, &message))
+            StatementFailure::last(error(kind, &message))
         }
-        403 => Failure::last(error(ErrorKind::Denied, "the libSQL server forbids this with the given `auth_token`")),
-        404 => Failure::last(error(ErrorKind::Configuration, "there is no libSQL database at the address of the connection string")),
-        413 => Failure::last(error(ErrorKind::TooLarge, "the values are larger than the libSQL server allows")),
-        429 => Failure::last(error(ErrorKind::Busy, "the libSQL server is overloaded")),
-        503 => Failure::not_executed(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
+        403 => StatementFailure::last(error(ErrorKind::Denied, "the libSQL server forbids this with the given `auth_token`")),
+        404 => {
+            StatementFailure::last(error(ErrorKind::Configuration, "there is no libSQL database at the address of the connection string"))
+        }
+        413 => StatementFailure::last(error(ErrorKind::TooLarge, "the values are larger than the libSQL server allows")),
+        429 => StatementFailure::last(error(ErrorKind::Busy, "the libSQL server is overloaded")),
+        503 => StatementFailure::not_executed(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
         // A Worker's own network says so: refused, unreachable, no TLS, a wrong certificate, no such host. Nothing got there.
-        521 | 523 | 525 | 526 | 530 => Failure::not_executed(error(ErrorKind::Unavailable, "could not connect to the libSQL server")),
+        521 | 523 | 525 | 526 | 530 => {
+            StatementFailure::not_executed(error(ErrorKind::Unavailable, "could not connect to the libSQL server"))
+        }
         300..=399 => {
             let message = "the libSQL server is at another address, and no redirect is followed; correct the connection string";
-            Failure::last(error(ErrorKind::Configuration, message))
+            StatementFailure::last(error(ErrorKind::Configuration, message))
         }
         500 if text.contains("invalid utf-8") => {
             let message = "the result contains text that is not UTF-8, which the libSQL server cannot send; select it as a blob";
-            Failure::last(error(ErrorKind::Protocol, message))
+            StatementFailure::last(error(ErrorKind::Protocol, message))
         }
-        500..=599 => Failure::unknown(error(ErrorKind::Unavailable, "the libSQL server failed")),
-        _ => Failure::last(error(ErrorKind::Protocol, "the libSQL server did not accept the request")),
+        500..=599 => StatementFailure::unknown(error(ErrorKind::Unavailable, "the libSQL server failed")),
+        _ => StatementFailure::last(error(ErrorKind::Protocol, "the libSQL server did not accept the request")),
     }
 }
 
@@ -97,7 +101,7 @@ fn words(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::Outcome;
+    use crate::shared::Execution;
 
     #[test]
     fn errors_inside_an_answer() {
@@ -140,16 +144,16 @@ mod tests {
             ("NEW_CODE", "secret", Protocol, "the libSQL server failed in an unexpected way"),
         ];
         for (code, text, kind, message) in table {
-            let Failure { error, outcome } = of_statement(code, text);
+            let StatementFailure { error, outcome } = of_statement(code, text);
             assert_eq!((error.kind, error.message.as_str()), (kind, message), "{code} {text}");
-            assert_eq!(outcome, if kind == Busy { Outcome::NotExecuted } else { Outcome::Final }, "{code}");
+            assert_eq!(outcome, if kind == Busy { Execution::NotExecuted } else { Execution::Final }, "{code}");
             assert!(error.source.unwrap().starts_with(code));
         }
-        let Failure { error, outcome } =
+        let StatementFailure { error, outcome } =
             of_statement("SQL_INPUT_ERROR", "SQL input error: no such column: \"(at offset 1)\" (at offset 7)");
         assert_eq!(
             (error.kind, error.message.as_str(), outcome),
-            (Syntax, "SQLite does not understand the statement at byte 7", Outcome::Final)
+            (Syntax, "SQLite does not understand the statement at byte 7", Execution::Final)
         );
         assert_eq!(error.source.unwrap(), "no such column: \"(at offset 1)\"");
     }
@@ -158,27 +162,33 @@ mod tests {
     fn statuses_and_bodies() {
         use ErrorKind::{Busy, Configuration, Denied, Protocol, TooLarge, Unavailable};
         let table = [
-            (401, r#"{"error":"Unauthorized: `The JWT has expired`"}"#, Denied, Outcome::Final, "Unauthorized: `The JWT has expired`"),
-            (401, "", Denied, Outcome::Final, ""),
-            (403, r#"{"error":"Authorization forbidden"}"#, Denied, Outcome::Final, "Authorization forbidden"),
-            (404, r#"{"error":{"message":"Namespace `x` does not exist"}}"#, Configuration, Outcome::Final, "Namespace `x` does not exist"),
-            (400, "Received an invalid baton", Protocol, Outcome::Final, "Received an invalid baton"),
-            (302, "", Configuration, Outcome::Final, ""),
-            (413, "length limit exceeded", TooLarge, Outcome::Final, "length limit exceeded"),
-            (429, "slow down", Busy, Outcome::Final, "slow down"),
-            (500, "<html><h1>Oops</h1></html>", Unavailable, Outcome::Unknown, "<html><h1>Oops</h1></html>"),
+            (401, r#"{"error":"Unauthorized: `The JWT has expired`"}"#, Denied, Execution::Final, "Unauthorized: `The JWT has expired`"),
+            (401, "", Denied, Execution::Final, ""),
+            (403, r#"{"error":"Authorization forbidden"}"#, Denied, Execution::Final, "Authorization forbidden"),
+            (
+                404,
+                r#"{"error":{"message":"Namespace `x` does not exist"}}"#,
+                Configuration,
+                Execution::Final,
+                "Namespace `x` does not exist",
+            ),
+            (400, "Received an invalid baton", Protocol, Execution::Final, "Received an invalid baton"),
+            (302, "", Configuration, Execution::Final, ""),
+            (413, "length limit exceeded", TooLarge, Execution::Final, "length limit exceeded"),
+            (429, "slow down", Busy, Execution::Final, "slow down"),
+            (500, "<html><h1>Oops</h1></html>", Unavailable, Execution::Unknown, "<html><h1>Oops</h1></html>"),
             (
                 500,
                 r#"{"error":"invalid utf-8 sequence of 1 bytes from index 1"}"#,
                 Protocol,
-                Outcome::Final,
+                Execution::Final,
                 "invalid utf-8 sequence of 1 bytes from index 1",
             ),
-            (502, r#"{"message":"bad gateway","code":7}"#, Unavailable, Outcome::Unknown, "bad gateway"),
-            (503, "", Unavailable, Outcome::NotExecuted, ""),
-            (521, "Web server is down", Unavailable, Outcome::NotExecuted, "Web server is down"),
-            (522, "Connection timed out", Unavailable, Outcome::Unknown, "Connection timed out"),
-            (204, "", Protocol, Outcome::Final, ""),
+            (502, r#"{"message":"bad gateway","code":7}"#, Unavailable, Execution::Unknown, "bad gateway"),
+            (503, "", Unavailable, Execution::NotExecuted, ""),
+            (521, "Web server is down", Unavailable, Execution::NotExecuted, "Web server is down"),
+            (522, "Connection timed out", Unavailable, Execution::Unknown, "Connection timed out"),
+            (204, "", Protocol, Execution::Final, ""),
         ];
         for (status, body, kind, outcome, said) in table {
             let failure = of_status(status, body.as_bytes());

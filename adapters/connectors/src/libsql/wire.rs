@@ -23,8 +23,8 @@ use serde::{Deserialize, Serialize};
 
 use super::failure;
 use crate::{
-    shared::{Failure, max_response_bytes},
-    sqlite_text::Bound,
+    shared::{StatementFailure, max_response_bytes},
+    sqlite_text::SqliteValue,
 };
 use cell::Cell;
 
@@ -76,16 +76,16 @@ pub(super) fn prepare(base: &str, token: Option<&Secret<String>>, version: Versi
 ///
 /// # Errors
 /// What the server said, and what that means for another attempt.
-pub(super) fn parse(response: &HttpResponse) -> Result<Rows, Failure> {
+pub(super) fn parse(response: &HttpResponse) -> Result<Rows, StatementFailure> {
     if response.status != 200 {
         return Err(failure::of_status(response.status, &response.body));
     }
-    let answer: Answer<'_> = serde_json::from_slice(&response.body).map_err(|error| {
+    let answer: PipelineReply<'_> = serde_json::from_slice(&response.body).map_err(|error| {
         // Its words may quote a value; its place does not.
         let place = format!("{:?} error at line {}, column {}", error.classify(), error.line(), error.column());
         broken().map_source(place)
     })?;
-    let Some(Outcome { response, error }) = answer.results.into_iter().next() else { return Err(broken().into()) };
+    let Some(PipelineResult { response, error }) = answer.results.into_iter().next() else { return Err(broken().into()) };
     let result = match (response.and_then(|response| response.result), error) {
         (_, Some(said)) => return Err(failure::of_statement(&said.code.unwrap_or_default(), &said.message)),
         (Some(result), None) => result,
@@ -102,21 +102,21 @@ pub(super) fn parse(response: &HttpResponse) -> Result<Rows, Failure> {
     Ok(Rows { columns, rows, affected: 0 })
 }
 
-fn broken() -> Broken {
-    Broken(Error::new(ErrorKind::Protocol, "the libSQL server sent a response that is not understood"))
+fn broken() -> BrokenReply {
+    BrokenReply(Error::new(ErrorKind::Protocol, "the libSQL server sent a response that is not understood"))
 }
 
 /// A broken answer: the statement may have been executed.
-struct Broken(Error);
+struct BrokenReply(Error);
 
-impl Broken {
-    fn map_source(self, source: String) -> Failure {
-        Failure::unknown(self.0.with_source(source))
+impl BrokenReply {
+    fn map_source(self, source: String) -> StatementFailure {
+        StatementFailure::unknown(self.0.with_source(source))
     }
 }
 
-impl From<Broken> for Failure {
-    fn from(broken: Broken) -> Self {
+impl From<BrokenReply> for StatementFailure {
+    fn from(broken: BrokenReply) -> Self {
         Self::unknown(broken.0)
     }
 }
@@ -153,28 +153,28 @@ enum Argument<'a> {
 
 impl<'a> Argument<'a> {
     fn of(value: &'a Value) -> Result<Self> {
-        Ok(match Bound::in_json(value, "a libSQL server")? {
-            Bound::Null => Self::Null,
-            Bound::Integer(value) => Self::Integer { value: value.to_string() },
-            Bound::Real(value) => Self::Float { value },
-            Bound::Text(value) => Self::Text { value },
-            Bound::Blob(bytes) => Self::Blob { base64: BASE64.encode(bytes) },
+        Ok(match SqliteValue::in_json(value, "a libSQL server")? {
+            SqliteValue::Null => Self::Null,
+            SqliteValue::Integer(value) => Self::Integer { value: value.to_string() },
+            SqliteValue::Real(value) => Self::Float { value },
+            SqliteValue::Text(value) => Self::Text { value },
+            SqliteValue::Blob(bytes) => Self::Blob { base64: BASE64.encode(bytes) },
         })
     }
 }
 
 #[derive(Deserialize)]
-struct Answer<'a> {
+struct PipelineReply<'a> {
     #[serde(borrow)]
-    results: Vec<Outcome<'a>>,
+    results: Vec<PipelineResult<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Outcome<'a> {
+struct PipelineResult<'a> {
     #[serde(borrow)]
     response: Option<Response<'a>>,
     #[serde(borrow)]
-    error: Option<Said<'a>>,
+    error: Option<HranaError<'a>>,
 }
 
 #[derive(Deserialize)]
@@ -199,7 +199,7 @@ struct Column<'a> {
 
 /// What the server says of an error.
 #[derive(Deserialize)]
-pub(super) struct Said<'a> {
+pub(super) struct HranaError<'a> {
     #[serde(borrow)]
     pub(super) message: Cow<'a, str>,
     #[serde(borrow)]

@@ -30,7 +30,7 @@ const LONGEST_TIMEOUT_MS: u64 = 60_000;
 
 /// A server, and how to talk to it.
 #[derive(Debug, PartialEq)]
-pub(super) struct Address {
+pub(super) struct PostgresAddress {
     pub(super) host: String,
     pub(super) port: u16,
     pub(super) user: String,
@@ -57,7 +57,7 @@ pub(super) enum Encryption {
     Required(Verify),
 }
 
-impl Address {
+impl PostgresAddress {
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
@@ -66,8 +66,9 @@ impl Address {
         if let Some(binding) = hyperdrive::binding(written) {
             return Err(hyperdrive::refused(binding?));
         }
-        let mut settings =
-            Settings(text::pairs(written).map_err(|why| configuration(format!("the connection string of connector `postgres` {why}")))?);
+        let mut settings = ConnectionOptions(
+            text::pairs(written).map_err(|why| configuration(format!("the connection string of connector `postgres` {why}")))?,
+        );
         for (name, value) in options {
             let known = ["host", "port", "dbname"].iter().all(|reserved| reserved != name) && KNOWN.contains(&format!("`{name}`"));
             if !known {
@@ -112,9 +113,9 @@ impl Address {
 }
 
 /// Names and values, each name once.
-struct Settings(Vec<(String, String)>);
+struct ConnectionOptions(Vec<(String, String)>);
 
-impl Settings {
+impl ConnectionOptions {
     fn take(&mut self, name: &str) -> Option<String> {
         let at = self.0.iter().position(|(known, _)| known == name)?;
         Some(self.0.remove(at).1)

@@ -6,11 +6,11 @@ use fallible_iterator::FallibleIterator as _;
 use millrace_core::{Error, ErrorKind};
 use postgres_protocol::message::backend::ErrorResponseBody;
 
-use crate::shared::{Failure, excerpt};
+use crate::shared::{StatementFailure, excerpt};
 
 /// The fields of an error that are used here.
 #[derive(Debug, Default)]
-struct Said {
+struct ServerError {
     /// `FATAL`: the connection ends.
     is_fatal: bool,
     code: String,
@@ -22,7 +22,7 @@ struct Said {
     routine: String,
 }
 
-impl Said {
+impl ServerError {
     fn of(body: &ErrorResponseBody) -> Self {
         let mut said = Self::default();
         let mut fields = body.fields();
@@ -54,9 +54,9 @@ impl Said {
 }
 
 /// An error during a login.
-pub(super) fn of_login(body: &ErrorResponseBody, address: &str) -> Failure {
-    let said = Said::of(body);
-    let last = |kind, message: String| Failure::last(said.error(kind, message));
+pub(super) fn of_login(body: &ErrorResponseBody, address: &str) -> StatementFailure {
+    let said = ServerError::of(body);
+    let last = |kind, message: String| StatementFailure::last(said.error(kind, message));
     match said.code.as_str() {
         "28P01" => last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not accept the password")),
         code if code.starts_with("28") => {
@@ -64,12 +64,14 @@ pub(super) fn of_login(body: &ErrorResponseBody, address: &str) -> Failure {
         }
         "3D000" => last(ErrorKind::Configuration, format!("PostgreSQL at `{address}` has no database of this name")),
         "42501" => last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not admit this user to this database")),
-        "53300" => Failure::not_executed(said.error(ErrorKind::Busy, format!("PostgreSQL at `{address}` has no connection left"))),
-        "57P03" => Failure::not_executed(said.error(ErrorKind::Unavailable, format!("PostgreSQL at `{address}` is starting or stopping"))),
-        // Poolers say this of many things: of a database that they do not know, and of one that is down.
-        code if code.starts_with("08") || code.starts_with("57") || code.starts_with("53") => {
-            Failure::not_executed(said.error(ErrorKind::Unavailable, format!("PostgreSQL at `{address}` refuses the connection for now")))
+        "53300" => StatementFailure::not_executed(said.error(ErrorKind::Busy, format!("PostgreSQL at `{address}` has no connection left"))),
+        "57P03" => {
+            StatementFailure::not_executed(said.error(ErrorKind::Unavailable, format!("PostgreSQL at `{address}` is starting or stopping")))
         }
+        // Poolers say this of many things: of a database that they do not know, and of one that is down.
+        code if code.starts_with("08") || code.starts_with("57") || code.starts_with("53") => StatementFailure::not_executed(
+            said.error(ErrorKind::Unavailable, format!("PostgreSQL at `{address}` refuses the connection for now")),
+        ),
         code if code.starts_with("22") || code.starts_with("42") => {
             last(ErrorKind::Configuration, format!("PostgreSQL at `{address}` does not know a setting of the connection string"))
         }
@@ -78,21 +80,21 @@ pub(super) fn of_login(body: &ErrorResponseBody, address: &str) -> Failure {
 }
 
 /// An error of a statement. `read_only` is the adapter's.
-pub(super) fn of_statement(body: &ErrorResponseBody, read_only: bool) -> Failure {
-    let said = Said::of(body);
+pub(super) fn of_statement(body: &ErrorResponseBody, read_only: bool) -> StatementFailure {
+    let said = ServerError::of(body);
     let (kind, message) = explain(&said, read_only);
     let error = said.error(kind, message);
     match kind {
         // Everything since the last `Sync` was undone.
-        ErrorKind::Busy => Failure::not_executed(error),
-        ErrorKind::Unavailable if said.code == "57P03" => Failure::not_executed(error),
+        ErrorKind::Busy => StatementFailure::not_executed(error),
+        ErrorKind::Unavailable if said.code == "57P03" => StatementFailure::not_executed(error),
         // The end came with the statement under way, or with its commit done and not told.
-        ErrorKind::Unavailable => Failure::unknown(error),
-        _ => Failure::last(error),
+        ErrorKind::Unavailable => StatementFailure::unknown(error),
+        _ => StatementFailure::last(error),
     }
 }
 
-fn explain(said: &Said, read_only: bool) -> (ErrorKind, String) {
+fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
     use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     let (kind, message) = match said.code.as_str() {
         "42601" if said.routine == "exec_parse_message" => (Syntax, "the query contains more than one statement".to_owned()),
@@ -154,7 +156,7 @@ fn refused(what: &str, name: Option<&str>) -> String {
     }
 }
 
-fn column(said: &Said) -> Option<String> {
+fn column(said: &ServerError) -> Option<String> {
     match (&said.table, &said.column) {
         (Some(table), Some(column)) => Some(format!("{table}.{column}")),
         (_, column) => column.clone(),
@@ -168,7 +170,7 @@ mod tests {
     use postgres_protocol::message::backend::Message;
 
     use super::*;
-    use crate::shared::Outcome;
+    use crate::shared::Execution;
 
     fn body(fields: &[(u8, &str)]) -> ErrorResponseBody {
         let mut content = Vec::new();
@@ -190,27 +192,28 @@ mod tests {
     #[test]
     fn errors_of_statements() {
         let cases = [
-            ("42601", "ERROR", Syntax, Outcome::Final),
-            ("42501", "ERROR", Denied, Outcome::Final),
-            ("23505", "ERROR", Constraint, Outcome::Final),
-            ("23000", "ERROR", Constraint, Outcome::Final),
-            ("22012", "ERROR", Constraint, Outcome::Final),
-            ("25006", "ERROR", Denied, Outcome::Final),
-            ("40001", "ERROR", Busy, Outcome::NotExecuted),
-            ("40P01", "ERROR", Busy, Outcome::NotExecuted),
-            ("53300", "FATAL", Unavailable, Outcome::Unknown),
-            ("54000", "ERROR", TooLarge, Outcome::Final),
-            ("57014", "ERROR", TimedOut, Outcome::Final),
-            ("57P01", "FATAL", Unavailable, Outcome::Unknown),
-            ("57P03", "FATAL", Unavailable, Outcome::NotExecuted),
-            ("08006", "ERROR", Unavailable, Outcome::Unknown),
-            ("25P03", "FATAL", Unavailable, Outcome::Unknown),
-            ("XX000", "ERROR", Protocol, Outcome::Final),
-            ("", "ERROR", Protocol, Outcome::Final),
-            ("\u{e9}", "ERROR", Protocol, Outcome::Final),
+            ("42601", "ERROR", Syntax, Execution::Final),
+            ("42501", "ERROR", Denied, Execution::Final),
+            ("23505", "ERROR", Constraint, Execution::Final),
+            ("23000", "ERROR", Constraint, Execution::Final),
+            ("22012", "ERROR", Constraint, Execution::Final),
+            ("25006", "ERROR", Denied, Execution::Final),
+            ("40001", "ERROR", Busy, Execution::NotExecuted),
+            ("40P01", "ERROR", Busy, Execution::NotExecuted),
+            ("53300", "FATAL", Unavailable, Execution::Unknown),
+            ("54000", "ERROR", TooLarge, Execution::Final),
+            ("57014", "ERROR", TimedOut, Execution::Final),
+            ("57P01", "FATAL", Unavailable, Execution::Unknown),
+            ("57P03", "FATAL", Unavailable, Execution::NotExecuted),
+            ("08006", "ERROR", Unavailable, Execution::Unknown),
+            ("25P03", "FATAL", Unavailable, Execution::Unknown),
+            ("XX000", "ERROR", Protocol, Execution::Final),
+            ("", "ERROR", Protocol, Execution::Final),
+            ("\u{e9}", "ERROR", Protocol, Execution::Final),
         ];
         for (code, severity, kind, outcome) in cases {
-            let Failure { error, outcome: found } = of_statement(&body(&[(b'V', severity), (b'C', code), (b'M', "hunter2")]), false);
+            let StatementFailure { error, outcome: found } =
+                of_statement(&body(&[(b'V', severity), (b'C', code), (b'M', "hunter2")]), false);
             assert_eq!((error.kind, found), (kind, outcome), "{code}");
             assert!(!error.message.contains("hunter2") && error.source.unwrap().contains("hunter2"), "{code}");
         }
@@ -234,15 +237,15 @@ mod tests {
     #[test]
     fn errors_of_logins() {
         let cases = [
-            ("28P01", Denied, Outcome::Final),
-            ("28000", Denied, Outcome::Final),
-            ("3D000", Configuration, Outcome::Final),
-            ("42501", Denied, Outcome::Final),
-            ("42704", Configuration, Outcome::Final),
-            ("53300", Busy, Outcome::NotExecuted),
-            ("57P03", Unavailable, Outcome::NotExecuted),
-            ("08P01", Unavailable, Outcome::NotExecuted),
-            ("XX000", Denied, Outcome::Final),
+            ("28P01", Denied, Execution::Final),
+            ("28000", Denied, Execution::Final),
+            ("3D000", Configuration, Execution::Final),
+            ("42501", Denied, Execution::Final),
+            ("42704", Configuration, Execution::Final),
+            ("53300", Busy, Execution::NotExecuted),
+            ("57P03", Unavailable, Execution::NotExecuted),
+            ("08P01", Unavailable, Execution::NotExecuted),
+            ("XX000", Denied, Execution::Final),
         ];
         for (code, kind, outcome) in cases {
             let failure = of_login(&body(&[(b'V', "FATAL"), (b'C', code), (b'M', "x"), (b'D', "y")]), "db:5432");

@@ -10,7 +10,7 @@ use millrace_core::{Error, ErrorKind, Result, ports::Connection, secret::Secret}
 const SETTLED: [&str; 6] = ["ca_certificate", "channel_binding", "password", "sslmode", "sslrootcert", "user"];
 
 /// Who logs in at a Hyperdrive, as its binding says.
-pub struct Login {
+pub struct HyperdriveLogin {
     /// The user's name.
     pub user: String,
     /// The password.
@@ -36,7 +36,7 @@ pub fn binding(connection_string: &str) -> Option<Result<&str>> {
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration) for an option that the Hyperdrive settles.
-pub fn connection(connection: Connection, binding: &str, login: &Login) -> Result<Connection> {
+pub fn connection(connection: Connection, binding: &str, login: &HyperdriveLogin) -> Result<Connection> {
     let is_set = |(name, value): &&(String, Secret<String>)| SETTLED.contains(&name.as_str()) && !value.expose().trim().is_empty();
     if let Some((name, _)) = connection.options.iter().find(is_set) {
         let message = format!(
@@ -47,7 +47,7 @@ pub fn connection(connection: Connection, binding: &str, login: &Login) -> Resul
         return Err(Error::new(ErrorKind::Configuration, message));
     }
     // Not the binding's own string: it holds the password as it is, whatever characters it has. Nor is there TLS on the way to it.
-    let Login { user, password, database } = login;
+    let HyperdriveLogin { user, password, database } = login;
     let text = format!(
         "host={binding}.hyperdrive sslmode=disable user={} password={} dbname={}",
         quoted(user),
@@ -73,7 +73,7 @@ pub(super) fn refused(binding: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::{super::address::Address, *};
+    use super::{super::address::PostgresAddress, *};
 
     fn adapter(options: &[(&str, &str)]) -> Connection {
         Connection {
@@ -87,8 +87,8 @@ mod tests {
         }
     }
 
-    fn login() -> Login {
-        Login { user: "o'neil".into(), password: Secret::new("p\\ w'@/?%20".into()), database: "a b".into() }
+    fn login() -> HyperdriveLogin {
+        HyperdriveLogin { user: "o'neil".into(), password: Secret::new("p\\ w'@/?%20".into()), database: "a b".into() }
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn what_the_binding_says_arrives_whatever_characters_it_has() {
         let connection = connection(adapter(&[("password", " "), ("timezone", "UTC")]), "DB", &login()).unwrap();
-        let address = Address::parse(connection.connection_string.expose(), &connection.options).unwrap();
+        let address = PostgresAddress::parse(connection.connection_string.expose(), &connection.options).unwrap();
         assert_eq!((address.host.as_str(), address.port, address.user.as_str()), ("DB.hyperdrive", 5432, "o'neil"));
         assert_eq!((address.password.unwrap().expose().as_str(), address.database.as_str()), ("p\\ w'@/?%20", "a b"));
     }
@@ -121,9 +121,9 @@ mod tests {
 
     #[test]
     fn a_host_that_is_no_worker_refuses_it() {
-        let error = Address::parse("hyperdrive:DB", &[]).unwrap_err();
+        let error = PostgresAddress::parse("hyperdrive:DB", &[]).unwrap_err();
         assert_eq!(error.kind, ErrorKind::Configuration);
         assert!(error.message.contains("names the Hyperdrive `DB`, and only a Worker has one"), "{error:?}");
-        assert!(Address::parse("hyperdrive:", &[]).unwrap_err().message.starts_with("`hyperdrive:` in the connection string"));
+        assert!(PostgresAddress::parse("hyperdrive:", &[]).unwrap_err().message.starts_with("`hyperdrive:` in the connection string"));
     }
 }

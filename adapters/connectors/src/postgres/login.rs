@@ -15,12 +15,12 @@ use postgres_protocol::{
 };
 
 use super::{
-    address::{Address, Encryption},
+    address::{Encryption, PostgresAddress},
     failure,
     session::Session,
-    wire::{Gone, Wire, unknown},
+    wire::{ReceiveError, Wire, unknown},
 };
-use crate::shared::Failure;
+use crate::shared::StatementFailure;
 
 /// The longest message of a login, in bytes.
 const LONGEST: usize = 1 << 16;
@@ -29,7 +29,7 @@ const LONGEST: usize = 1 << 16;
 ///
 /// # Errors
 /// Whatever fails: nothing was executed, and what another attempt may mend says so.
-pub(super) async fn connect(address: &Address, dialer: &dyn Dialer, until_ms: u64) -> Result<Session, Failure> {
+pub(super) async fn connect(address: &PostgresAddress, dialer: &dyn Dialer, until_ms: u64) -> Result<Session, StatementFailure> {
     let stream = dialer.dial(&address.host, address.port, until_ms).await.map_err(not_yet)?;
     let (stream, is_encrypted) = encrypt(address, stream, until_ms).await?;
     let mut wire = Wire::new(stream);
@@ -44,7 +44,11 @@ pub(super) async fn connect(address: &Address, dialer: &dyn Dialer, until_ms: u6
     Ok(Session::new(wire))
 }
 
-async fn encrypt(address: &Address, mut stream: Box<dyn ByteStream>, until_ms: u64) -> Result<(Box<dyn ByteStream>, bool), Failure> {
+async fn encrypt(
+    address: &PostgresAddress,
+    mut stream: Box<dyn ByteStream>,
+    until_ms: u64,
+) -> Result<(Box<dyn ByteStream>, bool), StatementFailure> {
     let (verify, or_plain) = match address.encryption {
         Encryption::None => return Ok((stream, false)),
         Encryption::Preferred(verify) => (verify, true),
@@ -62,9 +66,9 @@ async fn encrypt(address: &Address, mut stream: Box<dyn ByteStream>, until_ms: u
                 ErrorKind::Unavailable => not_yet(error),
                 ErrorKind::Denied => {
                     let help = "set `ca_certificate` or `sslrootcert`, or `sslmode=require` to skip this check";
-                    Failure::last(Error { message: format!("{}; {help}", error.message), ..error })
+                    StatementFailure::last(Error { message: format!("{}; {help}", error.message), ..error })
                 }
-                _ => Failure::last(error),
+                _ => StatementFailure::last(error),
             })?;
             Ok((stream, true))
         }
@@ -74,14 +78,14 @@ async fn encrypt(address: &Address, mut stream: Box<dyn ByteStream>, until_ms: u
                 "PostgreSQL at `{}:{}` offers no TLS; where the network between is trusted, set `sslmode=disable`",
                 address.host, address.port
             );
-            Err(Failure::last(Error::new(ErrorKind::Configuration, message)))
+            Err(StatementFailure::last(Error::new(ErrorKind::Configuration, message)))
         }
         0 => Err(not_yet(Error::new(ErrorKind::Unavailable, "PostgreSQL closed the connection"))),
-        _ => Err(Failure::last(unknown("no answer to a request for TLS"))),
+        _ => Err(StatementFailure::last(unknown("no answer to a request for TLS"))),
     }
 }
 
-async fn authenticate(address: &Address, wire: &mut Wire, is_encrypted: bool) -> Result<(), Failure> {
+async fn authenticate(address: &PostgresAddress, wire: &mut Wire, is_encrypted: bool) -> Result<(), StatementFailure> {
     let mut proven = !address.demands_proof;
     loop {
         let mut answer = BytesMut::new();
@@ -93,7 +97,7 @@ async fn authenticate(address: &Address, wire: &mut Wire, is_encrypted: bool) ->
             }
             Message::AuthenticationCleartextPassword => {
                 let message = "PostgreSQL requires the password unencrypted, and the connection has no TLS";
-                return Err(Failure::last(Error::new(ErrorKind::Denied, message)));
+                return Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)));
             }
             Message::AuthenticationMd5Password(body) if proven => {
                 let hash = md5_hash(address.user.as_bytes(), password(address)?.as_bytes(), body.salt());
@@ -101,7 +105,8 @@ async fn authenticate(address: &Address, wire: &mut Wire, is_encrypted: bool) ->
             }
             Message::AuthenticationMd5Password(_) => return Err(unproven()),
             Message::AuthenticationSasl(body) => {
-                let mechanisms: Vec<&str> = body.mechanisms().collect().map_err(|error| Failure::last(unknown(&error.to_string())))?;
+                let mechanisms: Vec<&str> =
+                    body.mechanisms().collect().map_err(|error| StatementFailure::last(unknown(&error.to_string())))?;
                 if !mechanisms.contains(&SCRAM_SHA_256) {
                     return Err(unsupported(&mechanisms.join(", ")));
                 }
@@ -112,69 +117,73 @@ async fn authenticate(address: &Address, wire: &mut Wire, is_encrypted: bool) ->
             Message::AuthenticationGss | Message::AuthenticationSspi | Message::AuthenticationKerberosV5 => {
                 return Err(unsupported("Kerberos"));
             }
-            _ => return Err(Failure::last(unknown("no authentication"))),
+            _ => return Err(StatementFailure::last(unknown("no authentication"))),
         }
         wire.send(&answer).await.map_err(not_yet)?;
     }
 }
 
 /// [SCRAM](https://www.rfc-editor.org/rfc/rfc7677): each side proves that it knows the password.
-async fn scram(address: &Address, wire: &mut Wire) -> Result<(), Failure> {
+async fn scram(address: &PostgresAddress, wire: &mut Wire) -> Result<(), StatementFailure> {
     let wrong = |error: std::io::Error| {
         let message = "PostgreSQL does not prove that it knows the password: it may be another server";
-        Failure::last(Error::new(ErrorKind::Denied, message).with_source(error.to_string()))
+        StatementFailure::last(Error::new(ErrorKind::Denied, message).with_source(error.to_string()))
     };
     let mut scram = ScramSha256::new(password(address)?.as_bytes(), ChannelBinding::unsupported());
     let mut bytes = BytesMut::new();
     frontend::sasl_initial_response(SCRAM_SHA_256, scram.message(), &mut bytes).map_err(unwritable)?;
     wire.send(&bytes).await.map_err(not_yet)?;
-    let Message::AuthenticationSaslContinue(body) = next(wire, address).await? else { return Err(Failure::last(unknown("no SCRAM"))) };
+    let Message::AuthenticationSaslContinue(body) = next(wire, address).await? else {
+        return Err(StatementFailure::last(unknown("no SCRAM")));
+    };
     scram.update(body.data()).map_err(wrong)?;
     bytes.clear();
     frontend::sasl_response(scram.message(), &mut bytes).map_err(unwritable)?;
     wire.send(&bytes).await.map_err(not_yet)?;
-    let Message::AuthenticationSaslFinal(body) = next(wire, address).await? else { return Err(Failure::last(unknown("no SCRAM"))) };
+    let Message::AuthenticationSaslFinal(body) = next(wire, address).await? else {
+        return Err(StatementFailure::last(unknown("no SCRAM")));
+    };
     scram.finish(body.data()).map_err(wrong)
 }
 
 /// The next message that is no error and no remark.
-async fn next(wire: &mut Wire, address: &Address) -> Result<Message, Failure> {
+async fn next(wire: &mut Wire, address: &PostgresAddress) -> Result<Message, StatementFailure> {
     loop {
         return match wire.next(LONGEST).await {
             Ok(Message::ErrorResponse(body)) => Err(failure::of_login(&body, &format!("{}:{}", address.host, address.port))),
             Ok(Message::NoticeResponse(_)) => continue,
             Ok(message) => Ok(message),
-            Err(Gone::Broken(error)) if error.kind == ErrorKind::Protocol => Err(Failure::last(error)),
-            Err(Gone::Broken(error)) => Err(not_yet(error)),
-            Err(Gone::LongRow) => Err(Failure::last(unknown("a row during a login"))),
+            Err(ReceiveError::Broken(error)) if error.kind == ErrorKind::Protocol => Err(StatementFailure::last(error)),
+            Err(ReceiveError::Broken(error)) => Err(not_yet(error)),
+            Err(ReceiveError::LongRow) => Err(StatementFailure::last(unknown("a row during a login"))),
         };
     }
 }
 
-fn password(address: &Address) -> Result<&str, Failure> {
+fn password(address: &PostgresAddress) -> Result<&str, StatementFailure> {
     address.password.as_ref().map(|password| password.expose().as_str()).ok_or_else(|| {
         let message = "PostgreSQL requires a password, and the connection string and the options have none";
-        Failure::last(Error::new(ErrorKind::Configuration, message))
+        StatementFailure::last(Error::new(ErrorKind::Configuration, message))
     })
 }
 
 /// Nothing has been sent that could be executed.
-fn not_yet(error: Error) -> Failure {
-    Failure::not_executed(error)
+fn not_yet(error: Error) -> StatementFailure {
+    StatementFailure::not_executed(error)
 }
 
-fn unwritable(error: std::io::Error) -> Failure {
+fn unwritable(error: std::io::Error) -> StatementFailure {
     let message = "the user, the password or a setting of the connection string contains a NUL character";
-    Failure::last(Error::new(ErrorKind::Configuration, message).with_source(error.to_string()))
+    StatementFailure::last(Error::new(ErrorKind::Configuration, message).with_source(error.to_string()))
 }
 
-fn unproven() -> Failure {
+fn unproven() -> StatementFailure {
     let message = "the connection string requires `channel_binding`, and PostgreSQL does not ask for SCRAM";
-    Failure::last(Error::new(ErrorKind::Denied, message))
+    StatementFailure::last(Error::new(ErrorKind::Denied, message))
 }
 
-fn unsupported(what: &str) -> Failure {
+fn unsupported(what: &str) -> StatementFailure {
     let message = "PostgreSQL requires a method of authentication that connector `postgres` does not have; it has passwords (SCRAM-SHA-256, MD5, \
          plain)";
-    Failure::last(Error::new(ErrorKind::Configuration, message).with_source(what))
+    StatementFailure::last(Error::new(ErrorKind::Configuration, message).with_source(what))
 }

@@ -22,9 +22,9 @@ use super::{
     bind::Parameter,
     cell::Kind,
     failure,
-    wire::{Gone, Wire, unknown},
+    wire::{ReceiveError, Wire, unknown},
 };
-use crate::shared::Failure;
+use crate::shared::StatementFailure;
 
 /// Room for what surrounds the cells of a row, and for messages that are no rows, in bytes.
 const ENVELOPE: usize = 1 << 20;
@@ -116,17 +116,17 @@ impl Session {
     ///
     /// # Errors
     /// What the server said, and what that means for another attempt. The connection may not be usable afterwards.
-    pub(super) async fn run(&mut self, batch: &Batch, query: &Query<'_>, left_ms: u64) -> Result<Rows, Failure> {
+    pub(super) async fn run(&mut self, batch: &Batch, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
         // Until the server is ready again, the connection is in the middle of something; the future may be dropped there.
         self.usable = false;
-        let (bytes, place) = batch.with_deadline(left_ms).map_err(Failure::last)?;
-        self.wire.send(&bytes).await.map_err(Failure::unknown)?;
-        let mut answer = Answer { place, ..Answer::default() };
+        let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
+        self.wire.send(&bytes).await.map_err(StatementFailure::unknown)?;
+        let mut answer = BatchReply { place, ..BatchReply::default() };
         let status = loop {
             let message = match self.wire.next(query.max_bytes.saturating_add(ENVELOPE)).await {
                 Ok(message) => message,
-                Err(Gone::Broken(error)) => return Err(answer.failure.unwrap_or_else(|| Failure::unknown(error))),
-                Err(Gone::LongRow) => return Err(broken_off(query)),
+                Err(ReceiveError::Broken(error)) => return Err(answer.failure.unwrap_or_else(|| StatementFailure::unknown(error))),
+                Err(ReceiveError::LongRow) => return Err(broken_off(query)),
             };
             match message {
                 Message::ReadyForQuery(body) => break body.status(),
@@ -139,16 +139,16 @@ impl Session {
         self.usable = true;
         if status != IDLE && answer.failure.is_none() {
             let message = "the statement leaves a transaction open, which was rolled back";
-            return Err(Failure::last(Error::new(ErrorKind::Denied, message)));
+            return Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)));
         }
         answer.into_rows(query)
     }
 
-    async fn roll_back(&mut self) -> Result<(), Failure> {
+    async fn roll_back(&mut self) -> Result<(), StatementFailure> {
         let mut bytes = BytesMut::new();
-        frontend::query("ROLLBACK", &mut bytes).map_err(|error| Failure::last(unknown(&error.to_string())))?;
-        self.wire.send(&bytes).await.map_err(Failure::unknown)?;
-        self.until_ready().await.map_err(Failure::unknown)
+        frontend::query("ROLLBACK", &mut bytes).map_err(|error| StatementFailure::last(unknown(&error.to_string())))?;
+        self.wire.send(&bytes).await.map_err(StatementFailure::unknown)?;
+        self.until_ready().await.map_err(StatementFailure::unknown)
     }
 
     async fn until_ready(&mut self) -> Result<(), Error> {
@@ -157,8 +157,8 @@ impl Session {
                 Ok(Message::ReadyForQuery(body)) if body.status() == IDLE => return Ok(()),
                 Ok(Message::ErrorResponse(body)) => return Err(failure::of_statement(&body, false).error),
                 Ok(_) => {}
-                Err(Gone::Broken(error)) => return Err(error),
-                Err(Gone::LongRow) => return Err(unknown("a row where none was asked for")),
+                Err(ReceiveError::Broken(error)) => return Err(error),
+                Err(ReceiveError::LongRow) => return Err(unknown("a row where none was asked for")),
             }
         }
     }
@@ -168,7 +168,7 @@ const TEXT: Oid = 25;
 
 /// What came back of a batch so far.
 #[derive(Default)]
-struct Answer {
+struct BatchReply {
     /// How many commands come before the statement.
     place: usize,
     /// How many commands are done.
@@ -180,7 +180,7 @@ struct Answer {
     is_empty: bool,
     /// The result is too large, and the statement may have written: what is left of it is not kept.
     too_large: Option<Error>,
-    failure: Option<Failure>,
+    failure: Option<StatementFailure>,
 }
 
 struct Column {
@@ -188,10 +188,10 @@ struct Column {
     kind: Kind,
 }
 
-impl Answer {
-    fn take(&mut self, message: Message, query: &Query<'_>, read_only: bool) -> Result<(), Failure> {
+impl BatchReply {
+    fn take(&mut self, message: Message, query: &Query<'_>, read_only: bool) -> Result<(), StatementFailure> {
         match message {
-            Message::RowDescription(body) => self.columns = Some(columns(&body).map_err(Failure::unknown)?),
+            Message::RowDescription(body) => self.columns = Some(columns(&body).map_err(StatementFailure::unknown)?),
             Message::DataRow(body) if self.done == self.place && self.too_large.is_none() => self.row(&body, query)?,
             Message::CommandComplete(body) => {
                 if self.done == self.place {
@@ -211,18 +211,19 @@ impl Answer {
             }
             Message::CopyInResponse(_) | Message::CopyOutResponse(_) => {
                 let message = "connector `postgres` does not run `COPY`";
-                return Err(Failure::last(Error::new(ErrorKind::Denied, message)));
+                return Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)));
             }
             _ => {}
         }
         Ok(())
     }
 
-    fn row(&mut self, body: &DataRowBody, query: &Query<'_>) -> Result<(), Failure> {
+    fn row(&mut self, body: &DataRowBody, query: &Query<'_>) -> Result<(), StatementFailure> {
         let columns = self.columns.as_deref().unwrap_or_default();
-        let cells: Vec<Option<Range<usize>>> = body.ranges().collect().map_err(|error| Failure::unknown(unknown(&error.to_string())))?;
+        let cells: Vec<Option<Range<usize>>> =
+            body.ranges().collect().map_err(|error| StatementFailure::unknown(unknown(&error.to_string())))?;
         if cells.len() != columns.len() {
-            return Err(Failure::unknown(unknown("a row has another number of cells than there are columns")));
+            return Err(StatementFailure::unknown(unknown("a row has another number of cells than there are columns")));
         }
         self.bytes += cells.iter().flatten().map(Range::len).sum::<usize>();
         let what = if self.rows.len() >= query.max_rows {
@@ -240,7 +241,7 @@ impl Answer {
         let error = Error::new(ErrorKind::TooLarge, what);
         if query.access == Access::Read {
             // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows.
-            return Err(Failure::last(error));
+            return Err(StatementFailure::last(error));
         }
         // The end has to be seen: closed before it, a write would be undone, or not.
         self.rows = Vec::new();
@@ -248,16 +249,16 @@ impl Answer {
         Ok(())
     }
 
-    fn into_rows(self, query: &Query<'_>) -> Result<Rows, Failure> {
+    fn into_rows(self, query: &Query<'_>) -> Result<Rows, StatementFailure> {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
         if let Some(Error { kind, message, source }) = self.too_large {
             let message = if query.access == Access::Read { message } else { format!("{message}; the statement took effect") };
-            return Err(Failure::last(Error { kind, message, source }));
+            return Err(StatementFailure::last(Error { kind, message, source }));
         }
         if self.is_empty {
-            return Err(Failure::last(Error::new(ErrorKind::Syntax, "the query contains no statement")));
+            return Err(StatementFailure::last(Error::new(ErrorKind::Syntax, "the query contains no statement")));
         }
         match self.columns {
             Some(columns) if !columns.is_empty() => {
@@ -274,13 +275,13 @@ fn columns(body: &RowDescriptionBody) -> Result<Vec<Column>, Error> {
     columns.map_err(|error| unknown(&error.to_string()))
 }
 
-fn broken_off(query: &Query<'_>) -> Failure {
+fn broken_off(query: &Query<'_>) -> StatementFailure {
     let what = format!("the result has more than {} bytes", query.max_bytes);
     let message = match query.access {
         Access::Read => what,
         Access::Write => format!("{what}; it is not known whether the statement took effect"),
     };
-    Failure::last(Error::new(ErrorKind::TooLarge, message))
+    StatementFailure::last(Error::new(ErrorKind::TooLarge, message))
 }
 
 /// A statement without values, and without a description of its result.

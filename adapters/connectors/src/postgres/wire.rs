@@ -23,7 +23,7 @@ pub(super) struct Wire {
 
 /// Why there is no next message.
 #[derive(Debug)]
-pub(super) enum Gone {
+pub(super) enum ReceiveError {
     /// The connection broke; nobody knows what the server got.
     Broken(Error),
     /// A row is longer than the limit.
@@ -41,15 +41,15 @@ impl Wire {
     }
 
     /// The next message. A row may have `limit` bytes, and so may what is no row.
-    pub(super) async fn next(&mut self, limit: usize) -> Result<Message, Gone> {
+    pub(super) async fn next(&mut self, limit: usize) -> Result<Message, ReceiveError> {
         loop {
             if let Some(message) = self.take(limit)? {
                 return Ok(message);
             }
             match self.stream.read(&mut self.chunk).await {
-                Ok(0) => return Err(Gone::Broken(ended())),
+                Ok(0) => return Err(ReceiveError::Broken(ended())),
                 Ok(count) => self.received.extend_from_slice(self.chunk.get(..count).unwrap_or_default()),
-                Err(error) => return Err(Gone::Broken(broken(error))),
+                Err(error) => return Err(ReceiveError::Broken(broken(error))),
             }
         }
     }
@@ -75,14 +75,14 @@ impl Wire {
         drop(poll_fn(|context| self.stream.poll_shutdown(context)).await);
     }
 
-    fn take(&mut self, limit: usize) -> Result<Option<Message>, Gone> {
+    fn take(&mut self, limit: usize) -> Result<Option<Message>, ReceiveError> {
         let head: Option<[u8; HEAD]> = self.received.get(..HEAD).and_then(|head| head.try_into().ok());
         if let Some([tag, length @ ..]) = head
             && u32::from_be_bytes(length) as usize > limit
         {
-            return Err(if tag == DATA_ROW_TAG { Gone::LongRow } else { Gone::Broken(unknown("a message is too long")) });
+            return Err(if tag == DATA_ROW_TAG { ReceiveError::LongRow } else { ReceiveError::Broken(unknown("a message is too long")) });
         }
-        Message::parse(&mut self.received).map_err(|error| Gone::Broken(unknown(&error.to_string())))
+        Message::parse(&mut self.received).map_err(|error| ReceiveError::Broken(unknown(&error.to_string())))
     }
 }
 

@@ -25,16 +25,16 @@ pub struct Effect {
 
 /// An attempt that failed.
 #[derive(Debug)]
-pub struct Failure {
+pub struct StatementFailure {
     /// What went wrong.
     pub error: Error,
     /// What it did to the database.
-    pub outcome: Outcome,
+    pub outcome: Execution,
 }
 
 /// What a failed attempt did to the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Execution {
     /// Nothing: the statement was not executed, and may be later.
     NotExecuted,
     /// Nobody knows: the answer got lost or is broken.
@@ -49,23 +49,23 @@ pub struct Retry {
     random: Rc<dyn Random>,
 }
 
-impl Failure {
+impl StatementFailure {
     /// A failure before anything was executed.
     #[must_use]
     pub fn not_executed(error: Error) -> Self {
-        Self { error, outcome: Outcome::NotExecuted }
+        Self { error, outcome: Execution::NotExecuted }
     }
 
     /// A failure of which nobody knows what was executed.
     #[must_use]
     pub fn unknown(error: Error) -> Self {
-        Self { error, outcome: Outcome::Unknown }
+        Self { error, outcome: Execution::Unknown }
     }
 
     /// A failure that another attempt does not mend.
     #[must_use]
     pub fn last(error: Error) -> Self {
-        Self { error, outcome: Outcome::Final }
+        Self { error, outcome: Execution::Final }
     }
 
     /// The failure of an HTTP client.
@@ -92,26 +92,26 @@ impl Retry {
     ///
     /// # Errors
     /// That of the last attempt. For a write of unknown outcome it says so, and is one that no retry is advised for.
-    pub async fn run<T>(&self, query: &Query<'_>, effect: Effect, attempt: impl AsyncFn() -> Result<T, Failure>) -> Result<T> {
+    pub async fn run<T>(&self, query: &Query<'_>, effect: Effect, attempt: impl AsyncFn() -> Result<T, StatementFailure>) -> Result<T> {
         let mut pauses = PAUSES_MS.into_iter();
         let mut may_repeat = effect.reads && query.access == Access::Read;
         if self.clock.now_ms() >= query.deadline_ms {
             return Err(timed_out());
         }
         loop {
-            let Failure { error, outcome } = match attempt().await {
+            let StatementFailure { error, outcome } = match attempt().await {
                 Ok(value) => return Ok(value),
                 Err(failure) => failure,
             };
             let again = match outcome {
-                Outcome::NotExecuted => true,
-                Outcome::Unknown => std::mem::replace(&mut may_repeat, false),
-                Outcome::Final => false,
+                Execution::NotExecuted => true,
+                Execution::Unknown => std::mem::replace(&mut may_repeat, false),
+                Execution::Final => false,
             };
             let pause_ms = pauses.next().filter(|_| again).map(|pause_ms| self.spread(pause_ms));
             match pause_ms {
                 Some(pause_ms) if self.clock.now_ms().saturating_add(pause_ms) < query.deadline_ms => self.clock.sleep(pause_ms).await,
-                _ if outcome == Outcome::Unknown && !effect.reads => return Err(of_unknown_outcome(error)),
+                _ if outcome == Execution::Unknown && !effect.reads => return Err(of_unknown_outcome(error)),
                 _ => return Err(error),
             }
         }
@@ -162,14 +162,14 @@ mod tests {
     }
 
     /// Lets every attempt fail with an outcome: how many there were, when the last ended, and its error.
-    fn attempts(outcome: Outcome, kind: ErrorKind, deadline_ms: u64, reads: bool, access: Access, byte: u8) -> (u32, u64, Error) {
+    fn attempts(outcome: Execution, kind: ErrorKind, deadline_ms: u64, reads: bool, access: Access, byte: u8) -> (u32, u64, Error) {
         let fake = Rc::new(Fake { byte, ..Fake::default() });
         let retry = Retry::new(fake.clone(), fake.clone());
         let count = Cell::new(0);
         let error = Error::new(kind, "it failed");
         let attempt = async || {
             count.set(count.get() + 1);
-            Err::<(), _>(Failure { error: error.clone(), outcome })
+            Err::<(), _>(StatementFailure { error: error.clone(), outcome })
         };
         let query = Query { command: Command::Statement { text: "", values: &[] }, access, deadline_ms, max_rows: 0, max_bytes: 0 };
         let future = pin!(retry.run(&query, Effect { reads, returns: reads }, attempt));
@@ -180,7 +180,8 @@ mod tests {
     #[test]
     fn what_was_not_executed_is_sent_again_until_the_deadline() {
         let of = |deadline_ms, byte| {
-            let (count, ended_ms, error) = attempts(Outcome::NotExecuted, ErrorKind::Unavailable, deadline_ms, false, Access::Write, byte);
+            let (count, ended_ms, error) =
+                attempts(Execution::NotExecuted, ErrorKind::Unavailable, deadline_ms, false, Access::Write, byte);
             assert_eq!(error, Error::new(ErrorKind::Unavailable, if count == 0 { "" } else { "it failed" }));
             (count, ended_ms)
         };
@@ -193,7 +194,7 @@ mod tests {
 
     #[test]
     fn a_read_is_sent_once_more_after_a_broken_answer_and_a_write_never() {
-        let of = |reads, access| attempts(Outcome::Unknown, ErrorKind::Unavailable, 60_000, reads, access, 0);
+        let of = |reads, access| attempts(Execution::Unknown, ErrorKind::Unavailable, 60_000, reads, access, 0);
         assert_eq!(of(true, Access::Read), (2, 50, Error::new(ErrorKind::Unavailable, "it failed")));
         assert_eq!(of(true, Access::Write), (1, 0, Error::new(ErrorKind::Unavailable, "it failed")));
         let lost = Error::new(ErrorKind::Protocol, "it failed; it is not known whether the statement took effect");
@@ -202,9 +203,9 @@ mod tests {
 
     #[test]
     fn what_is_final_or_too_late_is_not_sent_again() {
-        let (count, _, error) = attempts(Outcome::Final, ErrorKind::Constraint, 60_000, true, Access::Read, 0);
+        let (count, _, error) = attempts(Execution::Final, ErrorKind::Constraint, 60_000, true, Access::Read, 0);
         assert_eq!((count, error.kind), (1, ErrorKind::Constraint));
-        let (count, _, error) = attempts(Outcome::Final, ErrorKind::Constraint, 0, true, Access::Read, 0);
+        let (count, _, error) = attempts(Execution::Final, ErrorKind::Constraint, 0, true, Access::Read, 0);
         assert_eq!((count, error), (0, timed_out()));
     }
 }

@@ -23,7 +23,7 @@ use rusqlite::{
 use rustc_hash::FxBuildHasher;
 
 use super::{
-    pattern::{Over, Pattern, Syntax},
+    pattern::{DeadlinePassed, Pattern, Syntax},
     session::LONGEST_VALUE,
 };
 
@@ -41,8 +41,8 @@ const JSON_SUBTYPE: std::ffi::c_uint = 74;
 /// Puts the functions in place. Where `LIKE` and `GLOB` are to use indexes they stay SQLite's own.
 pub(super) fn install(connection: &Connection, like_uses_index: bool) -> Result<()> {
     let plain = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC | FunctionFlags::SQLITE_INNOCUOUS;
-    let own = Own::default();
-    let with = |work: fn(&Own, &Context<'_>) -> Result<Answer>| {
+    let own = SqliteBuiltins::default();
+    let with = |work: fn(&SqliteBuiltins, &Context<'_>) -> Result<FunctionResult>| {
         let own = own.clone();
         move |context: &Context<'_>| work(&own, context)
     };
@@ -69,17 +69,17 @@ pub(super) fn install(connection: &Connection, like_uses_index: bool) -> Result<
 
 /// SQLite's own functions, for what is theirs: an empty database, opened at the first need.
 #[derive(Clone, Default)]
-struct Own(Arc<Mutex<Option<Connection>>>);
+struct SqliteBuiltins(Arc<Mutex<Option<Connection>>>);
 
-impl Own {
-    fn ask(&self, text: &str, values: &[ValueRef<'_>]) -> Result<Answer> {
+impl SqliteBuiltins {
+    fn ask(&self, text: &str, values: &[ValueRef<'_>]) -> Result<FunctionResult> {
         let mut slot = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let connection = match &mut *slot {
             Some(connection) => connection,
             empty => empty.insert(Connection::open_in_memory()?),
         };
         let values = values.iter().map(|value| ToSqlOutput::Borrowed(*value));
-        connection.prepare_cached(text)?.query_row(params_from_iter(values), |row| Ok(Answer::from(row.get_ref(0)?)))
+        connection.prepare_cached(text)?.query_row(params_from_iter(values), |row| Ok(FunctionResult::from(row.get_ref(0)?)))
     }
 
     /// A value as text, as SQLite writes it; `None` for `NULL`.
@@ -88,7 +88,7 @@ impl Own {
             ValueRef::Null => None,
             ValueRef::Integer(integer) => Some(Cow::Owned(integer.to_string().into_bytes())),
             ValueRef::Real(_) => match self.ask("SELECT CAST(?1 AS TEXT)", &[value])? {
-                Answer::Text(text) => Some(Cow::Owned(text)),
+                FunctionResult::Text(text) => Some(Cow::Owned(text)),
                 _ => None,
             },
             ValueRef::Text(bytes) | ValueRef::Blob(bytes) => Some(Cow::Borrowed(bytes)),
@@ -97,16 +97,16 @@ impl Own {
 }
 
 /// A result. A text need not be UTF-8.
-enum Answer {
+enum FunctionResult {
     Text(Vec<u8>),
     Other(Value),
 }
 
-impl Answer {
+impl FunctionResult {
     const NULL: Self = Self::Other(Value::Null);
 }
 
-impl From<ValueRef<'_>> for Answer {
+impl From<ValueRef<'_>> for FunctionResult {
     fn from(value: ValueRef<'_>) -> Self {
         match value {
             ValueRef::Text(bytes) => Self::Text(bytes.to_vec()),
@@ -118,13 +118,13 @@ impl From<ValueRef<'_>> for Answer {
     }
 }
 
-impl From<i64> for Answer {
+impl From<i64> for FunctionResult {
     fn from(integer: i64) -> Self {
         Self::Other(Value::Integer(integer))
     }
 }
 
-impl ToSql for Answer {
+impl ToSql for FunctionResult {
     fn to_sql(&self) -> Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Text(bytes) => ValueRef::Text(bytes),
@@ -133,11 +133,11 @@ impl ToSql for Answer {
     }
 }
 
-fn like(own: &Own, context: &Context<'_>) -> Result<Answer> {
+fn like(own: &SqliteBuiltins, context: &Context<'_>) -> Result<FunctionResult> {
     let escape = match context.len() {
         2 => None,
         _ => match own.text(context.get_raw(2))? {
-            None => return Ok(Answer::NULL),
+            None => return Ok(FunctionResult::NULL),
             Some(text) => match one_character(&text) {
                 None => return Err(failed("ESCAPE expression must be a single character".into())),
                 character => character,
@@ -147,7 +147,7 @@ fn like(own: &Own, context: &Context<'_>) -> Result<Answer> {
     matches(own, context, Syntax::Like(escape))
 }
 
-fn glob(own: &Own, context: &Context<'_>) -> Result<Answer> {
+fn glob(own: &SqliteBuiltins, context: &Context<'_>) -> Result<FunctionResult> {
     matches(own, context, Syntax::Glob)
 }
 
@@ -157,14 +157,14 @@ fn one_character(text: &[u8]) -> Option<char> {
     characters.next().filter(|_| characters.next().is_none())
 }
 
-fn matches(own: &Own, context: &Context<'_>, syntax: Syntax) -> Result<Answer> {
+fn matches(own: &SqliteBuiltins, context: &Context<'_>, syntax: Syntax) -> Result<FunctionResult> {
     thread_local! {
         static FOLDED: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     }
     /// What is kept of `FOLDED` from call to call.
     const KEPT: usize = 1 << 16;
 
-    let Some(pattern) = own.text(context.get_raw(0))? else { return Ok(Answer::NULL) };
+    let Some(pattern) = own.text(context.get_raw(0))? else { return Ok(FunctionResult::NULL) };
     if pattern.len() > LONGEST_PATTERN as usize {
         let operator = if syntax == Syntax::Glob { "GLOB" } else { "LIKE" };
         let message =
@@ -177,20 +177,20 @@ fn matches(own: &Own, context: &Context<'_>, syntax: Syntax) -> Result<Answer> {
         Some(kept) => kept,
         None => context.set_aux(0, (syntax, Pattern::new(&pattern, syntax)))?,
     };
-    let Some(text) = own.text(context.get_raw(1))? else { return Ok(Answer::NULL) };
+    let Some(text) = own.text(context.get_raw(1))? else { return Ok(FunctionResult::NULL) };
     let matched = FOLDED.with_borrow_mut(|folded| {
         let matched = kept.1.matches(&text, folded);
         folded.clear();
         folded.shrink_to(KEPT);
         matched
     });
-    matched.map(|matched| i64::from(matched).into()).map_err(|Over| Error::SqliteFailure(Code::new(ffi::SQLITE_INTERRUPT), None))
+    matched.map(|matched| i64::from(matched).into()).map_err(|DeadlinePassed| Error::SqliteFailure(Code::new(ffi::SQLITE_INTERRUPT), None))
 }
 
-fn instr(own: &Own, context: &Context<'_>) -> Result<Answer> {
+fn instr(own: &SqliteBuiltins, context: &Context<'_>) -> Result<FunctionResult> {
     let (hay, needle) = (context.get_raw(0), context.get_raw(1));
     let is_bytes = matches!((hay, needle), (ValueRef::Blob(_), ValueRef::Blob(_)));
-    let (Some(hay), Some(needle)) = (own.text(hay)?, own.text(needle)?) else { return Ok(Answer::NULL) };
+    let (Some(hay), Some(needle)) = (own.text(hay)?, own.text(needle)?) else { return Ok(FunctionResult::NULL) };
     let place = memmem::find(&hay, &needle).map_or(0, |at| match is_bytes {
         true => at + 1,
         false => 1 + characters(&hay[..at]),
@@ -202,13 +202,13 @@ fn characters(text: &[u8]) -> usize {
     text.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }
 
-fn replace(own: &Own, context: &Context<'_>) -> Result<Answer> {
-    let Some(text) = own.text(context.get_raw(0))? else { return Ok(Answer::NULL) };
-    let Some(from) = own.text(context.get_raw(1))? else { return Ok(Answer::NULL) };
+fn replace(own: &SqliteBuiltins, context: &Context<'_>) -> Result<FunctionResult> {
+    let Some(text) = own.text(context.get_raw(0))? else { return Ok(FunctionResult::NULL) };
+    let Some(from) = own.text(context.get_raw(1))? else { return Ok(FunctionResult::NULL) };
     if from.is_empty() || from.starts_with(b"\0") {
-        return Ok(Answer::Text(text.into_owned()));
+        return Ok(FunctionResult::Text(text.into_owned()));
     }
-    let Some(to) = own.text(context.get_raw(2))? else { return Ok(Answer::NULL) };
+    let Some(to) = own.text(context.get_raw(2))? else { return Ok(FunctionResult::NULL) };
     let mut replaced = Vec::with_capacity(text.len());
     let mut done = 0;
     while let Some(at) = next(&text, done, &from) {
@@ -220,7 +220,7 @@ fn replace(own: &Own, context: &Context<'_>) -> Result<Answer> {
         }
     }
     replaced.extend_from_slice(&text[done..]);
-    Ok(Answer::Text(replaced))
+    Ok(FunctionResult::Text(replaced))
 }
 
 /// The next place of `part`. A short one may be everywhere, and preparing a search for each would take longer than comparing.
@@ -236,9 +236,9 @@ fn next(text: &[u8], from: usize, part: &[u8]) -> Option<usize> {
     found.map(|at| from + at)
 }
 
-fn trim(own: &Own, context: &Context<'_>, left: bool, right: bool) -> Result<Answer> {
-    let Some(text) = own.text(context.get_raw(0))? else { return Ok(Answer::NULL) };
-    let Some(set) = own.text(context.get_raw(1))? else { return Ok(Answer::NULL) };
+fn trim(own: &SqliteBuiltins, context: &Context<'_>, left: bool, right: bool) -> Result<FunctionResult> {
+    let Some(text) = own.text(context.get_raw(0))? else { return Ok(FunctionResult::NULL) };
+    let Some(set) = own.text(context.get_raw(1))? else { return Ok(FunctionResult::NULL) };
     let set = memchr::memchr(0, &set).map_or(&*set, |end| &set[..end]);
     let set: HashSet<&[u8], FxBuildHasher> = chunks(set).collect();
     let mut rest: &[u8] = &text;
@@ -252,7 +252,7 @@ fn trim(own: &Own, context: &Context<'_>, left: bool, right: bool) -> Result<Ans
         }
         rest = &rest[..start];
     }
-    Ok(Answer::Text(rest.to_vec()))
+    Ok(FunctionResult::Text(rest.to_vec()))
 }
 
 /// The characters of a text, as bytes.
@@ -266,7 +266,7 @@ fn chunks(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// `json_patch` with a bound: it compares each member of the patch with each of the target, to which it adds the patch's.
-fn patched(own: &Own, context: &Context<'_>, text: &str) -> Result<Answer> {
+fn patched(own: &SqliteBuiltins, context: &Context<'_>, text: &str) -> Result<FunctionResult> {
     let values = [context.get_raw(0), context.get_raw(1)];
     let [target, patch] = values.map(length);
     if patch.saturating_mul(patch.saturating_add(target)) > PATCH_WORK {
@@ -277,7 +277,7 @@ fn patched(own: &Own, context: &Context<'_>, text: &str) -> Result<Answer> {
 }
 
 /// `json_pretty` with a bound: SQLite notices a text that is too long only when it is written.
-fn prettied(own: &Own, context: &Context<'_>, text: &str) -> Result<Answer> {
+fn prettied(own: &SqliteBuiltins, context: &Context<'_>, text: &str) -> Result<FunctionResult> {
     let values: Vec<_> = (0..context.len()).map(|index| context.get_raw(index)).collect();
     let indent = values.get(1).map_or(4, |indent| length(*indent).max(4));
     let written = match values.first() {

@@ -18,7 +18,7 @@ const MOST_BYTES: usize = 8 << 20;
 const LARGEST: usize = 512 << 10;
 
 /// The statements that are kept, with the names of their columns.
-pub(super) struct Known {
+pub(super) struct StatementCache {
     entries: RefCell<HashMap<Box<str>, Entry>>,
     bytes: Cell<usize>,
     capacity: usize,
@@ -34,7 +34,7 @@ struct Entry {
     searches: bool,
 }
 
-impl Known {
+impl StatementCache {
     pub(super) fn new(capacity: usize) -> Self {
         Self { entries: RefCell::default(), bytes: Cell::new(0), capacity, uses: Cell::new(0) }
     }

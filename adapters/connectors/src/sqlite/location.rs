@@ -7,7 +7,7 @@ use millrace_core::{Error, ErrorKind, Result};
 /// A database's place and how it is to be opened.
 #[derive(Debug, PartialEq)]
 pub(super) struct Location {
-    pub(super) place: Place,
+    pub(super) place: DatabasePlace,
     pub(super) read_only: bool,
     pub(super) create: bool,
     pub(super) immutable: bool,
@@ -15,7 +15,7 @@ pub(super) struct Location {
 
 /// A database's place.
 #[derive(Debug, PartialEq)]
-pub(super) enum Place {
+pub(super) enum DatabasePlace {
     /// In the memory of the isolate.
     Memory,
     /// A file.
@@ -37,7 +37,7 @@ impl Location {
     /// a password in it.
     pub(super) fn parse(text: &str, base: &Path) -> Result<Self> {
         if text == ":memory:" {
-            return Ok(Self::at(Place::Memory));
+            return Ok(Self::at(DatabasePlace::Memory));
         }
         let Some((scheme, rest)) = scheme(text) else { return Ok(Self::at(file(text, base)?)) };
         match scheme.as_str() {
@@ -53,11 +53,11 @@ impl Location {
 
     /// The same place, shown as the connection string was written, with the names of its variables.
     pub(super) fn shown_as(mut self, written: &str, base: &Path) -> Self {
-        if let Place::File { shown, has_variables, .. } = &mut self.place {
+        if let DatabasePlace::File { shown, has_variables, .. } = &mut self.place {
             *has_variables = written.contains("{{ env.");
             if *has_variables {
                 *shown = match Self::parse(written, base) {
-                    Ok(Self { place: Place::File { shown, .. }, .. }) => shown,
+                    Ok(Self { place: DatabasePlace::File { shown, .. }, .. }) => shown,
                     _ => written.to_owned(),
                 };
             }
@@ -80,7 +80,7 @@ impl Location {
             None => path,
         };
         let path = percent_decoded(path)?;
-        let place = if path == ":memory:" { Place::Memory } else { file(&path, base)? };
+        let place = if path == ":memory:" { DatabasePlace::Memory } else { file(&path, base)? };
         let mut location = Self::at(place);
         for setting in query.split('&').filter(|setting| !setting.is_empty()) {
             location.set(setting)?;
@@ -93,7 +93,7 @@ impl Location {
             "mode=ro" => self.read_only = true,
             "mode=rw" | "cache=private" | "immutable=0" => {}
             "mode=rwc" => self.create = true,
-            "mode=memory" => self.place = Place::Memory,
+            "mode=memory" => self.place = DatabasePlace::Memory,
             "immutable=1" => self.immutable = true,
             _ => {
                 let name = setting.split('=').next().unwrap_or_default();
@@ -106,7 +106,7 @@ impl Location {
         Ok(())
     }
 
-    const fn at(place: Place) -> Self {
+    const fn at(place: DatabasePlace) -> Self {
         Self { place, read_only: false, create: false, immutable: false }
     }
 }
@@ -120,7 +120,7 @@ fn scheme(text: &str) -> Option<(String, &str)> {
     is_scheme.then(|| (scheme.to_ascii_lowercase(), rest))
 }
 
-fn file(shown: &str, base: &Path) -> Result<Place> {
+fn file(shown: &str, base: &Path) -> Result<DatabasePlace> {
     if shown.is_empty() {
         return Err(configuration("the connection string names no database file".into()));
     }
@@ -130,7 +130,7 @@ fn file(shown: &str, base: &Path) -> Result<Place> {
     let path = std::path::absolute(base.join(shown)).map_err(|error| {
         configuration("the location of the database file cannot be determined".into()).with_source(error.kind().to_string())
     })?;
-    Ok(Place::File { path, shown: shown.to_owned(), has_variables: false })
+    Ok(DatabasePlace::File { path, shown: shown.to_owned(), has_variables: false })
 }
 
 fn percent_decoded(text: &str) -> Result<String> {
@@ -165,17 +165,17 @@ mod tests {
     }
 
     fn at(path: &str, shown: &str) -> Location {
-        Location::at(Place::File { path: path.into(), shown: shown.into(), has_variables: false })
+        Location::at(DatabasePlace::File { path: path.into(), shown: shown.into(), has_variables: false })
     }
 
     #[test]
     fn every_form_is_read() {
         let cases = [
-            (":memory:", Location::at(Place::Memory)),
-            ("sqlite::memory:", Location::at(Place::Memory)),
-            ("sqlite://:memory:", Location::at(Place::Memory)),
-            ("file::memory:", Location::at(Place::Memory)),
-            ("file:any?mode=memory", Location::at(Place::Memory)),
+            (":memory:", Location::at(DatabasePlace::Memory)),
+            ("sqlite::memory:", Location::at(DatabasePlace::Memory)),
+            ("sqlite://:memory:", Location::at(DatabasePlace::Memory)),
+            ("file::memory:", Location::at(DatabasePlace::Memory)),
+            ("file:any?mode=memory", Location::at(DatabasePlace::Memory)),
             ("shop.db", at("/apps/shop/shop.db", "shop.db")),
             ("./a b?#%41.db", at("/apps/shop/a b?#%41.db", "./a b?#%41.db")),
             ("/var/shop.db", at("/var/shop.db", "/var/shop.db")),

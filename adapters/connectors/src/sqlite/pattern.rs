@@ -22,7 +22,7 @@ pub(super) enum Syntax {
 
 /// The deadline passed in the middle of a comparison.
 #[derive(Debug, PartialEq)]
-pub(super) struct Over;
+pub(super) struct DeadlinePassed;
 
 /// A pattern, ready to be compared.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ impl Pattern {
     }
 
     /// Whether a text matches. `folded` is memory to work in.
-    pub(super) fn matches(&self, text: &[u8], folded: &mut Vec<u8>) -> Result<bool, Over> {
+    pub(super) fn matches(&self, text: &[u8], folded: &mut Vec<u8>) -> Result<bool, DeadlinePassed> {
         let mut text = until_nul(text);
         if self.folds && text.iter().any(u8::is_ascii_uppercase) {
             folded.clear();
@@ -108,14 +108,14 @@ impl Segment {
     }
 
     /// Where the segment ends, if it matches at `at`.
-    fn match_at(&self, text: &[u8], mut at: usize, steps: &mut usize) -> Result<Option<usize>, Over> {
+    fn match_at(&self, text: &[u8], mut at: usize, steps: &mut usize) -> Result<Option<usize>, DeadlinePassed> {
         for piece in &self.pieces {
             let rest = text.get(at..).unwrap_or_default();
             *steps += 1;
             if *steps >= STEPS {
                 *steps = 0;
                 if deadline::is_over() {
-                    return Err(Over);
+                    return Err(DeadlinePassed);
                 }
             }
             let length = match piece {
@@ -146,7 +146,7 @@ impl Segment {
     }
 
     /// Where the segment ends that begins at the first possible place from `at` on.
-    fn find(&self, text: &[u8], at: usize, steps: &mut usize) -> Result<Option<usize>, Over> {
+    fn find(&self, text: &[u8], at: usize, steps: &mut usize) -> Result<Option<usize>, DeadlinePassed> {
         let rest = text.get(at..).unwrap_or_default();
         match &self.search {
             Search::Bytes(finder) => return Ok(finder.find(rest).map(|start| at + start + finder.needle().len())),

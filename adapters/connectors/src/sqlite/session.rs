@@ -16,13 +16,13 @@ use super::{
     failure::{Phase, explain},
     file::{self, OpenFile},
     functions,
-    known::Known,
-    location::{Location, Place},
+    known::StatementCache,
+    location::{DatabasePlace, Location},
     options::Options,
     seed,
     value::{cell, cell_bytes},
 };
-use crate::sqlite_text::{self, Bound};
+use crate::sqlite_text::{self, SqliteValue};
 
 /// The longest text or blob that SQLite handles here, in bytes: one function call must not eat the host's memory.
 pub(super) const LONGEST_VALUE: i32 = 8 << 20;
@@ -44,7 +44,7 @@ pub(super) struct Setup {
 pub(super) struct Session {
     connection: Connection,
     authorizer: Arc<Authorizer>,
-    known: Known,
+    known: StatementCache,
     read_only: bool,
     file: Option<OpenFile>,
 }
@@ -57,8 +57,8 @@ impl Session {
     /// [`Busy`](ErrorKind::Busy) where the journal mode cannot be set because the database is locked.
     pub(super) fn open(setup: &Setup, now_ms: u64) -> Result<Self> {
         let (mut connection, file) = match &setup.location.place {
-            Place::Memory => (open_memory(setup)?, None),
-            Place::File { path, shown, has_variables } => {
+            DatabasePlace::Memory => (open_memory(setup)?, None),
+            DatabasePlace::File { path, shown, has_variables } => {
                 let opened = file::open(setup, path, shown, now_ms);
                 let (connection, file) = opened.map_err(|error| if *has_variables { without_path(error, path, shown) } else { error })?;
                 (connection, Some(file))
@@ -69,7 +69,7 @@ impl Session {
         }
         let authorizer = Arc::new(Authorizer::default());
         guard(&mut connection, setup, &authorizer).map_err(|error| explain(error, Phase::Step))?;
-        Ok(Self { connection, authorizer, known: Known::new(setup.options.statement_cache), read_only: setup.read_only, file })
+        Ok(Self { connection, authorizer, known: StatementCache::new(setup.options.statement_cache), read_only: setup.read_only, file })
     }
 
     /// Whether the file of that name is still the one that is open.
@@ -172,7 +172,7 @@ fn set_journal_mode(connection: &Connection, setup: &Setup) -> Result<()> {
 
 /// Sets what no statement may change.
 fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer>) -> rusqlite::Result<()> {
-    connection.set_prepared_statement_cache_capacity(Known::capacity(setup.options.statement_cache));
+    connection.set_prepared_statement_cache_capacity(StatementCache::capacity(setup.options.statement_cache));
     // A lock is waited for by the connector, not on the isolate's thread.
     connection.busy_timeout(Duration::ZERO)?;
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
@@ -236,7 +236,7 @@ fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {
         return Err(Error::new(ErrorKind::Syntax, message));
     }
     for (index, value) in params.iter().enumerate() {
-        statement.raw_bind_parameter(index + 1, Bound::of(value)).map_err(|error| explain(error, Phase::Step))?;
+        statement.raw_bind_parameter(index + 1, SqliteValue::of(value)).map_err(|error| explain(error, Phase::Step))?;
     }
     Ok(())
 }

@@ -6,9 +6,9 @@ use rusqlite::{
     types::{ToSqlOutput, ValueRef},
 };
 
-use crate::sqlite_text::Bound;
+use crate::sqlite_text::SqliteValue;
 
-impl ToSql for Bound<'_> {
+impl ToSql for SqliteValue<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self {
             Self::Null => ToSqlOutput::Borrowed(ValueRef::Null),

@@ -8,7 +8,7 @@ use super::json_array;
 
 /// A value as SQLite has it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Bound<'a> {
+pub(crate) enum SqliteValue<'a> {
     Null,
     Integer(i64),
     Real(f64),
@@ -16,7 +16,7 @@ pub(crate) enum Bound<'a> {
     Blob(&'a [u8]),
 }
 
-impl<'a> Bound<'a> {
+impl<'a> SqliteValue<'a> {
     /// A truth value is 0 or 1, an integer beyond 64 bits is text, a NaN is `NULL`; a list is JSON text, for `json_each(?1)`.
     pub(crate) fn of(value: &'a Value) -> Self {
         match value {
@@ -55,28 +55,28 @@ mod tests {
 
     #[test]
     fn every_value_has_its_form() {
-        let text = |text: &'static str| Bound::Text(Cow::Borrowed(text));
+        let text = |text: &'static str| SqliteValue::Text(Cow::Borrowed(text));
         let table = [
-            (Value::Null, Bound::Null),
-            (Value::Bool(true), Bound::Integer(1)),
-            (Value::I64(i64::MIN), Bound::Integer(i64::MIN)),
-            (Value::U64(7), Bound::Integer(7)),
+            (Value::Null, SqliteValue::Null),
+            (Value::Bool(true), SqliteValue::Integer(1)),
+            (Value::I64(i64::MIN), SqliteValue::Integer(i64::MIN)),
+            (Value::U64(7), SqliteValue::Integer(7)),
             (Value::U64(u64::MAX), text("18446744073709551615")),
-            (Value::F64(-0.5), Bound::Real(-0.5)),
-            (Value::F64(f64::NAN), Bound::Null),
-            (Value::F64(f64::INFINITY), Bound::Real(f64::INFINITY)),
+            (Value::F64(-0.5), SqliteValue::Real(-0.5)),
+            (Value::F64(f64::NAN), SqliteValue::Null),
+            (Value::F64(f64::INFINITY), SqliteValue::Real(f64::INFINITY)),
             (Value::Decimal("1.50".into()), text("1.50")),
             (Value::Text("a\0b".into()), text("a\0b")),
-            (Value::Bytes(vec![0xde]), Bound::Blob(&[0xde])),
+            (Value::Bytes(vec![0xde]), SqliteValue::Blob(&[0xde])),
             (Value::Json(Json::from("a\"b")), text(r#""a\"b""#)),
             (Value::Timestamp("2026-01-02".into()), text("2026-01-02")),
             (Value::Array(vec![Value::I64((1 << 53) + 1), Value::Text("x".into())]), text(r#"[9007199254740993,"x"]"#)),
         ];
         for (value, expected) in table {
-            assert_eq!(Bound::of(&value), expected, "{value:?}");
+            assert_eq!(SqliteValue::of(&value), expected, "{value:?}");
         }
         for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(Bound::in_json(&Value::F64(infinity), "D1").map_err(|error| error.kind), Err(ErrorKind::Constraint));
+            assert_eq!(SqliteValue::in_json(&Value::F64(infinity), "D1").map_err(|error| error.kind), Err(ErrorKind::Constraint));
         }
     }
 }

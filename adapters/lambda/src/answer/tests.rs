@@ -2,13 +2,13 @@ use serde_json::{Value, json};
 
 use super::*;
 
-fn shaped(answer: &Answer, form: Form) -> Value {
+fn shaped(answer: &BufferedResponse, form: Form) -> Value {
     serde_json::from_str(answer.payload(form).unwrap().get()).unwrap()
 }
 
-fn answer(body: &[u8]) -> Answer {
+fn answer(body: &[u8]) -> BufferedResponse {
     let fields = [("content-type", "application/json"), ("set-cookie", "a=1"), ("set-cookie", "b=2"), ("vary", "x"), ("vary", "y")];
-    Answer { status: 200, headers: fields.into_iter().collect(), body: body.to_vec() }
+    BufferedResponse { status: 200, headers: fields.into_iter().collect(), body: body.to_vec() }
 }
 
 #[test]

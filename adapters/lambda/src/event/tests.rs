@@ -4,7 +4,7 @@ use super::*;
 
 const LIMIT: usize = 1 << 20;
 
-fn call(event: &Value, base_path: &str) -> (Call, Form) {
+fn call(event: &Value, base_path: &str) -> (SendRequest, Form) {
     read(&event.to_string(), LIMIT, base_path).unwrap()
 }
 

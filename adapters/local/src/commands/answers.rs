@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, IsTerminal as _};
 use millrace_core::{Json, pipeline::Rounds};
 use serde_json::{Map, json};
 
-use crate::output::{Failure, Outcome, note};
+use crate::output::{CommandError, CommandResult, note};
 
 /// What is sent back in the next round.
 pub(super) struct Round {
@@ -36,7 +36,7 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    pub(super) fn of(words: &[String]) -> Outcome<Self> {
+    pub(super) fn of(words: &[String]) -> CommandResult<Self> {
         let mut answers = Self { all: None, each: Map::new() };
         for word in words {
             if let Some(action) = ACTIONS.into_iter().find(|action| action == word) {
@@ -44,10 +44,10 @@ impl Answers {
                 continue;
             }
             let Some((key, text)) = word.split_once(":=") else {
-                return Err(Failure::Usage(format!("`{word}` is not an answer; write `accept`, `decline`, `cancel` or `KEY:=JSON`")));
+                return Err(CommandError::Usage(format!("`{word}` is not an answer; write `accept`, `decline`, `cancel` or `KEY:=JSON`")));
             };
-            let value =
-                serde_json::from_str(text).map_err(|error| Failure::Usage(format!("the answer `{key}` is not valid JSON: {error}")))?;
+            let value = serde_json::from_str(text)
+                .map_err(|error| CommandError::Usage(format!("the answer `{key}` is not valid JSON: {error}")))?;
             answers.each.insert(key.to_owned(), value);
         }
         Ok(answers)
@@ -57,11 +57,11 @@ impl Answers {
     ///
     /// # Errors
     /// Nobody answers.
-    pub(super) fn give(&self, requests: &Map<String, Json>) -> Outcome<Map<String, Json>> {
+    pub(super) fn give(&self, requests: &Map<String, Json>) -> CommandResult<Map<String, Json>> {
         requests.iter().map(|(key, request)| Ok((key.clone(), self.one(key, request)?))).collect()
     }
 
-    fn one(&self, key: &str, request: &Json) -> Outcome<Json> {
+    fn one(&self, key: &str, request: &Json) -> CommandResult<Json> {
         let is_question = request["method"] == "elicitation/create";
         if let Some(value) = self.each.get(key) {
             // A whole answer says what is done with it.
@@ -82,7 +82,7 @@ impl Answers {
                 (true, true) => format!("answer with `--answer '{key}:={{…}}'`, an object of {}", names(fields)),
                 (false, _) => format!("answer with `--answer '{key}:=JSON'`"),
             };
-            return Err(Failure::Wrong(format!("the tool asks: {question}\n{help}")));
+            return Err(CommandError::Wrong(format!("the tool asks: {question}\n{help}")));
         }
         note(format_args!("the tool asks: {message}"));
         let mut content = Map::new();
@@ -110,9 +110,9 @@ fn names(fields: Option<&Map<String, Json>>) -> String {
     names.join(", ")
 }
 
-fn read_line(prompt: &str) -> Outcome<String> {
+fn read_line(prompt: &str) -> CommandResult<String> {
     note(prompt);
     let mut line = String::new();
-    io::stdin().lock().read_line(&mut line).map_err(Failure::wrong)?;
+    io::stdin().lock().read_line(&mut line).map_err(CommandError::wrong)?;
     Ok(line.trim().to_owned())
 }

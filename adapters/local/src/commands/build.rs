@@ -10,7 +10,7 @@ use serde_json::json;
 use crate::{
     app,
     cli::{Build, Target},
-    output::{Failure, Outcome, print, print_json},
+    output::{CommandError, CommandResult, print, print_json},
 };
 
 mod checkout;
@@ -45,21 +45,21 @@ fn shorten_maps(app: &mut App) {
     }
 }
 
-pub(super) fn run(arguments: &Build) -> Outcome {
+pub(super) fn run(arguments: &Build) -> CommandResult {
     let target = match arguments.target {
         Target::Local => "local",
         Target::Worker => return worker::run(arguments),
         Target::Lambda => return lambda::run(arguments),
     };
     let app = app::load(&arguments.app)?.app;
-    let bytes = app.to_bundle().map_err(Failure::wrong)?;
+    let bytes = app.to_bundle().map_err(CommandError::wrong)?;
     let path = arguments.out.join(format!("{}.bundle", app.name));
     // A server that reads the bundle at this moment sees the old one or the new one, never a part.
     let unfinished = path.with_extension("bundle.new");
     fs::create_dir_all(&arguments.out)
         .and_then(|()| fs::write(&unfinished, &bytes))
         .and_then(|()| fs::rename(&unfinished, &path))
-        .map_err(|error| Failure::Wrong(format!("`{}` cannot be written: {error}", path.display())))?;
+        .map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))?;
     if arguments.json {
         return print_json(&json!({ "target": target, "bundle": path, "bytes": bytes.len() }));
     }

@@ -17,9 +17,9 @@ use super::answers::{Answers, Round};
 use crate::{
     app,
     cli::Call,
-    output::{Failure, Outcome, note, print_json, print_result},
+    output::{CommandError, CommandResult, note, print_json, print_result},
     state_key::RunKey,
-    timing::{Measured, Timings},
+    timing::{CallTimings, Timings},
 };
 
 /// The revision of MCP that the call is made in.
@@ -28,7 +28,7 @@ const PROTOCOL: &str = "2026-07-28";
 /// How often a tool is answered.
 const MAX_ROUNDS: usize = 16;
 
-pub(super) fn run(arguments: Call) -> Outcome {
+pub(super) fn run(arguments: Call) -> CommandResult {
     let headers = headers(&arguments.headers)?;
     let app = app::load(&arguments.app)?.app;
     let inputs = inputs(&app, &arguments.tool, &arguments.inputs)?;
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: Call) -> Outcome {
             let outcome = endpoint.pipeline().call(call).await;
             match outcome {
                 Ok(ToolResult { input: Some(_), .. }) if asked == MAX_ROUNDS => {
-                    break Err(Failure::Wrong(format!(
+                    break Err(CommandError::Wrong(format!(
                         "the tool still asks after {MAX_ROUNDS} answers: they may not fit what it asks for"
                     )));
                 }
@@ -80,7 +80,7 @@ pub(super) fn run(arguments: Call) -> Outcome {
         tasks.drained().await;
         (outcome, timings.taken())
     };
-    let (outcome, timings) = isolate::run(call).map_err(Failure::wrong)?;
+    let (outcome, timings) = isolate::run(call).map_err(CommandError::wrong)?;
     let outcome = outcome?;
     if arguments.json {
         print_json(&machine(&arguments.tool, &outcome, &timings))?;
@@ -89,7 +89,7 @@ pub(super) fn run(arguments: Call) -> Outcome {
     }
     match outcome {
         Ok(result) if !result.is_error => Ok(()),
-        _ => Err(Failure::Told),
+        _ => Err(CommandError::Told),
     }
 }
 
@@ -106,7 +106,7 @@ fn nearest<'a>(app: &'a App, wanted: &str) -> Option<&'a str> {
     near.min_by_key(|name| distance(name))
 }
 
-fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &Measured) -> Outcome {
+fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &CallTimings) -> CommandResult {
     match outcome {
         Ok(result) => {
             for block in &result.content {
@@ -131,7 +131,7 @@ fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &Measured) -> Outcom
     Ok(())
 }
 
-fn machine(tool: &str, outcome: &Result<ToolResult, Box<Fault>>, timings: &Measured) -> Json {
+fn machine(tool: &str, outcome: &Result<ToolResult, Box<Fault>>, timings: &CallTimings) -> Json {
     let (result, error) = match outcome {
         Ok(result) => (result_json(result), Json::Null),
         Err(fault) => (Json::Null, fault_json(fault)),
@@ -175,17 +175,17 @@ fn fault_json(fault: &Fault) -> Json {
 }
 
 /// `name=value` is text, which stage *validate* makes a number or whatever the input wants; `name:=json` is what it says.
-fn inputs(app: &App, tool: &str, words: &[String]) -> Outcome<Map<String, Json>> {
+fn inputs(app: &App, tool: &str, words: &[String]) -> CommandResult<Map<String, Json>> {
     let declared = app.tools.iter().find(|candidate| candidate.name == tool).map_or(&[][..], |tool| &tool.inputs);
     let mut inputs = Map::new();
     for word in words {
         let Some((name, text)) = word.split_once('=') else {
-            return Err(Failure::Usage(format!("`{word}` is not an input; write `name=value`, or `name:=JSON`")));
+            return Err(CommandError::Usage(format!("`{word}` is not an input; write `name=value`, or `name:=JSON`")));
         };
         let (name, value) = match name.strip_suffix(':') {
             Some(name) => {
                 let value = serde_json::from_str(text).map_err(|error| {
-                    Failure::Usage(format!("input `{name}` is not valid JSON: {error}; write `{name}=…` for plain text"))
+                    CommandError::Usage(format!("input `{name}` is not valid JSON: {error}; write `{name}=…` for plain text"))
                 })?;
                 (name, value)
             }
@@ -195,7 +195,7 @@ fn inputs(app: &App, tool: &str, words: &[String]) -> Outcome<Map<String, Json>>
             }
         };
         if inputs.insert(name.to_owned(), value).is_some() {
-            return Err(Failure::Usage(format!("input `{name}` is given twice; write a list as `{name}:=[…]`")));
+            return Err(CommandError::Usage(format!("input `{name}` is given twice; write a list as `{name}:=[…]`")));
         }
     }
     Ok(inputs)
@@ -207,12 +207,12 @@ fn plain(kind: Option<InputKind>, text: &str) -> Json {
     parsed.unwrap_or_else(|| text.into())
 }
 
-fn headers(words: &[String]) -> Outcome<Headers> {
+fn headers(words: &[String]) -> CommandResult<Headers> {
     let mut headers = Headers::new();
     for word in words {
         // The word may hold a credential: it is not repeated.
         let Some((name, value)) = word.split_once(':') else {
-            return Err(Failure::Usage("a header field has no `:`; write `--header 'Name: value'`".to_owned()));
+            return Err(CommandError::Usage("a header field has no `:`; write `--header 'Name: value'`".to_owned()));
         };
         headers.append(name.trim(), value.trim());
     }

@@ -14,7 +14,7 @@ use crate::{
     app::{self, count, summary},
     cli::{Check, Target},
     commands::build,
-    output::{Failure, Outcome, note, print, print_json},
+    output::{CommandError, CommandResult, note, print, print_json},
 };
 
 /// What a database answered.
@@ -25,7 +25,7 @@ struct Connection {
 }
 
 /// What a database said of a tool's statement.
-struct Refused {
+struct RejectedStatement {
     tool: String,
     /// `app/tools/x/config.yaml:3:6`
     place: String,
@@ -34,12 +34,12 @@ struct Refused {
 
 /// What databases said.
 #[derive(Default)]
-struct Answers {
+struct ConnectReport {
     connections: Vec<Connection>,
-    refused: Vec<Refused>,
+    refused: Vec<RejectedStatement>,
 }
 
-pub(super) fn run(arguments: &Check) -> Outcome {
+pub(super) fn run(arguments: &Check) -> CommandResult {
     let report = match arguments.target {
         Some(Target::Worker) => build::worker::compile(&arguments.app),
         Some(Target::Lambda) => build::lambda::compile(&arguments.app),
@@ -49,9 +49,9 @@ pub(super) fn run(arguments: &Check) -> Outcome {
     if !arguments.json {
         app::show(&arguments.app, &report.diagnostics);
     }
-    let Answers { connections, refused } = match &report.app {
+    let ConnectReport { connections, refused } = match &report.app {
         Some(app) if arguments.connect => connect(app, &report.origins, arguments)?,
-        _ => Answers::default(),
+        _ => ConnectReport::default(),
     };
     let silent = connections.iter().filter(|connection| connection.failure.is_some()).count();
     let good = !has_errors && silent == 0 && refused.is_empty();
@@ -69,7 +69,7 @@ pub(super) fn run(arguments: &Check) -> Outcome {
                 Some(failure) => note(format_args!("adapter `{adapter}` ({connector}): {failure}")),
             }
         }
-        for Refused { tool, place, problem } in &refused {
+        for RejectedStatement { tool, place, problem } in &refused {
             note(format_args!("{place}: the database does not take the statement of the tool `{tool}`: {problem}"));
         }
         if let Some(app) = &report.app {
@@ -83,10 +83,10 @@ pub(super) fn run(arguments: &Check) -> Outcome {
             print(format_args!("{}: {said}", contents(app)))?;
         }
     }
-    if good { Ok(()) } else { Err(Failure::Told) }
+    if good { Ok(()) } else { Err(CommandError::Told) }
 }
 
-fn connect(app: &App, origins: &[Origin], arguments: &Check) -> Outcome<Answers> {
+fn connect(app: &App, origins: &[Origin], arguments: &Check) -> CommandResult<ConnectReport> {
     let variables = app::variables(&arguments.app)?;
     let (compiled, base) = (app.clone(), arguments.app.clone());
     let places: BTreeMap<String, String> =
@@ -94,7 +94,7 @@ fn connect(app: &App, origins: &[Origin], arguments: &Check) -> Outcome<Answers>
     let ping_all = move || async move {
         let tasks = Tasks::new();
         let endpoint = app::endpoint(compiled, base, variables, &CacheChoice::Memory, &tasks);
-        let mut answers = Answers::default();
+        let mut answers = ConnectReport::default();
         for (index, adapter) in endpoint.app().adapters.iter().enumerate() {
             let failure = endpoint.pipeline().ping(index).await.err().map(in_full);
             answers.connections.push(Connection { adapter: adapter.name.clone(), connector: adapter.connector.clone(), failure });
@@ -106,13 +106,13 @@ fn connect(app: &App, origins: &[Origin], arguments: &Check) -> Outcome<Answers>
             }
             if let Some(Err(error)) = endpoint.pipeline().rehearse(index).await {
                 let place = places.get(&tool.name).cloned().unwrap_or_default();
-                answers.refused.push(Refused { tool: tool.name.clone(), place, problem: in_full(error) });
+                answers.refused.push(RejectedStatement { tool: tool.name.clone(), place, problem: in_full(error) });
             }
         }
         tasks.drained().await;
         answers
     };
-    isolate::run(ping_all).map_err(Failure::wrong)
+    isolate::run(ping_all).map_err(CommandError::wrong)
 }
 
 /// Whoever checks is the operator: the database's own words are for them.

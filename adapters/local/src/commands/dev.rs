@@ -7,17 +7,17 @@ use millrace_core::app::App;
 
 use crate::{
     announce::{self, Announcement},
-    app::{self, Bundled, count},
+    app::{self, BundledApp, count},
     cli::Dev,
-    output::{Failure, Outcome, note, tell},
-    serving::{Place, Reloader, Served},
+    output::{CommandError, CommandResult, note, tell},
+    serving::{ListenOptions, Reloader, ServedApp},
     state_key::RunKey,
     watch::Watch,
 };
 
-pub(super) fn run(arguments: Dev, log: &str) -> Outcome {
+pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let folder = arguments.app;
-    let Bundled { mut app, report } = app::load(&folder)?;
+    let BundledApp { mut app, report } = app::load(&folder)?;
     let mut key = RunKey::default();
     let variables = key.complete(&app, app::variables(&folder)?)?;
     let cache = app::cache(&variables)?;
@@ -25,7 +25,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> Outcome {
     let databases = announce::databases(&app, &folder, &variables)?;
     let announcement = Announcement::of(&app, databases);
     let current = fingerprint(&app);
-    let place = Place::of(&arguments.host, &mut app, log);
+    let place = ListenOptions::of(&arguments.host, &mut app, log);
     let reloads = Reloads {
         folder: folder.clone(),
         current,
@@ -35,7 +35,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> Outcome {
         broken: false,
         said: Vec::new(),
     };
-    let served = Served { app: Arc::new(app), base: folder, variables, cache, traces, page: true };
+    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page: true };
     // Whoever reads that the server is ready may change a file at once.
     let watch = Watch::start(&reloads.folder, &report.files);
     place.serve(served, |address: SocketAddr, reloader| {
@@ -45,7 +45,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> Outcome {
             .stack_size(millrace_native::isolate::STACK_BYTES)
             .spawn(move || reloads.run(watch, &reloader))
             .map(drop)
-            .map_err(Failure::wrong)
+            .map_err(CommandError::wrong)
     })
 }
 
@@ -118,7 +118,7 @@ impl Reloads {
         }
         let tools = count(app.tools.len(), "tool");
         app.server.hosts.extend(self.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
-        let served = Served { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page: true };
+        let served = ServedApp { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page: true };
         if let Err(failure) = reloader.replace(&served) {
             self.broken = true;
             tell(&failure);

@@ -11,10 +11,10 @@ use serde_json::json;
 use crate::{
     app,
     cli::Explain,
-    output::{Failure, Outcome, print, print_json},
+    output::{CommandError, CommandResult, print, print_json},
 };
 
-pub(super) fn run(arguments: &Explain) -> Outcome {
+pub(super) fn run(arguments: &Explain) -> CommandResult {
     let bundled = app::load(&arguments.app)?;
     let tool = bundled.app.tools.iter().find(|tool| tool.name == arguments.tool).ok_or_else(|| unknown(&bundled.app, &arguments.tool))?;
     let steps = plan(&bundled.app, tool);
@@ -51,8 +51,8 @@ fn setting(origin: &Origin) -> Json {
     json!({ "setting": origin.setting, "value": origin.value, "place": origin.place })
 }
 
-fn unknown(app: &App, name: &str) -> Failure {
+fn unknown(app: &App, name: &str) -> CommandError {
     let names: Vec<&str> = app.tools.iter().map(|tool| tool.name.as_str()).collect();
     let known = if names.is_empty() { "it has none".to_owned() } else { format!("it has: {}", names.join(", ")) };
-    Failure::Wrong(format!("the app has no tool `{name}`; {known}"))
+    CommandError::Wrong(format!("the app has no tool `{name}`; {known}"))
 }

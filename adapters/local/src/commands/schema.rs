@@ -8,10 +8,10 @@ use serde_json::{Map, json};
 
 use crate::{
     cli::Schema,
-    output::{Failure, Outcome, print},
+    output::{CommandError, CommandResult, print},
 };
 
-pub(super) fn run(arguments: &Schema) -> Outcome {
+pub(super) fn run(arguments: &Schema) -> CommandResult {
     let folder = arguments.out.clone().unwrap_or_else(|| arguments.app.join(".millrace"));
     fs::create_dir_all(&folder).map_err(|error| unwritable(&folder, &error))?;
     let mut settings = Map::new();
@@ -35,6 +35,6 @@ fn schemas() -> [(&'static str, &'static [&'static str], Json); 6] {
     ]
 }
 
-fn unwritable(path: &Path, error: &std::io::Error) -> Failure {
-    Failure::Wrong(format!("`{}` cannot be written: {error}", path.display()))
+fn unwritable(path: &Path, error: &std::io::Error) -> CommandError {
+    CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display()))
 }

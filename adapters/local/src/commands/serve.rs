@@ -7,24 +7,24 @@ use millrace_native::env::Variables;
 
 use crate::{
     cli::Serve,
-    output::{Failure, Outcome, note, print},
-    serving::{Place, Served},
+    output::{CommandError, CommandResult, note, print},
+    serving::{ListenOptions, ServedApp},
 };
 
-pub(super) fn run(arguments: &Serve, log: &str) -> Outcome {
+pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     let shown = arguments.bundle.display();
-    let bytes = fs::read(&arguments.bundle).map_err(|error| Failure::Wrong(format!("`{shown}` cannot be read: {error}")))?;
-    let mut app = App::from_bundle(&bytes).map_err(|error| Failure::Wrong(format!("`{shown}`: {error}")))?;
+    let bytes = fs::read(&arguments.bundle).map_err(|error| CommandError::Wrong(format!("`{shown}` cannot be read: {error}")))?;
+    let mut app = App::from_bundle(&bytes).map_err(|error| CommandError::Wrong(format!("`{shown}`: {error}")))?;
     drop(bytes);
     let base = arguments.bundle.parent().unwrap_or(Path::new(".")).to_owned();
     let (name, path, tools) = (app.name.clone(), app.server.path.clone(), app.tools.len());
-    let place = Place::of(&arguments.host, &mut app, log);
+    let place = ListenOptions::of(&arguments.host, &mut app, log);
     let variables = Variables::of_process();
     let cache = crate::app::cache(&variables)?;
     let traces = crate::app::traces(&app, &variables)?;
     if let Some(missing) = app.missing_state_key(&variables) {
         note(format_args!("warning: {missing}"));
     }
-    let served = Served { app: app.into(), base, variables, cache, traces, page: false };
+    let served = ServedApp { app: app.into(), base, variables, cache, traces, page: false };
     place.serve(served, |address, _| print(format_args!("`{name}` with {} at http://{address}{path}", crate::app::count(tools, "tool"))))
 }

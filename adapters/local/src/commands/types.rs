@@ -7,12 +7,13 @@ use millrace_bundler::types::declarations;
 use crate::{
     app,
     cli::Types,
-    output::{Failure, Outcome, print},
+    output::{CommandError, CommandResult, print},
 };
 
-pub(super) fn run(arguments: &Types) -> Outcome {
+pub(super) fn run(arguments: &Types) -> CommandResult {
     let app = app::load(&arguments.app)?.app;
     let path = arguments.out.clone().unwrap_or_else(|| arguments.app.join("millrace.d.ts"));
-    fs::write(&path, declarations(&app)).map_err(|error| Failure::Wrong(format!("`{}` cannot be written: {error}", path.display())))?;
+    fs::write(&path, declarations(&app))
+        .map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))?;
     print(format_args!("{} has the types of {}", path.display(), app::count(app.tools.len(), "tool")))
 }

@@ -22,7 +22,7 @@ pub(super) const SERVES: &[u8] = b"s";
 
 /// What an isolate is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum ControlMessage {
     /// Start, with the listening socket, the board and the deployment.
     Start,
     /// Serve another deployment, which is beside.
@@ -35,11 +35,11 @@ pub(super) enum Word {
 ///
 /// # Errors
 /// The other side is gone, or takes nothing more.
-pub(super) fn send(socket: BorrowedFd<'_>, word: Word, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+pub(super) fn send(socket: BorrowedFd<'_>, word: ControlMessage, files: &[BorrowedFd<'_>]) -> io::Result<()> {
     let letter = match word {
-        Word::Start => b'S',
-        Word::Deploy => b'D',
-        Word::Stop => b'E',
+        ControlMessage::Start => b'S',
+        ControlMessage::Deploy => b'D',
+        ControlMessage::Stop => b'E',
     };
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FILES))];
     let mut beside = SendAncillaryBuffer::new(&mut space);
@@ -54,7 +54,7 @@ pub(super) fn send(socket: BorrowedFd<'_>, word: Word, files: &[BorrowedFd<'_>])
 ///
 /// # Errors
 /// What came is no word.
-pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<(Word, Vec<OwnedFd>)>> {
+pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<(ControlMessage, Vec<OwnedFd>)>> {
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FILES))];
     let mut beside = RecvAncillaryBuffer::new(&mut space);
     let mut letter = [0];
@@ -69,9 +69,9 @@ pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<(Word, Vec<Ow
         }
     }
     let word = match letter {
-        [b'S'] => Word::Start,
-        [b'D'] => Word::Deploy,
-        [b'E'] => Word::Stop,
+        [b'S'] => ControlMessage::Start,
+        [b'D'] => ControlMessage::Deploy,
+        [b'E'] => ControlMessage::Stop,
         _ => return Err(io::Error::other("an unknown word")),
     };
     Ok(Some((word, files)))
@@ -91,19 +91,19 @@ mod tests {
     fn words_arrive_one_by_one_with_their_files() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (mut reader, writer) = io::pipe().unwrap();
-        send(ours.as_fd(), Word::Start, &[writer.as_fd(), ours.as_fd(), ours.as_fd()]).unwrap();
-        send(ours.as_fd(), Word::Deploy, &[ours.as_fd()]).unwrap();
-        send(ours.as_fd(), Word::Stop, &[]).unwrap();
+        send(ours.as_fd(), ControlMessage::Start, &[writer.as_fd(), ours.as_fd(), ours.as_fd()]).unwrap();
+        send(ours.as_fd(), ControlMessage::Deploy, &[ours.as_fd()]).unwrap();
+        send(ours.as_fd(), ControlMessage::Stop, &[]).unwrap();
         let (word, mut files) = receive(theirs.as_fd()).unwrap().unwrap();
-        assert_eq!((word, files.len()), (Word::Start, 3));
+        assert_eq!((word, files.len()), (ControlMessage::Start, 3));
         drop(writer);
         File::from(files.remove(0)).write_all(b"through").unwrap();
         drop(files);
         let mut text = String::new();
         reader.read_to_string(&mut text).unwrap();
         assert_eq!(text, "through");
-        assert!(matches!(receive(theirs.as_fd()).unwrap().unwrap(), (Word::Deploy, files) if files.len() == 1));
-        assert!(matches!(receive(theirs.as_fd()).unwrap().unwrap(), (Word::Stop, files) if files.is_empty()));
+        assert!(matches!(receive(theirs.as_fd()).unwrap().unwrap(), (ControlMessage::Deploy, files) if files.len() == 1));
+        assert!(matches!(receive(theirs.as_fd()).unwrap().unwrap(), (ControlMessage::Stop, files) if files.is_empty()));
         drop(ours);
         assert!(receive(theirs.as_fd()).unwrap().is_none());
     }

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app,
-    output::{Failure, Outcome},
-    serving::Served,
+    output::{CommandError, CommandResult},
+    serving::ServedApp,
 };
 
 /// Everything but the bundle.
@@ -27,7 +27,7 @@ use crate::{
 struct Head {
     base: Vec<u8>,
     page: bool,
-    loopback_only: bool,
+    checks_host: bool,
     variables: Vec<(String, String)>,
 }
 
@@ -38,12 +38,12 @@ const LENGTH: usize = 8;
 ///
 /// # Errors
 /// The app cannot be encoded, or there is no memory for it.
-pub(super) fn write(served: &Served, loopback_only: bool) -> Outcome<File> {
-    let Served { app, base, variables, page, .. } = served;
+pub(super) fn write(served: &ServedApp, checks_host: bool) -> CommandResult<File> {
+    let ServedApp { app, base, variables, page, .. } = served;
     let variables = variables.iter().map(|(name, value)| (name.to_owned(), value.expose().clone())).collect();
-    let head = Head { base: base.as_os_str().as_bytes().to_vec(), page: *page, loopback_only, variables };
-    let head = serde_json::to_vec(&head).map_err(Failure::wrong)?;
-    let bundle = app.to_bundle().map_err(Failure::wrong)?;
+    let head = Head { base: base.as_os_str().as_bytes().to_vec(), page: *page, checks_host, variables };
+    let head = serde_json::to_vec(&head).map_err(CommandError::wrong)?;
+    let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let mut file = memory_file("millrace-app").map_err(super::unable)?;
     let written =
         file.write_all(&(head.len() as u64).to_le_bytes()).and_then(|()| file.write_all(&head)).and_then(|()| file.write_all(&bundle));
@@ -55,20 +55,20 @@ pub(super) fn write(served: &Served, loopback_only: bool) -> Outcome<File> {
 ///
 /// # Errors
 /// It is none, or its variables are wrong.
-pub(super) fn read(file: &File) -> Outcome<(Served, bool)> {
-    let damaged = || Failure::Wrong("the deployment is damaged".to_owned());
-    let length = file.metadata().map_err(Failure::wrong)?.len();
-    let mut bytes = vec![0; usize::try_from(length).map_err(Failure::wrong)?];
+pub(super) fn read(file: &File) -> CommandResult<(ServedApp, bool)> {
+    let damaged = || CommandError::Wrong("the deployment is damaged".to_owned());
+    let length = file.metadata().map_err(CommandError::wrong)?.len();
+    let mut bytes = vec![0; usize::try_from(length).map_err(CommandError::wrong)?];
     // Several isolates have the file open: its position is nobody's.
-    file.read_exact_at(&mut bytes, 0).map_err(Failure::wrong)?;
+    file.read_exact_at(&mut bytes, 0).map_err(CommandError::wrong)?;
     let (length, rest) = bytes.split_first_chunk::<LENGTH>().ok_or_else(damaged)?;
-    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(Failure::wrong)?;
+    let length = usize::try_from(u64::from_le_bytes(*length)).map_err(CommandError::wrong)?;
     let (head, bundle) = rest.split_at_checked(length).ok_or_else(damaged)?;
-    let Head { base, page, loopback_only, variables } = serde_json::from_slice(head).map_err(Failure::wrong)?;
-    let app = App::from_bundle(bundle).map_err(Failure::wrong)?;
+    let Head { base, page, checks_host, variables } = serde_json::from_slice(head).map_err(CommandError::wrong)?;
+    let app = App::from_bundle(bundle).map_err(CommandError::wrong)?;
     let variables: Variables = variables.into_iter().collect();
     let (cache, traces) = (app::cache(&variables)?, app::traces(&app, &variables)?);
-    Ok((Served { app: app.into(), base: OsString::from_vec(base).into(), variables, cache, traces, page }, loopback_only))
+    Ok((ServedApp { app: app.into(), base: OsString::from_vec(base).into(), variables, cache, traces, page }, checks_host))
 }
 
 /// An empty file that has no name; in memory where the system can.

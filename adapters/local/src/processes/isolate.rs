@@ -18,8 +18,8 @@ use std::{
 };
 
 use millrace_native::{
-    board::{Board, Place},
-    http::{Limits, Make},
+    board::{Board, BoardSlot},
+    http::{Limits, MakeHandler},
     isolate::{Isolate, STACK_BYTES},
     logging,
     shared::{self, Order},
@@ -30,40 +30,40 @@ use tokio::{
 };
 
 use super::{
-    control::{self, SERVES, Word},
+    control::{self, ControlMessage, SERVES},
     deployment, memory,
 };
 use crate::{
     cli,
-    dev_handler::DevHandler,
-    output::{Failure, Outcome, tell},
-    serving::Served,
+    dev_handler::EndpointAndPage,
+    output::{CommandError, CommandResult, tell},
+    serving::ServedApp,
 };
 
 /// Runs until the supervisor says to end.
 ///
 /// # Errors
 /// What came over standard input is not what a supervisor says; the isolate cannot be started.
-pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> Outcome {
-    let socket = socket().map_err(Failure::wrong)?;
+pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> CommandResult {
+    let socket = socket().map_err(CommandError::wrong)?;
     let (listener, board, deployed) = match control::receive(socket.as_fd()) {
-        Ok(Some((Word::Start, files))) => {
+        Ok(Some((ControlMessage::Start, files))) => {
             let files: Result<[OwnedFd; 3], _> = files.try_into();
             files.map(|[listener, board, deployed]| (TcpListener::from(listener), File::from(board), File::from(deployed))).map_err(drop)
         }
         _ => Err(()),
     }
-    .map_err(|()| Failure::Usage("`isolate` is started by `dev` and `serve`".to_owned()))?;
-    let (served, loopback_only) = deployment::read(&deployed)?;
+    .map_err(|()| CommandError::Usage("`isolate` is started by `dev` and `serve`".to_owned()))?;
+    let (served, checks_host) = deployment::read(&deployed)?;
     drop(deployed);
-    let format = logging::Format::of(&served.variables).map_err(Failure::Usage)?;
-    logging::init(logging::filter(log).map_err(Failure::Usage)?, format).map_err(Failure::wrong)?;
+    let format = logging::Format::of(&served.variables).map_err(CommandError::Usage)?;
+    logging::init(logging::filter(log).map_err(CommandError::Usage)?, format).map_err(CommandError::wrong)?;
     memory::bound(arguments.memory)?;
-    let limits = Limits { loopback_only, ..Limits::default() };
+    let limits = Limits { checks_host, ..Limits::default() };
     let (index, isolates) = (usize::from(arguments.index), usize::from(arguments.isolates));
-    let place = Place::new(Board::new(board, isolates), index);
-    let voice = Arc::new(socket.try_clone().map_err(Failure::wrong)?);
-    let makes = Makes { place: place.clone(), voice };
+    let place = BoardSlot::new(Board::new(board, isolates), index);
+    let voice = Arc::new(socket.try_clone().map_err(CommandError::wrong)?);
+    let makes = HandlerFactory { place: place.clone(), voice };
     let make = makes.of(&served);
     drop(served);
     let body = move |orders| async move {
@@ -72,10 +72,10 @@ pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> Outcome {
             tracing::error!(%error, "an isolate cannot accept connections");
         }
     };
-    let isolate = Isolate::spawn(&format!("isolate-{index}"), body).map_err(Failure::wrong)?;
+    let isolate = Isolate::spawn(&format!("isolate-{index}"), body).map_err(CommandError::wrong)?;
     let orders = isolate.jobs();
     let control = thread::Builder::new().name("control".to_owned()).stack_size(STACK_BYTES);
-    control.spawn(move || obey(&socket, &makes, &orders)).map_err(Failure::wrong)?;
+    control.spawn(move || obey(&socket, &makes, &orders)).map_err(CommandError::wrong)?;
     isolate.wait();
     Ok(())
 }
@@ -86,10 +86,10 @@ fn socket() -> io::Result<UnixStream> {
 }
 
 /// Does what the supervisor says, until it is gone, and the process with it: whatever the isolate does.
-fn obey(socket: &UnixStream, makes: &Makes, orders: &mpsc::UnboundedSender<Order<DevHandler>>) {
+fn obey(socket: &UnixStream, makes: &HandlerFactory, orders: &mpsc::UnboundedSender<Order<EndpointAndPage>>) {
     while let Ok(Some((word, files))) = control::receive(socket.as_fd()) {
         let order = match (word, files.into_iter().next()) {
-            (Word::Stop, _) => Order::Stop,
+            (ControlMessage::Stop, _) => Order::Stop,
             (_, Some(file)) => match deployment::read(&File::from(file)) {
                 Ok((served, _)) => Order::Replace(makes.of(&served)),
                 // The supervisor has read it before.
@@ -106,13 +106,13 @@ fn obey(socket: &UnixStream, makes: &Makes, orders: &mpsc::UnboundedSender<Order
 }
 
 /// Makes handlers that are observed, and tells the supervisor when they serve.
-struct Makes {
-    place: Place,
+struct HandlerFactory {
+    place: BoardSlot,
     voice: Arc<UnixStream>,
 }
 
-impl Makes {
-    fn of(&self, served: &Served) -> Make<DevHandler> {
+impl HandlerFactory {
+    fn of(&self, served: &ServedApp) -> MakeHandler<EndpointAndPage> {
         let (place, voice) = (self.place.clone(), self.voice.clone());
         let make = served.make(Some(Box::new(move || Rc::new(place))));
         Box::new(move |tasks| {

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use crate::output::{Failure, Outcome};
+use crate::output::{CommandError, CommandResult};
 
 /// The most that an isolate gets without being asked, and the least, in MB.
 const MOST_MB: u64 = 1024;
@@ -23,12 +23,12 @@ pub(super) fn default_mb(isolates: usize) -> u64 {
 ///
 /// # Errors
 /// The system refuses.
-pub(super) fn bound(memory_mb: u64) -> Outcome {
+pub(super) fn bound(memory_mb: u64) -> CommandResult {
     let bytes = memory_mb.saturating_mul(1 << 20);
     let resource = rlimit::Resource::DATA;
-    let (_, most) = resource.get().map_err(Failure::wrong)?;
+    let (_, most) = resource.get().map_err(CommandError::wrong)?;
     let bytes = bytes.min(most);
-    resource.set(bytes, bytes).map_err(|error| Failure::Wrong(format!("the memory cannot be limited to {memory_mb} MB: {error}")))
+    resource.set(bytes, bytes).map_err(|error| CommandError::Wrong(format!("the memory cannot be limited to {memory_mb} MB: {error}")))
 }
 
 /// The machine's memory, or that of the control group where it is less.

@@ -10,7 +10,7 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use millrace_native::board::Reading;
+use millrace_native::board::BoardReading;
 
 /// How often the supervisor looks.
 pub(super) const TICK: Duration = Duration::from_millis(200);
@@ -34,11 +34,11 @@ pub(super) struct Watch {
 impl Watch {
     /// Looks at what an isolate says; `passed` is the time since the last look, `cpu` how much it has computed, where that is known.
     /// Says why it has to be ended.
-    pub(super) fn look(&mut self, reading: &Reading, passed: Duration, cpu: impl Fn() -> Option<Duration>) -> Option<String> {
+    pub(super) fn look(&mut self, reading: &BoardReading, passed: Duration, cpu: impl Fn() -> Option<Duration>) -> Option<String> {
         self.look_at(reading, passed, now_ms(), cpu)
     }
 
-    fn look_at(&mut self, reading: &Reading, passed: Duration, now_ms: u64, cpu: impl Fn() -> Option<Duration>) -> Option<String> {
+    fn look_at(&mut self, reading: &BoardReading, passed: Duration, now_ms: u64, cpu: impl Fn() -> Option<Duration>) -> Option<String> {
         if reading.beat != self.beat {
             *self = Self { beat: reading.beat, ..Self::default() };
             return None;
@@ -96,10 +96,10 @@ mod tests {
         let call = deadline_ms.map(|deadline_ms| LastCall { tool: "t".into(), request_id: "r".into(), deadline_ms });
         let mut watch = Watch::default();
         let step = passed.as_millis() as u64;
-        watch.look_at(&Reading { beat: 1, call: None }, passed, 0, || None);
+        watch.look_at(&BoardReading { beat: 1, call: None }, passed, 0, || None);
         (1..=600).map(|look| look * step).find(|now| {
             let cpu = || Some(Duration::from_millis(if computes { *now } else { 0 }));
-            watch.look_at(&Reading { beat: 1, call: call.clone() }, passed, *now, cpu).is_some()
+            watch.look_at(&BoardReading { beat: 1, call: call.clone() }, passed, *now, cpu).is_some()
         })
     }
 
@@ -122,8 +122,8 @@ mod tests {
         let mut watch = Watch::default();
         let call = LastCall { tool: "t".into(), request_id: "r".into(), deadline_ms: 0 };
         for beat in 1..1000 {
-            assert_eq!(watch.look_at(&Reading { beat, call: Some(call.clone()) }, TICK, 1_000_000, || None), None);
-            assert_eq!(watch.look_at(&Reading { beat, call: Some(call.clone()) }, TICK, 1_000_000, || None), None);
+            assert_eq!(watch.look_at(&BoardReading { beat, call: Some(call.clone()) }, TICK, 1_000_000, || None), None);
+            assert_eq!(watch.look_at(&BoardReading { beat, call: Some(call.clone()) }, TICK, 1_000_000, || None), None);
         }
     }
 

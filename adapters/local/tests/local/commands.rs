@@ -4,7 +4,7 @@ use std::{fs, io::pipe};
 
 use serde_json::{Value as Json, json};
 
-use crate::support::{App, GET_ITEM, Served, app, binary, inside, run};
+use crate::support::{App, GET_ITEM, ServerProcess, app, binary, inside, run};
 
 fn broken() -> App {
     let app = app();
@@ -236,7 +236,7 @@ fn no_control_character_reaches_the_terminal() {
     let said = run(app.path(), &["explain", "get-item"]);
     let plain = |text: &str| !text.chars().any(|c| c.is_control() && c != '\n' || c == '\u{202e}');
     assert!(plain(&said.out) && plain(&said.err), "{} {}", said.out, said.err);
-    let dev = Served::start(app.path(), &["dev"]);
+    let dev = ServerProcess::start(app.path(), &["dev"]);
     assert!(plain(&dev.said) && dev.said.contains("␛]0;title␇ Get"), "{:?}", dev.said);
     drop(dev);
 
@@ -314,6 +314,6 @@ fn a_tool_that_asks_is_answered_on_the_command_line() {
     assert!(!run(app.path(), &["check", "--target", "lambda"]).err.contains("MILLRACE_STATE_KEY"));
     assert!(!run(app.path(), &["call", "delete-item", "id=2", "--answer", "accept"]).err.contains(made));
     assert_eq!(run(app.path(), &["build", "--target", "local"]).code, Some(0));
-    let served = Served::of(binary().current_dir(app.path()).args(["serve", "dist/small.bundle", "--port", "0"]));
+    let served = ServerProcess::of(binary().current_dir(app.path()).args(["serve", "dist/small.bundle", "--port", "0"]));
     served.wait_for("needs the variable `MILLRACE_STATE_KEY`, and that is not set");
 }

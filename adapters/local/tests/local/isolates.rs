@@ -11,7 +11,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::support::{App, Served, answer, app, binary, call, post, run};
+use crate::support::{App, ServerProcess, answer, app, binary, call, post, run};
 
 /// What ends a test that would hang.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -37,7 +37,7 @@ fn hostile_app() -> App {
 }
 
 /// Sends a call and does not wait for its answer.
-fn begin(served: &Served, tool: &str) -> TcpStream {
+fn begin(served: &ServerProcess, tool: &str) -> TcpStream {
     let mut socket = served.connect();
     let message = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": {} } }).to_string();
     write!(
@@ -60,7 +60,7 @@ fn rest(mut socket: TcpStream) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-fn is_answered(served: &Served) -> bool {
+fn is_answered(served: &ServerProcess) -> bool {
     served.call("get-item", &json!({ "id": 1 })).contains("O'Neil")
 }
 
@@ -86,7 +86,7 @@ fn until(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Waits until one isolate computes without a pause, and gives its process.
-fn busy(served: &Served) -> u32 {
+fn busy(served: &ServerProcess) -> u32 {
     let pids = children(served.child.id());
     let before: Vec<u64> = pids.iter().map(|pid| cpu_ticks(*pid)).collect();
     let mut found = None;
@@ -109,7 +109,7 @@ fn signal(name: &str, pid: u32) {
 #[test]
 fn a_stuck_isolate_is_ended_after_its_calls_deadline_and_the_other_one_answers_meanwhile() {
     let app = hostile_app();
-    let served = Served::start(app.path(), &["dev", "--isolates", "2"]);
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "2"]);
     let mut kept = served.connect();
     let began = Instant::now();
     let stuck = begin(&served, "stuck");
@@ -143,7 +143,7 @@ fn a_stuck_isolate_is_ended_after_its_calls_deadline_and_the_other_one_answers_m
 #[test]
 fn an_isolate_that_dies_is_named_with_its_call_and_started_again() {
     let app = hostile_app();
-    let served = Served::start(app.path(), &["dev", "--isolates", "2"]);
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "2"]);
     for (name, expected) in [("KILL", "was killed (signal 9)"), ("ABRT", "was aborted (signal 6)"), ("TRAP", "crashed (signal 5)")] {
         let call = begin(&served, "stuck-long");
         let victim = busy(&served);
@@ -160,7 +160,7 @@ fn an_isolate_that_dies_is_named_with_its_call_and_started_again() {
 #[test]
 fn an_exhausted_stack_or_memory_ends_no_other_isolate() {
     let app = hostile_app();
-    let served = Served::start(app.path(), &["dev", "--isolates", "2", "--isolate-memory", "256"]);
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "2", "--isolate-memory", "256"]);
     for tool in ["deep", "large"] {
         let neighbours: Vec<u32> = children(served.child.id());
         let mut call = begin(&served, tool);
@@ -184,7 +184,7 @@ fn an_exhausted_stack_or_memory_ends_no_other_isolate() {
 #[test]
 fn a_signal_lets_calls_in_flight_finish_and_ends_every_isolate() {
     let app = hostile_app();
-    let mut served = Served::start(app.path(), &["dev", "--isolates", "2"]);
+    let mut served = ServerProcess::start(app.path(), &["dev", "--isolates", "2"]);
     let isolates = children(served.child.id());
     assert_eq!(isolates.len(), 2);
     let mut calls: Vec<TcpStream> = (0..4).map(|_| begin(&served, "slow")).collect();
@@ -204,7 +204,7 @@ fn a_signal_lets_calls_in_flight_finish_and_ends_every_isolate() {
 #[test]
 fn isolates_end_with_their_supervisor_also_where_one_is_stuck() {
     let app = hostile_app();
-    let mut served = Served::start(app.path(), &["dev", "--isolates", "2"]);
+    let mut served = ServerProcess::start(app.path(), &["dev", "--isolates", "2"]);
     let isolates = children(served.child.id());
     let _stuck = begin(&served, "stuck-long");
     busy(&served);
@@ -215,7 +215,7 @@ fn isolates_end_with_their_supervisor_also_where_one_is_stuck() {
 #[test]
 fn an_isolate_that_is_started_again_serves_what_the_others_serve() {
     let app = app();
-    let served = Served::start(app.path(), &["dev", "--isolates", "2"]);
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "2"]);
     app.write("app/tools/new/config.yaml", "use: main\nstatement: SELECT 7 AS seven\n");
     served.wait_for("reloaded: 2 tools");
     for pid in children(served.child.id()) {
@@ -239,7 +239,7 @@ fn an_isolate_that_is_started_again_serves_what_the_others_serve() {
 #[test]
 fn connections_are_spread_over_the_isolates() {
     let app = app();
-    let served = Served::start(app.path(), &["dev", "--isolates", "2"]);
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "2"]);
     let answered = |_| {
         let mut socket = served.connect();
         assert!(call(&mut socket, "get-item", &json!({ "id": 1 })).contains("O'Neil"));
@@ -270,7 +270,7 @@ fn a_server_whose_isolates_cannot_start_says_so_and_ends() {
 #[test]
 fn isolates_may_be_threads_and_are_not_started_by_hand() {
     let app = app();
-    let mut served = Served::start(app.path(), &["dev", "--isolates", "2", "--threads"]);
+    let mut served = ServerProcess::start(app.path(), &["dev", "--isolates", "2", "--threads"]);
     assert!(is_answered(&served));
     assert!(children(served.child.id()).is_empty());
     let (status, _) = post(&mut served.connect(), "{}");

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{Served, app, run};
+use crate::support::{ServerProcess, app, run};
 
 const HANDLER: &str = r#"import { deep } from "../../lib.ts";
 
@@ -46,7 +46,7 @@ fn an_exception_names_the_authors_file_line_and_column() {
         }
         assert!(!said.out.contains("app/") && !said.out.contains("nothing_like_this"), "the caller learns of it: {}", said.out);
     }
-    let served = Served::start(app.path(), &["dev"]);
+    let served = ServerProcess::start(app.path(), &["dev"]);
     let answer = served.call("boom", &json!({ "how": "deep" }));
     assert!(!answer.contains("lib.ts"), "{answer}");
     served.wait_for("deep (app/lib.ts:7:");

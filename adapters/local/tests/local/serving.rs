@@ -9,14 +9,14 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::support::{GET_ITEM, Served, answer, app, binary, call, post, run};
+use crate::support::{GET_ITEM, ServerProcess, answer, app, binary, call, post, run};
 
 const ITEM: &str = "[{\"id\":1,\"name\":\"O'Neil\"}]";
 
 #[test]
 fn dev_says_everything_and_its_line_works_as_printed() {
     let app = app();
-    let served = Served::start(app.path(), &["dev"]);
+    let served = ServerProcess::start(app.path(), &["dev"]);
     let said = &served.said;
     assert!(said.contains("  get-item  Get one item.\n"), "{said}");
     let database = app.path().canonicalize().unwrap().join("main.db");
@@ -33,21 +33,21 @@ fn dev_says_everything_and_its_line_works_as_printed() {
     assert_eq!(status, 200);
     assert!(body.contains("O'Neil"), "{body}");
     drop(served);
-    let again = Served::start(app.path(), &["dev"]);
+    let again = ServerProcess::start(app.path(), &["dev"]);
     assert!(again.said.contains("main.db\n"), "{}", again.said);
 }
 
 #[test]
 fn dev_shows_a_page_and_serve_does_not() {
     let app = app();
-    let served = Served::start(app.path(), &["dev"]);
+    let served = ServerProcess::start(app.path(), &["dev"]);
     let mut socket = served.connect();
     socket.write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
     let (status, page) = answer(&mut socket);
     assert_eq!(status, 200);
     assert!(page.contains("<body data-path=\"/mcp\" data-tools=\"[]\">"), "{page}");
     run(app.path(), &["build", "--target", "local"]);
-    let served = Served::start(app.path(), &["serve", "dist/small.bundle"]);
+    let served = ServerProcess::start(app.path(), &["serve", "dist/small.bundle"]);
     let mut socket = served.connect();
     socket.write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
     assert_eq!(answer(&mut socket).0, 404);
@@ -59,7 +59,7 @@ fn dev_shows_a_page_and_serve_does_not() {
 #[test]
 fn the_page_is_for_the_same_hosts_and_origins_as_the_endpoint() {
     let app = app();
-    let served = Served::start(app.path(), &["dev"]);
+    let served = ServerProcess::start(app.path(), &["dev"]);
     let get = |fields: &str| {
         let mut socket = served.connect();
         write!(socket, "GET / HTTP/1.1\r\n{fields}\r\n\r\n").unwrap();
@@ -79,7 +79,7 @@ fn the_page_is_for_the_same_hosts_and_origins_as_the_endpoint() {
 #[test]
 fn one_connection_carries_calls_and_a_long_body_ends_it() {
     let app = app();
-    let served = Served::start(app.path(), &["dev", "--isolates", "1"]);
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "1"]);
     let mut socket = served.connect();
     for _ in 0..10 {
         assert_eq!(call(&mut socket, "get-item", &json!({ "id": 1 })), ITEM);
@@ -95,7 +95,7 @@ fn one_connection_carries_calls_and_a_long_body_ends_it() {
 #[test]
 fn a_thousand_clients_at_once_are_answered() {
     let app = app();
-    let served = Served::start(app.path(), &["dev", "--isolates", "1"]);
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "1"]);
     let mut sockets: Vec<_> = (0..1000).map(|_| served.connect()).collect();
     for socket in &mut sockets {
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get-item","arguments":{"id":1}}}"#;
@@ -115,7 +115,7 @@ fn a_thousand_clients_at_once_are_answered() {
 #[test]
 fn a_broken_edit_is_shown_and_the_last_good_app_goes_on() {
     let app = app();
-    let served = Served::start(app.path(), &["dev"]);
+    let served = ServerProcess::start(app.path(), &["dev"]);
     let path = "app/tools/get-item/config.yaml";
     app.write(path, &GET_ITEM.replace("SELECT id, name", "SELECT id, 'new' AS name"));
     served.wait_for("reloaded: 1 tool");
@@ -155,7 +155,7 @@ impl Drop for End<'_> {
 #[test]
 fn reloads_lose_no_call() {
     let app = app();
-    let served = Served::start(app.path(), &["dev", "--isolates", "2"]);
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "2"]);
     let done = AtomicBool::new(false);
     thread::scope(|scope| {
         let callers: Vec<_> = (0..4)
@@ -186,7 +186,7 @@ fn reloads_lose_no_call() {
 #[test]
 fn a_signal_ends_the_process_well() {
     let app = app();
-    let mut served = Served::start(app.path(), &["dev"]);
+    let mut served = ServerProcess::start(app.path(), &["dev"]);
     let mut idle = served.connect();
     assert_eq!(call(&mut idle, "get-item", &json!({ "id": 1 })), ITEM);
     assert_eq!(served.terminate(), Some(0));
@@ -196,7 +196,7 @@ fn a_signal_ends_the_process_well() {
 #[test]
 fn the_port_comes_from_the_environment_or_is_in_use() {
     let app = app();
-    let served = Served::of(binary().current_dir(app.path()).arg("dev").env("PORT", "0"));
+    let served = ServerProcess::of(binary().current_dir(app.path()).arg("dev").env("PORT", "0"));
     assert_ne!(served.address.port(), 0);
     let port = served.address.port().to_string();
     let said = run(app.path(), &["dev", "--port", &port]);
@@ -207,7 +207,7 @@ fn the_port_comes_from_the_environment_or_is_in_use() {
 #[test]
 fn every_finished_call_is_a_line_for_people_or_for_machines() {
     let app = app();
-    let served = Served::start(app.path(), &["dev"]);
+    let served = ServerProcess::start(app.path(), &["dev"]);
     served.call("get-item", &json!({ "id": 1 }));
     let said = served.wait_for("call finished");
     let line = said.lines().last().unwrap();
@@ -216,7 +216,7 @@ fn every_finished_call_is_a_line_for_people_or_for_machines() {
     }
     drop(served);
     app.write(".env", "MILLRACE_LOG_FORMAT=json\n");
-    let served = Served::start(app.path(), &["dev"]);
+    let served = ServerProcess::start(app.path(), &["dev"]);
     served.call("get-item", &json!({ "id": "x" }));
     let said = served.wait_for("call finished");
     let line: Value = serde_json::from_str(said.lines().last().unwrap()).unwrap();
@@ -237,7 +237,7 @@ fn every_finished_call_is_a_line_for_people_or_for_machines() {
 #[test]
 fn a_public_name_is_let_in_where_it_is_listed() {
     let app = app();
-    let ask = |served: &Served, host: &str| {
+    let ask = |served: &ServerProcess, host: &str| {
         let mut socket = served.connect();
         let body = r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#;
         write!(
@@ -248,17 +248,17 @@ fn a_public_name_is_let_in_where_it_is_listed() {
         .unwrap();
         answer(&mut socket)
     };
-    let plain = Served::start(app.path(), &["dev"]);
+    let plain = ServerProcess::start(app.path(), &["dev"]);
     let (status, text) = ask(&plain, "mcp.example.com");
     assert_eq!(status, 403);
     assert!(text.contains("`server.hosts` or `--allow-host`"), "{text}");
-    let allowed = Served::start(app.path(), &["dev", "--allow-host", "MCP.example.com"]);
+    let allowed = ServerProcess::start(app.path(), &["dev", "--allow-host", "MCP.example.com"]);
     assert_eq!(ask(&allowed, "mcp.example.com").0, 200);
     assert_eq!(ask(&allowed, "other.example.com").0, 403);
     app.write("millrace.yaml", "name: small\nserver: { hosts: [mcp.example.com] }\n");
-    let listed = Served::start(app.path(), &["dev"]);
+    let listed = ServerProcess::start(app.path(), &["dev"]);
     assert_eq!(ask(&listed, "mcp.example.com").0, 200);
     app.write("millrace.yaml", "name: small\n");
-    let open = Served::start(app.path(), &["dev", "--host", "0.0.0.0", "--isolates", "1"]);
+    let open = ServerProcess::start(app.path(), &["dev", "--host", "0.0.0.0", "--isolates", "1"]);
     open.wait_for("warning: any `Host` is let in");
 }

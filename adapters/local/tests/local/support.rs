@@ -59,13 +59,13 @@ impl App {
 }
 
 /// What a command said.
-pub(crate) struct Said {
+pub(crate) struct CommandOutput {
     pub(crate) code: Option<i32>,
     pub(crate) out: String,
     pub(crate) err: String,
 }
 
-impl Said {
+impl CommandOutput {
     pub(crate) fn json(&self) -> Json {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}", self.out))
     }
@@ -78,13 +78,17 @@ pub(crate) fn binary() -> Command {
 }
 
 /// Runs a command in a folder to its end.
-pub(crate) fn run(folder: &Path, arguments: &[&str]) -> Said {
+pub(crate) fn run(folder: &Path, arguments: &[&str]) -> CommandOutput {
     let output = binary().current_dir(folder).args(arguments).output().unwrap();
-    Said { code: output.status.code(), out: String::from_utf8(output.stdout).unwrap(), err: String::from_utf8(output.stderr).unwrap() }
+    CommandOutput {
+        code: output.status.code(),
+        out: String::from_utf8(output.stdout).unwrap(),
+        err: String::from_utf8(output.stderr).unwrap(),
+    }
 }
 
 /// A server process; it is killed at the end of the test.
-pub(crate) struct Served {
+pub(crate) struct ServerProcess {
     pub(crate) child: Child,
     pub(crate) address: SocketAddr,
     /// What it printed until it was ready.
@@ -92,7 +96,7 @@ pub(crate) struct Served {
     errors: Mutex<Receiver<String>>,
 }
 
-impl Served {
+impl ServerProcess {
     /// Starts `dev` or `serve` on a free port.
     pub(crate) fn start(folder: &Path, arguments: &[&str]) -> Self {
         Self::of(binary().current_dir(folder).args(arguments).args(["--port", "0"]))
@@ -150,7 +154,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServerProcess {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());

@@ -11,7 +11,7 @@ const MAX_OPS: usize = 20_000;
 
 /// Matches one character.
 #[derive(Clone, Copy)]
-pub(super) enum One {
+pub(super) enum CharMatcher {
     Char(u32),
     /// Both cases of an ASCII letter.
     Pair(u32, u32),
@@ -20,18 +20,18 @@ pub(super) enum One {
 
 pub(super) enum Op {
     One {
-        one: One,
+        one: CharMatcher,
         back: bool,
     },
     /// So many of one character.
     Exact {
-        one: One,
+        one: CharMatcher,
         back: bool,
         count: u32,
     },
     /// Up to so many of one character; `u32::MAX` is no bound.
     Run {
-        one: One,
+        one: CharMatcher,
         back: bool,
         max: u32,
         greedy: bool,
@@ -84,7 +84,7 @@ pub(super) struct Program {
     pub(super) has_empty_rounds: bool,
     pub(super) has_looks: bool,
     /// Every match begins with such a character.
-    pub(super) first: Option<One>,
+    pub(super) first: Option<CharMatcher>,
     /// A match begins at the start of the text.
     pub(super) anchored: bool,
 }
@@ -163,24 +163,24 @@ impl Compiler {
     }
 
     /// The node, where it is one character.
-    fn one(&mut self, node: &Node) -> Result<Option<One>, TooLarge> {
+    fn one(&mut self, node: &Node) -> Result<Option<CharMatcher>, TooLarge> {
         Ok(Some(match node {
-            Node::Char { char, ignore_case: false } => One::Char(*char),
+            Node::Char { char, ignore_case: false } => CharMatcher::Char(*char),
             Node::Char { char, ignore_case: true } => {
                 let unicode = self.program.full_unicode;
                 match u8::try_from(*char).ok().filter(u8::is_ascii) {
                     // With `u`, these two are the same as a character outside of ASCII.
                     Some(letter) if letter.is_ascii_alphabetic() && !(unicode && b"skSK".contains(&letter)) => {
-                        One::Pair(letter.to_ascii_lowercase().into(), letter.to_ascii_uppercase().into())
+                        CharMatcher::Pair(letter.to_ascii_lowercase().into(), letter.to_ascii_uppercase().into())
                     }
-                    Some(other) if !other.is_ascii_alphabetic() => One::Char(*char),
+                    Some(other) if !other.is_ascii_alphabetic() => CharMatcher::Char(*char),
                     _ => {
                         let flags = Flags { ignore_case: true, unicode, ..Flags::default() };
-                        One::Set(self.set(&[*char], flags)?)
+                        CharMatcher::Set(self.set(&[*char], flags)?)
                     }
                 }
             }
-            Node::Class { text, flags } => One::Set(match self.known_places.get(&text.as_ptr()) {
+            Node::Class { text, flags } => CharMatcher::Set(match self.known_places.get(&text.as_ptr()) {
                 Some(set) => *set,
                 None => {
                     let set = self.set(text, *flags)?;

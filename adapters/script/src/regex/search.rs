@@ -5,7 +5,7 @@
 //! proportion to the text, whatever the pattern. The marks are made only once a search has taken more than a few steps.
 //! With a back-reference the search backtracks without marks, and the limit of steps ends it.
 
-use super::program::{One, Op, Program};
+use super::program::{CharMatcher, Op, Program};
 
 /// The most steps of one search.
 pub(super) const MAX_STEPS: u64 = if cfg!(test) { 500_000 } else { 20_000_000 };
@@ -200,16 +200,16 @@ impl<'a, T: Text + ?Sized> Search<'a, T> {
     }
 
     #[inline]
-    fn is(&self, one: One, char: u32) -> bool {
+    fn is(&self, one: CharMatcher, char: u32) -> bool {
         match one {
-            One::Char(expected) => expected == char,
-            One::Pair(lower, upper) => char == lower || char == upper,
-            One::Set(set) => self.program.sets[set as usize].has(char),
+            CharMatcher::Char(expected) => expected == char,
+            CharMatcher::Pair(lower, upper) => char == lower || char == upper,
+            CharMatcher::Set(set) => self.program.sets[set as usize].has(char),
         }
     }
 
     #[inline]
-    fn take(&self, one: One, at: u32, back: bool) -> Option<u32> {
+    fn take(&self, one: CharMatcher, at: u32, back: bool) -> Option<u32> {
         let (char, next) = self.next(at, back)?;
         self.is(one, char).then_some(next)
     }
@@ -379,7 +379,7 @@ impl<'a, T: Text + ?Sized> Search<'a, T> {
                     at == self.text.len() || (*multiline && is_line_end(self.text.unit(at)))
                 }
                 Op::Boundary { negated, word } => {
-                    let word = One::Set(*word);
+                    let word = CharMatcher::Set(*word);
                     pc += 1;
                     (self.take(word, at, true).is_some() != self.take(word, at, false).is_some()) != *negated
                 }

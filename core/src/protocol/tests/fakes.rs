@@ -388,7 +388,7 @@ impl Ask {
             body: Body::Whole(vec![]),
             deadline_ms: None,
             cancel: Cancel::new(),
-            loopback_only: false,
+            checks_host: false,
         })
     }
 
@@ -444,7 +444,7 @@ impl Ask {
     }
 
     pub(super) fn loopback(mut self, host: &str) -> Self {
-        self.0.loopback_only = true;
+        self.0.checks_host = true;
         self.set("host", host)
     }
 

@@ -131,7 +131,7 @@ fn spoil(mut ask: Ask, numbers: &mut Numbers) -> Ask {
         _ => match numbers.below(6) {
             0 => ask.0.method = numbers.pick(&["GET", "DELETE", "PUT", "", "post", "HEAD", "OPTIONS"]).into(),
             1 => ask.0.path = numbers.pick(&["", "/", "/mcp/", "//mcp", "/MCP", "/readyz", "/heartbeat", "/mcp%00"]).into(),
-            2 => ask.0.loopback_only = true,
+            2 => ask.0.checks_host = true,
             3 => body = body.repeat(1 + numbers.below(3)),
             4 => {
                 return Ask({

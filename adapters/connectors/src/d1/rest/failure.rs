@@ -8,7 +8,7 @@ use super::{
     super::{failure as d1_failure, statement::Prepared},
     ApiError, Errors,
 };
-use crate::shared::{Failure, excerpt};
+use crate::shared::{StatementFailure, excerpt};
 
 /// What the API says of a token that it does not know, does not take for one, or that may not do this.
 const DENIED: [i64; 6] = [6003, 6111, 7403, 9109, 9106, 10000];
@@ -16,7 +16,7 @@ const UNKNOWN_DATABASE: i64 = 7404;
 const THROTTLED: [i64; 2] = [971, 10429];
 
 /// A status other than 200. The body is an envelope, or a page of a proxy.
-pub(super) fn of_answer(status: u16, body: &[u8], prepared: &Prepared<'_>) -> Failure {
+pub(super) fn of_answer(status: u16, body: &[u8], prepared: &Prepared<'_>) -> StatementFailure {
     let said = first_error(body);
     if let Some(failure) = said.as_ref().and_then(|said| of_error(said, prepared)) {
         return failure;
@@ -24,26 +24,26 @@ pub(super) fn of_answer(status: u16, body: &[u8], prepared: &Prepared<'_>) -> Fa
     let words = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |said| said.message.into_owned());
     let error = |kind, message: &str| Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(&words)));
     match status {
-        401 | 403 => Failure::last(error(ErrorKind::Denied, DENIED_MESSAGE)),
-        404 => Failure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)),
-        413 => Failure::last(error(ErrorKind::TooLarge, "the values are larger than D1 allows")),
-        429 => Failure::last(error(ErrorKind::Busy, BUSY_MESSAGE)),
-        503 => Failure::not_executed(error(ErrorKind::Unavailable, "D1 is not ready")),
-        300..=399 => Failure::last(error(
+        401 | 403 => StatementFailure::last(error(ErrorKind::Denied, DENIED_MESSAGE)),
+        404 => StatementFailure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)),
+        413 => StatementFailure::last(error(ErrorKind::TooLarge, "the values are larger than D1 allows")),
+        429 => StatementFailure::last(error(ErrorKind::Busy, BUSY_MESSAGE)),
+        503 => StatementFailure::not_executed(error(ErrorKind::Unavailable, "D1 is not ready")),
+        300..=399 => StatementFailure::last(error(
             ErrorKind::Configuration,
             "D1 is at another address, and no redirect is followed; correct option `base_url`",
         )),
-        500..=599 => Failure::unknown(error(ErrorKind::Unavailable, "D1 failed")),
-        _ => Failure::last(error(ErrorKind::Protocol, "D1 did not accept the request")),
+        500..=599 => StatementFailure::unknown(error(ErrorKind::Unavailable, "D1 failed")),
+        _ => StatementFailure::last(error(ErrorKind::Protocol, "D1 did not accept the request")),
     }
 }
 
 /// The failure that an envelope of status 200 holds.
-pub(super) fn inside(body: &[u8], prepared: &Prepared<'_>) -> Option<Failure> {
+pub(super) fn inside(body: &[u8], prepared: &Prepared<'_>) -> Option<StatementFailure> {
     let said = first_error(body)?;
     Some(of_error(&said, prepared).unwrap_or_else(|| {
         let error = Error::new(ErrorKind::Protocol, "D1 failed in an unexpected way");
-        Failure::unknown(error.with_source(excerpt(&said.message)))
+        StatementFailure::unknown(error.with_source(excerpt(&said.message)))
     }))
 }
 
@@ -55,17 +55,17 @@ fn first_error(body: &[u8]) -> Option<ApiError<'_>> {
     serde_json::from_slice::<Errors<'_>>(body).ok()?.errors.into_iter().next()
 }
 
-fn of_error(said: &ApiError<'_>, prepared: &Prepared<'_>) -> Option<Failure> {
+fn of_error(said: &ApiError<'_>, prepared: &Prepared<'_>) -> Option<StatementFailure> {
     let error = |kind, message: &str| Error::new(kind, message).with_source(excerpt(&said.message));
     if let Some(code) = said.code {
         if DENIED.contains(&code) {
-            return Some(Failure::last(error(ErrorKind::Denied, DENIED_MESSAGE)));
+            return Some(StatementFailure::last(error(ErrorKind::Denied, DENIED_MESSAGE)));
         }
         if code == UNKNOWN_DATABASE {
-            return Some(Failure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)));
+            return Some(StatementFailure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)));
         }
         if THROTTLED.contains(&code) {
-            return Some(Failure::last(error(ErrorKind::Busy, BUSY_MESSAGE)));
+            return Some(StatementFailure::last(error(ErrorKind::Busy, BUSY_MESSAGE)));
         }
     }
     d1_failure::explain(&said.message, prepared)
@@ -74,25 +74,25 @@ fn of_error(said: &ApiError<'_>, prepared: &Prepared<'_>) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::shared::Outcome;
+    use crate::shared::Execution;
 
     #[test]
     fn errors_of_the_api() {
         use ErrorKind::{Busy, Configuration, Denied, Protocol, Syntax, Unavailable};
         let table = [
-            (400, 7500, "no such table: nowhere: SQLITE_ERROR", Syntax, Outcome::Final),
-            (500, 10001, "D1_ERROR: near \"selec\": syntax error at offset 0: SQLITE_ERROR", Syntax, Outcome::Final),
-            (500, 7500, "Network connection lost.", Unavailable, Outcome::Unknown),
-            (500, 7500, "D1 DB is overloaded. Too many requests queued.", Busy, Outcome::NotExecuted),
-            (500, 7500, "something new", Unavailable, Outcome::Unknown),
-            (400, 7400, "The request is malformed", Protocol, Outcome::Final),
-            (401, 10000, "Authentication error", Denied, Outcome::Final),
-            (400, 6003, "Invalid request headers", Denied, Outcome::Final),
-            (403, 7403, "The given account is not valid or is not authorized to access this service", Denied, Outcome::Final),
-            (404, 7404, "The database 1111 could not be found", Configuration, Outcome::Final),
-            (429, 971, "Please wait and consider throttling your request speed", Busy, Outcome::Final),
-            (429, 1, "slow down", Busy, Outcome::Final),
-            (503, 1, "not now", Unavailable, Outcome::NotExecuted),
+            (400, 7500, "no such table: nowhere: SQLITE_ERROR", Syntax, Execution::Final),
+            (500, 10001, "D1_ERROR: near \"selec\": syntax error at offset 0: SQLITE_ERROR", Syntax, Execution::Final),
+            (500, 7500, "Network connection lost.", Unavailable, Execution::Unknown),
+            (500, 7500, "D1 DB is overloaded. Too many requests queued.", Busy, Execution::NotExecuted),
+            (500, 7500, "something new", Unavailable, Execution::Unknown),
+            (400, 7400, "The request is malformed", Protocol, Execution::Final),
+            (401, 10000, "Authentication error", Denied, Execution::Final),
+            (400, 6003, "Invalid request headers", Denied, Execution::Final),
+            (403, 7403, "The given account is not valid or is not authorized to access this service", Denied, Execution::Final),
+            (404, 7404, "The database 1111 could not be found", Configuration, Execution::Final),
+            (429, 971, "Please wait and consider throttling your request speed", Busy, Execution::Final),
+            (429, 1, "slow down", Busy, Execution::Final),
+            (503, 1, "not now", Unavailable, Execution::NotExecuted),
         ];
         for (status, code, message, kind, outcome) in table {
             let body =
@@ -108,13 +108,13 @@ mod tests {
     #[test]
     fn answers_that_are_no_envelope() {
         let table = [
-            (500, "<html>", ErrorKind::Unavailable, Outcome::Unknown),
-            (502, "", ErrorKind::Unavailable, Outcome::Unknown),
-            (401, "no", ErrorKind::Denied, Outcome::Final),
-            (404, "{}", ErrorKind::Configuration, Outcome::Final),
-            (307, "", ErrorKind::Configuration, Outcome::Final),
-            (413, "", ErrorKind::TooLarge, Outcome::Final),
-            (418, "{\"errors\":[]}", ErrorKind::Protocol, Outcome::Final),
+            (500, "<html>", ErrorKind::Unavailable, Execution::Unknown),
+            (502, "", ErrorKind::Unavailable, Execution::Unknown),
+            (401, "no", ErrorKind::Denied, Execution::Final),
+            (404, "{}", ErrorKind::Configuration, Execution::Final),
+            (307, "", ErrorKind::Configuration, Execution::Final),
+            (413, "", ErrorKind::TooLarge, Execution::Final),
+            (418, "{\"errors\":[]}", ErrorKind::Protocol, Execution::Final),
         ];
         for (status, body, kind, outcome) in table {
             let failure = of_answer(status, body.as_bytes(), &Prepared::of("SELECT 1", &[], false).unwrap());

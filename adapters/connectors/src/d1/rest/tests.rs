@@ -8,10 +8,10 @@ use millrace_core::{
 };
 
 use super::*;
-use crate::shared::Outcome;
+use crate::shared::Execution;
 
 fn body_of(text: &str, params: &[Value]) -> String {
-    let address = Address { url: "https://api/raw".into(), token: Secret::new("t.k".into()) };
+    let address = D1Address { url: "https://api/raw".into(), token: Secret::new("t.k".into()) };
     let query =
         Query { command: Command::Statement { text, values: params }, access: Access::Read, deadline_ms: 7, max_rows: 10, max_bytes: 100 };
     let request = request(&address, &Prepared::of(text, params, Rest::TAKES_BYTES).unwrap(), &query).unwrap();
@@ -31,7 +31,7 @@ fn a_request_holds_a_statement_and_texts() {
     );
 }
 
-fn answer(body: &str) -> Result<Rows, Failure> {
+fn answer(body: &str) -> Result<Rows, StatementFailure> {
     let prepared = Prepared::of("DELETE FROM t", &[], false).unwrap();
     parse(&HttpResponse { status: 200, headers: Headers::new(), body: body.as_bytes().to_vec() }, &prepared)?.into_rows(&prepared)
 }
@@ -54,7 +54,7 @@ fn a_failure_inside_of_a_good_status_is_one() {
     assert_eq!(answer(body).unwrap_err().error.kind, ErrorKind::Syntax);
     let new = r#"{"success":false,"errors":[{"code":1,"message":"new"}],"messages":[],"result":null}"#;
     let failure = answer(new).unwrap_err();
-    assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Outcome::Unknown));
+    assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Execution::Unknown));
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn broken_answers() {
     ];
     for body in halves.chain(others) {
         let failure = answer(&body).unwrap_err();
-        assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Outcome::Unknown), "{body}");
+        assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Execution::Unknown), "{body}");
         assert!(!failure.error.source.unwrap_or_default().contains("secret"));
     }
     answer(&whole).unwrap();

@@ -4,7 +4,7 @@ use millrace_core::{Json, app::Access, ports::Command};
 use serde_json::json;
 
 use super::*;
-use crate::shared::Outcome;
+use crate::shared::Execution;
 
 fn query<'a>(text: &'a str, values: &'a [Value]) -> Query<'a> {
     Query { command: Command::Statement { text, values }, access: Access::Read, deadline_ms: 7, max_rows: 10, max_bytes: 100 }
@@ -54,11 +54,11 @@ fn every_value_has_its_form() {
     }
 }
 
-fn answer(body: &str) -> Result<Rows, Failure> {
+fn answer(body: &str) -> Result<Rows, StatementFailure> {
     parse(&HttpResponse { status: 200, headers: Headers::new(), body: body.as_bytes().to_vec() })
 }
 
-fn one_cell(cell: &str) -> Result<Value, Outcome> {
+fn one_cell(cell: &str) -> Result<Value, Execution> {
     let body = format!(
         r#"{{"results":[{{"type":"ok","response":{{"type":"execute","result":{{"cols":[{{"name":"v"}}],"rows":[[{cell}]],"affected_row_count":0}}}}}}]}}"#
     );
@@ -78,15 +78,15 @@ fn cells_of_every_shape() {
         (r#"{"type":"blob","base64":"3q2+7w"}"#, Ok(Value::Bytes(vec![0xde, 0xad, 0xbe, 0xef]))),
         (r#"{"base64":"3q2+7w==","type":"blob","new":[{}]}"#, Ok(Value::Bytes(vec![0xde, 0xad, 0xbe, 0xef]))),
         (r#"{"type":"null"}"#, Ok(Value::Null)),
-        (r#"{"type":"integer","value":"9223372036854775808"}"#, Err(Outcome::Unknown)),
-        (r#"{"type":"integer","value":"1.5"}"#, Err(Outcome::Unknown)),
-        (r#"{"type":"integer"}"#, Err(Outcome::Unknown)),
-        (r#"{"type":"text","value":1}"#, Err(Outcome::Unknown)),
-        (r#"{"type":"text","value":"\ud83d"}"#, Err(Outcome::Unknown)),
-        (r#"{"type":"blob","base64":"***"}"#, Err(Outcome::Unknown)),
-        (r#"{"type":"decimal","value":"1"}"#, Err(Outcome::Unknown)),
-        (r#"{"value":"1"}"#, Err(Outcome::Unknown)),
-        ("7", Err(Outcome::Unknown)),
+        (r#"{"type":"integer","value":"9223372036854775808"}"#, Err(Execution::Unknown)),
+        (r#"{"type":"integer","value":"1.5"}"#, Err(Execution::Unknown)),
+        (r#"{"type":"integer"}"#, Err(Execution::Unknown)),
+        (r#"{"type":"text","value":1}"#, Err(Execution::Unknown)),
+        (r#"{"type":"text","value":"\ud83d"}"#, Err(Execution::Unknown)),
+        (r#"{"type":"blob","base64":"***"}"#, Err(Execution::Unknown)),
+        (r#"{"type":"decimal","value":"1"}"#, Err(Execution::Unknown)),
+        (r#"{"value":"1"}"#, Err(Execution::Unknown)),
+        ("7", Err(Execution::Unknown)),
     ];
     for (cell, expected) in table {
         assert_eq!(one_cell(cell), expected, "{cell}");
@@ -122,7 +122,7 @@ fn recorded_errors() {
     let kinds: Vec<_> =
         recorded(3).iter().filter_map(|line| answer(line).err()).map(|failure| (failure.error.kind, failure.outcome)).collect();
     // The last is the answer to `close`, which holds no result.
-    assert_eq!(kinds, [[(Syntax, Outcome::Final); 6].as_slice(), &[(ErrorKind::Protocol, Outcome::Unknown)]].concat());
+    assert_eq!(kinds, [[(Syntax, Execution::Final); 6].as_slice(), &[(ErrorKind::Protocol, Execution::Unknown)]].concat());
     let refused = answer(&recorded(4)[2]).unwrap_err().error;
     assert_eq!((refused.kind, refused.message.as_str()), (Constraint, "a UNIQUE constraint refused the change: `u.s`"));
     assert_eq!(refused.source.unwrap(), "SQLITE_CONSTRAINT: UNIQUE constraint failed: u.s");
@@ -133,7 +133,7 @@ fn every_half_of_an_answer_is_broken() {
     let whole = RECORDED.lines().next().unwrap();
     for length in 0..whole.len() {
         let failure = answer(&whole[..length]).unwrap_err();
-        assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Outcome::Unknown), "{length}");
+        assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Execution::Unknown), "{length}");
         assert!(!failure.error.source.unwrap_or_default().contains("neil"));
     }
     answer(whole).unwrap();
@@ -158,7 +158,7 @@ fn answers_of_another_shape_are_broken() {
     ];
     for body in cases {
         let failure = answer(&body).unwrap_err();
-        assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Outcome::Unknown), "{body}");
+        assert_eq!((failure.error.kind, failure.outcome), (ErrorKind::Protocol, Execution::Unknown), "{body}");
     }
     let nameless = answer(&result(r#"{"cols":[{"name":null},{}],"rows":[],"affected_row_count":0}"#)).unwrap();
     assert_eq!(*nameless.columns, ["", "_2"].map(String::from));

@@ -2,9 +2,9 @@ use super::*;
 
 type Written<'a> = &'a [(&'a str, &'a str)];
 
-fn parse(text: &str, options: Written<'_>) -> Result<Address> {
+fn parse(text: &str, options: Written<'_>) -> Result<PostgresAddress> {
     let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect();
-    Address::parse(text, &options)
+    PostgresAddress::parse(text, &options)
 }
 
 fn settings(more: Written<'_>) -> Vec<(String, String)> {
@@ -12,8 +12,8 @@ fn settings(more: Written<'_>) -> Vec<(String, String)> {
     own.iter().chain(more).map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 
-fn plain(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> Address {
-    Address {
+fn plain(host: &str, port: u16, user: &str, password: Option<&str>, database: &str) -> PostgresAddress {
+    PostgresAddress {
         host: host.into(),
         port,
         user: user.into(),
@@ -31,7 +31,7 @@ fn plain(host: &str, port: u16, user: &str, password: Option<&str>, database: &s
 
 #[test]
 fn every_form_is_read() {
-    let cases: [(&str, Written<'_>, Address); 10] = [
+    let cases: [(&str, Written<'_>, PostgresAddress); 10] = [
         ("postgres://me:pw@localhost:5433/shop", &[], plain("localhost", 5433, "me", Some("pw"), "shop")),
         ("POSTGRESQL://me@127.0.0.1", &[], plain("127.0.0.1", 5432, "me", None, "me")),
         ("postgres://me:p%40%2F%3a@[::1]:1/a%20b?gssencmode=prefer", &[], plain("::1", 1, "me", Some("p@/:"), "a b")),
@@ -43,7 +43,7 @@ fn every_form_is_read() {
         (
             "postgres://me@localhost?connect_timeout=2&max_connections=9&search_path=a%2Cb&application_name=x",
             &[],
-            Address {
+            PostgresAddress {
                 connect_timeout_ms: 2_000,
                 max_connections: 9,
                 settings: [("application_name", "x"), ("TimeZone", "UTC"), ("search_path", "a,b")]
@@ -55,7 +55,7 @@ fn every_form_is_read() {
         (
             "postgres://me@localhost?options=endpoint%3Dx",
             &[("connect_timeout", "250ms"), ("max_connections", "1")],
-            Address {
+            PostgresAddress {
                 connect_timeout_ms: 250,
                 max_connections: 1,
                 settings: settings(&[("options", "endpoint=x")]),

@@ -9,17 +9,17 @@ use std::{
 
 use millrace_core::Json;
 
-use crate::output::{Failure, Outcome};
+use crate::output::{CommandError, CommandResult};
 
 /// The checkout that this binary was made in.
 ///
 /// # Errors
 /// It is gone. `runtime` is what was to be made, `given` the variable that names a finished one.
-pub(super) fn root(runtime: &str, given: &str) -> Outcome<&'static Path> {
+pub(super) fn root(runtime: &str, given: &str) -> CommandResult<&'static Path> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/"));
     match root.join("adapters").join(runtime).join("Cargo.toml").is_file() {
         true => Ok(root),
-        false => Err(Failure::Wrong(format!(
+        false => Err(CommandError::Wrong(format!(
             "the runtime `{runtime}` is built in a checkout of Millrace, and `{}` is not one; set `{given}` to a finished runtime",
             root.display()
         ))),
@@ -36,7 +36,7 @@ pub(super) fn path(root: &Path, folder: &str) -> OsString {
 ///
 /// # Errors
 /// It cannot be started or fails; `failure` says so.
-pub(super) fn cargo(cargo: &mut Command, file: &str, failure: &str) -> Outcome<PathBuf> {
+pub(super) fn cargo(cargo: &mut Command, file: &str, failure: &str) -> CommandResult<PathBuf> {
     // Below another cargo: build scripts would take what it says of its package for a change, and all be built anew.
     for (name, _) in env::vars_os() {
         if ["CARGO_PKG_", "CARGO_MANIFEST_"].iter().any(|start| name.to_string_lossy().starts_with(start)) {
@@ -44,9 +44,9 @@ pub(super) fn cargo(cargo: &mut Command, file: &str, failure: &str) -> Outcome<P
         }
     }
     cargo.args(["--message-format", "json-render-diagnostics"]).stdin(Stdio::null()).stderr(Stdio::inherit());
-    let output = cargo.output().map_err(|error| Failure::Wrong(format!("cargo cannot be started: {error}")))?;
+    let output = cargo.output().map_err(|error| CommandError::Wrong(format!("cargo cannot be started: {error}")))?;
     if !output.status.success() {
-        return Err(Failure::Wrong(failure.into()));
+        return Err(CommandError::Wrong(failure.into()));
     }
     let made = |line: &str| {
         let message: Json = serde_json::from_str(line).ok()?;
@@ -54,5 +54,5 @@ pub(super) fn cargo(cargo: &mut Command, file: &str, failure: &str) -> Outcome<P
         files.iter().filter_map(Json::as_str).map(PathBuf::from).find(|path| path.file_name().is_some_and(|name| name == file))
     };
     let found = String::from_utf8_lossy(&output.stdout).lines().filter_map(made).next_back();
-    found.ok_or_else(|| Failure::Wrong(format!("cargo names no file `{file}`")))
+    found.ok_or_else(|| CommandError::Wrong(format!("cargo names no file `{file}`")))
 }

@@ -18,25 +18,25 @@ use super::files::write;
 use crate::{
     app,
     cli::Build,
-    output::{Failure, Outcome, print, print_json},
+    output::{CommandError, CommandResult, print, print_json},
 };
 
 mod database;
 mod runtime;
 mod template;
 
-pub(super) fn run(arguments: &Build) -> Outcome {
+pub(super) fn run(arguments: &Build) -> CommandResult {
     let mut report = compile(&arguments.app);
     app::show(&arguments.app, &report.diagnostics);
     let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(Failure::Told) };
+    let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(CommandError::Told) };
     super::shorten_maps(&mut app);
-    let bundle = app.to_bundle().map_err(Failure::wrong)?;
+    let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let made = runtime::ready(arguments.arch)?;
     let out = &arguments.out;
     let template = out.join(template::FILE);
     let has_own = arguments.app.join(template::FILE).is_file();
-    let unwritable = |error: io::Error| Failure::Wrong(format!("`{}` cannot be written: {error}", out.display()));
+    let unwritable = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be written: {error}", out.display()));
     install(&made, &out.join(runtime::BINARY)).map_err(unwritable)?;
     write(&out.join("app.bundle"), &bundle).map_err(unwritable)?;
     pack(arguments, &app, &out.join("data"))?;
@@ -81,8 +81,8 @@ fn install(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Puts the databases into the package; those that only a seed knows are made by their driver, as a server would.
-fn pack(arguments: &Build, app: &App, data: &Path) -> Outcome {
-    let unwritable = |error: io::Error| Failure::Wrong(format!("`{}` cannot be written: {error}", data.display()));
+fn pack(arguments: &Build, app: &App, data: &Path) -> CommandResult {
+    let unwritable = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be written: {error}", data.display()));
     let variables = app::variables(&arguments.app)?;
     let to_make = database::pack(&arguments.app, app, &variables, data).map_err(unwritable)?;
     if to_make.is_empty() {
@@ -96,11 +96,11 @@ fn pack(arguments: &Build, app: &App, data: &Path) -> Outcome {
             endpoint.pipeline().ping(index).await.map_err(|error| {
                 let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
                 let adapter = &endpoint.app().adapters[index].name;
-                Failure::Wrong(format!("the database of adapter `{adapter}` cannot be created: {}{source}", error.message))
+                CommandError::Wrong(format!("the database of adapter `{adapter}` cannot be created: {}{source}", error.message))
             })?;
         }
         tasks.drained().await;
         Ok(())
     };
-    isolate::run(make).map_err(Failure::wrong)?
+    isolate::run(make).map_err(CommandError::wrong)?
 }

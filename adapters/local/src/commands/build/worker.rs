@@ -16,7 +16,7 @@ use super::files::write;
 use crate::{
     app,
     cli::Build,
-    output::{Failure, Outcome, print, print_json},
+    output::{CommandError, CommandResult, print, print_json},
 };
 
 mod parts;
@@ -26,13 +26,13 @@ mod wrangler;
 /// The entry module, as the Worker's own crate has it.
 const ENTRY: &str = include_str!("../../../../worker/entry.mjs");
 
-pub(super) fn run(arguments: &Build) -> Outcome {
+pub(super) fn run(arguments: &Build) -> CommandResult {
     let mut report = compile(&arguments.app);
     app::show(&arguments.app, &report.diagnostics);
     let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(Failure::Told) };
+    let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(CommandError::Told) };
     super::shorten_maps(&mut app);
-    let bundle = app.to_bundle().map_err(Failure::wrong)?;
+    let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let parts = parts::Parts::of(&app);
     let runtime = runtime::ready(&parts)?;
     let out = &arguments.out;
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &Build) -> Outcome {
         },
     ];
     for outcome in written {
-        outcome.map_err(|error| Failure::Wrong(format!("`{}` cannot be written: {error}", out.display())))?;
+        outcome.map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", out.display())))?;
     }
     let wasm = fs::metadata(runtime.join(runtime::WASM)).map_or(0, |data| data.len());
     if arguments.json {

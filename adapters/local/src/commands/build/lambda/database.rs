@@ -14,7 +14,7 @@ use millrace_core::{
 };
 
 /// What is known of the file of an adapter before it runs.
-enum Place {
+enum AdapterFile {
     /// In memory, or of another connector.
     Elsewhere,
     /// A variable decides that is not set now.
@@ -36,8 +36,8 @@ pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> 
         };
         let name = &adapter.name;
         let path = match place(adapter, env) {
-            Place::Elsewhere => continue,
-            Place::Unknown(variable) => {
+            AdapterFile::Elsewhere => continue,
+            AdapterFile::Unknown(variable) => {
                 let message = format!("adapter `{name}` opens what `{variable}` names, which is not set now: its file is not packed");
                 say(
                     Severity::Warning,
@@ -46,8 +46,8 @@ pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> 
                 );
                 continue;
             }
-            Place::Fixed(path) if ["/tmp", "/mnt"].iter().any(|start| path.starts_with(start)) => continue,
-            Place::Fixed(path) => {
+            AdapterFile::Fixed(path) if ["/tmp", "/mnt"].iter().any(|start| path.starts_with(start)) => continue,
+            AdapterFile::Fixed(path) => {
                 let message = format!("adapter `{name}` opens `{}`, which does not exist on Lambda", path.display());
                 say(
                     Severity::Error,
@@ -56,7 +56,7 @@ pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> 
                 );
                 continue;
             }
-            Place::Beside(path) => path,
+            AdapterFile::Beside(path) => path,
         };
         let shown = path.display();
         let beside = folder.join(&path);
@@ -87,7 +87,7 @@ pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> 
 pub(super) fn pack(folder: &Path, app: &App, env: &dyn Env, data: &Path) -> io::Result<Vec<usize>> {
     let mut to_make = Vec::new();
     for (index, adapter) in app.adapters.iter().enumerate() {
-        let Place::Beside(path) = place(adapter, env) else { continue };
+        let AdapterFile::Beside(path) = place(adapter, env) else { continue };
         let (from, to) = (folder.join(&path), data.join(&path));
         fs::create_dir_all(to.parent().unwrap_or(data))?;
         if from.is_file() {
@@ -103,9 +103,9 @@ pub(super) fn pack(folder: &Path, app: &App, env: &dyn Env, data: &Path) -> io::
     Ok(to_make)
 }
 
-fn place(adapter: &Adapter, env: &dyn Env) -> Place {
+fn place(adapter: &Adapter, env: &dyn Env) -> AdapterFile {
     if !crate::app::is_file(adapter) {
-        return Place::Elsewhere;
+        return AdapterFile::Elsewhere;
     }
     let mut text = String::new();
     for part in &adapter.connection_string.0 {
@@ -113,7 +113,7 @@ fn place(adapter: &Adapter, env: &dyn Env) -> Place {
             EnvPart::Text(part) => text += part,
             EnvPart::Env(name) => match env.var(name) {
                 Some(value) => text += value.expose(),
-                None => return Place::Unknown(name.clone()),
+                None => return AdapterFile::Unknown(name.clone()),
             },
         }
     }
@@ -123,10 +123,10 @@ fn place(adapter: &Adapter, env: &dyn Env) -> Place {
         .unwrap_or(&text);
     let (path, query) = text.split_once('?').unwrap_or((text, ""));
     match path {
-        ":memory:" => Place::Elsewhere,
-        _ if query.contains("mode=memory") => Place::Elsewhere,
-        path if Path::new(path).is_absolute() => Place::Fixed(path.into()),
-        path => Place::Beside(Path::new(path).components().filter(|part| *part != Component::CurDir).collect()),
+        ":memory:" => AdapterFile::Elsewhere,
+        _ if query.contains("mode=memory") => AdapterFile::Elsewhere,
+        path if Path::new(path).is_absolute() => AdapterFile::Fixed(path.into()),
+        path => AdapterFile::Beside(Path::new(path).components().filter(|part| *part != Component::CurDir).collect()),
     }
 }
 

@@ -8,7 +8,7 @@ use std::{env, path::PathBuf, process::Command};
 use crate::{
     cli::Architecture,
     commands::build::checkout,
-    output::{Failure, Outcome, note},
+    output::{CommandError, CommandResult, note},
 };
 
 /// The binary's name, as Lambda wants it.
@@ -24,11 +24,11 @@ const GLIBC: &str = "2.34";
 ///
 /// # Errors
 /// There is no checkout to make it from, or a tool is missing or fails.
-pub(super) fn ready(architecture: Architecture) -> Outcome<PathBuf> {
+pub(super) fn ready(architecture: Architecture) -> CommandResult<PathBuf> {
     if let Some(given) = env::var_os(GIVEN).map(PathBuf::from) {
         return match given.is_file() {
             true => Ok(given),
-            false => Err(Failure::Wrong(format!("`{GIVEN}` names `{}`, which is not a file", given.display()))),
+            false => Err(CommandError::Wrong(format!("`{GIVEN}` names `{}`, which is not a file", given.display()))),
         };
     }
     let root = checkout::root("lambda", GIVEN)?;

@@ -16,7 +16,7 @@ use millrace_core::Json;
 use sha2::{Digest as _, Sha256};
 
 use super::parts::Parts;
-use crate::output::{Failure, Outcome, note};
+use crate::output::{CommandError, CommandResult, note};
 
 /// The wasm module below the runtime's folder.
 pub(super) const WASM: &str = "index_bg.wasm";
@@ -39,7 +39,7 @@ const FEATURES: [&str; 7] = [
 ///
 /// # Errors
 /// There is no checkout to make it from, or a tool is missing or fails; or what was made elsewhere lacks a part.
-pub(super) fn ready(parts: &Parts) -> Outcome<PathBuf> {
+pub(super) fn ready(parts: &Parts) -> CommandResult<PathBuf> {
     if let Some(given) = env::var_os(GIVEN).map(PathBuf::from) {
         return chosen(&given, parts);
     }
@@ -49,10 +49,10 @@ pub(super) fn ready(parts: &Parts) -> Outcome<PathBuf> {
             "the runtime of the Worker is built in a checkout of Millrace, and `{}` is not one; set `{GIVEN}` to a finished runtime",
             root.display()
         );
-        return Err(Failure::Wrong(message));
+        return Err(CommandError::Wrong(message));
     }
     let wasm = compile(root, parts)?;
-    let bytes = fs::read(&wasm).map_err(|error| Failure::Wrong(format!("`{}` cannot be read: {error}", wasm.display())))?;
+    let bytes = fs::read(&wasm).map_err(|error| CommandError::Wrong(format!("`{}` cannot be read: {error}", wasm.display())))?;
     let level = env::var(OPTIMISE).unwrap_or_else(|_| "-O1".into());
     let made = target(root).join("worker-runtime");
     let folder = made.join(name(&bytes, &level));
@@ -68,22 +68,22 @@ pub(super) fn ready(parts: &Parts) -> Outcome<PathBuf> {
     drop(fs::remove_dir_all(&unfinished));
     outcome?;
     // Another build was faster.
-    folder.join(WASM).is_file().then_some(folder).ok_or_else(|| Failure::Wrong(format!("`{}` cannot be written", made.display())))
+    folder.join(WASM).is_file().then_some(folder).ok_or_else(|| CommandError::Wrong(format!("`{}` cannot be written", made.display())))
 }
 
 /// The runtime to take of a folder with one or several.
-fn chosen(given: &Path, parts: &Parts) -> Outcome<PathBuf> {
+fn chosen(given: &Path, parts: &Parts) -> CommandResult<PathBuf> {
     let sets = parts.sufficient();
     // A runtime that has no name is taken as it is. One that lacks a part says so when it starts.
     let found = sets.iter().map(|set| given.join(set)).chain([given.to_path_buf()]).find(|folder| folder.join(WASM).is_file());
     found.ok_or_else(|| {
         let wanted = sets.iter().map(|set| format!("`{set}/{WASM}`")).collect::<Vec<_>>().join(" or ");
-        Failure::Wrong(format!("`{GIVEN}` names `{}`, which contains no runtime for this app: {wanted}", given.display()))
+        CommandError::Wrong(format!("`{GIVEN}` names `{}`, which contains no runtime for this app: {wanted}", given.display()))
     })
 }
 
 /// Runs cargo; it does nothing where nothing changed. Gives the wasm module's path.
-fn compile(root: &Path, parts: &Parts) -> Outcome<PathBuf> {
+fn compile(root: &Path, parts: &Parts) -> CommandResult<PathBuf> {
     // Cargo keeps one module a folder, whatever its features: with one folder for all, each set would throw away the last.
     let folder = |own: PathBuf| if parts.is_default() { own } else { own.join("worker-runtime/cargo").join(parts.name()) };
     let toolchain = root.join("target/tools/wasm-toolchain/bin");
@@ -109,11 +109,11 @@ fn compile(root: &Path, parts: &Parts) -> Outcome<PathBuf> {
         .args(["--message-format", "json-render-diagnostics"])
         .current_dir(root)
         .stderr(Stdio::inherit());
-    let output = cargo.output().map_err(|error| Failure::Wrong(format!("cargo cannot be started: {error}")))?;
+    let output = cargo.output().map_err(|error| CommandError::Wrong(format!("cargo cannot be started: {error}")))?;
     if !output.status.success() {
         let message =
             "the Worker's runtime does not compile; `scripts/setup` installs what it needs, including the target wasm32-unknown-unknown";
-        return Err(Failure::Wrong(message.into()));
+        return Err(CommandError::Wrong(message.into()));
     }
     let wasm = |line: &str| {
         let message: Json = serde_json::from_str(line).ok()?;
@@ -121,7 +121,7 @@ fn compile(root: &Path, parts: &Parts) -> Outcome<PathBuf> {
         files.iter().filter_map(Json::as_str).find(|file| file.ends_with("millrace_worker.wasm")).map(PathBuf::from)
     };
     let found = String::from_utf8_lossy(&output.stdout).lines().filter_map(wasm).next_back();
-    found.ok_or_else(|| Failure::Wrong("cargo names no wasm module".into()))
+    found.ok_or_else(|| CommandError::Wrong("cargo names no wasm module".into()))
 }
 
 fn target(root: &Path) -> PathBuf {
@@ -135,7 +135,7 @@ fn name(wasm: &[u8], level: &str) -> String {
 }
 
 /// Makes the JavaScript around the wasm module, and the module small.
-fn finish(root: &Path, wasm: &Path, folder: &Path, level: &str) -> Outcome {
+fn finish(root: &Path, wasm: &Path, folder: &Path, level: &str) -> CommandResult {
     let bindgen = tool(root, "WASM_BINDGEN_BIN", "wasm-bindgen/bin/wasm-bindgen", "wasm-bindgen");
     run(
         Command::new(&bindgen)
@@ -150,7 +150,7 @@ fn finish(root: &Path, wasm: &Path, folder: &Path, level: &str) -> Outcome {
     // The platform gives a module for an import; the word `source` is of a proposal that its bundler does not know.
     fs::read_to_string(&glue)
         .and_then(|text| fs::write(&glue, text.replace("import source ", "import ")))
-        .map_err(|error| Failure::Wrong(format!("`{}` cannot be written: {error}", glue.display())))?;
+        .map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", glue.display())))?;
     if level == "none" {
         return Ok(());
     }
@@ -172,13 +172,13 @@ fn path(root: &Path) -> OsString {
     env::join_paths(std::iter::once(node).chain(env::split_paths(&rest))).unwrap_or(rest)
 }
 
-fn run(command: &mut Command, name: &str) -> Outcome {
+fn run(command: &mut Command, name: &str) -> CommandResult {
     let output = command
         .stdin(Stdio::null())
         .output()
-        .map_err(|error| Failure::Wrong(format!("`{name}` cannot be started: {error}; `scripts/setup` installs it")))?;
+        .map_err(|error| CommandError::Wrong(format!("`{name}` cannot be started: {error}; `scripts/setup` installs it")))?;
     match output.status.success() {
         true => Ok(()),
-        false => Err(Failure::Wrong(format!("`{name}` failed: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+        false => Err(CommandError::Wrong(format!("`{name}` failed: {}", String::from_utf8_lossy(&output.stderr).trim()))),
     }
 }

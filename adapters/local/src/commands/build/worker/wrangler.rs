@@ -110,7 +110,7 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
             &help,
         ));
     }
-    if let Err(error) = telemetry::Settings::of_app(app, &Vars(document)) {
+    if let Err(error) = telemetry::TraceSettings::of_app(app, &Vars(document)) {
         let help = "Correct it in `[vars]`. With a wrong value, the Worker answers calls and sends no traces.";
         found.push(diagnostic(Severity::Error, format!("`{FILE}` does not work: {error}"), help));
     }
