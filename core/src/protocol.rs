@@ -49,14 +49,13 @@ use alloc::{rc::Rc, string::String, vec::Vec};
 
 use crate::{cancel::Cancel, headers::Headers, pipeline::Pipeline};
 
-mod backed;
 mod batch;
 mod completion;
 mod encode;
 mod era;
 mod events;
 mod exchange;
-mod failure;
+mod feature_tool;
 mod health;
 mod http;
 mod json_rpc;
@@ -67,6 +66,7 @@ mod notifications;
 mod prompts;
 mod request_id;
 mod resources;
+mod rpc_error;
 #[cfg(test)]
 mod tests;
 mod tools;

@@ -21,11 +21,11 @@ use crate::{
     process::tool,
 };
 
-mod front;
+mod front_end;
 mod runtime_api;
 pub mod watch;
 
-pub use front::Front;
+pub use front_end::Front;
 pub use runtime_api::{Invocation, Outcome, RuntimeApi};
 
 /// How long a function may take to answer. Far beyond what any needs.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fs};
 
-use millrace_tests::{Group, direct, far::LibsqlGroup, groups, is_everything_selected, local, selected_groups};
+use millrace_tests::{Group, direct, groups, is_everything_selected, libsql_group::LibsqlGroup, local, selected_groups};
 
 /// Runs all groups on one host and panics with every difference.
 fn check(host: &str, run: impl Fn(&Group) -> Vec<Vec<String>>) {

@@ -8,7 +8,9 @@ use std::{
     },
 };
 
-use millrace_tests::{Case, Exchange, Group, far::LibsqlGroup, groups, is_everything_selected, selected_groups, worker, workerd::Workerd};
+use millrace_tests::{
+    Case, Exchange, Group, groups, is_everything_selected, libsql_group::LibsqlGroup, selected_groups, worker, workerd::Workerd,
+};
 
 /// How many workerd run at a time: starting one is mostly waiting.
 const AT_A_TIME: usize = 3;

@@ -3,8 +3,8 @@
 
 mod d1;
 mod disconnect;
-mod far;
 mod fetch;
+mod http_databases;
 mod kit;
 mod kv;
 mod requests;

@@ -20,9 +20,9 @@
 //!
 //! Protocol: <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.LowLevelAPI.html>.
 
-mod failure;
+mod api;
+mod dynamodb_error;
 mod settings;
-mod wire;
 
 use std::rc::Rc;
 
@@ -60,30 +60,30 @@ impl DynamoDbCache {
     }
 
     async fn send(&self, operation: &str, body: &Json) -> Result<HttpResponse> {
-        let request = wire::request(&self.settings, &self.credentials, operation, body, self.clock.now_ms())?;
+        let request = api::request(&self.settings, &self.credentials, operation, body, self.clock.now_ms())?;
         let response = self.http.send(request).await?;
-        if response.status == 200 { Ok(response) } else { Err(failure::of(&self.settings, &response)) }
+        if response.status == 200 { Ok(response) } else { Err(dynamodb_error::of(&self.settings, &response)) }
     }
 }
 
 impl KvCache for DynamoDbCache {
     fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
-            let response = self.send("GetItem", &wire::get_item(&self.settings.table, key)).await?;
-            let Some((value, expires_s)) = wire::item(&self.settings.table, &response.body)? else { return Ok(None) };
+            let response = self.send("GetItem", &api::get_item(&self.settings.table, key)).await?;
+            let Some((value, expires_s)) = api::item(&self.settings.table, &response.body)? else { return Ok(None) };
             Ok((self.clock.now_ms() < expires_s.saturating_mul(1000)).then_some(value))
         })
     }
 
     fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, ttl_s: u32) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
-            let bytes = wire::item_bytes(key, &value);
+            let bytes = api::item_bytes(key, &value);
             if bytes > LARGEST_ITEM_BYTES {
                 tracing::debug!(bytes, limit = LARGEST_ITEM_BYTES, "a result is too large for an item of DynamoDB and is not stored there");
                 return Ok(());
             }
             let expires_s = (self.clock.now_ms() / 1000).saturating_add(u64::from(ttl_s));
-            self.send("PutItem", &wire::put_item(&self.settings.table, key, &value, expires_s)).await.map(|_| ())
+            self.send("PutItem", &api::put_item(&self.settings.table, key, &value, expires_s)).await.map(|_| ())
         })
     }
 }

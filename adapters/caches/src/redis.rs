@@ -14,8 +14,8 @@
 //! Protocol: <https://redis.io/docs/latest/develop/reference/protocol-spec/>.
 
 mod address;
-mod failure;
-mod wire;
+mod redis_error;
+mod resp;
 
 use std::{cell::RefCell, future::poll_fn, rc::Rc, task::Poll};
 
@@ -25,7 +25,7 @@ use millrace_core::{
 };
 
 pub use address::RedisAddress;
-use wire::Reply;
+use resp::Reply;
 
 /// The longest value, in bytes.
 const LARGEST_VALUE_BYTES: usize = 4 << 20;
@@ -66,7 +66,7 @@ impl RedisCache {
 
     /// Sends a command, and keeps the connection where a reply came.
     async fn exchange(&self, mut stream: Box<dyn ByteStream>, words: &[&[u8]]) -> Result<Reply> {
-        let reply = wire::exchange(&mut *stream, words, LARGEST_VALUE_BYTES).await?;
+        let reply = resp::exchange(&mut *stream, words, LARGEST_VALUE_BYTES).await?;
         let mut idle = self.idle.borrow_mut();
         if idle.len() < MOST_IDLE {
             idle.push(stream);
@@ -97,10 +97,10 @@ impl RedisCache {
         if let Some(password) = password {
             let words = [Some("AUTH"), user.as_deref(), Some(password.expose())];
             let words: Vec<&[u8]> = words.into_iter().flatten().map(str::as_bytes).collect();
-            self.done(&wire::exchange(&mut *stream, &words, 0).await?)?;
+            self.done(&resp::exchange(&mut *stream, &words, 0).await?)?;
         }
         if *database > 0 {
-            self.done(&wire::exchange(&mut *stream, &[b"SELECT", database.to_string().as_bytes()], 0).await?)?;
+            self.done(&resp::exchange(&mut *stream, &[b"SELECT", database.to_string().as_bytes()], 0).await?)?;
         }
         Ok(stream)
     }
@@ -109,7 +109,7 @@ impl RedisCache {
     fn done(&self, reply: &Reply) -> Result<()> {
         match reply {
             Reply::Done => Ok(()),
-            Reply::Refused(words) => Err(failure::of(&self.address.name, words)),
+            Reply::Refused(words) => Err(redis_error::of(&self.address.name, words)),
             Reply::Value(_) | Reply::Nothing => Err(self.unexpected()),
         }
     }
@@ -125,7 +125,7 @@ impl KvCache for RedisCache {
             match self.command(&[b"GET", format!("{PREFIX}{key}").as_bytes()]).await? {
                 Reply::Value(value) => Ok(Some(value)),
                 Reply::Nothing => Ok(None),
-                Reply::Refused(words) => Err(failure::of(&self.address.name, &words)),
+                Reply::Refused(words) => Err(redis_error::of(&self.address.name, &words)),
                 Reply::Done => Err(self.unexpected()),
             }
         })

@@ -30,7 +30,7 @@
 //! As in connector [`libsql`](crate::libsql). The binding cannot stop a statement: at the deadline only the waiting ends.
 
 mod address;
-mod failure;
+mod error_text;
 mod reply;
 mod rest;
 mod statement;
@@ -48,7 +48,7 @@ use millrace_core::{
 use crate::shared::{Retry, StatementFailure, only_reads, within_limits};
 
 pub use address::binding;
-pub use failure::of_message as failure_of_message;
+pub use error_text::of_message as failure_of_message;
 pub use reply::Reply;
 pub use rest::Rest;
 pub use statement::{Parameter, Prepared};

@@ -30,8 +30,8 @@
 //! Protocol: <https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_3_SPEC.md>.
 
 mod address;
-mod failure;
-mod wire;
+mod hrana;
+mod hrana_error;
 
 use std::{cell::Cell, rc::Rc};
 
@@ -48,7 +48,7 @@ use crate::{
     sqlite_text::check,
 };
 use address::LibsqlAddress;
-use wire::Version;
+use hrana::Version;
 
 /// A database on a libSQL server.
 pub struct Libsql {
@@ -88,18 +88,18 @@ impl Libsql {
         let version = self.version.get();
         let response = self.send(version, query).await?;
         if response.status != 404 || version == Version::V2 {
-            return wire::parse(&response);
+            return hrana::parse(&response);
         }
         // A server of the older protocol, which executed nothing.
         let older = self.send(Version::V2, query).await?;
         if older.status != 404 {
             self.version.set(Version::V2);
         }
-        wire::parse(&older)
+        hrana::parse(&older)
     }
 
     async fn send(&self, version: Version, query: &Query<'_>) -> Result<HttpResponse, StatementFailure> {
-        let request = wire::prepare(&self.address.base, self.address.token.as_ref(), version, query).map_err(StatementFailure::last)?;
+        let request = hrana::prepare(&self.address.base, self.address.token.as_ref(), version, query).map_err(StatementFailure::last)?;
         self.http.send(request).await.map_err(StatementFailure::of_client)
     }
 }

@@ -35,13 +35,13 @@ mod address;
 mod array;
 mod bind;
 mod cell;
-mod failure;
 pub mod hyperdrive;
 mod login;
+mod message_stream;
 mod pool;
+mod server_error;
 mod session;
 mod statement;
-mod wire;
 
 use std::{
     cell::Cell,

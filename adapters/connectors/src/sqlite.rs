@@ -47,15 +47,15 @@
 
 mod authorizer;
 mod deadline;
-mod failure;
 mod file;
 mod functions;
-mod known;
 mod location;
 mod options;
 mod pattern;
 mod seed;
 mod session;
+mod sqlite_error;
+mod statement_cache;
 mod value;
 
 use std::{cell::RefCell, path::Path, rc::Rc};
@@ -111,7 +111,7 @@ impl Sqlite {
     async fn patiently<T>(&self, deadline_ms: u64, work: impl Fn(&mut Session) -> Result<T>) -> Result<T> {
         let mut now_ms = self.clock.now_ms();
         if now_ms >= deadline_ms {
-            return Err(failure::timed_out());
+            return Err(sqlite_error::timed_out());
         }
         let patience_ms = self.busy_timeout_ms.min(deadline_ms - now_ms);
         let mut waited_ms = 0;
@@ -144,7 +144,7 @@ impl Sqlite {
             empty => empty.insert(Session::open(&self.setup, now_ms)?),
         };
         let outcome = deadline::watched(&self.clock, deadline_ms, || work(session));
-        if outcome.as_ref().is_err_and(failure::is_of_connection) && session.can_be_replaced() {
+        if outcome.as_ref().is_err_and(sqlite_error::is_of_connection) && session.can_be_replaced() {
             *slot = None;
         }
         outcome

@@ -4,7 +4,7 @@
 //! holds no app: it reads `app.bundle` beside itself, so one binary serves every app. In the order of the data:
 //!
 //! - [`event`]: an invocation's event → a request of the core;
-//! - [`front`]: the invocation's time, and who answers when;
+//! - [`invocation`]: the invocation's time, and who answers when;
 //! - [`isolates`]: the threads that answer, and the endpoint on each;
 //! - [`databases`]: where SQLite's files are;
 //! - [`answer`]: a response of the core → what the front end takes;
@@ -34,13 +34,13 @@ use millrace_native::{cache::CacheChoice, env::Variables, logging, telemetry};
 mod answer;
 mod databases;
 mod event;
-mod front;
+mod invocation;
 mod isolates;
 mod settle;
 mod watch;
 
 use databases::Places;
-use front::{HandlerSettings, InvocationHandler};
+use invocation::{HandlerSettings, InvocationHandler};
 use isolates::{Isolates, Seed};
 use settle::Settling;
 

@@ -10,7 +10,7 @@ mod announce;
 mod app;
 mod cli;
 mod commands;
-mod dev_handler;
+mod endpoint_and_page;
 mod output;
 #[cfg(unix)]
 mod processes;

@@ -14,7 +14,7 @@ use millrace_native::{
 use crate::{
     app,
     cli::Host,
-    dev_handler::EndpointAndPage,
+    endpoint_and_page::EndpointAndPage,
     output::{CommandError, CommandResult, note},
 };
 

@@ -29,7 +29,7 @@ use crate::{
     ports::{Invocation, Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
 };
 
-mod address;
+mod fetch_url;
 mod host;
 mod stack;
 

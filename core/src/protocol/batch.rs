@@ -9,7 +9,7 @@ use core::cell::Cell;
 
 use serde_json::json;
 
-use super::{Body, Protocol, Request, Response, encode::MessageReply, era, failure::RpcError, http, json_rpc::Message};
+use super::{Body, Protocol, Request, Response, encode::MessageReply, era, http, json_rpc::Message, rpc_error::RpcError};
 
 /// All batches of an isolate that are not answered yet may hold as many bytes as this many batches of the greatest size.
 const SHARE: usize = 2;

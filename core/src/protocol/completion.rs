@@ -14,9 +14,9 @@ use serde_json::{Map, json};
 
 use super::{
     exchange::Exchange,
-    failure::{INTERNAL_ERROR, RpcError},
     methods::{shorten, text},
     resources::pattern_text,
+    rpc_error::{INTERNAL_ERROR, RpcError},
 };
 use crate::{
     Json,

@@ -7,7 +7,7 @@ use alloc::{boxed::Box, string::String, vec::Vec};
 
 use serde::Serialize;
 
-use super::{era::Era, failure::RpcError, json_rpc::Id};
+use super::{era::Era, json_rpc::Id, rpc_error::RpcError};
 use crate::{Json, app::App};
 
 /// How long a modern client may keep a list, in milliseconds: short, so that a changed app is seen within seconds.

@@ -5,9 +5,9 @@ use alloc::{format, string::String, vec::Vec};
 use serde_json::json;
 
 use super::{
-    failure::{HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, RpcError, UNSUPPORTED_VERSION},
     json_rpc::{Call, Message},
     mcp_headers::mirror,
+    rpc_error::{HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, RpcError, UNSUPPORTED_VERSION},
 };
 use crate::{
     Json,

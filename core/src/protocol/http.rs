@@ -9,7 +9,7 @@ use alloc::{
 use super::{
     Body, Request, Response,
     encode::{self, MessageReply},
-    failure::{INVALID_REQUEST, RpcError},
+    rpc_error::{INVALID_REQUEST, RpcError},
 };
 use crate::headers::{Headers, Repeated};
 

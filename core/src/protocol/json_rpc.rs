@@ -17,7 +17,7 @@ use serde::{
 };
 use serde_json::Map;
 
-use super::failure::{INVALID_REQUEST, PARSE_ERROR, RpcError};
+use super::rpc_error::{INVALID_REQUEST, PARSE_ERROR, RpcError};
 use crate::Json;
 
 mod raw_id;

@@ -9,7 +9,7 @@ use core::cell::OnceCell;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, json};
 
-use super::{Protocol, era::Era, exchange::Exchange, failure::RpcError};
+use super::{Protocol, era::Era, exchange::Exchange, rpc_error::RpcError};
 use crate::{
     Json,
     app::{App, Resource, Tool},

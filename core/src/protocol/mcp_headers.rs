@@ -14,7 +14,7 @@ use alloc::{
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, Number};
 
-use super::failure::{HEADER_MISMATCH, RpcError};
+use super::rpc_error::{HEADER_MISMATCH, RpcError};
 use crate::{
     Json,
     app::Input,

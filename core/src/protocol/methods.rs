@@ -9,11 +9,11 @@ use super::{
     encode::MessageReply,
     era::{Era, LEGACY, LISTED, Selected},
     exchange::Exchange,
-    failure::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError},
     json_rpc::{Call, Params},
     lists::Kind,
     mcp_headers,
     notifications::progress_token,
+    rpc_error::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError},
 };
 use crate::{Json, app::App, pipeline::Listener};
 

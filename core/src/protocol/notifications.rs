@@ -20,10 +20,10 @@ use super::{
     encode,
     era::{Era, Selected},
     events,
-    failure::RpcError,
     http::accepts_events,
     json_rpc::Call,
     methods::{LOG_LEVELS, META_LOG_LEVEL},
+    rpc_error::RpcError,
 };
 use crate::{
     Json,

@@ -10,8 +10,8 @@ use serde_json::Map;
 use super::{
     encode,
     exchange::Exchange,
-    failure::RpcError,
     methods::{shorten, text},
+    rpc_error::RpcError,
     tools,
 };
 use crate::{

@@ -12,10 +12,10 @@ use super::{
     encode,
     era::Era,
     exchange::Exchange,
-    failure::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError},
     lists::is_template,
     methods::text,
     prompts::{blob_contents, fill, text_contents},
+    rpc_error::{INTERNAL_ERROR, INVALID_PARAMS, RESOURCE_NOT_FOUND, RpcError},
 };
 use crate::{
     Json,

@@ -1,8 +1,8 @@
 //! The endpoint as a client sees it: requests in, status, code and body out.
 
-mod backed;
 mod batch;
 mod fakes;
+mod feature_tool;
 mod features;
 mod malformed;
 mod matrix;

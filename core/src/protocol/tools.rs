@@ -8,8 +8,8 @@ use super::{
     encode::{self, ResultWriter},
     era::{Era, META_CAPABILITIES},
     exchange::Exchange,
-    failure::RpcError,
     methods::text,
+    rpc_error::RpcError,
 };
 use crate::{
     Json,

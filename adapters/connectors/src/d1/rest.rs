@@ -2,7 +2,7 @@
 //!
 //! API: <https://developers.cloudflare.com/api/resources/d1/subresources/database/methods/raw/>.
 
-mod failure;
+mod api_error;
 
 use std::{borrow::Cow, rc::Rc};
 
@@ -72,10 +72,10 @@ fn request(address: &D1Address, prepared: &Prepared<'_>, query: &Query<'_>) -> R
 
 fn parse(response: &HttpResponse, prepared: &Prepared<'_>) -> Result<Reply, StatementFailure> {
     if response.status != 200 {
-        return Err(failure::of_answer(response.status, &response.body, prepared));
+        return Err(api_error::of_answer(response.status, &response.body, prepared));
     }
     // A failure has another shape than a result.
-    let failed = |broken: Error| failure::inside(&response.body, prepared).unwrap_or_else(|| StatementFailure::unknown(broken));
+    let failed = |broken: Error| api_error::inside(&response.body, prepared).unwrap_or_else(|| StatementFailure::unknown(broken));
     let envelope: Envelope =
         serde_json::from_slice(&response.body).map_err(|error| failed(not_understood().with_source(place_of(&error))))?;
     let mut results = envelope.result.into_iter().flatten();

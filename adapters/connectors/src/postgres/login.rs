@@ -16,9 +16,9 @@ use postgres_protocol::{
 
 use super::{
     address::{Encryption, PostgresAddress},
-    failure,
+    message_stream::{ReceiveError, Wire, unknown},
+    server_error,
     session::Session,
-    wire::{ReceiveError, Wire, unknown},
 };
 use crate::shared::StatementFailure;
 
@@ -150,7 +150,7 @@ async fn scram(address: &PostgresAddress, wire: &mut Wire) -> Result<(), Stateme
 async fn next(wire: &mut Wire, address: &PostgresAddress) -> Result<Message, StatementFailure> {
     loop {
         return match wire.next(LONGEST).await {
-            Ok(Message::ErrorResponse(body)) => Err(failure::of_login(&body, &format!("{}:{}", address.host, address.port))),
+            Ok(Message::ErrorResponse(body)) => Err(server_error::of_login(&body, &format!("{}:{}", address.host, address.port))),
             Ok(Message::NoticeResponse(_)) => continue,
             Ok(message) => Ok(message),
             Err(ReceiveError::Broken(error)) if error.kind == ErrorKind::Protocol => Err(StatementFailure::last(error)),

@@ -21,8 +21,8 @@ use postgres_protocol::{
 use super::{
     bind::Parameter,
     cell::Kind,
-    failure,
-    wire::{ReceiveError, Wire, unknown},
+    message_stream::{ReceiveError, Wire, unknown},
+    server_error,
 };
 use crate::shared::StatementFailure;
 
@@ -155,7 +155,7 @@ impl Session {
         loop {
             match self.wire.next(ENVELOPE).await {
                 Ok(Message::ReadyForQuery(body)) if body.status() == IDLE => return Ok(()),
-                Ok(Message::ErrorResponse(body)) => return Err(failure::of_statement(&body, false).error),
+                Ok(Message::ErrorResponse(body)) => return Err(server_error::of_statement(&body, false).error),
                 Ok(_) => {}
                 Err(ReceiveError::Broken(error)) => return Err(error),
                 Err(ReceiveError::LongRow) => return Err(unknown("a row where none was asked for")),
@@ -207,7 +207,7 @@ impl BatchReply {
             }
             Message::ErrorResponse(body) => {
                 // The first error is the cause of those that follow it.
-                self.failure.get_or_insert_with(|| failure::of_statement(&body, read_only));
+                self.failure.get_or_insert_with(|| server_error::of_statement(&body, read_only));
             }
             Message::CopyInResponse(_) | Message::CopyOutResponse(_) => {
                 let message = "connector `postgres` does not run `COPY`";

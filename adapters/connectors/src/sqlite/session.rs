@@ -13,13 +13,13 @@ use rusqlite::{CachedStatement, Connection, Statement, Transaction, TransactionB
 use super::{
     authorizer::Authorizer,
     deadline,
-    failure::{Phase, explain},
     file::{self, OpenFile},
     functions,
-    known::StatementCache,
     location::{DatabasePlace, Location},
     options::Options,
     seed,
+    sqlite_error::{Phase, explain},
+    statement_cache::StatementCache,
     value::{cell, cell_bytes},
 };
 use crate::sqlite_text::{self, SqliteValue};

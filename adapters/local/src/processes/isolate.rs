@@ -35,7 +35,7 @@ use super::{
 };
 use crate::{
     cli,
-    dev_handler::EndpointAndPage,
+    endpoint_and_page::EndpointAndPage,
     output::{CommandError, CommandResult, tell},
     serving::ServedApp,
 };

@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, format, vec::Vec};
 
-use super::address::FetchUrl;
+use super::fetch_url::FetchUrl;
 use crate::{
     Error, ErrorKind, Json, Result,
     app::Access,

@@ -19,8 +19,8 @@ use crate::{
     output::{CommandError, CommandResult, print, print_json},
 };
 
-mod parts;
 mod runtime;
+mod worker_parts;
 mod wrangler;
 
 /// The entry module, as the Worker's own crate has it.
@@ -33,7 +33,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(CommandError::Told) };
     super::shorten_maps(&mut app);
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
-    let parts = parts::Parts::of(&app);
+    let parts = worker_parts::Parts::of(&app);
     let runtime = runtime::ready(&parts)?;
     let out = &arguments.out;
     let written = [

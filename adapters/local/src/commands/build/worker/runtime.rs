@@ -15,7 +15,7 @@ use std::{
 use millrace_core::Json;
 use sha2::{Digest as _, Sha256};
 
-use super::parts::Parts;
+use super::worker_parts::Parts;
 use crate::output::{CommandError, CommandResult, note};
 
 /// The wasm module below the runtime's folder.

@@ -9,8 +9,8 @@ use serde_json::Map;
 
 use super::{
     exchange::Exchange,
-    failure::{INTERNAL_ERROR, INVALID_PARAMS, RpcError},
     prompts::fill,
+    rpc_error::{INTERNAL_ERROR, INVALID_PARAMS, RpcError},
     tools,
 };
 use crate::{

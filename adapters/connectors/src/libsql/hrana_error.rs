@@ -2,7 +2,7 @@
 
 use millrace_core::{Error, ErrorKind, Json};
 
-use super::wire::HranaError;
+use super::hrana::HranaError;
 use crate::{
     shared::{StatementFailure, excerpt},
     sqlite_text::error as sqlite_error,

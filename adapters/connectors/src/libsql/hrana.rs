@@ -21,7 +21,7 @@ use millrace_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::failure;
+use super::hrana_error;
 use crate::{
     shared::{StatementFailure, max_response_bytes},
     sqlite_text::SqliteValue,
@@ -78,7 +78,7 @@ pub(super) fn prepare(base: &str, token: Option<&Secret<String>>, version: Versi
 /// What the server said, and what that means for another attempt.
 pub(super) fn parse(response: &HttpResponse) -> Result<Rows, StatementFailure> {
     if response.status != 200 {
-        return Err(failure::of_status(response.status, &response.body));
+        return Err(hrana_error::of_status(response.status, &response.body));
     }
     let answer: PipelineReply<'_> = serde_json::from_slice(&response.body).map_err(|error| {
         // Its words may quote a value; its place does not.
@@ -87,7 +87,7 @@ pub(super) fn parse(response: &HttpResponse) -> Result<Rows, StatementFailure> {
     })?;
     let Some(PipelineResult { response, error }) = answer.results.into_iter().next() else { return Err(broken().into()) };
     let result = match (response.and_then(|response| response.result), error) {
-        (_, Some(said)) => return Err(failure::of_statement(&said.code.unwrap_or_default(), &said.message)),
+        (_, Some(said)) => return Err(hrana_error::of_statement(&said.code.unwrap_or_default(), &said.message)),
         (Some(result), None) => result,
         (None, None) => return Err(broken().into()),
     };

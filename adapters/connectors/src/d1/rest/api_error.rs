@@ -5,7 +5,7 @@
 use millrace_core::{Error, ErrorKind};
 
 use super::{
-    super::{failure as d1_failure, statement::Prepared},
+    super::{error_text as d1_failure, statement::Prepared},
     ApiError, Errors,
 };
 use crate::shared::{StatementFailure, excerpt};
