@@ -11,6 +11,7 @@ use crate::{Json, expression::Expression};
 
 mod bundle;
 mod feature;
+mod input_kind;
 mod literal;
 mod pattern;
 mod script_map;
@@ -23,6 +24,7 @@ pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use feature::{
     Argument, Completer, Content, Embedded, File, InputSource, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
 };
+pub use input_kind::InputKind;
 pub use literal::Literal;
 pub use pattern::{Matcher, Pattern, PatternError};
 pub use script_map::{MappedPlace, ScriptMap};
@@ -302,41 +304,6 @@ pub struct Input {
     pub fields: Vec<Input>,
     /// `header`: also sent as `Mcp-Param-<this>` by modern clients.
     pub header: Option<String>,
-}
-
-/// `inputs.*.type`
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names are the words of the app format")]
-pub enum InputKind {
-    String,
-    Int,
-    Float,
-    Boolean,
-    Datetime,
-    Date,
-    Uuid,
-    Array,
-    Object,
-    Json,
-}
-
-impl InputKind {
-    /// The word of the app format.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::String => "string",
-            Self::Int => "int",
-            Self::Float => "float",
-            Self::Boolean => "boolean",
-            Self::Datetime => "datetime",
-            Self::Date => "date",
-            Self::Uuid => "uuid",
-            Self::Array => "array",
-            Self::Object => "object",
-            Self::Json => "json",
-        }
-    }
 }
 
 /// `cache`

@@ -12,35 +12,39 @@
 //! Not built yet are *middleware* and *sync*, and the rest of these two: the bundler refuses their settings, so that no app can rely on
 //! them.
 
-use alloc::{rc::Rc, string::String, vec::Vec};
-
 use crate::{
     Json,
-    app::{App, Tool},
-    cancel::Cancel,
+    app::Tool,
     fault::{FaultResult, Remedy},
-    headers::Headers,
-    ports::{CallOutcome, LogLevel, Ports, RunningCall},
+    ports::{CallOutcome, RunningCall},
 };
 
 mod authenticate;
+mod call;
+mod call_end;
 mod connections;
 mod content;
 mod context;
+mod dialogue;
 mod env;
 mod execute;
 mod gateway;
 mod guard;
 mod identity;
+mod json_text;
 mod map_input;
 mod map_output;
+mod names;
 mod observed;
+mod output;
 mod present;
 mod record;
 mod rehearsal;
 mod resolve;
+mod result;
 mod rounds;
 mod run;
+mod runtime;
 mod schemas;
 mod scope;
 mod script;
@@ -50,148 +54,18 @@ mod signal;
 pub mod stage;
 mod validate;
 
-pub use rounds::Rounds;
+pub use call::{Call, Listener, Trace};
+pub use dialogue::Rounds;
+pub use result::{ContentBlock, InputRequired, ToolResult};
+pub use runtime::Pipeline;
 pub use stage::Stage;
 
-use connections::Connections;
-use context::Context;
+use call_end::{CallEnd, CallFailure};
 use record::{Record, Subject};
-use resolve::Names;
-use run::{CallEnd, CallFailure, Run};
-use schemas::Schemas;
-use secrets::{AppSecrets, CallSecrets};
-use validate::Patterns;
-
-/// An app and ports, with what is kept between calls: the index of the tools, open connections, compiled patterns.
-pub struct Pipeline {
-    app: Rc<App>,
-    ports: Ports,
-    names: Names,
-    connections: Connections,
-    patterns: Patterns,
-    schemas: Schemas,
-    secrets: Rc<AppSecrets>,
-}
-
-/// One `tools/call`.
-pub struct Call<'a> {
-    /// The method of MCP that was asked for: `tools/call`, or what has the tool run.
-    pub method: &'a str,
-    /// `params.name`
-    pub tool: &'a str,
-    /// `params.arguments`; an absent one is an empty object.
-    pub arguments: serde_json::Map<String, Json>,
-    /// The id of this request in logs, spans and messages.
-    pub request_id: &'a str,
-    /// The caller's span.
-    pub trace: Trace<'a>,
-    /// Header fields of the HTTP request.
-    pub headers: &'a Headers,
-    /// The revision of MCP that the caller speaks: `2026-07-28`.
-    pub protocol: &'a str,
-    /// When the host will end the request, in milliseconds since the Unix epoch.
-    pub deadline_ms: Option<u64>,
-    /// Tripped when the caller goes away.
-    pub cancel: &'a Cancel,
-    /// Hears what scripts say to the caller before the result, once the caller is let in.
-    pub listener: Option<&'a dyn Listener>,
-    /// What the caller may be asked, and what it answered.
-    pub rounds: Rounds<'a>,
-}
-
-/// Hears what a call says before its result.
-pub trait Listener {
-    /// `ctx.progress(done, total, message)`
-    fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>);
-
-    /// `ctx.log.*`
-    fn log(&self, level: LogLevel, message: &str);
-}
-
-/// The caller's span, as W3C Trace Context has it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Trace<'a> {
-    /// A valid `traceparent`.
-    pub parent: Option<&'a str>,
-    /// `tracestate`, which is passed on and not read.
-    pub state: Option<&'a str>,
-}
-
-/// What stage *serialize* makes: a `CallToolResult` of any era.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct ToolResult {
-    /// The content blocks, in order.
-    pub content: Vec<ContentBlock>,
-    /// `structuredContent`
-    pub structured: Option<Json>,
-    /// `isError`
-    pub is_error: bool,
-    /// `_meta`, without the protocol's own members.
-    pub meta: Vec<(String, Json)>,
-    /// The call is not over: the caller has to answer first. Then there is nothing else.
-    pub input: Option<InputRequired>,
-}
-
-/// What a call needs of its caller before it goes on: an `InputRequiredResult`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct InputRequired {
-    /// `inputRequests`
-    pub requests: serde_json::Map<String, Json>,
-    /// `requestState`
-    pub state: String,
-}
-
-/// One content block.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ContentBlock {
-    /// `{"type": "text"}`, without annotations.
-    Text(String),
-    /// Any other block, checked, as it is sent.
-    Other(serde_json::Map<String, Json>),
-}
-
-impl ContentBlock {
-    /// The block as a revision of MCP knows it: what that does not know yet is told in text.
-    ///
-    /// # Errors
-    /// The text.
-    pub(crate) fn for_version<'b>(
-        block: &'b serde_json::Map<String, Json>,
-        version: &str,
-    ) -> Result<&'b serde_json::Map<String, Json>, String> {
-        content::for_version(block, version)
-    }
-}
+use run::Run;
+use secrets::CallSecrets;
 
 impl Pipeline {
-    /// Makes a pipeline. Opens nothing.
-    #[must_use]
-    pub fn new(app: Rc<App>, ports: Ports) -> Self {
-        let names = Names::of(&app.tools);
-        let connections = Connections::of(app.adapters.len());
-        let schemas = Schemas::of(app.tools.len());
-        let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&ports.env)));
-        Self { app, ports, names, connections, patterns: Patterns::default(), schemas, secrets }
-    }
-
-    /// The app.
-    #[must_use]
-    pub fn app(&self) -> &App {
-        &self.app
-    }
-
-    /// The tool of a name, and its place in [`App::tools`].
-    #[must_use]
-    pub fn tool(&self, name: &str) -> Option<(usize, &Tool)> {
-        self.names.find(&self.app.tools, name)
-    }
-
-    /// The ports.
-    #[must_use]
-    pub fn ports(&self) -> &Ports {
-        &self.ports
-    }
-
     /// Runs one call through the stages.
     ///
     /// # Errors
@@ -226,7 +100,7 @@ impl Pipeline {
             Ok(resolved) => resolved,
             Err(fault) => {
                 let why = CallFailure::Fault(fault);
-                record.failed(self, Subject { tool: &resolve::shown(subject.tool), ..subject }, &why);
+                record.failed(self, Subject { tool: &names::shown(subject.tool), ..subject }, &why);
                 let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
                 return Err(fault);
             }
@@ -271,7 +145,7 @@ impl Pipeline {
     /// [`Configuration`](crate::ErrorKind::Configuration) for an adapter that the app does not have or whose variables are not set;
     /// else whatever the connector reports.
     pub async fn ping(&self, adapter: usize) -> crate::Result<()> {
-        self.connections.ping(self, adapter).await.map_err(|error| self.secrets.strike_error(error))
+        self.connections.ping(&self.app, &self.ports, adapter).await.map_err(|error| self.secrets.strike_error(error))
     }
 }
 
@@ -283,7 +157,7 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     run.listener = listener;
     run.dialogue = rounds::begin(run, &inputs)?;
     if Stage::Context.applies(run.tool) {
-        run.context = run.at(Stage::Context, async { Ok::<_, CallEnd>(Context::of(run)) }).await?;
+        run.context = run.at(Stage::Context, async { Ok::<_, CallEnd>(run.new_context()) }).await?;
     }
     if let Some(mapper) = &run.tool.map_input {
         inputs = run.at(Stage::MapInput, map_input::map_input(run, mapper, inputs)).await?;

@@ -2,13 +2,13 @@
 //!
 //! Futures stay on their isolate: nothing here is `Send`. A host builds one [`Ports`] per isolate.
 
-use alloc::{boxed::Box, rc::Rc};
-use core::{future::Future, pin::Pin};
+use alloc::rc::Rc;
 
 mod clock;
 mod connector;
 mod dialer;
 mod env;
+mod future;
 mod http_client;
 mod kv_cache;
 mod observer;
@@ -20,6 +20,7 @@ pub use clock::Clock;
 pub use connector::{ApiRequest, Command, Connection, Connector, Connectors, Node, Query};
 pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;
+pub use future::LocalFuture;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
 pub use observer::{CallEvent, CallObserver, CallOutcome, CallStart, Observer, RunningCall, observers};
@@ -29,9 +30,6 @@ pub use script_engine::{
     ToolErrorReply,
 };
 pub use wait_until::WaitUntil;
-
-/// A future that stays on its isolate.
-pub type LocalFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// Everything an isolate gives the core.
 #[derive(Clone)]

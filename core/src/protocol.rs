@@ -61,12 +61,14 @@ mod http;
 mod json_rpc;
 mod lists;
 mod mcp_headers;
+mod meta;
 mod methods;
 mod notifications;
 mod prompts;
 mod request_id;
 mod resources;
 mod rpc_error;
+mod sse;
 #[cfg(test)]
 mod tests;
 mod tools;

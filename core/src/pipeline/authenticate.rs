@@ -19,12 +19,11 @@ use sha2::{Digest as _, Sha256};
 use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
 use super::{
-    Pipeline,
-    context::Context,
     env::{self, UnsetVariable},
     identity,
-    map_input::word,
+    json_text::word,
     run::Run,
+    runtime::Pipeline,
     script, signal,
 };
 use crate::{
@@ -146,7 +145,7 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
     let policy = policy_json(run, policy)?;
     let payload = json!({ "headers": headers(run), "policy": policy, "tool": run.tool.name });
     // Not the `ctx` that later scripts get: that one has the principal.
-    let ctx = Context::of(run);
+    let ctx = run.new_context();
     match script::invoke(run, plugin, &payload, ctx.data()).await {
         Ok(Returned::Undefined | Returned::Value(Json::Null) | Returned::Reply(Reply::Success(Json::Null))) => Ok(None),
         Ok(Returned::Value(Json::Object(principal)) | Returned::Reply(Reply::Success(Json::Object(principal)))) => {

@@ -3,13 +3,16 @@
 use alloc::{format, rc::Rc, vec::Vec};
 use core::cell::OnceCell;
 
-use super::{Pipeline, env, signal::Signal};
+use super::{env, signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
-    app::Adapter,
+    app::{Adapter, App},
     cancel::Cancel,
-    ports::{Connection, Connector},
+    ports::{Connection, Connector, Env, Ports},
 };
+
+/// The most bytes of cells that one statement may read.
+pub(super) const MAX_CELL_BYTES: usize = 16 << 20;
 
 /// The connectors by adapter.
 pub(super) struct Connections(Vec<OnceCell<Rc<dyn Connector>>>);
@@ -23,21 +26,21 @@ impl Connections {
     ///
     /// # Errors
     /// [`ErrorKind::Configuration`] for a variable that is not set; else as [`Connectors::open`](crate::ports::Connectors::open).
-    pub(super) fn open<'a>(&'a self, pipeline: &'a Pipeline, index: usize) -> Result<(&'a Adapter, &'a Rc<dyn Connector>)> {
-        let (Some(adapter), Some(slot)) = (pipeline.app.adapters.get(index), self.0.get(index)) else {
+    pub(super) fn open<'a>(&'a self, app: &'a App, ports: &Ports, index: usize) -> Result<(&'a Adapter, &'a Rc<dyn Connector>)> {
+        let (Some(adapter), Some(slot)) = (app.adapters.get(index), self.0.get(index)) else {
             return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter number {index}")));
         };
         if let Some(connector) = slot.get() {
             return Ok((adapter, connector));
         }
-        let connector = pipeline.ports.connectors.open(connection(pipeline, adapter)?)?;
+        let connector = ports.connectors.open(connection(&*ports.env, adapter)?)?;
         Ok((adapter, slot.get_or_init(|| connector)))
     }
 
-    pub(super) async fn ping(&self, pipeline: &Pipeline, index: usize) -> Result<()> {
-        let (adapter, connector) = self.open(pipeline, index)?;
+    pub(super) async fn ping(&self, app: &App, ports: &Ports, index: usize) -> Result<()> {
+        let (adapter, connector) = self.open(app, ports, index)?;
         let cancel = Cancel::new();
-        let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
+        let signal = Signal::new(&*ports.clock, &cancel, None, adapter.timeout_ms);
         signal.race(connector.ping(signal.deadline_ms())).await.unwrap_or_else(|_| {
             let message = format!("the adapter `{}` did not answer within {} ms", adapter.name, adapter.timeout_ms);
             Err(Error::new(ErrorKind::TimedOut, message))
@@ -45,9 +48,9 @@ impl Connections {
     }
 }
 
-fn connection(pipeline: &Pipeline, adapter: &Adapter) -> Result<Connection> {
+fn connection(env: &dyn Env, adapter: &Adapter) -> Result<Connection> {
     let fill = |template| {
-        env::fill(template, &*pipeline.ports.env).map_err(|env::UnsetVariable(name)| {
+        env::fill(template, env).map_err(|env::UnsetVariable(name)| {
             let message = format!("the environment variable `{name}`, which the adapter `{}` needs, is not set", adapter.name);
             Error::new(ErrorKind::Configuration, message)
         })

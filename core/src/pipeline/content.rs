@@ -10,7 +10,7 @@ use alloc::{boxed::Box, format, string::String, vec::Vec};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Map;
 
-use super::{ContentBlock, scope::text_of};
+use super::result::ContentBlock;
 use crate::{
     Json,
     fault::{Fault, FaultResult, Stage},
@@ -209,15 +209,5 @@ fn icons(icons: Option<&Json>) -> Result<(), String> {
         None => Ok(()),
         Some(Json::Array(icons)) if icons.iter().all(is_icon) => Ok(()),
         Some(_) => Err("`icons` must be a list of objects whose `src` is an https or data URI".into()),
-    }
-}
-
-/// A block as a revision of MCP knows it. What it does not know yet becomes text, so that its clients still read the reply.
-pub(crate) fn for_version<'b>(block: &'b Map<String, Json>, version: &str) -> Result<&'b Map<String, Json>, String> {
-    let member = |name: &str| block.get(name).map(text_of).unwrap_or_default();
-    match block.get("type").and_then(Json::as_str) {
-        Some("resource_link") if version < "2025-06-18" => Err(format!("{}: {}", member("name"), member("uri"))),
-        Some("audio") if version < "2025-03-26" => Err(format!("(audio, {})", member("mimeType"))),
-        _ => Ok(block),
     }
 }

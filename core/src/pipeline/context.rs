@@ -5,7 +5,7 @@
 
 use serde_json::{Map, json};
 
-use super::run::Run;
+use super::{dialogue::Rounds, runtime::Pipeline};
 use crate::Json;
 
 /// What scripts and placeholders see of a call. A stage that adds to it leaves a new one to those after it.
@@ -15,22 +15,18 @@ impl Context {
     /// The context of a tool that does not look at it.
     pub(super) const NONE: Self = Self(Json::Null);
 
-    /// What is known of the call so far: the principal only after stage *authenticate*.
-    pub(super) fn of(run: &Run<'_>) -> Self {
-        let pipeline = run.pipeline;
+    /// The context of a call, with its principal where it has one.
+    pub(super) fn of(pipeline: &Pipeline, request_id: &str, protocol: &str, rounds: &Rounds<'_>, auth: Option<&Json>) -> Self {
         let variable = |name: &alloc::string::String| {
             let value = pipeline.ports.env.var(name)?;
             Some((name.clone(), value.expose().as_str().into()))
         };
         let env: Map<_, Json> = pipeline.app.env.iter().filter_map(variable).collect();
         let mut ctx = Map::new();
-        if let Some(auth) = &run.auth {
+        if let Some(auth) = auth {
             ctx.insert("auth".into(), auth.clone());
         }
-        ctx.insert(
-            "request".into(),
-            json!({ "id": run.request_id, "headers": {}, "protocol": run.protocol, "capabilities": run.rounds.kinds() }),
-        );
+        ctx.insert("request".into(), json!({ "id": request_id, "headers": {}, "protocol": protocol, "capabilities": rounds.kinds() }));
         ctx.insert("env".into(), Json::Object(env));
         Self(Json::Object(ctx))
     }

@@ -17,12 +17,14 @@
 //!
 //! The error's message goes to the caller, its source only under `errors.expose: full`, and to the log.
 
-use alloc::{boxed::Box, format, string::String};
+use alloc::{format, string::String};
 
 use super::{
-    content::AuthoredContent,
+    call_end::CallEnd,
+    connections::MAX_CELL_BYTES,
+    output::ToolOutput,
     record::Subject,
-    run::{CHECK_FIRST, CallEnd, Run, TARGET, Work, missing_variable},
+    run::{CHECK_FIRST, Run, TARGET, Work},
     signal::cancelled,
 };
 use crate::{
@@ -41,20 +43,6 @@ mod statement;
 
 pub(super) use script::rows;
 pub(super) use statement::problems;
-
-/// The most bytes of cells that one statement may read.
-pub(super) const MAX_CELL_BYTES: usize = 16 << 20;
-
-/// What the tool did, before and after stage *map output*.
-#[derive(Debug)]
-pub(super) enum ToolOutput {
-    /// Rows as the connector gave them: written without a detour where nobody looks at them.
-    Rows(Rows),
-    /// Any other value.
-    Value(Json),
-    /// A result that a script built.
-    Content(Box<AuthoredContent>),
-}
 
 /// Does what the tool is for.
 ///
@@ -92,7 +80,7 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
 
 async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement::Rendered<'_>) -> FaultResult<Rows> {
     let fault = |error| fault_of(run, access, error);
-    let (adapter, connector) = run.pipeline.connections.open(run.pipeline, adapter).map_err(fault)?;
+    let (adapter, connector) = run.pipeline.connections.open(&run.pipeline.app, &run.pipeline.ports, adapter).map_err(fault)?;
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
         let Subject { tool, request_id, .. } = run.subject();
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");
@@ -148,9 +136,4 @@ fn sentence(clause: &str) -> String {
         sentence.push('.');
     }
     sentence
-}
-
-/// The value of a variable of a statement.
-fn variable(run: &Run<'_>, name: &str) -> FaultResult<crate::secret::Secret<String>> {
-    run.pipeline.ports.env.var(name).ok_or_else(|| missing_variable(name, Stage::Execute).into())
 }

@@ -6,7 +6,7 @@ use core::mem;
 
 use serde_json::Map;
 
-use super::{Call, Pipeline, authenticate, record::Record, resolve::shown, run::CallFailure, validate};
+use super::{authenticate, call::Call, call_end::CallFailure, names::shown, record::Record, runtime::Pipeline, validate};
 use crate::{
     Json,
     app::{Execute, Tool},

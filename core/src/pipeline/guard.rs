@@ -5,8 +5,9 @@ use alloc::{boxed::Box, format};
 use serde_json::json;
 
 use super::{
+    call_end::{CallEnd, CallFailure},
     rounds,
-    run::{CallEnd, CallFailure, Run},
+    run::Run,
 };
 use crate::{
     Json,

@@ -8,7 +8,7 @@ use alloc::{borrow::ToOwned as _, format, string::String, vec::Vec};
 use serde_json::{Map, json};
 use sha2::{Digest as _, Sha256};
 
-use super::map_input::word;
+use super::json_text::word;
 use crate::Json;
 
 /// The largest integer that a script's numbers tell from its neighbours.

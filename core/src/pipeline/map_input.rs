@@ -3,7 +3,9 @@
 use alloc::format;
 
 use super::{
-    run::{CallEnd, Run},
+    call_end::CallEnd,
+    json_text::word,
+    run::Run,
     script::{self, ScriptOutput},
 };
 use crate::{
@@ -28,18 +30,5 @@ pub(super) async fn map_input(run: &Run<'_>, mapper: &ScriptRef, mut inputs: Jso
             let message = format!("The input mapper must return an object; it returned {returned}.");
             Err(Fault::new(Stage::MapInput, "SCRIPT_RESULT", message).by_author().into())
         }
-    }
-}
-
-/// What a value is, with its article.
-pub(super) const fn word(value: Option<&Json>) -> &'static str {
-    match value {
-        None => "nothing",
-        Some(Json::Null) => "null",
-        Some(Json::Bool(_)) => "a boolean",
-        Some(Json::Number(_)) => "a number",
-        Some(Json::String(_)) => "a string",
-        Some(Json::Array(_)) => "an array",
-        Some(Json::Object(_)) => "an object",
     }
 }

@@ -7,9 +7,11 @@ use alloc::{boxed::Box, string::String};
 use serde_json::Map;
 
 use super::{
+    call_end::CallEnd,
     content::AuthoredContent,
-    execute::{ToolOutput, rows},
-    run::{CallEnd, Run},
+    execute::rows,
+    output::ToolOutput,
+    run::Run,
     script::{self, ScriptOutput},
 };
 use crate::{

@@ -5,7 +5,7 @@
 
 use alloc::{boxed::Box, format, string::String};
 
-use super::{content::AuthoredContent, execute::ToolOutput, run::Run, schemas};
+use super::{content::AuthoredContent, output::ToolOutput, run::Run};
 use crate::{
     fault::{Fault, FaultResult, Stage},
     schema::Mismatch,
@@ -26,7 +26,7 @@ pub(super) async fn present(run: &Run<'_>, schema: &str, outcome: ToolOutput) ->
     };
     let value = content.structured.take().or_else(|| content.data.clone());
     let mismatch = match &value {
-        Some(value) => schemas::check_output(run, schema, value),
+        Some(value) => run.pipeline.schemas.check_output(run.place, schema, value),
         None => Err(Mismatch { path: String::new(), problem: "is missing: the tool built a result without data".into() }),
     };
     if let Err(Mismatch { path, problem }) = mismatch {

@@ -4,7 +4,7 @@
 use alloc::boxed::Box;
 use core::{cell::Cell, future::Future};
 
-use super::{Call, Pipeline, resolve::shown, run::CallFailure, stage::Stage};
+use super::{call::Call, call_end::CallFailure, names::shown, runtime::Pipeline, stage::Stage};
 use crate::{
     app::Adapter,
     fault::{Fault, Remedy, Severity},

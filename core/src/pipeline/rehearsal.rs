@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
-use super::{Pipeline, env, signal::Signal};
+use super::{env, runtime::Pipeline, signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
     app::{Access, Bind, EnvTemplate, Execute, ParamStyle, Part, Piece, Statement, Tool},
@@ -29,7 +29,7 @@ pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
         Ok(written) => written?,
         Err(error) => return Some(Err(error)),
     };
-    let (adapter, connector) = match pipeline.connections.open(pipeline, *adapter as usize) {
+    let (adapter, connector) = match pipeline.connections.open(&pipeline.app, &pipeline.ports, *adapter as usize) {
         Ok(opened) => opened,
         Err(error) => return Some(Err(error)),
     };

@@ -1,52 +1,23 @@
 //! Stage 1, *resolve*: the name in `tools/call` → the compiled tool. Exact match, in constant time.
 
-use alloc::{borrow::Cow, boxed::Box, format, string::String};
-use core::{
-    cell::{Cell, OnceCell, RefCell},
-    hash::BuildHasher as _,
-};
-
-use hashbrown::HashTable;
-use rustc_hash::FxBuildHasher;
+use alloc::{boxed::Box, format};
+use core::cell::{Cell, OnceCell, RefCell};
 
 use super::{
-    Call, Pipeline,
+    call::Call,
     context::Context,
+    dialogue::Dialogue,
+    names::shown,
     record::Record,
-    rounds::Dialogue,
     run::{Run, Work},
+    runtime::Pipeline,
     signal::Signal,
 };
 use crate::{
     Json,
-    app::Tool,
     fault::{Change, Fault, FaultResult, Stage},
     ports::CallStore,
 };
-
-/// The most characters of an unknown name that are repeated.
-const SHOWN_CHARACTERS: usize = 64;
-
-/// The tools by name. Built once from a trusted bundle: no caller can add a name, so a fast hash does.
-pub(super) struct Names(HashTable<u32>);
-
-impl Names {
-    pub(super) fn of(tools: &[Tool]) -> Self {
-        let hash = |index: &u32| tools.get(*index as usize).map_or(0, |tool| hash(&tool.name));
-        let mut table = HashTable::with_capacity(tools.len());
-        for index in (0..tools.len()).filter_map(|index| u32::try_from(index).ok()) {
-            table.insert_unique(hash(&index), index, hash);
-        }
-        Self(table)
-    }
-
-    /// The tool of a name, and its place.
-    pub(super) fn find<'a>(&self, tools: &'a [Tool], name: &str) -> Option<(usize, &'a Tool)> {
-        let named = |index: &u32| tools.get(*index as usize).is_some_and(|tool| tool.name == name);
-        let place = *self.0.find(hash(name), named)? as usize;
-        Some((place, tools.get(place)?))
-    }
-}
 
 /// Finds the tool and begins the call; gives back the arguments for the next stage.
 ///
@@ -83,35 +54,4 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Re
         secrets: OnceCell::new(),
     };
     Ok((run, Json::Object(call.arguments)))
-}
-
-/// A name as it may be repeated to its sender and to a log: cut, and without control characters.
-pub(super) fn shown(name: &str) -> Cow<'_, str> {
-    if name.len() <= SHOWN_CHARACTERS && !name.contains(char::is_control) {
-        return Cow::Borrowed(name);
-    }
-    let mut shown: String = name.chars().take(SHOWN_CHARACTERS).map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect();
-    if name.chars().nth(SHOWN_CHARACTERS).is_some() {
-        shown.push('…');
-    }
-    Cow::Owned(shown)
-}
-
-fn hash(name: &str) -> u64 {
-    FxBuildHasher.hash_one(name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn shown_names() {
-        for (name, expected) in [("get-user", "get-user"), ("a\n\u{7}b", "a\u{fffd}\u{fffd}b"), ("", "")] {
-            assert_eq!(shown(name), expected);
-        }
-        let long = "ä".repeat(10_000);
-        assert_eq!(shown(&long).chars().count(), SHOWN_CHARACTERS + 1);
-        assert_eq!(shown(&"ä".repeat(SHOWN_CHARACTERS)), "ä".repeat(SHOWN_CHARACTERS));
-    }
 }

@@ -18,7 +18,8 @@ use alloc::{format, string::String, vec::Vec};
 use serde_json::{Map, json};
 
 use super::{
-    InputRequired, ToolResult,
+    dialogue::{Binding, Dialogue, KINDS},
+    result::{InputRequired, ToolResult},
     run::{Run, TARGET},
 };
 use crate::{
@@ -29,39 +30,10 @@ use crate::{
 
 mod seal;
 
-/// What a caller may be asked for: the method, and the capability that its client declares.
-const KINDS: [(&str, &str); 3] = [("elicitation/create", "elicitation"), ("sampling/createMessage", "sampling"), ("roots/list", "roots")];
 /// The most things that one call asks for.
 const MAX_REQUESTS: usize = 32;
 /// The longest key of a request, in bytes.
 const MAX_KEY: usize = 128;
-
-/// What a request says of rounds.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Rounds<'a> {
-    /// The client's capabilities; `None` for revisions without such requests.
-    pub capabilities: Option<&'a Map<String, Json>>,
-    /// `inputResponses`
-    pub responses: Option<&'a Map<String, Json>>,
-    /// `requestState`
-    pub state: Option<&'a str>,
-}
-
-impl Rounds<'_> {
-    /// The kinds of requests that the client answers: `elicitation`, `sampling`, `roots`.
-    pub(super) fn kinds(&self) -> Vec<&'static str> {
-        let declared = |kind: &&str| self.capabilities.is_some_and(|capabilities| capabilities.get(*kind).is_some_and(Json::is_object));
-        KINDS.into_iter().map(|(_, kind)| kind).filter(declared).collect()
-    }
-}
-
-/// The answers that a call has, and what it still asks for.
-#[derive(Debug, Default)]
-pub(super) struct Dialogue {
-    /// Binds a state to this call; absent where nothing can be asked.
-    binding: Option<seal::Binding>,
-    answers: Map<String, Json>,
-}
 
 /// Reads the state and the answers that came with a call.
 ///
@@ -72,7 +44,7 @@ pub(super) fn begin(run: &Run<'_>, arguments: &Json) -> FaultResult<Dialogue> {
     if rounds.capabilities.is_none() || (rounds.state.is_none() && rounds.kinds().is_empty()) {
         return Ok(Dialogue::default());
     }
-    let binding = seal::Binding::of(run, arguments);
+    let binding = Binding::of(run, arguments);
     let Some(state) = rounds.state else { return Ok(Dialogue { binding: Some(binding), answers: Map::new() }) };
     let Some(opened) = seal::open(run, &binding, state) else {
         let mut fault =

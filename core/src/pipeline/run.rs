@@ -1,6 +1,6 @@
 //! One call on its way: what every stage after *resolve* may look at.
 
-use alloc::{boxed::Box, string::String};
+use alloc::string::String;
 use core::{
     cell::{Cell, OnceCell, RefCell},
     future::Future,
@@ -9,12 +9,13 @@ use core::{
 use serde_json::Map;
 
 use super::{
-    Listener, Pipeline,
+    call::Listener,
+    call_end::CallEnd,
     context::Context,
+    dialogue::{Dialogue, Rounds},
     identity::Identity,
     record::{Record, Subject},
-    rounds::{Dialogue, Rounds},
-    scope::Scope,
+    runtime::Pipeline,
     secrets::CallSecrets,
     signal::{Interruption, Signal},
 };
@@ -32,6 +33,9 @@ pub(super) const TARGET: &str = "millrace::pipeline";
 /// What to do after a time-out of a tool that writes.
 pub(super) const CHECK_FIRST: &str =
     "Check first whether the change was made, which is not known; if it was not, calling the tool again later may help.";
+
+/// The recovery line of a validation error.
+pub(super) const RECOVERY: &str = "Fix the fields above and call the tool again. Do not explain the error.";
 
 /// One call. `'a` outlives it.
 pub(super) struct Run<'a> {
@@ -89,48 +93,6 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Why a call ended before its last stage.
-pub(super) enum CallEnd {
-    /// It failed.
-    Failed(CallFailure),
-    /// It asks its caller something: [`Run::asked`].
-    Asks,
-}
-
-/// How a call failed.
-pub(super) enum CallFailure {
-    /// By a fault.
-    Fault(Box<Fault>),
-    /// A script returned `error()`, `required()` or `toolError()`, or the user declined: a value, hence a result in both styles.
-    Reply(Box<Fault>),
-}
-
-impl CallFailure {
-    /// Whichever way it failed.
-    pub(super) const fn fault_mut(&mut self) -> &mut Fault {
-        let (Self::Fault(fault) | Self::Reply(fault)) = self;
-        fault
-    }
-}
-
-impl From<Fault> for CallFailure {
-    fn from(fault: Fault) -> Self {
-        Self::Fault(Box::new(fault))
-    }
-}
-
-impl From<Box<Fault>> for CallFailure {
-    fn from(fault: Box<Fault>) -> Self {
-        Self::Fault(fault)
-    }
-}
-
-impl<F: Into<CallFailure>> From<F> for CallEnd {
-    fn from(failed: F) -> Self {
-        Self::Failed(failed.into())
-    }
-}
-
 impl<'a> Run<'a> {
     /// Runs a stage, unless the call is over already.
     pub(super) async fn at<T, E: Into<CallEnd>>(&self, stage: Stage, work: impl Future<Output = Result<T, E>>) -> Result<T, CallEnd> {
@@ -160,6 +122,11 @@ impl<'a> Run<'a> {
         Subject { tool: &self.tool.name, request_id: self.request_id, method: self.method }
     }
 
+    /// The context as far as it is known: the principal is in it only after stage *authenticate*.
+    pub(super) fn new_context(&self) -> Context {
+        Context::of(self.pipeline, self.request_id, self.protocol, &self.rounds, self.auth.as_ref())
+    }
+
     /// What tells this caller from others.
     pub(super) fn identity(&self) -> Identity {
         Identity::of(self.auth.as_ref())
@@ -168,11 +135,6 @@ impl<'a> Run<'a> {
     /// What must not be in any text that leaves, a result apart.
     pub(super) fn secrets(&self) -> &CallSecrets {
         self.secrets.get_or_init(|| CallSecrets::of(&self.pipeline.secrets, self.headers, Some(self.tool)))
-    }
-
-    /// Where placeholders and expressions find their values.
-    pub(super) fn scope<'s>(&'s self, inputs: &'s Json) -> Scope<'s> {
-        Scope { run: self, inputs }
     }
 }
 

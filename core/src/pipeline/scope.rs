@@ -1,9 +1,8 @@
 //! Where placeholders and expressions find their values.
 
 use alloc::{string::String, vec::Vec};
-use core::fmt::Write as _;
 
-use super::run::Run;
+use super::{json_text::push_text, run::Run};
 use crate::{
     Json,
     app::{Root, Source, Template, TemplatePart},
@@ -14,6 +13,13 @@ use crate::{
 pub(super) struct Scope<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) inputs: &'a Json,
+}
+
+impl Run<'_> {
+    /// Where placeholders and expressions find their values.
+    pub(super) fn scope<'s>(&'s self, inputs: &'s Json) -> Scope<'s> {
+        Scope { run: self, inputs }
+    }
 }
 
 impl<'a> Scope<'a> {
@@ -56,23 +62,6 @@ impl<'a> Scope<'a> {
         }
         roots
     }
-}
-
-/// Appends the plain text of a value: a string is itself, null is nothing, a list or an object is its JSON.
-pub(super) fn push_text(out: &mut String, value: &Json) {
-    match value {
-        Json::Null => {}
-        Json::String(text) => out.push_str(text),
-        // Writing to a string cannot fail.
-        other => drop(write!(out, "{other}")),
-    }
-}
-
-/// The plain text of a value.
-pub(super) fn text_of(value: &Json) -> String {
-    let mut text = String::new();
-    push_text(&mut text, value);
-    text
 }
 
 fn walk<'a>(start: &'a Json, path: &[String]) -> Option<&'a Json> {

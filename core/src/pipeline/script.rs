@@ -18,8 +18,9 @@ use alloc::{boxed::Box, format, string::String, vec};
 use serde_json::Map;
 
 use super::{
+    call_end::{CallEnd, CallFailure},
     content::{self, AuthoredContent},
-    run::{CallEnd, CallFailure, Run},
+    run::{RECOVERY, Run},
     signal::{self, Interruption},
 };
 use crate::{
@@ -157,7 +158,7 @@ fn required(run: &Run<'_>, stage: Stage, field: String) -> Fault {
     let expected = run.tool.inputs.iter().find(|input| input.name == field);
     let expected = expected.map_or_else(String::new, |input| format!(" Expected type: {}.", input.kind.as_str()));
     let message = format!("`{field}` is required.");
-    let mut fault = Fault::new(stage, "VALIDATION_ERROR", message).suggesting(super::validate::RECOVERY);
+    let mut fault = Fault::new(stage, "VALIDATION_ERROR", message).suggesting(RECOVERY);
     fault.issues = vec![Issue { field, message: format!("Required. You sent: (missing).{expected}") }];
     fault
 }

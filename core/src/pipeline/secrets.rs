@@ -10,7 +10,7 @@
 use alloc::{borrow::Cow, collections::BTreeSet, rc::Rc, string::String, vec::Vec};
 use core::cell::{OnceCell, RefCell};
 
-use super::{env, run::CallFailure};
+use super::{call_end::CallFailure, env};
 use crate::{
     Error, Json,
     app::{App, Auth, EnvTemplate, ExpectedKey, TemplateReference, Tool},

@@ -5,10 +5,11 @@
 use alloc::{format, string::String, vec, vec::Vec};
 
 use super::{
-    ContentBlock, ToolResult,
+    call_end::CallFailure,
     content::AuthoredContent,
-    execute::ToolOutput,
-    run::{CallFailure, Run},
+    output::ToolOutput,
+    result::{ContentBlock, ToolResult},
+    run::Run,
 };
 use crate::{
     Json,

@@ -13,7 +13,11 @@ use core::fmt;
 
 use serde_json::{Map, Number};
 
-use super::{Pipeline, execute::problems, run::Run, schemas::check_inputs};
+use super::{
+    execute::problems,
+    run::{RECOVERY, Run},
+    runtime::Pipeline,
+};
 use crate::{
     Json,
     app::{Execute, Input, InputKind},
@@ -27,9 +31,6 @@ mod pattern;
 mod sent;
 
 pub(super) use pattern::Patterns;
-
-/// The recovery line of a validation error.
-pub(super) const RECOVERY: &str = "Fix the fields above and call the tool again. Do not explain the error.";
 
 /// The most problems that are reported; a long list with one mistake in every element would drown the caller.
 const MAX_ISSUES: usize = 50;
@@ -73,7 +74,7 @@ pub(super) fn check(pipeline: &Pipeline, declared: &[Input], inputs: Json) -> Fa
 
 /// The inputs of a tool that gives its schema outright: as they were sent, where they fit.
 fn by_schema(run: &Run<'_>, schema: &str, inputs: Json) -> FaultResult<Json> {
-    let Err(mismatch) = check_inputs(run, schema, &inputs) else {
+    let Err(mismatch) = run.pipeline.schemas.check_inputs(run.place, schema, &inputs) else {
         let mut check = Check::new(run.pipeline);
         check.integers(&inputs, &Path::Root, "number");
         return check.finish(&[]).map(|()| inputs);

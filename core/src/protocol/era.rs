@@ -7,6 +7,7 @@ use serde_json::json;
 use super::{
     json_rpc::{Call, Message},
     mcp_headers::mirror,
+    meta::{META_CAPABILITIES, META_VERSION},
     rpc_error::{HEADER_MISMATCH, INVALID_PARAMS, INVALID_REQUEST, RpcError, UNSUPPORTED_VERSION},
 };
 use crate::{
@@ -22,9 +23,6 @@ pub(super) const LEGACY: [&str; 4] = ["2025-11-25", "2025-06-18", BATCHING, "202
 const BATCHING: &str = "2025-03-26";
 /// What `server/discover` lists: every revision of this transport, newest first.
 pub(super) const LISTED: [&str; 4] = [MODERN, LEGACY[0], LEGACY[1], LEGACY[2]];
-
-pub(super) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-pub(super) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 const VERSION_FIELD: &str = "mcp-protocol-version";
 
 /// The two ways to speak MCP.

@@ -15,7 +15,7 @@ use core::{
     task::{Context, Poll},
 };
 
-use super::{Response, encode::MessageReply, http, notifications::Outbox};
+use super::{Response, encode::MessageReply, http, notifications::Outbox, sse::frame};
 use crate::{cancel::Cancel, headers::Headers, ports::LocalFuture};
 
 /// The body of a [`Response`].
@@ -121,13 +121,4 @@ pub(super) async fn reply(mut call: LocalFuture<'static, MessageReply>, outbox: 
     let headers = [("content-type", "text/event-stream"), ("x-accel-buffering", "no")];
     let body = ResponseBody::Events(EventStream { outbox, state, cancel });
     Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body }
-}
-
-/// One event. JSON text has no line breaks, so one line holds it.
-pub(super) fn frame(message: &[u8]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(message.len() + 24);
-    out.extend_from_slice(b"event: message\ndata: ");
-    out.extend_from_slice(message);
-    out.extend_from_slice(b"\n\n");
-    out
 }

@@ -165,7 +165,7 @@ impl Message {
     /// Whether `params._meta` names a protocol version, as only modern requests do.
     pub(super) fn claims_modern(&self) -> bool {
         match &self.params {
-            Member::Present(params) => params.get("_meta").and_then(|meta| meta.get(super::era::META_VERSION)).is_some(),
+            Member::Present(params) => params.get("_meta").and_then(|meta| meta.get(super::meta::META_VERSION)).is_some(),
             Member::Absent | Member::Wrong => false,
         }
     }

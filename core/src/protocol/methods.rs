@@ -12,14 +12,11 @@ use super::{
     json_rpc::{Call, Params},
     lists::Kind,
     mcp_headers,
+    meta::{LOG_LEVELS, META_LOG_LEVEL},
     notifications::progress_token,
     rpc_error::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError},
 };
 use crate::{Json, app::App, pipeline::Listener};
-
-/// The levels of `logging/setLevel` and of `io.modelcontextprotocol/logLevel`.
-pub(super) const LOG_LEVELS: [&str; 8] = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
-pub(super) const META_LOG_LEVEL: &str = "io.modelcontextprotocol/logLevel";
 
 /// What the app has besides tools, and so what the server may say it can do.
 #[derive(Clone, Copy)]

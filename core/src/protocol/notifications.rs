@@ -19,11 +19,11 @@ use core::cell::{Cell, RefCell};
 use super::{
     encode,
     era::{Era, Selected},
-    events,
     http::accepts_events,
     json_rpc::Call,
-    methods::{LOG_LEVELS, META_LOG_LEVEL},
+    meta::{LOG_LEVELS, META_LOG_LEVEL},
     rpc_error::RpcError,
+    sse,
 };
 use crate::{
     Json,
@@ -109,7 +109,7 @@ impl Outbox {
         self.sent.set(sent);
         self.sent_bytes.set(sent_bytes);
         self.has_spoken.set(true);
-        self.frames.borrow_mut().push_back(events::frame(message));
+        self.frames.borrow_mut().push_back(sse::frame(message));
     }
 }
 

@@ -6,8 +6,9 @@ use serde_json::Map;
 
 use super::{
     encode::{self, ResultWriter},
-    era::{Era, META_CAPABILITIES},
+    era::Era,
     exchange::Exchange,
+    meta::META_CAPABILITIES,
     methods::text,
     rpc_error::RpcError,
 };

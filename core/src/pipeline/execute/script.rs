@@ -2,13 +2,14 @@
 
 use serde_json::json;
 
-use super::ToolOutput;
 use crate::{
     Json,
     app::ScriptRef,
     fault::Stage,
     pipeline::{
-        run::{CallEnd, Run},
+        call_end::CallEnd,
+        output::ToolOutput,
+        run::Run,
         script::{self, ScriptOutput},
     },
 };

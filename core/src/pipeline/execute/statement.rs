@@ -10,15 +10,16 @@
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
-use super::variable;
 use crate::{
     Json,
     app::{Bind, InputKind, ParamStyle, Part, Piece, Source, Statement},
     fault::{Fault, FaultResult, Issue, Stage},
     pipeline::{
-        run::Run,
-        scope::{Scope, push_text, text_of},
+        json_text::{push_text, text_of},
+        run::{Run, missing_variable},
+        scope::Scope,
     },
+    secret::Secret,
     value::Value,
 };
 
@@ -231,6 +232,11 @@ fn typed(value: &Json, kind: Option<InputKind>) -> Value {
 /// An element of an array; a list in it is a dimension.
 fn element(value: &Json) -> Value {
     typed(value, value.is_array().then_some(InputKind::Array))
+}
+
+/// The value of a variable of a statement.
+fn variable(run: &Run<'_>, name: &str) -> FaultResult<Secret<String>> {
+    run.pipeline.ports.env.var(name).ok_or_else(|| missing_variable(name, Stage::Execute).into())
 }
 
 #[cfg(test)]

@@ -27,6 +27,7 @@ use crate::{
     Json,
     fault::{Fault, FaultResult, Stage},
     pipeline::{
+        dialogue::Binding,
         identity::canonical,
         run::{Run, missing_variable},
     },
@@ -42,10 +43,6 @@ const KEY_BYTES: usize = 32;
 const LIFETIME_MS: u64 = 3_600_000;
 /// The longest state that is looked at, in characters, and the longest that is given out.
 const MAX_STATE: usize = 64 << 10;
-
-/// What a state is bound to: app, tool, arguments and principal, as one digest.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Binding([u8; 32]);
 
 /// What is sealed.
 #[derive(Serialize, Deserialize)]

@@ -9,7 +9,8 @@ use crate::{
     fault::Change,
     headers::Headers,
     pipeline::{
-        execute::{MAX_CELL_BYTES, change::took_effect},
+        connections::MAX_CELL_BYTES,
+        execute::change::took_effect,
         record::Subject,
         rounds,
         run::{Run, TARGET},
@@ -114,7 +115,7 @@ impl ScriptHost for Host<'_> {
             let Some(index) = pipeline.app.adapters.iter().position(|candidate| candidate.name == adapter) else {
                 return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter `{adapter}`")));
             };
-            let (adapter, connector) = pipeline.connections.open(pipeline, index)?;
+            let (adapter, connector) = pipeline.connections.open(&pipeline.app, &pipeline.ports, index)?;
             let query = Query {
                 command: Command::Statement { text, values: &params },
                 // Nobody looked at the statement; only a read-only connection makes sure that it reads.

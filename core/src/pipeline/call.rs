@@ -1,0 +1,50 @@
+//! A call as the protocol hands it to the pipeline.
+
+use alloc::string::String;
+
+use super::dialogue::Rounds;
+use crate::{Json, cancel::Cancel, headers::Headers, ports::LogLevel};
+
+/// One `tools/call`.
+pub struct Call<'a> {
+    /// The method of MCP that was asked for: `tools/call`, or what has the tool run.
+    pub method: &'a str,
+    /// `params.name`
+    pub tool: &'a str,
+    /// `params.arguments`; an absent one is an empty object.
+    pub arguments: serde_json::Map<String, Json>,
+    /// The id of this request in logs, spans and messages.
+    pub request_id: &'a str,
+    /// The caller's span.
+    pub trace: Trace<'a>,
+    /// Header fields of the HTTP request.
+    pub headers: &'a Headers,
+    /// The revision of MCP that the caller speaks: `2026-07-28`.
+    pub protocol: &'a str,
+    /// When the host will end the request, in milliseconds since the Unix epoch.
+    pub deadline_ms: Option<u64>,
+    /// Tripped when the caller goes away.
+    pub cancel: &'a Cancel,
+    /// Hears what scripts say to the caller before the result, once the caller is let in.
+    pub listener: Option<&'a dyn Listener>,
+    /// What the caller may be asked, and what it answered.
+    pub rounds: Rounds<'a>,
+}
+
+/// Hears what a call says before its result.
+pub trait Listener {
+    /// `ctx.progress(done, total, message)`
+    fn progress(&self, done: f64, total: Option<f64>, message: Option<&str>);
+
+    /// `ctx.log.*`
+    fn log(&self, level: LogLevel, message: &str);
+}
+
+/// The caller's span, as W3C Trace Context has it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Trace<'a> {
+    /// A valid `traceparent`.
+    pub parent: Option<&'a str>,
+    /// `tracestate`, which is passed on and not read.
+    pub state: Option<&'a str>,
+}

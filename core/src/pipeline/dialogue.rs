@@ -1,0 +1,41 @@
+//! What a call may ask its caller, and what was answered: data that stages share. [`rounds`](super::rounds) works with it.
+
+use alloc::{string::String, vec::Vec};
+
+use serde_json::Map;
+
+use crate::Json;
+
+/// What a caller may be asked for: the method, and the capability that its client declares.
+pub(super) const KINDS: [(&str, &str); 3] =
+    [("elicitation/create", "elicitation"), ("sampling/createMessage", "sampling"), ("roots/list", "roots")];
+/// What a state is bound to: app, tool, arguments and principal, as one digest.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Binding(pub(super) [u8; 32]);
+
+/// What a request says of rounds.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rounds<'a> {
+    /// The client's capabilities; `None` for revisions without such requests.
+    pub capabilities: Option<&'a Map<String, Json>>,
+    /// `inputResponses`
+    pub responses: Option<&'a Map<String, Json>>,
+    /// `requestState`
+    pub state: Option<&'a str>,
+}
+
+impl Rounds<'_> {
+    /// The kinds of requests that the client answers: `elicitation`, `sampling`, `roots`.
+    pub(super) fn kinds(&self) -> Vec<&'static str> {
+        let declared = |kind: &&str| self.capabilities.is_some_and(|capabilities| capabilities.get(*kind).is_some_and(Json::is_object));
+        KINDS.into_iter().map(|(_, kind)| kind).filter(declared).collect()
+    }
+}
+
+/// The answers that a call has, and what it still asks for.
+#[derive(Debug, Default)]
+pub(super) struct Dialogue {
+    /// Binds a state to this call; absent where nothing can be asked.
+    pub(super) binding: Option<Binding>,
+    pub(super) answers: Map<String, Json>,
+}

@@ -1,0 +1,50 @@
+//! What an isolate keeps between calls.
+
+use alloc::rc::Rc;
+
+use super::{connections::Connections, names::Names, schemas::Schemas, secrets::AppSecrets, validate::Patterns};
+use crate::{
+    app::{App, Tool},
+    ports::Ports,
+};
+
+/// An app and ports, with what is kept between calls: the index of the tools, open connections, compiled patterns.
+pub struct Pipeline {
+    pub(super) app: Rc<App>,
+    pub(super) ports: Ports,
+    pub(super) names: Names,
+    pub(super) connections: Connections,
+    pub(super) patterns: Patterns,
+    pub(super) schemas: Schemas,
+    pub(super) secrets: Rc<AppSecrets>,
+}
+
+impl Pipeline {
+    /// Makes a pipeline. Opens nothing.
+    #[must_use]
+    pub fn new(app: Rc<App>, ports: Ports) -> Self {
+        let names = Names::of(&app.tools);
+        let connections = Connections::of(app.adapters.len());
+        let schemas = Schemas::of(app.tools.len());
+        let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&ports.env)));
+        Self { app, ports, names, connections, patterns: Patterns::default(), schemas, secrets }
+    }
+
+    /// The app.
+    #[must_use]
+    pub fn app(&self) -> &App {
+        &self.app
+    }
+
+    /// The tool of a name, and its place in [`App::tools`].
+    #[must_use]
+    pub fn tool(&self, name: &str) -> Option<(usize, &Tool)> {
+        self.names.find(&self.app.tools, name)
+    }
+
+    /// The ports.
+    #[must_use]
+    pub fn ports(&self) -> &Ports {
+        &self.ports
+    }
+}
