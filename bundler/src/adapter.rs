@@ -10,7 +10,7 @@ use millrace_catalogue::{BindingKind, COMMON_OPTIONS, CONNECTION_STRINGS, CONNEC
 use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script};
 
 use crate::{
-    Diagnostic, Severity,
+    Diagnostic, Seed, Severity,
     compiler::Compiler,
     field::{Field, Record, Shape, duration_ms},
     names::{all_of, is_name, meant, nearest, one_of},
@@ -105,6 +105,11 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     if !is_name(&name) {
         let help = "A name begins with a letter; letters, digits, `_` and `-` follow.";
         compiler.error(&document, range.clone(), format!("`{name}` is not a valid name for an adapter"), help);
+    }
+    // A target without files has a database of its own, which somebody fills with the same seed.
+    let seed = root.at("options").and_then(|options| options.at("seed")).and_then(Node::text);
+    if let Some(file) = seed.and_then(|seed| compiler.tree.resolve(parent(&document.source.path), seed)) {
+        compiler.seeds.push(Seed { adapter: name.clone(), file });
     }
     let settings = on_this_host(compiler, &document);
     let connector = connector_of(settings).map(str::to_owned);

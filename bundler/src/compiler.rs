@@ -5,7 +5,7 @@ use std::ops::Range;
 use millrace_core::app::App;
 
 use crate::{
-    Options, Origin, adapter,
+    Options, Origin, Seed, adapter,
     field::{CheckMode, Record, check},
     findings::Findings,
     link::Links,
@@ -30,6 +30,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) links: Links,
     /// Where the tools' settings came from.
     pub(crate) origins: Vec<Origin>,
+    /// The seeds of the adapters.
+    pub(crate) seeds: Vec<Seed>,
 }
 
 /// A value, and where its author put it.
@@ -56,7 +58,8 @@ impl<T> Located<T> {
 impl<'a> Compiler<'a> {
     /// Starts a run.
     pub(crate) fn new(tree: Tree, options: &'a Options) -> Self {
-        Self { tree, findings: Findings::default(), options, imported: false, links: Links::default(), origins: Vec::new() }
+        let (findings, links) = (Findings::default(), Links::default());
+        Self { tree, findings, options, imported: false, links, origins: Vec::new(), seeds: Vec::new() }
     }
 
     /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an

@@ -65,6 +65,17 @@ pub struct Report {
     pub files: Vec<PathBuf>,
     /// Where each setting of each tool came from, for `millrace explain`.
     pub origins: Vec<Origin>,
+    /// The adapters that have a seed, those whose `fallback` is used included.
+    pub seeds: Vec<Seed>,
+}
+
+/// The SQL that creates an adapter's database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seed {
+    /// The adapter's name.
+    pub adapter: String,
+    /// The file, relative to the app's folder.
+    pub file: String,
 }
 
 /// Where one setting of a tool came from.
@@ -88,13 +99,15 @@ pub fn bundle(folder: &Path, options: &Options) -> Report {
         let help = "Name the folder of an app, or create one with `millrace new NAME`.";
         let mut findings = findings::Findings::default();
         findings.error(&source::Source::new(".", ""), 0..0, message, help);
-        return Report { app: None, diagnostics: findings.into_sorted(), files: vec![folder.to_owned()], origins: Vec::new() };
+        let files = vec![folder.to_owned()];
+        return Report { app: None, diagnostics: findings.into_sorted(), files, origins: Vec::new(), seeds: Vec::new() };
     };
     let mut compiler = compiler::Compiler::new(tree, options);
     let app = compiler.run().filter(|_| !compiler.findings.has_errors());
     let mut origins = compiler.origins;
     origins.sort_by(|a, b| a.tool.cmp(&b.tool));
-    Report { app, diagnostics: compiler.findings.into_sorted(), files: compiler.tree.into_seen(), origins }
+    let seeds = compiler.seeds;
+    Report { app, diagnostics: compiler.findings.into_sorted(), files: compiler.tree.into_seen(), origins, seeds }
 }
 
 /// Renders diagnostics for a terminal of 100 columns, with the lines they mean, and counts them.

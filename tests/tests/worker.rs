@@ -130,6 +130,68 @@ fn the_sample_app_can_be_deployed_and_is_small() {
         for expected in bindings.into_iter().chain([format!("runtime `{runtime}`").as_str()]) {
             assert!(said.contains(expected), "{expected} is not in: {said}");
         }
+        assert!(!said.contains("WARNING"), "{said}");
+    }
+}
+
+#[test]
+fn the_printed_seed_command_fills_the_database_and_wrangler_warns_of_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = [
+        ("notes/millrace.yaml", "name: notes\nenv: [GREETING]\n"),
+        (
+            "notes/app/adapters/main.yaml",
+            "connector: sqlite\nconnection_string: notes.db\noptions: { seed: ./notes.sql }\nfallback: { connector: d1, connection_string: \"d1:DB\" }\n",
+        ),
+        ("notes/app/adapters/notes.sql", "CREATE TABLE notes (text TEXT); INSERT INTO notes VALUES ('from the seed');"),
+        (
+            "notes/app/tools/notes/config.yaml",
+            "description: Notes\nuse: main\nstatement: SELECT text, {{ ctx.env.GREETING }} AS greeting FROM notes\n",
+        ),
+        (
+            "notes/app/tools/closed/config.yaml",
+            "description: Notes\nuse: main\nstatement: SELECT text FROM notes\nauth: { plugin: api_key, policy: { value: \"{{ env.KEY }}\" } }\n",
+        ),
+    ];
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    // Somebody stands above the app, and then in its folder, as the page of the docs has it.
+    let page = std::fs::read_to_string(millrace_tests::case::root().join("docs/cloudflare.md")).unwrap();
+    let of_page = page.lines().find(|line| line.starts_with("wrangler d1 execute DB")).unwrap().replace("shop.sql", "notes.sql");
+    for (stands_in, app, greeting, expected) in [
+        ("", "notes", Some("hello"), format!("--config {0} --file notes/app/adapters/notes.sql", "notes/dist/wrangler.toml")),
+        ("notes", ".", None, of_page),
+    ] {
+        let here = folder.path().join(stands_in);
+        let out = Path::new(app).join("dist");
+        let out = out.strip_prefix(".").unwrap_or(&out);
+        let built = std::process::Command::new(millrace_tests::local::binary())
+            .args(["build", app, "--target", "worker", "--out"])
+            .arg(out)
+            .env("MILLRACE_WASM_OPT", "none")
+            .current_dir(&here)
+            .output()
+            .unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&built.stdout), String::from_utf8_lossy(&built.stderr));
+        let command = said.split('`').find(|text| text.starts_with("wrangler d1 execute ")).unwrap_or_else(|| panic!("{said}"));
+        assert!(command.contains(&expected), "{command}");
+        let dist = here.join(out);
+        let dry = worker::wrangler().args(["deploy", "--dry-run", "--outdir", "upload"]).current_dir(&dist).output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&dry.stdout), String::from_utf8_lossy(&dry.stderr));
+        assert!(dry.status.success() && !said.contains("WARNING"), "{said}");
+        let filled = worker::wrangler().args(command.split(' ').skip(1)).current_dir(&here).output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&filled.stdout), String::from_utf8_lossy(&filled.stderr));
+        assert!(filled.status.success(), "{said}");
+        let variables: Vec<(String, String)> = greeting.into_iter().map(|value| ("GREETING".to_owned(), value.to_owned())).collect();
+        let worker = worker::Worker::dev(&dist, &variables);
+        let answer = worker.send(&Exchange::parse("CALL notes"));
+        let greeting = greeting.map_or("null".to_owned(), |value| format!("\\\"{value}\\\""));
+        assert!(answer.contains(&format!("\\\"from the seed\\\",\\\"greeting\\\":{greeting}")), "{answer}");
+        drop(worker);
+        std::fs::remove_dir_all(&dist).unwrap();
     }
 }
 

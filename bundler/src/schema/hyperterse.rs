@@ -59,7 +59,7 @@ static FILES: [File; 6] = [
             ("use", ""),
             (
                 "statement",
-                "Values are bound, also those in quotes and variables, instead of becoming part of the text. A variable that stands for a name needs `| ident`, one that stands for any other text `| raw`.",
+                "Values are bound, also those in quotes and variables, instead of becoming part of the text. A variable needs `| ident` as a name, and `| raw` as any other text.",
             ),
             ("inputs.type", ""),
             ("inputs.description", ""),

@@ -1,6 +1,6 @@
 //! `millrace build`: an app as what a host takes.
 
-use std::{fs, path::Path};
+use std::path::Path;
 
 use millrace_bundler::{Diagnostic, Severity};
 use millrace_core::app::{App, STATE_KEY, ScriptMap};
@@ -18,6 +18,8 @@ mod files;
 pub(super) mod lambda;
 mod needs;
 pub(super) mod worker;
+
+use files::Output;
 
 /// Warns of a key that the app needs there and that nobody set here.
 fn check_state_key(folder: &Path, app: &App) -> Option<Diagnostic> {
@@ -53,13 +55,12 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     };
     let app = app::load(&arguments.app)?.app;
     let bytes = app.to_bundle().map_err(CommandError::wrong)?;
-    let path = arguments.out.join(format!("{}.bundle", app.name));
+    let name = format!("{}.bundle", app.name);
+    let path = arguments.out.join(&name);
+    let mut output = Output::new(&arguments.out, target);
     // A server that reads the bundle at this moment sees the old one or the new one, never a part.
-    let unfinished = path.with_extension("bundle.new");
-    fs::create_dir_all(&arguments.out)
-        .and_then(|()| fs::write(&unfinished, &bytes))
-        .and_then(|()| fs::rename(&unfinished, &path))
-        .map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))?;
+    output.write(&name, &bytes)?;
+    output.finish()?;
     if arguments.json {
         return print_json(&json!({ "target": target, "bundle": path, "bytes": bytes.len() }));
     }

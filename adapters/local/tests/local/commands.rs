@@ -162,7 +162,7 @@ fn build_writes_the_same_bundle_twice() {
     let again = run(app.path(), &["build", ".", "--target", "local", "--out", "elsewhere"]);
     assert!(again.out.contains("millrace serve elsewhere/small.bundle"), "{}", again.out);
     assert_eq!(fs::read(app.path().join("elsewhere/small.bundle")).unwrap(), bytes);
-    assert_eq!(fs::read_dir(app.path().join("dist")).unwrap().count(), 1);
+    assert_eq!(fs::read_dir(app.path().join("dist")).unwrap().count(), 2, "the bundle, and the list of files");
 }
 
 #[test]
@@ -316,4 +316,61 @@ fn a_tool_that_asks_is_answered_on_the_command_line() {
     assert_eq!(run(app.path(), &["build", "--target", "local"]).code, Some(0));
     let served = ServerProcess::of(binary().current_dir(app.path()).args(["serve", "dist/small.bundle", "--port", "0"]));
     served.wait_for("needs the variable `MILLRACE_STATE_KEY`, and that is not set");
+}
+
+/// What a build says for a host whose runtime is not looked at: the files of another folder stand in for it.
+fn built(app: &App, arguments: &[&str]) -> String {
+    let fake = tempfile::tempdir().unwrap();
+    for name in ["index_bg.wasm", "bootstrap"] {
+        fs::write(fake.path().join(name), name).unwrap();
+    }
+    let mut command = binary();
+    command.env("MILLRACE_WORKER_RUNTIME", fake.path()).env("MILLRACE_LAMBDA_RUNTIME", fake.path().join("bootstrap"));
+    let output = command.current_dir(app.path()).arg("build").args(arguments).output().unwrap();
+    let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{said}");
+    said
+}
+
+/// The names in the folder of a build.
+fn files_of(app: &App, folder: &str) -> Vec<String> {
+    let entries = fs::read_dir(app.path().join(folder)).unwrap();
+    let mut names: Vec<String> = entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort_unstable();
+    names
+}
+
+#[test]
+fn a_second_target_leaves_nothing_of_the_first_and_packs_nothing_in_silence() {
+    let app = app();
+    let adapter = "connector: sqlite\nconnection_string: main.db\noptions: { seed: ./main.sql }\n";
+    app.write("app/adapters/main.yaml", &format!("{adapter}fallback: {{ connector: d1, connection_string: \"d1:DB\" }}\n"));
+    let said = built(&app, &["--target", "worker"]);
+    let command = "`wrangler d1 execute DB --local --config dist/wrangler.toml --file app/adapters/main.sql`";
+    assert!(said.contains(command), "{said}");
+    assert_eq!(files_of(&app, "dist"), [".millrace-build", "app.bin", "entry.mjs", "runtime", "wrangler.toml"]);
+    for private in
+        ["dist/.dev.vars", "dist/.env.local", "dist/.wrangler/state", "dist/.aws-sam/x", "dist/old.db", "dist/notes.txt", "main.db"]
+    {
+        app.write(private, "");
+    }
+    let said = built(&app, &["--target", "lambda"]);
+    for name in [".dev.vars", ".env.local", ".wrangler", ".aws-sam", "old.db"] {
+        let expected = format!("warning: `dist/{name}` would be part of the package: move it out of the folder, or build into another one");
+        assert!(said.contains(&expected), "{name}: {said}");
+    }
+    assert!(said.contains("warning: `dist` also has `notes.txt`"), "{said}");
+    assert!(said.contains("adapter `main` opens `main.db`: your own file is packed as it is now"), "{said}");
+    let ours = [".millrace-build", "app.bundle", "bootstrap", "data", "template.yaml"];
+    let theirs = [".aws-sam", ".dev.vars", ".env.local", ".wrangler", "notes.txt", "old.db"];
+    let mut expected = [&ours[..], &theirs].concat();
+    expected.sort_unstable();
+    assert_eq!(files_of(&app, "dist"), expected);
+
+    // With the app elsewhere, and a file of the author's own, the command is one for where the build was started.
+    app.write("wrangler.toml", "name = \"x\"\nd1_databases = [{ binding = \"DB\" }]\n");
+    let said = built(&app, &[&app.path().display().to_string(), "--target", "worker"]);
+    let (config, file) = (app.path().join("wrangler.toml"), app.path().join("app/adapters/main.sql"));
+    assert!(said.contains(&format!("--config {} --file {}`", config.display(), file.display())), "{said}");
+    assert!(!said.contains("removed 0"), "{said}");
 }

@@ -14,11 +14,11 @@ use millrace_core::app::App;
 use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
 
-use super::files::write;
+use super::files::Output;
 use crate::{
     app,
     cli::Build,
-    output::{CommandError, CommandResult, print, print_json},
+    output::{CommandError, CommandResult, note, print, print_json},
 };
 
 mod database;
@@ -34,15 +34,17 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let made = runtime::ready(arguments.arch)?;
     let out = &arguments.out;
-    let template = out.join(template::FILE);
+    let mut output = Output::new(out, "lambda");
     let has_own = arguments.app.join(template::FILE).is_file();
     let unwritable = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be written: {error}", out.display()));
-    install(&made, &out.join(runtime::BINARY)).map_err(unwritable)?;
-    write(&out.join("app.bundle"), &bundle).map_err(unwritable)?;
-    pack(arguments, &app, &out.join("data"))?;
+    install(&made, &output.path(runtime::BINARY)).map_err(unwritable)?;
+    output.write("app.bundle", &bundle)?;
+    pack(arguments, &app, &mut output)?;
     if !has_own {
-        write(&template, template::generated(&app).as_bytes()).map_err(unwritable)?;
+        output.write(template::FILE, template::generated(&app).as_bytes())?;
     }
+    output.finish()?;
+    warn_of_foreign(out, &output.foreign());
     let bytes = fs::metadata(&made).map_or(0, |data| data.len());
     if arguments.json {
         let arch = arguments.arch.of_lambda();
@@ -53,6 +55,30 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
         false => format!("deploy it with `cd {} && sam deploy --guided`", out.display()),
     };
     print(format_args!("{} (app {} bytes, bootstrap {bytes} bytes); {next}", out.display(), bundle.len()))
+}
+
+/// Says what else is in the folder: `sam` and a zip of the folder take all of it.
+fn warn_of_foreign(out: &Path, names: &[String]) {
+    let (private, others): (Vec<&String>, Vec<&String>) = names.iter().partition(|name| is_private(name));
+    for name in private {
+        let path = out.join(name);
+        note(format_args!(
+            "warning: `{}` would be part of the package: move it out of the folder, or build into another one with `--out`",
+            path.display()
+        ));
+    }
+    if !others.is_empty() {
+        let names = others.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        note(format_args!("warning: `{}` also has {names}, which no build made and which would be part of the package", out.display()));
+    }
+}
+
+/// Files with secrets, with data, or of tools, which belong to no package.
+fn is_private(name: &str) -> bool {
+    let name = name.rsplit('/').next().unwrap_or(name);
+    let starts = [".dev.vars", ".env", ".wrangler", ".aws-sam"].iter().any(|start| name.starts_with(start));
+    let is_database = ["db", "sqlite", "sqlite3", "db-wal", "db-shm", "sqlite-wal", "sqlite-shm"];
+    starts || Path::new(name).extension().is_some_and(|found| is_database.iter().any(|known| found.eq_ignore_ascii_case(known)))
 }
 
 /// Compiles an app folder for Lambda, and says what Lambda lacks.
@@ -81,10 +107,14 @@ fn install(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 /// Puts the databases into the package; those that only a seed knows are made by their driver, as a server would.
-fn pack(arguments: &Build, app: &App, data: &Path) -> CommandResult {
+fn pack(arguments: &Build, app: &App, output: &mut Output<'_>) -> CommandResult {
+    let data = &arguments.out.join("data");
     let unwritable = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be written: {error}", data.display()));
     let variables = app::variables(&arguments.app)?;
-    let to_make = database::pack(&arguments.app, app, &variables, data).map_err(unwritable)?;
+    let (to_make, packed) = database::pack(&arguments.app, app, &variables, data).map_err(unwritable)?;
+    for path in packed {
+        output.path(&format!("data/{}", path.display()));
+    }
     if to_make.is_empty() {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! What an app needs of the place that it is deployed to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use millrace_catalogue::{BindingKind, Connector};
 use millrace_core::app::{App, EnvPart, Holder, STATE_KEY, TemplateReference};
@@ -10,6 +10,8 @@ use millrace_core::app::{App, EnvPart, Holder, STATE_KEY, TemplateReference};
 pub(crate) struct Needs {
     /// Environment variables by name, and who needs each: `adapter \`main\``, `tool \`x\``.
     pub(crate) variables: BTreeMap<String, String>,
+    /// Variables that only the app's `env` names: scripts see those that are set.
+    pub(crate) optional: BTreeSet<String>,
     /// D1 bindings by name, and the adapter that needs each.
     pub(crate) d1: BTreeMap<String, String>,
     /// Hyperdrives by their binding, and the adapter that needs each.
@@ -23,14 +25,18 @@ pub(crate) struct Needs {
 /// Finds out what an app needs. What a variable decides cannot be known here, the name of a binding among it.
 pub(crate) fn of(app: &App) -> Needs {
     let mut needs = Needs::default();
+    let mut listed = BTreeSet::new();
     app.visit(&mut |holder, named| {
-        if let TemplateReference::Variable(name) = named {
-            needs.variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder));
+        let TemplateReference::Variable(name) = named else { return };
+        match holder {
+            Holder::App => drop(listed.insert(name.to_owned())),
+            holder => drop(needs.variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder))),
         }
     });
     if let Some(tool) = app.asking_tool() {
         needs.variables.entry(STATE_KEY.to_owned()).or_insert_with(|| format!("tool `{}`", tool.name));
     }
+    needs.optional = listed.into_iter().filter(|name| !needs.variables.contains_key(name)).collect();
     for adapter in &app.adapters {
         let who = format!("adapter `{}`", adapter.name);
         let Some(connector) = millrace_catalogue::find(&adapter.connector) else { continue };

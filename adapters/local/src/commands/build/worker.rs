@@ -7,16 +7,17 @@
 //! DIR/wrangler.toml   where the app has none of its own
 //! ```
 
-use std::{fs, io, path::Path};
+use std::{fs, path::Path};
 
-use millrace_bundler::{Report, Severity};
+use millrace_bundler::{Report, Seed, Severity};
+use millrace_core::app::{App, EnvPart};
 use serde_json::json;
 
-use super::files::write;
+use super::files::Output;
 use crate::{
     app,
     cli::Build,
-    output::{CommandError, CommandResult, print, print_json},
+    output::{CommandError, CommandResult, note, print, print_json},
 };
 
 mod runtime;
@@ -36,18 +37,14 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     let parts = worker_parts::Parts::of(&app);
     let runtime = runtime::ready(&parts)?;
     let out = &arguments.out;
-    let written = [
-        write(&out.join("entry.mjs"), ENTRY.as_bytes()),
-        write(&out.join("app.bin"), &bundle),
-        mirror(&runtime, &out.join("runtime")),
-        match wrangler::of_app(&arguments.app) {
-            Some(_) => Ok(()),
-            None => write(&out.join("wrangler.toml"), wrangler::generated(&app).as_bytes()),
-        },
-    ];
-    for outcome in written {
-        outcome.map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", out.display())))?;
+    let mut output = Output::new(out, "worker");
+    output.write("entry.mjs", ENTRY.as_bytes())?;
+    output.write("app.bin", &bundle)?;
+    output.copy_all(&runtime, "runtime")?;
+    if wrangler::of_app(&arguments.app).is_none() {
+        output.write("wrangler.toml", wrangler::generated(&app).as_bytes())?;
     }
+    output.finish()?;
     let wasm = fs::metadata(runtime.join(runtime::WASM)).map_or(0, |data| data.len());
     if arguments.json {
         return print_json(&json!({ "target": "worker", "out": out, "bytes": bundle.len(), "wasm": wasm, "runtime": parts.name() }));
@@ -56,7 +53,30 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
         Some(file) => format!("deploy it with `wrangler deploy --config {}`", file.display()),
         None => format!("serve it with `cd {} && wrangler dev --local`", out.display()),
     };
+    for command in seeding(arguments, &app, &report.seeds) {
+        note(format_args!("fill the database for `wrangler dev`: `{command}`; for the deployed one, `--remote` instead of `--local`"));
+    }
     print(format_args!("{} (app {} bytes, runtime `{}` {wasm} bytes); {next}", out.display(), bundle.len(), parts.name()))
+}
+
+/// The commands, for the folder that the build was started in, that fill D1 databases with the app's seeds.
+fn seeding(arguments: &Build, app: &App, seeds: &[Seed]) -> Vec<String> {
+    let config = wrangler::of_app(&arguments.app).unwrap_or_else(|| arguments.out.join("wrangler.toml"));
+    let filled = seeds.iter().filter_map(|seed| {
+        let adapter = app.adapters.iter().find(|adapter| adapter.name == seed.adapter)?;
+        let [EnvPart::Text(text)] = adapter.connection_string.0.as_slice() else { return None };
+        let binding = millrace_catalogue::find(&adapter.connector)?.binding_in(text)?.ok()?;
+        let file = arguments.app.join(&seed.file);
+        Some(format!("wrangler d1 execute {binding} --local --config {} --file {}", typed(&config), typed(&file)))
+    });
+    filled.collect()
+}
+
+/// A path as one types it.
+fn typed(path: &Path) -> String {
+    let text = path.strip_prefix(".").unwrap_or(path).display().to_string();
+    let is_plain = text.chars().all(|character| character.is_alphanumeric() || "/._-+@%,".contains(character));
+    if is_plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }
 
 /// Compiles an app folder for a Worker, and compares it with its own `wrangler.toml`.
@@ -70,26 +90,4 @@ pub(crate) fn compile(folder: &Path) -> Report {
         }
     }
     report
-}
-
-/// Makes a folder like another.
-fn mirror(from: &Path, to: &Path) -> io::Result<()> {
-    let mut names = Vec::new();
-    for entry in fs::read_dir(from)? {
-        let entry = entry?;
-        names.push(entry.file_name());
-        let target = to.join(entry.file_name());
-        match entry.file_type()?.is_dir() {
-            true => mirror(&entry.path(), &target)?,
-            false => write(&target, &fs::read(entry.path())?)?,
-        }
-    }
-    // What an older runtime left.
-    for entry in fs::read_dir(to)?.flatten().filter(|entry| !names.contains(&entry.file_name())) {
-        match entry.file_type()?.is_dir() {
-            true => fs::remove_dir_all(entry.path())?,
-            false => fs::remove_file(entry.path())?,
-        }
-    }
-    Ok(())
 }

@@ -70,37 +70,51 @@ pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> 
             let message =
                 format!("adapter `{name}` opens `{shown}`, whose log `{shown}-wal` contains changes that are not in the file yet");
             say(Severity::Error, message, "End what uses the database, or run `PRAGMA wal_checkpoint(TRUNCATE)`.");
-        } else if !adapter.read_only && writes(app, index) {
-            let message = format!(
-                "adapter `{name}` writes to `{shown}`: on Lambda that is a copy in /tmp, which is lost with its execution environment"
-            );
-            say(Severity::Warning, message, "Keep data that must last in `libsql`, `d1` or another server's database.");
+        } else {
+            if beside.is_file() && adapter.seed.is_some() {
+                let message =
+                    format!("adapter `{name}` opens `{shown}`: your own file is packed as it is now, not one that the seed creates");
+                say(
+                    Severity::Warning,
+                    message,
+                    "If that is not what you want, move the file away: the build then creates one with the seed.",
+                );
+            }
+            if !adapter.read_only && writes(app, index) {
+                let message = format!(
+                    "adapter `{name}` writes to `{shown}`: on Lambda that is a copy in /tmp, which is lost with its execution environment"
+                );
+                say(Severity::Warning, message, "Keep data that must last in `libsql`, `d1` or another server's database.");
+            }
         }
     }
     found
 }
 
-/// Copies the databases that lie beside the app below `data`. Gives the adapters, by index, whose databases are still to be made.
+/// Copies the databases that lie beside the app below `data`. Gives the adapters, by index, whose databases are still to be made, and the
+/// paths of all databases below `data`.
 ///
 /// # Errors
 /// A file cannot be copied.
-pub(super) fn pack(folder: &Path, app: &App, env: &dyn Env, data: &Path) -> io::Result<Vec<usize>> {
-    let mut to_make = Vec::new();
+pub(super) fn pack(folder: &Path, app: &App, env: &dyn Env, data: &Path) -> io::Result<(Vec<usize>, Vec<PathBuf>)> {
+    let (mut to_make, mut packed) = (Vec::new(), Vec::new());
     for (index, adapter) in app.adapters.iter().enumerate() {
         let AdapterFile::Beside(path) = place(adapter, env) else { continue };
         let (from, to) = (folder.join(&path), data.join(&path));
         fs::create_dir_all(to.parent().unwrap_or(data))?;
         if from.is_file() {
             fs::copy(&from, &to)?;
+            packed.push(path);
         } else if adapter.seed.is_some() {
             // The seed may have changed since the last build.
             if to.exists() {
                 fs::remove_file(&to)?;
             }
             to_make.push(index);
+            packed.push(path);
         }
     }
-    Ok(to_make)
+    Ok((to_make, packed))
 }
 
 fn place(adapter: &Adapter, env: &dyn Env) -> AdapterFile {

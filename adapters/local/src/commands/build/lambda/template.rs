@@ -17,12 +17,14 @@ const MARK: &str = "# Variables of the app.\n";
 pub(super) fn generated(app: &App) -> String {
     let needs = needs::of(app);
     let (mut parameters, mut variables) = (String::new(), String::new());
-    for (name, who) in &needs.variables {
+    let required = needs.variables.iter().map(|(name, who)| (name, format!("{who} needs")));
+    let optional = needs.optional.iter().map(|name| (name, "scripts see if it is set".to_owned()));
+    for (name, why) in required.chain(optional) {
         let id = parameter(name);
         // Writing into a text never fails.
         let _ = writeln!(
             parameters,
-            "  {id}:\n    Type: String\n    Default: \"\"\n    NoEcho: true\n    Description: Variable {name}, which {who} needs"
+            "  {id}:\n    Type: String\n    Default: \"\"\n    NoEcho: true\n    Description: Variable {name}, which {why}"
         );
         let _ = writeln!(variables, "          {name}: !Ref {id}");
     }

@@ -5,6 +5,7 @@
 //! runs.
 
 use std::{
+    collections::BTreeSet,
     env,
     ffi::OsString,
     fs,
@@ -18,6 +19,8 @@ use sha2::{Digest as _, Sha256};
 use super::worker_parts::Parts;
 use crate::output::{CommandError, CommandResult, note};
 
+/// Names how the JavaScript around the module is made: a change of [`finish`] is a new name, or a runtime that is there would be taken.
+const GLUE: &str = "each import once";
 /// The wasm module below the runtime's folder.
 pub(super) const WASM: &str = "index_bg.wasm";
 /// A folder with a runtime that was made elsewhere, or with several, each in a folder named by its parts: `lean`, `scripts-tcp`.
@@ -130,7 +133,7 @@ fn target(root: &Path) -> PathBuf {
 
 /// What a runtime is made from, as a folder's name.
 fn name(wasm: &[u8], level: &str) -> String {
-    let digest = Sha256::new().chain_update(wasm).chain_update(level).chain_update(env!("CARGO_PKG_VERSION")).finalize();
+    let digest = Sha256::new().chain_update(wasm).chain_update(level).chain_update(GLUE).chain_update(env!("CARGO_PKG_VERSION")).finalize();
     digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
@@ -149,7 +152,7 @@ fn finish(root: &Path, wasm: &Path, folder: &Path, level: &str) -> CommandResult
     let glue = folder.join("index.js");
     // The platform gives a module for an import; the word `source` is of a proposal that its bundler does not know.
     fs::read_to_string(&glue)
-        .and_then(|text| fs::write(&glue, text.replace("import source ", "import ")))
+        .and_then(|text| fs::write(&glue, without_duplicates(&text.replace("import source ", "import "))))
         .map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", glue.display())))?;
     if level == "none" {
         return Ok(());
@@ -157,6 +160,21 @@ fn finish(root: &Path, wasm: &Path, folder: &Path, level: &str) -> CommandResult
     let optimise = tool(root, "WASM_OPT_BIN", "worker/node_modules/.bin/wasm-opt", "wasm-opt");
     let module = folder.join(WASM);
     run(Command::new(&optimise).arg(level).args(FEATURES).arg(&module).arg("-o").arg(&module).env("PATH", path(root)), "wasm-opt")
+}
+
+/// The glue without what it has several times: wasm-bindgen imports a module once for each place that names it, and lists it as often in
+/// one object, of which bundlers warn.
+fn without_duplicates(glue: &str) -> String {
+    let mut listed = BTreeSet::new();
+    let mut text = String::new();
+    for line in glue.split_inclusive('\n') {
+        let entry = line.trim().strip_suffix(',').and_then(|entry| entry.split_once("\": import"));
+        let key = entry.filter(|(key, number)| key.starts_with('"') && number.bytes().all(|byte| byte.is_ascii_digit()));
+        if key.is_none_or(|(key, _)| listed.insert(key)) {
+            text += line;
+        }
+    }
+    text
 }
 
 /// A tool: named by a variable, installed by `scripts/setup`, or found in `PATH`.
@@ -180,5 +198,15 @@ fn run(command: &mut Command, name: &str) -> CommandResult {
     match output.status.success() {
         true => Ok(()),
         false => Err(CommandError::Wrong(format!("`{name}` failed: {}", String::from_utf8_lossy(&output.stderr).trim()))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn a_module_is_listed_once() {
+        let glue = "import * as import1 from \"./a.js\"\nimport * as import2 from \"./a.js\"\n    return {\n        __proto__: null,\n        \
+                    \"./index_bg.js\": import0,\n        \"./a.js\": import1,\n        \"./a.js\": import2,\n    };\n";
+        assert_eq!(super::without_duplicates(glue), glue.replace("        \"./a.js\": import2,\n", ""));
     }
 }

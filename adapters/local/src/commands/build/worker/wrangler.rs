@@ -50,10 +50,21 @@ pub(crate) fn generated(app: &App) -> String {
     if needs.caching.is_some() {
         text += &format!("\n[[kv_namespaces]]\nbinding = \"{CACHE}\"\n");
     }
-    if !needs.variables.is_empty() {
-        text += "\n# Each is set by `wrangler secret put NAME`, and for `wrangler dev` by a line `NAME=value` in `.dev.vars`.\n[secrets]\nrequired = [";
-        text += &needs.variables.keys().map(|name| format!("\"{name}\"")).collect::<Vec<_>>().join(", ");
-        text += "]\n";
+    if !needs.variables.is_empty() || !needs.optional.is_empty() {
+        text += "\n# Each variable is set by `wrangler secret put NAME`, and for `wrangler dev` by a line `NAME=value` in `.dev.vars`.\n";
+    }
+    let required: Vec<&str> = needs.variables.keys().map(String::as_str).collect();
+    let optional: Vec<&str> = needs.optional.iter().map(String::as_str).collect();
+    match (required.is_empty(), optional.is_empty()) {
+        (true, true) => {}
+        (_, true) => text += &format!("[secrets]\nrequired = [\"{}\"]\n", required.join("\", \"")),
+        (no_required, false) => {
+            if !no_required {
+                text += &format!("# Required: {}\n", required.join(", "));
+            }
+            text += &format!("# Optional: {}\n", optional.join(", "));
+            text += "# There is no `[secrets] required`: with it, `wrangler dev` would read nothing else from `.dev.vars`.\n";
+        }
     }
     text
 }
@@ -188,7 +199,6 @@ mod tests {
             "Warning: `wrangler.toml` has no KV binding `MILLRACE_CACHE`, in which the tool `t` would cache",
             "Warning: `wrangler.toml` does not set `KEY`, which tool `t` needs",
             "Warning: `wrangler.toml` does not set `OTHER`, which adapter `b` needs",
-            "Warning: `wrangler.toml` does not set `REGION`, which the app's `env` needs",
         ];
         assert_eq!(found(Some("name = \"x\"\n"), "").1, expected);
         let whole = "d1_databases = [{ binding = \"DB\" }]\n[[kv_namespaces]]\nbinding = \"MILLRACE_CACHE\"\n[vars]\nREGION = 1\n[secrets]\nrequired = [\"KEY\"]\n";
@@ -268,7 +278,20 @@ mod tests {
         let (folder, _) = found(None, "");
         let app = compile(folder.path()).app.unwrap();
         let made = generated(&app);
-        assert_eq!(compare(&made.parse().unwrap(), "", &app), []);
+        assert_eq!(compare(&made.parse().unwrap(), "KEY=x\nOTHER=d1:DB\n", &app), []);
         assert!(made.contains("main = \"entry.mjs\""), "{made}");
+        // A variable that only `env` lists may be missing.
+        assert!(made.contains("# Required: KEY, OTHER\n# Optional: REGION\n") && !made.contains("\n[secrets]"), "{made}");
+        fs::write(folder.path().join("millrace.yaml"), "name: shop\nenv: [KEY]\n").unwrap();
+        let made = generated(&compile(folder.path()).app.unwrap());
+        assert!(made.contains("[secrets]\nrequired = [\"KEY\", \"OTHER\"]\n"), "{made}");
+        fs::remove_dir_all(folder.path().join("app")).unwrap();
+        for (path, text) in [("millrace.yaml", "name: shop\nenv: [REGION]\n"), ("app/tools/t/handler.ts", "export default () => 1;\n")] {
+            fs::create_dir_all(folder.path().join(path).parent().unwrap()).unwrap();
+            fs::write(folder.path().join(path), text).unwrap();
+        }
+        fs::write(folder.path().join("app/tools/t/config.yaml"), "description: x\n").unwrap();
+        let made = generated(&compile(folder.path()).app.unwrap());
+        assert!(made.contains("# Optional: REGION\n") && !made.contains("\n[secrets]") && !made.contains("# Required"), "{made}");
     }
 }
