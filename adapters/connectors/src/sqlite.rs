@@ -58,6 +58,8 @@ mod sqlite_error;
 mod statement_cache;
 mod value;
 
+pub use seed::is_of_seed;
+
 use std::{cell::RefCell, path::Path, rc::Rc};
 
 use millrace_core::{

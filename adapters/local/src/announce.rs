@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use millrace_bundler::Seed;
 use millrace_core::{
     Json,
     app::{Adapter, App, EnvPart, EnvTemplate, Execute, Input, InputKind, Tool},
@@ -83,6 +84,25 @@ pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> Comm
         });
     }
     Ok(lines)
+}
+
+/// The databases that an earlier version of their seed created. A change of a seed reaches no database that is there.
+pub(crate) fn outdated(app: &App, folder: &Path, variables: &Variables, seeds: &[Seed]) -> Vec<String> {
+    let files = app.adapters.iter().filter(|adapter| app::is_file(adapter)).filter_map(|adapter| {
+        let seed = adapter.seed.as_deref()?;
+        let path = database(adapter, folder, variables)?;
+        let is_outdated = millrace_connectors::sqlite::is_of_seed(&path, seed) == Some(false);
+        let file = seeds.iter().find(|known| known.adapter == adapter.name).map_or("the seed", |known| &known.file);
+        is_outdated.then(|| {
+            let (name, path) = (&adapter.name, std::path::absolute(&path).unwrap_or(path));
+            format!(
+                "warning: `{file}` has changed since it created the database of `{name}`, which does not have the change; to create it anew, stop \
+                 `dev`, move `{}` away, and start again",
+                path.display()
+            )
+        })
+    });
+    files.collect()
 }
 
 fn make(app: &App, adapter: usize, folder: &Path, variables: &Variables) -> CommandResult<Option<String>> {

@@ -6,13 +6,17 @@
 
 use std::{
     fs::{self, File},
-    io,
+    io::{self, Read as _},
     path::Path,
 };
 
 use millrace_core::{Error, ErrorKind, Result};
 use rusqlite::{Connection, OpenFlags, config::DbConfig};
+use sha2::{Digest as _, Sha256};
 use tempfile::NamedTempFile;
+
+/// The first half of a [`mark`]: `MR`.
+const MARK: u32 = 0x4d52 << 16;
 
 /// Makes the file at `path`, whose folders are made, too. Does nothing where another was faster.
 ///
@@ -33,6 +37,7 @@ pub(super) fn create(path: &Path, shown: &str, seed: &str, foreign_keys: bool) -
     // Nothing has to survive a crash before the file has its name.
     connection.execute_batch("PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF").map_err(|error| refused(shown, &error))?;
     fill(&connection, shown, seed, foreign_keys)?;
+    sign(&connection, seed).map_err(|error| refused(shown, &error))?;
     connection.close().map_err(|(_, error)| refused(shown, &error))?;
 
     draft.as_file().sync_all().map_err(cannot_create)?;
@@ -44,6 +49,31 @@ pub(super) fn create(path: &Path, shown: &str, seed: &str, foreign_keys: bool) -
     // The name is written through where a folder can be; where it cannot, the file is there all the same.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
     Ok(())
+}
+
+/// Whether the database file at `path` was created from this seed, and not from an earlier version of it; `None` where that is unknown.
+#[must_use]
+pub fn is_of_seed(path: &Path, seed: &str) -> Option<bool> {
+    // The application id is in the header: <https://sqlite.org/fileformat2.html#application_id>.
+    let mut header = [0; 72];
+    File::open(path).ok()?.read_exact(&mut header).ok()?;
+    let id = u32::from_be_bytes(*header.last_chunk()?);
+    (header.starts_with(b"SQLite format 3\0") && id & (0xffff << 16) == MARK).then(|| id == mark(seed))
+}
+
+/// What a database has of its seed: two letters, and two bytes of its hash.
+fn mark(seed: &str) -> u32 {
+    let digest = Sha256::digest(seed);
+    MARK | digest.first_chunk().map_or(0, |bytes| u32::from(u16::from_be_bytes(*bytes)))
+}
+
+/// Puts the mark into the file, as SQLite's application id, unless the seed has set one of its own.
+fn sign(connection: &Connection, seed: &str) -> rusqlite::Result<()> {
+    let own: i64 = connection.pragma_query_value(None, "application_id", |row| row.get(0))?;
+    if own != 0 {
+        return Ok(());
+    }
+    connection.pragma_update(None, "application_id", mark(seed))
 }
 
 /// Runs the seed on an empty database.

@@ -23,6 +23,8 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let cache = app::cache(&variables)?;
     let traces = app::traces(&app, &variables)?;
     let databases = announce::databases(&app, &folder, &variables)?;
+    let outdated = announce::outdated(&app, &folder, &variables, &report.seeds);
+    outdated.iter().for_each(note);
     let announcement = Announcement::of(&app, databases);
     let current = fingerprint(&app);
     let place = ListenOptions::of(&arguments.host, &mut app, log);
@@ -34,6 +36,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         key,
         broken: false,
         said: Vec::new(),
+        outdated,
     };
     let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page: true };
     // Whoever reads that the server is ready may change a file at once.
@@ -64,6 +67,8 @@ struct Reloads {
     broken: bool,
     /// What was said of the last change.
     said: Vec<Diagnostic>,
+    /// What was said of databases that do not have a change of their seed.
+    outdated: Vec<String>,
 }
 
 impl Reloads {
@@ -118,6 +123,7 @@ impl Reloads {
         }
         let tools = count(app.tools.len(), "tool");
         app.server.hosts.extend(self.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
+        let outdated = announce::outdated(&app, &self.folder, &variables, &report.seeds);
         let served = ServedApp { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page: true };
         if let Err(failure) = reloader.replace(&served) {
             self.broken = true;
@@ -126,6 +132,8 @@ impl Reloads {
         }
         self.current = fingerprint;
         note(format_args!("reloaded: {tools}"));
+        outdated.iter().filter(|line| !self.outdated.contains(line)).for_each(note);
+        self.outdated = outdated;
     }
 }
 

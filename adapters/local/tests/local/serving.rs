@@ -136,7 +136,7 @@ fn a_broken_edit_is_shown_and_the_last_good_app_goes_on() {
     served.wait_for("reloaded: 2 tools");
     app.write(".env", "SOME_NUMBER=8\n");
     served.wait_for("reloaded: 2 tools");
-    assert_eq!(served.call("deep-er", &json!({})), "[{\"seven\":8}]");
+    assert_eq!(served.call("deep-er", &json!({})), "[{\"seven\":\"8\"}]");
     // The app's folder itself was broken, and is mended.
     app.write("millrace.yaml", "name: [\n");
     served.wait_for("still serving the last good version");
@@ -261,4 +261,37 @@ fn a_public_name_is_let_in_where_it_is_listed() {
     app.write("millrace.yaml", "name: small\n");
     let open = ServerProcess::start(app.path(), &["dev", "--host", "0.0.0.0", "--isolates", "1"]);
     open.wait_for("warning: any `Host` is let in");
+}
+
+#[test]
+fn a_changed_seed_is_said_to_need_a_new_database() {
+    let app = app();
+    let start = || ServerProcess::start(app.path(), &["dev"]);
+    drop(start());
+    let served = start();
+    let seed = "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT);\nINSERT INTO item VALUES (1, 'changed');\n";
+    app.exchange("app/adapters/main.sql", seed);
+    served.wait_for("warning: `app/adapters/main.sql` has changed since it created the database of `main`");
+    drop(served);
+    let said = start().wait_for("warning: `app/adapters/main.sql` has changed");
+    let file = app.path().join("main.db");
+    assert!(said.contains(&format!("move `{}` away", file.display())), "{said}");
+    // Nothing was changed but what its owner changes.
+    assert!(run(app.path(), &["call", "get-item", "id=1"]).out.contains("O'Neil"));
+    std::fs::remove_file(&file).unwrap();
+    let served = start();
+    assert!(run(app.path(), &["call", "get-item", "id=1"]).out.contains("changed"));
+    app.exchange("app/tools/get-item/config.yaml", &format!("{GET_ITEM}tags: [x]\n"));
+    let said = served.wait_for("reloaded");
+    assert!(!said.contains("has changed since"), "{said}");
+    // A database of another origin is nobody's business.
+    drop(served);
+    std::fs::remove_file(&file).unwrap();
+    app.exchange("app/adapters/main.sql", &format!("PRAGMA application_id = 7;\n{seed}"));
+    drop(start());
+    app.exchange("app/adapters/main.sql", seed);
+    let served = start();
+    app.exchange("app/tools/get-item/config.yaml", GET_ITEM);
+    let said = served.wait_for("reloaded");
+    assert!(!said.contains("has changed since"), "{said}");
 }
