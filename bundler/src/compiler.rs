@@ -1,17 +1,13 @@
-//! One run of the bundler: what the readers share, and the order they run in.
+//! One run of the bundler: what the readers share.
 
 use std::ops::Range;
 
-use millrace_core::app::App;
-
 use crate::{
-    Options, Origin, Seed, adapter,
+    Options, Origin, Seed,
     field::{CheckMode, Record, check},
     findings::Findings,
-    link::Links,
-    prompt, resource, root, search,
+    links::Links,
     source::Source,
-    tool,
     tree::{MAX_YAML, Tree, Unreadable},
     yaml::{Document, Node},
 };
@@ -60,41 +56,6 @@ impl<'a> Compiler<'a> {
     pub(crate) fn new(tree: Tree, options: &'a Options) -> Self {
         let (findings, links) = (Findings::default(), Links::default());
         Self { tree, findings, options, imported: false, links, origins: Vec::new(), seeds: Vec::new() }
-    }
-
-    /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
-    /// error.
-    pub(crate) fn run(&mut self) -> Option<App> {
-        let root = root::read(self)?;
-        let mut adapters = adapter::read_all(self, &root.adapters_folder);
-        let mut tools = tool::read_all(self, &root, &mut adapters);
-        search::add(self, &root, &mut tools);
-        let prompts = prompt::read_all(self, &root, &tools);
-        let resources = resource::read_all(self, &root, &tools);
-        let tools = tools.list;
-        let scripts = self.links.take_scripts();
-        let asked = self.links.take_asked();
-        adapters.check_asked(self, &asked);
-        adapters.warn_unused(self, &scripts);
-        if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !self.findings.has_errors() {
-            let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
-            self.findings.warning(&root.document.source, 0..0, "the app has no tools, no prompts and no resources", help);
-        }
-        Some(App {
-            name: root.name,
-            version: root.version,
-            instructions: root.instructions,
-            server: root.server,
-            batch: root.batch,
-            env: root.env,
-            fetch_allow: root.fetch_allow,
-            telemetry: root.telemetry,
-            adapters: adapters.list,
-            scripts,
-            tools,
-            prompts,
-            resources,
-        })
     }
 
     /// Reads a YAML file and checks it against its table. What is wrong in it is taken out; `None` where nothing can be read.

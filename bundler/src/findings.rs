@@ -2,11 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{
-    Diagnostic, Problem, Severity,
-    source::Source,
-    yaml::{Document, Node},
-};
+use crate::{Diagnostic, Severity, source::Source};
 
 /// The most diagnostics of one run. Placing one costs as much as its text is long; a file made to be wrong must not take for ever.
 const MAX: usize = 1000;
@@ -50,15 +46,6 @@ impl Findings {
         self.push(source.diagnostic(severity, range, message.into(), help));
     }
 
-    /// Notes a problem inside the text of a scalar, at its place in the file.
-    pub(crate) fn problem(&mut self, document: &Document, node: &Node, problem: Problem) {
-        if self.is_full(problem.severity) {
-            return;
-        }
-        let range = node.locate(&document.source, problem.range);
-        self.push(document.source.diagnostic(problem.severity, range, problem.message, problem.help));
-    }
-
     /// Notes a finished diagnostic.
     pub(crate) fn push(&mut self, mut diagnostic: Diagnostic) {
         if self.is_full(diagnostic.severity) {
@@ -94,7 +81,7 @@ impl Findings {
     }
 
     /// Whether one more is too much; counts it then.
-    fn is_full(&mut self, severity: Severity) -> bool {
+    pub(crate) fn is_full(&mut self, severity: Severity) -> bool {
         if self.list.len() < MAX {
             return false;
         }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use millrace_core::app::App;
 
 mod adapter;
+mod app_settings;
 mod argument;
 mod auth;
 mod compiler;
@@ -18,7 +19,9 @@ mod field;
 mod findings;
 mod input;
 mod link;
+mod links;
 mod names;
+mod order;
 pub mod placeholder;
 mod prompt;
 mod render;
@@ -103,7 +106,7 @@ pub fn bundle(folder: &Path, options: &Options) -> Report {
         return Report { app: None, diagnostics: findings.into_sorted(), files, origins: Vec::new(), seeds: Vec::new() };
     };
     let mut compiler = compiler::Compiler::new(tree, options);
-    let app = compiler.run().filter(|_| !compiler.findings.has_errors());
+    let app = order::compile(&mut compiler).filter(|_| !compiler.findings.has_errors());
     let mut origins = compiler.origins;
     origins.sort_by(|a, b| a.tool.cmp(&b.tool));
     let seeds = compiler.seeds;

@@ -1,13 +1,14 @@
 //! References to scripts: `./x.ts#name` in a file of the app, a [`ScriptRef`] in the bundle. Each script is linked once.
 
-use std::{collections::BTreeMap, ops::Range, path::Path};
+use std::{ops::Range, path::Path};
 
 use millrace_core::app::{Script, ScriptRef};
 
 use crate::{
     compiler::Compiler,
+    links::LinkedScript,
     names::{all_of, meant},
-    script::{self, ScriptAdapter},
+    script,
     source::Source,
     tree::stem,
     yaml::{Document, Node},
@@ -15,34 +16,6 @@ use crate::{
 
 /// The extensions that a script may have.
 const EXTENSIONS: [&str; 4] = ["ts", "mts", "js", "mjs"];
-
-/// The scripts that were linked.
-#[derive(Debug, Default)]
-pub(crate) struct Links {
-    scripts: Vec<Script>,
-    /// By path; `None` where a script could not be linked, which has been said.
-    known: BTreeMap<String, Option<LinkedScript>>,
-    /// The adapters that they ask.
-    asked: Vec<ScriptAdapter>,
-}
-
-#[derive(Clone, Debug)]
-struct LinkedScript {
-    index: u32,
-    exports: Vec<String>,
-}
-
-impl Links {
-    /// The adapters that the scripts ask, each place once for each script that it is part of.
-    pub(crate) fn take_asked(&mut self) -> Vec<ScriptAdapter> {
-        std::mem::take(&mut self.asked)
-    }
-
-    /// The scripts, in the order of their first use.
-    pub(crate) fn take_scripts(&mut self) -> Vec<Script> {
-        std::mem::take(&mut self.scripts)
-    }
-}
 
 /// Whether a word refers to a script: it begins like a path, or ends like one.
 pub(crate) fn is_reference(word: &str) -> bool {

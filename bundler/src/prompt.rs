@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, ops::Range};
 use millrace_core::app::Prompt;
 
 use crate::{
+    app_settings::RootSettings,
     argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
     compiler::Compiler,
     descriptor,
     field::{Field, Record, Shape},
     names::is_name,
-    root::RootSettings,
     tool_use::{ToolCaller, Tools},
     tree::{is_yaml, stem},
     yaml::{Data, Document, Node},

@@ -5,12 +5,12 @@ use std::{collections::BTreeMap, ops::Range};
 use millrace_core::app::{Argument, Content, Embedded, Resource, Template, TemplatePart, ToolUse, UriPattern};
 
 use crate::{
+    app_settings::RootSettings,
     argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
     compiler::Compiler,
     descriptor,
     field::{Field, Record, Shape},
     names::{is_name, meant},
-    root::RootSettings,
     tool_use::{self, ToolCaller, Tools},
     tree::{MAX_EMBEDDED, is_config, parent},
     yaml::{Data, Document, Node},

@@ -1,16 +1,17 @@
 //! `millrace.yaml`, or `.hyperterse`: the settings of the whole app.
 
-use millrace_core::app::{Auth, BatchLimits, ErrorStyle, Server};
+use millrace_core::app::{ErrorStyle, Server};
 
 use crate::{
     Severity,
+    app_settings::{Expose, RootSettings},
     auth::AUTH,
     compiler::{Compiler, Located},
     field::{CheckMode, Field, Record, Shape, check, size_bytes},
     names::{is_app_name, is_variable},
     prompt::INLINE_PROMPT,
     resource::INLINE_RESOURCE,
-    search::{Expose, MAX_LIMIT},
+    search::MAX_LIMIT,
     setting::{ROOT_LIMITS, batch},
     source::Source,
     statement::Substitution,
@@ -181,31 +182,6 @@ pub(crate) const SUBSTITUTION: Shape = Shape::Word(&["bind", "textual"], &[]);
 pub(crate) const STYLE: Shape = Shape::Word(&["result", "protocol"], &[]);
 /// `errors.expose`
 pub(crate) const EXPOSE: Shape = Shape::Word(&["safe", "full"], &[]);
-
-/// What the root file says.
-pub(crate) struct RootSettings {
-    pub(crate) document: Document,
-    pub(crate) name: String,
-    pub(crate) version: String,
-    pub(crate) instructions: Option<String>,
-    pub(crate) server: Server,
-    pub(crate) batch: BatchLimits,
-    pub(crate) env: Vec<String>,
-    pub(crate) fetch_allow: Vec<String>,
-    pub(crate) telemetry: bool,
-    pub(crate) tools_folder: String,
-    pub(crate) adapters_folder: String,
-    pub(crate) prompts_folder: String,
-    pub(crate) resources_folder: String,
-    pub(crate) auth: Option<Located<Auth>>,
-    pub(crate) cache_enabled: Located<bool>,
-    pub(crate) cache_ttl_s: Located<u32>,
-    pub(crate) error_style: Located<ErrorStyle>,
-    pub(crate) expose: Located<bool>,
-    pub(crate) substitution: Located<Substitution>,
-    pub(crate) expose_tools: Located<Expose>,
-    pub(crate) search_limit: u32,
-}
 
 /// Reads the root file, and sets whether the app is one of Hyperterse. `None` where the folder is no app.
 pub(crate) fn read(compiler: &mut Compiler<'_>) -> Option<RootSettings> {

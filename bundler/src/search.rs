@@ -9,8 +9,8 @@ use millrace_core::app::{Errors, Execute, IndexedWord, Input, InputKind, Limits,
 use serde_json::{Value, json};
 
 use crate::{
+    app_settings::{Expose, RootSettings},
     compiler::{Compiler, Located},
-    root::RootSettings,
     tool_use::Tools,
 };
 
@@ -29,17 +29,6 @@ const INPUTS: f64 = 0.5;
 /// The constants of BM25 that are used everywhere.
 const K1: f64 = 1.2;
 const B: f64 = 0.75;
-
-/// `tools.expose`
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Expose {
-    /// Every tool is in `tools/list`.
-    Direct,
-    /// Only `search` and `execute` are.
-    Search,
-    /// All of them are.
-    Both,
-}
 
 /// Adds `search` and `execute` where the app wants them, and hides the other tools from `tools/list` where it wants that.
 pub(crate) fn add(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &mut Tools) {

@@ -4,11 +4,11 @@
 //! parser then looks whether a value may stand where each parameter stands. Where the parser does not know the statement,
 //! the tokens around the placeholder decide and a warning says so. In no case does a value become part of the text.
 
-use millrace_catalogue::Language;
 use millrace_core::app::{Access, Input, Part, Statement};
 
-use crate::{Problem, Severity, placeholder};
+use crate::{Problem, placeholder};
 
+mod compiled;
 mod dialect;
 mod lex;
 mod literal;
@@ -16,39 +16,22 @@ mod lower;
 mod masked;
 mod position;
 mod probe;
+mod problem;
 mod source;
 mod textual;
 mod tokens;
 
+pub use compiled::Compiled;
+pub use dialect::Dialect;
+
+use compiled::{finished, push_text};
 use lex::Kind;
 use lower::{Fragment, LoweredStatement, PlaceholderName};
 use masked::MaskedStatement;
 use probe::Verdict;
+use problem::{error, warning};
 use source::of_variable;
 use tokens::Tokens;
-
-/// The language of a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Dialect {
-    /// SQLite, libSQL, D1
-    Sqlite,
-    /// PostgreSQL
-    Postgres,
-    /// MySQL, MariaDB
-    MySql,
-}
-
-impl Dialect {
-    /// The dialect of a connector's language; `None` for one that has no statements.
-    #[must_use]
-    pub const fn of(language: Language) -> Option<Self> {
-        match language {
-            Language::Sqlite => Some(Self::Sqlite),
-            Language::Postgres => Some(Self::Postgres),
-            Language::Arguments | Language::Documents | Language::Requests => None,
-        }
-    }
-}
 
 /// How placeholders are filled in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,15 +40,6 @@ pub enum Substitution {
     Bind,
     /// Values become text, as in Hyperterse; a warning says so.
     Textual,
-}
-
-/// A compiled statement, and what to say about it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Compiled {
-    /// The statement.
-    pub statement: Statement,
-    /// Warnings.
-    pub warnings: Vec<Problem>,
 }
 
 /// Compiles a statement.
@@ -216,41 +190,8 @@ fn assemble(fragments: Vec<Fragment>, dialect: Dialect, access: Access) -> State
     Statement { style: dialect.style(), text: finished(&parts, dialect), parts, access, max_values: dialect.max_values() }
 }
 
-fn push_text(parts: &mut Vec<Part>, text: &str) {
-    match parts.last_mut() {
-        Some(Part::Text(last)) => last.push_str(text),
-        _ if text.is_empty() => {}
-        _ => parts.push(Part::Text(text.to_owned())),
-    }
-}
-
-/// The whole text, where it does not depend on the call.
-fn finished(parts: &[Part], dialect: Dialect) -> Option<String> {
-    let mut text = String::new();
-    let mut number = 0;
-    for part in parts {
-        match part {
-            Part::Text(own) => text.push_str(own),
-            Part::Bind(_) => {
-                number += 1;
-                text.push_str(&dialect.parameter(number));
-            }
-            Part::Env(_) | Part::EnvIdent(_) | Part::BindEach { .. } | Part::Choice { .. } | Part::Textual(_) => return None,
-        }
-    }
-    Some(text)
-}
-
 fn empty(text: &str) -> Problem {
     error(0..text.len(), "the statement is empty".to_owned(), "write one statement")
-}
-
-fn error(range: std::ops::Range<usize>, message: String, help: &str) -> Problem {
-    Problem { severity: Severity::Error, range, message, help: Some(help.to_owned()) }
-}
-
-fn warning(range: std::ops::Range<usize>, message: String, help: &str) -> Problem {
-    Problem { severity: Severity::Warning, range, message, help: Some(help.to_owned()) }
 }
 
 #[cfg(test)]

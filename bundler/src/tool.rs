@@ -6,13 +6,14 @@ use millrace_core::app::{Access, Auth, Errors, Execute, Input, ScriptRef, Tool};
 
 use crate::{
     adapter::Adapters,
+    app_settings::RootSettings,
     auth::AUTH,
     compiler::{Compiler, Located},
     descriptor::{self, ToolEntry},
     field::{Field, Record, Shape},
     input::{DeclaredInput, INPUT},
     names::{from_path, is_name, meant},
-    root::{EXPOSE, RootSettings, STYLE, SUBSTITUTION, error_style, expose},
+    root::{EXPOSE, STYLE, SUBSTITUTION, error_style, expose},
     scope::{PathScope, ToolScope},
     setting::{FolderSettings, Folders, LIMITS, LimitSettings},
     source::Source,

@@ -14,7 +14,7 @@ use std::{
 use saphyr::Scalar;
 use saphyr_parser::{Event, Parser, ScalarStyle, Span, Tag};
 
-use crate::{findings::Findings, source::Source};
+use crate::{Problem, findings::Findings, source::Source};
 
 mod locate;
 
@@ -73,6 +73,17 @@ pub(crate) struct Entry {
     pub(crate) key_range: Range<usize>,
     /// The value.
     pub(crate) value: Node,
+}
+
+impl Findings {
+    /// Notes a problem inside the text of a scalar, at its place in the file.
+    pub(crate) fn problem(&mut self, document: &Document, node: &Node, problem: Problem) {
+        if self.is_full(problem.severity) {
+            return;
+        }
+        let range = node.locate(&document.source, problem.range);
+        self.push(document.source.diagnostic(problem.severity, range, problem.message, problem.help));
+    }
 }
 
 impl Document {

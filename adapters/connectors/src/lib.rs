@@ -21,10 +21,12 @@ mod open;
 #[cfg(feature = "tcp")]
 pub mod postgres;
 pub mod shared;
+#[cfg(feature = "tcp")]
+mod sockets;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod sqlite_text;
 
-#[cfg(feature = "tcp")]
-pub use open::Sockets;
 pub use open::{DriverPorts, open};
+#[cfg(feature = "tcp")]
+pub use sockets::{Lifetime, Sockets};

@@ -3,21 +3,19 @@
 use std::rc::Rc;
 
 use millrace_catalogue as catalogue;
-#[cfg(feature = "tcp")]
-use millrace_core::ports::Dialer;
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Clock, Connection, Connector, HttpClient, Random},
 };
 
-#[cfg(feature = "tcp")]
-use crate::postgres::{self, Lifetime};
 #[cfg(feature = "sqlite")]
 use crate::sqlite::Sqlite;
 use crate::{
     d1::{D1, Rest},
     libsql::Libsql,
 };
+#[cfg(feature = "tcp")]
+use crate::{postgres, sockets::Sockets};
 
 /// What a host gives its drivers.
 #[derive(Clone)]
@@ -34,18 +32,6 @@ pub struct DriverPorts {
     /// The folder that a relative path of a database is below.
     #[cfg(feature = "sqlite")]
     pub folder: std::path::PathBuf,
-}
-
-/// The sockets of a host.
-#[cfg(feature = "tcp")]
-#[derive(Clone)]
-pub struct Sockets {
-    /// Opens them.
-    pub dialer: Rc<dyn Dialer>,
-    /// How long they may live.
-    pub lifetime: Lifetime,
-    /// Whether an adapter may name the certificates that it trusts.
-    pub own_roots: bool,
 }
 
 /// Makes a driver of an adapter's settings; connects to nothing.

@@ -42,14 +42,9 @@ mod pool;
 mod server_error;
 mod session;
 mod statement;
+mod within;
 
-use std::{
-    cell::Cell,
-    future::{Future, poll_fn},
-    pin::pin,
-    rc::Rc,
-    task::Poll,
-};
+use std::{cell::Cell, rc::Rc};
 
 use millrace_catalogue::POSTGRES;
 use millrace_core::{
@@ -60,22 +55,13 @@ use millrace_core::{
 };
 
 use crate::{
-    open::Sockets,
     shared::{Effect, Retry, StatementFailure, timed_out},
+    sockets::{Lifetime, Sockets},
 };
 use address::PostgresAddress;
 use pool::Pool;
 use session::{Batch, Session};
-
-/// How long connections live.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Lifetime {
-    /// As long as their isolate.
-    Isolate,
-    /// As long as a call: where a socket cannot outlive the request that opened it. `max_connections` means nothing then: a call that
-    /// waited for another request's would be woken by that request, and what it did then would be taken for that one's.
-    Call,
-}
+use within::within;
 
 /// A PostgreSQL database.
 pub struct Postgres {
@@ -225,15 +211,4 @@ impl Connector for Postgres {
         };
         Box::pin(async move { self.run(&query).await.map(|_| ()) })
     }
-}
-
-/// Waits for a future until a time; `None` past it.
-async fn within<T>(clock: &dyn Clock, until_ms: u64, future: impl Future<Output = T>) -> Option<T> {
-    let mut sleep = clock.sleep(until_ms.saturating_sub(clock.now_ms()));
-    let mut future = pin!(future);
-    poll_fn(|context| match future.as_mut().poll(context) {
-        Poll::Ready(output) => Poll::Ready(Some(output)),
-        Poll::Pending => sleep.as_mut().poll(context).map(|()| None),
-    })
-    .await
 }

@@ -49,11 +49,13 @@ mod authorizer;
 mod deadline;
 mod file;
 mod functions;
+mod limits;
 mod location;
 mod options;
 mod pattern;
 mod seed;
 mod session;
+mod setup;
 mod sqlite_error;
 mod statement_cache;
 mod value;
@@ -70,7 +72,8 @@ use millrace_core::{
 
 use location::Location;
 use options::Options;
-use session::{Session, Setup};
+use session::Session;
+use setup::Setup;
 
 /// The longest pause between two attempts at a locked database.
 const LONGEST_PAUSE_MS: u64 = 32;

@@ -3,7 +3,7 @@
 use std::{
     pin::Pin,
     sync::Arc,
-    time::{Duration, SystemTime, UNIX_EPOCH},
+    time::Duration,
 };
 
 use bytes::Bytes;
@@ -15,6 +15,7 @@ use crate::{
     answer::BufferedResponse,
     event::{self, Form},
     isolates::{CallResult, Events, Isolates, Reply},
+    now::now_ms,
     settle::Settling,
     watch::CallWatch,
 };
@@ -136,12 +137,6 @@ fn streamed(answer: BufferedResponse, events: Option<(Events, CallWatch)>, settl
 /// When an invocation ends, in milliseconds since the Unix epoch. `cargo lambda` gives a duration where Lambda gives a time.
 fn end_ms(deadline_ms: u64, now_ms: u64) -> u64 {
     if deadline_ms < LEAST_TIME_MS { now_ms.saturating_add(deadline_ms) } else { deadline_ms }
-}
-
-/// The time, in milliseconds since the Unix epoch.
-pub(crate) fn now_ms() -> u64 {
-    let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX)
 }
 
 #[cfg(test)]

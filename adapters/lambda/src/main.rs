@@ -36,6 +36,7 @@ mod databases;
 mod event;
 mod invocation;
 mod isolates;
+mod now;
 mod settle;
 mod watch;
 

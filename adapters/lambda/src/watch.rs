@@ -12,7 +12,7 @@ use std::{
 
 use millrace_core::ports::{Observer, RunningCall};
 
-use crate::invocation::now_ms;
+use crate::now::now_ms;
 
 /// How long a call may hold its isolate after its deadline, in milliseconds.
 const OVERDUE_MS: u64 = 500;

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, rc::Rc};
 
-use millrace_connectors::{DriverPorts, Sockets, open, postgres::Lifetime};
+use millrace_connectors::{DriverPorts, Lifetime, Sockets, open};
 use millrace_core::{
     Result,
     ports::{Clock, Connection, Connector, Connectors},

@@ -39,8 +39,8 @@ use tokio::{
 };
 
 use crate::{
+    connection_slot::ConnectionSlot,
     ledger::{Account, Hold, Ledger},
-    listener::ConnectionSlot,
     outgoing::Outgoing,
     stream::Stream,
     wait_until::Tasks,

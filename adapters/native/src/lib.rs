@@ -14,6 +14,7 @@
 pub mod board;
 pub mod cache;
 pub mod clock;
+mod connection_slot;
 pub mod connectors;
 pub mod dialer;
 pub mod env;

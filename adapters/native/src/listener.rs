@@ -17,6 +17,7 @@ use tokio::{
 };
 
 use crate::{
+    connection_slot::ConnectionSlot,
     http::{Handler, Job, Limits, MakeHandler, serve},
     isolate::Isolate,
 };
@@ -44,26 +45,6 @@ struct IsolateThread<H> {
     isolate: Isolate<Job<H>>,
     jobs: mpsc::UnboundedSender<Job<H>>,
     connections: Arc<AtomicUsize>,
-}
-
-/// A connection's place, given back when it is dropped.
-pub(crate) struct ConnectionSlot {
-    connections: Arc<AtomicUsize>,
-    _permit: OwnedSemaphorePermit,
-}
-
-impl ConnectionSlot {
-    /// Counts a connection among `connections`.
-    pub(crate) fn take(connections: &Arc<AtomicUsize>, permit: OwnedSemaphorePermit) -> Self {
-        connections.fetch_add(1, Ordering::Relaxed);
-        Self { connections: connections.clone(), _permit: permit }
-    }
-}
-
-impl Drop for ConnectionSlot {
-    fn drop(&mut self) {
-        self.connections.fetch_sub(1, Ordering::Relaxed);
-    }
 }
 
 /// A listening socket. Has to be called within a tokio runtime.

@@ -24,8 +24,9 @@ use tokio::{
 
 use crate::{
     board::BoardSlot,
+    connection_slot::ConnectionSlot,
     http::{self, Handler, Job, Limits, MakeHandler},
-    listener::{ACCEPT_PAUSE, ConnectionSlot, is_clients, raise_descriptor_limit},
+    listener::{ACCEPT_PAUSE, is_clients, raise_descriptor_limit},
 };
 
 /// How often an isolate says that its runtime gets its turn.

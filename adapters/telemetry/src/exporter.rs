@@ -15,14 +15,13 @@ use std::{
 
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, HttpClient, HttpRequest, Observer, Ports, Random, WaitUntil},
+    ports::{Clock, HttpClient, HttpRequest, Random, WaitUntil},
 };
 
 use crate::{
     otlp,
     settings::TraceSettings,
     span::{Parent, Span},
-    tracer::Tracer,
 };
 
 /// How many finished spans are kept until they are sent.
@@ -40,14 +39,6 @@ const TURN_REQUESTS: usize = 4;
 const SLACK_MS: u64 = 1000;
 /// The longest answer of a collector that is read.
 const LONGEST_ANSWER: usize = 64 << 10;
-
-/// Traces the calls of an isolate; `None` without settings. `http` sends, in place of the client of `ports`; `now_ns` tells the nanoseconds
-/// since the Unix epoch.
-#[must_use]
-pub fn tracer(settings: Option<TraceSettings>, http: Rc<dyn HttpClient>, ports: &Ports, now_ns: fn() -> u64) -> Option<Rc<dyn Observer>> {
-    let kept = TracerState::new(settings?, http, ports.clock.clone(), ports.random.clone(), ports.wait_until.clone(), now_ns);
-    Some(Rc::new(Tracer(Rc::new(kept))))
-}
 
 /// What an isolate that traces keeps.
 pub(crate) struct TracerState {

@@ -23,6 +23,6 @@ mod span;
 mod tests;
 mod tracer;
 
-pub use exporter::tracer;
 pub use line::Format;
 pub use settings::TraceSettings;
+pub use tracer::tracer;

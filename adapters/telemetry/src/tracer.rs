@@ -16,12 +16,13 @@ use std::{cell::RefCell, rc::Rc};
 use millrace_core::{
     app::Adapter,
     fault::{Fault, Remedy, Severity},
-    ports::{CallEvent, CallObserver, CallStart, Observer},
+    ports::{CallEvent, CallObserver, CallStart, HttpClient, Observer, Ports},
 };
 
 use crate::{
     exporter::TracerState,
     names::{ADAPTER, CACHE_HIT, ERROR, METHOD, OPERATION, PROTOCOL, STAGE, SYSTEM, TOOL},
+    settings::TraceSettings,
     span::{Attribute, Parent, Span},
 };
 
@@ -31,6 +32,14 @@ const NO_TOOL: &str = "TOOL_NOT_FOUND";
 const EXECUTE_TOOL: &str = "execute_tool";
 /// How long a text may be that is kept, in bytes.
 const LONGEST_TEXT: usize = 512;
+
+/// Traces the calls of an isolate; `None` without settings. `http` sends, in place of the client of `ports`; `now_ns` tells the nanoseconds
+/// since the Unix epoch.
+#[must_use]
+pub fn tracer(settings: Option<TraceSettings>, http: Rc<dyn HttpClient>, ports: &Ports, now_ns: fn() -> u64) -> Option<Rc<dyn Observer>> {
+    let kept = TracerState::new(settings?, http, ports.clock.clone(), ports.random.clone(), ports.wait_until.clone(), now_ns);
+    Some(Rc::new(Tracer(Rc::new(kept))))
+}
 
 /// Traces calls.
 pub(crate) struct Tracer(pub(crate) Rc<TracerState>);

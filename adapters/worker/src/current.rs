@@ -21,7 +21,7 @@ use js_sys::Function;
 use wasm_bindgen::prelude::*;
 use worker::worker_sys::Context;
 
-use crate::{clock::Timer, glue};
+use crate::{glue, timer::Timer};
 
 thread_local! {
     static CURRENT: RefCell<Option<Current>> = const { RefCell::new(None) };

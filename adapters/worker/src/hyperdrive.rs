@@ -3,9 +3,12 @@
 use std::rc::Rc;
 
 use js_sys::Reflect;
-use millrace_connectors::postgres::{
-    Lifetime, Postgres,
-    hyperdrive::{self, HyperdriveLogin},
+use millrace_connectors::{
+    Lifetime,
+    postgres::{
+        Postgres,
+        hyperdrive::{self, HyperdriveLogin},
+    },
 };
 use millrace_core::{
     Error, ErrorKind, Result,

@@ -5,7 +5,7 @@ use std::{cell::RefCell, rc::Rc};
 use js_sys::Function;
 use millrace_connectors::DriverPorts;
 #[cfg(feature = "tcp")]
-use millrace_connectors::{Sockets, postgres::Lifetime};
+use millrace_connectors::{Lifetime, Sockets};
 use millrace_core::{
     Endpoint,
     app::App,

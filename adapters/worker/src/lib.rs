@@ -31,6 +31,7 @@ mod logging;
 mod random;
 mod scripts;
 mod telemetry;
+mod timer;
 mod wait_until;
 
 pub use event::{body_limit, cancel, handle, pump};

@@ -1,9 +1,31 @@
+//! The languages of statements.
+
+use millrace_catalogue::Language;
 use millrace_core::app::{InputKind, ParamStyle};
 use sqlparser::dialect::{Dialect as SqlDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 
-use super::Dialect;
+/// The language of a statement.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Dialect {
+    /// SQLite, libSQL, D1
+    Sqlite,
+    /// PostgreSQL
+    Postgres,
+    /// MySQL, MariaDB
+    MySql,
+}
 
 impl Dialect {
+    /// The dialect of a connector's language; `None` for one that has no statements.
+    #[must_use]
+    pub const fn of(language: Language) -> Option<Self> {
+        match language {
+            Language::Sqlite => Some(Self::Sqlite),
+            Language::Postgres => Some(Self::Postgres),
+            Language::Arguments | Language::Documents | Language::Requests => None,
+        }
+    }
+
     /// How its connectors write parameters.
     #[must_use]
     pub const fn style(self) -> ParamStyle {

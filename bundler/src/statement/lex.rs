@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::Dialect;
+use super::dialect::Dialect;
 
 /// A token of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Dialect, lex::Prefix, masked::MaskedStatement};
+use super::{dialect::Dialect, lex::Prefix, masked::MaskedStatement};
 
 /// A piece of a literal.
 #[derive(Clone, Debug, PartialEq, Eq)]

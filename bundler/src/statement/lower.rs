@@ -5,14 +5,12 @@ use std::ops::Range;
 use millrace_core::app::{Bind, Input, InputKind, Part, Piece};
 
 use super::{
-    Dialect,
-    dialect::postgres_type,
-    error,
+    dialect::{Dialect, postgres_type},
     lex::Kind,
     position::{self, SyntaxPosition},
+    problem::{error, warning},
     source::{self, Meaning, Value, of_variable},
     tokens::Tokens,
-    warning,
 };
 use crate::Problem;
 

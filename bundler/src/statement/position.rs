@@ -1,6 +1,6 @@
 //! What the tokens around a placeholder say about its place, without a parser.
 
-use super::{Dialect, lex::Kind, tokens::Tokens};
+use super::{dialect::Dialect, lex::Kind, tokens::Tokens};
 
 /// What has to stand where a placeholder stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use sqlparser::{
 };
 
 use super::{
-    Dialect,
+    dialect::Dialect,
     lex::Kind,
     lower::{Fragment, Slot},
     position::SyntaxPosition,

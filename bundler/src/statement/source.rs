@@ -5,7 +5,7 @@ use millrace_core::{
     app::{Input, InputKind, Root, Source},
 };
 
-use super::{Dialect, error};
+use super::{dialect::Dialect, problem::error};
 use crate::{Problem, placeholder::Placeholder};
 
 /// What a placeholder stands for.

@@ -3,9 +3,10 @@
 use millrace_core::app::{Access, Input, Part, Statement};
 
 use super::{
-    Compiled, Dialect, finished, push_text,
+    compiled::{Compiled, finished, push_text},
+    dialect::Dialect,
+    problem::warning,
     source::{self, Meaning},
-    warning,
 };
 use crate::{Problem, placeholder::Piece};
 

@@ -6,11 +6,7 @@ mod cell;
 
 use std::borrow::Cow;
 
-use base64::{
-    Engine as _,
-    alphabet::STANDARD,
-    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
-};
+use base64::Engine as _;
 use millrace_catalogue::LIBSQL;
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -21,18 +17,12 @@ use millrace_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use super::hrana_error;
+use super::hrana_error::{self, HranaError};
 use crate::{
     shared::{StatementFailure, max_response_bytes},
     sqlite_text::SqliteValue,
 };
-use cell::Cell;
-
-/// Base64 as Hrana has it: sent without padding, taken with it or without.
-const BASE64: GeneralPurpose = GeneralPurpose::new(
-    &STANDARD,
-    GeneralPurposeConfig::new().with_encode_padding(false).with_decode_padding_mode(DecodePaddingMode::Indifferent),
-);
+use cell::{BASE64, Cell};
 
 /// A version of the protocol over HTTP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -195,15 +185,6 @@ struct StatementResult<'a> {
 struct Column<'a> {
     #[serde(borrow)]
     name: Option<Cow<'a, str>>,
-}
-
-/// What the server says of an error.
-#[derive(Deserialize)]
-pub(super) struct HranaError<'a> {
-    #[serde(borrow)]
-    pub(super) message: Cow<'a, str>,
-    #[serde(borrow)]
-    pub(super) code: Option<Cow<'a, str>>,
 }
 
 #[cfg(test)]

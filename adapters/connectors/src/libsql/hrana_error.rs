@@ -1,12 +1,23 @@
 //! What a libSQL server says when it fails: inside an answer, or instead of one.
 
-use millrace_core::{Error, ErrorKind, Json};
+use std::borrow::Cow;
 
-use super::hrana::HranaError;
+use millrace_core::{Error, ErrorKind, Json};
+use serde::Deserialize;
+
 use crate::{
     shared::{StatementFailure, excerpt},
     sqlite_text::error as sqlite_error,
 };
+
+/// What the server says of an error.
+#[derive(Deserialize)]
+pub(super) struct HranaError<'a> {
+    #[serde(borrow)]
+    pub(super) message: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(super) code: Option<Cow<'a, str>>,
+}
 
 /// An error inside an answer: the statement failed, and changed nothing.
 pub(super) fn of_statement(code: &str, text: &str) -> StatementFailure {

@@ -8,7 +8,7 @@ use std::{
 
 use millrace_core::ports::Clock;
 
-use super::{session::Session, within};
+use super::{session::Session, within::within};
 
 /// A connection that was idle for longer is asked whether the server still answers, in milliseconds. What is between the two may forget a
 /// connection without telling.

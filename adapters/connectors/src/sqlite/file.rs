@@ -9,7 +9,7 @@ use std::{
 use millrace_core::{Error, ErrorKind, Result};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{seed, session::Setup};
+use super::{seed, setup::Setup};
 
 /// How often to look whether the file is still the one that was opened, in milliseconds.
 const LOOK_EVERY_MS: u64 = 1000;

@@ -23,18 +23,14 @@ use rusqlite::{
 use rustc_hash::FxBuildHasher;
 
 use super::{
+    limits::{BOUND, LONGEST_VALUE},
     pattern::{DeadlinePassed, Pattern, Syntax},
-    session::LONGEST_VALUE,
 };
 
 /// The longest pattern of `LIKE` and `GLOB`, in bytes.
 pub(super) const LONGEST_PATTERN: i32 = 1000;
-/// The longest pattern of SQLite's own `LIKE` and `GLOB`, which take the longer the longer pattern *and* text are.
-pub(super) const LONGEST_INDEXED_PATTERN: i32 = 50;
 /// The greatest product of the lengths that `json_patch` compares with each other: some 100 ms.
 const PATCH_WORK: usize = 1_500_000_000;
-/// What stands before a message that says which bound was met; see `sqlite_error.rs`.
-pub(super) const BOUND: &str = "millrace: ";
 /// How SQLite marks a result that is JSON.
 const JSON_SUBTYPE: std::ffi::c_uint = 74;
 

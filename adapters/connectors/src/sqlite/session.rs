@@ -15,30 +15,20 @@ use super::{
     deadline,
     file::{self, OpenFile},
     functions,
-    location::{DatabasePlace, Location},
-    options::Options,
+    limits::{LONGEST_INDEXED_PATTERN, LONGEST_VALUE},
+    location::DatabasePlace,
     seed,
+    setup::Setup,
     sqlite_error::{Phase, explain},
     statement_cache::StatementCache,
     value::{cell, cell_bytes},
 };
 use crate::sqlite_text::{self, SqliteValue};
 
-/// The longest text or blob that SQLite handles here, in bytes: one function call must not eat the host's memory.
-pub(super) const LONGEST_VALUE: i32 = 8 << 20;
 /// The longest text in a statement with `MATCH`, in bytes: each word of a phrase is looked for at each place of a text.
 const LONGEST_SEARCH: usize = 1000;
 /// The longest statement, in bytes.
 const LONGEST_STATEMENT: i32 = 1_000_000;
-
-/// What it takes to open a database.
-pub(super) struct Setup {
-    pub(super) adapter: String,
-    pub(super) location: Location,
-    pub(super) options: Options,
-    pub(super) read_only: bool,
-    pub(super) seed: Option<String>,
-}
 
 /// An open database.
 pub(super) struct Session {
@@ -184,7 +174,7 @@ fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer
     connection.set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE)?;
     connection.set_limit(Limit::SQLITE_LIMIT_SQL_LENGTH, LONGEST_STATEMENT)?;
     let like_uses_index = setup.options.like_uses_index;
-    let longest_pattern = if like_uses_index { functions::LONGEST_INDEXED_PATTERN } else { functions::LONGEST_PATTERN };
+    let longest_pattern = if like_uses_index { LONGEST_INDEXED_PATTERN } else { functions::LONGEST_PATTERN };
     connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, longest_pattern)?;
     functions::install(connection, like_uses_index)?;
     if setup.read_only {

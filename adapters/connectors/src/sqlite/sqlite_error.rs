@@ -8,10 +8,7 @@ use rusqlite::{
     ffi::{self, Error as Code},
 };
 
-use super::{
-    functions::{BOUND, LONGEST_INDEXED_PATTERN},
-    session::LONGEST_VALUE,
-};
+use super::limits::{BOUND, LONGEST_INDEXED_PATTERN, LONGEST_VALUE};
 
 /// When a statement failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,14 +2,22 @@
 
 use std::{borrow::Cow, fmt};
 
-use base64::Engine as _;
+use base64::{
+    Engine as _,
+    alphabet::STANDARD,
+    engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig},
+};
 use millrace_core::value::Value;
 use serde::{
     Deserialize, Deserializer,
     de::{Error as _, IgnoredAny, MapAccess, Visitor},
 };
 
-use super::BASE64;
+/// Base64 as Hrana has it: sent without padding, taken with it or without.
+pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_encode_padding(false).with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
 
 /// `{"type":"integer","value":"1"}` and the like, members in any order.
 pub(super) struct Cell(pub(super) Value);

@@ -1,0 +1,37 @@
+//! The scripts of an app that were linked.
+
+use std::collections::BTreeMap;
+
+use millrace_core::app::Script;
+
+use crate::script::ScriptAdapter;
+
+/// The scripts that were linked.
+#[derive(Debug, Default)]
+pub(crate) struct Links {
+    /// In the order of their first use.
+    pub(crate) scripts: Vec<Script>,
+    /// By path; `None` where a script could not be linked, which has been said.
+    pub(crate) known: BTreeMap<String, Option<LinkedScript>>,
+    /// The adapters that they ask.
+    pub(crate) asked: Vec<ScriptAdapter>,
+}
+
+/// A script that was linked: its place in the bundle, and its exports.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkedScript {
+    pub(crate) index: u32,
+    pub(crate) exports: Vec<String>,
+}
+
+impl Links {
+    /// The adapters that the scripts ask, each place once for each script that it is part of.
+    pub(crate) fn take_asked(&mut self) -> Vec<ScriptAdapter> {
+        std::mem::take(&mut self.asked)
+    }
+
+    /// The scripts, in the order of their first use.
+    pub(crate) fn take_scripts(&mut self) -> Vec<Script> {
+        std::mem::take(&mut self.scripts)
+    }
+}

@@ -1,0 +1,40 @@
+//! The order in which the parts of an app are read.
+
+use millrace_core::app::App;
+
+use crate::{adapter, compiler::Compiler, prompt, resource, root, search, tool};
+
+/// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
+/// error.
+pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
+    let root = root::read(compiler)?;
+    let mut adapters = adapter::read_all(compiler, &root.adapters_folder);
+    let mut tools = tool::read_all(compiler, &root, &mut adapters);
+    search::add(compiler, &root, &mut tools);
+    let prompts = prompt::read_all(compiler, &root, &tools);
+    let resources = resource::read_all(compiler, &root, &tools);
+    let tools = tools.list;
+    let scripts = compiler.links.take_scripts();
+    let asked = compiler.links.take_asked();
+    adapters.check_asked(compiler, &asked);
+    adapters.warn_unused(compiler, &scripts);
+    if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !compiler.findings.has_errors() {
+        let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
+        compiler.findings.warning(&root.document.source, 0..0, "the app has no tools, no prompts and no resources", help);
+    }
+    Some(App {
+        name: root.name,
+        version: root.version,
+        instructions: root.instructions,
+        server: root.server,
+        batch: root.batch,
+        env: root.env,
+        fetch_allow: root.fetch_allow,
+        telemetry: root.telemetry,
+        adapters: adapters.list,
+        scripts,
+        tools,
+        prompts,
+        resources,
+    })
+}
