@@ -1,10 +1,6 @@
 //! Invocation → answer: reads the event, has an isolate answer it in time, and writes the answer as the front end takes it.
 
-use std::{
-    pin::Pin,
-    sync::Arc,
-    time::Duration,
-};
+use std::{pin::Pin, sync::Arc, time::Duration};
 
 use bytes::Bytes;
 use futures_util::{Stream, stream};
