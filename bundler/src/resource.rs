@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range};
 
-use millrace_core::app::{Argument, Content, Embedded, Resource, Template, TemplatePart, ToolUse, UriPattern};
+use millrace_core::app::{Argument, Content, Resource, Template, ToolUse, UriPattern};
 
 use crate::{
     app_settings::RootSettings,
@@ -12,12 +12,17 @@ use crate::{
     field::{Field, Record, Shape},
     names::{is_name, meant},
     tool_use::{self, ToolCaller, Tools},
-    tree::{MAX_EMBEDDED, is_config, parent},
+    tree::{is_config, parent},
     yaml::{Data, Document, Node},
 };
 
+mod embedded;
 mod files;
 pub(crate) mod mime;
+
+pub(crate) use embedded::{embedded, file};
+
+use embedded::verbatim;
 mod uri;
 
 /// `app/resources/**/config.yaml`
@@ -264,41 +269,4 @@ fn content(
             Some((ContentSource::Bytes(bytes), guessed))
         }
     }
-}
-
-/// The bytes of a file of the app's folder, which goes into the bundle.
-pub(crate) fn file(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<Vec<u8>> {
-    let text = node.text()?;
-    named_file(compiler, document, node, text)
-}
-
-/// The bytes of the file that `text` names, which stands in `node` or follows from it.
-fn named_file(compiler: &mut Compiler<'_>, document: &Document, node: &Node, text: &str) -> Option<Vec<u8>> {
-    let outcome = match compiler.tree.resolve(parent(&document.source.path), text) {
-        Some(path) => compiler.tree.read(&path, MAX_EMBEDDED).map_err(|why| why.to_string()),
-        None => Err("is outside of the app's folder".into()),
-    };
-    match outcome {
-        Ok(bytes) => Some(bytes),
-        Err(why) => {
-            let help = "It takes a file of the app's folder, relative to this file.";
-            compiler.error(document, node.range.clone(), format!("the file `{text}` {why}"), help);
-            None
-        }
-    }
-}
-
-/// Text or bytes, by the MIME type.
-pub(crate) fn embedded(bytes: Vec<u8>, mime_type: &str) -> Embedded {
-    if !mime::is_text(mime_type) {
-        return Embedded::Blob(bytes);
-    }
-    match String::from_utf8(bytes) {
-        Ok(text) => Embedded::Text(verbatim(&text)),
-        Err(error) => Embedded::Blob(error.into_bytes()),
-    }
-}
-
-fn verbatim(text: &str) -> Template {
-    Template(if text.is_empty() { Vec::new() } else { vec![TemplatePart::Text(text.to_owned())] })
 }

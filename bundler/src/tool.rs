@@ -24,8 +24,11 @@ use crate::{
 
 mod cache;
 mod execute;
+mod reader;
 mod rules;
 mod schemas;
+
+use reader::ToolReader;
 
 /// `app/tools/**/config.yaml`
 pub(crate) static TOOL: Record = Record {
@@ -143,18 +146,6 @@ static TOOL_ERRORS: Record = Record {
         Field::new("on", Shape::List(&Shape::Record(&rules::RULE)), "Results that count as failures; the first rule that applies decides."),
     ],
 };
-
-/// What a tool's readers share.
-struct ToolReader<'a> {
-    document: &'a Document,
-    name: &'a str,
-    /// The tool's folder below the app's folder.
-    folder: &'a str,
-    /// The names of the files of that folder.
-    files: &'a [String],
-    root: &'a RootSettings,
-    outer: &'a FolderSettings,
-}
 
 /// A name of a tool that has to be there once all are known.
 struct ToolReference {

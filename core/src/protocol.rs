@@ -45,17 +45,17 @@
 //! No subscriptions, no server-to-client requests (legacy sampling and elicitation need a session). Capabilities name only what
 //! the app has.
 
-use alloc::{rc::Rc, string::String, vec::Vec};
-
-use crate::{cancel::Cancel, headers::Headers, pipeline::Pipeline};
+use alloc::{rc::Rc, vec::Vec};
 
 mod batch;
 mod completion;
 mod encode;
 mod era;
+mod event_stream;
 mod events;
 mod exchange;
 mod feature_tool;
+mod features;
 mod health;
 mod http;
 mod json_rpc;
@@ -65,82 +65,24 @@ mod meta;
 mod methods;
 mod notifications;
 mod prompts;
+mod request;
 mod request_id;
+mod resource_index;
 mod resources;
+mod response;
 mod rpc_error;
+mod runtime;
 mod sse;
 #[cfg(test)]
 mod tests;
 mod tools;
 
-pub use events::{EventStream, ResponseBody};
-
-/// One HTTP request, as a host received it.
-#[derive(Clone)]
-pub struct Request {
-    /// `POST`, `GET`, …
-    pub method: String,
-    /// The path, without the query: `/mcp`.
-    pub path: String,
-    /// Header fields as received.
-    pub headers: Headers,
-    /// The body.
-    pub body: Body,
-    /// When the host will end the request, in milliseconds since the Unix epoch; `None` where it sets no limit.
-    pub deadline_ms: Option<u64>,
-    /// Tripped when the client goes away.
-    pub cancel: Cancel,
-    /// Whether the `Host` field must name the loopback or one of `server.hosts` (DNS rebinding).
-    pub checks_host: bool,
-}
-
-/// The body of a [`Request`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Body {
-    /// All of it.
-    Whole(Vec<u8>),
-    /// Longer than [`Endpoint::body_limit`](crate::Endpoint::body_limit); the host stopped reading.
-    TooLarge,
-}
-
-/// One HTTP response.
-#[derive(Debug)]
-pub struct Response {
-    /// The status code.
-    pub status: u16,
-    /// Header fields to send; `content-length` is the host's.
-    pub headers: Headers,
-    /// The body.
-    pub body: ResponseBody,
-}
-
-/// An app and its pipeline behind the protocol, with what is kept between requests: what was made of the app, and a count of bytes;
-/// nothing of a request.
-pub(crate) struct Protocol {
-    pub(crate) pipeline: Pipeline,
-    origins: Vec<http::Origin>,
-    features: methods::Features,
-    server_info: String,
-    lists: lists::Lists,
-    resources: resources::Index,
-    /// What unfinished batches hold.
-    batches: batch::HeldBytes,
-}
+pub use event_stream::EventStream;
+pub use request::{Body, Request};
+pub use response::{Response, ResponseBody};
+pub(crate) use runtime::Protocol;
 
 impl Protocol {
-    pub(crate) fn new(pipeline: Pipeline) -> Self {
-        let app = pipeline.app();
-        Self {
-            origins: app.server.cors_origins.iter().filter_map(|origin| http::Origin::parse(origin)).collect(),
-            features: methods::Features::of(app),
-            server_info: encode::server_info(app),
-            lists: lists::Lists::default(),
-            resources: resources::Index::default(),
-            batches: batch::HeldBytes::default(),
-            pipeline,
-        }
-    }
-
     /// The answer to a request that the first rules do not let in.
     pub(crate) fn refusal(&self, request: &Request) -> Option<Response> {
         http::admit(request, &self.origins, &self.pipeline.app().server.hosts).err().map(|failure| http::refuse(&failure))

@@ -23,6 +23,8 @@ use millrace_tests::{
     local::Host,
 };
 
+mod imports;
+
 fn group(name: &str) -> Group {
     groups().into_iter().find(|group| group.name == name).unwrap()
 }
@@ -159,6 +161,26 @@ fn adapters_know_no_stage_and_not_each_other() {
             assert!(!manifest.contains(&format!("\n{host} ")) && !manifest.contains(&format!("\n{host}.")), "{driver} depends on `{host}`");
         }
     }
+}
+
+/// Modules that import each other can only be read together. What is left: expressions and fields with their checks, arrays of arrays, and
+/// the supervisor of processes with what it serves.
+#[test]
+fn modules_have_few_import_circles() {
+    let (mut circles, mut imported, mut longest) = (0, 0, 0);
+    let mut described = String::new();
+    let adapters = fs::read_dir(root().join("adapters")).unwrap().map(|entry| entry.unwrap().path());
+    let crates = ["core", "bundler", "pattern"].into_iter().map(|name| root().join(name)).chain(adapters);
+    for folder in crates.filter(|folder| folder.join("src").is_dir()) {
+        let imports = imports::imports(&folder.join("src"));
+        imported += imports.values().map(|targets| targets.len()).sum::<usize>();
+        for (circle, lines) in imports::circles(&imports) {
+            (circles, longest) = (circles + 1, longest.max(circle.len()));
+            described += &format!("{}: a circle of {} files\n{lines}", folder.file_name().unwrap().display(), circle.len());
+        }
+    }
+    assert!(imported > 500, "only {imported} imports were found: the test sees too little");
+    assert!(circles <= 5 && longest <= 4, "at most 5 circles of at most 4 files; here are {circles}:\n{described}");
 }
 
 /// An engine that counts how often it is asked.

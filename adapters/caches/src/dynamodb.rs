@@ -34,13 +34,6 @@ use millrace_core::{
 
 pub use settings::DynamoDbSettings;
 
-/// The longest item, its attributes' names included: 400 KB.
-const LARGEST_ITEM_BYTES: usize = 400 << 10;
-/// The longest answer: the largest item, its value in base64, and what stands around it.
-const LONGEST_ANSWER_BYTES: usize = LARGEST_ITEM_BYTES / 3 * 4 + (16 << 10);
-/// How long a request may take, in milliseconds.
-const TIMEOUT_MS: u64 = 1000;
-
 /// A table as a cache.
 pub struct DynamoDbCache {
     settings: DynamoDbSettings,
@@ -78,8 +71,12 @@ impl KvCache for DynamoDbCache {
     fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, ttl_s: u32) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             let bytes = api::item_bytes(key, &value);
-            if bytes > LARGEST_ITEM_BYTES {
-                tracing::debug!(bytes, limit = LARGEST_ITEM_BYTES, "a result is too large for an item of DynamoDB and is not stored there");
+            if bytes > api::LARGEST_ITEM_BYTES {
+                tracing::debug!(
+                    bytes,
+                    limit = api::LARGEST_ITEM_BYTES,
+                    "a result is too large for an item of DynamoDB and is not stored there"
+                );
                 return Ok(());
             }
             let expires_s = (self.clock.now_ms() / 1000).saturating_add(u64::from(ttl_s));

@@ -123,10 +123,10 @@ pub(crate) async fn serve(
     let isolates = place.isolates;
     let file = deployment::write(&served, limits.checks_host)?;
     drop(served);
-    let board = Board::new(deployment::memory_file("millrace-board").map_err(unable)?, isolates);
+    let board = Board::new(deployment::memory_file("millrace-board").map_err(deployment::unable)?, isolates);
     let common = Arc::new(Common {
-        program: program().map_err(unable)?,
-        listener: listener.into_std().map_err(unable)?,
+        program: program().map_err(deployment::unable)?,
+        listener: listener.into_std().map_err(deployment::unable)?,
         board,
         isolates,
         memory_mb: place.memory_mb.unwrap_or_else(|| memory::default_mb(isolates)),
@@ -178,12 +178,6 @@ fn is_running(file: &Path) -> bool {
 #[cfg(not(target_os = "linux"))]
 fn is_running(_: &Path) -> bool {
     true
-}
-
-fn unable(error: impl std::fmt::Display) -> CommandError {
-    CommandError::Wrong(format!(
-        "isolates cannot be started as processes: {error}; `--threads` runs them as threads, which nothing supervises"
-    ))
 }
 
 /// Keeps one isolate running.

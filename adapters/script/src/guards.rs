@@ -8,7 +8,7 @@
 //! reads the same property, or a list that grows under an iterator of the interpreter's own.
 
 use boa_engine::{
-    Context, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_error, js_string,
+    Context, JsObject, JsResult, JsString, NativeFunction, Source, js_error, js_string,
     object::{FunctionObjectBuilder, builtins::JsFunction},
     property::{PropertyDescriptor, PropertyKey},
 };
@@ -19,13 +19,12 @@ mod json;
 mod lists;
 mod proxy;
 mod symbols;
+mod table;
 mod texts;
 
-/// What stands in front of a built-in function: the original, `this`, and the arguments.
-pub(crate) type Guard = fn(&JsFunction, &JsValue, &[JsValue], &mut Context) -> JsResult<JsValue>;
+pub(crate) use table::Guard;
 
-/// Objects by their paths, their functions by name (`@name` is a symbol's), and what guards them.
-type Table = &'static [(&'static str, &'static [&'static str], Guard)];
+use table::Table;
 
 const TABLES: [Table; 6] = [lists::TABLE, texts::TABLE, json::TABLE, calls::TABLE, symbols::TABLE, bigints::TABLE];
 
@@ -75,14 +74,4 @@ fn guarded(original: JsFunction, name: JsString, length: usize, guard: Guard, co
         original,
     );
     FunctionObjectBuilder::new(context.realm(), native).name(name).length(length).build()
-}
-
-/// The length of a list, or of a text; 0 for what has none. The original says what it thinks of that.
-fn length_of(value: &JsValue, context: &mut Context) -> JsResult<u64> {
-    if let Some(text) = value.as_string() {
-        return Ok(text.len() as u64);
-    }
-    let Some(object) = value.as_object() else { return Ok(0) };
-    let length = object.get(js_string!("length"), context)?;
-    if length.is_undefined() { Ok(0) } else { length.to_length(context) }
 }

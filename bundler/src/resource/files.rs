@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 
 use millrace_core::app::{Argument, File, Template, TemplatePart, UriPattern};
 
-use super::{embedded, mime, named_file};
+use super::{
+    embedded::{embedded, named_file},
+    mime,
+};
 use crate::{
     Problem, Severity,
     compiler::Compiler,

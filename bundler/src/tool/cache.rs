@@ -2,7 +2,7 @@
 
 use millrace_core::app::{Auth, Cache, CacheScope};
 
-use super::ToolReader;
+use super::reader::ToolReader;
 use crate::{
     compiler::{Compiler, Located},
     root::seconds,

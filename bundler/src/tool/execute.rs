@@ -3,7 +3,7 @@
 use millrace_catalogue::Language;
 use millrace_core::app::{Access, Execute, Input};
 
-use super::ToolReader;
+use super::reader::ToolReader;
 use crate::{
     Severity,
     adapter::Adapters,

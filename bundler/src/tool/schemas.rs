@@ -9,7 +9,7 @@ use millrace_core::{
 };
 use serde_json::{Map, Value};
 
-use super::ToolReader;
+use super::reader::ToolReader;
 use crate::{compiler::Compiler, yaml::Node};
 
 /// The longest schema, as JSON in bytes.

@@ -4,12 +4,18 @@
 //! a number of bytes, and so have all batches of an isolate together. What does not fit is answered with an error that says whether the
 //! request was carried out; once an answer did not fit, nothing after it is begun. Between two requests others have their turn.
 
-use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
-use core::cell::Cell;
-
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 use serde_json::json;
 
-use super::{Body, Protocol, Request, Response, encode::MessageReply, era, http, json_rpc::Message, rpc_error::RpcError};
+use super::{
+    encode::MessageReply,
+    era, http,
+    json_rpc::Message,
+    request::{Body, Request},
+    response::Response,
+    rpc_error::RpcError,
+    runtime::{HeldBytes, Protocol},
+};
 
 /// All batches of an isolate that are not answered yet may hold as many bytes as this many batches of the greatest size.
 const SHARE: usize = 2;
@@ -19,9 +25,6 @@ const TURN_MS: u64 = 5;
 
 /// The code of a request that has no answer of its own: none of JSON-RPC's own fits.
 const LEFT_OUT: i32 = -32000;
-
-/// How many bytes of answers the unfinished batches of an isolate hold.
-pub(super) type HeldBytes = Rc<Cell<usize>>;
 
 /// Why a request of a batch has no answer of its own.
 #[derive(Clone, Copy)]

@@ -15,7 +15,7 @@ use serde_json::{Map, json};
 use super::{
     exchange::Exchange,
     methods::{shorten, text},
-    resources::pattern_text,
+    resource_index::pattern_text,
     rpc_error::{INTERNAL_ERROR, RpcError},
 };
 use crate::{

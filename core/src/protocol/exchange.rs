@@ -4,11 +4,12 @@ use alloc::string::String;
 use core::cell::OnceCell;
 
 use super::{
-    Protocol, Request,
     encode::ResultWriter,
     era::Selected,
     json_rpc::{Id, Params},
+    request::Request,
     request_id::{self, TraceContext},
+    runtime::Protocol,
 };
 use crate::{app::App, pipeline::Listener};
 

@@ -5,7 +5,7 @@ use core::{future::poll_fn, task::Poll};
 
 use serde_json::json;
 
-use super::{Request, Response, http};
+use super::{http, request::Request, response::Response};
 use crate::{ErrorKind, Result, pipeline::Pipeline, ports::LocalFuture};
 
 /// The server runs.

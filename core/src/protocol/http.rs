@@ -7,9 +7,11 @@ use alloc::{
 };
 
 use super::{
-    Body, Request, Response,
     encode::{self, MessageReply},
+    request::{Body, Request},
+    response::Response,
     rpc_error::{INVALID_REQUEST, RpcError},
+    sse::is_refusal,
 };
 use crate::headers::{Headers, Repeated};
 
@@ -154,21 +156,6 @@ fn is_json(headers: &Headers) -> bool {
         _ => true,
     });
     is_json && is_utf8 && headers.all("content-encoding").all(|coding| coding.trim().eq_ignore_ascii_case("identity"))
-}
-
-/// Whether `Accept` names event streams outright. A range such as `*/*` does not say that the client can read one.
-pub(super) fn accepts_events(headers: &Headers) -> bool {
-    let mut ranges = headers.all("accept").flat_map(|value| value.split(','));
-    ranges.any(|range| {
-        let mut parts = range.split(';').map(str::trim);
-        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case("text/event-stream")) && !parts.any(is_refusal)
-    })
-}
-
-/// Whether a parameter of a range of `Accept` is a weight of nothing.
-fn is_refusal(parameter: &str) -> bool {
-    let weight = parameter.split_once('=').filter(|(name, _)| name.trim().eq_ignore_ascii_case("q"));
-    weight.is_some_and(|(_, weight)| weight.trim().parse::<f32>().is_ok_and(|weight| weight <= 0.0))
 }
 
 /// Whether the most specific range of `Accept` that covers JSON has a weight. No field, or an empty one, accepts all.

@@ -9,10 +9,11 @@ use core::cell::OnceCell;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, json};
 
-use super::{Protocol, era::Era, exchange::Exchange, rpc_error::RpcError};
+use super::era::Era;
 use crate::{
     Json,
     app::{App, Resource, Tool},
+    pipeline::Pipeline,
 };
 
 /// The most entries of a page: many, since common clients read the first page only.
@@ -30,7 +31,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    const fn member(self) -> &'static str {
+    /// The member of the result.
+    pub(super) const fn member(self) -> &'static str {
         match self {
             Self::Tools => "tools",
             Self::Prompts => "prompts",
@@ -54,7 +56,16 @@ pub(super) struct Lists {
 }
 
 impl Lists {
-    fn list(&self, kind: Kind, era: Era, app: &App) -> &List {
+    /// Whether the legacy era sees what a tool gives as the member `result` of an object.
+    pub(super) fn wraps(&self, pipeline: &Pipeline, tool: &str) -> bool {
+        let Some((place, _)) = pipeline.tool(tool) else { return false };
+        let tools = &pipeline.app().tools;
+        let wrapped = self.wrapped.get_or_init(|| tools.iter().map(|tool| wrap_output_schema(&tool.descriptor).is_some()).collect());
+        wrapped.get(place).copied().unwrap_or_default()
+    }
+
+    /// A list as an era sees it.
+    pub(super) fn list(&self, kind: Kind, era: Era, app: &App) -> &List {
         let of_resources = |templates: bool| {
             let entries = app.resources.iter().filter(move |resource| is_template(resource) == templates);
             List::new(kind, entries.map(|resource| resource.descriptor.as_str().into()))
@@ -76,47 +87,19 @@ impl Lists {
     }
 }
 
-impl Protocol {
-    /// Whether the legacy era sees what a tool gives as the member `result` of an object.
-    pub(super) fn wraps(&self, tool: &str) -> bool {
-        let Some((place, _)) = self.pipeline.tool(tool) else { return false };
-        let tools = &self.pipeline.app().tools;
-        let wrapped = self.lists.wrapped.get_or_init(|| tools.iter().map(|tool| wrap_output_schema(&tool.descriptor).is_some()).collect());
-        wrapped.get(place).copied().unwrap_or_default()
-    }
-}
-
-impl Exchange<'_> {
-    /// `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`
-    pub(super) fn list(&self, kind: Kind, params: &Map<String, Json>) -> Result<Vec<u8>, RpcError> {
-        let cursor = match params.get("cursor") {
-            None | Some(Json::Null) => "",
-            Some(Json::String(cursor)) => cursor,
-            Some(_) => return Err(RpcError::invalid_params("Invalid params: `cursor` must be a string")),
-        };
-        let page = self.protocol.lists.list(kind, self.selected.era, self.app()).page(cursor);
-        let page = page.ok_or_else(|| RpcError::invalid_params("Invalid params: `cursor` was not issued by this list"))?;
-        let mut result = self.result();
-        result.reserve(page.entries.len());
-        result.raw(kind.member(), &page.entries);
-        if let Some(next) = &page.next {
-            result.text("nextCursor", next);
-        }
-        result.cacheable();
-        Ok(result.finish())
-    }
-}
-
-struct List {
+/// One list, in pages.
+pub(super) struct List {
     pages: Vec<Page>,
 }
 
-struct Page {
+/// A page of a list.
+pub(super) struct Page {
     /// The cursor that asks for it; the first page's is empty.
     cursor: String,
     /// A JSON array.
-    entries: String,
-    next: Option<String>,
+    pub(super) entries: String,
+    /// The cursor of the page after it.
+    pub(super) next: Option<String>,
 }
 
 impl List {
@@ -143,7 +126,7 @@ impl List {
         Self { pages }
     }
 
-    fn page(&self, cursor: &str) -> Option<&Page> {
+    pub(super) fn page(&self, cursor: &str) -> Option<&Page> {
         self.pages.iter().find(|page| page.cursor == cursor)
     }
 }

@@ -1,60 +1,24 @@
 //! The methods of MCP: which there are in which era, and who answers them.
 
-use alloc::{format, string::String};
+use alloc::{format, string::String, vec::Vec};
 
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::{
-    Protocol, Request,
     encode::MessageReply,
     era::{Era, LEGACY, LISTED, Selected},
     exchange::Exchange,
+    features::Features,
     json_rpc::{Call, Params},
     lists::Kind,
     mcp_headers,
     meta::{LOG_LEVELS, META_LOG_LEVEL},
     notifications::progress_token,
+    request::Request,
     rpc_error::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError},
+    runtime::Protocol,
 };
-use crate::{Json, app::App, pipeline::Listener};
-
-/// What the app has besides tools, and so what the server may say it can do.
-#[derive(Clone, Copy)]
-pub(super) struct Features {
-    prompts: bool,
-    resources: bool,
-    completions: bool,
-    /// Scripts may log.
-    logging: bool,
-}
-
-impl Features {
-    pub(super) fn of(app: &App) -> Self {
-        let of_prompts = app.prompts.iter().flat_map(|prompt| &prompt.arguments);
-        let of_resources = app.resources.iter().flat_map(|resource| &resource.arguments);
-        Self {
-            prompts: !app.prompts.is_empty(),
-            resources: !app.resources.is_empty(),
-            completions: of_prompts.chain(of_resources).any(|argument| !argument.completion.is_empty() || argument.complete.is_some()),
-            logging: !app.scripts.is_empty(),
-        }
-    }
-
-    fn capabilities(self) -> Json {
-        let mut capabilities = Map::new();
-        let has = [
-            ("tools", true),
-            ("prompts", self.prompts),
-            ("resources", self.resources),
-            ("completions", self.completions),
-            ("logging", self.logging),
-        ];
-        for (name, _) in has.into_iter().filter(|(_, has)| *has) {
-            capabilities.insert(name.into(), json!({}));
-        }
-        Json::Object(capabilities)
-    }
-}
+use crate::{Json, pipeline::Listener};
 
 #[derive(Clone, Copy)]
 enum Method {
@@ -114,7 +78,28 @@ impl Protocol {
 }
 
 impl Exchange<'_> {
-    async fn answer(&self, params: &mut Params) -> Result<alloc::vec::Vec<u8>, RpcError> {
+    /// `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`
+    pub(super) fn list(&self, kind: Kind, params: &Map<String, Json>) -> Result<Vec<u8>, RpcError> {
+        let cursor = match params.get("cursor") {
+            None | Some(Json::Null) => "",
+            Some(Json::String(cursor)) => cursor,
+            Some(_) => return Err(RpcError::invalid_params("Invalid params: `cursor` must be a string")),
+        };
+        let page = self.protocol.lists.list(kind, self.selected.era, self.app()).page(cursor);
+        let page = page.ok_or_else(|| RpcError::invalid_params("Invalid params: `cursor` was not issued by this list"))?;
+        let mut result = self.result();
+        result.reserve(page.entries.len());
+        result.raw(kind.member(), &page.entries);
+        if let Some(next) = &page.next {
+            result.text("nextCursor", next);
+        }
+        result.cacheable();
+        Ok(result.finish())
+    }
+}
+
+impl Exchange<'_> {
+    async fn answer(&self, params: &mut Params) -> Result<Vec<u8>, RpcError> {
         let modern = self.selected.era == Era::Modern;
         let Some(method) = Method::find(self.method, self.selected.era, self.protocol.features) else {
             let status = if modern { 404 } else { 200 };

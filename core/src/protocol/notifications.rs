@@ -19,11 +19,10 @@ use core::cell::{Cell, RefCell};
 use super::{
     encode,
     era::{Era, Selected},
-    http::accepts_events,
     json_rpc::Call,
     meta::{LOG_LEVELS, META_LOG_LEVEL},
     rpc_error::RpcError,
-    sse,
+    sse::{self, accepts_events},
 };
 use crate::{
     Json,

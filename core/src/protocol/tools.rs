@@ -45,7 +45,7 @@ impl Exchange<'_> {
                 if let Some(input) = &result.input {
                     return Ok(self.asking(input));
                 }
-                let wraps = || self.protocol.wraps(&name);
+                let wraps = || self.protocol.lists.wraps(&self.protocol.pipeline, &name);
                 Ok(write(self.result(), &result, self.selected.version, wraps))
             }
             Err(fault) => Err(failure(&fault, &self.request.headers, &self.app().name)),

@@ -11,7 +11,14 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::{Error, ErrorKind, Json, Result, headers::Headers, ports::HttpRequest};
 use serde_json::json;
 
-use super::{DynamoDbSettings, LONGEST_ANSWER_BYTES, TIMEOUT_MS};
+use super::DynamoDbSettings;
+
+/// The longest item, its attributes' names included: 400 KB.
+pub(super) const LARGEST_ITEM_BYTES: usize = 400 << 10;
+/// The longest answer: the largest item, its value in base64, and what stands around it.
+const LONGEST_ANSWER_BYTES: usize = LARGEST_ITEM_BYTES / 3 * 4 + (16 << 10);
+/// How long a request may take, in milliseconds.
+const TIMEOUT_MS: u64 = 1000;
 
 /// Before every key: a table may be shared with something else.
 const PREFIX: &str = "millrace:";

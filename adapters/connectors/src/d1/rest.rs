@@ -4,7 +4,7 @@
 
 mod api_error;
 
-use std::{borrow::Cow, rc::Rc};
+use std::rc::Rc;
 
 use millrace_core::{
     Error, ErrorKind, Result,
@@ -108,20 +108,6 @@ struct StatementResult {
 #[derive(Deserialize)]
 struct Meta {
     changes: Option<u64>,
-}
-
-/// What the API says in place of a result.
-#[derive(Deserialize)]
-struct Errors<'a> {
-    #[serde(borrow)]
-    errors: Vec<ApiError<'a>>,
-}
-
-#[derive(Deserialize)]
-struct ApiError<'a> {
-    code: Option<i64>,
-    #[serde(borrow)]
-    message: Cow<'a, str>,
 }
 
 #[cfg(test)]

@@ -44,10 +44,10 @@ pub(super) fn write(served: &ServedApp, checks_host: bool) -> CommandResult<File
     let head = Head { base: base.as_os_str().as_bytes().to_vec(), page: *page, checks_host, variables };
     let head = serde_json::to_vec(&head).map_err(CommandError::wrong)?;
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
-    let mut file = memory_file("millrace-app").map_err(super::unable)?;
+    let mut file = memory_file("millrace-app").map_err(unable)?;
     let written =
         file.write_all(&(head.len() as u64).to_le_bytes()).and_then(|()| file.write_all(&head)).and_then(|()| file.write_all(&bundle));
-    written.map_err(super::unable)?;
+    written.map_err(unable)?;
     Ok(file)
 }
 
@@ -84,4 +84,11 @@ pub(super) fn memory_file(name: &str) -> io::Result<File> {
         tempfile::tempfile()?
     };
     Ok(file)
+}
+
+/// The failure of a supervisor that cannot start isolates.
+pub(super) fn unable(error: impl std::fmt::Display) -> CommandError {
+    CommandError::Wrong(format!(
+        "isolates cannot be started as processes: {error}; `--threads` runs them as threads, which nothing supervises"
+    ))
 }

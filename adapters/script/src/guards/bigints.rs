@@ -7,7 +7,7 @@ use boa_engine::{
     value::PreferredType,
 };
 
-use super::Table;
+use super::table::Table;
 use crate::checks;
 
 /// The bits of a digit, rounded up for decimal ones.

@@ -2,7 +2,7 @@
 
 use boa_engine::{Context, JsArgs, JsResult, JsValue, object::builtins::JsFunction};
 
-use super::{Table, length_of};
+use super::table::{Table, length_of};
 use crate::{checks, limit::STACK_VALUES};
 
 /// What a property takes, with its name.

@@ -7,7 +7,7 @@ use boa_engine::{
     value::IntegerOrInfinity,
 };
 
-use super::{Table, length_of};
+use super::table::{Table, length_of};
 use crate::{checks, convert::unwrapped, keys::object_keys};
 
 /// What a character of JSON text may take as values.

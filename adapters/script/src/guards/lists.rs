@@ -8,7 +8,7 @@ use boa_engine::{
     },
 };
 
-use super::{Table, length_of};
+use super::table::{Table, length_of};
 use crate::checks;
 
 /// What an element takes in a new list.

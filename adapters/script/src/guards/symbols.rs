@@ -2,7 +2,7 @@
 
 use boa_engine::{Context, JsArgs, JsResult, JsSymbol, JsValue, js_error, object::builtins::JsFunction};
 
-use super::Table;
+use super::table::Table;
 use crate::{checks, state::state};
 
 pub(super) const TABLE: Table = &[("Symbol", &["for"], symbol_for), ("Symbol", &["keyFor"], key_for)];

@@ -10,7 +10,7 @@ use boa_engine::{
 };
 use memchr::memmem;
 
-use super::{Table, length_of};
+use super::table::{Table, length_of};
 use crate::checks;
 
 /// What a part of a text takes in a list of parts.

@@ -2,13 +2,27 @@
 //!
 //! Errors: <https://developers.cloudflare.com/d1/observability/debug-d1/>.
 
-use millrace_core::{Error, ErrorKind};
+use std::borrow::Cow;
 
-use super::{
-    super::{error_text as d1_failure, statement::Prepared},
-    ApiError, Errors,
-};
+use millrace_core::{Error, ErrorKind};
+use serde::Deserialize;
+
+use super::super::{error_text as d1_failure, statement::Prepared};
 use crate::shared::{StatementFailure, excerpt};
+
+/// What the API says in place of a result.
+#[derive(Deserialize)]
+struct Errors<'a> {
+    #[serde(borrow)]
+    errors: Vec<ApiError<'a>>,
+}
+
+#[derive(Deserialize)]
+struct ApiError<'a> {
+    code: Option<i64>,
+    #[serde(borrow)]
+    message: Cow<'a, str>,
+}
 
 /// What the API says of a token that it does not know, does not take for one, or that may not do this.
 const DENIED: [i64; 6] = [6003, 6111, 7403, 9109, 9106, 10000];

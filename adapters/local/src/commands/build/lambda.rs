@@ -14,7 +14,10 @@ use millrace_core::app::App;
 use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
 
-use super::files::Output;
+use super::{
+    app_for_deployment::{check_state_key, shorten_maps},
+    files::Output,
+};
 use crate::{
     app,
     cli::Build,
@@ -30,7 +33,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     app::show(&arguments.app, &report.diagnostics);
     let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(CommandError::Told) };
-    super::shorten_maps(&mut app);
+    shorten_maps(&mut app);
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let made = runtime::ready(arguments.arch)?;
     let out = &arguments.out;
@@ -88,7 +91,7 @@ pub(crate) fn compile(folder: &Path) -> Report {
         // A `.env` file that cannot be read is told by whoever needs it.
         let variables = app::variables(folder).unwrap_or_default();
         report.diagnostics.extend(database::check(folder, app, &variables));
-        report.diagnostics.extend(super::check_state_key(folder, app));
+        report.diagnostics.extend(check_state_key(folder, app));
     }
     report
 }

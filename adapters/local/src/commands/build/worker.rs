@@ -13,7 +13,10 @@ use millrace_bundler::{Report, Seed, Severity};
 use millrace_core::app::{App, EnvPart};
 use serde_json::json;
 
-use super::files::Output;
+use super::{
+    app_for_deployment::{check_state_key, shorten_maps},
+    files::Output,
+};
 use crate::{
     app,
     cli::Build,
@@ -32,7 +35,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     app::show(&arguments.app, &report.diagnostics);
     let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(CommandError::Told) };
-    super::shorten_maps(&mut app);
+    shorten_maps(&mut app);
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let parts = worker_parts::Parts::of(&app);
     let runtime = runtime::ready(&parts)?;
@@ -86,7 +89,7 @@ pub(crate) fn compile(folder: &Path) -> Report {
         report.diagnostics.extend(wrangler::check(folder, app));
         // With a file of its own, the comparison says so.
         if wrangler::of_app(folder).is_none() {
-            report.diagnostics.extend(super::check_state_key(folder, app));
+            report.diagnostics.extend(check_state_key(folder, app));
         }
     }
     report

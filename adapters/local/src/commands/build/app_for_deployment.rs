@@ -1,0 +1,33 @@
+//! What every deployment does with an app before it is packed.
+
+use std::path::Path;
+
+use millrace_bundler::{Diagnostic, Severity};
+use millrace_core::app::{App, STATE_KEY, ScriptMap};
+use millrace_native::env::Variables;
+
+/// Warns of a key that the app needs there and that nobody set here.
+pub(super) fn check_state_key(folder: &Path, app: &App) -> Option<Diagnostic> {
+    let has_key =
+        |file: &str| Variables::of_process_and(&folder.join(file)).is_ok_and(|variables| app.missing_state_key(&variables).is_none());
+    if has_key(".env") || has_key(".dev.vars") {
+        return None;
+    }
+    let tool = app.asking_tool()?;
+    Some(Diagnostic {
+        severity: Severity::Warning,
+        file: "millrace.yaml".into(),
+        line: 1,
+        column: 1,
+        length: 0,
+        message: format!("the tool `{}` asks its caller, which needs the variable `{STATE_KEY}`", tool.name),
+        help: Some("Set it where the app will run; make one with `echo k1:$(openssl rand -base64 32)`.".into()),
+    })
+}
+
+/// Leaves of each script's map what a deployment has room for.
+pub(super) fn shorten_maps(app: &mut App) {
+    for script in &mut app.scripts {
+        script.map = script.map.take().map(ScriptMap::of_lines);
+    }
+}

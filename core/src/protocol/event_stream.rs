@@ -1,0 +1,70 @@
+//! The event stream that the body of a response can be.
+
+use alloc::{rc::Rc, vec::Vec};
+use core::{
+    fmt,
+    future::poll_fn,
+    mem,
+    task::{Context, Poll},
+};
+
+use super::{encode::MessageReply, notifications::Outbox, sse::frame};
+use crate::{cancel::Cancel, ports::LocalFuture};
+
+/// The events of one call. The call goes on only while it is polled: it is the host's to poll it even where its client reads slowly.
+/// What nobody has taken yet is bounded: 256 KiB of notifications and the answer. Dropped before its end, it ends the call.
+pub struct EventStream {
+    pub(super) outbox: Rc<Outbox>,
+    pub(super) state: State,
+    pub(super) cancel: Cancel,
+}
+
+/// How far the call is.
+pub(super) enum State {
+    /// The call is on its way.
+    Running(LocalFuture<'static, MessageReply>),
+    /// It is over; its answer is the last event.
+    Over(Vec<u8>),
+    Ended,
+}
+
+impl EventStream {
+    /// The next event, as bytes to send; `None` after the last.
+    pub fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<Vec<u8>>> {
+        if let Some(event) = self.outbox.take() {
+            return Poll::Ready(Some(event));
+        }
+        if let State::Running(call) = &mut self.state {
+            match call.as_mut().poll(context) {
+                Poll::Ready(answer) => self.state = State::Over(answer.body),
+                Poll::Pending => return self.outbox.take().map_or(Poll::Pending, |event| Poll::Ready(Some(event))),
+            }
+            if let Some(event) = self.outbox.take() {
+                return Poll::Ready(Some(event));
+            }
+        }
+        match mem::replace(&mut self.state, State::Ended) {
+            State::Over(answer) => Poll::Ready(Some(frame(&answer))),
+            State::Running(_) | State::Ended => Poll::Ready(None),
+        }
+    }
+
+    /// The next event, as bytes to send; `None` after the last.
+    pub async fn next(&mut self) -> Option<Vec<u8>> {
+        poll_fn(|context| self.poll_next(context)).await
+    }
+}
+
+impl Drop for EventStream {
+    fn drop(&mut self) {
+        if matches!(self.state, State::Running(_)) {
+            self.cancel.trip();
+        }
+    }
+}
+
+impl fmt::Debug for EventStream {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EventStream")
+    }
+}

@@ -1,0 +1,44 @@
+//! What the server declares that it can do.
+
+use serde_json::{Map, json};
+
+use crate::{Json, app::App};
+
+/// What the app has besides tools, and so what the server may say it can do.
+#[derive(Clone, Copy)]
+pub(super) struct Features {
+    pub(super) prompts: bool,
+    pub(super) resources: bool,
+    pub(super) completions: bool,
+    /// Scripts may log.
+    pub(super) logging: bool,
+}
+
+impl Features {
+    pub(super) fn of(app: &App) -> Self {
+        let of_prompts = app.prompts.iter().flat_map(|prompt| &prompt.arguments);
+        let of_resources = app.resources.iter().flat_map(|resource| &resource.arguments);
+        Self {
+            prompts: !app.prompts.is_empty(),
+            resources: !app.resources.is_empty(),
+            completions: of_prompts.chain(of_resources).any(|argument| !argument.completion.is_empty() || argument.complete.is_some()),
+            logging: !app.scripts.is_empty(),
+        }
+    }
+
+    /// As the server declares them.
+    pub(super) fn capabilities(self) -> Json {
+        let mut capabilities = Map::new();
+        let has = [
+            ("tools", true),
+            ("prompts", self.prompts),
+            ("resources", self.resources),
+            ("completions", self.completions),
+            ("logging", self.logging),
+        ];
+        for (name, _) in has.into_iter().filter(|(_, has)| *has) {
+            capabilities.insert(name.into(), json!({}));
+        }
+        Json::Object(capabilities)
+    }
+}

@@ -1,0 +1,33 @@
+//! A request of HTTP, apart from its transport.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{cancel::Cancel, headers::Headers};
+
+/// One HTTP request, as a host received it.
+#[derive(Clone)]
+pub struct Request {
+    /// `POST`, `GET`, …
+    pub method: String,
+    /// The path, without the query: `/mcp`.
+    pub path: String,
+    /// Header fields as received.
+    pub headers: Headers,
+    /// The body.
+    pub body: Body,
+    /// When the host will end the request, in milliseconds since the Unix epoch; `None` where it sets no limit.
+    pub deadline_ms: Option<u64>,
+    /// Tripped when the client goes away.
+    pub cancel: Cancel,
+    /// Whether the `Host` field must name the loopback or one of `server.hosts` (DNS rebinding).
+    pub checks_host: bool,
+}
+
+/// The body of a [`Request`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// All of it.
+    Whole(Vec<u8>),
+    /// Longer than [`Endpoint::body_limit`](crate::Endpoint::body_limit); the host stopped reading.
+    TooLarge,
+}
