@@ -71,7 +71,8 @@ async function submit(name, values = {}) {
   await until(`${box(name)}.querySelector("pre.answer, pre.failed")`);
   return evaluate(`(() => {
     const answer = ${box(name)}.querySelector("pre.answer, pre.failed");
-    return { answer: answer.innerText, failed: answer.classList.contains("failed"), log: ${box(name)}.querySelector("pre.log")?.innerText ?? "" };
+    return { answer: answer.innerText, failed: answer.classList.contains("failed"), log: ${box(name)}.querySelector("pre.log")?.innerText ?? "",
+      details: ${box(name)}.querySelector("pre.details")?.innerText ?? "" };
   })()`);
 }
 
@@ -99,6 +100,8 @@ async function report() {
   }).map((inner) => inner.outerHTML.slice(0, 120))`);
   seen.foreign = await evaluate("document.querySelectorAll('img, b, iframe').length");
   seen.logging = await submit("log-it");
+  seen.thrown = await submit("throws");
+  seen.thrownLater = await submit("throws-later");
   seen.invalid = await submit("limited", { tags: "[" });
   seen.lockedHint = await evaluate(`${box("locked")}.querySelector(".locked").checkVisibility()`);
   seen.withoutKey = await submit("locked");

@@ -34,6 +34,12 @@ fn app() -> tempfile::TempDir {
     write("millrace.yaml", "name: paged\nversion: 1.2.3\n");
     write("app/tools/log-it/config.yaml", "description: Logs.\nkind: query\nhandler: ./handler.ts\n");
     write("app/tools/log-it/handler.ts", LOG_IT);
+    let throws = "export default function () {\n  return missing();\n}\nfunction missing() {\n  throw new Error(\"ünder repair\");\n}\n";
+    let later = "export default async function (payload, ctx) {\n  ctx.log.info(\"x\");\n  await ctx.progress(1, 2);\n  throw new Error(\"later\");\n}\n";
+    for (name, handler) in [("throws", throws), ("throws-later", later)] {
+        write(&format!("app/tools/{name}/config.yaml"), "description: Throws.\nhandler: ./handler.ts\n");
+        write(&format!("app/tools/{name}/handler.ts"), handler);
+    }
     write("app/tools/limited/config.yaml", LIMITED);
     write("app/tools/limited/handler.ts", done);
     write("app/tools/locked/config.yaml", "description: Locked.\nhandler: ./handler.ts\nauth: { plugin: api_key }\n");
@@ -93,6 +99,16 @@ fn a_person_with_a_telephone_sees_everything_and_can_call_everything() {
     let log = seen["logging"]["log"].as_str().unwrap();
     assert!(log.contains("info") && log.contains('x') && log.contains("progress 1 of 2: halfway"), "{log}");
     assert!(!seen["logging"]["answer"].as_str().unwrap().contains("event:"), "{seen:#}");
+    // What a script threw, and where: for whoever sits at the machine, and nobody else.
+    for (form, expected) in
+        [("thrown", ["ünder repair", "app/tools/throws/handler.ts:5:"]), ("thrownLater", ["later", "throws-later/handler.ts:4:"])]
+    {
+        let details = seen[form]["details"].as_str().unwrap();
+        assert!(expected.iter().all(|expected| details.contains(expected)), "{seen:#}");
+        let answer = seen[form]["answer"].as_str().unwrap();
+        assert!(answer.contains("SCRIPT_ERROR") && !answer.contains("handler.ts"), "{seen:#}");
+    }
+    assert_eq!(seen["logging"]["details"], "", "{seen:#}");
     answers("invalid", "`tags` is not valid JSON.", true);
 
     assert_eq!((&seen["lockedHint"], &seen["hintWithKey"]), (&true.into(), &false.into()), "{seen:#}");

@@ -11,6 +11,7 @@ mod app;
 mod cli;
 mod commands;
 mod endpoint_and_page;
+mod fault_details;
 mod output;
 #[cfg(unix)]
 mod processes;

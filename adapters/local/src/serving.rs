@@ -2,7 +2,10 @@
 
 use std::{io, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, thread::available_parallelism};
 
-use millrace_core::{app::App, ports::Observer};
+use millrace_core::{
+    app::App,
+    ports::{Observer, observers},
+};
 use millrace_native::{
     cache::CacheChoice,
     env::Variables,
@@ -14,7 +17,8 @@ use millrace_native::{
 use crate::{
     app,
     cli::Host,
-    endpoint_and_page::EndpointAndPage,
+    endpoint_and_page::{EndpointAndPage, Page},
+    fault_details::FaultDetails,
     output::{CommandError, CommandResult, note},
 };
 
@@ -71,8 +75,8 @@ pub(crate) struct ServedApp {
     pub(crate) variables: Variables,
     pub(crate) cache: CacheChoice,
     pub(crate) traces: Option<telemetry::TraceSettings>,
-    /// Whether a browser gets a page at `/`.
-    pub(crate) page: bool,
+    /// What a browser gets at `/`.
+    pub(crate) page: Page,
 }
 
 impl ServedApp {
@@ -82,14 +86,15 @@ impl ServedApp {
         // The last isolate takes the app itself, so that one isolate means one app in memory.
         Box::new(move |tasks| {
             let has_scripts = !app.scripts.is_empty();
-            let observer = observer.map(|make| make());
+            let details = (page == Page::WithDetails).then(Rc::<FaultDetails>::default);
+            let observer = observers([observer.map(|make| make()), details.clone().map(|details| details as Rc<dyn Observer>)]);
             let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, (observer, traces));
             if has_scripts {
                 // Before the first call comes, in most cases: that one need not wait for it.
                 let scripts = endpoint.pipeline().ports().scripts.clone();
                 tasks.spawn(async move { scripts.prepare() });
             }
-            EndpointAndPage::new(endpoint, page)
+            EndpointAndPage::new(endpoint, page, details)
         })
     }
 }

@@ -1,6 +1,6 @@
 //! The event stream that the body of a response can be.
 
-use alloc::{rc::Rc, vec::Vec};
+use alloc::{boxed::Box, rc::Rc, vec::Vec};
 use core::{
     fmt,
     future::poll_fn,
@@ -17,6 +17,8 @@ pub struct EventStream {
     pub(super) outbox: Rc<Outbox>,
     pub(super) state: State,
     pub(super) cancel: Cancel,
+    /// What a host adds at the end.
+    pub(super) last: Option<Box<dyn FnOnce() -> Option<Vec<u8>>>>,
 }
 
 /// How far the call is.
@@ -45,8 +47,13 @@ impl EventStream {
         }
         match mem::replace(&mut self.state, State::Ended) {
             State::Over(answer) => Poll::Ready(Some(frame(&answer))),
-            State::Running(_) | State::Ended => Poll::Ready(None),
+            State::Running(_) | State::Ended => Poll::Ready(self.last.take().and_then(|last| last())),
         }
+    }
+
+    /// Has another event follow the answer of the call, where there is one then: bytes to send.
+    pub fn followed_by(&mut self, last: impl FnOnce() -> Option<Vec<u8>> + 'static) {
+        self.last = Some(Box::new(last));
     }
 
     /// The next event, as bytes to send; `None` after the last.

@@ -32,6 +32,6 @@ pub(super) async fn reply(mut call: LocalFuture<'static, MessageReply>, outbox: 
         None => State::Running(call),
     };
     let headers = [("content-type", "text/event-stream"), ("x-accel-buffering", "no")];
-    let body = ResponseBody::Events(EventStream { outbox, state, cancel });
+    let body = ResponseBody::Events(EventStream { outbox, state, cancel, last: None });
     Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body }
 }

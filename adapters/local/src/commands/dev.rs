@@ -1,6 +1,11 @@
 //! `millrace dev`: serves an app, and again after every change.
 
-use std::{net::SocketAddr, path::PathBuf, sync::Arc, thread};
+use std::{
+    net::{IpAddr, SocketAddr},
+    path::PathBuf,
+    sync::Arc,
+    thread,
+};
 
 use millrace_bundler::Diagnostic;
 use millrace_core::app::App;
@@ -9,6 +14,7 @@ use crate::{
     announce::{self, Announcement},
     app::{self, BundledApp, count},
     cli::Dev,
+    endpoint_and_page::Page,
     output::{CommandError, CommandResult, note, tell},
     serving::{ListenOptions, Reloader, ServedApp},
     state_key::RunKey,
@@ -28,7 +34,9 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let announcement = Announcement::of(&app, databases);
     let current = fingerprint(&app);
     let place = ListenOptions::of(&arguments.host, &mut app, log);
+    let (listens_on, page) = (arguments.host.host, Page::of_dev(arguments.host.host, &app));
     let reloads = Reloads {
+        listens_on,
         folder: folder.clone(),
         current,
         allow_hosts: arguments.host.allow_hosts.clone(),
@@ -38,7 +46,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         said: Vec::new(),
         outdated,
     };
-    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page: true };
+    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page };
     // Whoever reads that the server is ready may change a file at once.
     let watch = Watch::start(&reloads.folder, &report.files);
     place.serve(served, |address: SocketAddr, reloader| {
@@ -61,6 +69,7 @@ struct Reloads {
     endpoint: (u16, String),
     /// Kept, so that questions of before a change can be answered after it.
     key: RunKey,
+    listens_on: IpAddr,
     /// `--allow-host`
     allow_hosts: Vec<String>,
     /// The last change left the app broken.
@@ -124,7 +133,8 @@ impl Reloads {
         let tools = count(app.tools.len(), "tool");
         app.server.hosts.extend(self.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
         let outdated = announce::outdated(&app, &self.folder, &variables, &report.seeds);
-        let served = ServedApp { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page: true };
+        let page = Page::of_dev(self.listens_on, &app);
+        let served = ServedApp { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page };
         if let Err(failure) = reloader.replace(&served) {
             self.broken = true;
             tell(&failure);

@@ -7,6 +7,7 @@ use millrace_native::env::Variables;
 
 use crate::{
     cli::Serve,
+    endpoint_and_page::Page,
     output::{CommandError, CommandResult, note, print},
     serving::{ListenOptions, ServedApp},
 };
@@ -25,6 +26,6 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     if let Some(missing) = app.missing_state_key(&variables) {
         note(format_args!("warning: {missing}"));
     }
-    let served = ServedApp { app: app.into(), base, variables, cache, traces, page: false };
+    let served = ServedApp { app: app.into(), base, variables, cache, traces, page: Page::Off };
     place.serve(served, |address, _| print(format_args!("`{name}` with {} at http://{address}{path}", crate::app::count(tools, "tool"))))
 }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app,
+    endpoint_and_page::Page,
     output::{CommandError, CommandResult},
     serving::ServedApp,
 };
@@ -26,7 +27,7 @@ use crate::{
 #[derive(Serialize, Deserialize)]
 struct Head {
     base: Vec<u8>,
-    page: bool,
+    page: Page,
     checks_host: bool,
     variables: Vec<(String, String)>,
 }

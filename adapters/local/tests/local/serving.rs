@@ -45,7 +45,7 @@ fn dev_shows_a_page_and_serve_does_not() {
     socket.write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
     let (status, page) = answer(&mut socket);
     assert_eq!(status, 200);
-    assert!(page.contains("<body data-path=\"/mcp\" data-tools=\"[]\">"), "{page}");
+    assert!(page.contains("<body data-path=\"/mcp\" data-calls=\"/\" data-tools=\"[]\">"), "{page}");
     run(app.path(), &["build", "--target", "local"]);
     let served = ServerProcess::start(app.path(), &["serve", "dist/small.bundle"]);
     let mut socket = served.connect();
@@ -294,4 +294,50 @@ fn a_changed_seed_is_said_to_need_a_new_database() {
     app.exchange("app/tools/get-item/config.yaml", GET_ITEM);
     let said = served.wait_for("reloaded");
     assert!(!said.contains("has changed since"), "{said}");
+}
+
+/// The whole response to a call of the tool `throws`, head and body.
+fn thrown(served: &ServerProcess, path: &str, fields: &str) -> String {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "throws", "arguments": {} } }).to_string();
+    let mut socket = served.connect();
+    write!(
+        socket,
+        "POST {path} HTTP/1.1\r\n{fields}\r\nContent-Type: application/json\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    )
+    .unwrap();
+    let mut text = String::new();
+    socket.read_to_string(&mut text).unwrap();
+    text
+}
+
+#[test]
+fn only_the_page_of_dev_gets_the_words_for_the_operator() {
+    let app = app();
+    app.write("app/tools/throws/config.yaml", "description: Throws.\nhandler: ./handler.ts\n");
+    app.write("app/tools/throws/handler.ts", "export default () => {\n  throw new Error(\"boom\");\n};\n");
+    let local = "Host: 127.0.0.1";
+    for threads in [&[][..], &["--threads"]] {
+        let served = ServerProcess::start(app.path(), &[&["dev"], threads].concat());
+        let own = thrown(&served, "/", local);
+        assert!(own.contains("x-millrace-details: ") && own.contains("SCRIPT_ERROR"), "{own}");
+        let answers = [
+            thrown(&served, "/mcp", local),
+            thrown(&served, "/", "Host: evil.example"),
+            thrown(&served, "/", "Host: 127.0.0.1\r\nOrigin: https://evil.example"),
+        ];
+        for answer in answers {
+            assert!(!answer.contains("x-millrace-details") && !answer.contains("handler.ts"), "{answer}");
+        }
+    }
+    // A proxy passes on what others send, and every address of the machine is reached by others.
+    for more in [["--allow-host", "mcp.example.com"], ["--host", "0.0.0.0"]] {
+        let served = ServerProcess::start(app.path(), &[&["dev"][..], &more].concat());
+        let answer = thrown(&served, "/", local);
+        assert!(answer.starts_with("HTTP/1.1 404") && !answer.contains("x-millrace-details"), "{more:?}: {answer}");
+    }
+    assert_eq!(run(app.path(), &["build", "--target", "local"]).code, Some(0));
+    let served = ServerProcess::start(app.path(), &["serve", "dist/small.bundle"]);
+    assert!(thrown(&served, "/", local).starts_with("HTTP/1.1 404"));
 }
