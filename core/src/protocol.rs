@@ -73,8 +73,6 @@ mod response;
 mod rpc_error;
 mod runtime;
 mod sse;
-#[cfg(test)]
-mod tests;
 mod tools;
 
 pub use event_stream::EventStream;

@@ -3,70 +3,17 @@
 use std::{fs, rc::Rc};
 
 use millrace_core::{
-    Endpoint, Error, ErrorKind, Result,
+    Endpoint, Result,
     app::App,
     cancel::Cancel,
     headers::Headers,
-    ports::{
-        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, Ports,
-        Query, Random, Returned, ScriptEngine, ScriptFault, WaitUntil,
-    },
+    ports::{Connection, Connector, Connectors, LocalFuture, Ports, Query},
     protocol::{Body, Request},
-    secret::Secret,
     value::{Rows, Value},
 };
+use millrace_test_kit::Inert;
 
 use crate::{case::root, direct::compile};
-
-struct Nothing;
-
-impl Clock for Nothing {
-    fn now_ms(&self) -> u64 {
-        1_767_225_600_000
-    }
-
-    fn sleep(&self, _: u64) -> LocalFuture<'static, ()> {
-        Box::pin(std::future::pending())
-    }
-}
-
-impl Random for Nothing {
-    fn fill(&self, buffer: &mut [u8]) {
-        buffer.fill(7);
-    }
-}
-
-impl Env for Nothing {
-    fn var(&self, _: &str) -> Option<Secret<String>> {
-        None
-    }
-}
-
-impl WaitUntil for Nothing {
-    fn wait_until(&self, _: LocalFuture<'static, ()>) {}
-}
-
-impl KvCache for Nothing {
-    fn get<'a>(&'a self, _: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn put<'a>(&'a self, _: &'a str, _: Vec<u8>, _: u32) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
-    }
-}
-
-impl HttpClient for Nothing {
-    fn send(&self, _: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
-        Box::pin(async { Err(Error::new(ErrorKind::Unavailable, "no network")) })
-    }
-}
-
-impl ScriptEngine for Nothing {
-    fn call<'a>(&'a self, _: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>> {
-        Box::pin(async { Ok(Returned::Undefined) })
-    }
-}
 
 /// Answers every query with the same ten rows.
 struct TenRows(Rows);
@@ -123,17 +70,8 @@ fn of(app: App) -> Endpoint {
     };
     let columns: Vec<String> = ["id", "name", "email", "city", "created_at"].map(String::from).into();
     let rows = Rows { columns: columns.into(), rows: (1..=10).map(row).collect(), affected: 0 };
-    let ports = Ports {
-        http: Rc::new(Nothing),
-        connectors: Rc::new(TenRows(rows)),
-        cache: Rc::new(Nothing),
-        scripts: Rc::new(Nothing),
-        clock: Rc::new(Nothing),
-        random: Rc::new(Nothing),
-        env: Rc::new(Nothing),
-        wait_until: Rc::new(Nothing),
-        observer: None,
-    };
+    let inert = Inert { now_ms: 1_767_225_600_000, random: 7, env: &[] };
+    let ports = Ports { connectors: Rc::new(TenRows(rows)), ..inert.ports() };
     Endpoint::new(app, ports)
 }
 

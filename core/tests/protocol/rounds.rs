@@ -1,16 +1,14 @@
 //! Calls that ask their caller: what goes out, what has to come back, and what is refused.
 
-use alloc::{string::String, vec, vec::Vec};
-
-use serde_json::json;
-
-use super::fakes::{Ask, META_CAPABILITIES, Seen, empty_app, endpoint, tool};
-use crate::{
+use millrace_core::{
     Endpoint, Json,
     app::{ApiKey, ApiKeys, Auth, EnvPart, EnvTemplate, ExpectedKey, Template, TemplatePart},
 };
+use serde_json::json;
 
-pub(super) fn asking() -> Endpoint {
+use super::fakes::{Ask, META_CAPABILITIES, Seen, empty_app, endpoint, tool};
+
+pub(crate) fn asking() -> Endpoint {
     let mut app = empty_app();
     app.tools = ["ask", "echo", "everything", "sample", "twice"].into_iter().map(|name| tool(name, name)).collect();
     let mut confirmed = tool("confirmed", "echo");
@@ -52,7 +50,7 @@ fn accept(name: &str) -> Json {
 }
 
 /// Calls that ask, before and after an answer, and by a caller who cannot be asked.
-pub(super) fn starts() -> Vec<Ask> {
+pub(crate) fn starts() -> Vec<Ask> {
     let state = state_of(&send(&call("twice", all(), json!({}))));
     let answered = json!({"requestState": state, "inputResponses": {"first": accept("Ada")}});
     let tools = ["ask", "confirmed", "everything", "locked", "sample"];
@@ -140,7 +138,7 @@ fn a_state_is_good_for_its_call_and_its_caller_only() {
     refused(&with("twice", &json!(state), json!({})));
     refused(&with("echo", &json!(state), json!({})));
     refused(&with("ask", &json!(state), json!({"a": 1})));
-    refused(&with("ask", &json!(alloc::format!("{state}-TAMPERED")), json!({})));
+    refused(&with("ask", &json!(std::format!("{state}-TAMPERED")), json!({})));
     refused(&with("ask", &json!(""), json!({})));
     refused(&with("ask", &json!("x".repeat(3000)), json!({})));
     refused(&with("ask", &json!(7), json!({})));

@@ -1,21 +1,15 @@
 //! Prompts, resources and completions with tools behind them, in both eras.
 
-use alloc::{
-    string::{String, ToString},
-    vec,
-    vec::Vec,
-};
-
-use serde_json::{Value as Json, json};
-
-use super::fakes::{Ask, empty_app, endpoint, input, placeholder, resource, shop, tool};
-use crate::{
+use millrace_core::{
     Endpoint,
     app::{
         App, Argument, Completer, Content, Embedded, ErrorStyle, Input, InputKind, InputSource, Literal, Media, Prompt, PromptContent,
         PromptMessage, Template, TemplatePart, ToolUse,
     },
 };
+use serde_json::{Value as Json, json};
+
+use super::fakes::{Ask, empty_app, endpoint, input, placeholder, resource, shop, tool};
 
 const ECHO: u32 = 0;
 const LOCKED: u32 = 3;

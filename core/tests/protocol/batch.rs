@@ -1,19 +1,20 @@
 //! What a batch may use up: bytes, time, and the share of all batches of an isolate.
 
-use alloc::{boxed::Box, format, rc::Rc, string::String, vec, vec::Vec};
-use core::{
+use std::{
     cell::{Cell, RefCell},
     pin::Pin,
+    rc::Rc,
     task::{Context, Waker},
 };
 
-use super::fakes::{Ask, Seen, empty_app, endpoint, ports, tool};
-use crate::{
+use millrace_core::{
     Endpoint, Json,
     app::{App, BatchLimits},
     ports::{Clock, LocalFuture, Ports},
     protocol::Response,
 };
+
+use super::fakes::{Ask, Seen, empty_app, endpoint, ports, tool};
 
 const PING: &str = r#""method":"ping""#;
 
@@ -94,7 +95,7 @@ impl Clock for Ticking {
 
     fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {
         self.sleeps.borrow_mut().push(duration_ms);
-        Box::pin(core::future::ready(()))
+        Box::pin(std::future::ready(()))
     }
 }
 

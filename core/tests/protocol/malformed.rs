@@ -1,9 +1,9 @@
 //! Thousands of requests that went wrong somewhere: each gets an answer of the matrix, and the same one twice.
 
-use alloc::{collections::BTreeSet, format, string::String, vec::Vec};
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
-use core::cell::RefCell;
-
+use millrace_core::{Endpoint, protocol::Body};
 use proptest::{
     collection::vec,
     prelude::{ProptestConfig, TestCaseError, any},
@@ -15,7 +15,6 @@ use super::{
     fakes::{Ask, endpoint, shop},
     rounds,
 };
-use crate::{Endpoint, protocol::Body};
 
 /// How many requests at least; `PROPTEST_CASES` says how many more.
 const REQUESTS: u32 = 4000;
@@ -48,7 +47,7 @@ const MATRIX: [(u16, Option<i64>); 23] = [
 ];
 
 /// What proptest chose for one spoilt place, used up from the front; afterwards the first of everything.
-struct Numbers(alloc::vec::IntoIter<u16>);
+struct Numbers(std::vec::IntoIter<u16>);
 
 impl Numbers {
     fn below(&mut self, end: usize) -> usize {

@@ -1,11 +1,9 @@
 //! Every row of the answer matrix, and the order of the ladder's steps.
 
-use alloc::{format, string::String, vec};
-
+use millrace_core::{app::App, protocol::Body};
 use serde_json::{Value as Json, json};
 
 use super::fakes::{Ask, META_CAPABILITIES, META_VERSION, adapter, empty_app, endpoint, shop};
-use crate::{app::App, protocol::Body};
 
 /// Checks `(what, request, status, code)`.
 fn check(cases: impl IntoIterator<Item = (&'static str, Ask, u16, Option<i64>)>) {

@@ -1,7 +1,5 @@
 //! The header fields that mirror the body: what a gateway read has to be what the server does.
 
-use alloc::format;
-
 use serde_json::{Value as Json, json};
 
 use super::fakes::{Ask, endpoint, shop};

@@ -1,18 +1,12 @@
 //! What the methods answer, in both eras.
 
-use alloc::{
-    format,
-    string::{String, ToString},
-    vec::Vec,
-};
-
-use serde_json::{Value as Json, json};
-
-use super::fakes::{Ask, empty_app, endpoint, resource, shop, tool};
-use crate::{
+use millrace_core::{
     Endpoint,
     app::{Content, Template},
 };
+use serde_json::{Value as Json, json};
+
+use super::fakes::{Ask, empty_app, endpoint, resource, shop, tool};
 
 fn result(endpoint: &Endpoint, ask: &Ask) -> Json {
     let seen = ask.send(endpoint);

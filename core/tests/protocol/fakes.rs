@@ -1,17 +1,12 @@
 //! A small app, ports that do nothing by themselves, and a way to ask.
 
-extern crate std;
-
-use alloc::{boxed::Box, format, rc::Rc, string::String, vec, vec::Vec};
-use core::{
+use std::rc::Rc;
+use std::{
     pin::pin,
     task::{Context, Poll, Waker},
 };
-use std::string::ToString;
 
-use serde_json::json;
-
-use crate::{
+use millrace_core::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
         Adapter, ApiKey, ApiKeys, App, Argument, Auth, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute,
@@ -21,27 +16,22 @@ use crate::{
     cancel::Cancel,
     headers::Headers,
     ports::{
-        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, LogLevel,
-        LogReader, Ports, Query, Random, Reply, Returned, ScriptEngine, ScriptFault, Thrown, ToolErrorReply, WaitUntil,
+        Connection, Connector, Connectors, Invocation, LocalFuture, LogLevel, LogReader, Ports, Query, Reply, Returned, ScriptEngine,
+        ScriptFault, Thrown, ToolErrorReply,
     },
     protocol::{Body, Request, ResponseBody},
-    secret::Secret,
     value::Rows,
 };
+use millrace_test_kit::Inert;
+use serde_json::json;
 
-pub(super) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
-pub(super) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
+pub(crate) const META_VERSION: &str = "io.modelcontextprotocol/protocolVersion";
+pub(crate) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// 32 bytes in base64, without its padding.
-const KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8";
+/// A key of 32 bytes.
+const KEYS: &str = "k1:AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=";
 
 struct Fake;
-
-impl HttpClient for Fake {
-    fn send(&self, _: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
-        Box::pin(async { Err(Error::new(ErrorKind::Unavailable, "no network")) })
-    }
-}
 
 impl Connectors for Fake {
     fn open(&self, connection: Connection) -> Result<Rc<dyn Connector>> {
@@ -64,16 +54,6 @@ impl Connector for FakeConnector {
     fn ping(&self, _: u64) -> LocalFuture<'_, Result<()>> {
         let answer = if self.up { Ok(()) } else { Err(Error::new(ErrorKind::Unavailable, "hunter2").with_source("hunter2")) };
         Box::pin(async { answer })
-    }
-}
-
-impl KvCache for Fake {
-    fn get<'a>(&'a self, _: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
-        Box::pin(async { Ok(None) })
-    }
-
-    fn put<'a>(&'a self, _: &'a str, _: Vec<u8>, _: u32) -> LocalFuture<'a, Result<()>> {
-        Box::pin(async { Ok(()) })
     }
 }
 
@@ -153,56 +133,20 @@ async fn speak(invocation: Invocation<'_>) -> Result<Returned, ScriptFault> {
 /// Waits for one turn.
 async fn yield_once() {
     let mut waited = false;
-    core::future::poll_fn(|_| if core::mem::replace(&mut waited, true) { Poll::Ready(()) } else { Poll::Pending }).await;
+    std::future::poll_fn(|_| if std::mem::replace(&mut waited, true) { Poll::Ready(()) } else { Poll::Pending }).await;
 }
 
-impl Clock for Fake {
-    fn now_ms(&self) -> u64 {
-        1_800_000_000_000
-    }
-
-    fn sleep(&self, _: u64) -> LocalFuture<'static, ()> {
-        Box::pin(core::future::pending())
-    }
+pub(crate) fn ports() -> Ports {
+    let inert = Inert { now_ms: 1_800_000_000_000, random: 0xab, env: &[("MILLRACE_STATE_KEY", KEYS)] };
+    Ports { connectors: Rc::new(Fake), scripts: Rc::new(Fake), ..inert.ports() }
 }
 
-impl Random for Fake {
-    fn fill(&self, buffer: &mut [u8]) {
-        buffer.fill(0xab);
-    }
-}
-
-impl Env for Fake {
-    fn var(&self, name: &str) -> Option<Secret<String>> {
-        (name == "MILLRACE_STATE_KEY").then(|| Secret::new(alloc::format!("k1:{KEY}=")))
-    }
-}
-
-impl WaitUntil for Fake {
-    fn wait_until(&self, _: LocalFuture<'static, ()>) {}
-}
-
-pub(super) fn ports() -> Ports {
-    let fake = Rc::new(Fake);
-    Ports {
-        http: fake.clone(),
-        connectors: fake.clone(),
-        cache: fake.clone(),
-        scripts: fake.clone(),
-        clock: fake.clone(),
-        random: fake.clone(),
-        env: fake.clone(),
-        wait_until: fake,
-        observer: None,
-    }
-}
-
-pub(super) fn endpoint(app: App) -> Endpoint {
+pub(crate) fn endpoint(app: App) -> Endpoint {
     Endpoint::new(app, ports())
 }
 
 /// An app without anything.
-pub(super) fn empty_app() -> App {
+pub(crate) fn empty_app() -> App {
     App {
         name: "shop".into(),
         version: "1.2.0".into(),
@@ -227,7 +171,7 @@ pub(super) fn empty_app() -> App {
 }
 
 /// An app with some of everything.
-pub(super) fn shop() -> App {
+pub(crate) fn shop() -> App {
     let mut echo = tool("echo", "echo");
     echo.inputs = vec![
         Input { header: Some("Region".into()), ..input("region", InputKind::String) },
@@ -258,7 +202,7 @@ pub(super) fn shop() -> App {
     }
 }
 
-pub(super) fn tool(name: &str, export: &str) -> Tool {
+pub(crate) fn tool(name: &str, export: &str) -> Tool {
     let script = ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 };
     Tool {
         name: name.into(),
@@ -280,7 +224,7 @@ pub(super) fn tool(name: &str, export: &str) -> Tool {
     }
 }
 
-pub(super) fn input(name: &str, kind: InputKind) -> Input {
+pub(crate) fn input(name: &str, kind: InputKind) -> Input {
     Input {
         name: name.into(),
         kind,
@@ -298,7 +242,7 @@ pub(super) fn input(name: &str, kind: InputKind) -> Input {
     }
 }
 
-pub(super) fn adapter(name: &str, connector: &str) -> Adapter {
+pub(crate) fn adapter(name: &str, connector: &str) -> Adapter {
     Adapter {
         name: name.into(),
         connector: connector.into(),
@@ -311,15 +255,15 @@ pub(super) fn adapter(name: &str, connector: &str) -> Adapter {
     }
 }
 
-pub(super) fn text(text: &str) -> Content {
+pub(crate) fn text(text: &str) -> Content {
     Content::Text(Template(vec![TemplatePart::Text(text.into())]))
 }
 
-pub(super) fn template(before: &str, argument: &str) -> Content {
+pub(crate) fn template(before: &str, argument: &str) -> Content {
     Content::Text(Template(vec![TemplatePart::Text(before.into()), placeholder(argument)]))
 }
 
-pub(super) fn placeholder(argument: &str) -> TemplatePart {
+pub(crate) fn placeholder(argument: &str) -> TemplatePart {
     TemplatePart::Source(Source { root: Root::Arguments, path: vec![argument.into()] })
 }
 
@@ -347,7 +291,7 @@ fn prompt() -> Prompt {
 }
 
 /// `uri` may have one variable, `{id}`.
-pub(super) fn resource(uri: &str, mime_type: &str, content: Content) -> Resource {
+pub(crate) fn resource(uri: &str, mime_type: &str, content: Content) -> Resource {
     let literals: Vec<String> = uri.split("{id}").map(ToString::to_string).collect();
     let variables = vec!["id".to_string(); literals.len() - 1];
     let member = if variables.is_empty() { "uri" } else { "uriTemplate" };
@@ -368,19 +312,19 @@ pub(super) fn resource(uri: &str, mime_type: &str, content: Content) -> Resource
 
 /// A request to be.
 #[derive(Clone)]
-pub(super) struct Ask(pub(super) Request);
+pub(crate) struct Ask(pub(crate) Request);
 
 /// What came back.
-pub(super) struct Seen {
-    pub(super) status: u16,
-    pub(super) headers: Headers,
-    pub(super) text: String,
+pub(crate) struct Seen {
+    pub(crate) status: u16,
+    pub(crate) headers: Headers,
+    pub(crate) text: String,
     /// `null` where the body is empty.
-    pub(super) body: Json,
+    pub(crate) body: Json,
 }
 
 impl Ask {
-    pub(super) fn new(method: &str, path: &str) -> Self {
+    pub(crate) fn new(method: &str, path: &str) -> Self {
         Self(Request {
             method: method.into(),
             path: path.into(),
@@ -393,17 +337,17 @@ impl Ask {
     }
 
     /// A `POST` of that body with the fields that every client sends.
-    pub(super) fn post(body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn post(body: impl Into<Vec<u8>>) -> Self {
         let ask = Self::new("POST", "/mcp").with("content-type", "application/json").with("accept", "application/json, text/event-stream");
         ask.body(body)
     }
 
-    pub(super) fn legacy(method: &str, params: Json) -> Self {
+    pub(crate) fn legacy(method: &str, params: Json) -> Self {
         Self::post(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string())
     }
 
     /// A complete modern request; `_meta` and the mirrored fields are added.
-    pub(super) fn modern(method: &str, mut params: Json) -> Self {
+    pub(crate) fn modern(method: &str, mut params: Json) -> Self {
         if let Some(params) = params.as_object_mut() {
             let meta = params.entry("_meta").or_insert_with(|| json!({}));
             meta[META_VERSION] = "2026-07-28".into();
@@ -424,32 +368,32 @@ impl Ask {
         ask
     }
 
-    pub(super) fn with(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.0.headers.append(name, value);
         self
     }
 
-    pub(super) fn without(mut self, name: &str) -> Self {
+    pub(crate) fn without(mut self, name: &str) -> Self {
         self.0.headers = self.0.headers.iter().filter(|(known, _)| *known != name).collect();
         self
     }
 
-    pub(super) fn set(self, name: &str, value: &str) -> Self {
+    pub(crate) fn set(self, name: &str, value: &str) -> Self {
         self.without(name).with(name, value)
     }
 
-    pub(super) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
+    pub(crate) fn body(mut self, body: impl Into<Vec<u8>>) -> Self {
         self.0.body = Body::Whole(body.into());
         self
     }
 
-    pub(super) fn loopback(mut self, host: &str) -> Self {
+    pub(crate) fn loopback(mut self, host: &str) -> Self {
         self.0.checks_host = true;
         self.set("host", host)
     }
 
     /// Sends it. Every future of these tests is ready at the first poll.
-    pub(super) fn send(&self, endpoint: &Endpoint) -> Seen {
+    pub(crate) fn send(&self, endpoint: &Endpoint) -> Seen {
         let answer = pin!(endpoint.handle(self.0.clone()));
         let Poll::Ready(response) = answer.poll(&mut Context::from_waker(Waker::noop())) else { panic!("the endpoint waits") };
         let text = String::from_utf8(whole(response.body)).unwrap();
@@ -469,7 +413,7 @@ fn whole(body: ResponseBody) -> Vec<u8> {
 
 impl Seen {
     /// The code of the error.
-    pub(super) fn code(&self) -> Option<i64> {
+    pub(crate) fn code(&self) -> Option<i64> {
         self.body["error"]["code"].as_i64()
     }
 }

@@ -1,17 +1,14 @@
 //! Progress and log lines: when a reply becomes an event stream, and what is in it.
 
-extern crate std;
+use std::task::{Context, Poll, Waker};
 
-use alloc::{boxed::Box, string::String, vec::Vec};
-use core::task::{Context, Poll, Waker};
-
-use serde_json::json;
-
-use super::fakes::{Ask, empty_app, endpoint, tool};
-use crate::{
+use millrace_core::{
     Endpoint, Json,
     protocol::{Response, ResponseBody},
 };
+use serde_json::json;
+
+use super::fakes::{Ask, empty_app, endpoint, tool};
 
 const BOTH: &str = "application/json, text/event-stream";
 
@@ -126,7 +123,7 @@ fn log_lines_keep_to_the_level() {
     let said = |ask: &Ask| -> Vec<String> {
         let (_, messages) = messages(&endpoint, ask);
         let lines = messages.iter().filter(|message| message["method"] == "notifications/message");
-        lines.map(|line| alloc::format!("{} {} {}", line["params"]["level"], line["params"]["logger"], line["params"]["data"])).collect()
+        lines.map(|line| std::format!("{} {} {}", line["params"]["level"], line["params"]["logger"], line["params"]["data"])).collect()
     };
     let all = [r#""debug" "speak" "a""#, r#""info" "speak" "b""#, r#""warning" "speak" "c""#, r#""error" "speak" "d""#];
     let levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
@@ -175,7 +172,7 @@ fn closing_a_stream_cancels_its_call() {
     assert!(ask.0.cancel.is_tripped());
     // A call that is cancelled while it streams ends by itself.
     let ask = self::ask(true, "stall", json!({"progressToken": 1}));
-    let ask = Ask(crate::protocol::Request { cancel: crate::cancel::Cancel::new(), ..ask.0 });
+    let ask = Ask(millrace_core::protocol::Request { cancel: millrace_core::cancel::Cancel::new(), ..ask.0 });
     let ResponseBody::Events(mut stream) = respond(&endpoint, &ask).body else { panic!("no stream") };
     assert!(matches!(stream.poll_next(&mut context()), Poll::Ready(Some(_))));
     ask.0.cancel.trip();

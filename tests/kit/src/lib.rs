@@ -1,0 +1,7 @@
+//! Ports for tests of the core: [`Inert`] does nothing, [`World`] records what was asked and answers as a test says.
+
+mod inert;
+mod world;
+
+pub use inert::Inert;
+pub use world::{Answer, NOW_MS, RecordedQuery, RecordedScriptCall, World, block_on};

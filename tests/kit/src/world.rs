@@ -1,0 +1,288 @@
+//! An outside in memory: every port, with a record of what was asked of it.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::BTreeMap,
+    future::{Future, pending, poll_fn},
+    pin::pin,
+    rc::Rc,
+    task::{Context, Poll, Waker},
+};
+
+use millrace_core::{
+    Error, ErrorKind, Json, Result,
+    app::Access,
+    ports::{
+        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, Ports,
+        Query, Random, Returned, ScriptEngine, ScriptFault, ScriptHost, WaitUntil,
+    },
+    secret::Secret,
+    value::{Rows, Value},
+};
+
+/// The moment at which every test begins.
+pub const NOW_MS: u64 = 1_000_000;
+
+/// Runs a future to its end. A future that makes no progress in many polls fails the test.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = pin!(future);
+    let mut context = Context::from_waker(Waker::noop());
+    for _ in 0..1_000 {
+        if let Poll::Ready(value) = future.as_mut().poll(&mut context) {
+            return value;
+        }
+    }
+    panic!("the future never ends")
+}
+
+/// One statement as the connector saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedQuery {
+    /// The statement.
+    pub text: String,
+    /// Its values.
+    pub params: Vec<Value>,
+    /// Whether it may write.
+    pub access: Access,
+    /// When it has to be over, in milliseconds since the Unix epoch.
+    pub deadline_ms: u64,
+    /// The most rows of the answer.
+    pub max_rows: usize,
+}
+
+/// What a fake does when it is asked; `None` is never to answer.
+pub type Answer<T> = Option<T>;
+type OnQuery = dyn Fn(&RecordedQuery) -> Answer<Result<Rows>>;
+type OnHttp = dyn Fn(&HttpRequest) -> Answer<Result<HttpResponse>>;
+type OnScript = dyn Fn(RecordedScriptCall) -> Answer<Result<Returned, ScriptFault>>;
+type OnHost = dyn for<'a> Fn(&'a dyn ScriptHost) -> LocalFuture<'a, Json>;
+
+/// One call of a script as the engine saw it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedScriptCall {
+    /// The script's path.
+    pub path: String,
+    /// The function.
+    pub export: String,
+    /// What it was called with.
+    pub payload: Json,
+    /// The data of `ctx`.
+    pub ctx: Json,
+    /// When it has to be over, in milliseconds since the Unix epoch.
+    pub deadline_ms: u64,
+}
+
+/// The outside of a pipeline: what was asked of it, and how it answers.
+#[derive(Default)]
+pub struct World {
+    /// What the clock says.
+    pub now_ms: Cell<u64>,
+    /// How long was slept, each time.
+    pub sleeps: RefCell<Vec<u64>>,
+    /// The environment variables.
+    pub env: RefCell<BTreeMap<String, String>>,
+    /// The connections that were opened.
+    pub opened: RefCell<Vec<Connection>>,
+    /// The queries.
+    pub asked: RefCell<Vec<RecordedQuery>>,
+    /// Answers queries; no rows without it.
+    pub on_query: RefCell<Option<Box<OnQuery>>>,
+    /// The calls of scripts.
+    pub seen: RefCell<Vec<RecordedScriptCall>>,
+    /// Answers calls of scripts; `undefined` without it.
+    pub on_script: RefCell<Option<Box<OnScript>>>,
+    /// Runs in place of a script, with its host.
+    pub on_host: RefCell<Option<Rc<OnHost>>>,
+    /// The HTTP requests.
+    pub sent: RefCell<Vec<HttpRequest>>,
+    /// Answers HTTP requests; nobody without it.
+    pub on_http: RefCell<Option<Box<OnHttp>>>,
+    /// The entries of the cache, with their time to live in seconds.
+    pub cached: RefCell<BTreeMap<String, (Vec<u8>, u32)>>,
+    /// Whether the cache fails.
+    pub cache_fails: Cell<bool>,
+    /// What was put off until after the response.
+    pub later: RefCell<Vec<LocalFuture<'static, ()>>>,
+}
+
+struct Fake(Rc<World>);
+
+impl World {
+    /// A world at [`NOW_MS`].
+    #[must_use]
+    pub fn new() -> Rc<Self> {
+        Rc::new(Self { now_ms: Cell::new(NOW_MS), ..Self::default() })
+    }
+
+    /// Its ports.
+    #[must_use]
+    pub fn ports(self: &Rc<Self>) -> Ports {
+        let fake = || Rc::new(Fake(Rc::clone(self)));
+        Ports {
+            http: fake(),
+            connectors: fake(),
+            cache: fake(),
+            scripts: fake(),
+            clock: fake(),
+            random: fake(),
+            env: fake(),
+            wait_until: fake(),
+            observer: None,
+        }
+    }
+
+    /// Answers every query with these rows.
+    pub fn answer_rows(&self, rows: Rows) {
+        *self.on_query.borrow_mut() = Some(Box::new(move |_| Some(Ok(rows.clone()))));
+    }
+
+    /// Fails every query.
+    pub fn answer_error(&self, error: Error) {
+        *self.on_query.borrow_mut() = Some(Box::new(move |_| Some(Err(error.clone()))));
+    }
+
+    /// Answers every call of a script.
+    pub fn answer_script(&self, answer: Result<Returned, ScriptFault>) {
+        *self.on_script.borrow_mut() = Some(Box::new(move |_| Some(answer.clone())));
+    }
+
+    /// Sets a variable.
+    pub fn set_env(&self, name: &str, value: &str) {
+        self.env.borrow_mut().insert(name.into(), value.into());
+    }
+
+    /// Does what was put off until after the response.
+    pub fn finish_later(&self) -> usize {
+        let tasks = self.later.take();
+        let count = tasks.len();
+        tasks.into_iter().for_each(block_on);
+        count
+    }
+}
+
+impl Clock for Fake {
+    fn now_ms(&self) -> u64 {
+        self.0.now_ms.get()
+    }
+
+    fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {
+        let world = Rc::clone(&self.0);
+        world.sleeps.borrow_mut().push(duration_ms);
+        let mut polls = 0;
+        Box::pin(poll_fn(move |_| {
+            polls += 1;
+            if polls < 3 {
+                return Poll::Pending;
+            }
+            world.now_ms.set(world.now_ms.get() + duration_ms);
+            Poll::Ready(())
+        }))
+    }
+}
+
+impl Env for Fake {
+    fn var(&self, name: &str) -> Option<Secret<String>> {
+        self.0.env.borrow().get(name).cloned().map(Secret::new)
+    }
+}
+
+impl Random for Fake {
+    fn fill(&self, buffer: &mut [u8]) {
+        buffer.fill(7);
+    }
+}
+
+impl WaitUntil for Fake {
+    fn wait_until(&self, task: LocalFuture<'static, ()>) {
+        self.0.later.borrow_mut().push(task);
+    }
+}
+
+impl KvCache for Fake {
+    fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(async move {
+            if self.0.cache_fails.get() {
+                return Err(Error::new(ErrorKind::Unavailable, "the cache is away"));
+            }
+            Ok(self.0.cached.borrow().get(key).map(|(value, _)| value.clone()))
+        })
+    }
+
+    fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            if self.0.cache_fails.get() {
+                return Err(Error::new(ErrorKind::Unavailable, "the cache is away"));
+            }
+            self.0.cached.borrow_mut().insert(key.into(), (value, ttl_s));
+            Ok(())
+        })
+    }
+}
+
+impl Connectors for Fake {
+    fn open(&self, connection: Connection) -> Result<Rc<dyn Connector>> {
+        if connection.connector == "absent" {
+            return Err(Error::new(ErrorKind::Configuration, "this host has no connector `absent`"));
+        }
+        self.0.opened.borrow_mut().push(connection);
+        Ok(Rc::new(Fake(Rc::clone(&self.0))))
+    }
+}
+
+impl Connector for Fake {
+    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        let Query { command, access, deadline_ms, max_rows, .. } = query;
+        let (text, params) = command.statement("fake").unwrap();
+        let asked = RecordedQuery { text: text.into(), params: params.to_vec(), access, deadline_ms, max_rows };
+        self.0.asked.borrow_mut().push(asked.clone());
+        let answer = self.0.on_query.borrow().as_ref().map_or(Some(Ok(Rows::default())), |answer| answer(&asked));
+        Box::pin(async move {
+            match answer {
+                Some(answer) => answer,
+                None => pending().await,
+            }
+        })
+    }
+
+    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move { if deadline_ms > NOW_MS { Ok(()) } else { Err(Error::new(ErrorKind::TimedOut, "late")) } })
+    }
+}
+
+impl HttpClient for Fake {
+    fn send(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
+        let answer = self.0.on_http.borrow().as_ref().and_then(|answer| answer(&request));
+        self.0.sent.borrow_mut().push(request);
+        Box::pin(async move {
+            match answer {
+                Some(answer) => answer,
+                None => pending().await,
+            }
+        })
+    }
+}
+
+impl ScriptEngine for Fake {
+    fn call<'a>(&'a self, invocation: Invocation<'a>) -> LocalFuture<'a, Result<Returned, ScriptFault>> {
+        let Invocation { script, export, payload, ctx, deadline_ms, host, .. } = invocation;
+        let seen = RecordedScriptCall {
+            path: script.path.clone(),
+            export: export.into(),
+            payload: payload.clone(),
+            ctx: ctx.clone(),
+            deadline_ms,
+        };
+        self.0.seen.borrow_mut().push(seen.clone());
+        Box::pin(async move {
+            let on_host = self.0.on_host.borrow().clone();
+            if let Some(on_host) = on_host {
+                return Ok(Returned::Value(on_host(host).await));
+            }
+            let answer = self.0.on_script.borrow().as_ref().map_or(Some(Ok(Returned::Undefined)), |answer| answer(seen));
+            match answer {
+                Some(answer) => answer,
+                None => pending().await,
+            }
+        })
+    }
+}
