@@ -294,7 +294,7 @@ pub struct Input {
     pub min: Option<f64>,
     /// Likewise, the greatest.
     pub max: Option<f64>,
-    /// A regular expression that a string has to contain a match of.
+    /// A regular expression that a string must contain a match of.
     pub pattern: Option<Pattern>,
     /// A format of strings that is checked: `email`, `uri`, `hostname`, `ipv4`, `ipv6`, …
     pub format: Option<String>,

@@ -86,7 +86,7 @@ pub enum Refusal {
     Forbidden(Vec<String>),
     /// 400, −32021: the client did not declare these capabilities.
     Capability(Map<String, Json>),
-    /// −32602: `requestState` is none of this call.
+    /// −32602: `requestState` was not issued for this call.
     State,
 }
 

@@ -69,7 +69,7 @@ impl Pipeline {
     /// Runs one call through the stages.
     ///
     /// # Errors
-    /// A fault that has to be a JSON-RPC error: an unknown tool, a refused caller, or any fault of a tool with
+    /// A fault that must be a JSON-RPC error: an unknown tool, a refused caller, or any fault of a tool with
     /// `errors.style: protocol`. Every other fault is a [`ToolResult`] with `is_error`.
     pub async fn call(&self, call: Call<'_>) -> FaultResult<ToolResult> {
         self.run(call, serialize::failure).await
@@ -176,7 +176,7 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     run.at(Stage::Serialize, serialize::success(run, outcome)).await
 }
 
-/// A failure with what its caller and its operator have to know of it: whether a change was made before, and what the log says.
+/// A failure with what its caller and its operator must know of it: whether a change was made before, and what the log says.
 fn told(run: &Run<'_>, mut why: CallFailure) -> CallFailure {
     let is_reply = matches!(why, CallFailure::Reply(_));
     let fault = why.fault_mut();

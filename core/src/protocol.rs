@@ -20,7 +20,7 @@
 //! | 5 `Accept` excludes JSON | 406 −32600 |
 //! | 6 size | 413 −32600 |
 //! | 7 UTF-8, JSON, depth | 400 −32700 |
-//! | 8 an array that is no batch of 2025-03-26 | 400 −32600 |
+//! | 8 an array that is not a batch of 2025-03-26 | 400 −32600 |
 //! | 9 shape: `jsonrpc`, `method`, `id`, no member twice, in `params` at any depth | 400 −32600 |
 //! | 10 no `id` | answered 202, and nothing is done |
 //! | 11a modern: `_meta` complete | 400 −32602 |

@@ -12,7 +12,7 @@
 //!
 //! A log loses every longer run of a secret, too: half of it, but 8 bytes at the least and 16 at the most. A caller's text loses whole
 //! secrets only. There a run would tell more than it hides: a caller whose own words come back to it could send a guess and see whether it is
-//! struck out, and so find a secret one byte at a time. A whole secret has to be guessed as a whole.
+//! struck out, and so find a secret one byte at a time. A whole secret must be guessed as a whole.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
@@ -320,7 +320,7 @@ fn spell(value: &str, alphabets: bool, texts: &mut Vec<(String, MatchMode)>) {
     let value = value.trim();
     let mut pieces = Vec::new();
     cut(value, &mut pieces);
-    // A URL has the host in it, which is no secret: whoever mends a connection has to read it.
+    // A URL has the host in it, which is not a secret: whoever mends a connection must read it.
     let manner = if value.contains("://") { MatchMode::Whole } else { MatchMode::Runs };
     for (piece, manner) in pieces.into_iter().map(|piece| (piece, MatchMode::Runs)).chain([(Cow::Borrowed(value), manner)]) {
         if piece.len() < SHORTEST || ["true", "false", "null"].iter().any(|word| piece.eq_ignore_ascii_case(word)) {

@@ -74,7 +74,7 @@ const MAX_DEPTH: usize = 128;
 pub struct Mismatch {
     /// The path into the value: `items[2].name`; empty for the value itself.
     pub path: String,
-    /// What is expected: `has to be a string`.
+    /// What is expected: `must be a string`.
     pub problem: String,
 }
 

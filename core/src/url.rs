@@ -60,7 +60,7 @@ impl<'a> Url<'a> {
     }
 }
 
-/// Undoes percent codes; what is none stays. `None` where the result is not UTF-8.
+/// Decodes percent codes; anything else stays. `None` where the result is not UTF-8.
 pub fn percent_decoded(text: &str) -> Option<String> {
     let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|value| u8::try_from(value).ok());
     let mut bytes = Vec::with_capacity(text.len());

@@ -151,7 +151,7 @@ pub enum Content {
     Tool {
         /// The tool.
         used: ToolUse,
-        /// Its text is base64 of bytes, as the MIME type is none of text.
+        /// Its text is base64 of bytes, as the MIME type is not one of text.
         binary: bool,
     },
     /// One of some files of the app's folder, by its name.

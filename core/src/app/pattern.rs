@@ -70,7 +70,7 @@ impl Pattern {
     /// Parses a pattern; for the bundler, which has the tables of Unicode.
     ///
     /// # Errors
-    /// It is no regular expression, or uses what cannot be had.
+    /// It is not a regular expression, or uses an unsupported feature.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         let hir = ParserBuilder::new().build().parse(text).map_err(|error| PatternError(error.to_string()))?;
         Ok(Self { text: text.into(), node: Node::of(&hir)? })

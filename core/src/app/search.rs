@@ -29,7 +29,7 @@ const IGNORED: [&str; 28] = [
     "or", "that", "the", "this", "to", "what", "with",
 ];
 
-/// The words of a text: lower-case, cut at what is no letter or digit and where a capital follows a small letter, English plurals made
+/// The words of a text: lower-case, cut at what is not a letter or digit, and where a capital follows a small letter, English plurals made
 /// singular, without words such as `the`. In order, repeated ones repeated.
 #[must_use]
 pub fn words(text: &str) -> Vec<String> {

@@ -2,7 +2,7 @@
 //!
 //! In comes `{ data?, content: [block], structured?, meta? }`, out [`AuthoredContent`]. A block is one of MCP's content blocks
 //! ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)). Refused, with the block's
-//! number: an unknown type or member, base64 that is none, an image without an `image/…` MIME type, a URI without a scheme, annotations
+//! number: an unknown type or member, invalid base64, an image without an `image/…` MIME type, a URI without a scheme, annotations
 //! that MCP does not know.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};

@@ -80,7 +80,7 @@ fn near(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Vec<String> {
 /// The longest name that is compared.
 const MOST_COMPARED: usize = 128;
 
-/// How many characters have to be put in, taken out or changed (Levenshtein).
+/// How many characters must be put in, taken out or changed (Levenshtein).
 fn distance(a: &[char], b: &[char]) -> usize {
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, left) in a.iter().enumerate() {

@@ -70,11 +70,11 @@ pub(super) fn canonical(value: &Json, out: &mut Vec<u8>) {
 /// | member | may be |
 /// |---|---|
 /// | `subject` | text that is not empty, or an integer of at most 2^53 − 1, which is its decimal text; absent or null names nobody |
-/// | `scopes`, `roles` | a list of texts, or one text with blanks between; absent or null is none |
-/// | `claims` | an object; absent or null is none |
+/// | `scopes`, `roles` | a list of texts, or one text with blanks between; absent or null means none |
+/// | `claims` | an object; absent or null means none |
 ///
 /// # Errors
-/// The member that is not, and what it has to be; never its value.
+/// The member that is not, and what it must be; never its value.
 pub(super) fn principal(mut members: Map<String, Json>, plugin: &str) -> Result<Json, String> {
     let subject = match members.remove("subject") {
         None | Some(Json::Null) => Json::Null,

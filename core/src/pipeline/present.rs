@@ -1,6 +1,6 @@
 //! Stage 11, *present*: what the tool's `output` promises is held. Presenters are not built yet.
 //!
-//! A tool with `output` sends its value as structured content, which has to fit that schema. The caller is told where it does not; the
+//! A tool with `output` sends its value as structured content, which must fit that schema. The caller is told where it does not; the
 //! value itself stays here.
 
 use alloc::{boxed::Box, format, string::String};

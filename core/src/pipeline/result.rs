@@ -16,7 +16,7 @@ pub struct ToolResult {
     pub is_error: bool,
     /// `_meta`, without the protocol's own members.
     pub meta: Vec<(String, Json)>,
-    /// The call is not over: the caller has to answer first. Then there is nothing else.
+    /// The call is not over: the caller must answer first. Then there is nothing else.
     pub input: Option<InputRequired>,
 }
 

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | the caller's revision has no such requests | `INPUT_NOT_SUPPORTED` |
 //! | the client did not declare what is asked for | −32021 with `requiredCapabilities` |
-//! | the state is none of this server, of this call, of this caller, or too old | −32602 |
+//! | the state was not issued by this server, for this call and this caller, or is too old | −32602 |
 //! | an answer is missing, or does not fit what was asked | it is asked for again |
 //! | an answer that nobody asked for | ignored |
 //! | no key to seal with | `CONFIGURATION` |
@@ -61,10 +61,10 @@ pub(super) fn begin(run: &Run<'_>, arguments: &Json) -> FaultResult<Dialogue> {
     Ok(Dialogue { binding: Some(binding), answers })
 }
 
-/// The answers to requests; `None` where some are missing: the call has to end, and [`required`] says what it asks.
+/// The answers to requests; `None` where some are missing: the call must end, and [`required`] says what it asks.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for requests that are none.
+/// [`Syntax`](ErrorKind::Syntax) for invalid requests.
 pub(super) fn ask(run: &Run<'_>, requests: Json) -> Result<Option<Json>> {
     let refuse = |problem: String| Err(Error::new(ErrorKind::Syntax, problem));
     let Json::Object(requests) = requests else { return refuse("`requireInput` takes an object of requests".into()) };

@@ -9,7 +9,7 @@
 //! | it throws | `SCRIPT_ERROR` with the message of the thrown error; where it was thrown goes to the log |
 //! | it uses up a limit | `SCRIPT_LIMIT` with the limit |
 //! | its deadline passes, its caller goes away | `TIMEOUT`, `CANCELLED` |
-//! | it returns what is no JSON | `SCRIPT_RESULT` |
+//! | it returns what is not JSON | `SCRIPT_RESULT` |
 //! | its promise can never settle | `SCRIPT_NEVER_SETTLES` |
 //! | it has no such export, or does not compile | `SCRIPT_BROKEN`; the cause goes to the log |
 

@@ -23,7 +23,7 @@ use crate::{
 
 /// The most bytes of what a script writes to the log in one line.
 pub(super) const LINE_BYTES: usize = 16 << 10;
-/// Header fields whose values are no secrets, whatever they are. Sorted.
+/// Header fields whose values are not secrets, whatever they are. Sorted.
 const PLAIN_FIELDS: [&str; 38] = [
     "accept",
     "accept-charset",

@@ -18,14 +18,14 @@ pub(super) struct Signal<'a> {
     clock: &'a dyn Clock,
     cancel: &'a Cancel,
     deadline_ms: u64,
-    /// What the tool allows; `None` where the request has to end before.
+    /// What the tool allows; `None` where the request must end before.
     allowed_ms: Option<u64>,
 }
 
 /// A connector that waits until the same deadline says more of it than the call can; clocks of milliseconds cut off what is below one.
 const OTHERS_FIRST_MS: u64 = 2;
 
-/// Why a call has to end.
+/// Why a call must end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interruption {
     /// The caller went away.
@@ -49,7 +49,7 @@ impl<'a> Signal<'a> {
         }
     }
 
-    /// When the call has to end, in milliseconds since the Unix epoch.
+    /// When the call must end, in milliseconds since the Unix epoch.
     pub(super) const fn deadline_ms(&self) -> u64 {
         self.deadline_ms
     }

@@ -14,7 +14,7 @@ pub struct RunningCall<'a> {
     pub tool: &'a str,
     /// The id of the request in logs, spans and messages.
     pub request_id: &'a str,
-    /// When the call has to end, in milliseconds since the Unix epoch.
+    /// When the call must end, in milliseconds since the Unix epoch.
     pub deadline_ms: u64,
 }
 
@@ -92,7 +92,7 @@ impl CallOutcome {
 /// and what happens in each, for traces, times and numbers.
 ///
 /// An isolate works on one call at a time. Between [`entered`](Self::entered) and [`left`](Self::left) the isolate is in the hands of that
-/// call; a call that waits for the outside is left, and entered again when it goes on. All of these are called often: they have to be
+/// call; a call that waits for the outside is left, and entered again when it goes on. All of these are called often: they must be
 /// cheap, and they must not panic.
 pub trait Observer {
     /// The isolate goes on with this call. Its caller has not been let in yet where this is the first time.

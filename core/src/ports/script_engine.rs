@@ -49,7 +49,7 @@ pub struct Invocation<'a> {
     pub store: &'a CallStore,
     /// What the script may use up.
     pub limits: ScriptLimits,
-    /// When the call has to end, in milliseconds since the Unix epoch.
+    /// When the call must end, in milliseconds since the Unix epoch.
     pub deadline_ms: u64,
     /// Tripped when the caller went away.
     pub cancel: &'a Cancel,
@@ -127,7 +127,7 @@ pub trait ScriptHost {
     /// [`Reply::InputRequired`].
     ///
     /// # Errors
-    /// [`Syntax`](crate::ErrorKind::Syntax) for requests that are none.
+    /// [`Syntax`](crate::ErrorKind::Syntax) for invalid requests.
     fn require_input(&self, requests: Json) -> Result<Option<Json>>;
 
     /// Milliseconds since the Unix epoch, for `Date`.
@@ -158,7 +158,7 @@ pub enum Reply {
     Success(Json),
     /// `response(data)….build()`: `{ data?, content: [block], structured?, meta? }`. The core checks it.
     Content(Json),
-    /// `requireInput(requests)` that has to wait for its caller.
+    /// `requireInput(requests)` that must wait for its caller.
     InputRequired,
     /// `error(message)`
     Error(String),
@@ -211,7 +211,7 @@ pub enum ScriptFault {
     TimedOut,
     /// The caller went away.
     Cancelled,
-    /// It returned something that is no JSON: a function, a cycle, a symbol, a bigint. The text says what and where.
+    /// It returned something that is not JSON: a function, a cycle, a symbol, a bigint. The text says what and where.
     NotJson(String),
     /// Its promise can never settle: nothing is left that could settle it.
     NeverSettles,

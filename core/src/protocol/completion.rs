@@ -121,7 +121,7 @@ fn context(params: &mut Map<String, Json>) -> Result<Map<String, Json>, RpcError
 }
 
 /// The suggestions in a tool's result: a list of texts, numbers or truth values, or with `field` a list of objects that have one.
-/// `None` where it is no list.
+/// `None` where it is not a list.
 fn suggestions(result: &ToolResult, field: Option<&str>) -> Option<Vec<String>> {
     let parsed;
     let list = match (&result.structured, result.content.first()) {

@@ -108,7 +108,7 @@ pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[Strin
     Err(refusal(403, "Forbidden: this `Origin` may not call; `server.cors.origins` lists those that may"))
 }
 
-/// The authority in `Host`, which has to be the loopback or one of the public names of the server.
+/// The authority in `Host`, which must be the loopback or one of the public names of the server.
 fn known_host(headers: &Headers, hosts: &[String]) -> Result<Authority, RpcError> {
     let is_known =
         |host: &Authority| host.is_loopback() || hosts.iter().filter_map(|known| Authority::parse(known)).any(|known| host.is(&known));

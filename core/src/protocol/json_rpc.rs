@@ -1,6 +1,6 @@
 //! Reads JSON-RPC messages: bytes in, [`Payload`] out, in one pass and without copying a value twice.
 //!
-//! A message is read leniently first and judged after (`Message::into_call`): text that is not JSON and JSON that is no message
+//! A message is read leniently first and judged after (`Message::into_call`): text that is not JSON and JSON that is not a message
 //! have different answers, and the second should echo the id.
 
 use alloc::{

@@ -140,7 +140,7 @@ fn listed(app: &App) -> impl Iterator<Item = &Tool> {
     app.tools.iter().filter(|tool| tool.listed)
 }
 
-/// The tools as the legacy era has to see them; `None` where that is how they are.
+/// The tools as the legacy era must see them; `None` where that is how they are.
 fn legacy_tools(app: &App) -> Option<List> {
     let wrapped = listed(app).map(|tool| wrap_output_schema(&tool.descriptor));
     let wrapped: Vec<Option<String>> = wrapped.collect();

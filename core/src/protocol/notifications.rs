@@ -4,7 +4,7 @@
 //! something: it sent a `progressToken`, it named a log level (modern), or it is of the legacy era, where log lines from `info` on are
 //! sent. What goes in are a script's `ctx.progress` and `ctx.log`; what comes out are server-sent events, in order.
 //!
-//! Progress has to rise: what does not is left out. A script can say more than anybody reads, so number and size are bounded; what is
+//! Progress must rise: what does not is left out. A script can say more than anybody reads, so number and size are bounded; what is
 //! beyond is left out, too, and a debug line says so once. See the specification's pages on
 //! [progress](https://modelcontextprotocol.io/specification/2025-11-25/basic/utilities/progress) and
 //! [logging](https://modelcontextprotocol.io/specification/2025-11-25/server/utilities/logging).

@@ -89,7 +89,7 @@ impl Exchange<'_> {
 /// Appends what a tool says: one entry for each content block.
 ///
 /// # Errors
-/// Nothing was said, or the text of a resource whose MIME type is none of text is no base64.
+/// Nothing was said, or the text of a resource whose MIME type is not one of text is not base64.
 fn said_by_tool(out: &mut Vec<u8>, uri: &str, mime_type: &str, binary: bool, result: &ToolResult) -> Result<(), RpcError> {
     for block in &result.content {
         if !out.is_empty() {

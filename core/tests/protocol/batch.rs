@@ -147,7 +147,7 @@ fn the_unfinished_batches_of_an_isolate_share_their_bytes() {
     let second = waiting(1);
     let seen = ask.send(&endpoint);
     assert_eq!(outcomes(&seen), ["ok", "BATCH_BUSY true", "BATCH_BUSY false"]);
-    // A request on its own is no batch.
+    // A request on its own is not a batch.
     assert_eq!(Ask::legacy("ping", serde_json::json!({})).send(&endpoint).status, 200);
     drop((first, second));
     assert_eq!(outcomes(&ask.send(&endpoint)), ["ok"; 3]);

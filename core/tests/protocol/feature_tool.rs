@@ -179,7 +179,7 @@ fn a_tool_behind_something_lets_in_whom_it_lets_in() {
             assert_eq!((seen.status, seen.code()), (401, Some(-32000)), "{method}: {}", seen.text);
             assert!(seen.headers.first("www-authenticate").is_some());
             let seen = ask(method, params.clone()).with("x-api-key", "open sesame").send(&endpoint);
-            // The tool gives an object, which is no list of suggestions.
+            // The tool gives an object, which is not a list of suggestions.
             let expected = if method == "completion/complete" { Some(-32603) } else { None };
             assert_eq!((seen.status, seen.code()), (200, expected), "{method}: {}", seen.text);
         }

@@ -1,4 +1,4 @@
-//! The header fields that mirror the body: what a gateway read has to be what the server does.
+//! The header fields that mirror the body: what a gateway read must be what the server does.
 
 use serde_json::{Value as Json, json};
 

@@ -1,4 +1,4 @@
-//! Calls that ask their caller: what goes out, what has to come back, and what is refused.
+//! Calls that ask their caller: what goes out, what must come back, and what is refused.
 
 use millrace_core::{
     Endpoint, Json,

@@ -1,4 +1,4 @@
-//! Whether a statement that a database has carried out changed something: then a later failure has to say so.
+//! Whether a statement that a database has carried out changed something: then a later failure must say so.
 
 use crate::value::Rows;
 

@@ -13,7 +13,7 @@ use crate::{
     app::{SearchIndex, words},
 };
 
-/// A beginning has to have this many bytes to count.
+/// A beginning must have this many bytes to count.
 const SHORTEST_BEGINNING: usize = 3;
 /// How much a whole word counts in relation to a beginning.
 const WHOLE: u64 = 4;

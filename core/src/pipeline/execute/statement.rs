@@ -32,7 +32,7 @@ pub(super) struct Rendered<'a> {
 /// Fills in a statement.
 ///
 /// # Errors
-/// `CONFIGURATION` for a variable that is not set or not a name, `INVALID_CHOICE` for a value that is none of the statement's choices.
+/// `CONFIGURATION` for a variable that is not set or not a name, `INVALID_CHOICE` for a value that is not one of the statement's choices.
 pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json) -> FaultResult<Rendered<'a>> {
     let scope = run.scope(inputs);
     let Some(text) = &statement.text else { return Writer::new(run, scope, statement).write(&statement.parts) };

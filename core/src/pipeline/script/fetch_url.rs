@@ -28,7 +28,7 @@ impl FetchUrl {
     /// Takes a URL apart; the fragment is dropped.
     ///
     /// # Errors
-    /// [`ErrorKind::Denied`] for what is no plain absolute `http` or `https` URL.
+    /// [`ErrorKind::Denied`] for what is not a plain absolute `http` or `https` URL.
     pub(super) fn parse(url: &str) -> Result<Self> {
         if url.contains(|c: char| c.is_control() || c == ' ' || c == '\\') {
             return Err(refused("a URL has no spaces, backslashes or control characters"));

@@ -8,7 +8,7 @@ use crate::{Json, app::InputKind};
 /// The greatest integer that a JSON number carries without doubt: beyond it a sender that counts in doubles has rounded already.
 const MAX_EXACT: u64 = 1 << 53;
 
-/// A value that is none of the type.
+/// A value that does not have the type.
 #[derive(Debug, PartialEq)]
 pub(super) struct CoercionError {
     pub(super) value: Json,
