@@ -97,7 +97,7 @@ impl Compiler<'_> {
         Policy { value: Literal(value.into()), templates }
     }
 
-    /// A value of a policy, without the strings that have to be filled in. `pointer` is the JSON pointer to it.
+    /// A value of a policy, without the strings that must be filled in. `pointer` is the JSON pointer to it.
     fn policy_value(
         &mut self,
         document: &Document,
@@ -163,7 +163,7 @@ impl Compiler<'_> {
         keys
     }
 
-    /// The expected keys under `value` and `sha256`. An empty `value` is none.
+    /// The expected keys under `value` and `sha256`. An empty `value` means none.
     fn expected(&mut self, document: &Document, node: &Node) -> Vec<ExpectedKey> {
         let mut found = Vec::new();
         for value in one_or_more(node.at("value")).filter(|value| value.text().is_some_and(|text| !text.trim().is_empty())) {

@@ -71,7 +71,7 @@ impl<'a> Compiler<'a> {
         Document::parse(source, &mut self.findings)
     }
 
-    /// Reads a text file that has to be there.
+    /// Reads a text file that must be there.
     pub(crate) fn text(&mut self, path: &str, limit: u64) -> Option<Source> {
         let bytes = match self.tree.read(path, limit) {
             Ok(bytes) => bytes,
@@ -98,12 +98,12 @@ impl<'a> Compiler<'a> {
         self.findings.error(&Source::new(path, ""), 0..0, format!("`{path}` {why}"), "");
     }
 
-    /// Notes a mistake of a document. An empty `help` is none.
+    /// Notes a mistake of a document. An empty `help` means none.
     pub(crate) fn error(&mut self, document: &Document, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
         self.findings.error(&document.source, range, message, help);
     }
 
-    /// Notes something to look at. An empty `help` is none.
+    /// Notes something to look at. An empty `help` means none.
     pub(crate) fn warning(&mut self, document: &Document, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
         self.findings.warning(&document.source, range, message, help);
     }

@@ -1,4 +1,4 @@
-//! What the bundler has to say about an app folder, as data.
+//! The report of the bundler about an app folder, as data.
 
 use std::{ops::Range, path::PathBuf};
 

@@ -20,12 +20,12 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
-    /// Notes a mistake. An empty `help` is none.
+    /// Notes a mistake. An empty `help` means none.
     pub(crate) fn error(&mut self, source: &Source, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
         self.report(Severity::Error, source, range, message, help);
     }
 
-    /// Notes something to look at. An empty `help` is none.
+    /// Notes something to look at. An empty `help` means none.
     pub(crate) fn warning(&mut self, source: &Source, range: Range<usize>, message: impl Into<String>, help: impl Into<String>) {
         self.report(Severity::Warning, source, range, message, help);
     }

@@ -15,7 +15,7 @@ use crate::{
 };
 
 impl Compiler<'_> {
-    /// Text in which only `{{ env.X }}` may stand; of a scalar that is no text, as its author wrote it.
+    /// Text in which only `{{ env.X }}` may stand; of a scalar that is not text, as its author wrote it.
     pub(crate) fn env_template(&mut self, document: &Document, node: &Node) -> EnvTemplate {
         let Some(text) = node.written(&document.source) else { return EnvTemplate::default() };
         let mut parts = Vec::new();

@@ -147,7 +147,7 @@ static TOOL_ERRORS: Record = Record {
     ],
 };
 
-/// A name of a tool that has to be there once all are known.
+/// A name of a tool that must be there once all are known.
 struct ToolReference {
     source: Rc<Source>,
     range: Range<usize>,

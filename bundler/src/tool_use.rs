@@ -38,7 +38,7 @@ pub(crate) struct ToolCaller<'a> {
     pub(crate) names: &'a [String],
     /// Those that the caller may leave out.
     pub(crate) optional: &'a [String],
-    /// Each of them has to be an input of the tool: the variables of a URI.
+    /// Each of them must be an input of the tool: the variables of a URI.
     pub(crate) all_used: bool,
 }
 

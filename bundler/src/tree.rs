@@ -43,7 +43,7 @@ pub(crate) enum Unreadable {
     Outside,
     /// It is longer than this many bytes.
     TooLong(u64),
-    /// It is a folder, or something else that is no file.
+    /// It is a folder, or something else that is not a file.
     NoFile,
     /// The system refuses.
     Refused(std::io::ErrorKind),
@@ -74,7 +74,7 @@ impl Tree {
     }
 
     /// What is in a folder, sorted by name; nothing where there is no such folder. A link that leads out is left out, and so is a
-    /// name that is no UTF-8.
+    /// name that is not UTF-8.
     pub(crate) fn list(&mut self, folder: &str) -> Vec<Item> {
         let path = self.folder.join(folder);
         let Ok(entries) = fs::read_dir(&path) else { return Vec::new() };

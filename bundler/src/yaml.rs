@@ -143,7 +143,7 @@ impl Node {
         }
     }
 
-    /// The value of a key; `None` also where it is null or wrong, or this is no map.
+    /// The value of a key; `None` also where it is null or wrong, or this is not a map.
     pub(crate) fn at(&self, key: &str) -> Option<&Self> {
         self.entry(key).map(|entry| &entry.value).filter(|value| !matches!(value.data, Data::Null | Data::Wrong))
     }

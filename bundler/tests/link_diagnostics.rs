@@ -28,7 +28,7 @@ fn report(folder: &Path, entry: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Each case: the files (the first is the entry), and what the report has to contain.
+/// Each case: the files (the first is the entry), and what the report must contain.
 #[test]
 fn mistakes_are_reported() {
     let cases: &[(&[File<'_>], &[&str])] = &[

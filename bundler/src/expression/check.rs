@@ -17,7 +17,7 @@ pub(super) fn literal(value: &Json) -> ValueType {
     }
 }
 
-/// What has to be true or false.
+/// What must be true or false.
 pub(super) fn condition(operand: &Nested) -> Option<Problem> {
     match &operand.value {
         ValueType::Bool | ValueType::Any | ValueType::Never(..) => None,

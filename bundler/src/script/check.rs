@@ -30,7 +30,7 @@ pub(super) fn check(program: &oxc::ast::ast::Program<'_>, scoping: &Scoping, fro
     checker.findings
 }
 
-/// Whether a module has to wait: `await` outside of every function.
+/// Whether a module must wait: `await` outside of every function.
 pub(super) fn awaits(program: &oxc::ast::ast::Program<'_>) -> bool {
     let mut awaits = Awaits { functions: 0, found: false };
     awaits.visit_program(program);

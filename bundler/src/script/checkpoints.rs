@@ -361,7 +361,7 @@ fn rest_of(pattern: &ArrayAssignmentTarget<'_>) -> bool {
     pattern.rest.is_some()
 }
 
-/// Whether a value is no text, or one whose length stands in the program: to add it to a text again and again takes a loop.
+/// Whether a value is not text, or is text whose length stands in the program: to add it to a text again and again takes a loop.
 fn is_short(value: &Expression<'_>) -> bool {
     match value {
         Expression::BooleanLiteral(_)

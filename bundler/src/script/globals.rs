@@ -130,7 +130,7 @@ pub(super) struct DbCall {
     pub(super) span: Span,
 }
 
-/// What a module uses that others have to have.
+/// What a module uses that others must have.
 pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, Vec<DbCall>) {
     let mut looked_for = TypeofNames(BTreeSet::new());
     looked_for.visit_program(program);

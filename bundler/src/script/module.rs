@@ -256,7 +256,7 @@ fn finding(diagnostic: &OxcDiagnostic) -> Finding {
     Finding { start, end, message, help: diagnostic.help.as_ref().map(ToString::to_string) }
 }
 
-/// The relative imports that can be seen in a text which is no program.
+/// The relative imports that can be seen in a text which is not a program.
 fn visible_requests(source: &str) -> Vec<Request> {
     let Ok(pattern) = Regex::new(r#"(?m)^\s*(?:import|export|\})[^;'"]*["'](\.{1,2}/[^"'\n]+)["']"#) else { return Vec::new() };
     let requests = pattern.captures_iter(source).filter_map(|captures| captures.get(1));

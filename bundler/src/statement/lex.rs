@@ -144,7 +144,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// In MySQL `--` needs a blank behind it: `1--1` is 2. A placeholder is no blank.
+    /// In MySQL `--` needs a blank behind it: `1--1` is 2. A placeholder is not a blank.
     fn starts_dash_comment(&self) -> bool {
         self.dialect != Dialect::MySql || self.byte(2).is_none_or(|byte| byte != 0 && (byte <= b' ' || byte == 0x7f))
     }

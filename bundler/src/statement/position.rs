@@ -2,7 +2,7 @@
 
 use super::{dialect::Dialect, lex::Kind, tokens::Tokens};
 
-/// What has to stand where a placeholder stands.
+/// What must stand where a placeholder stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SyntaxPosition {
     /// A table, a column, an alias, a type.

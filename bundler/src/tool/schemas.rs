@@ -1,7 +1,7 @@
 //! `json_schema`, `output` and `icons` of a tool.
 //!
 //! A schema reaches clients as it was written. What the core cannot check in it is an error in `output`, where a promise would not be
-//! held, and a warning in `json_schema`, where the tool has to look itself.
+//! held, and a warning in `json_schema`, where the tool must look itself.
 
 use millrace_core::{
     app::Execute,
