@@ -74,7 +74,7 @@ impl RedisCache {
         Ok(reply)
     }
 
-    /// A connection that was used before and on which the server is silent, as it has to be.
+    /// A connection that was used before and on which the server is silent, as it must be.
     async fn still_open(&self) -> Option<Box<dyn ByteStream>> {
         loop {
             let mut stream = self.idle.borrow_mut().pop()?;
@@ -105,7 +105,7 @@ impl RedisCache {
         Ok(stream)
     }
 
-    /// Takes a reply that has to be `OK`.
+    /// Takes a reply that must be `OK`.
     fn done(&self, reply: &Reply) -> Result<()> {
         match reply {
             Reply::Done => Ok(()),

@@ -34,7 +34,7 @@ pub struct TieredCache {
 }
 
 impl TieredCache {
-    /// `store` has to keep what it is given byte by byte; `name` is what messages call it and holds no secret.
+    /// `store` must keep what it is given byte by byte; `name` is what messages call it and holds no secret.
     #[must_use]
     pub fn new(memory: MemoryCache, store: Rc<dyn KvCache>, name: String, clock: Rc<dyn Clock>) -> Self {
         Self { memory, store, name, clock, rests_until_ms: Cell::new(0) }

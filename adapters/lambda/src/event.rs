@@ -1,11 +1,11 @@
-//! An invocation's event → a request of the core, and the form that its answer has to have.
+//! An invocation's event → a request of the core, and the form that its answer must have.
 //!
 //! In comes the JSON of a function URL, of an API Gateway (HTTP API in both payload formats, REST API) or of an Application Load Balancer.
 //! Out come a [`SendRequest`] and a [`Form`]. An event of another shape is refused with what it is not; a body that is not the base64 that it says
 //! to be is left for the caller to be told.
 //!
 //! Why not the types of `lambda_http`: they try one event after the other, drop all but the last of a header field that stands more than
-//! once, and panic at broken base64 and at a path that is no URI.
+//! once, and panic at broken base64 and at a path that is not a URI.
 //!
 //! Protocol: [function URL and HTTP API](https://docs.aws.amazon.com/lambda/latest/dg/urls-invocation.html#urls-payloads),
 //! [REST API](https://docs.aws.amazon.com/apigateway/latest/developerguide/set-up-lambda-proxy-integrations.html#api-gateway-simple-proxy-for-lambda-input-format),
@@ -36,7 +36,7 @@ pub(crate) struct SendRequest {
     pub(crate) method: String,
     pub(crate) path: String,
     pub(crate) headers: Headers,
-    /// `None` where the event says base64 and it is none.
+    /// `None` where the event says base64 and the body is not base64.
     pub(crate) body: Option<Body>,
 }
 

@@ -18,7 +18,7 @@ pub(crate) enum CommandError {
     Told,
     /// The command line is wrong: exit code 2.
     Usage(String),
-    /// Nobody reads standard output any more, which is no failure.
+    /// Nobody reads standard output any more, which is not a failure.
     ReaderGone,
 }
 

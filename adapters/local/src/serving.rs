@@ -26,7 +26,7 @@ use crate::{
 pub(crate) struct ListenOptions {
     pub(crate) address: SocketAddr,
     pub(crate) isolates: usize,
-    /// Whether `Host` has to be the loopback or a name that the app or the command line lists.
+    /// Whether `Host` must be the loopback or a name that the app or the command line lists.
     checks_host: bool,
     /// Whether isolates are threads of this process instead of processes.
     #[cfg_attr(not(unix), allow(dead_code, reason = "they always are"))]

@@ -49,7 +49,7 @@ pub struct LastCall {
     pub tool: String,
     /// The id of the request.
     pub request_id: String,
-    /// When the call has to end, in milliseconds since the Unix epoch.
+    /// When the call must end, in milliseconds since the Unix epoch.
     pub deadline_ms: u64,
 }
 
@@ -116,7 +116,7 @@ impl BoardSlot {
         Self(Arc::new(State { board, index, beat: AtomicU64::new(0), written: Mutex::new([0; CALL]), seen }))
     }
 
-    /// Says that the isolate's runtime has its turn; whoever calls this is no call of a tool, so none is being worked on.
+    /// Says that the isolate's runtime has its turn; whoever calls this is not a call of a tool, so none is being worked on.
     pub(crate) fn beat(&self) {
         let beat = self.0.beat.fetch_add(1, Ordering::Relaxed) + 1;
         self.put(0, beat);

@@ -27,7 +27,7 @@ impl Variables {
     /// The variables of this process, and below them those of a `.env` file, where that exists.
     ///
     /// # Errors
-    /// The file exists and cannot be read, or a line of it is no assignment.
+    /// The file exists and cannot be read, or a line of it is not an assignment.
     pub fn of_process_and(file: &Path) -> Result<Self, EnvFileError> {
         let text = match std::fs::read_to_string(file) {
             Ok(text) => text,

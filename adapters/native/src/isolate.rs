@@ -30,7 +30,7 @@ impl<J: Send + 'static> Isolate<J> {
         let (end, ended) = oneshot::channel();
         let (ready, readiness) = std::sync::mpsc::sync_channel(1);
         thread::Builder::new().name(name.to_owned()).stack_size(STACK_BYTES).spawn(move || {
-            // A runtime that stays on its thread has to be built there.
+            // A runtime that stays on its thread must be built there.
             let runtime = match runtime() {
                 Ok(runtime) => runtime,
                 Err(error) => return drop(ready.send(Err(error))),

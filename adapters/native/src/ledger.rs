@@ -126,12 +126,12 @@ impl Account {
         self.close.notify_one();
     }
 
-    /// Whether the connection has to be closed, without a word to its client.
+    /// Whether the connection must be closed, without a word to its client.
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.get()
     }
 
-    /// Resolves when the connection has to be closed.
+    /// Resolves when the connection must be closed.
     pub(crate) async fn closed(&self) {
         while !self.closing.get() {
             self.close.notified().await;

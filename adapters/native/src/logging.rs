@@ -32,7 +32,7 @@ use tracing_subscriber::{
 /// # Errors
 /// A sentence that says what is allowed.
 pub fn filter(text: &str) -> Result<Targets, String> {
-    // A bare word that is no level would be taken for a target, and log everything of nothing.
+    // A bare word that is not a level would be taken for a target, and log everything of nothing.
     let bare_words_are_levels = text.split(',').all(|part| part.contains('=') || part.trim().parse::<LevelFilter>().is_ok());
     let parsed = bare_words_are_levels.then(|| text.parse().ok()).flatten();
     parsed.ok_or_else(|| {

@@ -10,7 +10,7 @@ use crate::{
     random::SystemRandom, wait_until::Tasks,
 };
 
-/// The ports of one isolate: has to be called on its thread. Opens nothing.
+/// The ports of one isolate: must be called on its thread. Opens nothing.
 ///
 /// `base` is the folder that relative paths of databases are below; `cache` is where results of cached tools are kept; what the core wants
 /// done after a response goes to `tasks`.

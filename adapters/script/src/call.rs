@@ -84,7 +84,7 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
     outcome.map_err(|fault| *fault)
 }
 
-/// Resolves when the call has to end.
+/// Resolves when the call must end.
 async fn stop(invocation: &Invocation<'_>) -> ScriptFault {
     loop {
         if invocation.cancel.is_tripped() {

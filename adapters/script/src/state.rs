@@ -145,7 +145,7 @@ impl CallState {
         self.requests.borrow_mut().push(Request { kind, promise });
     }
 
-    /// Why the call has to stop now, if it has to.
+    /// Why the call must stop now, if it has to.
     pub(crate) fn must_stop(&self, now_ms: u64) -> Option<ScriptFault> {
         if self.cancel.borrow().is_tripped() {
             return Some(ScriptFault::Cancelled);

@@ -24,7 +24,7 @@ impl Binding {
     /// Finds the binding.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) where the Worker has no such binding, or it is no D1 database.
+    /// [`Configuration`](ErrorKind::Configuration) where the Worker has no such binding, or it is not a D1 database.
     pub(crate) fn find(connection: &Connection, binding: &str, env: &Env) -> Result<Self> {
         let adapter = &connection.adapter;
         if let Some((name, _)) = connection.options.first() {

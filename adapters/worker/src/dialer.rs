@@ -95,7 +95,7 @@ impl Drop for Stream {
         if self.is_open
             && let Ok(closed) = self.handle.close()
         {
-            // Somebody has to look at how it ends, or the platform logs it as an error that nobody caught.
+            // Somebody must look at how it ends, or the platform logs it as an error that nobody caught.
             spawn_local(async { drop(JsFuture::from(closed).await) });
         }
     }

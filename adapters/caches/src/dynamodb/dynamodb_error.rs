@@ -1,4 +1,4 @@
-//! What an answer of DynamoDB that is no success means.
+//! What an answer of DynamoDB that is not a success means.
 
 use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
 

@@ -23,7 +23,7 @@ pub(super) enum Reply {
 /// Sends a command and reads the reply to it, whose value has at most `longest` bytes.
 ///
 /// # Errors
-/// [`Unavailable`](ErrorKind::Unavailable) where the connection broke or ended, [`Protocol`](ErrorKind::Protocol) for what is no reply,
+/// [`Unavailable`](ErrorKind::Unavailable) where the connection broke or ended, [`Protocol`](ErrorKind::Protocol) for what is not a reply,
 /// [`TooLarge`](ErrorKind::TooLarge). The connection is of no use afterwards.
 pub(super) async fn exchange(stream: &mut dyn ByteStream, words: &[&[u8]], longest: usize) -> Result<Reply> {
     stream.write_all(&encoded(words)).await?;

@@ -38,7 +38,7 @@ pub(super) struct PostgresAddress {
     pub(super) password: Option<Secret<String>>,
     pub(super) encryption: Encryption,
     pub(super) roots: Roots,
-    /// The server has to prove that it knows the password.
+    /// The server must prove that it knows the password.
     pub(super) demands_proof: bool,
     /// Nobody can read along, even without TLS: what is sent stays on this machine, or within the platform.
     pub(super) is_private: bool,

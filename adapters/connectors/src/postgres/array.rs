@@ -35,7 +35,7 @@ pub(super) fn write(elements: &[Value]) -> String {
     text
 }
 
-/// Reads an array; `None` for what is none. `element` makes a value of an element's text.
+/// Reads an array; `None` for anything else. `element` makes a value of an element's text.
 pub(super) fn read(text: &str, element: &dyn Fn(&str) -> Value) -> Option<Value> {
     let text = match text.split_once("]={") {
         Some((bounds, _)) if bounds.starts_with('[') => text.split_once('=')?.1,

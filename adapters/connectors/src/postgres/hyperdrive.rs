@@ -1,7 +1,7 @@
 //! `hyperdrive:BINDING`: a connection string that names a Hyperdrive, the pooler in front of a database that is bound to a Worker.
 //!
 //! The binding says who logs in and where; where the database is, and how it is reached and trusted, is set with the Hyperdrive. What of
-//! this needs no Worker is here. A host that is none refuses such a string.
+//! this needs no Worker is here. A host that is not a Worker refuses such a string.
 
 use millrace_catalogue::POSTGRES;
 use millrace_core::{Error, ErrorKind, Result, ports::Connection, secret::Secret};
@@ -62,7 +62,7 @@ fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"))
 }
 
-/// Why a host that is no Worker has no use for a binding.
+/// Why a host that is not a Worker has no use for a binding.
 pub(super) fn refused(binding: &str) -> Error {
     let message = format!(
         "the connection string of connector `postgres` names the Hyperdrive `{binding}`, and only a Worker has one; on this host, name the database \

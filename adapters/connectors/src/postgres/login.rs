@@ -146,7 +146,7 @@ async fn scram(address: &PostgresAddress, wire: &mut Wire) -> Result<(), Stateme
     scram.finish(body.data()).map_err(wrong)
 }
 
-/// The next message that is no error and no remark.
+/// The next message that is neither an error nor a notice.
 async fn next(wire: &mut Wire, address: &PostgresAddress) -> Result<Message, StatementFailure> {
     loop {
         return match wire.next(LONGEST).await {

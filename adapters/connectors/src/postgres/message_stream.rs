@@ -40,7 +40,7 @@ impl Wire {
         self.stream.write_all(bytes).await.map_err(broken)
     }
 
-    /// The next message. A row may have `limit` bytes, and so may what is no row.
+    /// The next message. A row may have `limit` bytes, and so may what is not a row.
     pub(super) async fn next(&mut self, limit: usize) -> Result<Message, ReceiveError> {
         loop {
             if let Some(message) = self.take(limit)? {
@@ -86,7 +86,7 @@ impl Wire {
     }
 }
 
-/// What is no message of PostgreSQL's.
+/// What is not a message of PostgreSQL's.
 pub(super) fn unknown(what: &str) -> Error {
     Error::new(ErrorKind::Protocol, "PostgreSQL sent a message that is not understood").with_source(what)
 }

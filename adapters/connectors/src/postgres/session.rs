@@ -26,7 +26,7 @@ use super::{
 };
 use crate::shared::StatementFailure;
 
-/// Room for what surrounds the cells of a row, and for messages that are no rows, in bytes.
+/// Room for what surrounds the cells of a row, and for messages that are not rows, in bytes.
 const ENVELOPE: usize = 1 << 20;
 /// What `ReadyForQuery` says where no transaction is open.
 const IDLE: u8 = b'I';
@@ -243,7 +243,7 @@ impl BatchReply {
             // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows.
             return Err(StatementFailure::last(error));
         }
-        // The end has to be seen: closed before it, a write would be undone, or not.
+        // The end must be seen: closed before it, a write would be undone, or not.
         self.rows = Vec::new();
         self.too_large = Some(error);
         Ok(())

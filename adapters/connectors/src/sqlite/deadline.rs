@@ -1,6 +1,6 @@
 //! The deadline of the statement that runs on this thread.
 //!
-//! SQLite asks the progress handler every so many steps of its virtual machine whether to go on. The handler has to be `Send`, and the
+//! SQLite asks the progress handler every so many steps of its virtual machine whether to go on. The handler must be `Send`, and the
 //! clock of an isolate is not; but a statement runs on the thread that started it, so the handler finds the clock there.
 
 use std::{cell::RefCell, rc::Rc};

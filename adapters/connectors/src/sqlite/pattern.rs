@@ -163,7 +163,7 @@ impl Segment {
         Ok(None)
     }
 
-    /// Where the segment has to begin to end with the text, not before `at`.
+    /// Where the segment must begin to end with the text, not before `at`.
     fn start_from_end(&self, text: &[u8], at: usize) -> Option<usize> {
         let mut start = text.len();
         for _ in 0..self.characters {

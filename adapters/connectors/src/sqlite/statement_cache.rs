@@ -39,7 +39,7 @@ impl StatementCache {
         Self { entries: RefCell::default(), bytes: Cell::new(0), capacity, uses: Cell::new(0) }
     }
 
-    /// What rusqlite has to have room for: what is kept, the one that is new, and the `ping`.
+    /// What rusqlite must have room for: what is kept, the one that is new, and the `ping`.
     pub(super) const fn capacity(capacity: usize) -> usize {
         if capacity == 0 { 0 } else { capacity + 2 }
     }

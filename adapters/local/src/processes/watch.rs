@@ -33,7 +33,7 @@ pub(super) struct Watch {
 
 impl Watch {
     /// Looks at what an isolate says; `passed` is the time since the last look, `cpu` how much it has computed, where that is known.
-    /// Says why it has to be ended.
+    /// Says why it must be ended.
     pub(super) fn look(&mut self, reading: &BoardReading, passed: Duration, cpu: impl Fn() -> Option<Duration>) -> Option<String> {
         self.look_at(reading, passed, now_ms(), cpu)
     }

@@ -171,7 +171,7 @@ fn reloads_lose_no_call() {
                 })
             })
             .collect();
-        // Also where a reload is never said: the callers have to end for the test to fail.
+        // Also where a reload is never said: the callers must end for the test to fail.
         let end = End(&done);
         for number in 0..5 {
             app.write("app/tools/get-item/config.yaml", &GET_ITEM.replace("Get one", &format!("Get {number} of one")));

@@ -27,7 +27,7 @@ fn as_n(
     original.call(this, arguments, context)
 }
 
-/// Puts a function before the constructor. It is no constructor either: `new` refuses it in both cases.
+/// Puts a function before the constructor. It is not a constructor either: `new` refuses it in both cases.
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
     let original = context.global_object().get(js_string!("BigInt"), context)?;
     let Some(original) = original.as_function() else { return Err(js_error!(Error: "`BigInt` is missing")) };

@@ -35,7 +35,7 @@ pub(super) const TABLE: Table = &[
     ("globalThis", &["encodeURI", "encodeURIComponent"], encodes),
 ];
 
-/// `this` as a text; `None` where the original has to refuse it.
+/// `this` as a text; `None` where the original must refuse it.
 fn subject(this: &JsValue, context: &mut Context) -> JsResult<Option<JsString>> {
     if this.is_null_or_undefined() {
         return Ok(None);

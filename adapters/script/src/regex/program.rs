@@ -29,7 +29,7 @@ pub(super) enum Op {
         back: bool,
         count: u32,
     },
-    /// Up to so many of one character; `u32::MAX` is no bound.
+    /// Up to so many of one character; `u32::MAX` means no limit.
     Run {
         one: CharMatcher,
         back: bool,

@@ -30,7 +30,7 @@ pub(super) const NONE: u32 = u32::MAX;
 pub(super) enum Stop {
     Steps,
     Pending,
-    /// The call has to end.
+    /// The call must end.
     Call,
 }
 
