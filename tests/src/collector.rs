@@ -60,7 +60,7 @@ impl Collector {
     /// Every span so far.
     ///
     /// # Panics
-    /// Where something came that is no span.
+    /// Where something came that is not a span.
     #[must_use]
     pub fn spans(&self) -> Vec<Json> {
         let text = self.text();

@@ -80,7 +80,7 @@ impl Host {
         };
         let mut lines = lines.map_while(Result::ok);
         let port = lines.find_map(port_of).unwrap_or_else(|| panic!("`millrace dev {}` names no address", folder.display()));
-        // Somebody has to read on, or the process stops at a full pipe.
+        // Somebody must read on, or the process stops at a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, port }
     }

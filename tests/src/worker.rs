@@ -128,7 +128,7 @@ impl Worker {
             "--show-interactive-dev-session=false",
         ]);
         command.current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // A group of its own: wrangler's workerd has to end with it.
+        // A group of its own: wrangler's workerd must end with it.
         command.process_group(0);
         let mut child = command.spawn().unwrap_or_else(|error| panic!("wrangler: {error}"));
         let log = Log::default();

@@ -41,7 +41,7 @@ fn json(output: Output) -> Json {
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}\n{out}\n{err}"))
 }
 
-/// What every client has to see.
+/// What every client must see.
 fn expect(answer: &Json) {
     let mut tools: Vec<&str> = answer["tools"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
     tools.sort_unstable();
@@ -126,7 +126,7 @@ fn served(name: &str) -> (Host, tempfile::TempDir) {
     (Host::dev(folder.path(), &env), folder)
 }
 
-/// What every client has to hear and to be asked.
+/// What every client must hear, and what it must be asked.
 fn expect_talk(answer: &Json) {
     let warnings = ["warning: ü", "error: no more"].map(String::from).to_vec();
     let all = [vec!["info: a line\nand \"another\"".to_owned()], warnings.clone()].concat();

@@ -130,7 +130,7 @@ fn used(source: &str) -> Vec<String> {
 fn adapters_know_no_stage_and_not_each_other() {
     let example = "//! use x::y;\nuse a::{\n    b,\n    c::{self, d as e},\n};\npub(crate) use f::g;\n";
     assert_eq!(used(example), ["a::b", "a::c", "a::c::d", "f::g"]);
-    // An adapter meets the core at its ports and its border; what a stage does is none of its business. The command line calls tools
+    // An adapter meets the core at its ports and its border; it does not know what a stage does. The command line calls tools
     // without HTTP and prints the plan of a call: these names are what it takes for that. It may name a stage that it was told of, and none
     // by itself.
     let border = ["Call", "ContentBlock", "Rounds", "Stage", "ToolResult", "stage::Step", "stage::plan"]

@@ -44,7 +44,7 @@ pub struct RecordedQuery {
     pub params: Vec<Value>,
     /// Whether it may write.
     pub access: Access,
-    /// When it has to be over, in milliseconds since the Unix epoch.
+    /// When it must be over, in milliseconds since the Unix epoch.
     pub deadline_ms: u64,
     /// The most rows of the answer.
     pub max_rows: usize,
@@ -68,7 +68,7 @@ pub struct RecordedScriptCall {
     pub payload: Json,
     /// The data of `ctx`.
     pub ctx: Json,
-    /// When it has to be over, in milliseconds since the Unix epoch.
+    /// When it must be over, in milliseconds since the Unix epoch.
     pub deadline_ms: u64,
 }
 

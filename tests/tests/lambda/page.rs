@@ -102,7 +102,7 @@ fn commands_within_the_text_exist() {
     let mut found = 0;
     let page = page();
     for span in page.split('`').skip(1).step_by(2).filter(|span| span.starts_with("millrace ") && !span.contains('…')) {
-        // Everything before `--help` has to be right.
+        // Everything before `--help` must be right.
         let output = shell_with(&root(), &format!("{span} --help"), &[], &[]);
         assert!(output.status.success(), "{span}: {}", text(&output));
         found += 1;

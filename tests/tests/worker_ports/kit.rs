@@ -95,7 +95,7 @@ pub(crate) const fn code(kind: ErrorKind) -> &'static str {
     }
 }
 
-/// Waits for something that has to come.
+/// Waits for something that must come.
 #[track_caller]
 pub(crate) fn wait_for(condition: impl Fn() -> bool) {
     let started = Instant::now();
