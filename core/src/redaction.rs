@@ -320,7 +320,7 @@ fn spell(value: &str, alphabets: bool, texts: &mut Vec<(String, MatchMode)>) {
     let value = value.trim();
     let mut pieces = Vec::new();
     cut(value, &mut pieces);
-    // A URL has the host in it, which is not a secret: whoever mends a connection must read it.
+    // A URL has the host in it, which is not a secret: an operator needs it to repair a connection.
     let manner = if value.contains("://") { MatchMode::Whole } else { MatchMode::Runs };
     for (piece, manner) in pieces.into_iter().map(|piece| (piece, MatchMode::Runs)).chain([(Cow::Borrowed(value), manner)]) {
         if piece.len() < SHORTEST || ["true", "false", "null"].iter().any(|word| piece.eq_ignore_ascii_case(word)) {

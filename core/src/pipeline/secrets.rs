@@ -110,7 +110,7 @@ impl AppSecrets {
         strike(text, &[&self.secrets()], Reader::Operator).into_owned()
     }
 
-    /// An error of a port, whoever reads it.
+    /// An error of a port, for any reader.
     pub(super) fn strike_error(&self, error: Error) -> Error {
         let Error { kind, message, source } = error;
         Error { kind, message: self.strike(&message), source: source.map(|source| self.strike(&source)) }

@@ -12,7 +12,7 @@ pub trait Dialer {
     /// Connects to a host name or an IP address (IPv6 without brackets), without TLS.
     ///
     /// # Errors
-    /// [`Unavailable`](ErrorKind::Unavailable) where no connection could be had, [`TimedOut`](ErrorKind::TimedOut) at the deadline, in
+    /// [`Unavailable`](ErrorKind::Unavailable) where no connection could be opened, [`TimedOut`](ErrorKind::TimedOut) at the deadline, in
     /// milliseconds since the Unix epoch.
     fn dial<'a>(&'a self, host: &'a str, port: u16, deadline_ms: u64) -> LocalFuture<'a, Result<Box<dyn ByteStream>>>;
 }
@@ -84,7 +84,7 @@ pub enum Verify {
     Full,
     /// That it is trusted.
     Chain,
-    /// Nothing: what is sent is encrypted, to whoever answers.
+    /// Nothing: what is sent is encrypted, to any server that answers.
     Nothing,
 }
 

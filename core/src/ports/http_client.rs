@@ -40,7 +40,7 @@ pub trait HttpClient {
     ///
     /// # Errors
     /// [`TimedOut`](crate::ErrorKind::TimedOut) at the deadline, [`TooLarge`](crate::ErrorKind::TooLarge) past
-    /// `max_response_bytes`, [`Unavailable`](crate::ErrorKind::Unavailable) where no connection could be had,
+    /// `max_response_bytes`, [`Unavailable`](crate::ErrorKind::Unavailable) where no connection could be opened,
     /// [`Protocol`](crate::ErrorKind::Protocol) for anything that is not HTTP.
     fn send(&self, request: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>>;
 }
