@@ -91,7 +91,7 @@ impl Findings {
     }
 }
 
-/// A remedy as a sentence, whoever wrote it: a capital letter, a full stop.
+/// A remedy as a sentence, whatever its origin: a capital letter, a full stop.
 fn sentence(text: &str) -> String {
     let mut rest = text.trim().chars();
     let Some(first) = rest.next() else { return String::new() };

@@ -139,7 +139,7 @@ pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, V
     (users.findings, users.asked)
 }
 
-/// The names behind `typeof`: whoever asks so knows that they may be absent.
+/// The names behind `typeof`: a program that tests them knows that they may be absent.
 struct TypeofNames(BTreeSet<String>);
 
 impl<'a> Visit<'a> for TypeofNames {

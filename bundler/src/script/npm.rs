@@ -226,7 +226,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What is left in a temporary folder harms nobody.
+        // What is left in a temporary folder does no harm.
         let _ = fs::remove_dir_all(&self.0);
     }
 }
