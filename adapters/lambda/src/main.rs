@@ -135,7 +135,7 @@ fn base_path() -> Result<String, Error> {
     Ok(path.to_owned())
 }
 
-/// Tells Lambda why the function cannot start; whoever deploys sees it in the answer of the first invocation, too.
+/// Tells Lambda why the function cannot start; the operator sees it in the answer of the first invocation, too.
 async fn report(error: &Error) {
     let body = serde_json::json!({ "errorType": "Millrace.Start", "errorMessage": error.to_string() }).to_string();
     let request = http::Request::post("/2018-06-01/runtime/init/error")

@@ -64,7 +64,7 @@ impl Announcement {
 /// Makes the databases that have a seed and do not exist yet, and says where each embedded database is.
 ///
 /// # Errors
-/// No thread can be had. A database that cannot be made is a line that says so: the tools that need it say the same.
+/// A thread cannot be started. A database that cannot be made is a line that says so: the tools that need it say the same.
 pub(crate) fn databases(app: &App, folder: &Path, variables: &Variables) -> CommandResult<Vec<String>> {
     let mut lines = Vec::new();
     for (index, adapter) in app.adapters.iter().enumerate().filter(|(_, adapter)| app::is_file(adapter)) {

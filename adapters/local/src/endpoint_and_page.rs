@@ -41,7 +41,7 @@ pub(crate) enum Page {
     Off,
     /// A page that knows what any client knows.
     Public,
-    /// A page that is also shown what the log says of a failure. Only for whoever sits at this machine.
+    /// A page that is also shown what the log says of a failure. Only for a person at this machine.
     WithDetails,
 }
 

@@ -1,6 +1,6 @@
 //! What the log of `dev` says of a call that failed, for the page from which the call was made.
 //!
-//! A fault has words for its caller, and others for whoever runs the server: where a script threw, what the database said. A request of the
+//! A fault has words for its caller, and others for the operator: where a script threw, what the database said. A request of the
 //! page is answered like that of any client, and the second kind goes with the answer: in a header field, or as an event after the last one.
 
 use std::{

@@ -66,7 +66,7 @@ pub(crate) fn print_json(value: &Json) -> CommandResult {
     print_whole(text)
 }
 
-/// Says something to whoever watches; nobody has to. No control character of an app or a caller gets there.
+/// Writes a note for a person who may be watching. No control character of an app or a caller gets there.
 pub(crate) fn note(text: impl Display) {
     note_styled(printable(&text.to_string()));
 }

@@ -111,7 +111,7 @@ struct Common {
 /// Serves until the process is told to end; `ready` is called when connections are taken.
 ///
 /// # Errors
-/// The address cannot be had, an isolate cannot be started; what `ready` fails with.
+/// The address cannot be bound, an isolate cannot be started; what `ready` fails with.
 pub(crate) async fn serve(
     place: &ListenOptions,
     served: ServedApp,

@@ -116,7 +116,7 @@ impl ListenOptions {
     /// Serves until the process is told to end; `ready` is called when connections are taken.
     ///
     /// # Errors
-    /// The address cannot be had; what `ready` fails with.
+    /// The address cannot be bound; what `ready` fails with.
     pub(crate) fn serve(self, served: ServedApp, ready: impl FnOnce(SocketAddr, Reloader) -> CommandResult) -> CommandResult {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(CommandError::wrong)?;
         runtime.block_on(async {

@@ -200,7 +200,7 @@ async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat:
     }
 }
 
-/// A connection that ends early is the client's doing; it is worth a line only to whoever looks for it.
+/// A connection that ends early is the client's doing; it is logged at debug level only.
 fn log_end(end: hyper::Result<()>) {
     if let Err(error) = end {
         tracing::debug!(%error, "a connection ended early");

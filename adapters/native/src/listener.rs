@@ -66,7 +66,7 @@ impl<H: Handler> Server<H> {
     /// Port 0 is any free port; see [`address`](Self::address). Has to be called within a tokio runtime.
     ///
     /// # Errors
-    /// The address cannot be bound, or a thread cannot be had.
+    /// The address cannot be bound, or a thread cannot be started.
     pub fn start(address: SocketAddr, makes: Vec<MakeHandler<H>>, limits: &Limits) -> io::Result<Self> {
         let listener = bind(address)?;
         let address = listener.local_addr()?;
@@ -104,7 +104,7 @@ impl<H: Handler> Server<H> {
             () = stop => {}
             () = accept(&listener, &seats, &isolates) => {}
         }
-        // From now on nobody is let in, and whoever waits in the queue is told so.
+        // From now on nobody is let in, and waiting connections are told so.
         drop(listener);
         for member in &isolates {
             drop(member.jobs.send(Job::Stop));

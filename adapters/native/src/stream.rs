@@ -50,7 +50,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// Wraps a socket. `unread` is set by whoever leaves a request unread.
+    /// Wraps a socket. `unread` is set when a request is left unread.
     pub(crate) fn new(socket: TcpStream, account: Rc<Account>, write_timeout: Duration, unread: Rc<Cell<bool>>) -> Self {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         if let Err(error) = socket2::SockRef::from(&socket).set_tcp_notsent_lowat(NOT_SENT) {

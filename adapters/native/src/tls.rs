@@ -92,7 +92,7 @@ fn only(pem: &[u8], provider: &Arc<CryptoProvider>) -> Option<Arc<dyn ServerCert
     Some(verifier)
 }
 
-/// Whoever deploys must mend it.
+/// The operator must fix it.
 fn wrong(message: impl Into<String>) -> Error {
     Error::new(ErrorKind::Configuration, message)
 }

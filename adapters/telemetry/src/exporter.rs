@@ -170,7 +170,7 @@ impl TracerState {
     }
 }
 
-/// The turn of whoever sends; over, by whatever way, when it is dropped.
+/// The turn of the sender; over, by whatever way, when it is dropped.
 struct SendTurn(Rc<Cell<u64>>);
 
 impl Drop for SendTurn {

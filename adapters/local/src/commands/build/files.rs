@@ -43,7 +43,7 @@ impl<'a> Output<'a> {
         self.folder.join(name)
     }
 
-    /// Writes a file unless it has these bytes already: whoever watches the folder starts anew at every write.
+    /// Writes a file unless it has these bytes already: a watcher of the folder restarts at every write.
     ///
     /// # Errors
     /// It cannot be written.

@@ -88,7 +88,7 @@ fn is_private(name: &str) -> bool {
 pub(crate) fn compile(folder: &Path) -> Report {
     let mut report = app::compile(folder);
     if let Some(app) = &report.app {
-        // A `.env` file that cannot be read is told by whoever needs it.
+        // A `.env` file that cannot be read is reported where it is needed.
         let variables = app::variables(folder).unwrap_or_default();
         report.diagnostics.extend(database::check(folder, app, &variables));
         report.diagnostics.extend(check_state_key(folder, app));
