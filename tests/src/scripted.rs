@@ -66,7 +66,7 @@ impl Scripted {
     /// Starts a server that asks `reply` about each request, whose number counts from 0.
     ///
     /// # Panics
-    /// Where no port can be had.
+    /// Where no port can be bound.
     #[must_use]
     pub fn start(reply: impl Fn(usize, &Received) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap_or_else(|error| panic!("{error}"));

@@ -99,7 +99,7 @@ fn a_person_with_a_telephone_sees_everything_and_can_call_everything() {
     let log = seen["logging"]["log"].as_str().unwrap();
     assert!(log.contains("info") && log.contains('x') && log.contains("progress 1 of 2: halfway"), "{log}");
     assert!(!seen["logging"]["answer"].as_str().unwrap().contains("event:"), "{seen:#}");
-    // What a script threw, and where: for whoever sits at the machine, and nobody else.
+    // What a script threw, and where: for a person at the machine, and nobody else.
     for (form, expected) in
         [("thrown", ["ünder repair", "app/tools/throws/handler.ts:5:"]), ("thrownLater", ["later", "throws-later/handler.ts:4:"])]
     {
