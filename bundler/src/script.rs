@@ -21,8 +21,8 @@
 //! program; [`Linked::map`] leads from both to the author's.
 //!
 //! # Packages
-//! Where a file imports a package, esbuild bundles the script first; see [`npm`]. Lines are then those of the bundle, and its source map is
-//! part of [`Linked::map`].
+//! A package is found by the rules of Node, see `npm`, and its files are modules like the others; those that are CommonJS are rewritten first,
+//! see `commonjs`. A file of a package whose `package.json` says that it has no side effects is left out where nothing of it is used.
 
 use std::{
     collections::BTreeSet,
@@ -42,16 +42,16 @@ pub use globals::GLOBALS;
 mod built_ins;
 mod check;
 pub mod checkpoints;
+mod commonjs;
 mod globals;
 mod graph;
 mod lines;
 mod module;
 mod name;
 mod nesting;
-pub mod npm;
+mod npm;
 mod patterns;
 mod place;
-mod places;
 mod print;
 mod resolve;
 
@@ -123,44 +123,17 @@ fn link_here(folder: &Path, entry: &Path, asked: &mut Vec<ScriptAdapter>) -> Res
     let entry = resolve::entry(&folder, entry).map_err(|missing| vec![entry_missing(entry, missing)])?;
     let allocator = Allocator::default();
     let mut diagnostics = Vec::new();
-    let mut graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
+    let graph = graph::load(&allocator, &folder, &entry, &mut diagnostics);
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
     let mut warnings = sorted(graph.warnings());
     asked.extend(asked_adapters(&graph));
 
-    let mut bundled = None;
-    if !graph.packages.is_empty() {
-        let places: Vec<npm::Import<'_>> = graph
-            .packages
-            .iter()
-            .map(|&(index, request)| {
-                let module = &graph.modules[index];
-                let request = &module.requests[request];
-                let (line, column) = place::line_and_column(module.source, request.span.start as usize);
-                npm::Import { file: &module.path, line, column, specifier: &request.specifier }
-            })
-            .collect();
-        if !diagnostics.is_empty() {
-            // What is wrong with the packages is worth knowing in the same run.
-            diagnostics.extend(npm::precheck(&folder, &places).err().unwrap_or_default());
-            return Err(sorted(diagnostics));
-        }
-        let bundle = npm::bundle(&folder, &entry, &places)?;
-        files.extend(bundle.files);
-        bundled = Some(bundle.map);
-        if let Some(finding) = nesting::too_deep(&bundle.code) {
-            return Err(vec![npm::in_bundle(&entry, &finding.message)]);
-        }
-        let source = allocator.alloc_str(&bundle.code);
-        let (module, findings) = module::code(&allocator, &entry.with_extension("js"), source, true);
-        diagnostics.extend(findings.into_iter().map(|finding| npm::in_bundle(&entry, &finding.message)));
-        let targets = vec![module.requests.iter().map(|_| graph::Target::Host).collect()];
-        graph = graph::Graph { modules: vec![module], targets, packages: Vec::new() };
-        if diagnostics.is_empty() {
-            diagnostics.extend(graph.check());
-        }
+    if graph.uses_packages {
+        files.insert(PathBuf::from("package.json"));
     }
+    // A package outside of the app's folder keeps its absolute path.
+    let files = files.into_iter().map(|file| if file.starts_with("..") { npm::flat(&folder.join(file)) } else { file }).collect();
     if !diagnostics.is_empty() {
         return Err(sorted(diagnostics));
     }
@@ -175,12 +148,9 @@ fn link_here(folder: &Path, entry: &Path, asked: &mut Vec<ScriptAdapter>) -> Res
         None => linked.clone(),
     };
     let change = built_ins::first_change(&linked);
-    if let Some(bundled) = bundled {
-        map = bundled.through(&map);
-    }
     let changes_built_ins = change.is_some();
     warnings.extend(change.map(|change| change_warning(&linked, &entry, &change)));
-    Ok(Linked { program, exports, files: files.into_iter().collect(), changes_built_ins, map, warnings })
+    Ok(Linked { program, exports, files, changes_built_ins, map, warnings })
 }
 
 /// What an author is told of a change, at the line of its file.

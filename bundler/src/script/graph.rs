@@ -9,8 +9,10 @@ use std::{
 use oxc::{allocator::Allocator, semantic::SymbolId};
 
 use super::{
-    module::{self, Module, Name, Origin},
+    commonjs::{self, Bridge, Format, Load, Place},
+    module::{self, Module, Name, Origin, Request},
     nesting,
+    npm::{self, Brought, Packages},
     place::{Finding, whole_file},
     resolve::{self, Missing, Specifier},
 };
@@ -65,74 +67,380 @@ pub(super) struct Graph<'a> {
     pub(super) modules: Vec<Module<'a>>,
     /// For each module, where each of its requests leads.
     pub(super) targets: Vec<Vec<Target>>,
-    /// Imports of packages: module, place of the request, specifier.
-    pub(super) packages: Vec<(usize, usize)>,
+    /// The app imports packages.
+    pub(super) uses_packages: bool,
+    /// A file of a package cannot be used, so that what it exports is not known.
+    pub(super) is_broken: bool,
+}
+
+/// A file to read.
+struct Queued {
+    path: PathBuf,
+    /// Where it belongs to a package: what is known of it, and how it came into the app.
+    package: Option<(npm::File, Brought)>,
+}
+
+/// A request whose target depends on what kind of module it is.
+struct Pending {
+    module: usize,
+    request: usize,
+    /// `None` for the module that runs CommonJS.
+    load: Option<(usize, Load)>,
+}
+
+/// What is read, and what is still to be read.
+struct Reading<'a, 'd> {
+    allocator: &'a Allocator,
+    folder: &'d Path,
+    /// `None` where the app cannot have packages.
+    packages: Option<Packages>,
+    graph: Graph<'a>,
+    found: BTreeMap<PathBuf, usize>,
+    queue: Vec<Queued>,
+    pending: Vec<Pending>,
+    /// What the CommonJS modules seem to export.
+    common_js: BTreeMap<usize, BTreeSet<String>>,
+    /// The modules that take the default export of CommonJS as Node does.
+    node: BTreeSet<usize>,
+    bytes: usize,
+    diagnostics: &'d mut Vec<Diagnostic>,
 }
 
 /// Reads the entry and everything it imports. `folder` is canonical.
 pub(super) fn load<'a>(allocator: &'a Allocator, folder: &Path, entry: &Path, diagnostics: &mut Vec<Diagnostic>) -> Graph<'a> {
-    let mut graph = Graph { modules: Vec::new(), targets: Vec::new(), packages: Vec::new() };
-    let mut found = BTreeMap::from([(entry.to_path_buf(), 0)]);
-    let mut queue = vec![entry.to_path_buf()];
+    let mut reading = Reading {
+        allocator,
+        folder,
+        packages: folder.join("package.json").is_file().then(|| Packages::new(folder)),
+        graph: Graph { modules: Vec::new(), targets: Vec::new(), uses_packages: false, is_broken: false },
+        found: BTreeMap::from([(entry.to_path_buf(), 0)]),
+        queue: vec![Queued { path: entry.to_path_buf(), package: None }],
+        pending: Vec::new(),
+        common_js: BTreeMap::new(),
+        node: BTreeSet::new(),
+        bytes: 0,
+        diagnostics,
+    };
     let mut next = 0;
-    while let Some(path) = queue.get(next).cloned() {
-        let index = next;
+    while next < reading.queue.len() {
+        reading.module(next);
         next += 1;
-        let source: &'a str = match fs::read(folder.join(&path)).map(String::from_utf8) {
-            Ok(Ok(text)) => allocator.alloc_str(text.strip_prefix('\u{feff}').unwrap_or(&text)),
+    }
+    reading.join();
+    reading.graph
+}
+
+impl<'a> Reading<'a, '_> {
+    /// The module of a file, which is read later.
+    fn queue(&mut self, path: PathBuf, package: Option<(npm::File, Brought)>) -> Target {
+        let index = *self.found.entry(path.clone()).or_insert_with(|| {
+            self.queue.push(Queued { path, package });
+            self.queue.len() - 1
+        });
+        Target::Module(index)
+    }
+
+    /// The text of a file. `None` where it was reported.
+    fn text(&mut self, path: &Path, brought: Option<&Brought>) -> Option<&'a str> {
+        let remedy = |own: &str| brought.map_or_else(|| own.to_owned(), |brought| npm::another(Some(brought)));
+        let text = match fs::read(self.folder.join(path)).map(String::from_utf8) {
+            Ok(Ok(text)) => text,
             Ok(Err(_)) => {
-                diagnostics.push(whole_file(&path, format!("`{}` is not UTF-8", path.display()), "save it as UTF-8"));
-                ""
+                let message = format!("`{}` is not UTF-8", path.display());
+                self.diagnostics.push(whole_file(path, message, remedy("save it as UTF-8")));
+                return None;
             }
             Err(error) => {
                 let message = format!("`{}` cannot be read: {}", path.display(), error.kind());
-                diagnostics.push(whole_file(&path, message, "check the file's permissions"));
-                ""
+                self.diagnostics.push(whole_file(path, message, remedy("check the file's permissions")));
+                return None;
             }
         };
-        let too_deep = nesting::too_deep(source);
-        diagnostics.extend(too_deep.as_ref().map(|finding| finding.clone().place(&path, source)));
-        let source = if too_deep.is_some() { "" } else { source };
-        let is_json = path.extension().is_some_and(|extension| extension == "json");
-        let (module, findings) = if is_json { module::json(&path, source) } else { module::code(allocator, &path, source, false) };
-        diagnostics.extend(findings.into_iter().map(|finding| finding.place(&path, source)));
+        self.bytes = self.bytes.saturating_add(text.len());
+        if brought.is_some() && self.bytes > npm::LIMIT_BYTES {
+            if self.bytes - text.len() <= npm::LIMIT_BYTES {
+                let message = format!("the script and its packages have more than {} MB of text", npm::LIMIT_BYTES >> 20);
+                self.diagnostics.push(whole_file(path, message, npm::another(brought)));
+            }
+            return None;
+        }
+        let source: &'a str = self.allocator.alloc_str(text.strip_prefix('\u{feff}').unwrap_or(&text));
+        match nesting::too_deep(source) {
+            Some(finding) => {
+                let help = if brought.is_some() { Some(npm::another(brought)) } else { finding.help.clone() };
+                self.diagnostics.push(Finding { help, ..finding }.place(path, source));
+                None
+            }
+            None => Some(source),
+        }
+    }
+
+    fn module(&mut self, index: usize) {
+        let Queued { path, package } = &self.queue[index];
+        let (path, package) = (path.clone(), package.clone());
+        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        if let (Some((_, brought)), false) = (&package, matches!(extension, "" | "js" | "mjs" | "cjs" | "ts" | "mts" | "cts" | "json")) {
+            let message = format!("`{}` is neither a module nor JSON", path.display());
+            self.diagnostics.push(whole_file(&path, message, npm::another(Some(brought))));
+            self.nothing(&path);
+            return;
+        }
+        let source = match (self.text(&path, package.as_ref().map(|(_, brought)| brought)), &package) {
+            (Some(source), _) => source,
+            (None, None) => "",
+            (None, Some(_)) => return self.nothing(&path),
+        };
+        if extension == "json" {
+            self.add(module::json(&path, source), Vec::new(), package.as_ref().map(|(_, brought)| brought));
+            return;
+        }
+        let Some((file, brought)) = package else { return self.own(index, &path, source) };
+        self.of_package(index, &path, source, &file, &brought);
+    }
+
+    /// What stands in for a file of a package that cannot be used.
+    fn nothing(&mut self, path: &Path) {
+        self.graph.is_broken = true;
+        self.add(module::code(self.allocator, path, "", true), Vec::new(), None);
+    }
+
+    fn add(&mut self, read: (Module<'a>, Vec<Finding>), targets: Vec<Target>, brought: Option<&Brought>) {
+        let (module, findings) = read;
+        self.graph.is_broken |= brought.is_some() && !findings.is_empty();
+        self.diagnostics.extend(findings.into_iter().map(|finding| match brought {
+            Some(_) => module.place(Finding { help: Some(npm::another(brought)), ..finding }),
+            None => module.place(finding),
+        }));
+        self.graph.modules.push(module);
+        self.graph.targets.push(targets);
+    }
+
+    /// A file of the app.
+    fn own(&mut self, index: usize, path: &Path, source: &'a str) {
+        let (module, findings) = module::code(self.allocator, path, source, false);
         let from = path.parent().unwrap_or(Path::new("")).to_path_buf();
         let mut targets = Vec::new();
-        for (place, request) in module.requests.iter().enumerate() {
+        if path.extension().is_some_and(|extension| extension == "mjs" || extension == "mts") {
+            self.node.insert(index);
+        }
+        for request in &module.requests {
             let target = match resolve::classify(&request.specifier) {
                 Specifier::Host => Target::Host,
                 Specifier::Package => {
-                    graph.packages.push((index, place));
-                    Target::Nowhere
+                    self.graph.uses_packages = true;
+                    let name = npm::package(&request.specifier);
+                    let found = match &self.packages {
+                        Some(packages) => packages.find(path, &request.specifier, npm::Kind::Import, None),
+                        None => Err(npm::Nowhere {
+                            message: format!("`{name}` is a package, and the app's folder has no `package.json`"),
+                            help: format!("run `npm init -y && npm install {name}` there; a file of the app starts with `./`"),
+                            is_missing: false,
+                            is_empty: false,
+                        }),
+                    };
+                    match found {
+                        Ok(file) => {
+                            let brought = Brought { package: name.to_owned(), file: resolve::slashes(path) };
+                            self.queue(file.path.clone(), Some((file, brought)))
+                        }
+                        Err(nowhere) => {
+                            self.diagnostics.push(Finding::new(request.span, nowhere.message, nowhere.help).place(path, source));
+                            Target::Nowhere
+                        }
+                    }
                 }
-                Specifier::Relative(specifier) => match resolve::relative(folder, &from, specifier) {
-                    Ok(file) => Target::Module(*found.entry(file.clone()).or_insert_with(|| {
-                        queue.push(file);
-                        queue.len() - 1
-                    })),
+                Specifier::Relative(specifier) => match resolve::relative(self.folder, &from, specifier) {
+                    Ok(file) => self.queue(file, None),
                     Err(missing) => {
-                        diagnostics.push(unresolved(&request.specifier, missing, request.span, &from).place(&path, source));
+                        self.diagnostics.push(unresolved(&request.specifier, missing, request.span, &from).place(path, source));
                         Target::Nowhere
                     }
                 },
                 Specifier::Builtin(name) => {
                     let message = format!("`{}` is a module of Node, which scripts do not have", request.specifier);
-                    diagnostics.push(Finding::new(request.span, message, resolve::builtin_remedy(name)).place(&path, source));
+                    self.diagnostics.push(Finding::new(request.span, message, resolve::builtin_remedy(name)).place(path, source));
                     Target::Nowhere
                 }
                 Specifier::Absolute => {
                     let message = format!("`{}` is neither a relative path nor a package", request.specifier);
                     let help = "write a path below the app's folder that starts with `./` or `../`";
-                    diagnostics.push(Finding::new(request.span, message, help).place(&path, source));
+                    self.diagnostics.push(Finding::new(request.span, message, help).place(path, source));
                     Target::Nowhere
                 }
             };
             targets.push(target);
         }
-        graph.modules.push(module);
-        graph.targets.push(targets);
+        self.add((module, findings), targets, None);
     }
-    graph
+
+    /// A file of a package.
+    fn of_package(&mut self, index: usize, path: &Path, source: &'a str, file: &npm::File, brought: &Brought) {
+        let find = |packages: Option<&Packages>, specifier: &str, kind| match packages {
+            Some(packages) => packages.find(path, specifier, kind, Some(brought)),
+            None => Err(npm::Nowhere { message: String::new(), help: String::new(), is_missing: true, is_empty: false }),
+        };
+        let scan = commonjs::scan(path, source, file.format).unwrap_or_default();
+        let (mut loads, mut empty) = (Vec::new(), BTreeSet::new());
+        for load in &scan.loads {
+            if load.specifier == "millrace" {
+                loads.push(None);
+                continue;
+            }
+            let kind = if load.kind == Load::Require { npm::Kind::Require } else { npm::Kind::Import };
+            match find(self.packages.as_ref(), &load.specifier, kind) {
+                Ok(file) => match self.queue(file.path.clone(), Some((file, brought.clone()))) {
+                    Target::Module(target) => loads.push(Some((target, load.kind))),
+                    _ => loads.push(None),
+                },
+                Err(nowhere) if nowhere.is_empty => {
+                    empty.insert(loads.len());
+                    loads.push(None);
+                }
+                Err(nowhere) => {
+                    if !(nowhere.is_missing && load.is_tried) {
+                        self.diagnostics.push(Finding::new(load.at, nowhere.message, nowhere.help).place(path, source));
+                    }
+                    loads.push(None);
+                }
+            }
+        }
+        let found = |number: usize| match loads.get(number) {
+            Some(Some(_)) => Place::Module,
+            _ if empty.contains(&number) => Place::Empty,
+            _ => Place::Nowhere,
+        };
+        let (text, shift) = commonjs::rewritten(source, &scan, found);
+        let (mut module, findings) = module::code(self.allocator, path, self.allocator.alloc_str(&text), true);
+        (module.source, module.shift, module.has_effects) = (source, shift, file.has_effects);
+        let mut targets = Vec::new();
+        for (request, Request { specifier, span }) in module.requests.iter().enumerate() {
+            let load = specifier.strip_prefix(commonjs::LOAD).and_then(|number| number.parse::<usize>().ok());
+            let load = load.and_then(|number| loads.get(number).copied().flatten());
+            let target = match specifier.as_str() {
+                "millrace" => Target::Host,
+                commonjs::RUNNER => {
+                    self.pending.push(Pending { module: index, request, load: None });
+                    Target::Nowhere
+                }
+                _ if load.is_some() => {
+                    self.pending.push(Pending { module: index, request, load });
+                    Target::Nowhere
+                }
+                specifier => match find(self.packages.as_ref(), specifier, npm::Kind::Import) {
+                    Ok(file) => self.queue(file.path.clone(), Some((file, brought.clone()))),
+                    Err(nowhere) if nowhere.is_empty => Target::Nowhere,
+                    Err(nowhere) => {
+                        self.diagnostics.push(module.place(Finding::new(*span, nowhere.message, nowhere.help)));
+                        Target::Nowhere
+                    }
+                },
+            };
+            targets.push(target);
+        }
+        if file.format == Format::Module {
+            self.node.insert(index);
+        }
+        if scan.is_common_js {
+            self.common_js.insert(index, scan.exports);
+        }
+        self.add((module, findings), targets, Some(brought));
+    }
+
+    /// Joins modules of both kinds.
+    fn join(&mut self) {
+        let imports = self.imports_of_common_js();
+        for (&(_, target), names) in &imports {
+            if let Some(known) = self.common_js.get_mut(&target) {
+                known.extend(names.iter().cloned());
+            }
+        }
+        let mut bridges = BTreeMap::new();
+        let mut runner = None;
+        for Pending { module, request, load } in std::mem::take(&mut self.pending) {
+            let index = match load {
+                None => *runner.get_or_insert_with(|| self.made(Path::new("commonjs.js"), commonjs::RUNNER_TEXT, None)),
+                Some((target, kind)) => match (kind, self.common_js.contains_key(&target), self.graph.modules[target].code()) {
+                    (Load::Require, true, _) => target,
+                    (Load::Require, false, None) => self.bridge(&mut bridges, target, Bridge::RequiredJson),
+                    (Load::Require, false, Some(_)) => self.bridge(&mut bridges, target, Bridge::RequiredModule),
+                    (Load::Import, is_common_js, _) => {
+                        let node = self.node.contains(&module);
+                        let target = if is_common_js { self.bridge(&mut bridges, target, Bridge::Imported { node }) } else { target };
+                        self.bridge(&mut bridges, target, Bridge::Promised)
+                    }
+                },
+            };
+            self.graph.targets[module][request] = Target::Module(index);
+        }
+        for (module, target) in imports.into_keys() {
+            let bridge = self.bridge(&mut bridges, target, Bridge::Imported { node: self.node.contains(&module) });
+            for place in &mut self.graph.targets[module] {
+                if *place == Target::Module(target) {
+                    *place = Target::Module(bridge);
+                }
+            }
+        }
+    }
+
+    /// What modules of ECMAScript import of CommonJS ones, by importer and imported.
+    fn imports_of_common_js(&self) -> BTreeMap<(usize, usize), BTreeSet<String>> {
+        let mut imports: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
+        for (index, module) in self.graph.modules.iter().enumerate() {
+            let Some(code) = module.code() else { continue };
+            let target = |request: usize| match self.graph.targets[index].get(request) {
+                Some(Target::Module(target)) if self.common_js.contains_key(target) => Some(*target),
+                _ => None,
+            };
+            for target in (0..module.requests.len()).filter_map(target) {
+                imports.entry((index, target)).or_default();
+            }
+            let exported = code.exports.values().filter_map(|export| match &export.origin {
+                Origin::From { request, name: Name::One(name) } => Some((*request, name)),
+                _ => None,
+            });
+            let imported = code.imports.iter().filter_map(|import| match &import.name {
+                Name::One(name) => Some((import.request, name)),
+                Name::All => None,
+            });
+            for (request, name) in exported.chain(imported) {
+                if let Some(target) = target(request) {
+                    imports.entry((index, target)).or_default().insert(name.clone());
+                }
+            }
+            let all: Vec<_> = code.imports.iter().filter(|import| import.name == Name::All && target(import.request).is_some()).collect();
+            let symbols: Vec<SymbolId> = all.iter().map(|import| import.symbol).collect();
+            if symbols.is_empty() {
+                continue;
+            }
+            for (symbol, name) in commonjs::members(&code.program, &code.scoping, &symbols) {
+                if let Some(target) = all.iter().find(|import| import.symbol == symbol).and_then(|import| target(import.request)) {
+                    imports.entry((index, target)).or_default().insert(name);
+                }
+            }
+        }
+        imports
+    }
+
+    fn bridge(&mut self, bridges: &mut BTreeMap<(usize, Bridge), usize>, target: usize, bridge: Bridge) -> usize {
+        if let Some(made) = bridges.get(&(target, bridge)) {
+            return *made;
+        }
+        let names = self.common_js.get(&target).cloned().unwrap_or_default();
+        let path = self.graph.modules[target].path.clone();
+        let made = self.made(&path, &bridge.text(&names), Some(target));
+        self.graph.modules[made].has_effects = matches!(bridge, Bridge::Imported { .. }) && self.graph.modules[target].has_effects;
+        bridges.insert((target, bridge), made);
+        made
+    }
+
+    /// A module that has no file.
+    fn made(&mut self, path: &Path, text: &str, target: Option<usize>) -> usize {
+        let (mut module, findings) = module::code(self.allocator, path, self.allocator.alloc_str(text), true);
+        (module.is_made, module.has_effects) = (true, false);
+        let targets = module.requests.iter().map(|_| target.map_or(Target::Nowhere, Target::Module)).collect();
+        self.add((module, findings), targets, None);
+        self.graph.modules.len() - 1
+    }
 }
 
 fn unresolved(specifier: &str, missing: Missing, span: oxc::span::Span, from: &Path) -> Finding {
@@ -166,7 +474,7 @@ impl Graph<'_> {
     /// What someone should look at, in every module.
     pub(super) fn warnings(&self) -> Vec<Diagnostic> {
         let places = self.modules.iter().flat_map(|module| module.warnings.iter().map(move |finding| (module, finding.clone())));
-        places.map(|(module, finding)| Diagnostic { severity: Severity::Warning, ..finding.place(&module.path, module.source) }).collect()
+        places.map(|(module, finding)| Diagnostic { severity: Severity::Warning, ..module.place(finding) }).collect()
     }
 
     /// The modules in the order of ECMAScript: what is imported first, each once, in the order of the imports.
@@ -188,6 +496,43 @@ impl Graph<'_> {
             }
         }
         order
+    }
+
+    /// The modules that the program needs, in that order. One without effects is needed where something of it is used.
+    pub(super) fn needed(&self) -> Vec<usize> {
+        let mut needed = BTreeSet::new();
+        let mut open = vec![0];
+        let mut bindings: Vec<Binding> = Vec::new();
+        let found = |resolution: Resolution| if let Resolution::Found(binding) = resolution { Some(binding) } else { None };
+        bindings.extend(self.names(0).iter().filter_map(|name| found(self.resolve(0, name))));
+        let mut namespaces = BTreeSet::new();
+        loop {
+            while let Some(binding) = bindings.pop() {
+                match binding {
+                    Binding::Local(module, _) | Binding::Default(module) => open.push(module),
+                    Binding::Namespace(module) if namespaces.insert(module) => {
+                        open.push(module);
+                        bindings.extend(self.names(module).iter().filter_map(|name| found(self.resolve(module, name))));
+                    }
+                    Binding::Namespace(_) | Binding::Host(_) | Binding::HostNamespace => {}
+                }
+            }
+            let Some(index) = open.pop() else { break };
+            if !needed.insert(index) {
+                continue;
+            }
+            for target in &self.targets[index] {
+                if let Target::Module(target) = target
+                    && self.modules[*target].has_effects
+                {
+                    open.push(*target);
+                }
+            }
+            let Some(code) = self.modules[index].code() else { continue };
+            let used = code.imports.iter().filter(|import| !code.scoping.get_resolved_reference_ids(import.symbol).is_empty());
+            bindings.extend(used.filter_map(|import| found(self.requested(index, import.request, &import.name))));
+        }
+        self.order().into_iter().filter(|module| needed.contains(module)).collect()
     }
 
     /// What `request` of `module` gives under `name`.
@@ -277,9 +622,12 @@ impl Graph<'_> {
     /// Checks that every imported and re-exported name exists, and that nothing assigns to an import.
     pub(super) fn check(&self) -> Vec<Diagnostic> {
         let mut diagnostics = Vec::new();
+        if self.is_broken {
+            return diagnostics;
+        }
         for (index, module) in self.modules.iter().enumerate() {
             let Some(code) = module.code() else { continue };
-            let mut report = |finding: Finding| diagnostics.push(finding.place(&module.path, module.source));
+            let mut report = |finding: Finding| diagnostics.push(module.place(finding));
             for import in &code.imports {
                 let exported = code.exports.values().filter(|export| self.exports_import(export, import)).count();
                 let is_used = code.scoping.get_resolved_reference_ids(import.symbol).len() > exported;
@@ -350,7 +698,7 @@ impl Graph<'_> {
 
     /// The files, sorted.
     pub(super) fn files(&self) -> Vec<PathBuf> {
-        let mut files: Vec<PathBuf> = self.modules.iter().map(|module| module.path.clone()).collect();
+        let mut files: Vec<PathBuf> = self.modules.iter().filter(|module| !module.is_made).map(|module| module.path.clone()).collect();
         files.sort();
         files
     }

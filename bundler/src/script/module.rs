@@ -20,6 +20,7 @@ use oxc::{
 use regex::Regex;
 
 use super::{check, globals, patterns, place::Finding};
+use crate::Diagnostic;
 
 /// What is imported of a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,17 +99,31 @@ pub(super) enum Content<'a> {
 pub(super) struct Module<'a> {
     /// Below the app's folder.
     pub(super) path: PathBuf,
-    /// The text, for places.
+    /// The text of the file, for places.
     pub(super) source: &'a str,
+    /// The text that was parsed.
+    pub(super) parsed: &'a str,
     pub(super) content: Content<'a>,
     pub(super) requests: Vec<Request>,
     /// What someone should look at.
     pub(super) warnings: Vec<Finding>,
     /// The adapters that it asks.
     pub(super) asked: Vec<globals::DbCall>,
+    /// How many bytes stand before the text of the file in the text that was parsed; one line.
+    pub(super) shift: usize,
+    /// It is made by the linker, and has no file.
+    pub(super) is_made: bool,
+    /// Running it does more than making its exports.
+    pub(super) has_effects: bool,
 }
 
 impl<'a> Module<'a> {
+    /// Places a finding in what was parsed in the file.
+    pub(super) fn place(&self, finding: Finding) -> Diagnostic {
+        let (start, end) = (finding.start.saturating_sub(self.shift), finding.end.saturating_sub(self.shift));
+        Finding { start, end, ..finding }.place(&self.path, self.source)
+    }
+
     pub(super) fn code(&self) -> Option<&Code<'a>> {
         match &self.content {
             Content::Code(code) => Some(code),
@@ -124,7 +139,7 @@ pub(super) const JSON_LIMIT: usize = 1024 * 1024;
 /// mistakes are found in the same run.
 pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, from_packages: bool) -> (Module<'a>, Vec<Finding>) {
     let source_type = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("ts" | "mts") => SourceType::ts(),
+        Some("ts" | "mts" | "cts") => SourceType::ts(),
         _ => SourceType::mjs(),
     };
     let parsed = Parser::new(allocator, source, source_type).parse();
@@ -163,7 +178,19 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.append(&mut listing.findings);
     let Listing { requests, imports, exports, stars, .. } = listing;
     let content = Content::Code(Box::new(Code { program, scoping, imports, exports, stars, types, awaits }));
-    (Module { path: path.to_path_buf(), source, content, requests, warnings, asked }, findings)
+    let module = Module {
+        path: path.to_path_buf(),
+        source,
+        parsed: source,
+        content,
+        requests,
+        warnings,
+        asked,
+        shift: 0,
+        is_made: false,
+        has_effects: true,
+    };
+    (module, findings)
 }
 
 /// Reads a JSON module.
@@ -199,10 +226,14 @@ pub(super) fn json<'a>(path: &Path, source: &'a str) -> (Module<'a>, Vec<Finding
         Module {
             path: path.to_path_buf(),
             source,
+            parsed: source,
             content: Content::Json(text),
             requests: Vec::new(),
             warnings: Vec::new(),
             asked: Vec::new(),
+            shift: 0,
+            is_made: false,
+            has_effects: false,
         },
         findings,
     )

@@ -1,232 +1,250 @@
-//! Packages: a script that imports one is bundled by [esbuild](https://esbuild.github.io) before it is linked.
+//! Packages: where an import of one leads, by the rules of Node.
 //!
-//! esbuild is the user's own: `ESBUILD_BIN`, else `node_modules/.bin/esbuild` of the app's folder or of a folder above it, else the
-//! one in `PATH`. Nothing is ever downloaded. The app's folder needs a `package.json`, so that what is bundled is declared somewhere.
+//! Nothing is ever downloaded: packages are those of `node_modules`. The app's folder needs a `package.json`, so that what is bundled is
+//! declared somewhere. No setting of another tool (`tsconfig.json`, `.pnp.cjs`, `NODE_PATH`) takes part.
 
 use std::{
-    env, fs, io,
-    path::{Path, PathBuf},
-    process::{Command, Stdio},
-    sync::atomic::{AtomicU32, Ordering},
+    fs, iter,
+    path::{Component, Path, PathBuf},
 };
 
-use regex::Regex;
+use oxc_resolver::{PackageJson, PackageType, ResolveError, ResolveOptions, Resolver, SideEffects};
 
-use super::{place, places::Places};
-use crate::{Diagnostic, Severity};
+use super::{
+    commonjs::Format,
+    resolve::{self, Specifier},
+};
 
-/// The import of a package.
-#[derive(Clone, Copy, Debug)]
-pub struct Import<'a> {
-    /// The importing file, relative to the app's folder.
-    pub file: &'a Path,
-    /// Where the specifier stands.
-    pub line: usize,
-    /// Likewise.
-    pub column: usize,
-    /// `lodash/merge`
-    pub specifier: &'a str,
+/// The most bytes of text that the files of one script with its packages have together.
+pub(super) const LIMIT_BYTES: usize = 32 << 20;
+
+/// The conditions of `exports` and `imports` that apply, beside `import` or `require`, and `default`.
+const CONDITIONS: [&str; 2] = ["worker", "browser"];
+
+/// What a specifier asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// `import … from "x"`
+    Import,
+    /// `require("x")`
+    Require,
 }
 
-/// What esbuild made.
+/// The packages that a script can reach.
+#[derive(Debug)]
+pub(super) struct Packages {
+    /// The app's, canonical.
+    folder: PathBuf,
+    import: Resolver,
+    require: Resolver,
+}
+
+/// A file of a package, or of the app.
+#[derive(Clone, Debug)]
+pub(super) struct File {
+    /// Below the app's folder, or from there with `..`.
+    pub(super) path: PathBuf,
+    pub(super) format: Format,
+    /// Running it does more than making its exports.
+    pub(super) has_effects: bool,
+}
+
+/// Why a specifier leads nowhere, and what to do.
+#[derive(Clone, Debug)]
+pub(super) struct Nowhere {
+    pub(super) message: String,
+    pub(super) help: String,
+    /// There is no such module, so that a module that tries goes on without it.
+    pub(super) is_missing: bool,
+    /// The package says that the module is empty here.
+    pub(super) is_empty: bool,
+}
+
+impl Packages {
+    pub(super) fn new(folder: &Path) -> Self {
+        let texts = |texts: &[&str]| texts.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let options = |kind: &str| ResolveOptions {
+            condition_names: [texts(&[kind]), texts(&CONDITIONS), texts(&["default"])].concat(),
+            extensions: texts(&[".js", ".mjs", ".cjs", ".json", ".ts", ".mts", ".cts"]),
+            extension_alias: [("js", "ts"), ("mjs", "mts"), ("cjs", "cts")]
+                .iter()
+                .map(|(from, to)| (format!(".{from}"), vec![format!(".{from}"), format!(".{to}")]))
+                .collect(),
+            main_fields: texts(&["browser", "module", "main"]),
+            // `"browser": { "./node.js": false }`
+            alias_fields: vec![texts(&["browser"])],
+            module_type: true,
+            node_path: false,
+            tsconfig: None,
+            ..ResolveOptions::default()
+        };
+        let import = Resolver::new(options("import"));
+        let require = import.clone_with_options(options("require"));
+        Self { folder: folder.to_path_buf(), import, require }
+    }
+
+    /// The file behind `specifier` in the file `importer` of a package, or in one of the app. `brought` says how the importer came into the
+    /// app.
+    pub(super) fn find(&self, importer: &Path, specifier: &str, kind: Kind, brought: Option<&Brought>) -> Result<File, Nowhere> {
+        let importer = flat(&self.folder.join(importer));
+        let from = importer.parent().unwrap_or(&self.folder);
+        let class = resolve::classify(specifier);
+        let refused = |what: &str| Nowhere {
+            message: format!("`{specifier}` {what}"),
+            help: format!("packages import files of their own and other packages only: {}", another(brought)),
+            is_missing: false,
+            is_empty: false,
+        };
+        if class == Specifier::Absolute {
+            return Err(refused("is neither a relative path nor a package"));
+        }
+        let resolver = if kind == Kind::Import { &self.import } else { &self.require };
+        let found = resolver.resolve(from, specifier).map_err(|error| self.nowhere(&importer, specifier, &error, brought))?;
+        let path = found.path();
+        if matches!(class, Specifier::Relative(_)) && !path.starts_with(root(&self.folder, &importer)) {
+            return Err(refused("leads out of the package"));
+        }
+        let package = found.package_json().map(AsRef::as_ref);
+        let format = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("mjs" | "mts") => Format::Module,
+            Some("cjs" | "cts") => Format::Unknown,
+            _ if package.and_then(PackageJson::r#type) == Some(PackageType::Module) => Format::Module,
+            _ => Format::Unknown,
+        };
+        let has_effects = package.is_none_or(|package| has_effects(package, path));
+        Ok(File { path: PathBuf::from(below(&self.folder, path)), format, has_effects })
+    }
+
+    fn nowhere(&self, importer: &Path, specifier: &str, error: &ResolveError, brought: Option<&Brought>) -> Nowhere {
+        let name = package(specifier);
+        let is_missing = matches!(error, ResolveError::NotFound(_) | ResolveError::ExtensionAlias(..));
+        let (message, help) = match (resolve::classify(specifier), error) {
+            (Specifier::Builtin(_), _) if is_missing => {
+                (format!("`{specifier}` is a module of Node, which scripts do not have"), another(brought))
+            }
+            (Specifier::Relative(_), _) if is_missing => (format!("`{specifier}` names no file of the package"), another(brought)),
+            (_, ResolveError::PackagePathNotExported { subpath, .. }) => (
+                format!("the package `{name}` does not export `{subpath}` for scripts"),
+                format!(
+                    "its `package.json` must export it under `import`, `require`, {} or `default`: import another package or version",
+                    CONDITIONS.map(|condition| format!("`{condition}`")).join(", ")
+                ),
+            ),
+            (_, ResolveError::PackageImportNotDefined(..)) => {
+                (format!("the `imports` of the package do not have `{specifier}`"), another(brought))
+            }
+            _ if is_missing && importer.ancestors().any(|above| above.join("node_modules").join(name).is_dir()) => (
+                format!("the package `{name}` has no module `{specifier}`"),
+                "correct the import, or install a version of the package that has it".to_owned(),
+            ),
+            _ if is_missing => {
+                let by = match brought {
+                    Some(brought) => format!("; `{}`, which `{}` imports, needs it", brought.package, brought.file),
+                    None => String::new(),
+                };
+                (format!("the package `{name}` is not installed{by}"), self.install(name))
+            }
+            _ => {
+                let reason = error.to_string().replace(&format!("{}/", self.folder.display()), "").replace(['\'', '"'], "`");
+                (format!("the package `{name}` cannot be read: {reason}"), INSTALL.to_owned())
+            }
+        };
+        Nowhere { message, help, is_missing, is_empty: matches!(error, ResolveError::Ignored(_)) }
+    }
+
+    /// What to do where a package is not there.
+    fn install(&self, name: &str) -> String {
+        let text = fs::read_to_string(self.folder.join("package.json")).unwrap_or_default();
+        let declared: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+        let is_declared = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"]
+            .iter()
+            .any(|kind| declared.get(kind).and_then(|packages| packages.get(name)).is_some());
+        match is_declared {
+            true => INSTALL.to_owned(),
+            false => format!("run `npm install {name}` in the app's folder"),
+        }
+    }
+}
+
+const INSTALL: &str = "run `npm install` in the app's folder";
+
+/// How a module of a package came into the app.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bundle {
-    /// One ES module that imports nothing but `"millrace"`.
-    pub code: String,
-    /// Every file that went in, relative to the app's folder.
-    pub files: Vec<PathBuf>,
-    /// Where its code comes from.
-    pub(super) map: Places,
+pub(super) struct Brought {
+    /// The package that the app imports.
+    pub(super) package: String,
+    /// The file of the app that does.
+    pub(super) file: String,
 }
 
-/// Checks that the app can have packages, and finds esbuild.
-///
-/// # Errors
-/// A [`Diagnostic`] per import that says what is missing and how to get it.
-pub fn precheck(folder: &Path, imports: &[Import<'_>]) -> Result<PathBuf, Vec<Diagnostic>> {
-    if !folder.join("package.json").is_file() {
-        return Err(at_each(imports, |package| {
-            let message = format!("`{package}` is a package, and the app's folder has no `package.json`");
-            (message, format!("run `npm init -y && npm install {package}` there; a file of the app starts with `./`"))
-        }));
+/// What to do about a module that cannot be used.
+pub(super) fn another(brought: Option<&Brought>) -> String {
+    match brought {
+        Some(Brought { package, file }) => format!("`{file}` imports the package `{package}`: import another package or version"),
+        None => "correct the import, or import another package or version".to_owned(),
     }
-    esbuild(folder).ok_or_else(|| {
-        at_each(imports, |package| {
-            let message = format!("`{package}` is a package, and esbuild, which bundles packages, was not found");
-            (message, "run `npm install --save-dev esbuild` in the app's folder, or set `ESBUILD_BIN` to the program".to_owned())
-        })
-    })
 }
 
-/// Bundles the script `entry` with its packages. `folder` is canonical.
-///
-/// # Errors
-/// What [`precheck`] finds, else esbuild's own errors at the places that it names.
-pub fn bundle(folder: &Path, entry: &Path, imports: &[Import<'_>]) -> Result<Bundle, Vec<Diagnostic>> {
-    let esbuild = precheck(folder, imports)?;
-    let scratch = match Scratch::new() {
-        Ok(scratch) => scratch,
-        Err(error) => {
-            let message = format!("no temporary folder can be created for esbuild: {}", error.kind());
-            return Err(vec![in_place(imports, &message, "make the system's folder for temporary files writable")]);
+/// Whether the `package.json` says that running a module does something.
+fn has_effects(package: &PackageJson, path: &Path) -> bool {
+    let fits = |pattern: &str| {
+        let pattern = pattern.trim_start_matches("./");
+        let path = below(package.directory(), path);
+        match pattern.contains('/') {
+            true => fast_glob::glob_match(pattern, &path),
+            false => fast_glob::glob_match(format!("**/{pattern}"), &path),
         }
     };
-    let (outfile, metafile) = (scratch.0.join("bundle.js"), scratch.0.join("meta.json"));
-    let run = Command::new(&esbuild)
-        .arg(format!("./{}", super::resolve::slashes(entry)))
-        .args([
-            "--bundle",
-            "--format=esm",
-            "--platform=neutral",
-            "--target=es2022",
-            "--main-fields=module,main",
-            "--conditions=worker,browser",
-            "--define:process.env.NODE_ENV=\"production\"",
-            "--external:millrace",
-            "--charset=utf8",
-            "--legal-comments=none",
-            // What a folder above the app says must not change the program.
-            "--tsconfig-raw={}",
-            "--sourcemap=external",
-            "--sources-content=false",
-            "--log-level=error",
-            "--log-limit=0",
-            "--color=false",
-        ])
-        .arg(format!("--outfile={}", outfile.display()))
-        .arg(format!("--metafile={}", metafile.display()))
-        .current_dir(folder)
-        .env_remove("NODE_PATH")
-        .stdin(Stdio::null())
-        .output();
-    let output = match run {
-        Ok(output) => output,
-        Err(error) => {
-            let message = format!("esbuild (`{}`) cannot be run: {}", esbuild.display(), error.kind());
-            return Err(vec![in_place(imports, &message, "install it with `npm install --save-dev esbuild`, or correct `ESBUILD_BIN`")]);
-        }
-    };
-    if !output.status.success() {
-        let diagnostics = errors(&String::from_utf8_lossy(&output.stderr));
-        if diagnostics.is_empty() {
-            return Err(vec![in_place(imports, "esbuild failed without saying why", "run it by hand to see more")]);
-        }
-        return Err(diagnostics);
+    match package.side_effects() {
+        None => true,
+        Some(SideEffects::Bool(has_effects)) => has_effects,
+        Some(SideEffects::String(pattern)) => fits(pattern),
+        Some(SideEffects::Array(patterns)) => patterns.into_iter().any(fits),
     }
-    match fs::read_to_string(&outfile) {
-        Ok(code) => Ok(Bundle { code, files: inputs(&metafile), map: Places::read(folder, &outfile) }),
-        Err(error) => {
-            let message = format!("what esbuild (`{}`) wrote cannot be read: {}", esbuild.display(), error.kind());
-            Err(vec![in_place(imports, &message, "check that `ESBUILD_BIN` is esbuild")])
-        }
-    }
-}
-
-/// A mistake in what esbuild made.
-pub(super) fn in_bundle(entry: &Path, message: &str) -> Diagnostic {
-    place::whole_file(
-        entry,
-        format!("a package that this script imports cannot run here: {message}"),
-        "use another package, or another version of it",
-    )
-}
-
-fn in_place(imports: &[Import<'_>], message: &str, help: &str) -> Diagnostic {
-    let first = imports.first();
-    Diagnostic {
-        severity: Severity::Error,
-        file: first.map_or_else(PathBuf::new, |import| import.file.to_path_buf()),
-        line: first.map_or(1, |import| import.line),
-        column: first.map_or(1, |import| import.column),
-        length: 0,
-        message: message.to_owned(),
-        help: Some(help.to_owned()),
-    }
-}
-
-fn at_each(imports: &[Import<'_>], say: impl Fn(&str) -> (String, String)) -> Vec<Diagnostic> {
-    let each = imports.iter().map(|import| {
-        let (message, help) = say(package(import.specifier));
-        let length = import.specifier.chars().count() + 2;
-        let file = import.file.to_path_buf();
-        Diagnostic { severity: Severity::Error, file, line: import.line, column: import.column, length, message, help: Some(help) }
-    });
-    each.collect()
 }
 
 /// The package of a specifier: `@scope/name` of `@scope/name/file`.
-fn package(specifier: &str) -> &str {
+pub(super) fn package(specifier: &str) -> &str {
     let end = specifier.match_indices('/').nth(usize::from(specifier.starts_with('@')));
     end.map_or(specifier, |(at, _)| &specifier[..at])
 }
 
-fn esbuild(folder: &Path) -> Option<PathBuf> {
-    if let Some(program) = env::var_os("ESBUILD_BIN").filter(|program| !program.is_empty()) {
-        return Some(PathBuf::from(program));
+/// The folder that the relative imports of a module stay in: that of its package, or the app's.
+fn root(folder: &Path, module: &Path) -> PathBuf {
+    let parts: Vec<Component<'_>> = module.components().collect();
+    if let Some(at) = parts.iter().rposition(|part| part.as_os_str() == "node_modules") {
+        let is_scoped = parts.get(at + 1).is_some_and(|part| part.as_os_str().to_string_lossy().starts_with('@'));
+        return parts.iter().take(at + 2 + usize::from(is_scoped)).collect();
     }
-    let names: &[&str] = if cfg!(windows) { &["esbuild.exe", "esbuild.cmd"] } else { &["esbuild"] };
-    let installed = folder.ancestors().map(|above| above.join("node_modules").join(".bin"));
-    let path = env::var_os("PATH").unwrap_or_default();
-    let mut folders = installed.chain(env::split_paths(&path));
-    folders.find_map(|folder| names.iter().map(|name| folder.join(name)).find(|program| program.is_file()))
+    if module.starts_with(folder) {
+        return folder.to_path_buf();
+    }
+    // A package of a workspace. A `package.json` without a name only says how the files below it are read.
+    let has_name = |folder: &&Path| {
+        let text = fs::read_to_string(folder.join("package.json")).unwrap_or_default();
+        serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value.get("name").is_some())
+    };
+    let parent = module.parent().unwrap_or(module);
+    parent.ancestors().find(has_name).unwrap_or(parent).to_path_buf()
 }
 
-/// esbuild's errors: `✘ [ERROR] message`, an empty line, `    file:line:column:`.
-fn errors(text: &str) -> Vec<Diagnostic> {
-    let Ok(pattern) = Regex::new(r"(?m)^. \[ERROR\] (.+)$(?:\n\n    (.+?):(\d+):(\d+):$)?") else { return Vec::new() };
-    let number = |text: &str| text.parse().unwrap_or(1);
-    let found = pattern.captures_iter(text).map(|captures| {
-        let text = captures.get(1).map_or("", |found| found.as_str());
-        let place = |group: usize| captures.get(group).map(|found| found.as_str());
-        Diagnostic {
-            severity: Severity::Error,
-            file: PathBuf::from(place(2).unwrap_or("package.json")),
-            line: place(3).map_or(1, number),
-            // esbuild counts columns from 0.
-            column: place(4).map_or(1, |column| number(column) + 1),
-            length: 0,
-            message: format!("esbuild: {}", text.replace('"', "`")),
-            help: text
-                .starts_with("Could not resolve")
-                .then(|| "run `npm install` in the app's folder; Node's own modules do not exist in scripts".to_owned()),
-        }
-    });
-    found.collect()
+/// A path as it is below the folder, or from there with `..`, with slashes.
+fn below(folder: &Path, path: &Path) -> String {
+    let (from, to): (Vec<Component<'_>>, Vec<Component<'_>>) = (folder.components().collect(), path.components().collect());
+    let common = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    let parts = iter::repeat_n("..".into(), from.len() - common).chain(to[common..].iter().map(|part| part.as_os_str().to_string_lossy()));
+    parts.collect::<Vec<_>>().join("/")
 }
 
-/// The `inputs` of a [metafile](https://esbuild.github.io/api/#metafile).
-fn inputs(metafile: &Path) -> Vec<PathBuf> {
-    let text = fs::read_to_string(metafile).unwrap_or_default();
-    let value: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let names = value.get("inputs").and_then(|inputs| inputs.as_object()).into_iter().flat_map(|inputs| inputs.keys());
-    let mut files: Vec<PathBuf> = names.map(PathBuf::from).collect();
-    files.push(PathBuf::from("package.json"));
-    files.sort();
-    files
-}
-
-/// A folder of our own that is gone when this is.
-struct Scratch(PathBuf);
-
-impl Scratch {
-    fn new() -> io::Result<Self> {
-        static NUMBER: AtomicU32 = AtomicU32::new(0);
-        loop {
-            let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-            let folder = env::temp_dir().join(format!("millrace-{}-{number}", std::process::id()));
-            // Only a folder that was not there is nobody else's.
-            match fs::create_dir(&folder) {
-                Ok(()) => return Ok(Self(folder)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
+/// A path without `..`.
+pub(super) fn flat(path: &Path) -> PathBuf {
+    let mut flat = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => drop(flat.pop()),
+            Component::CurDir => {}
+            other => flat.push(other),
         }
     }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        // What is left in a temporary folder does no harm.
-        let _ = fs::remove_dir_all(&self.0);
-    }
+    flat
 }

@@ -26,7 +26,7 @@ use super::{
 
 /// Prints the program, and says where its code comes from.
 pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (String, ScriptMap) {
-    let order = graph.order();
+    let order = graph.needed();
     let names = name::names(&graph, &order);
     let waits = order.iter().any(|module| graph.modules[*module].code().is_some_and(|code| code.awaits));
 
@@ -60,21 +60,28 @@ pub(super) fn program<'a>(allocator: &'a Allocator, mut graph: Graph<'a>) -> (St
         let first_column = out.rsplit('\n').next().unwrap_or_default().encode_utf16().count();
         let file = map.files.len() as u32;
         map.files.push(path.clone());
-        starts.push((first_line + 1, path));
+        if !graph.modules[module].is_made {
+            starts.push((first_line + 1 + usize::from(graph.modules[module].shift > 0), path));
+        }
         let renames = renames(&graph, &names, module);
         let default = names.of(&Binding::Default(module)).to_owned();
-        let source = graph.modules[module].source;
+        let (source, is_made) = (graph.modules[module].parsed, graph.modules[module].is_made);
+        let lines_before = u32::from(graph.modules[module].shift > 0);
         match &mut graph.modules[module].content {
             Content::Json(text) => out.push_str(&format!("const {default} = {text};")),
             Content::Code(code) => {
                 let (printed, places) = print(allocator, code, source, &renames, &default);
                 out.push_str(&printed);
-                map.places.extend(places.into_iter().map(|place| MappedPlace {
-                    line: place.line + first_line as u32,
-                    column: if place.line == 0 { place.column + first_column as u32 } else { place.column },
-                    file,
-                    ..place
-                }));
+                let places = places.into_iter().filter(|_| !is_made).filter_map(|place| {
+                    Some(MappedPlace {
+                        line: place.line + first_line as u32,
+                        column: if place.line == 0 { place.column + first_column as u32 } else { place.column },
+                        file,
+                        source_line: place.source_line.checked_sub(lines_before)?,
+                        ..place
+                    })
+                });
+                map.places.extend(places);
             }
         }
     }
