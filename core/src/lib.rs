@@ -26,6 +26,7 @@ pub mod error;
 pub mod expression;
 pub mod fault;
 pub mod headers;
+pub mod hex;
 pub mod one_line;
 pub mod pipeline;
 pub mod ports;

@@ -14,14 +14,14 @@
 //! secrets only. There a run would tell more than it hides: a caller whose own words come back to it could send a guess and see whether it is
 //! struck out, and so find a secret one byte at a time. A whole secret must be guessed as a whole.
 
-use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 
 use base64::{
     Engine as _,
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD},
 };
 
-use crate::{Json, url::percent_decoded};
+use crate::{Json, hex, url::percent_decoded};
 
 /// What stands in the place of a secret.
 const STRUCK: &str = "[secret]";
@@ -332,7 +332,7 @@ fn spell(value: &str, alphabets: bool, texts: &mut Vec<(String, MatchMode)>) {
         }
         if alphabets {
             in_base64(&piece, manner, texts);
-            texts.push((piece.bytes().map(|byte| format!("{byte:02x}")).collect(), manner));
+            texts.push((hex::encode(piece.as_bytes()), manner));
         }
         texts.push((piece.into_owned(), manner));
     }
@@ -403,6 +403,8 @@ fn in_base64(piece: &str, manner: MatchMode, texts: &mut Vec<(String, MatchMode)
 
 #[cfg(test)]
 mod tests {
+    use alloc::format;
+
     use alloc::string::ToString as _;
 
     use super::*;

@@ -12,6 +12,7 @@ use millrace_core::{
     Error, ErrorKind, Result,
     headers::Headers,
     ports::{Clock as _, HttpClient, HttpRequest, HttpResponse, LocalFuture},
+    url::Authority,
 };
 use wasm_bindgen::{JsCast as _, JsValue};
 
@@ -78,9 +79,5 @@ fn timed_out() -> Error {
 fn host(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    match host.strip_prefix('[').and_then(|v6| v6.split_once(']')) {
-        Some((v6, _)) => format!("[{v6}]"),
-        None => host.split(':').next().unwrap_or_default().to_owned(),
-    }
+    Authority::parse(authority).map_or_else(|_| String::new(), |server| server.written_host.to_owned())
 }

@@ -31,6 +31,7 @@ use crate::{
     app::{ApiKeys, Auth, ExpectedKey, Policy, ScriptRef, Tool},
     fault::{Fault, FaultResult, Refusal, Remedy, Severity, Stage},
     headers::Headers,
+    hex,
     ports::{Reply, Returned, ScriptFault},
 };
 
@@ -121,16 +122,7 @@ fn digest(pipeline: &Pipeline, expected: &ExpectedKey) -> Option<[u8; DIGEST_BYT
 }
 
 fn unhex(text: &str) -> Option<[u8; DIGEST_BYTES]> {
-    let nibble = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
-    let (pairs, []) = text.as_bytes().as_chunks::<2>() else { return None };
-    let mut digest = [0; DIGEST_BYTES];
-    if pairs.len() != digest.len() {
-        return None;
-    }
-    for (byte, [high, low]) in digest.iter_mut().zip(pairs) {
-        *byte = nibble(*high)? << 4 | nibble(*low)?;
-    }
-    Some(digest)
+    hex::decode(text.as_bytes())?.try_into().ok()
 }
 
 fn sent_key(headers: &Headers) -> Option<&str> {

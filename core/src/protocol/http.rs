@@ -13,7 +13,10 @@ use super::{
     rpc_error::{INVALID_REQUEST, RpcError},
     sse::is_refusal,
 };
-use crate::headers::{Headers, Repeated};
+use crate::{
+    headers::{Headers, Repeated},
+    url,
+};
 
 /// The most header fields of a request.
 const MAX_FIELDS: usize = 128;
@@ -60,23 +63,8 @@ impl Origin {
 impl Authority {
     /// Reads `host`, `host:port` or `[v6]:port`, without user, path or blanks.
     fn parse(text: &str) -> Option<Self> {
-        let split = if text.starts_with('[') { text.find(']')? + 1 } else { text.find(':').unwrap_or(text.len()) };
-        let (host, port) = text.split_at(split);
-        let of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
-        let is_host = match host.strip_prefix('[') {
-            Some(v6) => v6.strip_suffix(']')?.bytes().all(|byte| byte.is_ascii_hexdigit() || b":.".contains(&byte)),
-            None => !host.is_empty() && host.bytes().all(of_name),
-        };
-        if !is_host {
-            return None;
-        }
-        let port = match port.strip_prefix(':') {
-            Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => Some(digits.parse().ok()?),
-            Some(_) => return None,
-            None if port.is_empty() => None,
-            None => return None,
-        };
-        Some(Self { host: host.to_ascii_lowercase(), port })
+        let server = url::Authority::parse(text).ok().filter(|server| server.user.is_none() && server.is_plain())?;
+        Some(Self { host: server.written_host.to_ascii_lowercase(), port: server.port })
     }
 
     /// Whether it is a known name. One without a port stands for all ports.

@@ -1,10 +1,9 @@
 //! The caller's span, and the id of a request in logs, in `ctx.request.id` and in the messages of internal failures.
 
 use alloc::string::String;
-use core::fmt::Write;
 
 use super::json_rpc::Params;
-use crate::{Json, headers::Headers, pipeline::Trace, ports::Random};
+use crate::{Json, headers::Headers, hex, pipeline::Trace, ports::Random};
 
 /// The longest `tracestate` that is passed on, in bytes.
 const LONGEST_STATE: usize = 512;
@@ -45,12 +44,7 @@ pub(super) fn of(trace: &TraceContext, random: &dyn Random) -> String {
     }
     let mut bytes = [0; 16];
     random.fill(&mut bytes);
-    let mut id = String::with_capacity(32);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _ = write!(id, "{byte:02x}");
-    }
-    id
+    hex::encode(&bytes)
 }
 
 /// The trace id of a valid `traceparent` (<https://www.w3.org/TR/trace-context/#traceparent-header>). A later version may have

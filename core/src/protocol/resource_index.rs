@@ -4,7 +4,10 @@ use alloc::{collections::BTreeMap, format, string::String, vec::Vec};
 use core::{cell::OnceCell, cmp::Reverse};
 
 use super::lists::is_template;
-use crate::app::{App, Resource, UriPattern};
+use crate::{
+    app::{App, Resource, UriPattern},
+    url::percent_decoded_strictly,
+};
 
 /// Where to look for a URI; made at its first use.
 #[derive(Default)]
@@ -97,7 +100,7 @@ fn variables<'p>(pattern: &'p UriPattern, uri: &str) -> Option<Vec<(&'p str, Str
     }
     let decoded = |(index, (name, value)): (usize, (&'p String, &str))| {
         let fits = !value.is_empty() && (index == reserved || !value.contains(['/', '?', '#']));
-        Some((name.as_str(), percent_decode(value).filter(|_| fits)?))
+        Some((name.as_str(), percent_decoded_strictly(value).filter(|_| fits)?))
     };
     pattern.variables.iter().zip(values).enumerate().map(decoded).collect()
 }
@@ -118,22 +121,6 @@ fn split_last<'t>(text: &'t str, literal: &str) -> Option<(&'t str, &'t str)> {
 
 fn is_reserved(pattern: &UriPattern, index: usize) -> bool {
     pattern.reserved.is_some_and(|reserved| reserved as usize == index)
-}
-
-/// Undoes `%XX`; `None` where that leaves no UTF-8 or an escape is broken.
-fn percent_decode(value: &str) -> Option<String> {
-    let mut bytes = value.bytes();
-    let mut decoded = Vec::with_capacity(value.len());
-    while let Some(byte) = bytes.next() {
-        if byte != b'%' {
-            decoded.push(byte);
-            continue;
-        }
-        let digit = |byte: Option<u8>| char::from(byte?).to_digit(16);
-        let (high, low) = (digit(bytes.next())?, digit(bytes.next())?);
-        decoded.push(u8::try_from(high * 16 + low).ok()?);
-    }
-    String::from_utf8(decoded).ok()
 }
 
 #[cfg(test)]

@@ -1,7 +1,10 @@
 //! Where a Redis server is: `redis://[USER:PASSWORD@]HOST[:PORT][/DATABASE]`.
 
-use millrace_core::{Error, ErrorKind, Result, secret::Secret, url::percent_decoded};
-use url::{Host, Url};
+use millrace_core::{
+    Error, ErrorKind, Result,
+    secret::Secret,
+    url::{Url, percent_decoded},
+};
 
 /// The port where the address names none.
 const PORT: u16 = 6379;
@@ -34,40 +37,36 @@ impl RedisAddress {
                 format!("the address of a Redis server {what}; write `redis://USER:PASSWORD@HOST:PORT/DATABASE`"),
             )
         };
-        let url = Url::parse(text).map_err(|_| wrong("is not a URL, or has a character in its password that needs a percent code"))?;
-        let tls = match url.scheme() {
-            "redis" => false,
-            "rediss" => true,
+        let tls = match text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()).as_deref() {
+            Some("redis") => false,
+            Some("rediss") => true,
             _ => return Err(wrong("begins with neither `redis://` nor `rediss://`")),
         };
-        let host = match url.host() {
-            Some(Host::Domain(name)) if !name.is_empty() => name.to_owned(),
-            Some(Host::Ipv4(address)) => address.to_string(),
-            Some(Host::Ipv6(address)) => address.to_string(),
-            _ => return Err(wrong("names no host")),
-        };
+        if text.contains('#') {
+            return Err(wrong("has a `#`, which in a password is `%23`"));
+        }
+        let url = Url::parse_with_user(text).map_err(wrong)?;
+        let server = url.server;
+        let host = server.host.to_owned();
         let decoded = |text: &str| percent_decoded(text).ok_or_else(|| wrong("has percent-encoding that is not UTF-8"));
-        let user = Some(decoded(url.username())?).filter(|user| !user.is_empty());
-        let password = url.password().map(decoded).transpose()?.filter(|password| !password.is_empty()).map(Secret::new);
+        let user = server.user.map(decoded).transpose()?.filter(|user| !user.is_empty());
+        let password = server.password.map(decoded).transpose()?.filter(|password| !password.is_empty()).map(Secret::new);
         if user.is_some() && password.is_none() {
             return Err(wrong("has a user without a password"));
         }
-        let database = match url.path().trim_start_matches('/') {
+        let database = match url.path.trim_start_matches('/') {
             "" => 0,
             number => number.parse().map_err(|_| wrong("has a database that is not a number"))?,
         };
         let mut ca_file = None;
-        for (setting, value) in url.query_pairs() {
-            match setting.as_ref() {
-                "ca_file" if tls => ca_file = Some(value.into_owned()),
+        for (setting, value) in url.settings {
+            match setting.as_str() {
+                "ca_file" if tls => ca_file = Some(value),
                 _ => return Err(wrong("has a setting other than `?ca_file=`, which goes with `rediss://`")),
             }
         }
-        if url.fragment().is_some() {
-            return Err(wrong("has a `#`, which in a password is `%23`"));
-        }
-        let port = url.port().unwrap_or(PORT);
-        let name = format!("the Redis server `{}:{port}`", url.host_str().unwrap_or_default());
+        let port = server.port.unwrap_or(PORT);
+        let name = format!("the Redis server `{}:{port}`", server.written_host);
         Ok(Self { host, port, tls, ca_file, user, password, database, name })
     }
 
@@ -100,6 +99,7 @@ mod tests {
             ("redis://a/", plain.clone()),
             ("rediss://a/3", RedisAddress { tls: true, database: 3, ..plain.clone() }),
             ("redis://:p%40%3a%23%25@a", RedisAddress { password: password("p@:#%"), ..plain.clone() }),
+            ("redis://me:p@s%40@a", RedisAddress { user: Some("me".into()), password: password("p@s@"), ..plain.clone() }),
             ("redis://me:pw@a", RedisAddress { user: Some("me".into()), password: password("pw"), ..plain.clone() }),
             ("rediss://a?ca_file=%2Fetc%2Fca.pem", RedisAddress { tls: true, ca_file: Some("/etc/ca.pem".into()), ..plain.clone() }),
             ("redis://[::1]:7/0", RedisAddress { host: "::1".into(), port: 7, name: "the Redis server `[::1]:7`".into(), ..plain.clone() }),
@@ -116,11 +116,16 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_and_the_password_is_not_shown() {
         let cases = [
-            ("redis:", "names no host"),
+            ("redis:", "begins with neither"),
+            ("redis://[::1]hunter2:6379", "has a wrong port"),
+            ("redis://:hunter2@a:0", "has a wrong port"),
+            ("redis://:hunter2@a:", "has a wrong port"),
+            ("redis://:hunter2@", "names no host"),
+            ("redis://:hunter2 x@a", "contains a space"),
             ("redis:///0", "names no host"),
             ("redis+unix:///run/hunter2", "begins with neither"),
-            ("redis://:hunter2@a:port", "is not a URL"),
-            ("redis://:hunter2@a:70000", "is not a URL"),
+            ("redis://:hunter2@a:port", "has a wrong port"),
+            ("redis://:hunter2@a:65536", "has a wrong port"),
             ("redis://hunter2@a", "has a user without a password"),
             ("redis://:hunter2@a/x", "has a database that is not a number"),
             ("redis://:hunter2@a/-1", "has a database that is not a number"),

@@ -1,9 +1,9 @@
 //! A statement and its values as D1 binds them.
 
-use std::{borrow::Cow, fmt::Write as _, ops::Range};
+use std::{borrow::Cow, ops::Range};
 
 use millrace_catalogue::D1;
-use millrace_core::{Result, value::Value};
+use millrace_core::{Result, hex, value::Value};
 
 use crate::{
     shared::Effect,
@@ -106,16 +106,8 @@ fn sent(bound: SqliteValue<'_>, takes_bytes: bool) -> (Parameter<'_>, Form) {
         SqliteValue::Real(value) => json(format!("{value:?}")),
         SqliteValue::Text(text) => (Parameter::Text(text), Form::AsItIs),
         SqliteValue::Blob(bytes) if takes_bytes => (Parameter::Bytes(bytes), Form::AsItIs),
-        SqliteValue::Blob(bytes) => (Parameter::Text(Cow::Owned(hex(bytes))), Form::Hex),
+        SqliteValue::Blob(bytes) => (Parameter::Text(Cow::Owned(hex::encode(bytes))), Form::Hex),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 #[cfg(test)]

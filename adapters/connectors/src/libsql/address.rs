@@ -94,7 +94,7 @@ fn secured(url: &Url<'_>, tls: Option<&str>) -> Result<&'static str> {
         ("https", Some(false)) | ("http", Some(true)) => {
             Err(configuration(format!("`tls` of connector `libsql` contradicts `{}:`; remove it", url.scheme)))
         }
-        ("libsql", Some(false)) if !url.has_port => {
+        ("libsql", Some(false)) if url.server.port.is_none() => {
             Err(configuration("`tls=0` of connector `libsql` needs a port; write `libsql://host:port?tls=0`".to_owned()))
         }
         ("http", _) | (_, Some(false)) => Ok("http"),

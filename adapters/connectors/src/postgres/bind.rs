@@ -15,7 +15,7 @@
 //! So a value means what it would mean if the author had written it out, quotes around texts included. `numeric` turns into a double by
 //! itself where one is wanted; a double would not turn into a `numeric`.
 
-use millrace_core::value::Value;
+use millrace_core::{hex, value::Value};
 use postgres_protocol::Oid;
 
 use super::array;
@@ -66,7 +66,7 @@ pub(super) fn text(value: &Value) -> Option<String> {
         Value::F64(number) if number.is_infinite() => if *number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned(),
         Value::F64(number) => number.to_string(),
         Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => text.clone(),
-        Value::Bytes(bytes) => hex(bytes),
+        Value::Bytes(bytes) => format!("\\x{}", hex::encode(bytes)),
         Value::Json(json) => json.to_string(),
         Value::Array(elements) => array::write(elements),
     })
@@ -74,17 +74,6 @@ pub(super) fn text(value: &Value) -> Option<String> {
 
 fn integer(number: i64) -> Oid {
     if i32::try_from(number).is_ok() { INT4 } else { INT8 }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity(2 + 2 * bytes.len());
-    text.push_str("\\x");
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(digit), 16).unwrap_or('0'));
-        }
-    }
-    text
 }
 
 #[cfg(test)]

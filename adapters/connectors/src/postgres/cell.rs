@@ -16,7 +16,7 @@
 //!
 //! A date before Christ, an infinite one, and what is not as expected stay as PostgreSQL wrote them.
 
-use millrace_core::value::Value;
+use millrace_core::{hex, value::Value};
 use postgres_protocol::Oid;
 
 use super::array;
@@ -120,8 +120,7 @@ fn date_time(text: &str) -> Option<String> {
 /// `\x…`, or the older form with octal escapes, which a server may be set to.
 fn bytes(text: &str) -> Option<Vec<u8>> {
     if let Some(digits) = text.strip_prefix("\\x") {
-        let pair = |pair: &[u8]| u8::from_str_radix(str::from_utf8(pair).ok()?, 16).ok();
-        return digits.as_bytes().chunks(2).map(pair).collect();
+        return hex::decode(digits.as_bytes());
     }
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -168,7 +167,7 @@ mod tests {
             (17, "\\x00ff", Value::Bytes(vec![0, 255])),
             (17, "\\x", Value::Bytes(vec![])),
             (17, "a\\\\\\000\\377", Value::Bytes(vec![b'a', b'\\', 0, 255])),
-            (17, "\\x0", Value::Bytes(vec![0])),
+            (17, "\\x0", Value::Text("\\x0".into())),
             (17, "\\9", text("\\9")),
             (3802, r#"{"b": 1, "a": [1.5]}"#, Value::Json(json!({"b": 1, "a": [1.5]}))),
             (114, "{", text("{")),

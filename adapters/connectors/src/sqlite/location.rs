@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use millrace_core::{Error, ErrorKind, Result};
+use millrace_core::{Error, ErrorKind, Result, url::percent_decoded};
 
 /// A database's place and how it is to be opened.
 #[derive(Debug, PartialEq)]
@@ -79,7 +79,7 @@ impl Location {
             },
             None => path,
         };
-        let path = percent_decoded(path)?;
+        let path = percent_decoded(path).ok_or_else(|| configuration("the connection string's path is not UTF-8".into()))?;
         let place = if path == ":memory:" { DatabasePlace::Memory } else { file(&path, base)? };
         let mut location = Self::at(place);
         for setting in query.split('&').filter(|setting| !setting.is_empty()) {
@@ -131,25 +131,6 @@ fn file(shown: &str, base: &Path) -> Result<DatabasePlace> {
         configuration("the location of the database file cannot be determined".into()).with_source(error.kind().to_string())
     })?;
     Ok(DatabasePlace::File { path, shown: shown.to_owned(), has_variables: false })
-}
-
-fn percent_decoded(text: &str) -> Result<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let Some((&first, tail)) = rest.split_first() {
-        let code = tail.get(..2).filter(|_| first == b'%').and_then(hex);
-        bytes.push(code.unwrap_or(first));
-        rest = if code.is_some() { &tail[2..] } else { tail };
-    }
-    String::from_utf8(bytes).map_err(|_| configuration("the connection string's path is not UTF-8".into()))
-}
-
-fn hex(digits: &[u8]) -> Option<u8> {
-    let value = |digit: u8| char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok());
-    match *digits {
-        [high, low] => Some(value(high)? * 16 + value(low)?),
-        _ => None,
-    }
 }
 
 fn configuration(message: String) -> Error {

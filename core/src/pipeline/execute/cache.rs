@@ -12,6 +12,7 @@ use super::statement::Rendered;
 use crate::{
     Json,
     app::{Adapter, Cache, CacheScope},
+    hex,
     pipeline::{
         identity::Identity,
         record::Subject,
@@ -90,7 +91,7 @@ fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Op
         None => update(&mut digest, b'o', b"public"),
         Some(identity) => update(&mut digest, b'w', identity.as_bytes()),
     }
-    hex(&digest.finalize())
+    hex::encode(&digest.finalize())
 }
 
 fn update(digest: &mut Sha256, tag: u8, bytes: &[u8]) {
@@ -125,11 +126,6 @@ fn update_value(digest: &mut Sha256, value: &Value) {
 /// JSON text is unambiguous by itself.
 fn update_json(digest: &mut Sha256, document: &Json) {
     update(digest, b'j', alloc::format!("{document}").as_bytes());
-}
-
-fn hex(bytes: &[u8]) -> String {
-    let digit = |nibble: u8| char::from_digit(nibble.into(), 16).unwrap_or('0');
-    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
 }
 
 /// A digest, then the rows: a value that is cut short or damaged is told from a whole one.

@@ -5,7 +5,12 @@
 
 use alloc::{format, string::String};
 
-use crate::{Error, ErrorKind, Result};
+use crate::{
+    Error, ErrorKind, Result,
+    url::{Authority, InvalidAuthority},
+};
+
+const PLAIN_HOST: &str = "a URL names a plain host, without user name or password";
 
 /// An absolute URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -129,29 +134,17 @@ impl Scheme {
 }
 
 fn split_authority(authority: &str) -> Result<(&str, Option<u16>)> {
-    let port_at = match authority.strip_prefix('[') {
-        Some(_) => authority.find(']').map_or(authority.len(), |end| end + 1),
-        None => authority.find(':').unwrap_or(authority.len()),
-    };
-    let (host, rest) = authority.split_at_checked(port_at).unwrap_or((authority, ""));
-    if !is_host(host) {
-        return Err(refused("a URL names a plain host, without user name or password"));
+    let server = Authority::parse(authority).map_err(|why| {
+        refused(match why {
+            InvalidAuthority::Host | InvalidAuthority::Bracket => PLAIN_HOST,
+            InvalidAuthority::Port => "a port is a number",
+            InvalidAuthority::PortRange => "a port is at least 1 and at most 65535",
+        })
+    })?;
+    if server.user.is_some() || !server.is_plain() {
+        return Err(refused(PLAIN_HOST));
     }
-    match rest.strip_prefix(':') {
-        None if rest.is_empty() => Ok((host, None)),
-        Some(port) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => match port.parse() {
-            Ok(port) => Ok((host, Some(port))),
-            Err(_) => Err(refused("a port is at most 65535")),
-        },
-        _ => Err(refused("a port is a number")),
-    }
-}
-
-fn is_host(host: &str) -> bool {
-    match host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-        Some(address) => address.parse::<core::net::Ipv6Addr>().is_ok(),
-        None => !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')),
-    }
+    Ok((server.written_host, server.port))
 }
 
 fn refused(why: &str) -> Error {

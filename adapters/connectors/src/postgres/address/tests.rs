@@ -97,7 +97,7 @@ fn encryption_is_closed_by_default() {
 
 #[test]
 fn what_is_wrong_is_named_and_no_secret_is_shown() {
-    let cases: [(&str, Written<'_>, &str); 29] = [
+    let cases: [(&str, Written<'_>, &str); 36] = [
         ("", &[], "is neither a URI nor"),
         ("hunter2", &[], "is neither a URI nor"),
         ("mysql://me:hunter2@db", &[], "is a URI of something else"),
@@ -105,8 +105,15 @@ fn what_is_wrong_is_named_and_no_secret_is_shown() {
         ("postgres://me:hunter2@/db", &[], "has no host where it is looked for"),
         ("postgres://me:hunter2/x@db", &[], "write `%2F` for `/`"),
         ("postgres://db/hunter2", &[], "names no user"),
-        ("postgres://me@db:hunter2", &[], "`port` of connector `postgres` must be a number"),
-        ("postgres://me@db:0", &[], "`port` of connector `postgres` must be a number"),
+        ("postgres://me@db:hunter2", &[], "has a wrong port"),
+        ("postgres://me@db:0", &[], "has a wrong port"),
+        ("postgres://me@db:65536", &[], "has a wrong port"),
+        ("postgres://me@db:+1", &[], "has a wrong port"),
+        ("postgres://me@db:", &[], "has a wrong port"),
+        ("postgres://me@[::1]hunter2:1", &[], "has a wrong port"),
+        ("postgres://me@[hunter2]", &[], "names no host"),
+        ("host=db user=me port=hunter2", &[], "`port` of connector `postgres` must be a number"),
+        ("postgres://me@a:1,b:2", &[], "names several hosts"),
         ("postgres://me@[::1", &[], "has a `[` without a `]`"),
         ("postgres://me@%2Fvar%2Frun", &[], "names a socket of the file system"),
         ("postgres://me@a,b", &[], "names several hosts"),

@@ -1,6 +1,6 @@
 //! A connection string → names and values, in order.
 
-use millrace_core::url::percent_decoded;
+use millrace_core::url::{Authority, percent_decoded};
 
 const FORMS: &str = "use `postgres://user:password@host:port/database`";
 
@@ -22,9 +22,9 @@ fn uri(rest: &str) -> Result<Vec<(String, String)>, String> {
     let decoded = |text: &str| percent_decoded(text).ok_or_else(|| "has percent-encoding that is not UTF-8".to_owned());
     let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
     // A password may hold an `@` that nobody has coded; a host cannot.
-    let (login, place) = address.rsplit_once('@').unwrap_or(("", address));
+    let (login, place) = address.rsplit_once('@').map_or((None, address), |(login, place)| (Some(login), place));
     let (authority, database) = place.split_once('/').unwrap_or((place, ""));
-    if login.contains('/') || authority.is_empty() && !login.is_empty() {
+    if login.is_some_and(|login| login.contains('/') || authority.is_empty()) {
         return Err("has no host where it is looked for; in a password, write `%2F` for `/`, `%3F` for `?` and `%23` for `#`, or use option `password`".into());
     }
     let mut pairs = Vec::new();
@@ -34,18 +34,18 @@ fn uri(rest: &str) -> Result<Vec<(String, String)>, String> {
         }
         Ok(())
     };
-    let (user, password) = login.split_once(':').unwrap_or((login, ""));
-    add("user", user)?;
-    add("password", password)?;
-    let (host, port) = match authority.strip_prefix('[') {
-        Some(v6) => {
-            let (host, after) = v6.split_once(']').ok_or("has a `[` without a `]`")?;
-            (host, after.strip_prefix(':').unwrap_or_default())
-        }
-        None => authority.rsplit_once(':').unwrap_or((authority, "")),
-    };
-    add("host", host)?;
-    add("port", port)?;
+    if authority.contains(',') {
+        return Err("names several hosts; name one".into());
+    }
+    // Without an authority, the query may name a host.
+    if !authority.is_empty() {
+        let whole = &address[..login.map_or(0, |login| login.len() + 1) + authority.len()];
+        let server = Authority::parse(whole).map_err(|why| why.as_str().to_owned())?;
+        add("user", server.user.unwrap_or_default())?;
+        add("password", server.password.unwrap_or_default())?;
+        add("host", server.host)?;
+        add("port", &server.port.map(|port| port.to_string()).unwrap_or_default())?;
+    }
     add("dbname", database)?;
     for setting in query.split('&').filter(|setting| !setting.is_empty()) {
         let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
