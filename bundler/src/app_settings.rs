@@ -2,7 +2,7 @@
 
 use millrace_core::app::{Auth, BatchLimits, ErrorStyle, Server};
 
-use crate::{compiler::Located, statement::Substitution, yaml::Document};
+use crate::{compiler::Located, context::ContextBlock, statement::Substitution, yaml::Document};
 
 /// What the root file says.
 pub(crate) struct RootSettings {
@@ -20,6 +20,8 @@ pub(crate) struct RootSettings {
     pub(crate) prompts_folder: String,
     pub(crate) resources_folder: String,
     pub(crate) auth: Option<Located<Auth>>,
+    pub(crate) context: Option<ContextBlock>,
+    pub(crate) middleware: Option<ContextBlock>,
     pub(crate) cache_enabled: Located<bool>,
     pub(crate) cache_ttl_s: Located<u32>,
     pub(crate) error_style: Located<ErrorStyle>,

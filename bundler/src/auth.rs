@@ -7,6 +7,7 @@ use crate::{
     field::{CheckMode, Field, Record, Shape, check_part},
     link::is_reference,
     names::nearest,
+    template::pointer_token,
     tree::parent,
     yaml::{Data, Document, Node},
 };
@@ -181,11 +182,6 @@ impl Compiler<'_> {
         }
         found
     }
-}
-
-/// A key as part of a JSON pointer (RFC 6901, section 3).
-fn pointer_token(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
 }
 
 fn one_or_more(node: Option<&Node>) -> impl Iterator<Item = &Node> {

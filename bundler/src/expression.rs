@@ -444,7 +444,7 @@ mod tests {
     use millrace_core::app::{ApiKeys, Auth, Input, InputKind};
 
     use super::*;
-    use crate::scope::ToolScope;
+    use crate::scope::{ContextShape, ToolScope};
 
     fn roots() -> PathScope {
         PathScope::of_names(&["inputs", "item", "items", "auth", "results"])
@@ -584,8 +584,12 @@ mod tests {
             input("who", InputKind::Object, vec![of("name", InputKind::String)], None),
         ];
         let policy = Auth::ApiKey(ApiKeys { keys: Vec::new(), scopes: Vec::new() });
-        let with_key = ToolScope { inputs: &inputs, schema: None, auth: Some(&policy), env: &[], execute: None }.of_rules();
-        let with_none = ToolScope { inputs: &[], schema: Some(&Json::Null), auth: None, env: &[], execute: None }.of_rules();
+        let with_key =
+            ToolScope { inputs: &inputs, schema: None, auth: Some(&policy), env: &[], context: &ContextShape::default(), execute: None }
+                .of_rules();
+        let with_none =
+            ToolScope { inputs: &[], schema: Some(&Json::Null), auth: None, env: &[], context: &ContextShape::default(), execute: None }
+                .of_rules();
         let problems = |text: &str, scope: &PathScope| -> Vec<(Range<usize>, String)> {
             super::parse(text, scope).problems.into_iter().map(|problem| (problem.range, problem.message)).collect()
         };

@@ -14,6 +14,9 @@ use crate::{
     yaml::{Document, Node},
 };
 
+/// The export of a script of `middleware` that observes how a call ended.
+const AFTER: &str = "after";
+
 /// The extensions that a script may have.
 const EXTENSIONS: [&str; 4] = ["ts", "mts", "js", "mjs"];
 
@@ -34,6 +37,29 @@ impl Compiler<'_> {
     /// The function that a text such as `./x.ts#name` means in the folder `base`. `./` and `../` are relative to that folder; a bare path
     /// is so too where there is such a file, else it is relative to the app's folder.
     pub(crate) fn script(&mut self, document: &Document, node: &Node, base: &str) -> Option<ScriptRef> {
+        let (path, export) = self.located(document, node, base)?;
+        self.export(&document.source, node.range.clone(), &path, export)
+    }
+
+    /// The functions of a script of `middleware`: its default export, or the one after `#`, and its export `after`. It has at least one.
+    pub(crate) fn middleware_script(
+        &mut self,
+        document: &Document,
+        node: &Node,
+        base: &str,
+    ) -> Option<(Option<ScriptRef>, Option<ScriptRef>)> {
+        let (path, export) = self.located(document, node, base)?;
+        let known = self.linked(&path)?;
+        let has = |name: &str| known.exports.iter().any(|known| known == name);
+        let after = has(AFTER).then(|| ScriptRef { script: known.index, export: AFTER.to_owned() });
+        if export == "default" && !has(export) && after.is_some() {
+            return Some((None, after));
+        }
+        Some((Some(self.export(&document.source, node.range.clone(), &path, export)?), after))
+    }
+
+    /// The path of the script that a text such as `./x.ts#name` means, and the name of the export.
+    fn located<'n>(&mut self, document: &Document, node: &'n Node, base: &str) -> Option<(String, &'n str)> {
         let text = node.text()?;
         let (reference, export) = text.rsplit_once('#').unwrap_or((text, "default"));
         let outside = |compiler: &mut Self| {
@@ -65,7 +91,7 @@ impl Compiler<'_> {
             outside(self);
             return None;
         }
-        self.export(&document.source, node.range.clone(), &path, export)
+        Some((path, export))
     }
 
     /// The default export of a script that was found by its name.

@@ -10,7 +10,7 @@ use millrace_core::{
     expression::Step,
 };
 
-use crate::names::meant;
+use crate::names::{meant, nearest};
 
 /// What a value can be, as far as the app says.
 #[derive(Clone, Debug)]
@@ -27,6 +27,8 @@ pub(crate) enum ValueType {
     List(Box<ValueType>),
     /// An object with these members and no others.
     Object(Vec<(String, ValueType)>),
+    /// An object with these members, and others of which nothing is known.
+    Open(Vec<(String, ValueType)>),
     /// What a statement that writes gives: a list of rows where it returns any, else an object with `affected_rows`.
     Written,
     /// Nothing, ever: why, and what to do about it.
@@ -59,7 +61,7 @@ impl ValueType {
             Self::Number => Some("a number"),
             Self::Text => Some("a string"),
             Self::List(_) => Some("a list"),
-            Self::Object(_) => Some("an object"),
+            Self::Object(_) | Self::Open(_) => Some("an object"),
         }
     }
 
@@ -76,6 +78,18 @@ impl ValueType {
 
     fn of_inputs(inputs: &[Input]) -> Self {
         Self::Object(inputs.iter().map(|input| (input.name.clone(), Self::of_input(input))).collect())
+    }
+
+    /// What a value of the app's files is. Where it is `null`, a placeholder may stand.
+    pub(crate) fn of_value(value: &Json) -> Self {
+        match value {
+            Json::Null => Self::Any,
+            Json::Bool(_) => Self::Bool,
+            Json::Number(_) => Self::Number,
+            Json::String(_) => Self::Text,
+            Json::Array(_) => Self::List(Box::new(Self::Any)),
+            Json::Object(members) => Self::Object(members.iter().map(|(name, value)| (name.clone(), Self::of_value(value))).collect()),
+        }
     }
 
     /// What a JSON Schema describes, as far as it leaves nothing open.
@@ -110,19 +124,25 @@ impl ValueType {
         Self::Object(members.map(|(name, value)| (name.to_owned(), value)).to_vec())
     }
 
-    /// `ctx` of a tool.
-    fn of_ctx(auth: Option<&Auth>, env: &[String]) -> Self {
-        let headers =
-            Self::Never("`context.headers` is not supported yet", "Read headers in a script of `auth`, and return them as claims.");
+    /// `ctx.request`, with the header fields that are listed.
+    fn of_request(headers: &[String]) -> Self {
+        let headers = if headers.is_empty() {
+            Self::Never("`context.headers` does not list any", "List the header field under `context.headers`.")
+        } else {
+            Self::Object(headers.iter().map(|name| (name.clone(), Self::Text)).collect())
+        };
         let capabilities = Self::List(Box::new(Self::Text));
         let request = [("id", Self::Text), ("headers", headers), ("protocol", Self::Text), ("capabilities", capabilities)];
+        Self::Object(request.map(|(name, value)| (name.to_owned(), value)).to_vec())
+    }
+
+    /// `ctx` of a tool.
+    fn of_ctx(auth: Option<&Auth>, env: &[String], shape: &ContextShape) -> Self {
         let variables = env.iter().map(|name| (name.clone(), Self::Text)).collect();
-        let members = [
-            ("auth", Self::of_auth(auth)),
-            ("request", Self::Object(request.map(|(name, value)| (name.to_owned(), value)).to_vec())),
-            ("env", Self::Object(variables)),
-        ];
-        Self::Object(members.map(|(name, value)| (name.to_owned(), value)).to_vec())
+        let always = [("auth", Self::of_auth(auth)), ("request", Self::of_request(&shape.headers)), ("env", Self::Object(variables))];
+        let always = always.map(|(name, value)| (name.to_owned(), value));
+        let members = always.into_iter().chain(shape.values.iter().cloned()).collect();
+        if shape.is_open { Self::Open(members) } else { Self::Object(members) }
     }
 
     /// What a tool gives before its output mapper.
@@ -132,6 +152,35 @@ impl ValueType {
             Some(Execute::Statement { .. }) => Self::Written,
             _ => Self::Any,
         }
+    }
+}
+
+/// What `ctx` has beside what it always has, up to some point of a call.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ContextShape {
+    /// The declared values.
+    values: Vec<(String, ValueType)>,
+    /// A script adds what nobody can know.
+    pub(crate) is_open: bool,
+    /// The listed header fields.
+    pub(crate) headers: Vec<String>,
+}
+
+impl ContextShape {
+    /// Adds a value, in place of another one of that name.
+    pub(crate) fn declare(&mut self, name: &str, value: ValueType) {
+        self.values.retain(|(known, _)| known != name);
+        self.values.push((name.to_owned(), value));
+    }
+
+    /// Whether a value of that name can be there.
+    pub(crate) fn may_have(&self, name: &str) -> bool {
+        self.is_open || self.values.iter().any(|(known, _)| known == name)
+    }
+
+    /// The names of the declared values.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.values.iter().map(|(name, _)| name.as_str()).collect()
     }
 }
 
@@ -145,6 +194,8 @@ pub(crate) struct ToolScope<'a> {
     pub(crate) auth: Option<&'a Auth>,
     /// `env` of the root file.
     pub(crate) env: &'a [String],
+    /// What `ctx` has.
+    pub(crate) context: &'a ContextShape,
     /// What the tool does; `None` where that is not known, or another stage changes the result.
     pub(crate) execute: Option<&'a Execute>,
 }
@@ -157,18 +208,35 @@ impl ToolScope<'_> {
     /// `inputs`, `ctx` and `auth`.
     pub(crate) fn of_statement(&self) -> PathScope {
         let auth = ValueType::of_auth(self.auth);
-        PathScope { roots: vec![("inputs", self.inputs()), ("ctx", ValueType::of_ctx(self.auth, self.env)), ("auth", auth)] }
+        PathScope { roots: vec![("inputs", self.inputs()), ("ctx", self.ctx()), ("auth", auth)] }
     }
 
-    /// `results`, `inputs` and `auth`.
+    /// `results`, `inputs`, `auth` and `ctx`.
     pub(crate) fn of_rules(&self) -> PathScope {
         let results = ValueType::of_results(self.execute);
-        PathScope { roots: vec![("results", results), ("inputs", self.inputs()), ("auth", ValueType::of_auth(self.auth))] }
+        let auth = ValueType::of_auth(self.auth);
+        PathScope { roots: vec![("results", results), ("inputs", self.inputs()), ("auth", auth), ("ctx", self.ctx())] }
     }
 
-    /// `inputs` and `auth`.
+    /// `inputs`, `auth` and `ctx`.
     pub(crate) fn of_confirm(&self) -> PathScope {
-        PathScope { roots: vec![("inputs", self.inputs()), ("auth", ValueType::of_auth(self.auth))] }
+        PathScope { roots: vec![("inputs", self.inputs()), ("auth", ValueType::of_auth(self.auth)), ("ctx", self.ctx())] }
+    }
+
+    /// `inputs`, `auth`, `ctx` and `request`: what an entry of the middleware sees.
+    pub(crate) fn of_middleware(&self) -> PathScope {
+        let mut scope = self.of_confirm();
+        scope.roots.push(("request", ValueType::of_request(&self.context.headers)));
+        scope
+    }
+
+    /// `auth` and `request`: what a value of the context sees.
+    pub(crate) fn of_context(&self) -> PathScope {
+        PathScope { roots: vec![("auth", ValueType::of_auth(self.auth)), ("request", ValueType::of_request(&self.context.headers))] }
+    }
+
+    fn ctx(&self) -> ValueType {
+        ValueType::of_ctx(self.auth, self.env, self.context)
     }
 }
 
@@ -182,6 +250,12 @@ impl PathScope {
     /// The first names that a path may have.
     pub(crate) fn roots(&self) -> Vec<&'static str> {
         self.roots.iter().map(|(name, _)| *name).collect()
+    }
+
+    /// What a path of names leads to, written with dots.
+    pub(crate) fn named(&self, path: &str) -> Option<Result<ValueType, DeadEnd>> {
+        let steps: Vec<Step> = path.split('.').map(|name| Step::Member(name.to_owned())).collect();
+        self.resolve(&steps)
     }
 
     /// What a path leads to. `None` where its first name is not known.
@@ -225,6 +299,9 @@ fn follow(value: ValueType, step: &Step, so_far: &str) -> Result<ValueType, Reas
             let help = format!("The result is a list of rows, or `affected_rows`: write `{so_far}[0].{name}` or `{so_far}.affected_rows`.");
             Err((format!("`{so_far}` has no `{name}`"), help))
         }
+        (ValueType::Open(members), Step::Member(name)) => {
+            Ok(members.into_iter().find(|(member, _)| member == name).map_or(ValueType::Any, |(_, value)| value))
+        }
         (ValueType::Object(members), Step::Member(name)) => match members.iter().position(|(member, _)| member == name) {
             Some(at) => Ok(members.into_iter().nth(at).map_or(ValueType::Any, |(_, value)| value)),
             None => {
@@ -236,6 +313,11 @@ fn follow(value: ValueType, step: &Step, so_far: &str) -> Result<ValueType, Reas
                 };
                 let help = match (so_far, members.is_empty()) {
                     ("inputs", true) => "Declare it under `inputs`.".to_owned(),
+                    ("ctx", _) => match nearest(name, names.iter().copied()) {
+                        Some(near) => format!("Did you mean `{near}`?"),
+                        None => "Declare it under `context.values`, or add it in a context factory or in middleware.".to_owned(),
+                    },
+                    ("ctx.request.headers" | "request.headers", _) => "List it under `context.headers`.".to_owned(),
                     ("ctx.env", _) => "List it under `env` in the root file, or write `{{ env.NAME }}`.".to_owned(),
                     _ => meant(name, &names, all),
                 };

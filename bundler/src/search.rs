@@ -5,7 +5,9 @@
 
 use std::collections::BTreeMap;
 
-use millrace_core::app::{Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, ScriptLimits, SearchIndex, Tool, words};
+use millrace_core::app::{
+    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, ScriptLimits, SearchIndex, Tool, words,
+};
 use serde_json::{Value, json};
 
 use crate::{
@@ -117,6 +119,8 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
         path: name.into(),
         descriptor: descriptor.to_string(),
         listed: true,
+        context: ContextSettings::default(),
+        middleware: Vec::new(),
         auth: None,
         inputs,
         map_input: None,

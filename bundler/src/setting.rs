@@ -7,7 +7,9 @@ use millrace_core::app::{Auth, BatchLimits, Limits, ScriptLimits};
 use crate::{
     auth::AUTH,
     compiler::{Compiler, Located},
+    context::{CONTEXT, ContextBlock},
     field::{Field, Record, Shape, duration_ms, size_bytes},
+    middleware::{self, MIDDLEWARE, MiddlewareBlock},
     tree::{is_yaml, parent, stem},
     yaml::{Data, Document, Node},
 };
@@ -22,8 +24,8 @@ pub(crate) static FOLDER: Record = Record {
         Field::new("use", Shape::Text, "The adapter of tools that have a `statement` and no `use`."),
         Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
         Field::new("limits", Shape::Record(&LIMITS), "The limits of a call."),
-        Field::new("context", Shape::Any, "Values for every call.").later(),
-        Field::new("middleware", Shape::Any, "Scripts that run before every tool.").later(),
+        Field::new("context", Shape::Record(&CONTEXT), "What every call of these tools knows, beside what the root says."),
+        Field::new("middleware", MIDDLEWARE, "What runs before each of these tools, after what the root says."),
     ],
 };
 
@@ -181,6 +183,10 @@ pub(crate) struct FolderSettings {
     pub(crate) tags: Option<Located<Vec<String>>>,
     /// `limits`
     pub(crate) limits: LimitSettings,
+    /// `context`, the outermost folder's first
+    pub(crate) context: Vec<ContextBlock>,
+    /// `middleware`, the outermost folder's first
+    pub(crate) middleware: Vec<MiddlewareBlock>,
 }
 
 impl Folders {
@@ -196,8 +202,17 @@ impl Folders {
             let tags = root.at("tags").map(|node| Located::at(root.texts_at("tags"), &document, node));
             let limits = LimitSettings::read(&document, root.at("limits")).or(&outer.limits);
             let adapter = root.at("use").map(|node| (document.clone(), node.clone()));
-            let settings =
-                FolderSettings { auth: auth.or(outer.auth), adapter: adapter.or(outer.adapter), tags: tags.or(outer.tags), limits };
+            let (mut contexts, mut middlewares) = (outer.context, outer.middleware);
+            contexts.extend(ContextBlock::of(&document));
+            middlewares.extend(middleware::block(&document));
+            let settings = FolderSettings {
+                auth: auth.or(outer.auth),
+                adapter: adapter.or(outer.adapter),
+                tags: tags.or(outer.tags),
+                limits,
+                context: contexts,
+                middleware: middlewares,
+            };
             folders.0.insert(folder.to_owned(), settings);
         }
         folders

@@ -1,18 +1,43 @@
 //! Text with placeholders outside of statements: connection strings, keys, messages, prompts, resources.
 
 use millrace_core::{
-    app::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart},
+    app::{
+        EnvPart, EnvTemplate, Literal, PROTOTYPE_NAMES, Piece as StatementPiece, Root, Source, Template, TemplatePart, ValueTemplate,
+        ValueText,
+    },
     expression::Step,
 };
 
 use crate::{
     Problem, Severity,
     compiler::Compiler,
+    context::unusable,
     names::{meant, one_of},
     placeholder::{self, Piece, Placeholder},
-    scope::PathScope,
-    yaml::{Document, Node},
+    scope::{ContextShape, PathScope, ValueType},
+    yaml::{Data, Document, Node},
 };
+
+/// A key as part of a JSON pointer (RFC 6901, section 3).
+pub(crate) fn pointer_token(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}
+
+/// What a value is, as far as the app says.
+fn type_of(template: &ValueTemplate, scope: &PathScope) -> ValueType {
+    let found = match template.placeholders.as_slice() {
+        [(pointer, text)] if pointer.is_empty() => match text {
+            ValueText::Whole(source) => {
+                let path = source.to_string();
+                // `request` is `ctx.request`.
+                scope.named(&path).or_else(|| scope.named(path.strip_prefix("ctx.")?)).and_then(Result::ok)
+            }
+            ValueText::Composed(_) => Some(ValueType::Text),
+        },
+        _ => Some(ValueType::of_value(&template.value.0)),
+    };
+    found.unwrap_or(ValueType::Any)
+}
 
 impl Compiler<'_> {
     /// Text in which only `{{ env.X }}` may stand; of a scalar that is not text, as its author wrote it.
@@ -57,17 +82,114 @@ impl Compiler<'_> {
         Template(parts)
     }
 
+    /// The values of a map for `ctx`, whose shape grows by them.
+    pub(crate) fn context_values(
+        &mut self,
+        document: &Document,
+        node: &Node,
+        scope: &PathScope,
+        shape: &mut ContextShape,
+    ) -> Vec<(String, ValueTemplate)> {
+        let mut values = Vec::new();
+        for entry in node.entries() {
+            if let Some((message, help)) = unusable(&entry.key) {
+                self.error(document, entry.key_range.clone(), message, help);
+                continue;
+            }
+            let value = self.value_template(document, &entry.value, scope);
+            shape.declare(&entry.key, type_of(&value, scope));
+            values.push((entry.key.clone(), value));
+        }
+        values
+    }
+
+    /// A value with placeholders in its strings, at any depth.
+    pub(crate) fn value_template(&mut self, document: &Document, node: &Node, scope: &PathScope) -> ValueTemplate {
+        let mut placeholders = Vec::new();
+        let value = self.value_at(document, node, scope, String::new(), &mut placeholders);
+        ValueTemplate { value: Literal(value), placeholders }
+    }
+
+    /// `pointer` is the JSON pointer to the value.
+    fn value_at(
+        &mut self,
+        document: &Document,
+        node: &Node,
+        scope: &PathScope,
+        pointer: String,
+        placeholders: &mut Vec<(String, ValueText)>,
+    ) -> serde_json::Value {
+        match &node.data {
+            Data::Text(text) => match self.value_text(document, node, text, scope) {
+                Ok(found) => {
+                    placeholders.push((pointer, found));
+                    serde_json::Value::Null
+                }
+                Err(plain) => plain.into(),
+            },
+            Data::List(items) => {
+                let places = items.iter().enumerate();
+                places.map(|(index, item)| self.value_at(document, item, scope, format!("{pointer}/{index}"), placeholders)).collect()
+            }
+            Data::Map(entries) => {
+                let mut members = serde_json::Map::new();
+                for entry in entries {
+                    if PROTOTYPE_NAMES.contains(&entry.key.as_str()) {
+                        let message = format!("`{}` cannot be a name here", entry.key);
+                        self.error(document, entry.key_range.clone(), message, "Choose another name.");
+                        continue;
+                    }
+                    let pointer = format!("{pointer}/{}", pointer_token(&entry.key));
+                    members.insert(entry.key.clone(), self.value_at(document, &entry.value, scope, pointer, placeholders));
+                }
+                members.into()
+            }
+            _ => node.json(),
+        }
+    }
+
+    /// A string with placeholders; the plain text of one that has none.
+    fn value_text(&mut self, document: &Document, node: &Node, text: &str, scope: &PathScope) -> Result<ValueText, String> {
+        let pieces = self.pieces(document, node, text);
+        if let [Piece::Placeholder(placeholder)] = pieces.as_slice()
+            && placeholder.path.first() != Some(&"env")
+        {
+            self.no_filter(document, node, placeholder);
+            return Ok(self.message_source(document, node, placeholder, scope).map_or(ValueText::Composed(Vec::new()), ValueText::Whole));
+        }
+        if pieces.iter().all(|piece| matches!(piece, Piece::Text(_))) {
+            return Err(pieces.iter().map(|piece| if let Piece::Text(text) = piece { text } else { "" }).collect());
+        }
+        let mut composed = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => composed.push(StatementPiece::Text(text.to_owned())),
+                Piece::Placeholder(placeholder) => {
+                    self.no_filter(document, node, &placeholder);
+                    match placeholder.path.as_slice() {
+                        ["env", name] => composed.push(StatementPiece::Env((*name).to_owned())),
+                        _ => composed.extend(self.message_source(document, node, &placeholder, scope).map(StatementPiece::Source)),
+                    }
+                }
+            }
+        }
+        Ok(ValueText::Composed(composed))
+    }
+
     fn message_source(&mut self, document: &Document, node: &Node, placeholder: &Placeholder<'_>, scope: &PathScope) -> Option<Source> {
         let (first, rest) = placeholder.path.split_first()?;
         if !self.leads_somewhere(document, node, placeholder, scope) {
             return None;
         }
-        let root = match *first {
-            "results" => Root::Results,
-            "auth" => Root::Auth,
-            _ => Root::Inputs,
+        let path: Vec<String> = rest.iter().map(|name| (*name).to_owned()).collect();
+        let (root, path) = match *first {
+            "results" => (Root::Results, path),
+            "auth" => (Root::Auth, path),
+            "ctx" => (Root::Ctx, path),
+            "request" => (Root::Ctx, std::iter::once("request".to_owned()).chain(path).collect()),
+            _ => (Root::Inputs, path),
         };
-        Some(Source { root, path: rest.iter().map(|name| (*name).to_owned()).collect() })
+        Some(Source { root, path })
     }
 
     /// Whether a placeholder can have a value; says why not.

@@ -9,12 +9,14 @@ use crate::{
     app_settings::RootSettings,
     auth::AUTH,
     compiler::{Compiler, Located},
+    context::{self, CONTEXT, ContextBlock},
     descriptor::{self, ToolEntry},
     field::{Field, Record, Shape},
     input::{DeclaredInput, INPUT},
+    middleware::{self, MIDDLEWARE},
     names::{from_path, is_name, meant},
     root::{EXPOSE, STYLE, SUBSTITUTION, error_style, expose},
-    scope::{PathScope, ToolScope},
+    scope::{ContextShape, PathScope, ToolScope},
     setting::{FolderSettings, Folders, LIMITS, LimitSettings},
     source::Source,
     tool_use::Tools,
@@ -72,8 +74,8 @@ pub(crate) static TOOL: Record = Record {
         Field::new("cache", Shape::Record(&CACHE), "The cache of a tool whose statement only reads."),
         Field::new("errors", Shape::Record(&TOOL_ERRORS), "How failures are reported, and which results are failures."),
         Field::new("limits", Shape::Record(&LIMITS), "The limits of a call."),
-        Field::new("context", Shape::Any, "Values for every call.").later(),
-        Field::new("middleware", Shape::Any, "Scripts that run before the tool.").later(),
+        Field::new("context", Shape::Record(&CONTEXT), "What a call knows, beside what the root and the folders say."),
+        Field::new("middleware", MIDDLEWARE, "What runs before the tool, after what the root and the folders say."),
         Field::new("returns", Shape::Any, "The presenter.").later(),
         Field::new(
             "output",
@@ -227,7 +229,14 @@ fn read(
     let results = if map_output.is_some() || compiler.imported { None } else { execute.as_ref() };
     // A schema that is wrong says nothing of the inputs.
     let schema = input_schema.as_ref().or_else(|| node.entry("json_schema").map(|_| &serde_json::Value::Null));
-    let scope = ToolScope { inputs: &inputs, schema, auth: auth.as_ref(), env: &root.env, execute: results };
+    let mut shape = ContextShape::default();
+    let nothing = ContextShape::default();
+    let scope = ToolScope { inputs: &inputs, schema, auth: auth.as_ref(), env: &root.env, context: &nothing, execute: results };
+    let blocks: Vec<ContextBlock> = root.context.iter().chain(&outer.context).cloned().chain(ContextBlock::of(&document)).collect();
+    let context = context::read(compiler, &blocks, &scope, &mut shape);
+    let blocks: Vec<ContextBlock> = root.middleware.iter().chain(&outer.middleware).cloned().chain(middleware::block(&document)).collect();
+    let middleware = middleware::read(compiler, &blocks, &scope, &mut shape, adapters);
+    let scope = ToolScope { context: &shape, ..scope };
     execute::check_paths(compiler, &reading, &scope.of_statement(), &["ctx", "auth"]);
     let confirm = node.at("confirm").map(|node| compiler.message(&document, node, &scope.of_confirm()));
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
@@ -243,6 +252,8 @@ fn read(
         descriptor,
         listed: true,
         auth,
+        context,
+        middleware,
         inputs,
         map_input,
         execute,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use millrace_core::app::{App, Input, InputKind};
+use millrace_core::app::{App, Input, InputKind, MiddlewareAction, Tool};
 
 /// The declarations of the module `"millrace"` for an app: its functions, the `ctx` and the payload of each kind of script, and the
 /// inputs of every tool.
@@ -13,6 +13,7 @@ pub fn declarations(app: &App) -> String {
     let mut out = String::from(HEAD);
     let names = interface_names(app);
     out.push_str(&env(app));
+    out.push_str(&context(app));
     for (tool, name) in app.tools.iter().zip(&names) {
         out.push_str(&format!("\n  /** The inputs of the tool `{}`, checked and with their defaults. */\n", comment(&tool.name)));
         out.push_str(&format!("  export interface {name} {}\n", fields(&tool.inputs, 1)));
@@ -155,7 +156,7 @@ declare module "millrace" {
   /** The request of the call. */
   export interface Request {
     readonly id: string;
-    /** Empty in this version. */
+    /** The header fields that `context.headers` lists. */
     readonly headers: { readonly [name: string]: string | undefined };
     readonly protocol: string;
     /** What the caller can be asked for: `elicitation`, `sampling`, `roots`. */
@@ -184,7 +185,7 @@ declare module "millrace" {
   }
 
   /** The second argument of every script. It is frozen. */
-  export interface Context {
+  export interface Context extends Values {
     /** Who calls; absent if the tool has no `auth`. */
     readonly auth?: Auth;
     readonly request: Request;
@@ -195,7 +196,7 @@ declare module "millrace" {
     progress(done: number, total?: number, message?: string): void;
     /** One of the app's connections. */
     db(adapter: Adapter): Database;
-    /** Nothing in this version: reserved for values of the app. */
+    /** What context factories and middleware add. */
     readonly [key: string]: any;
   }
 "#;
@@ -228,6 +229,36 @@ const TAIL: &str = r#"
   /** An output mapper: it returns the new result. */
   export type OutputMapper<Results = any> = (payload: OutputMapperPayload<Results>, ctx: Context) => unknown;
 
+  /** What a context factory gets. */
+  export interface ContextFactoryPayload {
+    readonly auth?: Auth | null;
+    readonly request: Request;
+    readonly env: Env;
+  }
+  /** A context factory: what it returns is merged into `ctx`. Whatever it throws, the caller is told only that the context could not be made. */
+  export type ContextFactory = (payload: ContextFactoryPayload, ctx: Context) => Awaitable<{ [name: string]: unknown }>;
+
+  /** What a script of `middleware` gets: the checked inputs. */
+  export interface MiddlewarePayload {
+    readonly inputs: any;
+    readonly tool: string;
+  }
+  /** A script of `middleware`: what it returns is merged into `ctx`. It refuses the call by throwing, or by returning a failure. */
+  export type Middleware = (payload: MiddlewarePayload, ctx: Context) => Awaitable<{ [name: string]: unknown } | Reply | undefined | void>;
+
+  /** What `after` gets, once the call is over. */
+  export interface AfterPayload {
+    readonly inputs: any;
+    /** The result; null if the call failed. */
+    readonly result: any;
+    /** Why the call failed; null if it did not. */
+    readonly error: { readonly code: string; readonly message: string; readonly stage: string; readonly retryable: boolean } | null;
+    readonly duration_ms: number;
+    readonly tool: string;
+  }
+  /** The export `after` of a script of `middleware`. What it returns or throws changes nothing. */
+  export type After = (payload: AfterPayload, ctx: Context) => unknown;
+
   /** What an authentication plugin gets. */
   export interface AuthPluginPayload {
     readonly headers: { readonly [name: string]: string | undefined };
@@ -238,6 +269,25 @@ const TAIL: &str = r#"
   export type AuthPlugin = (payload: AuthPluginPayload, ctx: Context) => Awaitable<Auth | null | undefined | void>;
 }
 "#;
+
+/// The values of `ctx` that the app declares, in `context` or in middleware. A tool may lack any of them.
+fn context(app: &App) -> String {
+    let names: BTreeSet<&str> = app.tools.iter().flat_map(declared).collect();
+    let mut out = String::from("\n  /** The values of `ctx` that `context` and `middleware` declare. */\n  export interface Values {\n");
+    for name in names {
+        out.push_str(&format!("    readonly {}?: any;\n", quoted(name)));
+    }
+    out.push_str("  }\n");
+    out
+}
+
+fn declared(tool: &Tool) -> impl Iterator<Item = &str> {
+    let derived = tool.middleware.iter().flat_map(|entry| match &entry.action {
+        MiddlewareAction::Derive(values) => values.as_slice(),
+        _ => &[],
+    });
+    tool.context.values().chain(derived).map(|(name, _)| name.as_str())
+}
 
 /// The variables and the connections that the app lists.
 fn env(app: &App) -> String {

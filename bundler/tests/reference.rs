@@ -34,7 +34,7 @@ fn schemas_know_keys_types_and_words() {
     let tool = schema::tool();
     assert_eq!(tool["properties"]["kind"]["enum"], serde_json::json!(["query", "mutation", "action"]));
     assert_eq!(tool["definitions"]["input"]["required"], serde_json::json!(["type"]));
-    assert!(tool["properties"].get("middleware").is_none(), "what is not supported yet is not offered");
+    assert!(tool["properties"].get("returns").is_none(), "what is not supported yet is not offered");
     let root = schema::root();
     assert_eq!(root["required"], serde_json::json!(["name"]));
     assert!(root["properties"].get("agents").is_none());

@@ -34,6 +34,8 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
         path: name.to_owned(),
         descriptor: String::new(),
         listed: true,
+        context: Default::default(),
+        middleware: Vec::new(),
         auth: None,
         inputs,
         map_input: None,

@@ -10,9 +10,11 @@ use serde::{Deserialize, Serialize};
 use crate::{Json, expression::Expression};
 
 mod bundle;
+mod context;
 mod feature;
 mod input_kind;
 mod literal;
+mod middleware;
 mod pattern;
 mod script_map;
 mod search;
@@ -21,11 +23,13 @@ mod template;
 mod visit;
 
 pub use bundle::{BUNDLE_VERSION, BundleError};
+pub use context::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVED_NAMES, ValueTemplate, ValueText};
 pub use feature::{
     Argument, Completer, Content, Embedded, File, InputSource, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
 };
 pub use input_kind::InputKind;
 pub use literal::Literal;
+pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
 pub use pattern::{Matcher, Pattern, PatternError};
 pub use script_map::{MappedPlace, ScriptMap};
 pub use search::{IndexedWord, SearchIndex, words};
@@ -73,10 +77,7 @@ impl App {
     pub fn asking_tool(&self) -> Option<&Tool> {
         let asks =
             |script: &ScriptRef| self.scripts.get(script.script as usize).is_some_and(|script| script.program.contains("requireInput"));
-        self.tools.iter().find(|tool| {
-            let handler = if let Execute::Script(script) = &tool.execute { Some(script) } else { None };
-            tool.confirm.is_some() || [&tool.map_input, &tool.map_output].into_iter().flatten().chain(handler).any(asks)
-        })
+        self.tools.iter().find(|tool| tool.confirm.is_some() || tool.scripts().any(asks))
     }
 
     /// What to tell the operator of a host that has no [`STATE_KEY`], where the app needs one.
@@ -174,6 +175,10 @@ pub struct Tool {
     pub inputs: Vec<Input>,
     /// `json_schema`, as JSON text: stands instead of `inputs`.
     pub input_schema: Option<String>,
+    /// `context`
+    pub context: ContextSettings,
+    /// `middleware`: the root's, then the folders' from the outside in, then the tool's own.
+    pub middleware: Vec<Middleware>,
     /// `confirm`: what the user is asked before the tool does anything.
     pub confirm: Option<Template>,
     /// `output`, as JSON text: the schema that every result fits.
@@ -193,6 +198,15 @@ pub struct Tool {
     /// Results are always a list of objects, as in Hyperterse: nothing is `[]`, an object is `[object]`, a scalar is `[{"value": scalar}]`.
     /// Only in imported apps.
     pub results_as_rows: bool,
+}
+
+impl Tool {
+    /// Every script that a call of the tool can run, its authentication plugin apart.
+    pub fn scripts(&self) -> impl Iterator<Item = &ScriptRef> {
+        let handler = if let Execute::Script(script) = &self.execute { Some(script) } else { None };
+        let before = self.context.factories().chain(self.middleware.iter().flat_map(Middleware::scripts));
+        before.chain([&self.map_input, &self.map_output].into_iter().flatten()).chain(handler)
+    }
 }
 
 /// What stage *execute* does.

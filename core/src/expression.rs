@@ -75,6 +75,19 @@ impl Expression {
         *self.value(roots) == Json::Bool(true)
     }
 
+    /// Shows every path of the expression, from left to right.
+    pub fn paths<'a>(&'a self, visit: &mut dyn FnMut(&'a [Step])) {
+        match self {
+            Self::Literal(_) => {}
+            Self::Path(steps) => visit(steps),
+            Self::Not(operand) | Self::Len(operand) | Self::Exists(operand) => operand.paths(visit),
+            Self::And(left, right) | Self::Or(left, right) | Self::Compare(_, left, right) | Self::In(left, right) => {
+                left.paths(visit);
+                right.paths(visit);
+            }
+        }
+    }
+
     /// The value of the expression.
     #[must_use]
     pub fn value<'a>(&'a self, roots: &Roots<'a>) -> Cow<'a, Json> {

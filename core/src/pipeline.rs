@@ -8,9 +8,8 @@
 //!
 //! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
 //! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in. Of
-//! *context* only the data that every script sees is built. Of *guard* there is the confirmation, of *present* the check against `output`.
-//! Not built yet are *middleware* and *sync*, and the rest of these two: the bundler refuses their settings, so that no app can rely on
-//! them.
+//! *guard* there is the confirmation, of *present* the check against `output`. Not built yet are *sync* and the rest of these two: the
+//! bundler refuses their settings, so that no app can rely on them.
 
 use crate::{
     Json,
@@ -22,6 +21,7 @@ use crate::{
 mod authenticate;
 mod call;
 mod call_end;
+mod chain;
 mod connections;
 mod content;
 mod context;
@@ -32,8 +32,10 @@ mod gateway;
 mod guard;
 mod identity;
 mod json_text;
+mod make_context;
 mod map_input;
 mod map_output;
+mod middleware;
 mod names;
 mod observed;
 mod output;
@@ -61,6 +63,7 @@ pub use runtime::Pipeline;
 pub use stage::Stage;
 
 use call_end::{CallEnd, CallFailure};
+use middleware::Ended;
 use record::{Record, Subject};
 use run::Run;
 use secrets::CallSecrets;
@@ -117,12 +120,14 @@ impl Pipeline {
         );
         match end {
             Ok((result, outcome)) => {
+                middleware::observe(&run, Ended::well(outcome)).await;
                 record.ended(self, subject, outcome);
                 Ok(result)
             }
             Err(why) => {
                 // Whatever says why a call failed passes here, on its way to the caller and to the log.
                 let why = run.secrets().strike_failed(told(&run, why));
+                middleware::observe(&run, Ended::failed(&why)).await;
                 record.failed(self, subject, &why);
                 rendered(run.tool, why)
             }
@@ -157,12 +162,15 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     run.listener = listener;
     run.dialogue = rounds::begin(run, &inputs)?;
     if Stage::Context.applies(run.tool) {
-        run.context = run.at(Stage::Context, async { Ok::<_, CallEnd>(run.new_context()) }).await?;
+        run.context = run.at(Stage::Context, make_context::make_context(run)).await?;
     }
     if let Some(mapper) = &run.tool.map_input {
         inputs = run.at(Stage::MapInput, map_input::map_input(run, mapper, inputs)).await?;
     }
     inputs = run.at(Stage::Validate, validate::validate(run, inputs)).await?;
+    if Stage::Middleware.applies(run.tool) {
+        run.context = run.at(Stage::Middleware, middleware::middleware(run, &inputs)).await?;
+    }
     if let Some(confirm) = &run.tool.confirm {
         run.at(Stage::Guard, guard::guard(run, confirm, &inputs)).await?;
     }
@@ -173,6 +181,7 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     if let Some(schema) = &run.tool.output {
         outcome = run.at(Stage::Present, present::present(run, schema, outcome)).await?;
     }
+    run.chain.keep_result(|| outcome.shown());
     run.at(Stage::Serialize, serialize::success(run, outcome)).await
 }
 

@@ -306,6 +306,40 @@ fn the_statements_page_does_what_it_says() {
 }
 
 #[test]
+fn the_middleware_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/middleware.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    for (kind, body) in blocks(&page) {
+        if kind == "sql" {
+            rusqlite::Connection::open_in_memory().unwrap().execute_batch(&body).unwrap();
+            continue;
+        }
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    }
+    let run = |command: &str| {
+        let output = shell(folder.path(), &format!("export ADA_KEY=adas-long-key BOB_KEY=bobs-long-key; {command}"));
+        (output.status.success(), text(&output))
+    };
+    let (works, said) = run("millrace check notes");
+    assert!(works && said.contains("drops what can refuse a call"), "{said}");
+    let write = "millrace call --app notes team-write";
+    let (works, said) = run(&format!("{write} text=hello -H 'X-API-Key: adas-long-key'"));
+    assert!(works && said.contains(r#"{"label":"research/ada","left":1995,"length":5}"#), "{said}");
+    let (works, said) = run(&format!("{write} text=hello -H 'X-API-Key: bobs-long-key'"));
+    assert!(!works && said.contains("the credentials lack the scope `notes:write`"), "{said}");
+    let (works, said) = run(&format!("{write} 'text=my password' -H 'X-API-Key: adas-long-key'"));
+    assert!(!works && said.contains("SECRET_IN_NOTE"), "{said}");
+    let (works, said) = run("millrace call --app notes team-ping -H 'X-API-Key: bobs-long-key'");
+    assert!(works && said.starts_with("hello"), "{said}");
+    let (works, said) = run("millrace explain --app notes team-write");
+    assert!(works && said.contains("app/tools/team/_folder.yaml:15:5") && said.contains("refuses with `NOT_YOURS` unless"), "{said}");
+}
+
+#[test]
 fn every_code_is_documented_and_every_documented_code_exists() {
     let page = fs::read_to_string(root().join("docs/answers.md")).unwrap();
     let documented: Vec<&str> = page
@@ -315,7 +349,7 @@ fn every_code_is_documented_and_every_documented_code_exists() {
         .collect();
     assert!(documented.len() >= 15, "{documented:?}");
     // Codes that the apps of the corpus made up.
-    let own = ["NOT_FOUND", "NOT_OPEN", "STALE", "GONE", "TOO_LATE"];
+    let own = ["NOT_FOUND", "NOT_OPEN", "STALE", "GONE", "TOO_LATE", "TOO_MUCH", "LOCKED", "LIMIT", "MINE"];
     for case in groups().into_iter().flat_map(|group| group.cases) {
         let answers = fs::read_to_string(&case.expected).unwrap();
         for code in answers.split("\"severity\"").filter_map(|before| before.rsplit("\"code\":\"").next()?.split('"').next()) {

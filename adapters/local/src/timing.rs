@@ -1,7 +1,7 @@
-//! How long each stage of a call took.
+//! How long each stage of a call took, and each entry of its middleware.
 
 use std::{
-    cell::RefCell,
+    cell::{Cell, RefCell},
     rc::Rc,
     time::{Duration, Instant},
 };
@@ -20,6 +20,8 @@ pub(crate) struct Timings(Rc<RefCell<CallTimings>>);
 pub(crate) struct CallTimings {
     /// The stages, in the order in which they ended.
     pub(crate) stages: Vec<(Stage, Duration)>,
+    /// The entries of the middleware, by the places where they are written, in the order in which they ran.
+    pub(crate) middleware: Vec<(String, Duration)>,
     /// All of the call.
     pub(crate) call: Option<Duration>,
 }
@@ -34,21 +36,26 @@ impl Timings {
 impl Observer for Timings {
     fn began(&self, _: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
         let now = Instant::now();
-        Some(Box::new(Watch { measured: self.0.clone(), began: now, stage_began: RefCell::new(now) }))
+        Some(Box::new(Watch { measured: self.0.clone(), began: now, stage_began: Cell::new(now), entry_began: Cell::new(now) }))
     }
 }
 
 struct Watch {
     measured: Rc<RefCell<CallTimings>>,
     began: Instant,
-    stage_began: RefCell<Instant>,
+    stage_began: Cell<Instant>,
+    entry_began: Cell<Instant>,
 }
 
 impl CallObserver for Watch {
     fn observe(&self, event: CallEvent<'_>) {
         match event {
-            CallEvent::StageBegan(_) => *self.stage_began.borrow_mut() = Instant::now(),
-            CallEvent::StageEnded(stage) => self.measured.borrow_mut().stages.push((stage, self.stage_began.borrow().elapsed())),
+            CallEvent::StageBegan(_) => self.stage_began.set(Instant::now()),
+            CallEvent::StageEnded(stage) => self.measured.borrow_mut().stages.push((stage, self.stage_began.get().elapsed())),
+            CallEvent::MiddlewareBegan(_) => self.entry_began.set(Instant::now()),
+            CallEvent::MiddlewareEnded(entry) => {
+                self.measured.borrow_mut().middleware.push((entry.place.clone(), self.entry_began.get().elapsed()));
+            }
             CallEvent::Ended(_) => self.measured.borrow_mut().call = Some(self.began.elapsed()),
             CallEvent::Forwarded(_) | CallEvent::CacheLookedUp { .. } | CallEvent::ConnectorAnswered { .. } | CallEvent::Failed(_) => {}
         }

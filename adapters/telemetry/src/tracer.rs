@@ -127,7 +127,7 @@ impl CallObserver for TracedCall {
                 }
             }
             CallEvent::Failed(fault) => fail(call, fault),
-            CallEvent::Ended(_) => {}
+            CallEvent::MiddlewareBegan(_) | CallEvent::MiddlewareEnded(_) | CallEvent::Ended(_) => {}
         }
     }
 }

@@ -72,6 +72,14 @@ impl Dialect {
         }
     }
 
+    /// An `INSERT` of one row with a parameter for each column. `None` where the table's name is not one.
+    pub(crate) fn insert(self, table: &str, columns: &[&str]) -> Option<String> {
+        let columns: Option<Vec<String>> = columns.iter().map(|column| self.identifier(column)).collect();
+        let columns = columns?;
+        let parameters: Vec<String> = (1..=columns.len()).map(|number| self.parameter(number)).collect();
+        Some(format!("INSERT INTO {} ({}) VALUES ({})", self.identifier(table)?, columns.join(", "), parameters.join(", ")))
+    }
+
     /// A name as a quoted identifier, each part between dots of its own. `None` where a part is empty.
     pub(super) fn identifier(self, name: &str) -> Option<String> {
         self.style().identifier(name)

@@ -11,7 +11,7 @@ use crate::{
     link::by_convention,
     placeholder::{self, Piece},
     root::substitution,
-    scope::{PathScope, ToolScope},
+    scope::{ContextShape, PathScope, ToolScope},
     statement::{self, Dialect, Substitution},
     yaml::{Document, Node},
 };
@@ -66,7 +66,7 @@ fn statement(
         }
     };
     let Some(used) = used else {
-        let scope = ToolScope { inputs, schema: None, auth: None, env: &[], execute: None };
+        let scope = ToolScope { inputs, schema: None, auth: None, env: &[], context: &ContextShape::default(), execute: None };
         check_paths(compiler, reading, &scope.of_statement(), &["inputs"]);
         return None;
     };

@@ -4,12 +4,12 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{App, Auth, Content, Execute, PromptContent, Resource, ScriptRef, Tool};
+use super::{App, Audit, Auth, Content, Execute, MiddlewareAction, PromptContent, Resource, ScriptRef, Tool};
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
 /// The version of the bundle encoding. Any change of [`App`] is a new version.
-pub const BUNDLE_VERSION: u16 = 7;
+pub const BUNDLE_VERSION: u16 = 8;
 
 /// Why bytes are no bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,12 +76,15 @@ impl App {
         let refers = |tool: &Tool| {
             let executes = match &tool.execute {
                 Execute::Statement { adapter, .. } => (*adapter as usize) < adapters,
-                Execute::Script(handler) => is_script(handler),
+                Execute::Script(_) | Execute::Forward => true,
                 Execute::Search(index) => index.words.iter().flat_map(|word| &word.tools).all(|(place, _)| is_tool(*place)),
-                Execute::Forward => true,
             };
+            let audits = tool.middleware.iter().all(|entry| match &entry.action {
+                MiddlewareAction::Audit(Audit { table: Some(table), .. }) => (table.adapter as usize) < adapters,
+                _ => true,
+            });
             let plugin = if let Some(Auth::Script { script, .. }) = &tool.auth { is_script(script) } else { true };
-            executes && plugin && tool.map_input.iter().chain(&tool.map_output).all(is_script)
+            executes && plugin && audits && tool.scripts().all(is_script)
         };
         let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
         let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));

@@ -1,9 +1,10 @@
 //! Everything of an app that holds a template: what it needs of its environment, and what of a call it looks at.
 
 use super::{
-    App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, InputSource, Part, Piece, PromptContent, Source,
-    Statement, Template, TemplatePart, Tool, ToolUse,
+    App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, InputSource, MiddlewareAction, Part, Piece,
+    PromptContent, Source, Statement, Template, TemplatePart, Tool, ToolUse, ValueTemplate, ValueText,
 };
+use crate::expression::{Expression, Step};
 
 /// Whose template it is.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,6 +28,8 @@ pub enum TemplateReference<'a> {
     Variable(&'a str),
     /// A value of the call.
     Value(&'a Source),
+    /// The value of a path in an expression.
+    Path(&'a [Step]),
 }
 
 /// Is shown what templates name.
@@ -80,6 +83,20 @@ impl Tool {
             }
             Some(Auth::Script { policy, .. }) => policy.templates.iter().for_each(|(_, template)| of_env(template, holder, visit)),
         }
+        for (_, value) in self.context.values() {
+            of_value(value, holder, visit);
+        }
+        for entry in &self.middleware {
+            match &entry.action {
+                MiddlewareAction::Script { .. } | MiddlewareAction::RequireScope(_) => {}
+                MiddlewareAction::Derive(values) => values.iter().for_each(|(_, value)| of_value(value, holder, visit)),
+                MiddlewareAction::Require { when, message, .. } => {
+                    of_expression(when, holder, visit);
+                    of_template(message, holder, visit);
+                }
+                MiddlewareAction::Audit(audit) => of_value(&audit.subject, holder, visit),
+            }
+        }
         if let Some(confirm) = &self.confirm {
             of_template(confirm, holder, visit);
         }
@@ -87,6 +104,7 @@ impl Tool {
             of_statement(statement, holder, visit);
         }
         for rule in &self.errors.on {
+            of_expression(&rule.when, holder, visit);
             of_template(&rule.message, holder, visit);
         }
     }
@@ -122,16 +140,33 @@ fn of_statement<'a>(statement: &'a Statement, holder: Holder<'a>, visit: &mut Vi
                 visit(holder, TemplateReference::Value(source));
             }
             Part::Bind(Bind::Composed(pieces)) => {
-                for piece in pieces {
-                    match piece {
-                        Piece::Text(_) => {}
-                        Piece::Source(source) => visit(holder, TemplateReference::Value(source)),
-                        Piece::Env(name) => visit(holder, TemplateReference::Variable(name)),
-                    }
-                }
+                of_pieces(pieces, holder, visit);
             }
         }
     }
+}
+
+fn of_pieces<'a>(pieces: &'a [Piece], holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    for piece in pieces {
+        match piece {
+            Piece::Text(_) => {}
+            Piece::Source(source) => visit(holder, TemplateReference::Value(source)),
+            Piece::Env(name) => visit(holder, TemplateReference::Variable(name)),
+        }
+    }
+}
+
+fn of_value<'a>(value: &'a ValueTemplate, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    for (_, text) in &value.placeholders {
+        match text {
+            ValueText::Whole(source) => visit(holder, TemplateReference::Value(source)),
+            ValueText::Composed(pieces) => of_pieces(pieces, holder, visit),
+        }
+    }
+}
+
+fn of_expression<'a>(expression: &'a Expression, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    expression.paths(&mut |path| visit(holder, TemplateReference::Path(path)));
 }
 
 fn of_content<'a>(content: &'a Content, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {

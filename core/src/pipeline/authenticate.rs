@@ -138,7 +138,7 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
     let payload = json!({ "headers": headers(run), "policy": policy, "tool": run.tool.name });
     // Not the `ctx` that later scripts get: that one has the principal.
     let ctx = run.new_context();
-    match script::invoke(run, plugin, &payload, ctx.data()).await {
+    match script::invoke(run, &run.signal, plugin, &payload, ctx.data()).await {
         Ok(Returned::Undefined | Returned::Value(Json::Null) | Returned::Reply(Reply::Success(Json::Null))) => Ok(None),
         Ok(Returned::Value(Json::Object(principal)) | Returned::Reply(Reply::Success(Json::Object(principal)))) => {
             let path = script::path(run, plugin);

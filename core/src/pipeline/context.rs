@@ -1,12 +1,17 @@
-//! Stage 3, *context*: makes `ctx` afresh for each call, `{ auth?, request: { id, headers, protocol, capabilities }, env }`.
+//! What is in `ctx`: `{ auth?, request: { id, headers, protocol, capabilities }, env }`, and what the app's `context` and its middleware add.
 //!
-//! Only the listed variables that are set are in `env`. `context.values`, `context.factory` and `context.headers` are not built
-//! yet, and the bundler refuses them; so `headers` is empty. A tool without scripts and without a placeholder that names `ctx` has none.
+//! Only the listed variables that are set are in `env`, and only the listed header fields that were sent in `request.headers`. A tool
+//! without scripts and without a placeholder that names `ctx` has none.
+
+use alloc::string::String;
 
 use serde_json::{Map, json};
 
 use super::{dialogue::Rounds, runtime::Pipeline};
-use crate::Json;
+use crate::{
+    Json,
+    app::{PROTOTYPE_NAMES, RESERVED_NAMES},
+};
 
 /// What scripts and placeholders see of a call. A stage that adds to it leaves a new one to those after it.
 pub(super) struct Context(Json);
@@ -16,8 +21,15 @@ impl Context {
     pub(super) const NONE: Self = Self(Json::Null);
 
     /// The context of a call, with its principal where it has one.
-    pub(super) fn of(pipeline: &Pipeline, request_id: &str, protocol: &str, rounds: &Rounds<'_>, auth: Option<&Json>) -> Self {
-        let variable = |name: &alloc::string::String| {
+    pub(super) fn of(
+        pipeline: &Pipeline,
+        request_id: &str,
+        headers: Map<String, Json>,
+        protocol: &str,
+        rounds: &Rounds<'_>,
+        auth: Option<&Json>,
+    ) -> Self {
+        let variable = |name: &String| {
             let value = pipeline.ports.env.var(name)?;
             Some((name.clone(), value.expose().as_str().into()))
         };
@@ -26,13 +38,53 @@ impl Context {
         if let Some(auth) = auth {
             ctx.insert("auth".into(), auth.clone());
         }
-        ctx.insert("request".into(), json!({ "id": request_id, "headers": {}, "protocol": protocol, "capabilities": rounds.kinds() }));
+        ctx.insert("request".into(), json!({ "id": request_id, "headers": headers, "protocol": protocol, "capabilities": rounds.kinds() }));
         ctx.insert("env".into(), Json::Object(env));
         Self(Json::Object(ctx))
+    }
+
+    /// What the app made of it.
+    pub(super) const fn extended(ctx: Json) -> Self {
+        Self(ctx)
     }
 
     /// The data of `ctx`; the script engine adds its functions.
     pub(super) const fn data(&self) -> &Json {
         &self.0
+    }
+}
+
+/// Merges what a script returned into `ctx`, without the names that reach what all objects share.
+///
+/// # Errors
+/// The first name that is taken.
+pub(super) fn merge(ctx: &mut Json, added: Map<String, Json>) -> Result<(), &'static str> {
+    for (name, mut value) in added {
+        if let Some(reserved) = RESERVED_NAMES.into_iter().find(|reserved| *reserved == name) {
+            return Err(reserved);
+        }
+        if !PROTOTYPE_NAMES.contains(&name.as_str()) {
+            without_prototypes(&mut value);
+            set(ctx, name, value);
+        }
+    }
+    Ok(())
+}
+
+/// Sets one value of `ctx`.
+pub(super) fn set(ctx: &mut Json, name: String, value: Json) {
+    if let Json::Object(members) = ctx {
+        members.insert(name, value);
+    }
+}
+
+fn without_prototypes(value: &mut Json) {
+    match value {
+        Json::Array(elements) => elements.iter_mut().for_each(without_prototypes),
+        Json::Object(members) => {
+            members.retain(|name, _| !PROTOTYPE_NAMES.contains(&name.as_str()));
+            members.values_mut().for_each(without_prototypes);
+        }
+        _ => {}
     }
 }

@@ -67,7 +67,7 @@ pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: ToolOutput
 /// Ends the call where a rule of `errors.on` holds.
 fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> FaultResult<()> {
     let scope = run.scope(inputs);
-    let roots = scope.roots(results);
+    let roots = scope.roots(Some(results));
     let Some(rule) = run.tool.errors.on.iter().find(|rule| rule.when.holds(&roots)) else { return Ok(()) };
     let mut fault = Fault::new(Stage::MapOutput, &rule.code, scope.render(&rule.message, results));
     fault.suggestion.clone_from(&rule.suggestion);

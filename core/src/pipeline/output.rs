@@ -15,3 +15,14 @@ pub(super) enum ToolOutput {
     /// A result that a script built.
     Content(Box<AuthoredContent>),
 }
+
+impl ToolOutput {
+    /// The data, for those that only look at it.
+    pub(super) fn shown(&self) -> Json {
+        match self {
+            Self::Rows(rows) => serde_json::to_value(rows.json()).unwrap_or_default(),
+            Self::Value(value) => value.clone(),
+            Self::Content(content) => content.data.clone().unwrap_or_default(),
+        }
+    }
+}

@@ -7,7 +7,7 @@ use core::{cell::Cell, future::Future};
 use super::{call::Call, call_end::CallFailure, names::shown, runtime::Pipeline, stage::Stage};
 use crate::{
     app::Adapter,
-    fault::{Fault, Remedy, Severity},
+    fault::{Fault, Remedy},
     ports::{CallEvent, CallObserver, CallOutcome, CallStart},
 };
 
@@ -92,7 +92,7 @@ impl Record {
     /// The call is over and failed. Its fault has lost its secrets already.
     pub(super) fn failed(&self, pipeline: &Pipeline, subject: Subject<'_>, failed: &CallFailure) {
         let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = failed;
-        let outcome = if fault.severity == Severity::Warning { CallOutcome::Warned } else { CallOutcome::Failed };
+        let outcome = CallOutcome::of(fault);
         self.tell(CallEvent::Failed(fault));
         self.tell(CallEvent::Ended(outcome));
         // What the caller can mend is nobody else's business: anybody can make such a failure.

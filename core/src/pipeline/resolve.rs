@@ -5,6 +5,7 @@ use core::cell::{Cell, OnceCell, RefCell};
 
 use super::{
     call::Call,
+    chain::Chain,
     context::Context,
     dialogue::Dialogue,
     names::shown,
@@ -47,6 +48,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Re
         dialogue: Dialogue::default(),
         asked: RefCell::default(),
         context: Context::NONE,
+        chain: Chain::default(),
         requests: Cell::new(0),
         store: CallStore::default(),
         record,

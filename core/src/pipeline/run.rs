@@ -11,6 +11,7 @@ use serde_json::Map;
 use super::{
     call::Listener,
     call_end::CallEnd,
+    chain::Chain,
     context::Context,
     dialogue::{Dialogue, Rounds},
     identity::Identity,
@@ -61,6 +62,8 @@ pub(super) struct Run<'a> {
     pub(super) asked: RefCell<Map<String, Json>>,
     /// What scripts and placeholders see; nothing before stage *context* is over.
     pub(super) context: Context,
+    /// How far the middleware has come.
+    pub(super) chain: Chain,
     /// How many HTTP requests the call's scripts have sent.
     pub(super) requests: Cell<u32>,
     /// What the call's scripts share.
@@ -124,7 +127,8 @@ impl<'a> Run<'a> {
 
     /// The context as far as it is known: the principal is in it only after stage *authenticate*.
     pub(super) fn new_context(&self) -> Context {
-        Context::of(self.pipeline, self.request_id, self.protocol, &self.rounds, self.auth.as_ref())
+        let headers = listed(self.headers, &self.tool.context.headers);
+        Context::of(self.pipeline, self.request_id, headers, self.protocol, &self.rounds, self.auth.as_ref())
     }
 
     /// What tells this caller from others.
@@ -136,6 +140,15 @@ impl<'a> Run<'a> {
     pub(super) fn secrets(&self) -> &CallSecrets {
         self.secrets.get_or_init(|| CallSecrets::of(&self.pipeline.secrets, self.headers, Some(self.tool)))
     }
+}
+
+/// The listed header fields that were sent; the values of one that was sent several times are joined.
+fn listed(headers: &Headers, listed: &[String]) -> Map<String, Json> {
+    let sent = |name: &String| {
+        let joined = headers.all(name).map(String::from).reduce(|joined, value| joined + ", " + &value)?;
+        Some((name.clone(), joined.into()))
+    };
+    listed.iter().filter_map(sent).collect()
 }
 
 /// The fault of a variable that is not set.

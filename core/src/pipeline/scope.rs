@@ -2,10 +2,14 @@
 
 use alloc::{string::String, vec::Vec};
 
-use super::{json_text::push_text, run::Run};
+use super::{
+    json_text::push_text,
+    run::{Run, missing_variable},
+};
 use crate::{
     Json,
-    app::{Root, Source, Template, TemplatePart},
+    app::{Piece, Root, Source, Template, TemplatePart, ValueTemplate, ValueText},
+    fault::{Fault, FaultResult, Stage},
 };
 
 /// The values of one call.
@@ -13,12 +17,13 @@ use crate::{
 pub(super) struct Scope<'a> {
     pub(super) run: &'a Run<'a>,
     pub(super) inputs: &'a Json,
+    pub(super) ctx: &'a Json,
 }
 
 impl Run<'_> {
     /// Where placeholders and expressions find their values.
     pub(super) fn scope<'s>(&'s self, inputs: &'s Json) -> Scope<'s> {
-        Scope { run: self, inputs }
+        Scope { run: self, inputs, ctx: self.context.data() }
     }
 }
 
@@ -27,7 +32,7 @@ impl<'a> Scope<'a> {
     pub(super) fn find(&self, source: &Source) -> Option<&'a Json> {
         let start = match source.root {
             Root::Inputs => self.inputs,
-            Root::Ctx => self.run.context.data(),
+            Root::Ctx => self.ctx,
             Root::Auth => self.run.auth.as_ref()?,
             Root::Results | Root::Arguments => return None,
         };
@@ -49,14 +54,49 @@ impl<'a> Scope<'a> {
         text
     }
 
-    /// The roots of an `errors.on` expression.
-    pub(super) fn roots<'r>(&self, results: &'r Json) -> Vec<(&'r str, &'r Json)>
+    /// A value with its placeholders filled in.
+    ///
+    /// # Errors
+    /// `CONFIGURATION` for a variable that is not set.
+    pub(super) fn fill(&self, template: &ValueTemplate, stage: Stage) -> FaultResult<Json> {
+        let mut filled = template.value.0.clone();
+        for (pointer, text) in &template.placeholders {
+            let value = match text {
+                ValueText::Whole(source) => self.find(source).cloned().unwrap_or_default(),
+                ValueText::Composed(pieces) => self.compose(pieces, stage)?.into(),
+            };
+            match filled.pointer_mut(pointer) {
+                Some(place) => *place = value,
+                None => return Err(Fault::new(stage, "INTERNAL", "The app's bundle is damaged.").by_operator().into()),
+            }
+        }
+        Ok(filled)
+    }
+
+    fn compose(&self, pieces: &[Piece], stage: Stage) -> FaultResult<String> {
+        let mut text = String::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(literal) => text.push_str(literal),
+                Piece::Source(source) => push_text(&mut text, self.find(source).unwrap_or(&Json::Null)),
+                Piece::Env(name) => {
+                    let value = self.run.pipeline.ports.env.var(name).ok_or_else(|| missing_variable(name, stage))?;
+                    text.push_str(value.expose());
+                }
+            }
+        }
+        Ok(text)
+    }
+
+    /// The roots of an expression; `results` where there are any yet.
+    pub(super) fn roots<'r>(&self, results: Option<&'r Json>) -> Vec<(&'r str, &'r Json)>
     where
         'a: 'r,
     {
-        let mut roots = Vec::with_capacity(3);
-        roots.push(("results", results));
+        let mut roots = Vec::with_capacity(4);
+        roots.extend(results.map(|results| ("results", results)));
         roots.push(("inputs", self.inputs));
+        roots.push(("ctx", self.ctx));
         if let Some(auth) = &self.run.auth {
             roots.push(("auth", auth));
         }

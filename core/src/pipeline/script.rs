@@ -21,7 +21,7 @@ use super::{
     call_end::{CallEnd, CallFailure},
     content::{self, AuthoredContent},
     run::{RECOVERY, Run},
-    signal::{self, Interruption},
+    signal::{self, Interruption, Signal},
 };
 use crate::{
     Json,
@@ -55,7 +55,15 @@ pub(super) enum ScriptOutput {
 /// # Errors
 /// See the table of this module.
 pub(super) async fn call(run: &Run<'_>, stage: Stage, script: &ScriptRef, payload: &Json) -> Result<ScriptOutput, CallEnd> {
-    match invoke(run, script, payload, run.context.data()).await {
+    call_in(run, stage, script, payload, run.context.data()).await
+}
+
+/// Calls a script with a `ctx` that no later stage has yet, and sorts its answer.
+///
+/// # Errors
+/// As [`call`].
+pub(super) async fn call_in(run: &Run<'_>, stage: Stage, script: &ScriptRef, payload: &Json, ctx: &Json) -> Result<ScriptOutput, CallEnd> {
+    match invoke(run, &run.signal, script, payload, ctx).await {
         Ok(Returned::Undefined) => Ok(ScriptOutput::Nothing),
         Ok(Returned::Value(value) | Returned::Reply(Reply::Success(value))) => Ok(ScriptOutput::Value(value)),
         Ok(Returned::Reply(Reply::Content(built))) => Ok(ScriptOutput::Content(content::read(stage, built)?)),
@@ -81,8 +89,14 @@ pub(super) async fn call_with_inputs(run: &Run<'_>, stage: Stage, script: &Scrip
     answer
 }
 
-/// Calls a script; the caller sorts the answer.
-pub(super) async fn invoke(run: &Run<'_>, script: &ScriptRef, payload: &Json, ctx: &Json) -> Result<Returned, ScriptFault> {
+/// Calls a script, which has to end with `signal`; the caller sorts the answer.
+pub(super) async fn invoke(
+    run: &Run<'_>,
+    signal: &Signal<'_>,
+    script: &ScriptRef,
+    payload: &Json,
+    ctx: &Json,
+) -> Result<Returned, ScriptFault> {
     let index = script.script as usize;
     let Some(program) = run.pipeline.app.scripts.get(index) else {
         return Err(ScriptFault::Broken(format!("the app has no script number {index}")));
@@ -96,11 +110,11 @@ pub(super) async fn invoke(run: &Run<'_>, script: &ScriptRef, payload: &Json, ct
         ctx,
         store: &run.store,
         limits: run.tool.limits.script,
-        deadline_ms: run.signal.deadline_ms(),
-        cancel: run.signal.cancel(),
+        deadline_ms: signal.deadline_ms(),
+        cancel: signal.cancel(),
         host: &host,
     });
-    match run.signal.race(call).await {
+    match signal.race(call).await {
         Ok(answer) => answer,
         Err(Interruption::Cancelled) => Err(ScriptFault::Cancelled),
         Err(Interruption::TimedOut(_)) => Err(ScriptFault::TimedOut),

@@ -1,6 +1,9 @@
 //! The stages of `tools/call`: their names, their order, and which of them a tool has. This is the only list of them.
 
-use crate::app::{Execute, Root, TemplateReference, Tool};
+use crate::{
+    app::{Root, TemplateReference, Tool},
+    expression,
+};
 
 mod plan;
 
@@ -40,7 +43,7 @@ stages! {
     MapInput => "map_input",
     /// Checks the inputs.
     Validate => "validate",
-    /// Not built yet.
+    /// Runs the middleware of the tool.
     Middleware => "middleware",
     /// Asks for confirmation.
     Guard => "guard",
@@ -69,17 +72,25 @@ impl Stage {
             Self::Guard => tool.confirm.is_some(),
             Self::MapOutput => tool.map_output.is_some() || !tool.errors.on.is_empty() || tool.results_as_rows,
             Self::Present => tool.output.is_some(),
-            Self::Middleware | Self::Sync => false,
+            Self::Middleware => !tool.middleware.is_empty(),
+            Self::Sync => false,
         }
     }
 }
 
-/// Whether a script or a placeholder of the tool can see `ctx`. (The authentication plugin has one of its own.)
+/// Whether a script or a placeholder of the tool can see `ctx`, or a call can fail for what is missing in it. (The authentication plugin
+/// has one of its own.)
 fn looks_at_context(tool: &Tool) -> bool {
-    if tool.map_input.is_some() || tool.map_output.is_some() || matches!(tool.execute, Execute::Script(_)) {
+    if tool.context.must_be_made() || tool.scripts().next().is_some() {
         return true;
     }
     let mut found = false;
-    tool.visit(&mut |_, named| found |= matches!(named, TemplateReference::Value(source) if source.root == Root::Ctx));
+    tool.visit(&mut |_, named| {
+        found |= match named {
+            TemplateReference::Value(source) => source.root == Root::Ctx,
+            TemplateReference::Path(path) => matches!(path.first(), Some(expression::Step::Member(root)) if root == "ctx"),
+            TemplateReference::Variable(_) => false,
+        };
+    });
     found
 }

@@ -2,8 +2,8 @@ use alloc::{boxed::Box, rc::Rc, vec::Vec};
 
 use crate::{
     ErrorKind,
-    app::Adapter,
-    fault::Fault,
+    app::{Adapter, Middleware},
+    fault::{Fault, Severity},
     pipeline::{Stage, Trace},
 };
 
@@ -42,6 +42,10 @@ pub enum CallEvent<'a> {
     StageBegan(Stage),
     /// The stage is over, whatever came of it. A call that is dropped has no end of its stage.
     StageEnded(Stage),
+    /// An entry of the middleware begins.
+    MiddlewareBegan(&'a Middleware),
+    /// It is over, whatever came of it.
+    MiddlewareEnded(&'a Middleware),
     /// The cache was asked in place of an adapter.
     CacheLookedUp {
         /// The adapter.
@@ -76,6 +80,12 @@ pub enum CallOutcome {
 }
 
 impl CallOutcome {
+    /// How a call ended that has this fault.
+    #[must_use]
+    pub const fn of(fault: &Fault) -> Self {
+        if matches!(fault.severity, Severity::Warning) { Self::Warned } else { Self::Failed }
+    }
+
     /// The word in logs.
     #[must_use]
     pub const fn as_str(self) -> &'static str {

@@ -63,6 +63,8 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
         path: name.into(),
         descriptor: "{}".into(),
         listed: true,
+        context: Default::default(),
+        middleware: Vec::new(),
         auth: None,
         inputs: vec![],
         map_input: None,

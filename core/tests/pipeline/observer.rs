@@ -77,6 +77,8 @@ impl CallObserver for Events {
             CallEvent::Forwarded(tool) => format!("forwarded {tool}"),
             CallEvent::StageBegan(stage) => format!("+{}", stage.as_str()),
             CallEvent::StageEnded(stage) => format!("-{}", stage.as_str()),
+            CallEvent::MiddlewareBegan(entry) => format!("+{}", entry.place),
+            CallEvent::MiddlewareEnded(entry) => format!("-{}", entry.place),
             CallEvent::CacheLookedUp { adapter, hit } => format!("cache {} {} {hit}", adapter.connector, adapter.name),
             CallEvent::ConnectorAnswered { adapter, error } => format!("connector {} {} {error:?}", adapter.connector, adapter.name),
             CallEvent::Failed(fault) => format!("failed {} {} {:?}", fault.stage.as_str(), fault.code, fault.remedy),

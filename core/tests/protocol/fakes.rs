@@ -208,6 +208,8 @@ pub(crate) fn tool(name: &str, export: &str) -> Tool {
         name: name.into(),
         path: name.into(),
         descriptor: json!({"name": name, "description": "A tool", "inputSchema": {"type": "object"}}).to_string(),
+        context: Default::default(),
+        middleware: Vec::new(),
         listed: true,
         auth: None,
         inputs: vec![],

@@ -124,9 +124,16 @@ fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &CallTimings) -> Com
             }
         }
     }
-    let stages = timings.stages.iter().map(|(stage, duration)| (stage.as_str(), *duration));
-    for (name, duration) in stages.chain(timings.call.map(|duration| ("tools/call", duration))) {
-        note(format_args!("{name:>14} {:>10.3} ms", duration.as_secs_f64() * 1e3));
+    let line =
+        |name: &str, duration: Duration, what: &str| note(format_args!("{name:>14} {:>10.3} ms{what}", duration.as_secs_f64() * 1e3));
+    for (stage, duration) in &timings.stages {
+        if *stage == Stage::Middleware {
+            timings.middleware.iter().for_each(|(place, duration)| line("", *duration, &format!("  {place}")));
+        }
+        line(stage.as_str(), *duration, "");
+    }
+    if let Some(duration) = timings.call {
+        line("tools/call", duration, "");
     }
     Ok(())
 }
@@ -138,8 +145,10 @@ fn machine(tool: &str, outcome: &Result<ToolResult, Box<Fault>>, timings: &CallT
     };
     let timing = |(stage, duration): &(Stage, Duration)| json!({ "stage": stage.as_str(), "us": duration.as_micros() as u64 });
     let stages: Vec<Json> = timings.stages.iter().map(timing).collect();
+    let entry = |(place, duration): &(String, Duration)| json!({ "place": place, "us": duration.as_micros() as u64 });
+    let middleware: Vec<Json> = timings.middleware.iter().map(entry).collect();
     let ok = matches!(outcome, Ok(result) if !result.is_error);
-    json!({ "ok": ok, "tool": tool, "result": result, "error": error, "timings": stages })
+    json!({ "ok": ok, "tool": tool, "result": result, "error": error, "timings": stages, "middleware": middleware })
 }
 
 fn block_json(block: &ContentBlock) -> Json {

@@ -5,8 +5,8 @@ use core::fmt::Write as _;
 
 use super::Stage;
 use crate::app::{
-    Access, App, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Input, InputKind, ParamStyle, Part, Piece, ScriptRef, Source,
-    Statement, Template, Tool,
+    Access, App, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Input, InputKind, MiddlewareAction, ParamStyle, Part, Piece,
+    ScriptRef, Source, Statement, Template, Tool,
 };
 
 /// One stage of a call.
@@ -37,10 +37,11 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
         match stage {
             Stage::Resolve => format!("finds `{}`", tool.name),
             Stage::Authenticate => authenticate(app, tool.auth.as_ref(), &mut details),
-            Stage::Context => context(app),
+            Stage::Context => context(app, tool, &mut details),
             Stage::Signal => format!("ends the call after {} ms, or when the client disconnects", tool.limits.timeout_ms),
             Stage::MapInput => format!("runs {}", mapper(app, tool.map_input.as_ref())),
             Stage::Validate => validate(tool, &mut details),
+            Stage::Middleware => middleware(app, tool, &mut details),
             Stage::Guard => {
                 details.extend(tool.confirm.as_ref().map(|message| format!("asks: {message}")));
                 "asks the user for confirmation before anything is done".into()
@@ -49,13 +50,14 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
             Stage::MapOutput => map_output(app, tool, &mut details),
             Stage::Present => "checks the result against `output`, and sends it as structured content".into(),
             Stage::Serialize => serialize(tool),
-            Stage::Middleware | Stage::Sync => String::new(),
+            Stage::Sync => String::new(),
         }
     } else {
         String::from(match stage {
             Stage::Authenticate => "nothing: no `auth`",
             Stage::Context => "nothing: no script and no placeholder uses `ctx`",
             Stage::MapInput => "nothing: no input mapper",
+            Stage::Middleware => "nothing: no `middleware`",
             Stage::Guard => "nothing: no `confirm`",
             Stage::MapOutput => "nothing: no output mapper and no `errors.on`",
             Stage::Present => "nothing: no `output`",
@@ -80,12 +82,52 @@ fn authenticate(app: &App, auth: Option<&Auth>, details: &mut Vec<String>) -> St
     }
 }
 
-fn context(app: &App) -> String {
+fn context(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
+    let settings = &tool.context;
+    for layer in &settings.layers {
+        details.extend(layer.values.iter().map(|(name, value)| format!("`{name}` is {value}")));
+        details.extend(layer.factory.iter().map(|factory| format!("merges what {} returns", script(app, factory))));
+    }
+    if !settings.headers.is_empty() {
+        details.push(format!("shows the header fields {}", settings.headers.join(", ")));
+    }
+    if !settings.require.is_empty() {
+        details.push(format!("requires {}", settings.require.join(", ")));
+    }
     let variables = match app.env.len() {
         0 => String::new(),
         number => format!(" and {} of `env`", count(number, "variable")),
     };
     format!("makes `ctx` from the principal, the request{variables}")
+}
+
+fn middleware(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
+    details.extend(tool.middleware.iter().map(|entry| format!("{} ({})", action(app, &entry.action), entry.place)));
+    match tool.middleware.len() {
+        1 => "runs 1 entry".into(),
+        number => format!("runs {number} entries, in this order"),
+    }
+}
+
+fn action(app: &App, action: &MiddlewareAction) -> String {
+    match action {
+        MiddlewareAction::Script { before, after } => {
+            let before = before.iter().map(|before| format!("runs {}", script(app, before)));
+            let after = after.iter().map(|after| format!("tells {} how the call ended", script(app, after)));
+            before.chain(after).collect::<Vec<_>>().join(", and ")
+        }
+        MiddlewareAction::Derive(values) => {
+            let values: Vec<String> = values.iter().map(|(name, value)| format!("`{name}` is {value}")).collect();
+            format!("derives {}", values.join(", "))
+        }
+        MiddlewareAction::Require { when, code, .. } => format!("refuses with `{code}` unless `{when}`"),
+        MiddlewareAction::RequireScope(scopes) => format!("requires the scopes {}", scopes.join(", ")),
+        MiddlewareAction::Audit(audit) => {
+            let table = audit.table.as_ref().and_then(|table| app.adapters.get(table.adapter as usize));
+            let table = table.map_or_else(String::new, |adapter| format!(" and with adapter `{}`", adapter.name));
+            format!("writes a line to the log{table} once the call is over")
+        }
+    }
 }
 
 fn validate(tool: &Tool, details: &mut Vec<String>) -> String {

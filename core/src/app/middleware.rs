@@ -1,0 +1,96 @@
+//! `middleware`: what has to hold, and what is added to `ctx`, before a tool does anything.
+
+use alloc::{string::String, vec::Vec};
+
+use serde::{Deserialize, Serialize};
+
+use super::{ScriptRef, Template, ValueTemplate};
+use crate::expression::Expression;
+
+/// One entry of a tool's middleware.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Middleware {
+    /// Where its author wrote it: `app/tools/_folder.yaml:3:5`.
+    pub place: String,
+    /// What it does.
+    pub action: MiddlewareAction,
+}
+
+/// What an entry of the middleware does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum MiddlewareAction {
+    /// A script.
+    Script {
+        /// The default export, or the one after `#`; what it returns is merged into `ctx`. `None` for a script with nothing but `after`.
+        before: Option<ScriptRef>,
+        /// The export `after`, which is told how the call ended.
+        after: Option<ScriptRef>,
+    },
+    /// `derive`: values that are merged into `ctx`.
+    Derive(Vec<(String, ValueTemplate)>),
+    /// `require`: a condition.
+    Require {
+        /// `when`, over `inputs`, `ctx` and `auth`.
+        when: Expression,
+        /// `code`
+        code: String,
+        /// `message`
+        message: Template,
+    },
+    /// `require_scope`: the scopes that the caller must have.
+    RequireScope(Vec<String>),
+    /// `audit`: a line about each call that gets this far.
+    Audit(Audit),
+}
+
+/// `audit`
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Audit {
+    /// `subject`: who calls.
+    pub subject: ValueTemplate,
+    /// `inputs`: what the line says of the inputs.
+    pub inputs: AuditInputs,
+    /// `to` and `table`: where a row is written, beside the line in the log.
+    pub table: Option<AuditTable>,
+}
+
+/// What an audit line says of the inputs of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum AuditInputs {
+    /// Nothing.
+    None,
+    /// Their names.
+    Names,
+    /// Their names, and of each value the first 16 digits of its SHA-256.
+    Hashes,
+}
+
+/// Where audit rows are written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct AuditTable {
+    /// Index into [`App::adapters`](super::App::adapters).
+    pub adapter: u32,
+    /// The `INSERT` with one parameter for each of [`AUDIT_COLUMNS`], in their order.
+    pub statement: String,
+}
+
+/// The columns of an audit table.
+pub const AUDIT_COLUMNS: [&str; 10] =
+    ["at", "request_id", "tool", "subject", "decision", "decided_by", "outcome", "code", "duration_ms", "inputs"];
+
+impl Middleware {
+    /// The scripts of the entry.
+    pub fn scripts(&self) -> impl Iterator<Item = &ScriptRef> {
+        let (before, after) = match &self.action {
+            MiddlewareAction::Script { before, after } => (before.as_ref(), after.as_ref()),
+            _ => (None, None),
+        };
+        before.into_iter().chain(after)
+    }
+
+    /// Whether it wants to know how the call ended.
+    #[must_use]
+    pub const fn observes(&self) -> bool {
+        matches!(&self.action, MiddlewareAction::Script { after: Some(_), .. } | MiddlewareAction::Audit(_))
+    }
+}

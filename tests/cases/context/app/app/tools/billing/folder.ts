@@ -1,0 +1,1 @@
+export default ({ auth, request, env }, ctx) => ({ level: ctx.level + ', made', seen: { auth, team: request.headers['x-team'], all: Object.keys(request.headers), env, frozen: Object.isFrozen(ctx) } });

@@ -1,0 +1,2 @@
+import { requireInput, elicit } from 'millrace';
+export default () => requireInput({ q: elicit('?') });

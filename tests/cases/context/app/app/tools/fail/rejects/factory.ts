@@ -1,0 +1,1 @@
+export default async () => { await null; throw new TypeError("the factory's own secret words"); };

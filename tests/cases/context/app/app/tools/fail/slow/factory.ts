@@ -1,0 +1,1 @@
+export default () => new Promise((go) => setTimeout(go, 60000));

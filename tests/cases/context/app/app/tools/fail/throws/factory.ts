@@ -1,0 +1,1 @@
+export default () => { throw new Error("the factory's own secret words"); };

@@ -1,0 +1,2 @@
+let number = 0;
+export default () => ({ number: (number += 1) });

@@ -1,0 +1,1 @@
+export default () => ({ subject: 'ada', claims: { tenant: 7, tags: ['a', 'b'] } });

@@ -1,0 +1,1 @@
+export default ({ inputs, tool }, ctx) => ({ trail: ctx.trail ?? [], derived: ctx.derived ?? null, inputs });

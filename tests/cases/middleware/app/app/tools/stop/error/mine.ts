@@ -1,0 +1,2 @@
+import { error } from 'millrace';
+export default () => error('Not this one.');

@@ -1,0 +1,1 @@
+export default async () => { await null; throw new RangeError('Not tomorrow.'); };

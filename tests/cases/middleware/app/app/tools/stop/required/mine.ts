@@ -1,0 +1,2 @@
+import { required } from 'millrace';
+export default () => { throw required('id'); };

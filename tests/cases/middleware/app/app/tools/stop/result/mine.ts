@@ -1,0 +1,2 @@
+import { response } from 'millrace';
+export default () => response({ a: 1 }).build();
