@@ -73,7 +73,7 @@ static AUDIT: Record = Record {
 static REQUIRE: Record = Record {
     name: "require",
     noun: "`require`",
-    doc: "A condition that has to hold.",
+    doc: "A condition on a call.",
     fields: &[
         Field::new("when", Shape::Text, "The condition: an expression over `inputs`, `ctx` and `auth`.").required(),
         Field::new("code", Shape::Text, "The code of the refusal.").default("FORBIDDEN"),
@@ -137,7 +137,7 @@ fn warn_of_dropped(compiler: &mut Compiler<'_>, dropped: &[MiddlewareBlock], by:
     }
     let range = by.node.entry("inherit").map_or(0..0, |entry| entry.key_range.clone());
     let message = format!("`inherit: false` drops what can refuse a call: {}", all_of(&places));
-    compiler.warning(&by.document, range, message, "Repeat in `list` what has to hold here, too.");
+    compiler.warning(&by.document, range, message, "Repeat in `list` what must hold here, too.");
 }
 
 /// What an entry adds to `ctx`.

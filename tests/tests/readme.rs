@@ -336,7 +336,7 @@ fn the_middleware_page_does_what_it_says() {
     let (works, said) = run("millrace call --app notes team-ping -H 'X-API-Key: bobs-long-key'");
     assert!(works && said.starts_with("hello"), "{said}");
     let (works, said) = run("millrace explain --app notes team-write");
-    assert!(works && said.contains("app/tools/team/_folder.yaml:15:5") && said.contains("refuses with `NOT_YOURS` unless"), "{said}");
+    assert!(works && said.contains("app/tools/team/_folder.yaml:16:5") && said.contains("refuses with `NOT_YOURS` unless"), "{said}");
 }
 
 #[test]

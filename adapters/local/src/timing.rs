@@ -18,12 +18,19 @@ pub(crate) struct Timings(Rc<RefCell<CallTimings>>);
 /// What was measured.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallTimings {
-    /// The stages, in the order in which they ended.
-    pub(crate) stages: Vec<(Stage, Duration)>,
-    /// The entries of the middleware, by the places where they are written, in the order in which they ran.
-    pub(crate) middleware: Vec<(String, Duration)>,
+    /// The stages and the entries of the middleware, in the order in which they ended.
+    pub(crate) steps: Vec<(Step, Duration)>,
     /// All of the call.
     pub(crate) call: Option<Duration>,
+}
+
+/// What was measured by itself.
+#[derive(Clone, Debug)]
+pub(crate) enum Step {
+    /// A stage.
+    Stage(Stage),
+    /// An entry of the middleware, by the place where it is written.
+    Entry(String),
 }
 
 impl Timings {
@@ -47,15 +54,19 @@ struct Watch {
     entry_began: Cell<Instant>,
 }
 
+impl Watch {
+    fn ended(&self, step: Step, began: &Cell<Instant>) {
+        self.measured.borrow_mut().steps.push((step, began.get().elapsed()));
+    }
+}
+
 impl CallObserver for Watch {
     fn observe(&self, event: CallEvent<'_>) {
         match event {
             CallEvent::StageBegan(_) => self.stage_began.set(Instant::now()),
-            CallEvent::StageEnded(stage) => self.measured.borrow_mut().stages.push((stage, self.stage_began.get().elapsed())),
+            CallEvent::StageEnded(stage) => self.ended(Step::Stage(stage), &self.stage_began),
             CallEvent::MiddlewareBegan(_) => self.entry_began.set(Instant::now()),
-            CallEvent::MiddlewareEnded(entry) => {
-                self.measured.borrow_mut().middleware.push((entry.place.clone(), self.entry_began.get().elapsed()));
-            }
+            CallEvent::MiddlewareEnded(entry) => self.ended(Step::Entry(entry.place.clone()), &self.entry_began),
             CallEvent::Ended(_) => self.measured.borrow_mut().call = Some(self.began.elapsed()),
             CallEvent::Forwarded(_) | CallEvent::CacheLookedUp { .. } | CallEvent::ConnectorAnswered { .. } | CallEvent::Failed(_) => {}
         }

@@ -6,7 +6,7 @@ use millrace_core::{
     Json,
     app::{App, InputKind},
     cancel::Cancel,
-    fault::{Fault, Stage},
+    fault::Fault,
     headers::Headers,
     pipeline::{Call as ToolCall, ContentBlock, ToolResult},
 };
@@ -19,7 +19,7 @@ use crate::{
     cli::Call,
     output::{CommandError, CommandResult, note, print_json, print_result},
     state_key::RunKey,
-    timing::{CallTimings, Timings},
+    timing::{CallTimings, Step, Timings},
 };
 
 /// The revision of MCP that the call is made in.
@@ -126,11 +126,11 @@ fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &CallTimings) -> Com
     }
     let line =
         |name: &str, duration: Duration, what: &str| note(format_args!("{name:>14} {:>10.3} ms{what}", duration.as_secs_f64() * 1e3));
-    for (stage, duration) in &timings.stages {
-        if *stage == Stage::Middleware {
-            timings.middleware.iter().for_each(|(place, duration)| line("", *duration, &format!("  {place}")));
+    for (step, duration) in &timings.steps {
+        match step {
+            Step::Stage(stage) => line(stage.as_str(), *duration, ""),
+            Step::Entry(place) => line("", *duration, &format!("  {place}")),
         }
-        line(stage.as_str(), *duration, "");
     }
     if let Some(duration) = timings.call {
         line("tools/call", duration, "");
@@ -143,12 +143,16 @@ fn machine(tool: &str, outcome: &Result<ToolResult, Box<Fault>>, timings: &CallT
         Ok(result) => (result_json(result), Json::Null),
         Err(fault) => (Json::Null, fault_json(fault)),
     };
-    let timing = |(stage, duration): &(Stage, Duration)| json!({ "stage": stage.as_str(), "us": duration.as_micros() as u64 });
-    let stages: Vec<Json> = timings.stages.iter().map(timing).collect();
-    let entry = |(place, duration): &(String, Duration)| json!({ "place": place, "us": duration.as_micros() as u64 });
-    let middleware: Vec<Json> = timings.middleware.iter().map(entry).collect();
+    let timing = |(step, duration): &(Step, Duration)| {
+        let us = duration.as_micros() as u64;
+        match step {
+            Step::Stage(stage) => json!({ "stage": stage.as_str(), "us": us }),
+            Step::Entry(place) => json!({ "entry": place, "us": us }),
+        }
+    };
+    let steps: Vec<Json> = timings.steps.iter().map(timing).collect();
     let ok = matches!(outcome, Ok(result) if !result.is_error);
-    json!({ "ok": ok, "tool": tool, "result": result, "error": error, "timings": stages, "middleware": middleware })
+    json!({ "ok": ok, "tool": tool, "result": result, "error": error, "timings": steps })
 }
 
 fn block_json(block: &ContentBlock) -> Json {
