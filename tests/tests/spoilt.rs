@@ -7,7 +7,6 @@ use std::{
     fs,
     io::{Read, Write},
     net::TcpStream,
-    panic::{AssertUnwindSafe, catch_unwind},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -20,7 +19,7 @@ use millrace_core::{
     headers::Headers,
     protocol::{Body, Request},
 };
-use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, isolate::STACK_BYTES, ports, wait_until::Tasks};
 use millrace_tests::{Group, case::Exchange, direct, groups, local::Host};
 
 /// What the memory at the end may be more than after the first tenth: a tenth, and what a small process takes once and late.
@@ -229,7 +228,11 @@ fn a_process_outlives_spoilt_bundles() {
         served += 1;
         let requests: Vec<&Exchange> = group.cases.iter().flat_map(|case| &case.requests).collect();
         let asked: Vec<&Exchange> = (0..3).map(|_| requests[dice.roll(requests.len())]).collect();
-        let outcome = catch_unwind(AssertUnwindSafe(|| serve(app, folder.path(), group, &asked)));
+        // In an isolate of its own, with the stack that hosts give one.
+        let outcome = std::thread::scope(|scope| {
+            let isolate = std::thread::Builder::new().stack_size(STACK_BYTES);
+            isolate.spawn_scoped(scope, || serve(app, folder.path(), group, &asked)).unwrap().join()
+        });
         assert!(outcome.is_ok(), "a spoilt bundle of `{}` panics in round {round}: {asked:?}", group.name);
     });
     assert_eq!(grown, None);
