@@ -1,21 +1,24 @@
 //! The parser of `when:` expressions.
 //!
 //! ```text
-//! or         = and { "or" and }
-//! and        = comparison { "and" comparison }
+//! or         = and { ( "or" | "||" ) and }
+//! and        = comparison { ( "and" | "&&" ) comparison }
 //! comparison = not [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not" "in" ) not ]
-//! not        = "not" not | operand
-//! operand    = literal | path | "len" "(" or ")" | "exists" "(" path ")" | "(" or ")"
+//! not        = ( "not" | "!" ) not | operand
+//! operand    = primary { "." method }
+//! method     = "size" "(" ")" | ( "startsWith" | "endsWith" | "contains" ) "(" or ")" | "matches" "(" string ")"
+//! primary    = literal | path | ( "len" | "size" ) "(" or ")" | ( "exists" | "has" ) "(" path ")" | "(" or ")"
 //! path       = name { "." name | "[" digits "]" }
 //! literal    = number | string | "true" | "false" | "null" | "[" [ literal { "," literal } ] "]"
 //! ```
 //!
-//! `not a == b` is refused: readers disagree about what it means. `not (a == b)` says it.
+//! Where [CEL](https://cel.dev) has the same thing, it is written and means the same. `not a == b` is refused: readers disagree about what it
+//! means. `not (a == b)` says it.
 
 use millrace_core::{
     Json,
-    app::Literal,
-    expression::{Comparison, Expression, Step},
+    app::{Literal, Pattern},
+    expression::{Comparison, Expression, Step, TextTest},
 };
 
 use std::ops::Range;
@@ -76,6 +79,23 @@ struct Nested {
     range: Range<usize>,
 }
 
+/// A method of an operand.
+#[derive(Clone, Copy)]
+enum Method {
+    Size,
+    Text(TextTest),
+    Matches,
+}
+
+/// The methods, by their names.
+const METHODS: [(&str, Method); 5] = [
+    ("size", Method::Size),
+    ("startsWith", Method::Text(TextTest::StartsWith)),
+    ("endsWith", Method::Text(TextTest::EndsWith)),
+    ("contains", Method::Text(TextTest::Contains)),
+    ("matches", Method::Matches),
+];
+
 /// What makes one expression of an operator's two sides.
 type Wrap = fn(Expression, Expression) -> Expression;
 
@@ -92,7 +112,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn or(&mut self) -> Result<Nested, Problem> {
         let mut left = self.and()?;
-        while self.takes_word("or") {
+        while self.takes_word("or") || self.takes(&Token::Or) {
             let right = self.and()?;
             self.problems.extend(check::condition(&left).into_iter().chain(check::condition(&right)));
             left = self.join(left, right, |left, right| Expression::Or(Box::new(left), Box::new(right)))?;
@@ -102,7 +122,7 @@ impl<'a> Parser<'a> {
 
     fn and(&mut self) -> Result<Nested, Problem> {
         let mut left = self.comparison()?;
-        while self.takes_word("and") {
+        while self.takes_word("and") || self.takes(&Token::And) {
             let right = self.comparison()?;
             self.problems.extend(check::condition(&left).into_iter().chain(check::condition(&right)));
             left = self.join(left, right, |left, right| Expression::And(Box::new(left), Box::new(right)))?;
@@ -111,7 +131,7 @@ impl<'a> Parser<'a> {
     }
 
     fn comparison(&mut self) -> Result<Nested, Problem> {
-        let (negated, known_problems) = (self.at_word("not"), self.problems.len());
+        let (negated, known_problems) = (self.at_word("not") || self.at(&Token::Not), self.problems.len());
         let left = self.not()?;
         let operator = self.peek();
         let Some(wrap) = self.operator()? else { return Ok(left) };
@@ -166,7 +186,7 @@ impl<'a> Parser<'a> {
     }
 
     fn not(&mut self) -> Result<Nested, Problem> {
-        if !self.takes_word("not") {
+        if !self.takes_word("not") && !self.takes(&Token::Not) {
             return self.operand();
         }
         let start = self.peek().map_or(self.end, |spanned| spanned.range.start);
@@ -184,7 +204,57 @@ impl<'a> Parser<'a> {
     }
 
     fn operand(&mut self) -> Result<Nested, Problem> {
-        const WHAT: &str = "a literal, a path, `len(…)`, `exists(…)`, `not` or `(`";
+        let mut operand = self.primary()?;
+        while let Some(method) = self.at_method() {
+            self.position += 3;
+            operand = self.method(operand, method)?;
+        }
+        Ok(operand)
+    }
+
+    /// The method whose call comes next.
+    fn at_method(&self) -> Option<Method> {
+        let [dot, name, open] = self.tokens.get(self.position..self.position + 3)? else { return None };
+        let Token::Word(name) = &name.token else { return None };
+        if dot.token != Token::Dot || open.token != Token::Open {
+            return None;
+        }
+        METHODS.iter().find(|(known, _)| known == name).map(|(_, method)| *method)
+    }
+
+    /// A call of a method, whose parenthesis was opened.
+    fn method(&mut self, receiver: Nested, method: Method) -> Result<Nested, Problem> {
+        self.enter()?;
+        let start = receiver.range.start;
+        let (depth, value, expression) = match method {
+            Method::Size => {
+                self.problems.extend(check::length(&receiver));
+                (receiver.depth, ValueType::Number, Expression::Len(Box::new(receiver.expression)))
+            }
+            Method::Text(test) => {
+                let part = self.or()?;
+                self.problems.extend(check::text(&receiver).into_iter().chain(check::text(&part)));
+                let depth = receiver.depth.max(part.depth);
+                (depth, ValueType::Bool, Expression::Text(test, Box::new(receiver.expression), Box::new(part.expression)))
+            }
+            Method::Matches => {
+                self.problems.extend(check::text(&receiver));
+                const WHAT: &str = "a pattern in quotes";
+                let Some(spanned) = self.next() else { return Err(self.expected(WHAT)) };
+                let Token::Text(pattern) = &spanned.token else { return Err(self.unexpected(spanned, WHAT)) };
+                let pattern = Pattern::parse(pattern).map_err(|problem| {
+                    let help = "the syntax is that of the Rust crate `regex`: no look-around, no back references";
+                    error(spanned.range.clone(), format!("the pattern cannot be used: {problem}"), help)
+                })?;
+                (receiver.depth, ValueType::Bool, Expression::Matches(Box::new(receiver.expression), pattern))
+            }
+        };
+        self.close(Token::Close, "`)`")?;
+        Ok(Nested { depth: self.deeper(depth)?, expression, value, range: start..self.last_end() })
+    }
+
+    fn primary(&mut self) -> Result<Nested, Problem> {
+        const WHAT: &str = "a literal, a path, a function, `not` or `(`";
         let Some(spanned) = self.next() else { return Err(self.expected(WHAT)) };
         match &spanned.token {
             Token::Open => {
@@ -197,7 +267,7 @@ impl<'a> Parser<'a> {
             Token::Word(word) => match word.as_str() {
                 "true" | "false" | "null" => self.literal_operand(spanned),
                 "and" | "or" | "in" => Err(self.unexpected(spanned, WHAT)),
-                "len" if self.at(&Token::Open) => {
+                "len" | "size" if self.at(&Token::Open) => {
                     self.position += 1;
                     self.enter()?;
                     let inner = self.or()?;
@@ -211,7 +281,7 @@ impl<'a> Parser<'a> {
                         range,
                     })
                 }
-                "exists" if self.at(&Token::Open) => {
+                "exists" | "has" if self.at(&Token::Open) => {
                     self.position += 1;
                     let path = match self.next() {
                         Some(Spanned { token: Token::Word(root), range }) => self.path(root, range.start)?,
@@ -229,9 +299,11 @@ impl<'a> Parser<'a> {
                         None => Err(self.expected("`)`")),
                     }
                 }
-                _ if self.at(&Token::Open) => {
-                    Err(error(spanned.range.clone(), format!("`{word}` is not a function"), "the functions are `len(…)` and `exists(…)`"))
-                }
+                _ if self.at(&Token::Open) => Err(error(
+                    spanned.range.clone(),
+                    format!("`{word}` is not a function"),
+                    "the functions are `len(…)`, `size(…)`, `exists(…)` and `has(…)`; a string has the methods `startsWith`, `endsWith`, `contains`, `matches` and `size`",
+                )),
                 _ => self.path(word, spanned.range.start),
             },
             _ => Err(self.unexpected(spanned, WHAT)),
@@ -264,7 +336,7 @@ impl<'a> Parser<'a> {
         let root_place = start..start + root.len();
         let mut places = vec![root_place];
         loop {
-            if self.takes(&Token::Dot) {
+            if self.at_method().is_none() && self.takes(&Token::Dot) {
                 match self.next() {
                     Some(Spanned { token: Token::Word(name), range }) => {
                         steps.push(Step::Member(name.clone()));
@@ -473,6 +545,8 @@ mod tests {
             Expression::In(left, right) => two("in", left, right),
             Expression::Len(inner) => format!("(len {})", show(inner)),
             Expression::Exists(inner) => format!("(exists {})", show(inner)),
+            Expression::Text(test, left, right) => two(test.as_str(), left, right),
+            Expression::Matches(inner, pattern) => format!("(matches {} /{}/)", show(inner), pattern.text()),
         }
     }
 
@@ -494,6 +568,14 @@ mod tests {
             ("item.a == (not item.b)", "(Equal .item.a (not .item.b))"),
             ("item.a == not item.b", "(Equal .item.a (not .item.b))"),
             ("item.a < 1 and item.b <= 2 or item.c != null", "(or (and (Less .item.a 1) (LessOrEqual .item.b 2)) (NotEqual .item.c null))"),
+            ("item.a && !item.b || item.c", "(or (and .item.a (not .item.b)) .item.c)"),
+            ("item.a.startsWith('x') and item.b.endsWith(item.c)", "(and (startsWith .item.a \"x\") (endsWith .item.b .item.c))"),
+            ("!item.a.contains('x')", "(not (contains .item.a \"x\"))"),
+            ("'abc'.contains(item.a) == true", "(Equal (contains \"abc\" .item.a) true)"),
+            ("item.a.matches('^[a-z]+$')", "(matches .item.a /^[a-z]+$/)"),
+            ("size(items) > 1 and items.size() > 1", "(and (Greater (len .items) 1) (Greater (len .items) 1))"),
+            ("has(item.a) and item.size == 1", "(and (exists .item.a) (Equal .item.size 1))"),
+            ("item.contains.matches == 1", "(Equal .item.contains.matches 1)"),
             ("item.in.not.len == true", "(Equal .item.in.not.len true)"),
             ("item.a in ['x', \"y\", 1, -2, null, [true]]", "(in .item.a [\"x\",\"y\",1,-2,null,[true]])"),
             ("item.a in []", "(in .item.a [])"),
@@ -510,7 +592,7 @@ mod tests {
 
     #[test]
     fn says_what_it_expected_where() {
-        const OPERAND: &str = "a literal, a path, `len(…)`, `exists(…)`, `not` or `(`";
+        const OPERAND: &str = "a literal, a path, a function, `not` or `(`";
         for (text, range, message) in [
             ("", 0..0, format!("expected {OPERAND} at byte 0, where the expression ends")),
             ("item.a ==", 9..9, format!("expected {OPERAND} at byte 9, where the expression ends")),
@@ -533,9 +615,13 @@ mod tests {
             ("not 'a' in item.b", 8..10, "`not` before `in` can be read in two ways".to_owned()),
             ("1 < item.a < 3", 11..12, "a second comparison starts at `<`".to_owned()),
             ("item.a = 1", 7..8, "`=` is not an operator".to_owned()),
-            ("item.a && item.b", 7..9, "`&&` is not an operator".to_owned()),
-            ("item.a || item.b", 7..9, "`||` is not an operator".to_owned()),
-            ("!item.a", 0..1, "`!` is not an operator".to_owned()),
+            ("item.a & item.b", 7..8, "`&` is not an operator".to_owned()),
+            ("item.a | item.b", 7..8, "`|` is not an operator".to_owned()),
+            ("!item.a == 1", 8..10, "`not` before `==` can be read in two ways".to_owned()),
+            ("item.a.matches(item.b)", 15..19, "expected a pattern in quotes at byte 15, not `item`".to_owned()),
+            ("item.a.startsWith('x'", 21..21, "expected `)` at byte 21, where the expression ends".to_owned()),
+            ("item.a.size(1)", 12..13, "expected `)` at byte 12, not `1`".to_owned()),
+            ("item.a.upper()", 12..13, "expected `and`, `or` or the end at byte 12, not `(`".to_owned()),
             ("item.a + 1", 7..8, "`+` does not belong in an expression".to_owned()),
             ("item.a == 'x", 10..12, "the string is not closed".to_owned()),
             ("item.a == 'x\\q'", 12..14, "`\\q` is not an escape".to_owned()),
@@ -617,6 +703,10 @@ mod tests {
             ("inputs.sure < true", 0..18, "a boolean and a boolean have no order"),
             ("1 in inputs.id", 5..14, "nothing is in a number"),
             ("len(inputs.id) == 0", 4..13, "a number has no length"),
+            ("inputs.id.startsWith('x')", 0..9, "a number is not a string"),
+            ("inputs.day.contains(1)", 20..21, "a number is not a string"),
+            ("auth.roles.contains('x')", 0..10, "a list is not a string"),
+            ("inputs.id.size() == 1", 0..9, "a number has no length"),
             ("inputs.id", 0..9, "a number is not a condition"),
             ("inputs.sure and len(inputs.ids)", 16..31, "a number is not a condition"),
             ("not inputs.day", 4..14, "a string is not a condition"),

@@ -1,14 +1,21 @@
 //! The expressions of `when:`, parsed at build time and evaluated here.
 //!
-//! Evaluation is total: it has no error and no side effect. A path that leads nowhere is null. Numbers are compared exactly,
-//! whatever their representation; strings by code point. Values of different types are not equal, and none is less or greater.
+//! Evaluation is total: it has no error and no side effect. Numbers are compared exactly, whatever their representation; strings by code
+//! point. Values of different types are not equal, and none is less or greater.
+//!
+//! A path that leads nowhere is *unknown*, and so is what is made of it: a comparison, its `not`, a test of its text. `and` and `or` decide
+//! by their other side where that is enough. An expression that is unknown in the end does not hold, so a condition that looks at a value
+//! which is not there refuses, also where it is negated. `exists`, `len` and a comparison with the literal `null` are never unknown.
 
 use alloc::{borrow::Cow, boxed::Box, string::String, vec::Vec};
 use core::{cmp::Ordering, fmt};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Json, app::Literal};
+use crate::{
+    Json,
+    app::{Literal, Pattern},
+};
 
 /// A parsed expression: `item.status == 'overdue' and len(items) > 20`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -31,6 +38,19 @@ pub enum Expression {
     Len(Box<Expression>),
     /// `exists(x)`: present and not null.
     Exists(Box<Expression>),
+    /// `x.startsWith(y)` and the like, of two strings.
+    Text(TextTest, Box<Expression>, Box<Expression>),
+    /// `x.matches('…')`: the string contains a match of the pattern.
+    Matches(Box<Expression>, Pattern),
+}
+
+/// A test of one string for another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum TextTest {
+    StartsWith,
+    EndsWith,
+    Contains,
 }
 
 /// One step of a path.
@@ -57,6 +77,19 @@ pub enum Comparison {
 /// The values that the paths of an expression begin at, by their first name.
 pub type Roots<'a> = [(&'a str, &'a Json)];
 
+/// Finds matches of patterns; what keeps them ready does so faster.
+pub trait Patterns {
+    /// Whether the text contains a match; `None` for a pattern that cannot be used.
+    fn contains_match(&self, pattern: &Pattern, text: &str) -> Option<bool>;
+}
+
+/// Makes a pattern ready each time.
+impl Patterns for () {
+    fn contains_match(&self, pattern: &Pattern, text: &str) -> Option<bool> {
+        Some(pattern.matcher().ok()?.matches(text))
+    }
+}
+
 impl Expression {
     /// Whether the expression is true. Only `true` is: a number, a string or a list never is by itself.
     ///
@@ -68,11 +101,16 @@ impl Expression {
     ///     Box::new(Expression::Len(Box::new(Expression::Path(vec![Step::Member("results".into())])))),
     ///     Box::new(Expression::Literal(millrace_core::app::Literal(0.into()))),
     /// );
-    /// assert!(empty.holds(&[("results", &results)]));
+    /// assert!(empty.holds(&[("results", &results)], &()));
     /// ```
     #[must_use]
-    pub fn holds(&self, roots: &Roots<'_>) -> bool {
-        *self.value(roots) == Json::Bool(true)
+    pub fn holds(&self, roots: &Roots<'_>, patterns: &dyn Patterns) -> bool {
+        self.truth(roots, patterns) == Some(true)
+    }
+
+    /// Whether the expression is true; `None` where that is unknown.
+    fn truth(&self, roots: &Roots<'_>, patterns: &dyn Patterns) -> Option<bool> {
+        Some(*self.value(roots, patterns)? == Json::Bool(true))
     }
 
     /// Shows every path of the expression, from left to right.
@@ -80,29 +118,75 @@ impl Expression {
         match self {
             Self::Literal(_) => {}
             Self::Path(steps) => visit(steps),
-            Self::Not(operand) | Self::Len(operand) | Self::Exists(operand) => operand.paths(visit),
-            Self::And(left, right) | Self::Or(left, right) | Self::Compare(_, left, right) | Self::In(left, right) => {
+            Self::Not(operand) | Self::Len(operand) | Self::Exists(operand) | Self::Matches(operand, _) => operand.paths(visit),
+            Self::And(left, right)
+            | Self::Or(left, right)
+            | Self::Compare(_, left, right)
+            | Self::In(left, right)
+            | Self::Text(_, left, right) => {
                 left.paths(visit);
                 right.paths(visit);
             }
         }
     }
 
-    /// The value of the expression.
+    /// The value of the expression; `None` where it is unknown.
     #[must_use]
-    pub fn value<'a>(&'a self, roots: &Roots<'a>) -> Cow<'a, Json> {
+    pub fn value<'a>(&'a self, roots: &Roots<'a>, patterns: &dyn Patterns) -> Option<Cow<'a, Json>> {
         let truth = match self {
-            Self::Literal(literal) => return Cow::Borrowed(&literal.0),
-            Self::Path(steps) => return follow(steps, roots).map_or(Cow::Owned(Json::Null), Cow::Borrowed),
-            Self::Len(of) => return Cow::Owned(length(&of.value(roots)).into()),
-            Self::Not(operand) => !operand.holds(roots),
-            Self::And(left, right) => left.holds(roots) && right.holds(roots),
-            Self::Or(left, right) => left.holds(roots) || right.holds(roots),
-            Self::Compare(comparison, left, right) => comparison.holds(&left.value(roots), &right.value(roots)),
-            Self::In(needle, haystack) => contains(&haystack.value(roots), &needle.value(roots)),
-            Self::Exists(operand) => !operand.value(roots).is_null(),
+            Self::Literal(literal) => return Some(Cow::Borrowed(&literal.0)),
+            Self::Path(steps) => return follow(steps, roots).map(Cow::Borrowed),
+            Self::Len(of) => return Some(Cow::Owned(of.value(roots, patterns).map_or(0, |value| length(&value)).into())),
+            Self::Not(operand) => !operand.truth(roots, patterns)?,
+            Self::And(left, right) => match (left.truth(roots, patterns), right.truth(roots, patterns)) {
+                (Some(false), _) | (_, Some(false)) => false,
+                (left, right) => left? && right?,
+            },
+            Self::Or(left, right) => match (left.truth(roots, patterns), right.truth(roots, patterns)) {
+                (Some(true), _) | (_, Some(true)) => true,
+                (left, right) => left? || right?,
+            },
+            Self::Compare(comparison, left, right) => {
+                let known = |side: &'a Self, other: &Self| match side.value(roots, patterns) {
+                    // What is absent is as null to who asks for null.
+                    None if other.is_null() => Some(Cow::Owned(Json::Null)),
+                    value => value,
+                };
+                comparison.holds(&*known(left, right)?, &*known(right, left)?)
+            }
+            Self::In(needle, haystack) => contains(&*haystack.value(roots, patterns)?, &*needle.value(roots, patterns)?),
+            Self::Exists(operand) => operand.value(roots, patterns).is_some_and(|value| !value.is_null()),
+            Self::Text(test, text, part) => {
+                let (text, part) = (text.value(roots, patterns)?, part.value(roots, patterns)?);
+                test.holds(text.as_str()?, part.as_str()?)
+            }
+            Self::Matches(text, pattern) => patterns.contains_match(pattern, text.value(roots, patterns)?.as_str()?)?,
         };
-        Cow::Owned(Json::Bool(truth))
+        Some(Cow::Owned(Json::Bool(truth)))
+    }
+
+    fn is_null(&self) -> bool {
+        matches!(self, Self::Literal(Literal(Json::Null)))
+    }
+}
+
+impl TextTest {
+    /// The method's name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::StartsWith => "startsWith",
+            Self::EndsWith => "endsWith",
+            Self::Contains => "contains",
+        }
+    }
+
+    fn holds(self, text: &str, part: &str) -> bool {
+        match self {
+            Self::StartsWith => text.starts_with(part),
+            Self::EndsWith => text.ends_with(part),
+            Self::Contains => text.contains(part),
+        }
     }
 }
 
@@ -123,6 +207,8 @@ impl fmt::Display for Expression {
             Self::In(needle, haystack) => write!(f, "{} in {}", Inner(needle), Inner(haystack)),
             Self::Len(of) => write!(f, "len({of})"),
             Self::Exists(operand) => write!(f, "exists({operand})"),
+            Self::Text(test, text, part) => write!(f, "{}.{}({part})", Inner(text), test.as_str()),
+            Self::Matches(text, pattern) => write!(f, "{}.matches({:?})", Inner(text), pattern.text()),
         }
     }
 }
@@ -133,7 +219,12 @@ struct Inner<'a>(&'a Expression);
 impl fmt::Display for Inner<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            plain @ (Expression::Literal(_) | Expression::Path(_) | Expression::Len(_) | Expression::Exists(_)) => plain.fmt(f),
+            plain @ (Expression::Literal(_)
+            | Expression::Path(_)
+            | Expression::Len(_)
+            | Expression::Exists(_)
+            | Expression::Text(..)
+            | Expression::Matches(..)) => plain.fmt(f),
             other => write!(f, "({other})"),
         }
     }
@@ -242,7 +333,7 @@ fn follow<'a>(steps: &[Step], roots: &Roots<'a>) -> Option<&'a Json> {
 
 #[cfg(test)]
 mod tests {
-    use alloc::vec;
+    use alloc::{string::ToString as _, vec};
 
     use serde_json::json;
 
@@ -288,7 +379,7 @@ mod tests {
         ];
         for (left, comparison, right, expected) in table {
             let expression = Expression::Compare(comparison, literal(left.clone()), literal(right.clone()));
-            assert_eq!(expression.holds(&[]), expected, "{left} {comparison:?} {right}");
+            assert_eq!(expression.holds(&[], &()), expected, "{left} {comparison:?} {right}");
         }
     }
 
@@ -305,7 +396,7 @@ mod tests {
         ];
         for (needle, haystack, expected) in table {
             let expression = Expression::In(literal(needle.clone()), literal(haystack.clone()));
-            assert_eq!(expression.holds(&[]), expected, "{needle} in {haystack}");
+            assert_eq!(expression.holds(&[], &()), expected, "{needle} in {haystack}");
         }
     }
 
@@ -313,19 +404,89 @@ mod tests {
     fn paths_lengths_and_logic() {
         let results = json!([{"total": 5, "name": "äöü", "none": null}]);
         let roots: &Roots<'_> = &[("results", &results)];
-        assert_eq!(*path("results.0.total").value(roots), json!(5));
+        assert_eq!(path("results.0.total").value(roots, &()).as_deref(), Some(&json!(5)));
         for nowhere in ["results.1.total", "results.total", "results.0.total.x", "results.0.0", "inputs", "results.0.none.x"] {
-            assert_eq!(*path(nowhere).value(roots), Json::Null, "{nowhere}");
+            assert_eq!(path(nowhere).value(roots, &()), None, "{nowhere}");
         }
         for (of, expected) in [("results", 1), ("results.0", 3), ("results.0.name", 3), ("results.0.total", 0), ("absent", 0)] {
-            assert_eq!(*Expression::Len(Box::new(path(of))).value(roots), json!(expected), "{of}");
+            assert_eq!(Expression::Len(Box::new(path(of))).value(roots, &()).as_deref(), Some(&json!(expected)), "{of}");
         }
-        assert!(Expression::Exists(Box::new(path("results.0.total"))).holds(roots));
-        assert!(!Expression::Exists(Box::new(path("results.0.none"))).holds(roots));
-        assert!(!path("results.0.total").holds(roots), "a number is not true");
-        assert!(Expression::Not(Box::new(path("absent"))).holds(roots));
-        assert!(Expression::Or(literal(json!(false)), literal(json!(true))).holds(roots));
-        assert!(!Expression::And(literal(json!(true)), literal(json!("true"))).holds(roots));
-        assert_eq!(*Expression::Path(vec![Step::Index(0)]).value(roots), Json::Null);
+        assert!(Expression::Exists(Box::new(path("results.0.total"))).holds(roots, &()));
+        assert!(!Expression::Exists(Box::new(path("results.0.none"))).holds(roots, &()));
+        assert!(!path("results.0.total").holds(roots, &()), "a number is not true");
+        assert!(Expression::Or(literal(json!(false)), literal(json!(true))).holds(roots, &()));
+        assert!(!Expression::And(literal(json!(true)), literal(json!("true"))).holds(roots, &()));
+        assert_eq!(Expression::Path(vec![Step::Index(0)]).value(roots, &()), None);
+    }
+
+    #[test]
+    fn what_is_absent_is_unknown() {
+        let inputs = json!({"here": "a", "null": null, "yes": true});
+        let roots: &Roots<'_> = &[("inputs", &inputs)];
+        let (absent, yes) = (|| Box::new(path("inputs.absent")), || Box::new(path("inputs.yes")));
+        let compare = |comparison, value: Json| Expression::Compare(comparison, absent(), literal(value));
+        let (equal, unequal) = (|| Box::new(compare(Comparison::Equal, json!(1))), || Box::new(compare(Comparison::NotEqual, json!(1))));
+        let truth = |expression: Expression| expression.truth(roots, &());
+        for unknown in [
+            *equal(),
+            *unequal(),
+            compare(Comparison::Less, json!(1)),
+            compare(Comparison::Less, json!(null)),
+            Expression::Not(absent()),
+            Expression::Not(equal()),
+            Expression::In(absent(), literal(json!([1]))),
+            Expression::In(literal(json!(1)), absent()),
+            Expression::Not(Box::new(Expression::In(literal(json!(1)), absent()))),
+            Expression::And(equal(), yes()),
+            Expression::Or(equal(), literal(json!(false))),
+            Expression::Text(TextTest::Contains, absent(), literal(json!(""))),
+            Expression::Text(TextTest::Contains, literal(json!("")), absent()),
+            Expression::Text(TextTest::Contains, Box::new(path("inputs.null")), literal(json!(""))),
+            Expression::Matches(absent(), Pattern::parse("").unwrap()),
+        ] {
+            let known = truth(unknown.clone());
+            // A comparison with null is the one that knows.
+            if unknown == compare(Comparison::Less, json!(null)) {
+                assert_eq!(known, Some(false), "{unknown}");
+            } else {
+                assert_eq!(known, None, "{unknown}");
+            }
+            assert!(!unknown.holds(roots, &()), "{unknown}");
+        }
+        for (expression, expected) in [
+            (compare(Comparison::Equal, json!(null)), true),
+            (compare(Comparison::NotEqual, json!(null)), false),
+            (Expression::Compare(Comparison::Equal, literal(json!(null)), absent()), true),
+            (Expression::Exists(absent()), false),
+            (Expression::Exists(Box::new(path("inputs.null"))), false),
+            (Expression::And(equal(), literal(json!(false))), false),
+            (Expression::And(literal(json!(false)), equal()), false),
+            (Expression::Or(equal(), yes()), true),
+            (Expression::Or(yes(), equal()), true),
+            (Expression::Compare(Comparison::Equal, Box::new(path("inputs.null")), literal(json!(1))), false),
+            (Expression::Compare(Comparison::Equal, Box::new(Expression::Len(absent())), literal(json!(0))), true),
+        ] {
+            assert_eq!(truth(expression.clone()), Some(expected), "{expression}");
+        }
+    }
+
+    #[test]
+    fn texts() {
+        let inputs = json!({"text": "größe-42", "number": 1});
+        let roots: &Roots<'_> = &[("inputs", &inputs)];
+        let test = |test, part: &str| Expression::Text(test, Box::new(path("inputs.text")), literal(json!(part)));
+        let matches = |pattern: &str| Expression::Matches(Box::new(path("inputs.text")), Pattern::parse(pattern).unwrap());
+        for (expression, shown, expected) in [
+            (test(TextTest::StartsWith, "grö"), "inputs.text.startsWith(\"grö\")", true),
+            (test(TextTest::StartsWith, "ö"), "inputs.text.startsWith(\"ö\")", false),
+            (test(TextTest::EndsWith, "42"), "inputs.text.endsWith(\"42\")", true),
+            (test(TextTest::EndsWith, "4"), "inputs.text.endsWith(\"4\")", false),
+            (test(TextTest::Contains, "ße-"), "inputs.text.contains(\"ße-\")", true),
+            (test(TextTest::Contains, "SSE"), "inputs.text.contains(\"SSE\")", false),
+            (matches(r"^\w+-\d+$"), r#"inputs.text.matches("^\\w+-\\d+$")"#, true),
+            (matches("^x"), "inputs.text.matches(\"^x\")", false),
+        ] {
+            assert_eq!((expression.to_string().as_str(), expression.truth(roots, &())), (shown, Some(expected)));
+        }
     }
 }

@@ -269,6 +269,12 @@ fn the_scripts_page_does_what_it_says() {
     assert!(missing.status.code() == Some(1) && text(&missing).contains("code=\"NOT_FOUND\""), "{}", text(&missing));
 }
 
+/// The conditions of a page's table.
+fn conditions(page: &str) -> Vec<String> {
+    let rows = page.lines().skip_while(|line| !line.starts_with("| expression")).skip(2).take_while(|line| line.starts_with("| `"));
+    rows.filter_map(|line| line.split('`').nth(1)).map(|condition| condition.replace("\\|", "|")).collect()
+}
+
 #[test]
 fn the_statements_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/statements.md")).unwrap();
@@ -281,20 +287,15 @@ fn the_statements_page_does_what_it_says() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, rest).unwrap();
     }
-    // Each condition of the table, in a tool whose result can be anything.
-    let conditions: Vec<&str> = page
-        .lines()
-        .skip_while(|line| !line.starts_with("| expression"))
-        .skip(2)
-        .take_while(|line| line.starts_with("| `"))
-        .filter_map(|line| line.split('`').nth(1))
-        .collect();
-    assert!(conditions.len() >= 5, "{conditions:?}");
+    // Each condition of the tables, in a tool whose result can be anything.
+    let reference = fs::read_to_string(root().join("docs/expressions.md")).unwrap();
+    let conditions: Vec<String> = [page.as_str(), &reference].into_iter().flat_map(conditions).collect();
+    assert!(conditions.len() >= 19, "{conditions:?}");
     for (index, condition) in conditions.iter().enumerate() {
         let tool = tools.join(format!("condition-{index}"));
         fs::create_dir_all(&tool).unwrap();
         fs::write(tool.join("handler.ts"), "export default () => ({});\n").unwrap();
-        let head = "description: A condition.\nauth: { plugin: api_key }\ninputs:\n  a: { type: string }\n  b: { type: string }\n";
+        let head = "description: A condition.\nauth: { plugin: api_key }\ninputs:\n  a: { type: string }\n  b: { type: string }\n  n: { type: int }\n";
         let rule = format!("errors:\n  on:\n    - {{ when: \"{condition}\", code: FAILED, message: It holds. }}\n");
         fs::write(tool.join("config.yaml"), format!("{head}{rule}")).unwrap();
     }

@@ -55,6 +55,21 @@ pub(super) fn comparison(left: &Nested, operator: &Token, right: &Nested) -> Opt
     }
 }
 
+/// What a method of strings is called on, or gets.
+pub(super) fn text(operand: &Nested) -> Option<Problem> {
+    match &operand.value {
+        ValueType::Text | ValueType::Any | ValueType::Never(..) => None,
+        other => {
+            let noun = other.noun().unwrap_or("a result");
+            Some(problem(
+                operand,
+                format!("{noun} is not a string"),
+                "`startsWith`, `endsWith`, `contains` and `matches` take strings; for a list write `x in list`",
+            ))
+        }
+    }
+}
+
 /// What `len(…)` counts.
 pub(super) fn length(operand: &Nested) -> Option<Problem> {
     match operand.value {

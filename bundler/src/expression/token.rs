@@ -17,6 +17,9 @@ pub(super) enum Token {
     Close,
     OpenList,
     CloseList,
+    And,
+    Or,
+    Not,
     Equal,
     NotEqual,
     Less,
@@ -37,6 +40,9 @@ impl fmt::Display for Token {
             Self::Close => ")",
             Self::OpenList => "[",
             Self::CloseList => "]",
+            Self::And => "&&",
+            Self::Or => "||",
+            Self::Not => "!",
             Self::Equal => "==",
             Self::NotEqual => "!=",
             Self::Less => "<",
@@ -153,6 +159,9 @@ fn sign(rest: &str, position: usize, first: char) -> Result<(Token, usize), Prob
         ("!=", Token::NotEqual),
         ("<=", Token::LessOrEqual),
         (">=", Token::GreaterOrEqual),
+        ("&&", Token::And),
+        ("||", Token::Or),
+        ("!", Token::Not),
         ("<", Token::Less),
         (">", Token::Greater),
         (".", Token::Dot),
@@ -166,7 +175,7 @@ fn sign(rest: &str, position: usize, first: char) -> Result<(Token, usize), Prob
             return Ok((token, sign.len()));
         }
     }
-    for (sign, instead) in [("&&", "and"), ("||", "or"), ("!", "not"), ("=", "==")] {
+    for (sign, instead) in [("&", "&&"), ("|", "||"), ("=", "==")] {
         if rest.starts_with(sign) {
             return Err(error(position..position + sign.len(), format!("`{sign}` is not an operator"), &format!("write `{instead}`")));
         }
@@ -174,7 +183,7 @@ fn sign(rest: &str, position: usize, first: char) -> Result<(Token, usize), Prob
     Err(error(
         position..position + first.len_utf8(),
         format!("`{first}` does not belong in an expression"),
-        "an expression has literals, paths, `== != < <= > >= in and or not`, `len(…)`, `exists(…)` and parentheses",
+        "an expression has literals, paths, `== != < <= > >= in and or not`, functions, methods and parentheses",
     ))
 }
 

@@ -68,7 +68,7 @@ pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: ToolOutput
 fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> FaultResult<()> {
     let scope = run.scope(inputs);
     let roots = scope.roots(Some(results));
-    let Some(rule) = run.tool.errors.on.iter().find(|rule| rule.when.holds(&roots)) else { return Ok(()) };
+    let Some(rule) = run.tool.errors.on.iter().find(|rule| rule.when.holds(&roots, &run.pipeline.patterns)) else { return Ok(()) };
     let mut fault = Fault::new(Stage::MapOutput, &rule.code, scope.render(&rule.message, results));
     fault.suggestion.clone_from(&rule.suggestion);
     fault.available_actions.clone_from(&rule.actions);

@@ -84,7 +84,7 @@ async fn pass(run: &Run<'_>, entry: &Middleware, inputs: &Json, ctx: &mut Json) 
 const REFUSED: &str = "Do not call the tool again unchanged: the same call is refused again.";
 
 fn holds(scope: &Scope<'_>, when: &Expression) -> bool {
-    when.holds(&scope.roots(None))
+    when.holds(&scope.roots(None), &scope.run.pipeline.patterns)
 }
 
 fn derive(run: &Run<'_>, values: &[(String, ValueTemplate)], inputs: &Json, ctx: &mut Json) -> FaultResult<()> {

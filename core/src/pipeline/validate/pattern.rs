@@ -8,6 +8,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::{
     app::{Matcher, Pattern},
+    expression,
     fault::{Fault, FaultResult, Stage},
 };
 
@@ -38,6 +39,12 @@ impl Patterns {
         })?);
         self.0.borrow_mut().insert(pattern.text().into(), Rc::clone(&matcher));
         Ok(matcher)
+    }
+}
+
+impl expression::Patterns for Patterns {
+    fn contains_match(&self, pattern: &Pattern, text: &str) -> Option<bool> {
+        self.matches(pattern, text).ok()
     }
 }
 
