@@ -17,6 +17,7 @@ mod literal;
 mod middleware;
 mod pattern;
 mod script_map;
+mod script_ref;
 mod search;
 mod statement;
 mod template;
@@ -32,6 +33,7 @@ pub use literal::Literal;
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
 pub use pattern::{Matcher, Pattern, PatternError};
 pub use script_map::{MappedPlace, ScriptMap};
+pub use script_ref::ScriptRef;
 pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
@@ -147,15 +149,6 @@ pub struct Script {
     pub changes_built_ins: bool,
     /// Leads from the program to the author's files. Bundles that are deployed have none.
     pub map: Option<ScriptMap>,
-}
-
-/// One exported function of a script.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ScriptRef {
-    /// Index into [`App::scripts`].
-    pub script: u32,
-    /// `default`, or the name after `#`.
-    pub export: String,
 }
 
 /// `app/tools/**/config.yaml`

@@ -2,7 +2,7 @@
 //! ends the call, or observes how it ends. Then nothing after it runs: not the handler, not the presenter.
 //!
 //! What observes (`after` of a script, `audit`) does so for every call that passed it, in reverse order, once the call has its end and
-//! before the answer leaves; whatever it returns or throws changes nothing. It has a second, however the call ended.
+//! before the answer leaves; whatever it returns or throws changes nothing. It has five seconds, or what is left of the request's time.
 
 use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
 use serde_json::{Map, json};
@@ -31,8 +31,10 @@ use crate::{
 
 /// The target of audit lines.
 const AUDIT_TARGET: &str = "millrace::audit";
-/// How long everything that observes the end of a call may take, in milliseconds.
-const OBSERVERS_MS: u32 = 1_000;
+/// How long everything that observes the end of a call may take, in milliseconds, and how long it always has, also where the request's time
+/// is over.
+const OBSERVERS_MS: u32 = 5_000;
+const OBSERVERS_LEAST_MS: u64 = 250;
 /// The code of a caller who may not.
 const FORBIDDEN: &str = "FORBIDDEN";
 
@@ -152,7 +154,7 @@ pub(super) async fn observe(run: &Run<'_>, ended: Ended<'_>) {
     let elapsed_ms = clock.now_ms().saturating_sub(run.record.began_ms);
     // The caller may be gone, and the call's time over.
     let cancel = Cancel::new();
-    let signal = Signal::new(clock, &cancel, None, OBSERVERS_MS);
+    let signal = Signal::new(clock, &cancel, Some(run.signal.after(OBSERVERS_MS, OBSERVERS_LEAST_MS)), OBSERVERS_MS);
     for entry in run.tool.middleware.iter().take(passed).rev() {
         match &entry.action {
             MiddlewareAction::Script { after: Some(after), .. } => after_script(run, &signal, after, &seen, &ended, elapsed_ms).await,
@@ -173,7 +175,7 @@ async fn after_script(run: &Run<'_>, signal: &Signal<'_>, script: &ScriptRef, se
         Ok(_) => return,
         Err(ScriptFault::Thrown(thrown)) => script::told(run, script, &thrown),
         Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => cause,
-        Err(ScriptFault::TimedOut | ScriptFault::Cancelled) => format!("it did not finish within {OBSERVERS_MS} ms"),
+        Err(ScriptFault::TimedOut | ScriptFault::Cancelled) => "it did not finish in its time".into(),
         Err(ScriptFault::NeverSettles) => "it waits for a promise that nothing can settle".into(),
     };
     let Subject { tool, request_id, .. } = run.subject();

@@ -20,6 +20,8 @@ pub(super) struct Signal<'a> {
     deadline_ms: u64,
     /// What the tool allows; `None` where the request must end before.
     allowed_ms: Option<u64>,
+    /// When the request has to end, in milliseconds since the Unix epoch; `None` where nobody says.
+    host_deadline_ms: Option<u64>,
 }
 
 /// A connector that waits until the same deadline says more of it than the call can; clocks of milliseconds cut off what is below one.
@@ -44,14 +46,22 @@ impl<'a> Signal<'a> {
     pub(super) fn since(now_ms: u64, clock: &'a dyn Clock, cancel: &'a Cancel, host_deadline_ms: Option<u64>, timeout_ms: u32) -> Self {
         let own_ms = now_ms.saturating_add(timeout_ms.into());
         match host_deadline_ms.filter(|host_ms| *host_ms < own_ms) {
-            Some(deadline_ms) => Self { clock, cancel, deadline_ms, allowed_ms: None },
-            None => Self { clock, cancel, deadline_ms: own_ms, allowed_ms: Some(timeout_ms.into()) },
+            Some(deadline_ms) => Self { clock, cancel, deadline_ms, allowed_ms: None, host_deadline_ms },
+            None => Self { clock, cancel, deadline_ms: own_ms, allowed_ms: Some(timeout_ms.into()), host_deadline_ms },
         }
     }
 
     /// When the call must end, in milliseconds since the Unix epoch.
     pub(super) const fn deadline_ms(&self) -> u64 {
         self.deadline_ms
+    }
+
+    /// When what comes after the call has to end: `timeout_ms` from now, but not past the end of the request, and in any case so much later
+    /// than now that something can be done.
+    pub(super) fn after(&self, timeout_ms: u32, least_ms: u64) -> u64 {
+        let now_ms = self.clock.now_ms();
+        let own_ms = now_ms.saturating_add(timeout_ms.into());
+        self.host_deadline_ms.map_or(own_ms, |host_ms| host_ms.min(own_ms)).max(now_ms.saturating_add(least_ms))
     }
 
     /// The earlier of the call's deadline and `timeout_ms` from now.
