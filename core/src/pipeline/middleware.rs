@@ -1,8 +1,9 @@
 //! Stage 7, *middleware*: the entries that the root, the folders and the tool declare, one after the other. An entry adds to `ctx`, or
 //! ends the call, or observes how it ends. Then nothing after it runs: not the handler, not the presenter.
 //!
-//! What observes (`after` of a script, `audit`) does so for every call that passed it, in reverse order, once the call has its end and
-//! before the answer leaves; whatever it returns or throws changes nothing. It has five seconds, or what is left of the request's time.
+//! What observes (`after` of a script, `audit`) does so for every call that passed it and was not given up, in reverse order, once the call
+//! has its end and before the answer leaves; whatever it returns or throws changes nothing. It has five seconds, or what is left of the
+//! request's time.
 
 use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
 use serde_json::{Map, json};
