@@ -334,7 +334,7 @@ fn the_middleware_page_does_what_it_says() {
     assert!(!works && said.contains("the credentials lack the scope `notes:write`"), "{said}");
     let (works, said) = run(&format!("{write} 'text=my password' -H 'X-API-Key: adas-long-key'"));
     assert!(!works && said.contains("SECRET_IN_NOTE"), "{said}");
-    let (works, said) = run("millrace call --app notes team-ping -H 'X-API-Key: bobs-long-key'");
+    let (works, said) = run("millrace call --app notes team-ping --as bob");
     assert!(works && said.starts_with("hello"), "{said}");
     let (works, said) = run("millrace explain --app notes team-write");
     assert!(works && said.contains("app/tools/team/_folder.yaml:16:5") && said.contains("refuses with `NOT_YOURS` unless"), "{said}");

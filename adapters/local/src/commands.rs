@@ -10,6 +10,7 @@ use crate::{
 mod answers;
 mod build;
 mod call;
+mod caller;
 mod check;
 mod dev;
 mod explain;

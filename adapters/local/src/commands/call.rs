@@ -13,7 +13,10 @@ use millrace_core::{
 use millrace_native::{isolate, wait_until::Tasks};
 use serde_json::{Map, json};
 
-use super::answers::{Answers, Round};
+use super::{
+    answers::{Answers, Round},
+    caller,
+};
 use crate::{
     app,
     cli::Call,
@@ -29,7 +32,7 @@ const PROTOCOL: &str = "2026-07-28";
 const MAX_ROUNDS: usize = 16;
 
 pub(super) fn run(arguments: Call) -> CommandResult {
-    let headers = headers(&arguments.headers)?;
+    let mut headers = headers(&arguments.headers)?;
     let app = app::load(&arguments.app)?.app;
     let inputs = inputs(&app, &arguments.tool, &arguments.inputs)?;
     if let Some(near) = nearest(&app, &arguments.tool) {
@@ -37,6 +40,9 @@ pub(super) fn run(arguments: Call) -> CommandResult {
     }
     let answers = Answers::of(&arguments.answers)?;
     let variables = RunKey::default().complete(&app, app::variables(&arguments.app)?)?;
+    if let Some(name) = &arguments.caller {
+        headers.append("x-api-key", caller::key(&app, &arguments.tool, name, &variables)?.expose());
+    }
     let cache = app::cache(&variables)?;
     let (tool, base) = (arguments.tool.clone(), arguments.app);
     let call = move || async move {

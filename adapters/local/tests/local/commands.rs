@@ -121,6 +121,32 @@ fn call_speaks_json() {
 }
 
 #[test]
+fn call_takes_a_key_by_its_name() {
+    let app = app();
+    app.write(
+        "app/tools/who/config.yaml",
+        "use: main\nstatement: SELECT {{ auth.subject }} AS who\nauth:\n  plugin: api_key\n  policy:\n    keys:\n\
+         \x20     - { name: clerk, value: \"{{ env.CLERK }}\" }\n      - { name: absent, value: \"{{ env.NOT_SET_AT_ALL }}\" }\n\
+         \x20     - { name: digest, sha256: ce728141ce70d38415641b5f20e39e6aa853304f74da06c23a703d6231481b73 }\n",
+    );
+    app.write("app/tools/open/config.yaml", "use: main\nstatement: SELECT 1 AS one\n");
+    app.write(".env", "CLERK=hunter2\n");
+    let good = run(app.path(), &["call", "who", "--as", "clerk"]);
+    assert_eq!((good.code, good.out.as_str()), (Some(0), "[{\"who\":\"clerk\"}]\n"), "{}", good.err);
+    for (arguments, code, expected) in [
+        (["call", "who", "--as", "boss"], 2, "`who` has no key `boss`; it has `clerk`, `absent`, `digest`"),
+        (["call", "who", "--as", "absent"], 1, "the key `absent` needs the variable `NOT_SET_AT_ALL`, which is not set"),
+        (["call", "who", "--as", "digest"], 2, "only the digest of the key `digest` is known"),
+        (["call", "open", "--as", "clerk"], 2, "`open` does not use that; send credentials with `--header`"),
+        (["call", "none", "--as", "clerk"], 2, "there is no tool `none`"),
+    ] {
+        let refused = run(app.path(), &arguments);
+        assert!(refused.code == Some(code) && refused.err.contains(expected), "{arguments:?}: {}", refused.err);
+        assert!(!refused.err.contains("hunter2"), "{}", refused.err);
+    }
+}
+
+#[test]
 fn call_sends_header_fields_and_reads_the_env_file() {
     let app = app();
     app.write(
