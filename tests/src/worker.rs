@@ -7,6 +7,7 @@ use std::{
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     sync::{Arc, Mutex, PoisonError, mpsc},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -19,6 +20,9 @@ use crate::{
 
 /// How long wrangler may take to serve. It takes seconds; a machine that is busy with something else, more.
 const PATIENCE: Duration = Duration::from_secs(180);
+
+/// How long wrangler may take to end once it is told to.
+const LAST_WORDS: Duration = Duration::from_secs(15);
 
 /// A tool of `scripts/setup`.
 ///
@@ -191,7 +195,17 @@ impl Worker {
 impl Drop for Worker {
     fn drop(&mut self) {
         let group = format!("-{}", self.child.id());
-        let _ = Command::new("kill").args(["-TERM", "--", &group]).status();
+        let signal = |name: &str| drop(Command::new("kill").args([name, "--", &group]).status());
+        signal("-TERM");
+        let told = Instant::now();
+        while self.child.try_wait().is_ok_and(|ended| ended.is_none()) {
+            // wrangler does not always end when it is told to.
+            if told.elapsed() > LAST_WORDS {
+                signal("-KILL");
+                break;
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
         let _ = self.child.wait();
     }
 }

@@ -5,7 +5,7 @@
 //!
 //! A connection is logged in once and used again. Before that it is looked at: one that the server has closed, or on which something came
 //! that nobody asked for, is thrown away. One that breaks under a command is replaced once; both commands may safely be sent twice. A call
-//! that is given up takes its connection along. The cache in front ([`tiered_cache`](crate::tiered_cache)) bounds how long a command takes.
+//! that is given up takes its connection along. The cache in front ([`tiered`](crate::tiered)) bounds how long a command takes.
 //!
 //! # What it refuses
 //!

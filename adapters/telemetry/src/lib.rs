@@ -7,7 +7,7 @@
 //! - `tracer`: makes spans of what it is told, one a call and below it one a stage.
 //! - [`exporter`]: keeps the finished spans of an isolate, within limits, and sends them.
 //! - `otlp`: the JSON.
-//! - [`line`]: log lines as JSON.
+//! - [`mod@line`]: log lines as JSON.
 //!
 //! One implementation for every host: the SDK of OpenTelemetry exports by threads and by a clock that a Worker does not have.
 //!
