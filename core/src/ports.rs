@@ -14,6 +14,7 @@ mod kv_cache;
 mod observer;
 mod random;
 mod script_engine;
+mod state_store;
 mod wait_until;
 
 pub use clock::Clock;
@@ -29,6 +30,7 @@ pub use script_engine::{
     CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,
     ToolErrorReply,
 };
+pub use state_store::{Counted, Exactness, StateStore};
 pub use wait_until::WaitUntil;
 
 /// Everything an isolate gives the core.
@@ -40,6 +42,8 @@ pub struct Ports {
     pub connectors: Rc<dyn Connectors>,
     /// Where results of cached tools are kept.
     pub cache: Rc<dyn KvCache>,
+    /// Where counters and records are that calls agree by.
+    pub state: Rc<dyn StateStore>,
     /// Runs the app's scripts. Not touched by an app without scripts.
     pub scripts: Rc<dyn ScriptEngine>,
     /// Wall time and sleep.

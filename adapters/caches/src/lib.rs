@@ -1,8 +1,10 @@
-//! The caches, each a [`KvCache`](millrace_core::ports::KvCache) and a file over the core's ports.
+//! The stores, a file each over the core's ports: caches are a [`KvCache`](millrace_core::ports::KvCache), counters and records a
+//! [`StateStore`](millrace_core::ports::StateStore).
 //!
 //! | cache | feature | where |
 //! |---|---|---|
 //! | [`memory`] | `memory`, on by default | every host |
+//! | [`memory_state`]: counters and records | always | every host |
 //! | `dynamodb` | `dynamodb` | native hosts |
 //! | `redis` | `redis` | native hosts |
 //! | `tiered`: memory in front of another | `tiered` | every host |
@@ -11,6 +13,7 @@
 pub mod dynamodb;
 #[cfg(feature = "memory")]
 pub mod memory;
+pub mod memory_state;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(feature = "tiered")]

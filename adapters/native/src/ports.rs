@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, rc::Rc};
 
+use millrace_caches::memory_state::{DEFAULT_STATE_BYTES, MemoryState};
 use millrace_core::ports::{Clock, Ports};
 use millrace_script::Engine;
 
@@ -20,6 +21,7 @@ pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &
     Ports {
         http: Rc::new(NativeHttpClient::new(clock.clone())),
         cache: cache.open(base.clone(), clock.clone()),
+        state: Rc::new(MemoryState::new(DEFAULT_STATE_BYTES, clock.clone())),
         connectors: Rc::new(NativeConnectors::new(base, clock.clone())),
         scripts: Rc::new(Engine::new()),
         clock,

@@ -3,6 +3,7 @@
 use std::{cell::RefCell, rc::Rc};
 
 use js_sys::Function;
+use millrace_caches::memory_state::{DEFAULT_STATE_BYTES, MemoryState};
 use millrace_connectors::DriverPorts;
 #[cfg(feature = "tcp")]
 use millrace_connectors::{Lifetime, Sockets};
@@ -103,6 +104,7 @@ fn ports(env: &Env) -> Ports {
     Ports {
         connectors: Rc::new(connectors),
         cache: cache::open(env, clock.clone()),
+        state: Rc::new(MemoryState::new(DEFAULT_STATE_BYTES, clock.clone())),
         scripts: scripts::engine(),
         http,
         clock,

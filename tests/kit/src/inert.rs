@@ -5,8 +5,8 @@ use std::{future::pending, rc::Rc};
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{
-        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, Ports,
-        Random, Returned, ScriptEngine, ScriptFault, WaitUntil,
+        Clock, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache,
+        LocalFuture, Ports, Random, Returned, ScriptEngine, ScriptFault, StateStore, WaitUntil,
     },
     secret::Secret,
 };
@@ -31,6 +31,7 @@ impl Inert {
             http: inert.clone(),
             connectors: inert.clone(),
             cache: inert.clone(),
+            state: inert.clone(),
             scripts: inert.clone(),
             clock: inert.clone(),
             random: inert.clone(),
@@ -74,6 +75,32 @@ impl KvCache for Inert {
 
     fn put<'a>(&'a self, _: &'a str, _: Vec<u8>, _: u32) -> LocalFuture<'a, Result<()>> {
         Box::pin(async { Ok(()) })
+    }
+}
+
+impl StateStore for Inert {
+    fn add<'a>(&'a self, _: &'a str, by: i64, _: i64, _: u32) -> LocalFuture<'a, Result<Counted>> {
+        Box::pin(async move { Ok(Counted { added: true, total: by }) })
+    }
+
+    fn put_if_absent<'a>(&'a self, _: &'a str, _: &'a [u8], _: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn get<'a>(&'a self, _: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(async { Ok(None) })
+    }
+
+    fn put<'a>(&'a self, _: &'a str, _: &'a [u8], _: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn remove<'a>(&'a self, _: &'a str) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async { Ok(()) })
+    }
+
+    fn exactness(&self) -> Exactness {
+        Exactness::Isolate
     }
 }
 

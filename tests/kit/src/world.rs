@@ -13,8 +13,8 @@ use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
     ports::{
-        Clock, Connection, Connector, Connectors, Env, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache, LocalFuture, Ports,
-        Query, Random, Returned, ScriptEngine, ScriptFault, ScriptHost, WaitUntil,
+        Clock, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache,
+        LocalFuture, Ports, Query, Random, Returned, ScriptEngine, ScriptFault, ScriptHost, StateStore, WaitUntil,
     },
     secret::Secret,
     value::{Rows, Value},
@@ -101,6 +101,12 @@ pub struct World {
     pub cached: RefCell<BTreeMap<String, (Vec<u8>, u32)>>,
     /// Whether the cache fails.
     pub cache_fails: Cell<bool>,
+    /// The counters, with the end of their time in milliseconds since the Unix epoch.
+    pub counters: RefCell<BTreeMap<String, (i64, u64)>>,
+    /// The records, likewise.
+    pub records: RefCell<BTreeMap<String, (Vec<u8>, u64)>>,
+    /// Whether the store of counters and records fails.
+    pub state_fails: Cell<bool>,
     /// What was put off until after the response.
     pub later: RefCell<Vec<LocalFuture<'static, ()>>>,
 }
@@ -122,6 +128,7 @@ impl World {
             http: fake(),
             connectors: fake(),
             cache: fake(),
+            state: fake(),
             scripts: fake(),
             clock: fake(),
             random: fake(),
@@ -216,6 +223,71 @@ impl KvCache for Fake {
             self.0.cached.borrow_mut().insert(key.into(), (value, ttl_s));
             Ok(())
         })
+    }
+}
+
+impl Fake {
+    /// The world, where its store of counters and records works. What has expired is gone.
+    fn state(&self) -> Result<&World> {
+        if self.0.state_fails.get() {
+            return Err(Error::new(ErrorKind::Unavailable, "the state is away"));
+        }
+        let now_ms = self.0.now_ms.get();
+        self.0.counters.borrow_mut().retain(|_, (_, expires_ms)| *expires_ms > now_ms);
+        self.0.records.borrow_mut().retain(|_, (_, expires_ms)| *expires_ms > now_ms);
+        Ok(&self.0)
+    }
+
+    fn expiry(&self, ttl_s: u32) -> u64 {
+        self.0.now_ms.get() + u64::from(ttl_s) * 1000
+    }
+}
+
+impl StateStore for Fake {
+    fn add<'a>(&'a self, key: &'a str, by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
+        Box::pin(async move {
+            let mut counters = self.state()?.counters.borrow_mut();
+            let before = counters.get(key).map_or(0, |(total, _)| *total);
+            if before + by > most {
+                return Ok(Counted { added: false, total: before });
+            }
+            counters.entry(key.into()).or_insert((0, self.expiry(ttl_s))).0 += by;
+            Ok(Counted { added: true, total: before + by })
+        })
+    }
+
+    fn put_if_absent<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(async move {
+            let mut records = self.state()?.records.borrow_mut();
+            if let Some((there, _)) = records.get(key) {
+                return Ok(Some(there.clone()));
+            }
+            records.insert(key.into(), (value.to_vec(), self.expiry(ttl_s)));
+            Ok(None)
+        })
+    }
+
+    fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(async move { Ok(self.state()?.records.borrow().get(key).map(|(value, _)| value.clone())) })
+    }
+
+    fn put<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.state()?.records.borrow_mut().insert(key.into(), (value.to_vec(), self.expiry(ttl_s)));
+            Ok(())
+        })
+    }
+
+    fn remove<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.state()?.records.borrow_mut().remove(key);
+            self.0.counters.borrow_mut().remove(key);
+            Ok(())
+        })
+    }
+
+    fn exactness(&self) -> Exactness {
+        Exactness::Isolate
     }
 }
 
