@@ -169,7 +169,7 @@ fn change_warning(program: &str, entry: &Path, change: &Change) -> Diagnostic {
         length: 0,
         message: format!("the script changes a built-in object: `{}`", change.text),
         help: Some(
-            "Each call of its tools creates all built-in objects again, which takes milliseconds instead of microseconds. Use a function \
+            "Each call of its tools creates all built-in objects again, which takes half a millisecond instead of microseconds. Use a function \
              of your own instead."
                 .to_owned(),
         ),

@@ -1,7 +1,7 @@
 //! What a script finds beside the built-ins of the language: the globals of the web platform, and the functions of `ctx`.
 
 use boa_engine::{
-    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, Source, js_error, js_string, object::IntegrityLevel,
+    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, js_error, js_string, object::IntegrityLevel,
     property::PropertyDescriptor,
 };
 use millrace_core::{
@@ -16,6 +16,7 @@ use crate::{
     state::{host, state},
 };
 
+mod console;
 mod crypto;
 mod fetch;
 mod query;
@@ -29,9 +30,11 @@ pub(crate) use fetch::response_to_script;
 /// Puts the globals into a new context. Gives what scripts do not find by looking, but must not be able to change either.
 pub(crate) fn install(built_ins: BuiltIns, context: &mut Context) -> JsResult<Vec<JsObject>> {
     boa_runtime::base64::register(None, context)?;
-    let natives: [(&str, Native); 15] = [
+    console::install(context)?;
+    crypto::install(context)?;
+    timers::install(context)?;
+    let natives: [(&str, Native); 11] = [
         ("look", look),
-        ("log", log),
         ("fetch", fetch::fetch),
         ("urlParse", url::parse),
         ("urlSet", url::set),
@@ -42,23 +45,16 @@ pub(crate) fn install(built_ins: BuiltIns, context: &mut Context) -> JsResult<Ve
         ("utf8Tail", text::tail),
         ("random", crypto::random),
         ("digest", crypto::digest),
-        ("setTimer", timers::set),
-        ("clearTimer", timers::clear),
-        ("microtask", timers::microtask),
     ];
     let table = JsObject::with_null_proto();
     for (name, native) in natives {
         table.create_data_property_or_throw(js_string!(name), function(name, native, context), context)?;
     }
-    let base = context.eval(Source::from_bytes(include_str!("globals/base.js")))?;
-    let Some(base) = base.as_callable() else { return Err(js_error!(Error: "`base.js` is not a function")) };
-    let inner = base.call(&JsValue::undefined(), &[table.clone().into()], context)?;
-    let Some(inner) = inner.as_object() else { return Err(js_error!(Error: "`base.js` gives no list")) };
     match built_ins {
-        BuiltIns::Frozen => Ok(vec![inner, web::install(&table, context)?]),
+        BuiltIns::Frozen => Ok(vec![table.clone(), web::install(&table, context)?]),
         BuiltIns::Changeable => {
             web::defer(&table, context)?;
-            Ok(vec![inner])
+            Ok(Vec::new())
         }
     }
 }
@@ -163,14 +159,6 @@ fn level(name: &str) -> LogLevel {
 /// Looks at the limits: functions that are written in script here have no checkpoints.
 fn look(_: &JsValue, _: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     crate::checks::look(context)?;
-    Ok(JsValue::undefined())
-}
-
-/// `(level, text)`
-fn log(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let name = arguments.get_or_undefined(0).to_string(context)?.to_std_string_lossy();
-    let text = arguments.get_or_undefined(1).to_string(context)?.to_std_string_lossy();
-    host(|host| host.log(LogReader::Operator, level(&name), &text));
     Ok(JsValue::undefined())
 }
 

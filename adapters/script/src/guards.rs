@@ -8,8 +8,11 @@
 //! reads the same property, or a list that grows under an iterator of the interpreter's own.
 
 use boa_engine::{
-    Context, JsObject, JsResult, JsString, NativeFunction, Source, js_error, js_string,
-    object::{FunctionObjectBuilder, builtins::JsFunction},
+    Context, JsObject, JsResult, JsString, JsSymbol, JsValue, NativeFunction, js_error, js_string,
+    object::{
+        FunctionObjectBuilder,
+        builtins::{JsArray, JsFunction},
+    },
     property::{PropertyDescriptor, PropertyKey},
 };
 
@@ -24,29 +27,68 @@ mod texts;
 
 pub(crate) use table::Guard;
 
-use table::Table;
+use crate::native;
+use table::{ITERATOR_HELPERS, TYPED_ARRAYS, Table, WRAPPED_ITERATORS};
 
 const TABLES: [Table; 6] = [lists::TABLE, texts::TABLE, json::TABLE, calls::TABLE, symbols::TABLE, bigints::TABLE];
 
 /// Guards the built-in functions of a new context. Has to come before anything keeps one of them.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
-    // One evaluation for all: each has its price.
-    let paths: Vec<&str> = TABLES.into_iter().flatten().map(|(path, ..)| *path).collect();
-    let holders = context.eval(Source::from_bytes(&format!("[{}]", paths.join(","))))?;
-    let holders = holders.as_object().ok_or_else(|| js_error!(Error: "the built-in objects are missing"))?;
-    for (index, (path, names, guard)) in TABLES.into_iter().flatten().enumerate() {
-        let Some(holder) = holders.get(index, context)?.as_object() else { return Err(js_error!(Error: "`{}` is missing", *path)) };
+    for (path, names, guard) in TABLES.into_iter().flatten() {
+        let holder = holder(path, context)?.ok_or_else(|| js_error!(Error: "`{}` is missing", *path))?;
         for name in *names {
             replace(&holder, path, name, *guard, context)?;
         }
     }
     // One function under several names stays one.
-    context.eval(Source::from_bytes(
-        "Object.defineProperty(Array.prototype, Symbol.iterator, { value: Array.prototype.values, writable: true, configurable: true });
-         Object.defineProperty(Object.getPrototypeOf(Uint8Array.prototype), 'toString', { value: Array.prototype.toString, writable: true, configurable: true });",
-    ))?;
+    let constructors = context.intrinsics().constructors();
+    let arrays = constructors.array().prototype();
+    let typed_arrays = constructors.typed_array().prototype();
+    let iterator = JsSymbol::iterator().into();
+    for (object, key, of) in [(&arrays, iterator, "values"), (&typed_arrays, js_string!("toString").into(), "toString")] {
+        let function = arrays.get(js_string!(of), context)?;
+        object.define_property_or_throw::<PropertyKey, _>(key, hidden_member(function), context)?;
+    }
     bigints::install(context)?;
     proxy::install(context)
+}
+
+/// The object that a path leads to, such as `Array.prototype`, or one of those that nothing but a call gives.
+fn holder(path: &str, context: &mut Context) -> JsResult<Option<JsObject>> {
+    let from = match path {
+        TYPED_ARRAYS => return Ok(Some(context.intrinsics().constructors().typed_array().prototype())),
+        ITERATOR_HELPERS => {
+            let values = call(&JsArray::new(context)?.into(), "values", &[], context)?;
+            let map = native::function("", |_, _, _| Ok(JsValue::undefined()), context);
+            call(&values, "map", &[map.into()], context)?
+        }
+        WRAPPED_ITERATORS => {
+            let iterator = JsObject::with_object_proto(context.intrinsics());
+            let next = native::function("next", |_, _, _| Ok(JsValue::undefined()), context);
+            iterator.create_data_property_or_throw(js_string!("next"), next, context)?;
+            let class = context.global_object().get(js_string!("Iterator"), context)?;
+            call(&class, "from", &[iterator.into()], context)?
+        }
+        _ => {
+            let mut value = JsValue::from(context.global_object());
+            for name in path.split('.') {
+                let Some(object) = value.as_object() else { return Ok(None) };
+                value = object.get(js_string!(name), context)?;
+            }
+            return Ok(value.as_object());
+        }
+    };
+    Ok(from.as_object().and_then(|object| object.prototype()))
+}
+
+fn call(of: &JsValue, method: &str, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let function = of.as_object().map(|object| object.get(js_string!(method), context)).transpose()?;
+    let function = function.and_then(|function| function.as_function());
+    function.ok_or_else(|| js_error!(Error: "`{}` is missing", method))?.call(of, arguments, context)
+}
+
+fn hidden_member(value: impl Into<JsValue>) -> PropertyDescriptor {
+    PropertyDescriptor::builder().value(value).writable(true).enumerable(false).configurable(true).build()
 }
 
 fn replace(holder: &JsObject, path: &str, name: &str, guard: Guard, context: &mut Context) -> JsResult<()> {
@@ -63,8 +105,7 @@ fn replace(holder: &JsObject, path: &str, name: &str, guard: Guard, context: &mu
     let label = original.get(js_string!("name"), context)?.to_string(context)?;
     let length = original.get(js_string!("length"), context)?.to_u32(context)?;
     let guarded = guarded(original, label, length as usize, guard, context);
-    let property = PropertyDescriptor::builder().value(guarded).writable(true).enumerable(false).configurable(true);
-    holder.define_property_or_throw(key, property, context)?;
+    holder.define_property_or_throw(key, hidden_member(guarded), context)?;
     Ok(())
 }
 

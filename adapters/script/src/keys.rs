@@ -1,7 +1,7 @@
 //! The own keys of an object, by the intrinsic `Object.keys`.
 
 use boa_engine::{
-    Context, JsObject, JsResult, JsString, JsValue, Source, js_error,
+    Context, JsObject, JsResult, JsString, JsValue, js_error, js_string,
     object::builtins::{JsArray, JsFunction},
 };
 
@@ -11,7 +11,7 @@ struct Keys(JsFunction);
 
 /// Keeps it for [`object_keys`], before any script runs.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
-    let keys = context.eval(Source::from_bytes("Object.keys"))?;
+    let keys = context.intrinsics().constructors().object().constructor().get(js_string!("keys"), context)?;
     let keys = keys.as_function().ok_or_else(|| js_error!(Error: "`Object.keys` is missing"))?;
     context.insert_data(Keys(keys));
     Ok(())

@@ -20,7 +20,12 @@ pub(crate) type Native = fn(&JsValue, &[JsValue], &mut Context) -> JsResult<JsVa
 
 /// Makes one.
 pub(crate) fn function(name: &str, native: Native, context: &mut Context) -> JsFunction {
-    FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(native)).name(js_string!(name)).build()
+    method(name, 0, native, context)
+}
+
+/// Makes one with a `length`.
+pub(crate) fn method(name: &str, length: usize, native: Native, context: &mut Context) -> JsFunction {
+    FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(native)).name(js_string!(name)).length(length).build()
 }
 
 /// A failure of the host, as an exception: its message and, as `code`, its kind. The upstream's own words stay out.

@@ -8,10 +8,7 @@ use std::{cell::OnceCell, rc::Rc};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use boa_engine::{
     Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_error, js_string,
-    object::{
-        FunctionObjectBuilder, IntegrityLevel,
-        builtins::{JsArray, JsFunction},
-    },
+    object::{FunctionObjectBuilder, IntegrityLevel, builtins::JsArray},
     property::PropertyDescriptor,
 };
 use millrace_core::ports::{Reply, ToolErrorReply};
@@ -49,7 +46,7 @@ pub(crate) fn module(built_ins: BuiltIns, context: &mut Context) -> JsResult<(Js
         ("requireInput", 1, require_input),
     ];
     for (name, length, native) in exports {
-        let function = function(name, length, native, context);
+        let function = native::method(name, length, native, context);
         module.create_data_property_or_throw(js_string!(name), function, context)?;
     }
     let inner = match built_ins {
@@ -100,7 +97,7 @@ fn written(context: &mut Context) -> JsResult<(JsObject, JsObject)> {
     let natives = JsObject::with_null_proto();
     let table: [(&str, usize, Native); 2] = [("content", 1, content), ("base64", 1, base64)];
     for (name, length, native) in table {
-        let function = function(name, length, native, context);
+        let function = native::method(name, length, native, context);
         natives.create_data_property_or_throw(js_string!(name), function, context)?;
     }
     let written = context.eval(Source::from_bytes(include_str!("globals/millrace.js")))?;
@@ -112,10 +109,6 @@ fn written(context: &mut Context) -> JsResult<(JsObject, JsObject)> {
         (Some(exports), Some(inner)) => Ok((exports, inner)),
         _ => Err(js_error!(Error: "the module gives no exports")),
     }
-}
-
-fn function(name: &str, length: usize, native: Native, context: &mut Context) -> JsFunction {
-    FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(native)).name(js_string!(name)).length(length).build()
 }
 
 fn tag(tagged: Tagged, context: &mut Context) -> JsResult<JsValue> {

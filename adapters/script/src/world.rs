@@ -1,8 +1,9 @@
 //! A world: one interpreter context with everything a script may use.
 //!
-//! Making one takes some milliseconds, a call in one that is ready some microseconds. So a world in which everything that outlives a call is
-//! frozen ([`freeze`](crate::freeze)) is used again. A script that changes built-in objects, which the bundler tells, gets a world that
-//! nobody used before and nobody uses after.
+//! Making one that is frozen takes some milliseconds, one that is not half a millisecond, a call in one that is ready some microseconds. So a
+//! world in which everything that outlives a call is frozen ([`freeze`](crate::freeze)) is used again. A script that changes built-in
+//! objects, which the bundler tells, gets a world that nobody used before and nobody uses after. Most of what a world takes to make is
+//! reading script, so what is small is written in Rust, and found without evaluating anything.
 
 use std::{collections::HashMap, path::Path, rc::Rc};
 
@@ -37,11 +38,13 @@ const SPREAD_BYTES: u64 = 48;
 /// An exponent counts as so many bits each where the base is not known: 64 of them are the most.
 const MAX_MEMBER_EXPONENT_COST: u64 = checks::MAX_BIGINT_BITS / 64;
 
-/// The function that only the engine's own code knows. It is lexical, hence not a property of anything.
+/// The function that only the engine's own code knows.
 const BORDER: &str = "$millrace_border";
 
-/// The functions that the bundler puts into programs: see `bundler/src/script/checkpoints.rs`.
-const INSERTED: [(&str, Native); 5] = [
+/// Functions with lexical names, hence not properties of anything: the border, and those that the bundler puts into programs, see
+/// `bundler/src/script/checkpoints.rs`.
+const HIDDEN: [(&str, Native); 6] = [
+    (BORDER, border),
     ("$millrace_look", look),
     ("$millrace_value", value),
     ("$millrace_spread", spread),
@@ -77,10 +80,7 @@ impl World {
         keys::install(&mut context)?;
 
         guards::install(&mut context)?;
-        let mut lasting = vec![hidden(BORDER, border, &mut context)?];
-        for (name, native) in INSERTED {
-            lasting.push(hidden(name, native, &mut context)?);
-        }
+        let lasting = hidden(&mut context)?;
         let inner = globals::install(built_ins, &mut context)?;
         let context_functions = globals::ContextFunctions::new(&mut context)?;
         let (module, of_module) = reply::module(built_ins, &mut context)?;
@@ -131,14 +131,21 @@ impl World {
     }
 }
 
-/// Declares a native function under a lexical name, and freezes it.
-fn hidden(name: &str, function: Native, context: &mut Context) -> JsResult<JsObject> {
-    let function = FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(function)).name(js_string!()).build();
-    let key = js_string!("millrace: being set up");
-    context.register_global_property(key.clone(), function.clone(), Attribute::all())?;
-    context.eval(Source::from_bytes(&format!("const {name} = globalThis['millrace: being set up'];")))?;
-    context.global_object().delete_property_or_throw(key, context)?;
-    Ok(function.into())
+/// Declares the functions of [`HIDDEN`]. In one evaluation: each has its price.
+fn hidden(context: &mut Context) -> JsResult<Vec<JsObject>> {
+    const SETUP: &str = "$millrace_setup";
+    let holder = JsObject::with_null_proto();
+    let (mut functions, mut declarations) = (Vec::new(), String::new());
+    for (name, native) in HIDDEN {
+        let function = FunctionObjectBuilder::new(context.realm(), NativeFunction::from_fn_ptr(native)).name(js_string!()).build();
+        holder.create_data_property_or_throw(js_string!(name), function.clone(), context)?;
+        functions.push(function.into());
+        declarations += &format!("{}{name}={SETUP}.{name}", if declarations.is_empty() { "const " } else { "," });
+    }
+    context.register_global_property(js_string!(SETUP), holder, Attribute::all())?;
+    context.eval(Source::from_bytes(&declarations))?;
+    context.global_object().delete_property_or_throw(js_string!(SETUP), context)?;
+    Ok(functions)
 }
 
 /// Without argument: the next staged value. With one: the result.

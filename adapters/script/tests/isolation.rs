@@ -46,7 +46,7 @@ const PROBE: &str = r#"() => {
     return ![Array.prototype, Object.prototype, globalThis, Math, Atomics, fetch, host].some(o => C.has(o)) });
   check('host', () => Object.isFrozen(host) && Object.keys(host).join() === 'success,error,required,toolError,requireInput,response,elicit,sample,listRoots');
   check('inner functions', () => { const map = Array.prototype.map; let seen; Array.prototype.map = function (f) { seen = f; return [] };
-    console.log(1); Array.prototype.map = map; return seen.evil === undefined });
+    console.log(1); Array.prototype.map = map; return seen === undefined });
   check('inner expressions', () => { const test = RegExp.prototype.test; let seen; RegExp.prototype.test = function (text) { seen ??= this; return test.call(this, text) };
     new Headers({ a: '1' }); RegExp.prototype.test = test; return seen.evil === undefined && seen.lastIndex === 0 });
   check('template', () => { const t = (s => s)`a${1}b`; return t.evil === undefined && Object.isFrozen(t) });

@@ -2,7 +2,7 @@
 
 use boa_engine::{Context, JsArgs, JsResult, JsValue, object::builtins::JsFunction};
 
-use super::table::{Table, length_of};
+use super::table::{ITERATOR_HELPERS, Table, WRAPPED_ITERATORS, length_of};
 use crate::{checks, limit::STACK_VALUES};
 
 /// What a property takes, with its name.
@@ -20,8 +20,8 @@ pub(super) const TABLE: Table = &[
     ("Object.prototype", &["toLocaleString"], nested),
     ("Promise.prototype", &["catch", "finally"], nested),
     ("RegExp.prototype", &["toString"], nested),
-    ("Object.getPrototypeOf([].values().map(x => x))", &["next", "return"], nested),
-    ("Object.getPrototypeOf(Iterator.from({ next() {} }))", &["next", "return"], nested),
+    (ITERATOR_HELPERS, &["next", "return"], nested),
+    (WRAPPED_ITERATORS, &["next", "return"], nested),
     ("Object", &["keys", "values", "entries", "getOwnPropertyNames", "getOwnPropertyDescriptors"], copies_properties),
     ("Object", &["assign"], copies_properties),
     ("Reflect", &["ownKeys"], copies_properties),

@@ -8,7 +8,7 @@ use boa_engine::{
     },
 };
 
-use super::table::{Table, length_of};
+use super::table::{TYPED_ARRAYS, Table, length_of};
 use crate::checks;
 
 /// What an element takes in a new list.
@@ -54,7 +54,7 @@ pub(super) const TABLE: Table = &[
     ("Array.prototype", &["sort", "toSorted"], sort),
     ("Array", &["from"], from),
     (
-        "Object.getPrototypeOf(Uint8Array.prototype)",
+        TYPED_ARRAYS,
         &[
             "copyWithin",
             "every",
@@ -79,9 +79,9 @@ pub(super) const TABLE: Table = &[
         ],
         walks_typed,
     ),
-    ("Object.getPrototypeOf(Uint8Array.prototype)", &["sort", "toSorted"], sort_typed),
-    ("Object.getPrototypeOf(Uint8Array.prototype)", &["join"], join),
-    ("Object.getPrototypeOf(Uint8Array.prototype)", &["toLocaleString"], to_locale_string),
+    (TYPED_ARRAYS, &["sort", "toSorted"], sort_typed),
+    (TYPED_ARRAYS, &["join"], join),
+    (TYPED_ARRAYS, &["toLocaleString"], to_locale_string),
 ];
 
 fn walks(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {

@@ -4,8 +4,7 @@
 //! handler says, or what is done without a trap.
 
 use boa_engine::{
-    Context, Finalize, JsArgs, JsData, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, Trace, js_error,
-    js_string,
+    Context, Finalize, JsArgs, JsData, JsNativeError, JsObject, JsResult, JsString, JsValue, NativeFunction, Trace, js_error, js_string,
     object::{FunctionObjectBuilder, IntegrityLevel, builtins::JsFunction},
     property::{Attribute, PropertyDescriptor},
 };
@@ -46,7 +45,7 @@ struct Proxies {
 }
 
 pub(super) fn install(context: &mut Context) -> JsResult<()> {
-    let reflect = context.eval(Source::from_bytes("Reflect"))?;
+    let reflect = context.global_object().get(js_string!("Reflect"), context)?;
     let Some(reflect) = reflect.as_object() else { return Err(js_error!(Error: "`Reflect` is missing")) };
     let traps = JsObject::with_null_proto();
     let mut defaults = Vec::new();

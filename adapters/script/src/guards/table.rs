@@ -8,6 +8,13 @@ pub(crate) type Guard = fn(&JsFunction, &JsValue, &[JsValue], &mut Context) -> J
 /// Objects by their paths, their functions by name (`@name` is a symbol's), and what guards them.
 pub(super) type Table = &'static [(&'static str, &'static [&'static str], Guard)];
 
+/// In the place of a path: the prototype of what `map` and the like of an iterator give.
+pub(super) const ITERATOR_HELPERS: &str = "%IteratorHelperPrototype%";
+/// In the place of a path: the prototype of what `Iterator.from` gives.
+pub(super) const WRAPPED_ITERATORS: &str = "%WrapForValidIteratorPrototype%";
+/// In the place of a path: the prototype that the typed arrays have in common.
+pub(super) const TYPED_ARRAYS: &str = "%TypedArray.prototype%";
+
 /// The length of a list, or of a text; 0 for what has none. The original says what it thinks of that.
 pub(super) fn length_of(value: &JsValue, context: &mut Context) -> JsResult<u64> {
     if let Some(text) = value.as_string() {
