@@ -18,7 +18,9 @@ mod state_store;
 mod wait_until;
 
 pub use clock::Clock;
-pub use connector::{ApiRequest, Command, Connection, Connector, Connectors, Node, Query};
+pub use connector::{
+    ApiRequest, CALL_RECORDS, CallRecord, Command, Connection, Connector, Connectors, Node, Query, RecordedWrite, SWEPT_RECORDS,
+};
 pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;
 pub use future::LocalFuture;

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize, Serializer, ser::SerializeMap};
 
 use crate::{Json, app::Literal};
 
+mod kept;
+
 /// The greatest integer up to which every JSON reader tells neighbours apart, 2^53 − 1.
 pub const MAX_SAFE_INTEGER: u64 = (1 << 53) - 1;
 

@@ -25,6 +25,8 @@ pub struct Connector {
     pub is_file: bool,
     /// How many values its server takes in one statement, where that is less than the language's servers take.
     pub max_values: Option<u32>,
+    /// Whether it keeps the records of calls, which `idempotency` of a statement needs.
+    pub keeps_call_records: bool,
     /// The value of OpenTelemetry's attribute `db.system.name`.
     pub system: &'static str,
 }

@@ -48,6 +48,7 @@ rows! {
         binding: None,
         is_file: true,
         max_values: None,
+        keeps_call_records: true,
         system: "sqlite",
     };
 
@@ -66,6 +67,7 @@ rows! {
         binding: None,
         is_file: false,
         max_values: None,
+        keeps_call_records: false,
         system: "libsql",
     };
 
@@ -84,6 +86,7 @@ rows! {
         binding: Some(Binding { kind: BindingKind::D1, prefix: "d1:" }),
         is_file: false,
         max_values: Some(100),
+        keeps_call_records: false,
         system: "cloudflare.d1",
     };
 
@@ -115,6 +118,7 @@ rows! {
         binding: Some(Binding { kind: BindingKind::Hyperdrive, prefix: "hyperdrive:" }),
         is_file: false,
         max_values: None,
+        keeps_call_records: false,
         system: "postgresql",
     };
 }

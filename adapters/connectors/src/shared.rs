@@ -1,11 +1,13 @@
-//! What the drivers of databases behind a network share: what a failure did to the database, what may be sent again, and the limits of a
-//! result.
+//! What the drivers of databases behind a network share: what a failure did to the database, what may be sent again, what is kept of a
+//! write, and the limits of a result.
 
+mod call_records;
 mod limits;
 mod retry;
 
 use millrace_core::{Error, ErrorKind};
 
+pub(crate) use call_records::{kept, made_before};
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
 pub use retry::{Effect, Execution, Retry, StatementFailure};
 

@@ -46,6 +46,7 @@
 //! Protocol: <https://sqlite.org/c3ref/intro.html>. Guarded as <https://sqlite.org/security.html> advises.
 
 mod authorizer;
+mod call_records;
 mod deadline;
 mod file;
 mod functions;
@@ -66,7 +67,7 @@ use std::{cell::RefCell, path::Path, rc::Rc};
 
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Connection, Connector, LocalFuture, Query},
+    ports::{CallRecord, Clock, Connection, Connector, LocalFuture, Query, RecordedWrite},
     value::Rows,
 };
 
@@ -159,6 +160,14 @@ impl Sqlite {
 impl Connector for Sqlite {
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
         Box::pin(async move { self.patiently(query.deadline_ms, |session| session.run(&query)).await })
+    }
+
+    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
+        Box::pin(async move { self.patiently(query.deadline_ms, |session| session.write_once(&query, record)).await })
+    }
+
+    fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(self.patiently(deadline_ms, |session| session.prepare_records()))
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

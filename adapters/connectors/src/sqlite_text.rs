@@ -6,11 +6,14 @@
 //! | [`placeholders`] | where its parameters stand |
 //! | [`SqliteValue`] | what a value is to SQLite |
 //! | [`error`] | what SQLite's error codes and words mean |
+//! | [`call_records`] | the table of the records of calls |
 //!
 //! The embedded engine asks its authorizer instead of [`check`], which sees more than words; the rules are the same, and one table of
 //! statements tests all drivers.
 
 mod bound;
+#[cfg(feature = "sqlite")]
+pub(crate) mod call_records;
 pub(crate) mod error;
 mod json_array;
 mod placeholder;

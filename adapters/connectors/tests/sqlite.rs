@@ -6,6 +6,8 @@
 mod bounds;
 #[path = "sqlite/files.rs"]
 mod files;
+#[path = "sqlite/records.rs"]
+mod records;
 #[path = "sqlite/refusals.rs"]
 mod refusals;
 #[path = "sqlite/results.rs"]

@@ -1,4 +1,4 @@
-use alloc::{format, rc::Rc, string::String, vec::Vec};
+use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
 
 use super::LocalFuture;
 use crate::{
@@ -112,6 +112,35 @@ pub struct Query<'a> {
     pub max_bytes: usize,
 }
 
+/// The table in which connectors keep the records of calls that must happen once.
+pub const CALL_RECORDS: &str = "millrace_calls";
+/// How many expired records one write removes at most, so that the table cannot grow for ever and no call pays for many others.
+pub const SWEPT_RECORDS: u32 = 100;
+
+/// The record of a call that must happen once, for the table [`CALL_RECORDS`].
+#[derive(Clone, Copy, Debug)]
+pub struct CallRecord<'a> {
+    /// 64 hexadecimal digits. Calls with the same key are the same call, sent again.
+    pub key: &'a str,
+    /// The time now, in seconds since the Unix epoch: a record that expires then or before is not there any more.
+    pub now_s: i64,
+    /// When the record expires, in seconds since the Unix epoch.
+    pub expires_s: i64,
+}
+
+/// What became of a write with a [`CallRecord`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordedWrite {
+    /// It was made now; record and change were committed together.
+    Made(Rows),
+    /// An earlier call made it, with this result. Nothing was done now.
+    MadeBefore(Rows),
+    /// An earlier call made it, and its result is not known. Nothing was done now.
+    MadeBeforeUnknown,
+    /// Another call with the same key has not ended. Nothing was done now.
+    Running,
+}
+
 /// Opens connections: the map from connector names to drivers of a host.
 pub trait Connectors {
     /// Makes a connector for an adapter. Called once per adapter and isolate, at its first use; opening may still be
@@ -133,9 +162,34 @@ pub trait Connector {
     /// Any [`ErrorKind`](crate::ErrorKind); the database's own words are the error's `source`.
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>>;
 
+    /// Runs one command that writes, unless the database has a record of the same call; then nothing is written. Record and change are
+    /// committed together or not at all: whatever breaks, the same call sent again finds out what became of the first one. So a
+    /// connector may send it again itself where it does not know.
+    ///
+    /// The table is made where it is missing and the connection may do so. A result that cannot be kept does not fail the call.
+    ///
+    /// # Errors
+    /// As [`query`](Self::query), and [`Configuration`](ErrorKind::Configuration) where there is no table, and by default: a connector that
+    /// cannot keep records says so in the catalogue, and no app gets here.
+    fn write_once<'a>(&'a self, _query: Query<'a>, _record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
+        Box::pin(core::future::ready(Err(cannot_record())))
+    }
+
+    /// Makes the table of records where it is missing, for `millrace check --connect`.
+    ///
+    /// # Errors
+    /// As [`write_once`](Self::write_once). Where the table cannot be made, the source of the error is the SQL that makes it.
+    fn prepare_records(&self, _deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(core::future::ready(Err(cannot_record())))
+    }
+
     /// Checks that the database answers, for `/readyz` and `millrace check --connect`.
     ///
     /// # Errors
     /// As [`query`](Self::query).
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>>;
+}
+
+fn cannot_record() -> Error {
+    Error::new(ErrorKind::Configuration, "the connector cannot keep the records that `idempotency` needs")
 }

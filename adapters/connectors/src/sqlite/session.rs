@@ -5,14 +5,14 @@ use std::{path::Path, sync::Arc, time::Duration};
 use millrace_catalogue::SQLITE;
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::Query,
+    ports::{CallRecord, Query, RecordedWrite},
     value::{Rows, Value},
 };
 use rusqlite::{CachedStatement, Connection, Statement, Transaction, TransactionBehavior, config::DbConfig, limits::Limit};
 
 use super::{
     authorizer::Authorizer,
-    deadline,
+    call_records, deadline,
     file::{self, OpenFile},
     functions,
     limits::{LONGEST_INDEXED_PATTERN, LONGEST_VALUE},
@@ -88,6 +88,50 @@ impl Session {
     /// # Errors
     /// Any [`ErrorKind`] but `Cancelled`. Nothing is changed then: a statement that writes takes effect as a whole or not at all.
     pub(super) fn run(&mut self, query: &Query<'_>) -> Result<Rows> {
+        self.with_prepared(query, |statement| self.run_prepared(statement, query))
+    }
+
+    /// Runs one statement that writes, in one transaction with its record, unless there is a record of the same call.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) fn write_once(&mut self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        self.with_prepared(query, |statement| {
+            let (text, _) = query.command.statement(SQLITE.name)?;
+            // Some of what is refused is refused at its first step only, where the transaction would hide why.
+            sqlite_text::check(text, SQLITE.name)?;
+            self.bind(statement, query)?;
+            let write = || {
+                let failed = |error| refused(&self.authorizer, query, error, Phase::Step);
+                let transaction = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate).map_err(failed)?;
+                if let Some(before) = call_records::find(&self.connection, record)? {
+                    return Ok(before);
+                }
+                let rows = if statement.column_count() == 0 {
+                    Rows { affected: execute(&self.connection, statement).map_err(failed)?, ..Rows::default() }
+                } else {
+                    let rows = read(statement, query, &self.authorizer)?;
+                    Rows { columns: self.known.names(text, statement), rows, affected: 0 }
+                };
+                call_records::keep(&self.connection, record, &rows)?;
+                transaction.commit().map_err(failed)?;
+                Ok(RecordedWrite::Made(rows))
+            };
+            self.authorizer.with_own_transaction(write)
+        })
+    }
+
+    /// Makes the table of records where it is missing.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) where that is not possible.
+    pub(super) fn prepare_records(&self) -> Result<()> {
+        self.authorizer.start();
+        call_records::prepare(&self.connection)
+    }
+
+    /// Prepares the statement of a query, does `work` with it, and keeps it where it may be kept.
+    fn with_prepared<T>(&self, query: &Query<'_>, work: impl FnOnce(&mut CachedStatement<'_>) -> Result<T>) -> Result<T> {
         let (text, values) = query.command.statement(SQLITE.name)?;
         sqlite_text::nul(text)?;
         self.authorizer.start();
@@ -95,7 +139,7 @@ impl Session {
             self.connection.prepare_cached(text).map_err(|error| refused(&self.authorizer, query, located(error, text), Phase::Prepare))?;
         let kept = self.known.keep(&self.connection, text, &statement, self.authorizer.searches());
         let searches = kept.unwrap_or_else(|| self.authorizer.searches());
-        let outcome = if searches { check_search(values) } else { Ok(()) }.and_then(|()| self.run_prepared(&mut statement, query));
+        let outcome = if searches { check_search(values) } else { Ok(()) }.and_then(|()| work(&mut statement));
         if kept.is_none() {
             statement.discard();
         }
@@ -103,15 +147,7 @@ impl Session {
     }
 
     fn run_prepared(&self, statement: &mut CachedStatement<'_>, query: &Query<'_>) -> Result<Rows> {
-        let (text, values) = query.command.statement(SQLITE.name)?;
-        // SQLite takes an explanation for what it explains.
-        let reads = statement.readonly() || statement.is_explain() != 0;
-        if self.read_only && !reads {
-            // Some of what is refused is refused at its first step only.
-            sqlite_text::check(text, SQLITE.name)?;
-            return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
-        }
-        bind(statement, values)?;
+        let reads = self.bind(statement, query)?;
         if statement.column_count() == 0 {
             let affected = execute(&self.connection, statement).map_err(|error| refused(&self.authorizer, query, error, Phase::Step))?;
             return Ok(Rows { affected, ..Rows::default() });
@@ -122,8 +158,23 @@ impl Session {
             let write = || write_and_read(&self.connection, statement, query, &self.authorizer);
             self.authorizer.with_own_transaction(write)?
         };
+        let (text, _) = query.command.statement(SQLITE.name)?;
         let columns = self.known.names(text, statement);
         Ok(Rows { columns, rows, affected: 0 })
+    }
+
+    /// Binds the values of a statement that may run; whether it only reads.
+    fn bind(&self, statement: &mut Statement<'_>, query: &Query<'_>) -> Result<bool> {
+        let (text, values) = query.command.statement(SQLITE.name)?;
+        // SQLite takes an explanation for what it explains.
+        let reads = statement.readonly() || statement.is_explain() != 0;
+        if self.read_only && !reads {
+            // Some of what is refused is refused at its first step only.
+            sqlite_text::check(text, SQLITE.name)?;
+            return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));
+        }
+        bind(statement, values)?;
+        Ok(reads)
     }
 }
 

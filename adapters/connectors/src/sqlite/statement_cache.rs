@@ -39,9 +39,9 @@ impl StatementCache {
         Self { entries: RefCell::default(), bytes: Cell::new(0), capacity, uses: Cell::new(0) }
     }
 
-    /// What rusqlite must have room for: what is kept, the one that is new, and the `ping`.
+    /// What rusqlite must have room for: what is kept, the one that is new, the `ping`, and the four of the records of calls.
     pub(super) const fn capacity(capacity: usize) -> usize {
-        if capacity == 0 { 0 } else { capacity + 2 }
+        if capacity == 0 { 0 } else { capacity + 6 }
     }
 
     /// Notes the use of a statement, and makes room for a new one, of which `searches` tells whether it has `MATCH`. Whether the statement has it;

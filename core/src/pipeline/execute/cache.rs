@@ -4,7 +4,7 @@
 //! types, and the [`Identity`] of who may share it. Each part is written with its length before it, so that no two calls write the same bytes. A failing
 //! cache never fails a call: it is a miss and a logged warning.
 
-use alloc::{boxed::Box, rc::Rc, string::String, vec::Vec};
+use alloc::{boxed::Box, rc::Rc, string::String};
 
 use sha2::{Digest as _, Sha256};
 
@@ -23,8 +23,6 @@ use crate::{
 
 /// Begins every key's text: another form of keys or values is another version.
 const VERSION: &str = "millrace-2";
-/// The length of the digest in front of a kept value.
-const DIGEST_BYTES: usize = 32;
 
 /// The place of one result in the cache.
 pub(super) struct Entry {
@@ -48,7 +46,7 @@ impl Entry {
         let rows = match run.pipeline.ports.cache.get(&self.key).await {
             Ok(None) => None,
             Ok(Some(bytes)) => {
-                let rows = decode(&bytes);
+                let rows = Rows::from_kept(&bytes);
                 if rows.is_none() {
                     tracing::warn!(target: TARGET, tool, request_id, "a damaged cache value is ignored");
                 }
@@ -66,7 +64,7 @@ impl Entry {
 
     /// Keeps rows, after the response where the host can.
     pub(super) fn store(self, run: &Run<'_>, rows: &Rows) {
-        let Some(bytes) = encode(rows) else { return };
+        let Some(bytes) = rows.to_kept() else { return };
         let (cache, secrets) = (Rc::clone(&run.pipeline.ports.cache), Rc::clone(&run.pipeline.secrets));
         let (tool, request_id) = (run.tool.name.clone(), String::from(run.request_id));
         run.pipeline.ports.wait_until.wait_until(Box::pin(async move {
@@ -128,26 +126,9 @@ fn update_json(digest: &mut Sha256, document: &Json) {
     update(digest, b'j', alloc::format!("{document}").as_bytes());
 }
 
-/// A digest, then the rows: a value that is cut short or damaged is told from a whole one.
-fn encode(rows: &Rows) -> Option<Vec<u8>> {
-    let body = postcard::to_allocvec(rows).ok()?;
-    let mut bytes = Vec::with_capacity(DIGEST_BYTES + body.len());
-    bytes.extend_from_slice(&Sha256::digest(&body));
-    bytes.extend(body);
-    Some(bytes)
-}
-
-fn decode(bytes: &[u8]) -> Option<Rows> {
-    let (digest, body) = bytes.split_first_chunk::<DIGEST_BYTES>()?;
-    if Sha256::digest(body).as_slice() != digest {
-        return None;
-    }
-    postcard::from_bytes(body).ok()
-}
-
 #[cfg(test)]
 mod tests {
-    use alloc::{borrow::Cow, collections::BTreeSet, vec};
+    use alloc::{borrow::Cow, collections::BTreeSet, vec, vec::Vec};
 
     use serde_json::json;
 
@@ -200,20 +181,5 @@ mod tests {
         let keys = keys(&calls);
         assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), calls.len());
         assert!(keys.iter().all(|key| key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit())));
-    }
-
-    #[test]
-    fn damaged_values_are_told_from_whole_ones() {
-        let rows = Rows { columns: Rc::from([String::from("id")]), rows: vec![vec![Value::I64(i64::MAX)]], affected: 0 };
-        let bytes = encode(&rows).unwrap();
-        assert_eq!(decode(&bytes), Some(rows));
-        for cut in 0..bytes.len() {
-            assert_eq!(decode(&bytes[..cut]), None, "cut at {cut}");
-        }
-        for position in 0..bytes.len() {
-            let mut damaged = bytes.clone();
-            damaged[position] ^= 1;
-            assert_eq!(decode(&damaged), None, "damaged at {position}");
-        }
     }
 }

@@ -1,0 +1,55 @@
+//! Rows as bytes, for the cache and for the records of calls. Nothing is lost, and damage is noticed.
+
+use alloc::vec::Vec;
+
+use sha2::{Digest as _, Sha256};
+
+use super::Rows;
+
+/// The length of the digest in front of the rows.
+const DIGEST_BYTES: usize = 32;
+
+impl Rows {
+    /// The rows as bytes: a digest, then the rows, so that a value that is cut short or damaged is told from a whole one.
+    #[must_use]
+    pub fn to_kept(&self) -> Option<Vec<u8>> {
+        let body = postcard::to_allocvec(self).ok()?;
+        let mut bytes = Vec::with_capacity(DIGEST_BYTES + body.len());
+        bytes.extend_from_slice(&Sha256::digest(&body));
+        bytes.extend(body);
+        Some(bytes)
+    }
+
+    /// The rows of [`to_kept`](Self::to_kept); `None` for bytes that are not whole.
+    #[must_use]
+    pub fn from_kept(bytes: &[u8]) -> Option<Self> {
+        let (digest, body) = bytes.split_first_chunk::<DIGEST_BYTES>()?;
+        if Sha256::digest(body).as_slice() != digest {
+            return None;
+        }
+        postcard::from_bytes(body).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{rc::Rc, string::String, vec};
+
+    use super::*;
+    use crate::value::Value;
+
+    #[test]
+    fn damaged_values_are_told_from_whole_ones() {
+        let rows = Rows { columns: Rc::from([String::from("id")]), rows: vec![vec![Value::I64(i64::MAX)]], affected: 0 };
+        let bytes = rows.to_kept().unwrap();
+        assert_eq!(Rows::from_kept(&bytes), Some(rows));
+        for cut in 0..bytes.len() {
+            assert_eq!(Rows::from_kept(&bytes[..cut]), None, "cut at {cut}");
+        }
+        for position in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[position] ^= 1;
+            assert_eq!(Rows::from_kept(&damaged), None, "damaged at {position}");
+        }
+    }
+}
