@@ -66,7 +66,7 @@ static AUDIT: Record = Record {
         )
         .default("names"),
         Field::new("to", Shape::Text, "An adapter: each line is also inserted into `table`, after the answer. A failure is logged and does not fail the call."),
-        Field::new("table", Shape::Text, "The table of `to`: `audit_log`, with the columns at, request_id, tool, subject, decision, decided_by, outcome, code, duration_ms and inputs."),
+        Field::new("table", Shape::Text, "The table of `to`: `audit_log`, with the columns at, request_id, tool, subject, decision, decided_by, outcome, code, duration_ms, inputs and change_made."),
     ],
 };
 

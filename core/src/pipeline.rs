@@ -120,14 +120,14 @@ impl Pipeline {
         );
         match end {
             Ok((result, outcome)) => {
-                middleware::observe(&run, Ended::well(outcome)).await;
+                middleware::observe(&run, Ended::well(&run, outcome)).await;
                 record.ended(self, subject, outcome);
                 Ok(result)
             }
             Err(why) => {
                 // Whatever says why a call failed passes here, on its way to the caller and to the log.
                 let why = run.secrets().strike_failed(told(&run, why));
-                middleware::observe(&run, Ended::failed(&why)).await;
+                middleware::observe(&run, Ended::failed(&run, &why)).await;
                 record.failed(self, subject, &why);
                 rendered(run.tool, why)
             }

@@ -61,18 +61,19 @@ impl InvocationHandler {
         let margin_ms = MARGIN_MS.min(left_ms / 20);
         let within = Duration::from_millis(left_ms - margin_ms);
         let (answer, events) = match self.isolates.answer(call, end_ms.saturating_sub(2 * margin_ms), within).await {
-            Some(CallResult::Reply(Reply { answer, events, settled, watched })) => {
+            CallResult::Reply(Reply { answer, events, settled, watched }) => {
                 if let Some(settled) = settled {
                     self.settling.keep(settled, end_ms.saturating_sub(margin_ms));
                 }
                 (answer, events.map(|events| (events, watched)))
             }
-            Some(CallResult::Stuck(held)) => {
+            CallResult::Stuck(held) => {
                 self.settling.give_up();
                 (BufferedResponse::failure(504, -32603, &held.told()), None)
             }
-            Some(CallResult::Lost) => (BufferedResponse::failure(500, -32603, "internal error"), None),
-            None => {
+            CallResult::Lost => (BufferedResponse::failure(500, -32603, "internal error"), None),
+            CallResult::Late(over) => {
+                self.settling.keep(over, end_ms.saturating_sub(margin_ms / 2));
                 tracing::error!(limit_ms = left_ms, "a call did not end before its invocation's time was over");
                 let message = "the call did not end before the time-out of the Lambda function; ask for less, or raise the time-out";
                 (BufferedResponse::failure(504, -32603, message), None)

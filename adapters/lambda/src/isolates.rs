@@ -7,6 +7,7 @@
 use std::{
     io,
     panic::AssertUnwindSafe,
+    pin::pin,
     rc::Rc,
     sync::{
         Arc,
@@ -64,6 +65,8 @@ pub(crate) enum CallResult {
     Stuck(HeldCall),
     /// Its isolate panicked as a whole.
     Lost,
+    /// It is not over in time. It is cancelled; resolves when it is over.
+    Late(oneshot::Receiver<()>),
 }
 
 /// The events of a call; an error where it panicked.
@@ -73,6 +76,8 @@ struct Job {
     call: SendRequest,
     deadline_ms: u64,
     reply: oneshot::Sender<Reply>,
+    /// Dropped when the call is over.
+    over: oneshot::Sender<()>,
 }
 
 struct Member {
@@ -101,22 +106,23 @@ impl Isolates {
     }
 
     /// Has a call answered by the isolate with the fewest, within a time. Where that is over and the isolate is not free, it is stuck;
-    /// where it is free, `None` comes back.
-    pub(crate) async fn answer(&self, call: SendRequest, deadline_ms: u64, within: Duration) -> Option<CallResult> {
+    /// where it is free, the call is late.
+    pub(crate) async fn answer(&self, call: SendRequest, deadline_ms: u64, within: Duration) -> CallResult {
         // One that is stuck gets calls only where there is no other: they are answered for.
         let burden = |member: &&Member| (member.watched.is_stuck(), member.calls.load(Ordering::Relaxed));
-        let Some(member) = self.0.iter().min_by_key(burden) else { return Some(CallResult::Lost) };
+        let Some(member) = self.0.iter().min_by_key(burden) else { return CallResult::Lost };
         let _seat = CallSlot::take(&member.calls);
         let (reply, received) = oneshot::channel();
-        if member.isolate.jobs().send(Job { call, deadline_ms, reply }).is_err() {
-            return Some(CallResult::Lost);
+        let (over, is_over) = oneshot::channel();
+        if member.isolate.jobs().send(Job { call, deadline_ms, reply, over }).is_err() {
+            return CallResult::Lost;
         }
         tokio::select! {
             biased;
-            reply = received => Some(reply.map_or(CallResult::Lost, CallResult::Reply)),
-            held = member.watched.stuck() => Some(CallResult::Stuck(held)),
+            reply = received => reply.map_or(CallResult::Lost, CallResult::Reply),
+            held = member.watched.stuck() => CallResult::Stuck(held),
             // What held it since its deadline until now does so still.
-            () = tokio::time::sleep(within) => member.watched.overdue(SHORTLY_MS).map(CallResult::Stuck),
+            () = tokio::time::sleep(within) => member.watched.overdue(SHORTLY_MS).map_or(CallResult::Late(is_over), CallResult::Stuck),
         }
     }
 }
@@ -160,7 +166,7 @@ fn endpoint(Seed { app, variables, cache, traces, places, .. }: Seed, watched: &
 }
 
 async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams: bool, job: Job) {
-    let Job { call, deadline_ms, mut reply } = job;
+    let Job { call, deadline_ms, mut reply, over: _over } = job;
     let cancel = Cancel::new();
     let request = Request {
         method: call.method,
@@ -179,10 +185,14 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
         };
         (BufferedResponse { status: response.status, headers: response.headers, body }, events)
     };
+    let mut answered = pin!(AssertUnwindSafe(answered).catch_unwind());
     let outcome = tokio::select! {
-        outcome = AssertUnwindSafe(answered).catch_unwind() => outcome,
-        // Somebody else has answered.
-        () = reply.closed() => return cancel.trip(),
+        outcome = answered.as_mut() => outcome,
+        // Somebody else has answered; whatever observes the end of the call is told of it all the same.
+        () = reply.closed() => {
+            cancel.trip();
+            return finish(answered.map(drop)).await;
+        }
     };
     // What panicked is in the log: the panic hook has the place.
     let (answer, events) = outcome.unwrap_or_else(|_| (BufferedResponse::failure(500, -32603, "internal error"), None));
@@ -192,7 +202,9 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
     let received = events.as_ref().map(|_| receiver);
     drop(reply.send(Reply { answer, events: received, settled: (!is_done).then_some(told), watched }));
     if let Some(events) = events {
-        drive(events, &sender).await;
+        if let Some(unread) = drive(events, &sender).await {
+            finish(unread.finish()).await;
+        }
         drop(sender);
     }
     if !is_done {
@@ -203,19 +215,31 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
     }
 }
 
-/// Sends events as they come, until there are no more or nobody takes them.
-async fn drive(mut events: EventStream, sender: &mpsc::UnboundedSender<Result<Vec<u8>, Error>>) {
+/// How long a call may take that is cancelled because nobody waits for its answer. Whatever observes the end of a call has five seconds.
+const CANCELLED_TIME: Duration = Duration::from_secs(6);
+
+/// Waits for the end of a call that is cancelled.
+async fn finish(call: impl Future<Output = ()>) {
+    if tokio::time::timeout(CANCELLED_TIME, call).await.is_err() {
+        tracing::warn!(limit_ms = CANCELLED_TIME.as_millis(), "a cancelled call did not end in time and was aborted");
+    }
+}
+
+/// Sends events as they come, until there are no more. Gives them back where nobody takes the rest.
+async fn drive(mut events: EventStream, sender: &mpsc::UnboundedSender<Result<Vec<u8>, Error>>) -> Option<EventStream> {
     let all = async {
         while let Some(event) = events.next().await {
             drop(sender.send(Ok(event)));
         }
     };
-    tokio::select! {
+    let is_whole = tokio::select! {
         outcome = AssertUnwindSafe(all).catch_unwind() => {
             if outcome.is_err() {
                 drop(sender.send(Err("internal error".into())));
             }
+            true
         }
-        () = sender.closed() => {}
-    }
+        () = sender.closed() => false,
+    };
+    (!is_whole).then_some(events)
 }

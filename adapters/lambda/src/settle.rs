@@ -115,11 +115,9 @@ where
         Box::pin(async move {
             let posted = posted.await;
             drop(answering);
-            if !settling.given_up.load(Ordering::Relaxed) {
-                posted?;
-            }
+            // Also where the answer could not be posted: what observes the end of the call is still to be told.
             settling.settle().await;
-            Ok(())
+            posted
         })
     }
 }

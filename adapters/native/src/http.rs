@@ -12,8 +12,10 @@ use std::{
     future::Future,
     net::TcpStream as StdTcpStream,
     panic::AssertUnwindSafe,
-    pin::pin,
+    pin::{Pin, pin},
     rc::Rc,
+    task::{Context, Poll, ready},
+    thread,
     time::Duration,
 };
 
@@ -30,7 +32,7 @@ use millrace_core::{
     Endpoint,
     cancel::Cancel,
     headers::Headers,
-    protocol::{Body, Request, Response},
+    protocol::{Body, Request, Response, ResponseBody},
 };
 use tokio::{
     net::TcpStream,
@@ -40,6 +42,7 @@ use tokio::{
 
 use crate::{
     connection_slot::ConnectionSlot,
+    disconnected::DisconnectedCalls,
     ledger::{Account, Hold, Ledger},
     outgoing::Outgoing,
     stream::Stream,
@@ -51,7 +54,8 @@ pub trait Handler: 'static {
     /// The longest request body, in bytes.
     fn body_limit(&self) -> usize;
 
-    /// Answers one request. Dropped where the client goes away before the answer; so is a stream that the answer is.
+    /// Answers one request. Where the client disconnects before the answer, the request's `cancel` is tripped, and the answer, which is for
+    /// nobody, is still waited for: for `Limits::disconnected_time` at the most. So is the end of a stream that the answer is.
     fn handle(&self, request: Request) -> impl Future<Output = Response>;
 }
 
@@ -84,6 +88,10 @@ pub struct Limits {
     pub head_bytes: usize,
     /// How many connections one isolate has at the most; further ones wait in the operating system's queue.
     pub connections: usize,
+    /// How many calls of clients that disconnected may come to their end without a connection; further ones count as connections until then.
+    pub disconnected_calls: usize,
+    /// How long such a call may take.
+    pub disconnected_time: Duration,
     /// How long calls in flight may take when the isolate is told to end.
     pub grace: Duration,
     /// Whether requests for other hosts are rejected; see [`Request::checks_host`].
@@ -99,6 +107,9 @@ impl Default for Limits {
             held_bytes: 24 << 20,
             head_bytes: 32 << 10,
             connections: 4096,
+            disconnected_calls: 256,
+            // Whatever observes the end of a call has five seconds.
+            disconnected_time: Duration::from_secs(6),
             grace: Duration::from_secs(10),
             checks_host: false,
         }
@@ -119,6 +130,7 @@ struct State<H> {
     handler: RefCell<Rc<H>>,
     limits: Limits,
     ledger: Rc<Ledger>,
+    disconnected: Rc<DisconnectedCalls>,
     http: http1::Builder,
     stopping: Cell<bool>,
     stop: Notify,
@@ -131,6 +143,7 @@ pub(crate) async fn serve<H: Handler>(mut jobs: mpsc::UnboundedReceiver<Job<H>>,
         handler: RefCell::new(Rc::new(make(&background))),
         http: builder(&limits),
         ledger: Ledger::new(limits.held_bytes),
+        disconnected: DisconnectedCalls::new(limits.disconnected_calls, limits.disconnected_time, background.clone()),
         limits,
         stopping: Cell::new(false),
         stop: Notify::new(),
@@ -174,14 +187,13 @@ fn builder(limits: &Limits) -> http1::Builder {
 }
 
 async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat: ConnectionSlot) {
-    let _seat = seat;
     let socket = match TcpStream::from_std(socket) {
         Ok(socket) => socket,
         Err(error) => return tracing::warn!(%error, "a connection could not be accepted"),
     };
     let (account, unread) = (state.ledger.open(), Rc::new(Cell::new(false)));
     let stream = TokioIo::new(Stream::new(socket, account.clone(), state.limits.write_timeout, unread.clone()));
-    let client = Client { account, unread };
+    let client = Client { account, unread, slot: Rc::new(seat) };
     let service = service_fn(|request| answer(&state, &client, request).map(Ok::<_, Infallible>));
     let mut connection = pin!(state.http.serve_connection(stream, service));
     if !state.stopping.get() {
@@ -212,6 +224,7 @@ struct Client {
     account: Rc<Account>,
     /// Set where a request is left unread.
     unread: Rc<Cell<bool>>,
+    slot: Rc<ConnectionSlot>,
 }
 
 /// Why a request's body could not be read.
@@ -227,8 +240,7 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
     client.account.wait();
     let outcome = timeout(state.limits.body_timeout, read(incoming, handler.body_limit(), state.limits.head_bytes, &client.account)).await;
     client.account.waited();
-    // The memory of the body counts until the call is over.
-    let (body, _hold) = match outcome {
+    let (body, hold) = match outcome {
         Ok(Ok(body)) => body,
         Ok(Err(Unreadable::Malformed(error))) => {
             tracing::debug!(%error, "a request's body could not be read");
@@ -241,20 +253,24 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
         Err(_) => return refuse(unread, 408, "the request's body took too long"),
     };
     let too_large = body == Body::TooLarge;
-    let hangup = Hangup(Some(Cancel::new()));
+    let cancel = Cancel::new();
     let request = Request {
         method: head.method.as_str().to_owned(),
         path: head.uri.path().to_owned(),
         headers: head.headers.iter().map(|(name, value)| (name.as_str(), String::from_utf8_lossy(value.as_bytes()))).collect(),
         body,
         deadline_ms: None,
-        cancel: hangup.cancel(),
+        cancel: cancel.clone(),
         checks_host: state.limits.checks_host,
     };
-    let outcome = AssertUnwindSafe(handler.handle(request)).catch_unwind().await;
-    hangup.disarm();
+    let call = async move {
+        // The memory of the body counts until the call is over.
+        let _hold = hold;
+        AssertUnwindSafe(handler.handle(request)).catch_unwind().await
+    };
+    let outcome = PendingCall { call: Some(Box::pin(call)), cancel, state, client }.await;
     let mut response = match outcome {
-        Ok(response) => into_hyper(response, &client.account).unwrap_or_else(|| {
+        Ok(response) => into_hyper(response, client, &state.disconnected).unwrap_or_else(|| {
             tracing::warn!("an answer is omitted: the connections hold too much unread data");
             later(json(503, UNREAD))
         }),
@@ -304,8 +320,8 @@ async fn read(mut incoming: Incoming, limit: usize, buffer: usize, account: &Rc<
 }
 
 /// `None` where the connections hold too much for another body of that size.
-fn into_hyper(response: Response, account: &Rc<Account>) -> Option<hyper::Response<Outgoing>> {
-    let mut converted = hyper::Response::new(Outgoing::new(response.body, account)?);
+fn into_hyper(response: Response, client: &Client, disconnected: &Rc<DisconnectedCalls>) -> Option<hyper::Response<Outgoing>> {
+    let mut converted = hyper::Response::new(Outgoing::new(response.body, &client.account, &client.slot, disconnected)?);
     *converted.status_mut() = status(response.status);
     append(&response.headers, converted.headers_mut());
     Some(converted)
@@ -362,23 +378,35 @@ fn json(number: u16, body: &str) -> hyper::Response<Outgoing> {
     response
 }
 
-/// Trips its flag where a request is dropped before its answer: the client went away.
-struct Hangup(Option<Cancel>);
+/// A call on its way. Dropped before its end, because its client disconnected, it is cancelled and ends without a connection.
+struct PendingCall<'a, H> {
+    call: Option<Pin<Box<dyn Future<Output = thread::Result<Response>>>>>,
+    cancel: Cancel,
+    state: &'a State<H>,
+    client: &'a Client,
+}
 
-impl Hangup {
-    fn cancel(&self) -> Cancel {
-        self.0.clone().unwrap_or_default()
-    }
+impl<H> Future for PendingCall<'_, H> {
+    type Output = thread::Result<Response>;
 
-    fn disarm(mut self) {
-        self.0 = None;
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(call) = &mut self.call else { return Poll::Pending };
+        let outcome = ready!(call.as_mut().poll(context));
+        self.call = None;
+        Poll::Ready(outcome)
     }
 }
 
-impl Drop for Hangup {
+impl<H> Drop for PendingCall<'_, H> {
     fn drop(&mut self) {
-        if let Some(cancel) = self.0.take() {
-            cancel.trip();
+        if let Some(call) = self.call.take() {
+            self.cancel.trip();
+            self.state.disconnected.finish(&self.client.slot, async {
+                // What panicked is in the log. Where the answer is a stream, that ends the call at once.
+                if let Ok(Response { body: ResponseBody::Events(events), .. }) = call.await {
+                    events.finish().await;
+                }
+            });
         }
     }
 }

@@ -17,6 +17,7 @@ pub mod clock;
 mod connection_slot;
 pub mod connectors;
 pub mod dialer;
+mod disconnected;
 pub mod env;
 pub mod http;
 pub mod http_client;

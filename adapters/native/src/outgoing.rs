@@ -1,7 +1,7 @@
 //! The body of a response on its way out: bytes, or the events of a call as they come.
 //!
 //! A call whose answer is a stream runs on as a task of its own, so that a client that reads slowly, or not at all, never holds it up:
-//! what waits to be read is bounded by the core. A client that goes away drops the body, and with it the task and the call.
+//! what waits to be read is bounded by the core. A client that goes away drops the body, which cancels the call.
 //!
 //! Every part of a body counts in the connection's account until it was written, or dropped with the connection.
 
@@ -16,12 +16,13 @@ use std::{
 use futures_util::FutureExt as _;
 use hyper::body::{Body, Buf, Bytes, Frame, SizeHint};
 use millrace_core::protocol::{EventStream, ResponseBody};
-use tokio::{
-    sync::mpsc,
-    task::{JoinHandle, spawn_local},
-};
+use tokio::sync::mpsc;
 
-use crate::ledger::{Account, Hold};
+use crate::{
+    connection_slot::ConnectionSlot,
+    disconnected::DisconnectedCalls,
+    ledger::{Account, Hold},
+};
 
 /// From this length on, in bytes, a body is kept without room to spare.
 const SHRUNK: usize = 64 << 10;
@@ -34,10 +35,7 @@ pub(crate) enum Outgoing {
     Events(Events),
 }
 
-pub(crate) struct Events {
-    events: mpsc::UnboundedReceiver<Result<Part, StreamAbort>>,
-    call: JoinHandle<()>,
-}
+pub(crate) struct Events(mpsc::UnboundedReceiver<Result<Part, StreamAbort>>);
 
 /// A part of a body, and the memory that it takes.
 #[derive(Default)]
@@ -79,7 +77,12 @@ impl Buf for Part {
 
 impl Outgoing {
     /// Has to be called on an isolate: a stream starts a task. `None` where the connections of the isolate hold too much for a whole body.
-    pub(crate) fn new(body: ResponseBody, account: &Rc<Account>) -> Option<Self> {
+    pub(crate) fn new(
+        body: ResponseBody,
+        account: &Rc<Account>,
+        slot: &Rc<ConnectionSlot>,
+        disconnected: &Rc<DisconnectedCalls>,
+    ) -> Option<Self> {
         match body {
             ResponseBody::Whole(mut bytes) => {
                 // What was reserved and not needed would not be counted.
@@ -90,7 +93,13 @@ impl Outgoing {
             }
             ResponseBody::Events(stream) => {
                 let (sender, events) = mpsc::unbounded_channel();
-                Some(Self::Events(Events { events, call: spawn_local(drive(stream, sender, account.clone())) }))
+                let (account, slot, of_call) = (account.clone(), slot.clone(), disconnected.clone());
+                disconnected.spawn(async move {
+                    if let Some(stream) = drive(stream, sender, account).await {
+                        of_call.finish(&slot, stream.finish());
+                    }
+                });
+                Some(Self::Events(Events(events)))
             }
         }
     }
@@ -101,28 +110,36 @@ impl Outgoing {
     }
 }
 
-async fn drive(mut stream: EventStream, sender: mpsc::UnboundedSender<Result<Part, StreamAbort>>, account: Rc<Account>) {
+/// Sends events as they come. Gives the stream back where nobody takes the rest of it.
+async fn drive(
+    mut stream: EventStream,
+    sender: mpsc::UnboundedSender<Result<Part, StreamAbort>>,
+    account: Rc<Account>,
+) -> Option<EventStream> {
     let all = async {
-        while let Some(event) = stream.next().await {
+        loop {
+            let event = tokio::select! {
+                biased;
+                () = sender.closed() => return true,
+                event = stream.next() => event,
+            };
+            let Some(event) = event else { return false };
             let part = Part::of(event.into(), &account).ok_or(StreamAbort::Full);
             let is_full = part.is_err();
-            // A body that is gone has ended this task already.
             drop(sender.send(part));
             if is_full {
                 tracing::warn!("an event stream is ended: the connections hold too much unread data");
-                return;
+                return true;
             }
         }
     };
-    // What panicked is in the log: the panic hook has the place.
-    if AssertUnwindSafe(all).catch_unwind().await.is_err() {
-        drop(sender.send(Err(StreamAbort::Panic)));
-    }
-}
-
-impl Drop for Events {
-    fn drop(&mut self) {
-        self.call.abort();
+    match AssertUnwindSafe(all).catch_unwind().await {
+        Ok(is_cut) => is_cut.then_some(stream),
+        // What panicked is in the log: the panic hook has the place.
+        Err(_) => {
+            drop(sender.send(Err(StreamAbort::Panic)));
+            None
+        }
     }
 }
 
@@ -135,7 +152,7 @@ impl Body for Outgoing {
             Self::Whole(part) if !part.has_remaining() => Poll::Ready(None),
             Self::Whole(part) => Poll::Ready(Some(Ok(Frame::data(std::mem::take(part))))),
             Self::Events(events) => {
-                let event = ready!(events.events.poll_recv(context));
+                let event = ready!(events.0.poll_recv(context));
                 Poll::Ready(event.map(|event| event.map(Frame::data)))
             }
         }

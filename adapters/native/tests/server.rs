@@ -19,7 +19,7 @@ use millrace_native::{
 };
 use tokio::sync::{Semaphore, oneshot};
 
-/// Answers by path: `/echo` the body, `/panic` with a panic, `/gate` when the gate is opened, `/large` with [`LARGE`] bytes, anything else
+/// Answers by path: `/echo` the body, `/panic` with a panic, `/gate` when the gate is opened, also to a client that disconnected, `/large` with [`LARGE`] bytes, anything else
 /// its name.
 struct Plain {
     name: &'static str,
@@ -33,6 +33,19 @@ struct Gate {
     arrived: Semaphore,
     open: Semaphore,
     hangups: Semaphore,
+    /// How many calls of `/gate` came to their end, and how many were dropped.
+    ended: Semaphore,
+    dropped: Semaphore,
+}
+
+/// Tells what becomes of a call.
+struct CallGuard(Arc<Gate>, bool);
+
+impl Drop for CallGuard {
+    fn drop(&mut self) {
+        let Self(gate, has_ended) = self;
+        if *has_ended { &gate.ended } else { &gate.dropped }.add_permits(1);
+    }
 }
 
 impl Handler for Plain {
@@ -56,8 +69,10 @@ impl Handler for Plain {
                     watch.1.tripped().await;
                     watch.0.hangups.add_permits(1);
                 });
+                let mut guard = CallGuard(gate.clone(), false);
                 gate.arrived.add_permits(1);
                 gate.open.acquire().await.unwrap().forget();
+                guard.1 = true;
                 response(200, self.name.as_bytes())
             }
             _ => response(200, self.name.as_bytes()),
@@ -78,7 +93,8 @@ struct Running {
 }
 
 fn start(isolates: usize, limits: Limits) -> Running {
-    let gate = Arc::new(Gate { arrived: Semaphore::new(0), open: Semaphore::new(0), hangups: Semaphore::new(0) });
+    let none = || Semaphore::new(0);
+    let gate = Arc::new(Gate { arrived: none(), open: none(), hangups: none(), ended: none(), dropped: none() });
     let (sender, receiver) = mpsc::channel();
     let (stop, stopped) = oneshot::channel();
     let of_thread = gate.clone();
@@ -354,9 +370,56 @@ fn a_client_that_goes_away_cancels_its_request() {
     wait(&server.gate.hangups, 1);
     // The one that stays is answered, and is no hang-up.
     let mut socket = server.connect();
-    server.gate.open.add_permits(1);
+    server.gate.open.add_permits(2);
     assert_eq!(get(&mut socket, "/gate").0, 200);
     assert_eq!(server.gate.hangups.available_permits(), 0);
+}
+
+/// Sends a request for the gate, and disconnects once it is at work.
+fn disconnect_at_the_gate(server: &Running) {
+    let mut socket = server.connect();
+    socket.write_all(b"GET /gate HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    wait(&server.gate.arrived, 1);
+    drop(socket);
+    wait(&server.gate.hangups, 1);
+}
+
+#[test]
+fn a_call_whose_client_disconnects_comes_to_its_end_and_gives_its_slot_back_at_once() {
+    let mut server = start(1, Limits { connections: 1, disconnected_calls: 2, ..Limits::default() });
+    // Each could not connect if the one before still had its slot.
+    disconnect_at_the_gate(&server);
+    disconnect_at_the_gate(&server);
+    assert_eq!(get(&mut server.connect(), "/"), (200, "first".into()));
+    // There is one more than may be at work without a slot.
+    disconnect_at_the_gate(&server);
+    let mut waits = server.connect();
+    waits.write_all(b"GET / HTTP/1.1\r\nHost: test\r\n\r\n").unwrap();
+    waits.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+    assert!(waits.peek(&mut [0]).is_err(), "a disconnected call beyond the limit keeps its slot");
+    waits.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    server.gate.open.add_permits(2);
+    wait(&server.gate.ended, 2);
+    server.gate.open.add_permits(1);
+    assert_eq!(answer(&mut waits), (200, "first".into()));
+    wait(&server.gate.ended, 1);
+    assert_eq!(server.gate.dropped.available_permits(), 0);
+    // The end of the isolate waits for them, too.
+    drop(waits);
+    disconnect_at_the_gate(&server);
+    server.stop();
+    server.gate.open.add_permits(1);
+    server.thread.take().unwrap().join().unwrap();
+    wait(&server.gate.ended, 1);
+}
+
+#[test]
+fn a_disconnected_call_that_does_not_end_is_dropped() {
+    let server = start(1, Limits { disconnected_time: Duration::from_millis(50), ..Limits::default() });
+    disconnect_at_the_gate(&server);
+    wait(&server.gate.dropped, 1);
+    assert_eq!(server.gate.ended.available_permits(), 0);
+    assert_eq!(get(&mut server.connect(), "/"), (200, "first".into()));
 }
 
 #[test]

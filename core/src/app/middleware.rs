@@ -75,8 +75,8 @@ pub struct AuditTable {
 }
 
 /// The columns of an audit table.
-pub const AUDIT_COLUMNS: [&str; 10] =
-    ["at", "request_id", "tool", "subject", "decision", "decided_by", "outcome", "code", "duration_ms", "inputs"];
+pub const AUDIT_COLUMNS: [&str; 11] =
+    ["at", "request_id", "tool", "subject", "decision", "decided_by", "outcome", "code", "duration_ms", "inputs", "change_made"];
 
 impl Middleware {
     /// The scripts of the entry.

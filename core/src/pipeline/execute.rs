@@ -92,11 +92,17 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement
         max_rows: adapter.max_rows as usize,
         max_bytes: MAX_CELL_BYTES,
     };
-    let answer =
-        run.signal.race(connector.query(query)).await.map_err(|why| run.interrupted(why, Stage::Execute, access == Access::Write))?;
+    let writes = access == Access::Write;
+    if writes {
+        run.write_sent();
+    }
+    let answer = run.signal.race(connector.query(query)).await.map_err(|why| run.interrupted(why, Stage::Execute, writes))?;
     run.record.tell(CallEvent::ConnectorAnswered { adapter, error: answer.as_ref().err().map(|error| error.kind) });
+    if writes {
+        run.write_answered(&answer);
+    }
     let rows = answer.map_err(fault)?;
-    if access == Access::Write && change::took_effect(&rendered.text, &rows) {
+    if writes && change::took_effect(&rendered.text, &rows) {
         run.change.set(Change::Made);
     }
     Ok(rows)

@@ -1,8 +1,8 @@
 //! Stage 7, *middleware*: the entries that the root, the folders and the tool declare, one after the other. An entry adds to `ctx`, or
 //! ends the call, or observes how it ends. Then nothing after it runs: not the handler, not the presenter.
 //!
-//! What observes (`after` of a script, `audit`) does so for every call that passed it and was not given up, in reverse order, once the call
-//! has its end and before the answer leaves; whatever it returns or throws changes nothing. It has five seconds, or what is left of the
+//! What observes (`after` of a script, `audit`) does so for every call that passed it, also where its caller disconnected, in reverse order,
+//! once the call has its end and before the answer leaves; whatever it returns or throws changes nothing. It has five seconds, or what is left of the
 //! request's time.
 
 use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
@@ -14,6 +14,7 @@ use super::{
     context::{Context, merge, set},
     identity::canonical,
     json_text::word,
+    observed::observed,
     record::Subject,
     run::{Run, TARGET},
     scope::Scope,
@@ -26,7 +27,7 @@ use crate::{
     cancel::Cancel,
     expression::Expression,
     fault::{Fault, FaultResult, Refusal, Stage},
-    ports::{CallEvent, CallOutcome, Command, Query, ScriptFault},
+    ports::{CallEvent, CallOutcome, Command, Query, RunningCall, ScriptFault},
     value::Value,
 };
 
@@ -134,32 +135,39 @@ fn require_scope(run: &Run<'_>, needed: &[String]) -> FaultResult<()> {
 pub(super) struct Ended<'a> {
     outcome: CallOutcome,
     fault: Option<&'a Fault>,
+    /// What the call itself did, without those that observe it.
+    change_made: Option<&'static str>,
 }
 
 impl<'a> Ended<'a> {
-    pub(super) const fn well(outcome: CallOutcome) -> Self {
-        Self { outcome, fault: None }
+    pub(super) fn well(run: &Run<'_>, outcome: CallOutcome) -> Self {
+        Self { outcome, fault: None, change_made: run.change_made() }
     }
 
-    pub(super) const fn failed(failed: &'a CallFailure) -> Self {
+    pub(super) fn failed(run: &Run<'_>, failed: &'a CallFailure) -> Self {
         let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = failed;
-        Self { outcome: CallOutcome::of(fault), fault: Some(fault) }
+        Self { outcome: CallOutcome::of(fault), fault: Some(fault), change_made: run.change_made() }
     }
 }
 
-/// Tells those that observe how the call ended.
+/// Tells those that observe how the call ended. Until they have been told, the isolate still works on the call.
 pub(super) async fn observe(run: &Run<'_>, ended: Ended<'_>) {
     let Some(seen) = run.chain.seen.take() else { return };
-    let passed = run.chain.passed.get();
     let clock = &*run.pipeline.ports.clock;
-    let elapsed_ms = clock.now_ms().saturating_sub(run.record.began_ms);
     // The caller may be gone, and the call's time over.
     let cancel = Cancel::new();
     let signal = Signal::new(clock, &cancel, Some(run.signal.after(OBSERVERS_MS, OBSERVERS_LEAST_MS)), OBSERVERS_MS);
+    let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: signal.deadline_ms() };
+    observed(run.pipeline.ports.observer.as_deref(), running, tell(run, &signal, &seen, &ended)).await;
+}
+
+async fn tell(run: &Run<'_>, signal: &Signal<'_>, seen: &Seen, ended: &Ended<'_>) {
+    let passed = run.chain.passed.get();
+    let elapsed_ms = run.pipeline.ports.clock.now_ms().saturating_sub(run.record.began_ms);
     for entry in run.tool.middleware.iter().take(passed).rev() {
         match &entry.action {
-            MiddlewareAction::Script { after: Some(after), .. } => after_script(run, &signal, after, &seen, &ended, elapsed_ms).await,
-            MiddlewareAction::Audit(audit) => audit_call(run, audit, &seen, &ended, elapsed_ms),
+            MiddlewareAction::Script { after: Some(after), .. } => after_script(run, signal, after, seen, ended, elapsed_ms).await,
+            MiddlewareAction::Audit(audit) => audit_call(run, audit, seen, ended, elapsed_ms),
             _ => {}
         }
     }
@@ -192,6 +200,7 @@ struct AuditLine {
     outcome: &'static str,
     code: Option<String>,
     inputs: String,
+    change_made: Option<&'static str>,
 }
 
 impl AuditLine {
@@ -211,6 +220,7 @@ impl AuditLine {
             outcome: ended.outcome.as_str(),
             code: ended.fault.map(|fault| fault.code.clone()),
             inputs: names_of(audit.inputs, &seen.inputs),
+            change_made: ended.change_made,
         }
     }
 }
@@ -239,10 +249,13 @@ fn audit_call(run: &Run<'_>, audit: &Audit, seen: &Seen, ended: &Ended<'_>, ms: 
     let Subject { tool, request_id, .. } = run.subject();
     if tracing::enabled!(target: AUDIT_TARGET, tracing::Level::INFO) {
         let subject = run.secrets().for_log(&line.subject);
-        let AuditLine { decision, decided_by, outcome, code, inputs, .. } = &line;
+        let AuditLine { decision, decided_by, outcome, code, inputs, change_made, .. } = &line;
+        let change_made = *change_made;
         let (subject, decided_by) = (&*subject, Some(decided_by.as_str()).filter(|place| !place.is_empty()));
         let (code, inputs) = (code.as_deref(), Some(inputs.as_str()).filter(|inputs| !inputs.is_empty()));
-        tracing::info!(target: AUDIT_TARGET, subject, tool, decision, decided_by, outcome, code, ms, inputs, request_id, "audit");
+        tracing::info!(
+            target: AUDIT_TARGET, subject, tool, decision, decided_by, outcome, code, change_made, ms, inputs, request_id, "audit"
+        );
     }
     if let Some(table) = &audit.table {
         record(run, table, line, ms);
@@ -283,6 +296,7 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
         optional(line.code.as_deref().unwrap_or_default()),
         Value::I64(i64::try_from(ms).unwrap_or(i64::MAX)),
         optional(&line.inputs),
+        optional(line.change_made.unwrap_or_default()),
     ];
     let (statement, timeout_ms) = (table.statement.clone(), adapter.timeout_ms);
     let (clock, tool, request_id) = (Rc::clone(&pipeline.ports.clock), String::from(tool), String::from(request_id));

@@ -7,7 +7,7 @@ use core::{cell::Cell, future::Future};
 use super::{call::Call, call_end::CallFailure, names::shown, runtime::Pipeline, stage::Stage};
 use crate::{
     app::Adapter,
-    fault::{Fault, Remedy},
+    fault::{Change, Fault, Remedy},
     ports::{CallEvent, CallObserver, CallOutcome, CallStart},
 };
 
@@ -100,15 +100,19 @@ impl Record {
             Remedy::Caller => {
                 if tracing::enabled!(target: TARGET, tracing::Level::INFO) {
                     let line = Line::of(self, pipeline, subject, fault, outcome);
-                    let Line { tool, outcome, code, stage, ms, cache, method, request_id, detail } = line;
-                    tracing::info!(target: TARGET, tool, outcome, code, stage, ms, cache, method, request_id, detail, "call finished");
+                    let Line { tool, outcome, code, stage, ms, cache, method, request_id, change_made, detail } = line;
+                    tracing::info!(
+                     target: TARGET, tool, outcome, code, stage, change_made, ms, cache, method, request_id, detail, "call finished"
+                    );
                 }
             }
             Remedy::Operator | Remedy::Later => {
                 if tracing::enabled!(target: TARGET, tracing::Level::WARN) {
                     let line = Line::of(self, pipeline, subject, fault, outcome);
-                    let Line { tool, outcome, code, stage, ms, cache, method, request_id, detail } = line;
-                    tracing::warn!(target: TARGET, tool, outcome, code, stage, ms, cache, method, request_id, detail, "call failed");
+                    let Line { tool, outcome, code, stage, ms, cache, method, request_id, change_made, detail } = line;
+                    tracing::warn!(
+                     target: TARGET, tool, outcome, code, stage, change_made, ms, cache, method, request_id, detail, "call failed"
+                    );
                 }
             }
         }
@@ -140,6 +144,7 @@ struct Line<'a> {
     cache: Option<&'static str>,
     method: Option<&'a str>,
     request_id: &'a str,
+    change_made: Option<&'static str>,
     detail: Option<&'a str>,
 }
 
@@ -154,6 +159,7 @@ impl<'a> Line<'a> {
             cache: record.cache(),
             method: subject.method(),
             request_id: subject.request_id,
+            change_made: (fault.change != Change::None).then_some("yes"),
             detail: fault.log.as_deref(),
         }
     }

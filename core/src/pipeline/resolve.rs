@@ -53,6 +53,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Re
         store: CallStore::default(),
         record,
         change: Cell::new(Change::None),
+        unanswered_writes: Cell::new(0),
         secrets: OnceCell::new(),
     };
     Ok((run, Json::Object(call.arguments)))

@@ -21,7 +21,7 @@ use super::{
     signal::{Interruption, Signal},
 };
 use crate::{
-    Json,
+    ErrorKind, Json, Result,
     app::{Access, Execute, ScriptRef, SearchIndex, Statement, Tool},
     fault::{Change, Fault, Stage},
     headers::Headers,
@@ -72,6 +72,8 @@ pub(super) struct Run<'a> {
     pub(super) record: &'a Record,
     /// What the call has changed so far.
     pub(super) change: Cell<Change>,
+    /// How many statements that may change something were sent and have no answer that says whether they did.
+    pub(super) unanswered_writes: Cell<u32>,
     /// Made when something is said: most calls that go well say nothing.
     pub(super) secrets: OnceCell<CallSecrets>,
 }
@@ -109,6 +111,33 @@ impl<'a> Run<'a> {
         match why {
             Interruption::TimedOut(_) if changed => fault.suggesting(CHECK_FIRST),
             _ => fault,
+        }
+    }
+
+    /// What the call's statements did to its databases; for audits. `None`: nothing, as far as is known.
+    pub(super) fn change_made(&self) -> Option<&'static str> {
+        match (self.change.get(), self.unanswered_writes.get()) {
+            (Change::None, 0) => None,
+            (Change::None, _) => Some("unknown"),
+            (Change::Some | Change::Made, _) => Some("yes"),
+        }
+    }
+
+    /// A statement that may change something is sent.
+    pub(super) fn write_sent(&self) {
+        self.unanswered_writes.set(self.unanswered_writes.get() + 1);
+    }
+
+    /// The answer to it: where it is one that leaves open whether the statement was carried out, that stays open.
+    pub(super) fn write_answered<T>(&self, answer: &Result<T>) {
+        let is_open = answer.as_ref().is_err_and(|error| {
+            matches!(
+                error.kind,
+                ErrorKind::TimedOut | ErrorKind::Unavailable | ErrorKind::Cancelled | ErrorKind::TooLarge | ErrorKind::Protocol
+            )
+        });
+        if !is_open {
+            self.unanswered_writes.set(self.unanswered_writes.get().saturating_sub(1));
         }
     }
 

@@ -12,7 +12,8 @@ use super::{encode::MessageReply, notifications::Outbox, sse::frame};
 use crate::{cancel::Cancel, ports::LocalFuture};
 
 /// The events of one call. The call goes on only while it is polled: it is the host's to poll it even where its client reads slowly.
-/// What nobody has taken yet is bounded: 256 KiB of notifications and the answer. Dropped before its end, it ends the call.
+/// What nobody has taken yet is bounded: 256 KiB of notifications and the answer. Dropped before its end, it drops the call where it is;
+/// [`finish`](Self::finish) lets it come to its end.
 pub struct EventStream {
     pub(super) outbox: Rc<Outbox>,
     pub(super) state: State,
@@ -49,6 +50,12 @@ impl EventStream {
             State::Over(answer) => Poll::Ready(Some(frame(&answer))),
             State::Running(_) | State::Ended => Poll::Ready(self.last.take().and_then(|last| last())),
         }
+    }
+
+    /// Says that the client disconnected, and waits for the end of the call, so that whatever observes it is told. Nobody gets its events.
+    pub async fn finish(mut self) {
+        self.cancel.trip();
+        while self.next().await.is_some() {}
     }
 
     /// Has another event follow the answer of the call, where there is one then: bytes to send.

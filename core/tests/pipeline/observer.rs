@@ -4,7 +4,7 @@ use std::{cell::RefCell, rc::Rc};
 
 use millrace_core::{
     Error, ErrorKind,
-    app::{Cache, CacheScope, Template, TemplatePart, Tool},
+    app::{Cache, CacheScope, Middleware, MiddlewareAction, Template, TemplatePart, Tool},
     pipeline::Pipeline,
     ports::{CallEvent, CallObserver, CallStart, Observer, Ports, Reply, Returned, RunningCall, observers},
     value::Value,
@@ -46,6 +46,23 @@ fn an_observer_sees_each_time_that_a_call_goes_on() {
     let waited = run(false);
     assert!(waited.len() > 2 && waited.len().is_multiple_of(2), "{waited:?}");
     assert!(waited.chunks(2).all(|pair| pair == [entered.as_str(), "out t"]), "{waited:?}");
+}
+
+#[test]
+fn a_call_is_still_worked_on_while_its_middleware_observes_the_end() {
+    let (world, told) = (World::new(), Rc::new(Told::default()));
+    let ports = Ports { observer: Some(told.clone()), ..world.ports() };
+    let entry = |after| Middleware { place: String::new(), action: MiddlewareAction::Script { before: None, after } };
+    for (after, host_ms, until_ms) in
+        [(None, 100, None), (Some(script(HANDLER)), 100, Some(250)), (Some(script(HANDLER)), 60_000, Some(5_000))]
+    {
+        let tool = Tool { middleware: vec![entry(after)], ..select_tool() };
+        let pipeline = Pipeline::new(Rc::new(app(vec![tool])), ports.clone());
+        call(&pipeline, json!({}), &With { deadline_ms: Some(NOW_MS + host_ms), ..With::default() }).unwrap();
+        let entered = |ms: u64| [format!("in t req-1 {}", NOW_MS + ms), "out t".into()];
+        let expected: Vec<String> = [Some(host_ms.min(5_000)), until_ms].into_iter().flatten().flat_map(entered).collect();
+        assert_eq!(told.0.take(), expected);
+    }
 }
 
 #[test]

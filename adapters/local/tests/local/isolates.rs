@@ -141,6 +141,28 @@ fn a_stuck_isolate_is_ended_after_its_calls_deadline_and_the_other_one_answers_m
 }
 
 #[test]
+fn an_isolate_that_is_stuck_in_what_observes_a_call_is_ended_and_the_call_named() {
+    let app = hostile_app();
+    // It waits first, so that the isolate has its turn in between.
+    let after = "await new Promise((done) => setTimeout(done, 1000)); await ctx.db('endless').query('SELECT 1')";
+    app.write("app/tools/observed/after.ts", &format!("export async function after(_, ctx) {{ {after} }}\n"));
+    app.write("app/tools/observed/config.yaml", "use: main\nmiddleware: [./after.ts]\nstatement: SELECT 1\n");
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "2"]);
+    let began = Instant::now();
+    let stuck = begin(&served, "observed");
+    assert_eq!(rest(stuck), "");
+    let ended = began.elapsed();
+    let said = served.wait_for("was ended; its connections are closed, and a new one is started");
+    let line = said.lines().last().unwrap();
+    assert!(
+        line.contains("past the deadline of its call") && line.contains("tool=\"observed\"") && line.contains("request_id=\""),
+        "{line}"
+    );
+    assert!(ended >= Duration::from_millis(5_400), "it has five seconds: {ended:?}");
+    assert!(is_answered(&served));
+}
+
+#[test]
 fn an_isolate_that_dies_is_named_with_its_call_and_started_again() {
     let app = hostile_app();
     let served = ServerProcess::start(app.path(), &["dev", "--isolates", "2"]);

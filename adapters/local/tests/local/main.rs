@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end where it fails")]
 
 mod commands;
+mod disconnects;
 mod explain;
 #[cfg(target_os = "linux")]
 mod isolates;

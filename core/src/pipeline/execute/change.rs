@@ -7,17 +7,30 @@ const QUESTIONS: [&str; 7] = ["select", "values", "explain", "show", "describe",
 /// Statements that change the rows that they find, and nothing where they find none.
 const CHANGES: [&str; 5] = ["insert", "update", "delete", "replace", "merge"];
 
+/// Whether a statement may have an effect, as far as its words tell.
+pub(in crate::pipeline) fn may_change(text: &str) -> bool {
+    let first = first_word(text);
+    if first.eq_ignore_ascii_case("with") { has_change(text) } else { !is(&QUESTIONS, first) }
+}
+
+fn is(words: &[&str], word: &str) -> bool {
+    words.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// Whether a statement has a word that changes rows.
+fn has_change(text: &str) -> bool {
+    text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').any(|word| is(&CHANGES, word))
+}
+
 /// Whether a statement had an effect. What cannot be told from its words and its result counts as one that had.
 pub(in crate::pipeline) fn took_effect(text: &str, rows: &Rows) -> bool {
-    let is = |words: &[&str], word: &str| words.iter().any(|known| known.eq_ignore_ascii_case(word));
     let first = first_word(text);
     if rows.affected > 0 {
         return true;
     }
     if first.eq_ignore_ascii_case("with") {
         // `WITH … INSERT … RETURNING` gives rows as `WITH … SELECT` does.
-        let changes = text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').any(|word| is(&CHANGES, word));
-        return changes && !rows.rows.is_empty();
+        return has_change(text) && !rows.rows.is_empty();
     }
     if is(&CHANGES, first) {
         return !rows.rows.is_empty();
@@ -41,6 +54,9 @@ fn first_word(text: &str) -> &str {
         match after {
             Some(after) => rest = after,
             None => return "",
+        }
+        for asks in ["SELECT 1", "-- a comment\nVALUES (1)", "with a as (select 1) select * from a", "EXPLAIN DELETE FROM t"] {
+            assert!(!may_change(asks), "{asks}");
         }
     }
 }
@@ -73,6 +89,10 @@ mod tests {
         ];
         for (text, affected, rows, expected) in table {
             assert_eq!(took_effect(text, &result(affected, rows)), expected, "{text}");
+            assert!(may_change(text) || !expected, "{text}");
+        }
+        for asks in ["SELECT 1", "-- a comment\nVALUES (1)", "with a as (select 1) select * from a", "EXPLAIN DELETE FROM t"] {
+            assert!(!may_change(asks), "{asks}");
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::{
     headers::Headers,
     pipeline::{
         connections::MAX_CELL_BYTES,
-        execute::change::took_effect,
+        execute::change::{may_change, took_effect},
         record::Subject,
         rounds,
         run::{Run, TARGET},
@@ -124,7 +124,14 @@ impl ScriptHost for Host<'_> {
                 max_rows: adapter.max_rows as usize,
                 max_bytes: MAX_CELL_BYTES,
             };
+            let may_write = !adapter.read_only && may_change(text);
+            if may_write {
+                self.run.write_sent();
+            }
             let answer = connector.query(query).await.inspect_err(|error| self.note(error));
+            if may_write {
+                self.run.write_answered(&answer);
+            }
             self.run.record.tell(CallEvent::ConnectorAnswered { adapter, error: answer.as_ref().err().map(|error| error.kind) });
             if !adapter.read_only && answer.as_ref().is_ok_and(|rows| took_effect(text, rows)) {
                 self.run.change.set(Change::Some);
