@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use millrace_core::app::{
-    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, ScriptLimits, SearchIndex, Tool, words,
+    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, ScriptLimits, SearchIndex, Tool, words,
 };
 use serde_json::{Value, json};
 
@@ -131,6 +131,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
         limits: Limits {
             timeout_ms: 30_000,
             output_bytes: 1 << 20,
+            on_exceed: OnExceed::Error,
             script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         results_as_rows: false,

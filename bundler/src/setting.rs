@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use millrace_core::app::{Auth, BatchLimits, Limits, ScriptLimits};
+use millrace_core::app::{Auth, BatchLimits, Limits, OnExceed, ScriptLimits};
 
 use crate::{
     auth::AUTH,
@@ -36,8 +36,24 @@ pub(crate) static LIMITS: Record = Record {
     doc: "The limits of a call.",
     fields: &[
         Field::new("timeout", Shape::Duration, "How long one call may take.").default("30s"),
-        Field::new("output", Shape::Size, "The maximum length of a result's text.").default("1mb"),
+        Field::new("output", Shape::OneOf(&[Shape::Size, Shape::Record(&OUTPUT_LIMIT)]), "The maximum length of a result's text.")
+            .default("1mb"),
         Field::new("script", Shape::Record(&SCRIPT_LIMITS), "The limits of scripts."),
+    ],
+};
+
+static OUTPUT_LIMIT: Record = Record {
+    name: "output_limit",
+    noun: "`limits.output`",
+    doc: "The maximum length of a result's text, and what becomes of a longer one.",
+    fields: &[
+        Field::new("max", Shape::Size, "The maximum length.").default("1mb"),
+        Field::new(
+            "on_exceed",
+            Shape::Word(&["error", "shrink"], &[]),
+            "`error`: the call fails. `shrink`: blocks for people are left out, then rows from the end, and the result says so.",
+        )
+        .default("error"),
     ],
 };
 
@@ -93,6 +109,7 @@ pub(crate) fn batch(compiler: &mut Compiler<'_>, document: &Document, node: Opti
 pub(crate) struct LimitSettings {
     timeout_ms: Option<Located<u32>>,
     output_bytes: Option<Located<u32>>,
+    on_exceed: Option<Located<OnExceed>>,
     loops: Option<Located<u64>>,
     recursion: Option<Located<u32>>,
     memory_bytes: Option<Located<u32>>,
@@ -109,7 +126,11 @@ impl LimitSettings {
         let of = |key: &str| script.and_then(|script| script.at(key));
         Self {
             timeout_ms: read(document, node.at("timeout"), time),
-            output_bytes: read(document, node.at("output"), size),
+            output_bytes: read(document, node.at("output").and_then(|output| output.at("max").or(Some(output))), size),
+            on_exceed: read(document, node.at("output").and_then(|output| output.at("on_exceed")), |node| match node.text()? {
+                "shrink" => Some(OnExceed::Shrink),
+                _ => Some(OnExceed::Error),
+            }),
             loops: read(document, of("loops"), whole),
             recursion: read(document, of("recursion"), |node| u32::try_from(whole(node)?).ok()),
             memory_bytes: read(document, of("memory"), size),
@@ -122,6 +143,7 @@ impl LimitSettings {
         Self {
             timeout_ms: self.timeout_ms.or_else(|| outer.timeout_ms.clone()),
             output_bytes: self.output_bytes.or_else(|| outer.output_bytes.clone()),
+            on_exceed: self.on_exceed.or_else(|| outer.on_exceed.clone()),
             loops: self.loops.or_else(|| outer.loops.clone()),
             recursion: self.recursion.or_else(|| outer.recursion.clone()),
             memory_bytes: self.memory_bytes.or_else(|| outer.memory_bytes.clone()),
@@ -133,12 +155,16 @@ impl LimitSettings {
     pub(crate) fn resolve(self, compiler: &mut Compiler<'_>, tool: &str) -> Limits {
         let timeout = self.timeout_ms.unwrap_or_else(|| Located::default(30_000));
         let output = self.output_bytes.unwrap_or_else(|| Located::default(1 << 20));
+        let on_exceed = self.on_exceed.unwrap_or_else(|| Located::default(OnExceed::Error));
         let loops = self.loops.unwrap_or_else(|| Located::default(2_000_000));
         let recursion = self.recursion.unwrap_or_else(|| Located::default(400));
         let memory = self.memory_bytes.unwrap_or_else(|| Located::default(64 << 20));
         let script_output = self.script_output_bytes.unwrap_or_else(|| Located::default(1 << 20));
         compiler.origin(tool, "limits.timeout", format!("{} ms", timeout.value), timeout.place);
         compiler.origin(tool, "limits.output", format!("{} bytes", output.value), output.place);
+        if on_exceed.value == OnExceed::Shrink {
+            compiler.origin(tool, "limits.output.on_exceed", String::from("shrink"), on_exceed.place);
+        }
         compiler.origin(tool, "limits.script.loops", loops.value.to_string(), loops.place);
         compiler.origin(tool, "limits.script.recursion", recursion.value.to_string(), recursion.place);
         compiler.origin(tool, "limits.script.memory", format!("{} bytes", memory.value), memory.place);
@@ -146,6 +172,7 @@ impl LimitSettings {
         Limits {
             timeout_ms: timeout.value,
             output_bytes: output.value,
+            on_exceed: on_exceed.value,
             script: ScriptLimits {
                 loops: loops.value,
                 recursion: recursion.value,

@@ -46,6 +46,7 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
         limits: Limits {
             timeout_ms: 1,
             output_bytes: 1,
+            on_exceed: millrace_core::app::OnExceed::Error,
             script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 },
         },
         results_as_rows: false,

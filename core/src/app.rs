@@ -373,8 +373,20 @@ pub struct Limits {
     pub timeout_ms: u32,
     /// The longest text of a result, in bytes.
     pub output_bytes: u32,
+    /// `output.on_exceed`
+    pub on_exceed: OnExceed,
     /// `script`
     pub script: ScriptLimits,
+}
+
+/// `limits.output.on_exceed`: what becomes of a result that is too long.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnExceed {
+    /// The call fails.
+    #[default]
+    Error,
+    /// Blocks that only people see, and then rows, are left out until it fits.
+    Shrink,
 }
 
 /// `limits.batch`: what one batch of JSON-RPC messages may use up. Only MCP 2025-03-26 has batches.

@@ -17,6 +17,16 @@ pub(super) enum ToolOutput {
 }
 
 impl ToolOutput {
+    /// As a result with blocks: the data is the first one.
+    pub(super) fn into_content(self) -> Box<AuthoredContent> {
+        let data = match self {
+            Self::Content(content) => return content,
+            Self::Value(value) => value,
+            Self::Rows(rows) => serde_json::to_value(rows.json()).unwrap_or_default(),
+        };
+        Box::new(AuthoredContent { data: Some(data), ..AuthoredContent::default() })
+    }
+
     /// The data, for those that only look at it.
     pub(super) fn shown(&self) -> Json {
         match self {

@@ -3,9 +3,9 @@
 //! A tool with `output` sends its value as structured content, which must fit that schema. The caller is told where it does not; the
 //! value itself stays here.
 
-use alloc::{boxed::Box, format, string::String};
+use alloc::{format, string::String};
 
-use super::{content::AuthoredContent, output::ToolOutput, run::Run};
+use super::{output::ToolOutput, run::Run};
 use crate::{
     fault::{Fault, FaultResult, Stage},
     schema::Mismatch,
@@ -16,14 +16,7 @@ use crate::{
 /// # Errors
 /// `OUTPUT_SCHEMA_MISMATCH` with the path.
 pub(super) async fn present(run: &Run<'_>, schema: &str, outcome: ToolOutput) -> FaultResult<ToolOutput> {
-    let mut content = match outcome {
-        ToolOutput::Content(content) => content,
-        ToolOutput::Value(value) => Box::new(AuthoredContent { data: Some(value), ..AuthoredContent::default() }),
-        ToolOutput::Rows(rows) => {
-            let rows = serde_json::to_value(rows.json()).unwrap_or_default();
-            Box::new(AuthoredContent { data: Some(rows), ..AuthoredContent::default() })
-        }
-    };
+    let mut content = outcome.into_content();
     let value = content.structured.take().or_else(|| content.data.clone());
     let mismatch = match &value {
         Some(value) => run.pipeline.schemas.check_output(run.place, schema, value),

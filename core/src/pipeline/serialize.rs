@@ -7,13 +7,15 @@ use alloc::{format, string::String, vec, vec::Vec};
 use super::{
     call_end::CallFailure,
     content::AuthoredContent,
+    length::{json_length, length, not_json, result_length, text_length},
     output::ToolOutput,
     result::{ContentBlock, ToolResult},
     run::Run,
+    shrink::shrink,
 };
 use crate::{
     Json,
-    app::{ErrorStyle, Tool},
+    app::{ErrorStyle, OnExceed, Tool},
     fault::{Change, Fault, FaultResult, Severity, Stage},
 };
 
@@ -23,8 +25,19 @@ const ERROR_META: &str = "millrace/error";
 /// The result of a call that went well.
 ///
 /// # Errors
-/// `OUTPUT_TOO_LARGE` where the text is longer than `limits.output`.
-pub(super) async fn success(run: &Run<'_>, outcome: ToolOutput) -> FaultResult<ToolResult> {
+/// `OUTPUT_TOO_LARGE` where the text is longer than `limits.output`, and may not or cannot shrink.
+pub(super) async fn success(run: &Run<'_>, mut outcome: ToolOutput) -> FaultResult<ToolResult> {
+    let (most, on_exceed) = (run.tool.limits.output_bytes as usize, run.tool.limits.on_exceed);
+    if on_exceed == OnExceed::Shrink {
+        let whole = match &outcome {
+            ToolOutput::Value(value) => text_length(value)?,
+            ToolOutput::Rows(rows) => json_length(&rows.json())?,
+            ToolOutput::Content(content) => length(content)?,
+        };
+        if whole > most {
+            outcome = shrink(run, *outcome.into_content(), most)?.ok_or_else(|| too_large(run, whole))?;
+        }
+    }
     let result = match outcome {
         ToolOutput::Value(value) => ToolResult { content: vec![ContentBlock::Text(text_of(value)?)], ..ToolResult::default() },
         ToolOutput::Rows(rows) => {
@@ -33,17 +46,21 @@ pub(super) async fn success(run: &Run<'_>, outcome: ToolOutput) -> FaultResult<T
         }
         ToolOutput::Content(content) => built(*content)?,
     };
-    let length = length(&result)?;
-    let limit = run.tool.limits.output_bytes;
-    if length > limit as usize {
-        let message = format!("The result is {length} bytes long, more than this tool's limit of {limit} bytes.");
-        let suggestion = match run.change.get() {
-            Change::None => "Ask for less: narrow the inputs, or fetch it in parts. The limit is `limits.output` of the tool.",
-            Change::Some | Change::Made => "The limit is `limits.output` of the tool.",
-        };
-        return Err(Fault::new(Stage::Serialize, "OUTPUT_TOO_LARGE", message).suggesting(suggestion).into());
+    let length = result_length(&result)?;
+    if length > most {
+        return Err(too_large(run, length).into());
     }
     Ok(result)
+}
+
+fn too_large(run: &Run<'_>, length: usize) -> Fault {
+    let limit = run.tool.limits.output_bytes;
+    let message = format!("The result is {length} bytes long, more than this tool's limit of {limit} bytes.");
+    let suggestion = match run.change.get() {
+        Change::None => "Ask for less: narrow the inputs, or fetch it in parts. The limit is `limits.output` of the tool.",
+        Change::Some | Change::Made => "The limit is `limits.output` of the tool.",
+    };
+    Fault::new(Stage::Serialize, "OUTPUT_TOO_LARGE", message).suggesting(suggestion)
 }
 
 /// The data as the first block, then the blocks of the script. Structured content has a copy in text for clients that read no other.
@@ -64,28 +81,6 @@ fn text_of(value: Json) -> FaultResult<String> {
         Json::String(text) => Ok(text),
         value => Ok(serde_json::to_string(&value).map_err(not_json)?),
     }
-}
-
-fn not_json(error: serde_json::Error) -> Fault {
-    Fault::new(Stage::Serialize, "RESULT_NOT_JSON", "The result cannot be written as JSON.").by_author().logging(format!("{error}"))
-}
-
-/// What counts against `limits.output`: the text of plain blocks, everything else as JSON.
-fn length(result: &ToolResult) -> FaultResult<usize> {
-    let mut length = 0;
-    for block in &result.content {
-        length += match block {
-            ContentBlock::Text(text) => text.len(),
-            ContentBlock::Other(block) => serde_json::to_string(block).map_err(not_json)?.len(),
-        };
-    }
-    if let Some(structured) = &result.structured {
-        length += serde_json::to_string(structured).map_err(not_json)?.len();
-    }
-    for (_, value) in &result.meta {
-        length += serde_json::to_string(value).map_err(not_json)?.len();
-    }
-    Ok(length)
 }
 
 /// The end of a call that failed.

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use millrace_core::{
     Json,
     app::{
-        Access, Adapter, App, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, ParamStyle,
-        Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
+        Access, Adapter, App, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, OnExceed,
+        ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
     },
     cancel::Cancel,
     fault::FaultResult,
@@ -75,6 +75,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
         limits: Limits {
             timeout_ms: 5_000,
             output_bytes: 1 << 18,
+            on_exceed: OnExceed::Error,
             script: ScriptLimits { loops: 1_000_000, recursion: 400, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         results_as_rows: false,

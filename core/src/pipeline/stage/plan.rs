@@ -5,8 +5,8 @@ use core::fmt::Write as _;
 
 use super::Stage;
 use crate::app::{
-    Access, App, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Input, InputKind, MiddlewareAction, ParamStyle, Part, Piece,
-    ScriptRef, Source, Statement, Template, Tool,
+    Access, App, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Input, InputKind, MiddlewareAction, OnExceed, ParamStyle, Part,
+    Piece, ScriptRef, Source, Statement, Template, Tool,
 };
 
 /// One stage of a call.
@@ -269,7 +269,11 @@ fn serialize(tool: &Tool) -> String {
         ErrorStyle::Protocol => "JSON-RPC errors",
     };
     let expose = if tool.errors.expose { " with the database's own words" } else { "" };
-    format!("faults are {style}{expose}; at most {} bytes", tool.limits.output_bytes)
+    let exceed = match tool.limits.on_exceed {
+        OnExceed::Error => "",
+        OnExceed::Shrink => ", and what is longer shrinks",
+    };
+    format!("faults are {style}{expose}; at most {} bytes{exceed}", tool.limits.output_bytes)
 }
 
 fn mapper(app: &App, reference: Option<&ScriptRef>) -> String {

@@ -1,0 +1,53 @@
+//! How long a result is: what counts against `limits.output`.
+
+use serde::Serialize;
+
+use super::{
+    content::AuthoredContent,
+    result::{ContentBlock, ToolResult},
+};
+use crate::{
+    Json,
+    fault::{Fault, FaultResult, Stage},
+};
+
+/// What counts against `limits.output`: the text of plain blocks, everything else as JSON.
+pub(super) fn result_length(result: &ToolResult) -> FaultResult<usize> {
+    let structured = result.structured.as_ref().map_or(Ok(0), json_length)?;
+    let meta: usize = result.meta.iter().map(|(_, value)| json_length(value)).sum::<FaultResult<_>>()?;
+    Ok(blocks_length(&result.content)? + structured + meta)
+}
+
+/// The length of the result that is made of it.
+pub(super) fn length(content: &AuthoredContent) -> FaultResult<usize> {
+    let text = content.data.as_ref().map_or(Ok(0), text_length)?;
+    let structured = content.structured.as_ref().map_or(Ok(0), json_length)?;
+    let meta: usize = content.meta.values().map(json_length).sum::<FaultResult<_>>()?;
+    Ok(text + blocks_length(&content.blocks)? + structured + meta)
+}
+
+fn blocks_length(blocks: &[ContentBlock]) -> FaultResult<usize> {
+    let length = |block: &ContentBlock| match block {
+        ContentBlock::Text(text) => Ok(text.len()),
+        ContentBlock::Other(block) => json_length(block),
+    };
+    blocks.iter().map(length).sum()
+}
+
+/// The length of a value as the text of a block: a string as it is.
+pub(super) fn text_length(value: &Json) -> FaultResult<usize> {
+    match value {
+        Json::String(text) => Ok(text.len()),
+        value => json_length(value),
+    }
+}
+
+/// How long a value is as JSON.
+pub(super) fn json_length(value: &impl Serialize) -> FaultResult<usize> {
+    Ok(serde_json::to_string(value).map_err(not_json)?.len())
+}
+
+/// The fault of a result that is not JSON.
+pub(super) fn not_json(error: serde_json::Error) -> Fault {
+    Fault::new(Stage::Serialize, "RESULT_NOT_JSON", "The result cannot be written as JSON.").by_author().logging(alloc::format!("{error}"))
+}

@@ -1,0 +1,121 @@
+//! `limits.output.on_exceed: shrink`: a result that is too long gets shorter, and stays whole.
+//!
+//! Blocks that only people see go first, the last one first; then rows, from the end. What is left is valid JSON and says what is missing,
+//! in a text block after the data and in `_meta`. Every other block stays. What has no list, or is too long without any of its rows, cannot
+//! shrink.
+
+use alloc::{boxed::Box, format, string::String, vec::Vec};
+
+use serde_json::json;
+
+use super::{
+    content::AuthoredContent,
+    length::{json_length, length},
+    output::ToolOutput,
+    result::ContentBlock,
+    run::Run,
+};
+use crate::{Json, fault::FaultResult};
+
+/// The member of `_meta` that says what is missing: `shown` and `total` rows, and how many blocks.
+const TRUNCATED_META: &str = "millrace/truncated";
+
+/// The result within so many bytes; `None` where it cannot shrink that far.
+///
+/// # Errors
+/// `RESULT_NOT_JSON`
+pub(super) fn shrink(run: &Run<'_>, mut content: AuthoredContent, most: usize) -> FaultResult<Option<ToolOutput>> {
+    // Where the text is a copy of the structured content, both shrink.
+    if content.data.is_none() && content.blocks.is_empty() {
+        content.data.clone_from(&content.structured);
+    }
+    let mut dropped = 0;
+    while length(&content)? > most {
+        let Some(last) = content.blocks.iter().rposition(is_for_people_only) else { break };
+        content.blocks.remove(last);
+        dropped += 1;
+        note(&mut content, "blocks", dropped);
+    }
+    if length(&content)? > most && !cut(&mut content, most)? {
+        return Ok(None);
+    }
+    let fits = match (&run.tool.output, &content.structured) {
+        (Some(schema), Some(structured)) => run.pipeline.schemas.check_output(run.place, schema, structured).is_ok(),
+        _ => true,
+    };
+    Ok(fits.then(|| ToolOutput::Content(Box::new(content))))
+}
+
+/// Cuts rows from the end; `false` where not even one can stay.
+fn cut(content: &mut AuthoredContent, most: usize) -> FaultResult<bool> {
+    let mut lengths: Vec<usize> = Vec::new();
+    for rows in lists(content) {
+        lengths.resize(rows.len(), 0);
+        for (length, row) in lengths.iter_mut().zip(rows.iter()) {
+            // The comma counts, too: once too often, which the last look makes up for.
+            *length += json_length(row)? + 1;
+        }
+    }
+    let total = lengths.len();
+    // The numbers are longest where each is the total.
+    let mut bare = content.clone();
+    keep(&mut bare, 0, [total; 3]);
+    let Some(mut room) = most.checked_sub(length(&bare)?) else { return Ok(false) };
+    let mut shown = 0;
+    while let Some(left) = lengths.get(shown).and_then(|length| room.checked_sub(*length)) {
+        (room, shown) = (left, shown + 1);
+    }
+    keep(content, shown, [shown, total - shown, total]);
+    Ok(shown > 0)
+}
+
+/// Leaves the first rows, and says so.
+fn keep(content: &mut AuthoredContent, rows: usize, [shown, hidden, total]: [usize; 3]) {
+    for list in lists(content) {
+        list.truncate(rows);
+    }
+    note(content, "shown", shown);
+    note(content, "total", total);
+    content.blocks.insert(0, ContentBlock::Text(notice(shown, hidden)));
+}
+
+fn note(content: &mut AuthoredContent, name: &str, count: usize) {
+    let noted = content.meta.entry(TRUNCATED_META).or_insert_with(|| json!({}));
+    if let Some(noted) = noted.as_object_mut() {
+        noted.insert(name.into(), count.into());
+    }
+}
+
+/// What tells the model that rows are missing.
+fn notice(shown: usize, hidden: usize) -> String {
+    let text = format!("📊 **Summary**: ⚠️ Dataset truncated. {shown} shown, {hidden} hidden. Use filters to narrow results.");
+    format!("<ui_passthrough type=\"summary\">\n{text}\n</ui_passthrough>")
+}
+
+/// The list of the data and its copy in structured content; or the only one that there is.
+fn lists(content: &mut AuthoredContent) -> Vec<&mut Vec<Json>> {
+    let mut lists: Vec<_> = [&mut content.data, &mut content.structured].into_iter().flatten().filter_map(list).collect();
+    if lists.len() == 2 && lists[0].len() != lists[1].len() {
+        lists.pop();
+    }
+    lists
+}
+
+/// A list, or the only list among the members of an object.
+fn list(data: &mut Json) -> Option<&mut Vec<Json>> {
+    match data {
+        Json::Array(rows) => Some(rows),
+        Json::Object(members) => {
+            let mut lists = members.values_mut().filter_map(Json::as_array_mut);
+            let only = lists.next()?;
+            lists.next().is_none().then_some(only)
+        }
+        _ => None,
+    }
+}
+
+fn is_for_people_only(block: &ContentBlock) -> bool {
+    let ContentBlock::Other(block) = block else { return false };
+    let audience = block.get("annotations").and_then(|annotations| annotations.get("audience")).and_then(Json::as_array);
+    audience.is_some_and(|roles| roles.iter().all(|role| role == "user"))
+}

@@ -1,0 +1,1 @@
+export default () => ({ a: Array(300).fill(1), b: Array(300).fill(2) });
