@@ -17,6 +17,7 @@ mod spoilt;
 mod sqlite_text;
 mod streams;
 mod telemetry;
+mod tenants;
 mod unfriendly;
 mod worker;
 mod worker_load;
