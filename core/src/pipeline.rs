@@ -70,6 +70,9 @@ use record::{Record, Subject};
 use run::Run;
 use secrets::CallSecrets;
 
+/// The target of audit lines, which an app asks for: no level of the log leaves them out, but `off` and what names this target do.
+pub const AUDIT_TARGET: &str = "millrace::audit";
+
 impl Pipeline {
     /// Runs one call through the stages.
     ///

@@ -5,7 +5,7 @@ use std::{
     io::{self, IsTerminal as _},
 };
 
-use millrace_core::one_line::OneLine;
+use millrace_core::{one_line::OneLine, pipeline::AUDIT_TARGET};
 pub use millrace_telemetry::Format;
 use millrace_telemetry::line;
 use tracing::{
@@ -27,14 +27,17 @@ use tracing_subscriber::{
     util::{SubscriberInitExt as _, TryInitError},
 };
 
-/// What is logged: a level (`off`, `error`, `warn`, `info`, `debug`, `trace`), or levels by target (`warn,millrace_core=debug`).
+/// What is logged: a level (`off`, `error`, `warn`, `info`, `debug`, `trace`), or levels by target (`warn,millrace_core=debug`). Audit lines,
+/// which an app asks for, are logged at every level but `off`, unless their target is named.
 ///
 /// # Errors
 /// A sentence that says what is allowed.
 pub fn filter(text: &str) -> Result<Targets, String> {
     // A bare word that is not a level would be taken for a target, and log everything of nothing.
     let bare_words_are_levels = text.split(',').all(|part| part.contains('=') || part.trim().parse::<LevelFilter>().is_ok());
-    let parsed = bare_words_are_levels.then(|| text.parse().ok()).flatten();
+    let parsed: Option<Targets> = bare_words_are_levels.then(|| text.parse().ok()).flatten();
+    let says_of_audits = text.trim().eq_ignore_ascii_case("off") || text.split(',').any(|part| part.trim().starts_with(AUDIT_TARGET));
+    let parsed = parsed.map(|targets| if says_of_audits { targets } else { targets.with_target(AUDIT_TARGET, LevelFilter::INFO) });
     parsed.ok_or_else(|| {
         format!("`{text}` is not a log level; use `error`, `warn`, `info`, `debug` or `trace`, or `target=level` with commas between")
     })
@@ -194,6 +197,25 @@ mod tests {
                 assert!(lines[2].ends_with(r#"plain number=1 truth=true text="a \"b\"""#), "{}", lines[2]);
             }
         }
+    }
+
+    #[test]
+    fn audit_lines_are_logged_unless_they_are_named() {
+        use tracing::Level;
+        for (filter, expected) in [
+            ("warn", true),
+            ("error", true),
+            ("off", false),
+            ("OFF", false),
+            ("warn,millrace::audit=off", false),
+            ("millrace::audit=warn", false),
+            ("debug,hyper=off", true),
+        ] {
+            let targets = super::filter(filter).unwrap();
+            assert_eq!(targets.would_enable(AUDIT_TARGET, &Level::INFO), expected, "{filter}");
+            assert!(!targets.would_enable(AUDIT_TARGET, &Level::DEBUG) || expected && filter.starts_with("debug"), "{filter}");
+        }
+        assert!(!super::filter("warn").unwrap().would_enable("millrace::call", &Level::INFO));
     }
 
     #[test]

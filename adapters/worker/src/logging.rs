@@ -9,6 +9,7 @@ use std::{
 use js_sys::Function;
 use millrace_core::{
     one_line::{OneLine, one_line},
+    pipeline::AUDIT_TARGET,
     ports::Env as _,
 };
 use millrace_telemetry::{Format, line};
@@ -78,9 +79,10 @@ fn log_panic(info: &PanicHookInfo<'_>) {
 /// Lines without spans.
 struct Console;
 
-/// Whether an event is to be a line.
+/// Whether an event is to be a line. Audit lines, which an app asks for, are at every level.
 fn is_shown(metadata: &Metadata<'_>) -> bool {
-    !metadata.is_span() && *metadata.level() <= MOST.get()
+    let is_audit = || *metadata.level() == Level::INFO && metadata.target() == AUDIT_TARGET;
+    !metadata.is_span() && (*metadata.level() <= MOST.get() || is_audit())
 }
 
 impl Subscriber for Console {

@@ -9,6 +9,7 @@ use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
 use serde_json::{Map, json};
 
 use super::{
+    AUDIT_TARGET,
     call_end::{CallEnd, CallFailure},
     chain::Seen,
     context::{Context, merge, set},
@@ -31,12 +32,12 @@ use crate::{
     value::Value,
 };
 
-/// The target of audit lines.
-const AUDIT_TARGET: &str = "millrace::audit";
 /// How long everything that observes the end of a call may take, in milliseconds, and how long it always has, also where the request's time
 /// is over.
 const OBSERVERS_MS: u32 = 5_000;
 const OBSERVERS_LEAST_MS: u64 = 250;
+/// The most characters of a subject, and of the names of inputs, in an audit line.
+const LONGEST_AUDITED: usize = 1_000;
 /// The code of a caller who may not.
 const FORBIDDEN: &str = "FORBIDDEN";
 
@@ -207,6 +208,8 @@ impl AuditLine {
     fn of(run: &Run<'_>, audit: &Audit, seen: &Seen, ended: &Ended<'_>) -> Self {
         let scope = Scope { run, inputs: &seen.inputs, ctx: &seen.ctx };
         let subject = scope.fill(&audit.subject, Stage::Middleware).map(|subject| super::json_text::text_of(&subject)).unwrap_or_default();
+        // What is cut off may be half of a secret.
+        let subject = shortened(run.secrets().for_log(&subject).into_owned());
         let entry = run.tool.middleware.get(run.chain.passed.get()).filter(|_| run.chain.refused.get());
         let (decision, decided_by) = match (entry, ended.fault) {
             (Some(entry), _) => ("refused", entry.place.clone()),
@@ -230,10 +233,26 @@ fn names_of(audited: AuditInputs, inputs: &Json) -> String {
     let members = inputs.as_object().into_iter().flatten();
     let words: Vec<String> = match audited {
         AuditInputs::None => Vec::new(),
-        AuditInputs::Names => members.map(|(name, _)| name.clone()).collect(),
-        AuditInputs::Hashes => members.map(|(name, value)| format!("{name}={}", digest(value))).collect(),
+        AuditInputs::Names => members.map(|(name, _)| shown_name(name)).collect(),
+        AuditInputs::Hashes => members.map(|(name, value)| format!("{}={}", shown_name(name), digest(value))).collect(),
     };
-    words.join(",")
+    shortened(words.join(","))
+}
+
+/// A name as it is, or in quotes where it could look like several: a tool with `json_schema` may take names that its caller makes up.
+fn shown_name(name: &str) -> String {
+    let is_plain = !name.is_empty() && name.chars().all(|character| character.is_alphanumeric() || matches!(character, '_' | '-' | '.'));
+    if is_plain { name.into() } else { format!("{}", Json::from(name)) }
+}
+
+/// A text of limited length that every database takes.
+fn shortened(text: String) -> String {
+    let mut text = if text.contains('\0') { text.replace('\0', "\u{fffd}") } else { text };
+    if let Some((end, _)) = text.char_indices().nth(LONGEST_AUDITED) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
 }
 
 /// The first 16 digits of a value's SHA-256.
@@ -248,10 +267,9 @@ fn audit_call(run: &Run<'_>, audit: &Audit, seen: &Seen, ended: &Ended<'_>, ms: 
     let line = AuditLine::of(run, audit, seen, ended);
     let Subject { tool, request_id, .. } = run.subject();
     if tracing::enabled!(target: AUDIT_TARGET, tracing::Level::INFO) {
-        let subject = run.secrets().for_log(&line.subject);
         let AuditLine { decision, decided_by, outcome, code, inputs, change_made, .. } = &line;
         let change_made = *change_made;
-        let (subject, decided_by) = (&*subject, Some(decided_by.as_str()).filter(|place| !place.is_empty()));
+        let (subject, decided_by) = (line.subject.as_str(), Some(decided_by.as_str()).filter(|place| !place.is_empty()));
         let (code, inputs) = (code.as_deref(), Some(inputs.as_str()).filter(|inputs| !inputs.is_empty()));
         tracing::info!(
             target: AUDIT_TARGET, subject, tool, decision, decided_by, outcome, code, change_made, ms, inputs, request_id, "audit"
