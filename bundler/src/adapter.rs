@@ -355,8 +355,13 @@ impl Adapters {
         let found = self.list.iter().position(|adapter| adapter.name == name).and_then(|index| u32::try_from(index).ok());
         let adapter = found.and_then(|index| self.list.get(index as usize));
         let read_only = adapter.is_some_and(|adapter| adapter.read_only);
-        let max_values = adapter.and_then(|adapter| find(&adapter.connector)?.max_values);
-        Some(UsedAdapter { index: found.unwrap_or(0), language: connector.map(|connector| connector.language), read_only, max_values })
+        let used = adapter.and_then(|adapter| find(&adapter.connector));
+        Some(UsedAdapter {
+            index: found.unwrap_or(0),
+            language: connector.map(|connector| connector.language),
+            read_only,
+            max_values: used.and_then(|connector| connector.max_values),
+        })
     }
 
     /// Looks whether the adapters that scripts ask are there.

@@ -227,7 +227,7 @@ fn value(shape: &Shape) -> Json {
         }
         Shape::Number => json!({ "type": "number" }),
         Shape::Size => json!({ "type": ["string", "integer"], "pattern": "^\\d+ *([kKmMgG]?[bB])?$" }),
-        Shape::Duration => json!({ "type": "string", "pattern": "^\\d+ *(ms|s|m|h)$" }),
+        Shape::Duration => json!({ "type": "string", "pattern": "^\\d+ *(ms|s|m|h|d)$" }),
         Shape::Scalar => json!({ "type": ["string", "number", "boolean"] }),
         Shape::Any => json!({}),
         Shape::Word(words, _) => json!({ "enum": words }),

@@ -134,6 +134,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
             on_exceed: OnExceed::Error,
             script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
+        idempotency: None,
         results_as_rows: false,
         input_schema: None,
         confirm: None,

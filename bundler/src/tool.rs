@@ -26,6 +26,7 @@ use crate::{
 
 mod cache;
 mod execute;
+mod idempotency;
 mod reader;
 mod rules;
 mod schemas;
@@ -72,6 +73,11 @@ pub(crate) static TOOL: Record = Record {
         Field::new("mappers", Shape::Record(&MAPPERS), "Scripts that change what goes in and comes out."),
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
         Field::new("cache", Shape::Record(&CACHE), "The cache of a tool whose statement only reads."),
+        Field::new(
+            "idempotency",
+            Shape::Record(&idempotency::IDEMPOTENCY),
+            "What makes a call the same as an earlier one, whose answer it then gets, so that a call that is sent again happens once.",
+        ),
         Field::new("errors", Shape::Record(&TOOL_ERRORS), "How failures are reported, and which results are failures."),
         Field::new("limits", Shape::Record(&LIMITS), "The limits of a call."),
         Field::new("context", Shape::Record(&CONTEXT), "What a call knows, beside what the root and the folders say."),
@@ -239,13 +245,22 @@ fn read(
     let scope = ToolScope { context: &shape, ..scope };
     execute::check_paths(compiler, &reading, &scope.of_statement(), &["ctx", "auth"]);
     let confirm = node.at("confirm").map(|node| compiler.message(&document, node, &scope.of_confirm()));
+    let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
     let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).resolve(compiler, &name);
     let execute = execute?;
     let reads = matches!(&execute, Execute::Statement { statement, .. } if statement.access == Access::Read);
     let kind = kind(compiler, &reading, &execute, reads);
     let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
-    let looks = ListedParts { declared: &declared, kind, input_schema: input_schema.as_ref(), output: output.as_ref(), icons };
+    let idempotency = idempotency::read(compiler, &reading, &scope_of_key, &inputs, &execute, kind, adapters);
+    let looks = ListedParts {
+        repeats: idempotency.is_some(),
+        declared: &declared,
+        kind,
+        input_schema: input_schema.as_ref(),
+        output: output.as_ref(),
+        icons,
+    };
     let descriptor = describe(compiler, &reading, looks);
     let (input_schema, output) = (input_schema.map(|schema| schema.to_string()), output.map(|schema| schema.to_string()));
     Some(Tool {
@@ -265,6 +280,7 @@ fn read(
         input_schema,
         confirm,
         output,
+        idempotency,
         name,
         path,
     })
@@ -380,6 +396,8 @@ fn kind(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute
 struct ListedParts<'a> {
     declared: &'a [DeclaredInput],
     kind: &'a str,
+    /// It may be called again with the same inputs: it has `idempotency`.
+    repeats: bool,
     input_schema: Option<&'a serde_json::Value>,
     output: Option<&'a serde_json::Value>,
     icons: Vec<serde_json::Value>,
@@ -404,6 +422,7 @@ fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: Listed
     let implied = |hint: &str| match (hint, kind) {
         ("readOnlyHint", _) => Some(kind == "query"),
         ("destructiveHint", "mutation") => Some(true),
+        ("idempotentHint", _) if looks.repeats => Some(true),
         _ => None,
     };
     let title = annotations.text_at("title");

@@ -49,6 +49,7 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
             on_exceed: millrace_core::app::OnExceed::Error,
             script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 },
         },
+        idempotency: None,
         results_as_rows: false,
         input_schema: None,
         confirm: None,

@@ -174,6 +174,8 @@ pub struct Tool {
     pub middleware: Vec<Middleware>,
     /// `confirm`: what the user is asked before the tool does anything.
     pub confirm: Option<Template>,
+    /// `idempotency`; only on tools that change something.
+    pub idempotency: Option<Idempotency>,
     /// `output`, as JSON text: the schema that every result fits.
     pub output: Option<String>,
     /// `mappers.input`
@@ -329,6 +331,15 @@ pub enum CacheScope {
     Public,
     /// Callers with the same principal.
     Principal,
+}
+
+/// `idempotency`: a call that is sent again happens once.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Idempotency {
+    /// What calls that are the same have in common.
+    pub key: Template,
+    /// How long a call is remembered, in seconds.
+    pub ttl_s: u32,
 }
 
 /// `errors`, tool and root merged.

@@ -55,6 +55,10 @@ pub enum Change {
     Some,
     /// The tool's own statement did what it is for.
     Made,
+    /// What the tool is for is done, and a record keeps it from being done again by the same call.
+    Recorded,
+    /// A script changed something, or may have; a record answers the same call with this failure.
+    Kept,
 }
 
 /// The recovery line of what only the operator can mend.
@@ -67,6 +71,12 @@ const LATER: &str = "Calling the tool again later may help.";
 const MADE: &str = "The change was made: calling the tool again would make it a second time.";
 /// The same where a script made it.
 const SOME: &str = "Before this failed, a change was made: calling the tool again may make it a second time.";
+
+/// The same where a record keeps the change from being made again.
+const RECORDED: &str = "The change was made. Calling the tool again with the same inputs does not make it a second time.";
+/// The same where a record keeps the failure.
+const KEPT: &str = "Before this failed, a change was made, or may have been. Calling the tool again with the same inputs gives this \
+                    failure again and does nothing: check what was done.";
 
 /// One problem of one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -181,6 +191,8 @@ impl Fault {
             Change::None => return,
             Change::Some => SOME,
             Change::Made => MADE,
+            Change::Recorded => RECORDED,
+            Change::Kept => KEPT,
         };
         self.change = change;
         let mut suggestion = String::from(said);
@@ -194,7 +206,7 @@ impl Fault {
     /// Whether the same call can succeed later, and does not make a change a second time.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
-        self.remedy == Remedy::Later && self.change == Change::None
+        self.remedy == Remedy::Later && matches!(self.change, Change::None | Change::Recorded)
     }
 
     /// The same fault with what only the log may see.

@@ -8,8 +8,8 @@
 //!
 //! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
 //! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in. Of
-//! *guard* there is the confirmation, of *present* the check against `output`. Not built yet are *sync* and the rest of these two: the
-//! bundler refuses their settings, so that no app can rely on them.
+//! *guard* there are the confirmation and the records of calls that happen once, of *present* the check against `output`. Not built yet
+//! are *sync* and the rest of these two: the bundler refuses their settings, so that no app can rely on them.
 
 use crate::{
     Json,
@@ -21,6 +21,7 @@ use crate::{
 mod authenticate;
 mod call;
 mod call_end;
+mod call_key;
 mod chain;
 mod connections;
 mod content;
@@ -39,6 +40,7 @@ mod map_output;
 mod middleware;
 mod names;
 mod observed;
+mod once;
 mod output;
 mod present;
 mod record;
@@ -67,7 +69,7 @@ pub use stage::Stage;
 use call_end::{CallEnd, CallFailure};
 use middleware::Ended;
 use record::{Record, Subject};
-use run::Run;
+use run::{Run, Work};
 use secrets::CallSecrets;
 
 /// The target of audit lines, which an app asks for: no level of the log leaves them out, but `off` and what names this target do.
@@ -127,20 +129,20 @@ impl Pipeline {
             Ok((result, outcome)) => {
                 middleware::observe(&run, Ended::well(&run, outcome)).await;
                 record.ended(self, subject, outcome);
-                Ok(result)
+                Ok(once::marked(&run, result))
             }
             Err(why) => {
                 // Whatever says why a call failed passes here, on its way to the caller and to the log.
                 let why = run.secrets().strike_failed(told(&run, why));
                 middleware::observe(&run, Ended::failed(&run, &why)).await;
                 record.failed(self, subject, &why);
-                rendered(run.tool, why)
+                rendered(run.tool, why).map(|result| once::marked(&run, result))
             }
         }
     }
 
-    /// Lets a database look at the statement of the tool with this index, without running it; for `millrace check --connect`. `None` where
-    /// the tool has no statement, or one that no database explains.
+    /// Lets a database look at the statement of the tool with this index, without running it, and make the table that the tool's
+    /// `idempotency` needs; for `millrace check --connect`. `None` where the tool has no statement, or one that no database explains.
     ///
     /// # Errors
     /// What the database says, or [`Configuration`](crate::ErrorKind::Configuration).
@@ -176,10 +178,23 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     if Stage::Middleware.applies(run.tool) {
         run.context = run.at(Stage::Middleware, middleware::middleware(run, &inputs)).await?;
     }
-    if let Some(confirm) = &run.tool.confirm {
-        run.at(Stage::Guard, guard::guard(run, confirm, &inputs)).await?;
+    let mut kept = None;
+    if let Some(idempotency) = &run.tool.idempotency {
+        run.once = Some(run.at(Stage::Guard, async { once::key(run, idempotency, &inputs) }).await?);
+        // A question that was answered is not asked again.
+        if let (Some(_), Some(key), Work::Script(_)) = (&run.tool.confirm, &run.once, run.work) {
+            kept = run.at(Stage::Guard, once::look_up(run, key)).await?;
+        }
     }
-    let mut outcome = run.at(Stage::Execute, execute::execute(run, &mut inputs)).await?;
+    let mut outcome = match kept {
+        Some(kept) => kept,
+        None => {
+            if let Some(confirm) = &run.tool.confirm {
+                run.at(Stage::Guard, guard::guard(run, confirm, &inputs)).await?;
+            }
+            run.at(Stage::Execute, execute::execute(run, &mut inputs)).await?
+        }
+    };
     if Stage::MapOutput.applies(run.tool) {
         outcome = run.at(Stage::MapOutput, map_output::map_output(run, &inputs, outcome)).await?;
     }

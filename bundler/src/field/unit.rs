@@ -2,7 +2,7 @@
 
 /// Milliseconds of `500ms`, `5s`, `2m`, `1h`; `None` where it is none, or more than `u32` milliseconds.
 pub(crate) fn duration_ms(text: &str) -> Option<u32> {
-    amount(text, &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)])
+    amount(text, &[("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)])
 }
 
 /// Bytes of `4096`, `256kb`, `1mb`: a kilobyte has 1024; `None` where it is none, or more than `u32` bytes.

@@ -100,6 +100,9 @@ impl Tool {
         if let Some(confirm) = &self.confirm {
             of_template(confirm, holder, visit);
         }
+        if let Some(idempotency) = &self.idempotency {
+            of_template(&idempotency.key, holder, visit);
+        }
         if let Execute::Statement { statement, .. } = &self.execute {
             of_statement(statement, holder, visit);
         }

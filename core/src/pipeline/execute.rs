@@ -22,14 +22,15 @@ use alloc::{format, string::String};
 use super::{
     call_end::CallEnd,
     connections::MAX_CELL_BYTES,
+    once,
     output::ToolOutput,
     record::Subject,
-    run::{CHECK_FIRST, Run, TARGET, Work},
+    run::{Run, SAFE_TO_REPEAT, TARGET, Work},
     signal::cancelled,
 };
 use crate::{
-    Error, ErrorKind, Json,
-    app::{Access, Statement},
+    Error, ErrorKind, Json, Result,
+    app::{Access, Adapter, Statement},
     fault::{Change, Fault, FaultResult, Stage},
     ports::{CallEvent, Command, Query},
     value::Rows,
@@ -50,7 +51,10 @@ pub(super) use statement::problems;
 /// See the table of this module, and that of [`super::script`].
 pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<ToolOutput, CallEnd> {
     match run.work {
-        Work::Script(handler) => script::handle(run, handler, inputs).await,
+        Work::Script(handler) => match &run.once {
+            None => script::handle(run, handler, inputs).await,
+            Some(key) => once::handle(run, key, script::handle(run, handler, inputs)).await,
+        },
         // A string is sent as it is.
         Work::Search(index) => Ok(ToolOutput::Value(search::search(run, index, inputs).into())),
         Work::Statement { adapter, statement } => query(run, adapter, statement, inputs).await.map(ToolOutput::Rows).map_err(CallEnd::from),
@@ -96,16 +100,30 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement
     if writes {
         run.write_sent();
     }
-    let answer = run.signal.race(connector.query(query)).await.map_err(|why| run.interrupted(why, Stage::Execute, writes))?;
+    let interrupted = |why| run.interrupted(why, Stage::Execute, writes);
+    let (rows, change) = match &run.once {
+        None => {
+            let answer = run.signal.race(connector.query(query)).await.map_err(interrupted)?;
+            (answered(run, adapter, writes, answer).map_err(fault)?, Change::Made)
+        }
+        Some(key) => {
+            let answer = run.signal.race(connector.write_once(query, key.record(&*run.pipeline.ports.clock))).await.map_err(interrupted)?;
+            (once::rows(run, answered(run, adapter, writes, answer).map_err(fault)?)?, Change::Recorded)
+        }
+    };
+    if writes && change::took_effect(&rendered.text, &rows) {
+        run.change.set(change);
+    }
+    Ok(rows)
+}
+
+/// Notes an answer of a connector.
+fn answered<T>(run: &Run<'_>, adapter: &Adapter, writes: bool, answer: Result<T>) -> Result<T> {
     run.record.tell(CallEvent::ConnectorAnswered { adapter, error: answer.as_ref().err().map(|error| error.kind) });
     if writes {
         run.write_answered(&answer);
     }
-    let rows = answer.map_err(fault)?;
-    if writes && change::took_effect(&rendered.text, &rows) {
-        run.change.set(Change::Made);
-    }
-    Ok(rows)
+    answer
 }
 
 fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
@@ -122,8 +140,9 @@ fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
         ErrorKind::Constraint => fault("CONSTRAINT").suggesting("Calling the tool again with the same inputs does not help."),
         ErrorKind::Denied => fault("QUERY_REFUSED").by_operator(),
         // A statement that writes may have done so before its time was over.
-        ErrorKind::TimedOut if access == Access::Write => fault("TIMEOUT").suggesting(CHECK_FIRST).later(),
+        ErrorKind::TimedOut if access == Access::Write => fault("TIMEOUT").suggesting(run.after_unknown()).later(),
         ErrorKind::TimedOut => fault("TIMEOUT").later(),
+        ErrorKind::Unavailable if run.once.is_some() => fault("DATABASE_UNAVAILABLE").suggesting(SAFE_TO_REPEAT).later(),
         ErrorKind::Unavailable => fault("DATABASE_UNAVAILABLE").later(),
         ErrorKind::Busy => fault("DATABASE_BUSY").later(),
         ErrorKind::TooLarge => fault("RESULT_TOO_LARGE").suggesting("Ask for less: the same call gives the same result."),

@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 use super::{env, runtime::Pipeline, signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
-    app::{Access, Bind, EnvTemplate, Execute, ParamStyle, Part, Piece, Statement, Tool},
+    app::{Access, Adapter, Bind, EnvTemplate, Execute, ParamStyle, Part, Piece, Statement, Tool},
     cancel::Cancel,
     ports::{Command, Query},
     value::Value,
@@ -25,11 +25,27 @@ const PLAN_BYTES: usize = 16 << 20;
 /// Lets the database look at the statement of a tool. `None` where there is nothing that it could look at.
 pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<()>> {
     let Execute::Statement { adapter, statement } = &tool.execute else { return None };
+    let explained = explain(pipeline, *adapter as usize, statement).await;
+    if tool.idempotency.is_none() || matches!(explained, Some(Err(_))) {
+        return explained;
+    }
+    Some(prepare_records(pipeline, *adapter as usize).await)
+}
+
+/// Makes the table of the records of calls where it is missing.
+async fn prepare_records(pipeline: &Pipeline, adapter: usize) -> Result<()> {
+    let (adapter, connector) = pipeline.connections.open(&pipeline.app, &pipeline.ports, adapter)?;
+    let cancel = Cancel::new();
+    let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
+    signal.race(connector.prepare_records(signal.deadline_ms())).await.unwrap_or_else(|_| Err(silent(adapter)))
+}
+
+async fn explain(pipeline: &Pipeline, adapter: usize, statement: &Statement) -> Option<Result<()>> {
     let (text, params) = match written(pipeline, statement) {
         Ok(written) => written?,
         Err(error) => return Some(Err(error)),
     };
-    let (adapter, connector) = match pipeline.connections.open(&pipeline.app, &pipeline.ports, *adapter as usize) {
+    let (adapter, connector) = match pipeline.connections.open(&pipeline.app, &pipeline.ports, adapter) {
         Ok(opened) => opened,
         Err(error) => return Some(Err(error)),
     };
@@ -43,11 +59,12 @@ pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
         max_bytes: PLAN_BYTES,
     };
     let answer = signal.race(connector.query(query)).await;
-    Some(answer.unwrap_or_else(|_| {
-        let message = format!("the adapter `{}` did not answer within {} ms", adapter.name, adapter.timeout_ms);
-        Err(Error::new(ErrorKind::TimedOut, message))
-    }))
-    .map(|answer| answer.map(drop))
+    Some(answer.unwrap_or_else(|_| Err(silent(adapter))).map(drop))
+}
+
+fn silent(adapter: &Adapter) -> Error {
+    let message = format!("the adapter `{}` did not answer within {} ms", adapter.name, adapter.timeout_ms);
+    Error::new(ErrorKind::TimedOut, message)
 }
 
 /// The explanation as a statement, with one value for each place, and `NULL` for all of them.

@@ -11,6 +11,7 @@ use serde_json::Map;
 use super::{
     call::Listener,
     call_end::CallEnd,
+    call_key::CallKey,
     chain::Chain,
     context::Context,
     dialogue::{Dialogue, Rounds},
@@ -34,6 +35,10 @@ pub(super) const TARGET: &str = "millrace::pipeline";
 /// What to do after a time-out of a tool that writes.
 pub(super) const CHECK_FIRST: &str =
     "Check first whether the change was made, which is not known; if it was not, calling the tool again later may help.";
+
+/// What to do after a failure of a tool that writes, and that never does so twice for the same call.
+pub(super) const SAFE_TO_REPEAT: &str =
+    "Calling the tool again with the same inputs is safe: a change that was made is not made a second time.";
 
 /// The recovery line of a validation error.
 pub(super) const RECOVERY: &str = "Fix the fields above and call the tool again. Do not explain the error.";
@@ -68,6 +73,12 @@ pub(super) struct Run<'a> {
     pub(super) requests: Cell<u32>,
     /// What the call's scripts share.
     pub(super) store: CallStore,
+    /// What makes the call the same as another one; `None` for a tool without `idempotency`, and before stage *guard*.
+    pub(super) once: Option<CallKey>,
+    /// Whether the answer is an earlier call's.
+    pub(super) replayed: Cell<bool>,
+    /// How many HTTP requests that may have changed something the call's scripts have sent.
+    pub(super) unsafe_requests: Cell<u32>,
     /// What is told of the call.
     pub(super) record: &'a Record,
     /// What the call has changed so far.
@@ -109,7 +120,7 @@ impl<'a> Run<'a> {
     pub(super) fn interrupted(&self, why: Interruption, stage: Stage, changed: bool) -> Fault {
         let fault = why.fault(stage);
         match why {
-            Interruption::TimedOut(_) if changed => fault.suggesting(CHECK_FIRST),
+            Interruption::TimedOut(_) if changed => fault.suggesting(self.after_unknown()),
             _ => fault,
         }
     }
@@ -117,9 +128,10 @@ impl<'a> Run<'a> {
     /// What the call's statements did to its databases; for audits. `None`: nothing, as far as is known.
     pub(super) fn change_made(&self) -> Option<&'static str> {
         match (self.change.get(), self.unanswered_writes.get()) {
+            _ if self.replayed.get() => None,
             (Change::None, 0) => None,
             (Change::None, _) => Some("unknown"),
-            (Change::Some | Change::Made, _) => Some("yes"),
+            (Change::Some | Change::Made | Change::Recorded | Change::Kept, _) => Some("yes"),
         }
     }
 
@@ -138,6 +150,14 @@ impl<'a> Run<'a> {
         });
         if !is_open {
             self.unanswered_writes.set(self.unanswered_writes.get().saturating_sub(1));
+        }
+    }
+
+    /// What to do where nobody knows whether the change was made.
+    pub(super) const fn after_unknown(&self) -> &'static str {
+        match (&self.once, &self.work) {
+            (Some(_), Work::Statement { .. }) => SAFE_TO_REPEAT,
+            _ => CHECK_FIRST,
         }
     }
 

@@ -58,7 +58,7 @@ fn too_large(run: &Run<'_>, length: usize) -> Fault {
     let message = format!("The result is {length} bytes long, more than this tool's limit of {limit} bytes.");
     let suggestion = match run.change.get() {
         Change::None => "Ask for less: narrow the inputs, or fetch it in parts. The limit is `limits.output` of the tool.",
-        Change::Some | Change::Made => "The limit is `limits.output` of the tool.",
+        Change::Some | Change::Made | Change::Recorded | Change::Kept => "The limit is `limits.output` of the tool.",
     };
     Fault::new(Stage::Serialize, "OUTPUT_TOO_LARGE", message).suggesting(suggestion)
 }

@@ -78,6 +78,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
             on_exceed: OnExceed::Error,
             script: ScriptLimits { loops: 1_000_000, recursion: 400, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
+        idempotency: None,
         results_as_rows: false,
         input_schema: None,
         confirm: None,

@@ -11,6 +11,7 @@ mod fakes;
 mod faults;
 mod host;
 mod observer;
+mod once;
 mod results;
 mod secrets;
 mod signal;

@@ -13,8 +13,8 @@ use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
     ports::{
-        Clock, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache,
-        LocalFuture, Ports, Query, Random, Returned, ScriptEngine, ScriptFault, ScriptHost, StateStore, WaitUntil,
+        CallRecord, Clock, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest, HttpResponse, Invocation,
+        KvCache, LocalFuture, Ports, Query, Random, RecordedWrite, Returned, ScriptEngine, ScriptFault, ScriptHost, StateStore, WaitUntil,
     },
     secret::Secret,
     value::{Rows, Value},
@@ -87,11 +87,13 @@ pub struct World {
     pub asked: RefCell<Vec<RecordedQuery>>,
     /// Answers queries; no rows without it.
     pub on_query: RefCell<Option<Box<OnQuery>>>,
+    /// What is known of writes with a record, by the record's key.
+    pub written: RefCell<BTreeMap<String, RecordedWrite>>,
     /// The calls of scripts.
     pub seen: RefCell<Vec<RecordedScriptCall>>,
     /// Answers calls of scripts; `undefined` without it.
     pub on_script: RefCell<Option<Box<OnScript>>>,
-    /// Runs in place of a script, with its host.
+    /// Runs in place of a script, with its host, and answers its calls where [`on_script`](Self::on_script) does not.
     pub on_host: RefCell<Option<Rc<OnHost>>>,
     /// The HTTP requests.
     pub sent: RefCell<Vec<HttpRequest>>,
@@ -316,6 +318,17 @@ impl Connector for Fake {
         })
     }
 
+    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
+        Box::pin(async move {
+            if let Some(known) = self.0.written.borrow().get(record.key) {
+                return Ok(known.clone());
+            }
+            let rows = self.query(query).await?;
+            self.0.written.borrow_mut().insert(record.key.into(), RecordedWrite::MadeBefore(rows.clone()));
+            Ok(RecordedWrite::Made(rows))
+        })
+    }
+
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
         Box::pin(async move { if deadline_ms > NOW_MS { Ok(()) } else { Err(Error::new(ErrorKind::TimedOut, "late")) } })
     }
@@ -348,7 +361,10 @@ impl ScriptEngine for Fake {
         Box::pin(async move {
             let on_host = self.0.on_host.borrow().clone();
             if let Some(on_host) = on_host {
-                return Ok(Returned::Value(on_host(host).await));
+                let value = on_host(host).await;
+                if self.0.on_script.borrow().is_none() {
+                    return Ok(Returned::Value(value));
+                }
             }
             let answer = self.0.on_script.borrow().as_ref().map_or(Some(Ok(Returned::Undefined)), |answer| answer(seen));
             match answer {

@@ -27,6 +27,8 @@ const MAX_REDIRECTS: u32 = 5;
 const MAX_RESPONSE_BYTES: usize = 1 << 20;
 /// The methods that [`fetch`](https://fetch.spec.whatwg.org/#forbidden-method) refuses.
 const FORBIDDEN_METHODS: [&str; 3] = ["CONNECT", "TRACE", "TRACK"];
+/// The methods that change nothing, by [RFC 9110, section 9.2.1](https://www.rfc-editor.org/rfc/rfc9110#section-9.2.1).
+const SAFE_METHODS: [&str; 3] = ["GET", "HEAD", "OPTIONS"];
 /// Header fields that are the client's. A script that could name the host would reach another one behind an allowed address.
 const CLIENT_HEADERS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"];
 /// Header fields that go along when a redirect leads to another origin. Any other may hold what is meant for the first one alone.
@@ -56,6 +58,9 @@ impl<'a> Host<'a> {
         for followed in 0..=MAX_REDIRECTS {
             self.admit(&address)?;
             request.url = address.to_url();
+            if !SAFE_METHODS.iter().any(|method| request.method.eq_ignore_ascii_case(method)) {
+                self.run.unsafe_requests.set(self.run.unsafe_requests.get() + 1);
+            }
             let response = self.run.pipeline.ports.http.send(request.clone()).await?;
             let fetched = |response| Fetched { response, url: address.to_url(), redirected: followed > 0 };
             if !is_redirect(&response) || redirect == Redirect::Manual {

@@ -5,8 +5,8 @@ use core::fmt::Write as _;
 
 use super::Stage;
 use crate::app::{
-    Access, App, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Input, InputKind, MiddlewareAction, OnExceed, ParamStyle, Part,
-    Piece, ScriptRef, Source, Statement, Template, Tool,
+    Access, App, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Idempotency, Input, InputKind, MiddlewareAction, OnExceed,
+    ParamStyle, Part, Piece, ScriptRef, Source, Statement, Template, Tool,
 };
 
 /// One stage of a call.
@@ -42,10 +42,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
             Stage::MapInput => format!("runs {}", mapper(app, tool.map_input.as_ref())),
             Stage::Validate => validate(tool, &mut details),
             Stage::Middleware => middleware(app, tool, &mut details),
-            Stage::Guard => {
-                details.extend(tool.confirm.as_ref().map(|message| format!("asks: {message}")));
-                "asks the user for confirmation before anything is done".into()
-            }
+            Stage::Guard => guard(tool, &mut details),
             Stage::Execute => execute(app, tool, &mut details, &mut statement),
             Stage::MapOutput => map_output(app, tool, &mut details),
             Stage::Present => "checks the result against `output`, and sends it as structured content".into(),
@@ -58,7 +55,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
             Stage::Context => "nothing: no script and no placeholder uses `ctx`",
             Stage::MapInput => "nothing: no input mapper",
             Stage::Middleware => "nothing: no `middleware`",
-            Stage::Guard => "nothing: no `confirm`",
+            Stage::Guard => "nothing: no `confirm` and no `idempotency`",
             Stage::MapOutput => "nothing: no output mapper and no `errors.on`",
             Stage::Present => "nothing: no `output`",
             _ => "nothing: not supported yet",
@@ -128,6 +125,24 @@ fn action(app: &App, action: &MiddlewareAction) -> String {
             format!("writes a line to the log{table} once the call is over")
         }
     }
+}
+
+fn guard(tool: &Tool, details: &mut Vec<String>) -> String {
+    let mut does = Vec::new();
+    if let Some(Idempotency { key, ttl_s }) = &tool.idempotency {
+        let kept = match &tool.execute {
+            Execute::Statement { .. } => "in the database, in the transaction of the statement",
+            _ => "in the store of counters and records, before and after the handler",
+        };
+        details.push(format!("a call is the same for {ttl_s} s where its caller and its key are: {key}"));
+        details.push(format!("the record of a call is kept {kept}"));
+        does.push("answers a call that was made before as it was answered then");
+    }
+    if let Some(message) = &tool.confirm {
+        details.push(format!("asks: {message}"));
+        does.push("asks the user for confirmation before anything is done");
+    }
+    does.join(", then ")
 }
 
 fn validate(tool: &Tool, details: &mut Vec<String>) -> String {

@@ -1,0 +1,100 @@
+//! `idempotency` of a tool.
+
+use millrace_catalogue::find;
+use millrace_core::app::{Access, Execute, Idempotency, Input, Root, TemplatePart};
+
+use super::reader::ToolReader;
+use crate::{
+    adapter::Adapters,
+    compiler::{Compiler, Located},
+    field::{Field, Record, Shape, duration_ms},
+    scope::PathScope,
+};
+
+/// `idempotency`
+pub(crate) static IDEMPOTENCY: Record = Record {
+    name: "idempotency",
+    noun: "`idempotency`",
+    doc: "What makes a call the same as an earlier one of the same caller, whose answer it then gets. Nothing is done a second time.",
+    fields: &[
+        Field::new(
+            "key",
+            Shape::Text,
+            "What the same calls have in common, with placeholders: `{{ inputs.order_id }}`. A call whose key is empty is refused.",
+        )
+        .required(),
+        Field::new("ttl", Shape::Duration, "How long a call is remembered: `1s` to `30d`.").default("24h"),
+    ],
+};
+
+/// How long a call is remembered where nothing is said, in seconds.
+const DEFAULT_TTL_S: u32 = 86_400;
+/// The longest time, in seconds.
+const MOST_TTL_S: u32 = 30 * 86_400;
+
+/// Reads it. `None` where there is none, or it is wrong, which has been said.
+pub(super) fn read(
+    compiler: &mut Compiler<'_>,
+    reading: &ToolReader<'_>,
+    scope: &PathScope,
+    inputs: &[Input],
+    execute: &Execute,
+    kind: &str,
+    adapters: &Adapters,
+) -> Option<Idempotency> {
+    let document = reading.document;
+    let entry = document.root.entry("idempotency")?;
+    let node = &entry.value;
+    let key_node = node.at("key")?;
+    let key = compiler.message(document, key_node, scope);
+    let sources: Vec<_> =
+        key.0.iter().filter_map(|part| if let TemplatePart::Source(source) = part { Some(source) } else { None }).collect();
+    // A placeholder that is wrong is not there any more, and has been said.
+    if sources.is_empty() && !key_node.text().is_some_and(|text| text.contains("{{")) {
+        let help = "Name the input that tells one call from another: `{{ inputs.order_id }}`.";
+        compiler.error(document, key_node.range.clone(), "every call would have the same key", help);
+    }
+    for source in sources.iter().filter(|source| source.root == Root::Inputs) {
+        let input = source.path.first().and_then(|name| inputs.iter().find(|input| input.name == *name));
+        if let Some(input) = input.filter(|input| input.default.is_some()) {
+            let message = format!("calls without `{}` would all have the same key, because it has a default", input.name);
+            compiler.error(document, key_node.range.clone(), message, "Remove the default, or make the key of another input.");
+        }
+    }
+    let range = entry.key_range.clone();
+    match execute {
+        Execute::Statement { statement, .. } if statement.access == Access::Read => {
+            let help = "A call that changes nothing may be sent again anyway. Remove `idempotency`.";
+            compiler.error(document, range, "the statement only reads, so there is nothing that could happen twice", help);
+        }
+        Execute::Statement { adapter, .. } => {
+            let adapter = adapters.list.get(*adapter as usize);
+            let connector = adapter.and_then(|adapter| find(&adapter.connector));
+            if let (Some(adapter), Some(connector)) = (adapter, connector.filter(|connector| !connector.keeps_call_records)) {
+                let message = format!(
+                    "the connector `{}` of the adapter `{}` cannot keep the records that `idempotency` needs",
+                    connector.name, adapter.name
+                );
+                compiler.error(document, range, message, "Use an adapter of another connector, or run the statement in a `handler`.");
+            }
+        }
+        _ if kind == "query" => {
+            let help = "Remove `idempotency`, or `kind: query`.";
+            compiler.error(document, range, "`kind: query` says that the tool changes nothing, so nothing could happen twice", help);
+        }
+        _ => {}
+    }
+    let ttl = match node.at("ttl") {
+        None => Located::default(DEFAULT_TTL_S),
+        Some(ttl) => {
+            let ms = ttl.text().and_then(duration_ms)?;
+            let seconds = ms / 1000;
+            if ms % 1000 != 0 || !(1..=MOST_TTL_S).contains(&seconds) {
+                compiler.error(document, ttl.range.clone(), "`ttl` must be `1s` to `30d`, in whole seconds", "The default is `24h`.");
+            }
+            Located::at(seconds, document, ttl)
+        }
+    };
+    compiler.origin(reading.name, "idempotency.ttl", format!("{} s", ttl.value), ttl.place);
+    Some(Idempotency { key, ttl_s: ttl.value })
+}

@@ -1,0 +1,152 @@
+//! The record of a script, in the store that the host has: written before the handler runs, and again once it has ended.
+//!
+//! Between the two the handler runs at most once. An isolate that ends there leaves the first one, which expires a while after the call's
+//! deadline; whether the handler changed anything is not known then, and a call after that runs it again.
+
+use alloc::{format, string::String};
+use core::future::Future;
+
+use super::{
+    answer::Said,
+    endings::{conflict, unknown},
+};
+use crate::{
+    Error,
+    fault::{Change, Fault, Stage},
+    hex,
+    pipeline::{
+        call_end::CallEnd,
+        call_key::CallKey,
+        output::ToolOutput,
+        record::Subject,
+        run::{Run, TARGET},
+    },
+};
+
+/// What the keys of records begin with, in a store that others use, too.
+const PREFIX: &str = "once:";
+/// How long a record of a call that runs outlives the call's deadline, in seconds: its own writing has to end before.
+const MARGIN_S: u64 = 30;
+/// The longest answer that a record keeps, in bytes: every store takes that much.
+const LONGEST: usize = 256 << 10;
+
+/// Runs a handler, unless there is a record of the same call.
+///
+/// # Errors
+/// Those of the handler, again where the record has them; `CONFLICT` where another call with the key runs; `STATE_UNAVAILABLE` where the
+/// store does not answer: nothing runs without a record.
+pub(in crate::pipeline) async fn handle(
+    run: &Run<'_>,
+    key: &CallKey,
+    handler: impl Future<Output = Result<ToolOutput, CallEnd>>,
+) -> Result<ToolOutput, CallEnd> {
+    let ports = &run.pipeline.ports;
+    let place = place(key);
+    let running = Said::Running(writer(run)).encode();
+    let left_ms = run.signal.deadline_ms().saturating_sub(ports.clock.now_ms());
+    let ttl_s = u32::try_from(left_ms.div_ceil(1000).saturating_add(MARGIN_S)).unwrap_or(u32::MAX);
+    let put = run.signal.race(ports.state.put_if_absent(&place, &running, ttl_s)).await;
+    let there = put.map_err(|why| run.interrupted(why, Stage::Execute, false))?.map_err(|error| unavailable(run, error))?;
+    // A store that lost the connection may have been asked twice.
+    if let Some(there) = there.filter(|there| *there != running) {
+        return replay(run, Said::decode(&there));
+    }
+    let begun = || run.unanswered_writes.get() + run.unsafe_requests.get();
+    // What the middleware changed is not the handler's.
+    let (before, begun_before) = (run.change.replace(Change::None), begun());
+    let mut end = handler.await;
+    let changed = run.change.get() != Change::None;
+    if !changed {
+        run.change.set(before);
+    }
+    let has_effect = changed || begun() > begun_before;
+    if let Err(CallEnd::Failed(why)) = end {
+        // What is kept must hold no secret.
+        end = Err(CallEnd::Failed(run.secrets().strike_failed(why)));
+    }
+    let said = match &end {
+        Ok(output) => {
+            if changed {
+                run.change.set(Change::Recorded);
+            }
+            Some(Said::of(output, changed))
+        }
+        Err(CallEnd::Failed(why)) if has_effect => Some(Said::failed(why)),
+        // Nothing was done, or the caller is asked something: the same call sent again begins anew.
+        Err(CallEnd::Failed(_) | CallEnd::Asks) => None,
+    };
+    let written = match said {
+        None => ports.state.remove(&place).await,
+        Some(said) => {
+            let mut bytes = said.encode();
+            if bytes.len() > LONGEST {
+                bytes = Said::Ended.encode();
+            }
+            ports.state.put(&place, &bytes, key.ttl_s).await
+        }
+    };
+    if has_effect && end.is_err() {
+        run.change.set(Change::Kept);
+    }
+    if let Err(error) = written {
+        let Subject { tool, request_id, .. } = run.subject();
+        let error = run.pipeline.secrets.strike_error(error);
+        tracing::warn!(target: TARGET, tool, request_id, %error, detail = error.source, "the record of the call cannot be written");
+    }
+    end
+}
+
+/// What an earlier call of a script left, for whoever wants to know before stage *execute*; `None` where there is nothing.
+///
+/// # Errors
+/// As [`handle`].
+pub(in crate::pipeline) async fn look_up(run: &Run<'_>, key: &CallKey) -> Result<Option<ToolOutput>, CallEnd> {
+    let place = place(key);
+    let got = run.signal.race(run.pipeline.ports.state.get(&place)).await;
+    match got.map_err(|why| run.interrupted(why, Stage::Guard, false))?.map_err(|error| unavailable(run, error))? {
+        None => Ok(None),
+        Some(there) => replay(run, Said::decode(&there)).map(Some),
+    }
+}
+
+fn replay(run: &Run<'_>, said: Said) -> Result<ToolOutput, CallEnd> {
+    let (output, changed) = match said {
+        Said::Running(_) => return Err(conflict().into()),
+        Said::Ended => return Err(unknown(run).into()),
+        Said::Failed(failure) => {
+            run.replayed.set(true);
+            run.change.set(Change::Kept);
+            return Err(CallEnd::Failed(failure.again()));
+        }
+        Said::Value { value, changed } => (ToolOutput::Value(value), changed),
+        Said::Content { content, changed } => (content.output(), changed),
+    };
+    run.replayed.set(true);
+    if changed {
+        run.change.set(Change::Recorded);
+    }
+    Ok(output)
+}
+
+fn place(key: &CallKey) -> String {
+    format!("{PREFIX}{}", key.text)
+}
+
+/// A text that no other call has.
+fn writer(run: &Run<'_>) -> String {
+    let mut bytes = [0; 16];
+    run.pipeline.ports.random.fill(&mut bytes);
+    format!("{} {}", run.request_id, hex::encode(&bytes))
+}
+
+fn unavailable(run: &Run<'_>, error: Error) -> Fault {
+    let Error { message, source, .. } = run.pipeline.secrets.strike_error(error);
+    let detail = source.map_or_else(|| message.clone(), |source| format!("{message}: {source}"));
+    Fault::new(
+        Stage::Execute,
+        "STATE_UNAVAILABLE",
+        "The record that keeps this call from happening twice cannot be kept. Nothing was done.",
+    )
+    .later()
+    .logging(detail)
+}
