@@ -341,6 +341,31 @@ fn the_middleware_page_does_what_it_says() {
 }
 
 #[test]
+fn the_idempotency_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/idempotency.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind != "text") {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    }
+    let output = shell(folder.path(), "millrace check notes --connect");
+    assert!(output.status.success(), "{}", text(&output));
+    let request = "request=00000000-0000-4000-8000-000000000001";
+    let add = format!("millrace call --app notes add-note {request} topic=tools --json");
+    let [first, second] = ["one", "two"].map(|text| shell(folder.path(), &format!("{add} text={text}")));
+    let (first, second) = (text(&first), text(&second));
+    assert!(first.contains("\\\"id\\\":") && !first.contains("millrace/replayed"), "{first}");
+    assert!(second.contains("\"millrace/replayed\": true"), "{second}");
+    let without = shell(folder.path(), "millrace call --app notes add-note request= topic=tools text=three");
+    assert!(!without.status.success() && text(&without).contains("validation_error"), "{}", text(&without));
+    let remind = shell(folder.path(), &format!("millrace call --app notes remind {request} id=1"));
+    assert!(remind.status.success() && text(&remind).contains("reminded"), "{}", text(&remind));
+}
+
+#[test]
 fn every_code_is_documented_and_every_documented_code_exists() {
     let page = fs::read_to_string(root().join("docs/answers.md")).unwrap();
     let documented: Vec<&str> = page
