@@ -2,7 +2,7 @@
 
 use millrace_core::app::{Auth, BatchLimits, ErrorStyle, Server};
 
-use crate::{compiler::Located, context::ContextBlock, statement::Substitution, yaml::Document};
+use crate::{compiler::Located, context::ContextBlock, setting::LimitSettings, statement::Substitution, yaml::Document};
 
 /// What the root file says.
 pub(crate) struct RootSettings {
@@ -12,6 +12,7 @@ pub(crate) struct RootSettings {
     pub(crate) instructions: Option<String>,
     pub(crate) server: Server,
     pub(crate) batch: BatchLimits,
+    pub(crate) limits: LimitSettings,
     pub(crate) env: Vec<String>,
     pub(crate) fetch_allow: Vec<String>,
     pub(crate) telemetry: bool,

@@ -18,6 +18,7 @@ pub mod diagnostic;
 mod expression;
 mod field;
 mod findings;
+mod guard;
 mod input;
 mod link;
 mod links;

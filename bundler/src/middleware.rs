@@ -12,6 +12,7 @@ use crate::{
     context::ContextBlock,
     expression,
     field::{Field, Record, Shape},
+    guard::{self, RATE_LIMIT},
     names::{all_of, one_of},
     scope::{ContextShape, ToolScope},
     statement::Dialect,
@@ -41,7 +42,7 @@ static ENTRY: Record = Record {
     doc: "One entry: a script as text, `./middleware/with-user.ts`, or one of these keys.",
     fields: &[
         Field::new("audit", Shape::Record(&AUDIT), "Writes one line about each call that gets this far, once it is over."),
-        Field::new("rate_limit", Shape::Any, "How often it may be called.").later(),
+        Field::new("rate_limit", Shape::Record(&RATE_LIMIT), "How often calls may come this far."),
         Field::new("derive", Shape::Map(&Shape::Any), "Values for `ctx`, with placeholders: `region: \"{{ inputs.region }}\"`."),
         Field::new("require", Shape::Record(&REQUIRE), "A condition; a call for which it does not hold is refused."),
         Field::new(
@@ -128,7 +129,8 @@ fn entries(block: &Node) -> &[Node] {
 /// Entries that refuse calls are not dropped without a word.
 fn warn_of_dropped(compiler: &mut Compiler<'_>, dropped: &[MiddlewareBlock], by: &MiddlewareBlock) {
     let guards = dropped.iter().flat_map(|block| {
-        let guard = |node: &&Node| node.text().is_some() || node.entry("require").is_some() || node.entry("require_scope").is_some();
+        let guard =
+            |node: &&Node| node.text().is_some() || ["require", "require_scope", "rate_limit"].iter().any(|key| node.entry(key).is_some());
         entries(&block.node).iter().filter(guard).map(|node| block.document.source.place(node.range.start))
     });
     let places: Vec<String> = guards.collect();
@@ -159,7 +161,7 @@ fn entry(
         let added = if before.is_some() { Added::Unknown } else { Added::Nothing };
         return Some((MiddlewareAction::Script { before, after }, added));
     }
-    let keys = ["audit", "derive", "require", "require_scope"];
+    let keys = ["audit", "rate_limit", "derive", "require", "require_scope"];
     let [Entry { key, key_range, value }] = node.entries() else {
         let help = format!("An entry has exactly one key: {}.", one_of(&keys));
         let message = format!("this entry has {} keys", node.entries().len());
@@ -172,6 +174,10 @@ fn entry(
             let mut shape = scope.context.clone();
             let values = compiler.context_values(document, value, &scope.of_middleware(), &mut shape);
             Some((MiddlewareAction::Derive(values), Added::Values(shape)))
+        }
+        "rate_limit" => {
+            let limit = guard::rate(compiler, document, value, &scope.of_middleware())?;
+            Some((MiddlewareAction::RateLimit(limit), Added::Nothing))
         }
         "require" => require(compiler, document, value, scope).map(|action| (action, Added::Nothing)),
         "require_scope" => {

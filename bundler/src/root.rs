@@ -14,7 +14,7 @@ use crate::{
     prompt::INLINE_PROMPT,
     resource::INLINE_RESOURCE,
     search::MAX_LIMIT,
-    setting::{ROOT_LIMITS, batch},
+    setting::{LimitSettings, ROOT_LIMITS, batch},
     source::Source,
     statement::Substitution,
     tree::Item,
@@ -42,8 +42,7 @@ pub(crate) static ROOT: Record = Record {
         Field::new(
             "limits",
             Shape::Record(&ROOT_LIMITS),
-            "The limits of a request. `_folder.yaml` and the tools have the limits of a \
-                                                           call.",
+            "The limits of a request, and limits of every tool. `_folder.yaml` and the tools have more.",
         ),
         Field::new("errors", Shape::Record(&ERRORS), "How failures are reported."),
         Field::new(
@@ -246,6 +245,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         instructions: root.text_at("instructions").map(String::from),
         server: server(compiler, &document, root.at("server").unwrap_or(&empty)),
         batch: batch(compiler, &document, root.at("limits").and_then(|limits| limits.at("batch"))),
+        limits: LimitSettings::of_root(&document, root.at("limits")),
         env: env(compiler, &document, &root),
         fetch_allow: fetch_allow(compiler, &document, root.at("fetch").and_then(|fetch| fetch.at("allow")).unwrap_or(&empty)),
         telemetry: root.at("telemetry").and_then(|telemetry| telemetry.at("enabled")).and_then(Node::bool).unwrap_or(true),

@@ -132,6 +132,8 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
             timeout_ms: 30_000,
             output_bytes: 1 << 20,
             on_exceed: OnExceed::Error,
+            rate: None,
+            concurrency: None,
             script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         idempotency: None,

@@ -9,7 +9,9 @@ use crate::{
     compiler::{Compiler, Located},
     context::{CONTEXT, ContextBlock},
     field::{Field, Record, Shape, duration_ms, size_bytes},
+    guard::{CONCURRENCY, LimitBlock, RATE},
     middleware::{self, MIDDLEWARE, MiddlewareBlock},
+    scope::ToolScope,
     tree::{is_yaml, parent, stem},
     yaml::{Data, Document, Node},
 };
@@ -38,6 +40,8 @@ pub(crate) static LIMITS: Record = Record {
         Field::new("timeout", Shape::Duration, "How long one call may take.").default("30s"),
         Field::new("output", Shape::OneOf(&[Shape::Size, Shape::Record(&OUTPUT_LIMIT)]), "The maximum length of a result's text.")
             .default("1mb"),
+        Field::new("rate", Shape::Record(&RATE), "How often it may be called."),
+        Field::new("concurrency", Shape::Record(&CONCURRENCY), "How many of its calls run at a time."),
         Field::new("script", Shape::Record(&SCRIPT_LIMITS), "The limits of scripts."),
     ],
 };
@@ -61,8 +65,12 @@ static OUTPUT_LIMIT: Record = Record {
 pub(crate) static ROOT_LIMITS: Record = Record {
     name: "root_limits",
     noun: "`limits`",
-    doc: "The limits of a request.",
-    fields: &[Field::new("batch", Shape::Record(&BATCH), "The limits of a batch of messages. Only MCP 2025-03-26 has batches.")],
+    doc: "The limits of a request, and those of every tool for which neither it nor a folder says otherwise.",
+    fields: &[
+        Field::new("batch", Shape::Record(&BATCH), "The limits of a batch of messages. Only MCP 2025-03-26 has batches."),
+        Field::new("rate", Shape::Record(&RATE), "How often each tool may be called."),
+        Field::new("concurrency", Shape::Record(&CONCURRENCY), "How many calls of each tool run at a time."),
+    ],
 };
 
 static BATCH: Record = Record {
@@ -110,6 +118,8 @@ pub(crate) struct LimitSettings {
     timeout_ms: Option<Located<u32>>,
     output_bytes: Option<Located<u32>>,
     on_exceed: Option<Located<OnExceed>>,
+    rate: Option<LimitBlock>,
+    concurrency: Option<LimitBlock>,
     loops: Option<Located<u64>>,
     recursion: Option<Located<u32>>,
     memory_bytes: Option<Located<u32>>,
@@ -117,6 +127,12 @@ pub(crate) struct LimitSettings {
 }
 
 impl LimitSettings {
+    /// Reads `limits` of the root file, which has few of them.
+    pub(crate) fn of_root(document: &Document, node: Option<&Node>) -> Self {
+        let block = |name| node.and_then(|node| LimitBlock::of(document, node, name));
+        Self { rate: block("rate"), concurrency: block("concurrency"), ..Self::default() }
+    }
+
     /// Reads a `limits` block.
     pub(crate) fn read(document: &Document, node: Option<&Node>) -> Self {
         let Some(node) = node else { return Self::default() };
@@ -131,6 +147,8 @@ impl LimitSettings {
                 "shrink" => Some(OnExceed::Shrink),
                 _ => Some(OnExceed::Error),
             }),
+            rate: LimitBlock::of(document, node, "rate"),
+            concurrency: LimitBlock::of(document, node, "concurrency"),
             loops: read(document, of("loops"), whole),
             recursion: read(document, of("recursion"), |node| u32::try_from(whole(node)?).ok()),
             memory_bytes: read(document, of("memory"), size),
@@ -144,6 +162,8 @@ impl LimitSettings {
             timeout_ms: self.timeout_ms.or_else(|| outer.timeout_ms.clone()),
             output_bytes: self.output_bytes.or_else(|| outer.output_bytes.clone()),
             on_exceed: self.on_exceed.or_else(|| outer.on_exceed.clone()),
+            rate: self.rate.or_else(|| outer.rate.clone()),
+            concurrency: self.concurrency.or_else(|| outer.concurrency.clone()),
             loops: self.loops.or_else(|| outer.loops.clone()),
             recursion: self.recursion.or_else(|| outer.recursion.clone()),
             memory_bytes: self.memory_bytes.or_else(|| outer.memory_bytes.clone()),
@@ -152,7 +172,7 @@ impl LimitSettings {
     }
 
     /// The limits of a tool, defaults filled in; notes where each came from.
-    pub(crate) fn resolve(self, compiler: &mut Compiler<'_>, tool: &str) -> Limits {
+    pub(crate) fn resolve(self, compiler: &mut Compiler<'_>, tool: &str, scope: &ToolScope<'_>) -> Limits {
         let timeout = self.timeout_ms.unwrap_or_else(|| Located::default(30_000));
         let output = self.output_bytes.unwrap_or_else(|| Located::default(1 << 20));
         let on_exceed = self.on_exceed.unwrap_or_else(|| Located::default(OnExceed::Error));
@@ -165,6 +185,16 @@ impl LimitSettings {
         if on_exceed.value == OnExceed::Shrink {
             compiler.origin(tool, "limits.output.on_exceed", String::from("shrink"), on_exceed.place);
         }
+        let placed = |block: &LimitBlock| block.place();
+        let (rate_place, concurrency_place) = (self.rate.as_ref().map(placed), self.concurrency.as_ref().map(placed));
+        let rate = self.rate.and_then(|block| block.rate(compiler, scope));
+        let concurrency = self.concurrency.and_then(|block| block.concurrency(compiler));
+        if let (Some(rate), Some(place)) = (&rate, rate_place) {
+            compiler.origin(tool, "limits.rate", rate.to_string(), place);
+        }
+        if let (Some(concurrency), Some(place)) = (&concurrency, concurrency_place) {
+            compiler.origin(tool, "limits.concurrency", concurrency.to_string(), place);
+        }
         compiler.origin(tool, "limits.script.loops", loops.value.to_string(), loops.place);
         compiler.origin(tool, "limits.script.recursion", recursion.value.to_string(), recursion.place);
         compiler.origin(tool, "limits.script.memory", format!("{} bytes", memory.value), memory.place);
@@ -173,6 +203,8 @@ impl LimitSettings {
             timeout_ms: timeout.value,
             output_bytes: output.value,
             on_exceed: on_exceed.value,
+            rate,
+            concurrency,
             script: ScriptLimits {
                 loops: loops.value,
                 recursion: recursion.value,

@@ -247,7 +247,7 @@ fn read(
     let confirm = node.at("confirm").map(|node| compiler.message(&document, node, &scope.of_confirm()));
     let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
-    let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).resolve(compiler, &name);
+    let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits).resolve(compiler, &name, &scope);
     let execute = execute?;
     let reads = matches!(&execute, Execute::Statement { statement, .. } if statement.access == Access::Read);
     let kind = kind(compiler, &reading, &execute, reads);

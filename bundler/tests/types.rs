@@ -44,6 +44,8 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
         cache: None,
         errors: Errors { style: ErrorStyle::Result, expose: false, on: Vec::new() },
         limits: Limits {
+            rate: None,
+            concurrency: None,
             timeout_ms: 1,
             output_bytes: 1,
             on_exceed: millrace_core::app::OnExceed::Error,

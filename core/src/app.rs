@@ -12,6 +12,7 @@ use crate::{Json, expression::Expression};
 mod bundle;
 mod context;
 mod feature;
+mod guard;
 mod input_kind;
 mod literal;
 mod middleware;
@@ -28,6 +29,7 @@ pub use context::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVED_NAMES
 pub use feature::{
     Argument, Completer, Content, Embedded, File, InputSource, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
 };
+pub use guard::{Concurrency, RateLimit};
 pub use input_kind::InputKind;
 pub use literal::Literal;
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
@@ -386,6 +388,10 @@ pub struct Limits {
     pub output_bytes: u32,
     /// `output.on_exceed`
     pub on_exceed: OnExceed,
+    /// `rate`
+    pub rate: Option<RateLimit>,
+    /// `concurrency`
+    pub concurrency: Option<Concurrency>,
     /// `script`
     pub script: ScriptLimits,
 }

@@ -8,8 +8,8 @@
 //!
 //! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
 //! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in. Of
-//! *guard* there are the confirmation and the records of calls that happen once, of *present* the check against `output`. Not built yet
-//! are *sync* and the rest of these two: the bundler refuses their settings, so that no app can rely on them.
+//! *present* there is the check against `output`. Not built yet are *sync* and the rest of *present*: the bundler refuses their settings,
+//! so that no app can rely on them.
 
 use crate::{
     Json,
@@ -29,6 +29,7 @@ mod context;
 mod dialogue;
 mod env;
 mod execute;
+mod gates;
 mod gateway;
 mod guard;
 mod identity;
@@ -59,6 +60,7 @@ mod shrink;
 mod signal;
 pub mod stage;
 mod validate;
+mod window;
 
 pub use call::{Call, Listener, Trace};
 pub use dialogue::Rounds;
@@ -67,9 +69,10 @@ pub use runtime::Pipeline;
 pub use stage::Stage;
 
 use call_end::{CallEnd, CallFailure};
+use guard::Passed;
 use middleware::Ended;
 use record::{Record, Subject};
-use run::{Run, Work};
+use run::Run;
 use secrets::CallSecrets;
 
 /// The target of audit lines, which an app asks for: no level of the log leaves them out, but `off` and what names this target do.
@@ -178,22 +181,14 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     if Stage::Middleware.applies(run.tool) {
         run.context = run.at(Stage::Middleware, middleware::middleware(run, &inputs)).await?;
     }
-    let mut kept = None;
-    if let Some(idempotency) = &run.tool.idempotency {
-        run.once = Some(run.at(Stage::Guard, async { once::key(run, idempotency, &inputs) }).await?);
-        // A question that was answered is not asked again.
-        if let (Some(_), Some(key), Work::Script(_)) = (&run.tool.confirm, &run.once, run.work) {
-            kept = run.at(Stage::Guard, once::look_up(run, key)).await?;
-        }
-    }
-    let mut outcome = match kept {
+    let mut passed = match Stage::Guard.applies(run.tool) {
+        true => run.at(Stage::Guard, guard::guard(run, &inputs)).await?,
+        false => Passed::default(),
+    };
+    run.once = passed.once.take();
+    let mut outcome = match passed.kept.take() {
         Some(kept) => kept,
-        None => {
-            if let Some(confirm) = &run.tool.confirm {
-                run.at(Stage::Guard, guard::guard(run, confirm, &inputs)).await?;
-            }
-            run.at(Stage::Execute, execute::execute(run, &mut inputs)).await?
-        }
+        None => run.at(Stage::Execute, execute::execute(run, &mut inputs)).await?,
     };
     if Stage::MapOutput.applies(run.tool) {
         outcome = run.at(Stage::MapOutput, map_output::map_output(run, &inputs, outcome)).await?;

@@ -232,9 +232,22 @@ pub fn answer(request: &Exchange, status: u16, mut headers: Vec<(String, String)
         text += &format!("{name}: {value}\n");
     }
     if !body.is_empty() && request.method != "HEAD" {
-        text += &format!("\n{}", String::from_utf8_lossy(body));
+        text += &format!("\n{}", without_times(&String::from_utf8_lossy(body)));
     }
     text.trim_end().to_owned()
+}
+
+/// After how many seconds a call that came too often may come again depends on the time of day: `N` stands for it.
+fn without_times(body: &str) -> String {
+    let mut text = body.to_owned();
+    if body.contains("RATE_LIMITED") {
+        for before in ["<retry_after>", "\"retry_after\":"] {
+            let parts: Vec<&str> = text.split(before).collect();
+            let after = parts[1..].iter().map(|part| format!("N{}", part.trim_start_matches(|c: char| c.is_ascii_digit())));
+            text = std::iter::once(parts[0].to_owned()).chain(after).collect::<Vec<_>>().join(before);
+        }
+    }
+    text
 }
 
 fn group(folder: &Path) -> Group {

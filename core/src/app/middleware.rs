@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ScriptRef, Template, ValueTemplate};
+use super::{RateLimit, ScriptRef, Template, ValueTemplate};
 use crate::expression::Expression;
 
 /// One entry of a tool's middleware.
@@ -41,6 +41,8 @@ pub enum MiddlewareAction {
     RequireScope(Vec<String>),
     /// `audit`: a line about each call that gets this far.
     Audit(Audit),
+    /// `rate_limit`: how often calls may come this far, those of all tools that have the entry together.
+    RateLimit(RateLimit),
 }
 
 /// `audit`

@@ -2,7 +2,7 @@
 
 use super::{
     App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, InputSource, MiddlewareAction, Part, Piece,
-    PromptContent, Source, Statement, Template, TemplatePart, Tool, ToolUse, ValueTemplate, ValueText,
+    PromptContent, RateLimit, Source, Statement, Template, TemplatePart, Tool, ToolUse, ValueTemplate, ValueText,
 };
 use crate::expression::{Expression, Step};
 
@@ -95,7 +95,11 @@ impl Tool {
                     of_template(message, holder, visit);
                 }
                 MiddlewareAction::Audit(audit) => of_value(&audit.subject, holder, visit),
+                MiddlewareAction::RateLimit(limit) => of_rate(limit, holder, visit),
             }
+        }
+        if let Some(limit) = &self.limits.rate {
+            of_rate(limit, holder, visit);
         }
         if let Some(confirm) = &self.confirm {
             of_template(confirm, holder, visit);
@@ -165,6 +169,12 @@ fn of_value<'a>(value: &'a ValueTemplate, holder: Holder<'a>, visit: &mut Visit<
             ValueText::Whole(source) => visit(holder, TemplateReference::Value(source)),
             ValueText::Composed(pieces) => of_pieces(pieces, holder, visit),
         }
+    }
+}
+
+fn of_rate<'a>(limit: &'a RateLimit, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    if let Some(key) = &limit.key {
+        of_value(key, holder, visit);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What a call may ask its caller, and what was answered: data that stages share. [`rounds`](super::rounds) works with it.
 
 use alloc::{string::String, vec::Vec};
+use core::cell::Cell;
 
 use serde_json::Map;
 
@@ -38,4 +39,8 @@ pub(super) struct Dialogue {
     /// Binds a state to this call; absent where nothing can be asked.
     pub(super) binding: Option<Binding>,
     pub(super) answers: Map<String, Json>,
+    /// The digest of the state, where it brings an answer that no earlier round had.
+    pub(super) answered: Option<[u8; 32]>,
+    /// Whether the call is a further round of one that was counted, once that is known: the state has not been used before.
+    pub(super) is_next_round: Cell<Option<bool>>,
 }

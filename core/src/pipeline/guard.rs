@@ -1,41 +1,57 @@
-//! Stage 8, *guard*: a tool with `confirm` asks its user before it does anything. Rate limits and the like are not built yet.
-
-use alloc::{boxed::Box, format};
-
-use serde_json::json;
+//! Stage 8, *guard*: how often the tool may be called, whether the call was made before, whether its user agrees, how many calls run at a
+//! time. In this order: a call that is refused asks nobody, and one that waits for its user takes no place of others.
 
 use super::{
-    call_end::{CallEnd, CallFailure},
-    rounds,
-    run::Run,
+    call_end::CallEnd,
+    call_key::CallKey,
+    gates::Place,
+    once,
+    output::ToolOutput,
+    run::{Run, Work},
 };
-use crate::{
-    Json,
-    app::Template,
-    fault::{Fault, Stage},
-};
+use crate::Json;
 
-/// The key of the question. Scripts may use any other.
-const KEY: &str = "millrace/confirm";
+mod concurrency;
+mod confirm;
+mod rate;
 
-/// Goes on where the user gave the confirmation.
+pub(super) use rate::rate;
+
+/// What a call that was let through has, and holds until its end.
+#[derive(Default)]
+pub(super) struct Passed<'a> {
+    /// The key of a call that happens once.
+    pub(super) once: Option<CallKey>,
+    /// The answer of the earlier call, where it is known already.
+    pub(super) kept: Option<ToolOutput>,
+    _place: Option<Place<'a>>,
+}
+
+/// Lets the call through, or ends it.
 ///
 /// # Errors
-/// `DECLINED`, and those of [`rounds`]: the first time, the call ends with the question.
-pub(super) async fn guard(run: &Run<'_>, confirm: &Template, inputs: &Json) -> Result<(), CallEnd> {
-    let message = run.scope(inputs).render(confirm, &Json::Null);
-    let question = json!({
-        "method": "elicitation/create",
-        "params": { "message": message, "requestedSchema": { "type": "object", "properties": {} } },
-    });
-    let answers = rounds::ask(run, json!({ KEY: question })).map_err(|error| {
-        Fault::new(Stage::Guard, "INTERNAL", "The confirmation cannot be asked for.").by_operator().logging(format!("{error}"))
-    })?;
-    let Some(answers) = answers else { return Err(CallEnd::Asks) };
-    if answers.get(KEY).is_some_and(|answer| answer.get("action").is_some_and(|action| action == "accept")) {
-        return Ok(());
+/// `RATE_LIMITED`, `DECLINED`, `SERVER_BUSY`, and those of the stores, of [`once`] and of [`rounds`](super::rounds).
+pub(super) async fn guard<'a>(run: &Run<'a>, inputs: &Json) -> Result<Passed<'a>, CallEnd> {
+    let tool = run.tool;
+    if let Some(limit) = &tool.limits.rate {
+        rate::limit(run, limit, inputs).await?;
     }
-    let declined = Fault::new(Stage::Guard, "DECLINED", "The user did not confirm. Nothing was done.")
-        .suggesting("Ask the user what to do instead. Do not call the tool again unasked.");
-    Err(CallFailure::Reply(Box::new(declined)).into())
+    let once = match &tool.idempotency {
+        Some(settings) => Some(once::key(run, settings, inputs)?),
+        None => None,
+    };
+    // A question that was answered is not asked again.
+    if let (Some(_), Some(key), Work::Script(_)) = (&tool.confirm, &once, run.work)
+        && let Some(kept) = once::look_up(run, key).await?
+    {
+        return Ok(Passed { once, kept: Some(kept), ..Passed::default() });
+    }
+    if let Some(message) = &tool.confirm {
+        confirm::confirm(run, message, inputs)?;
+    }
+    let place = match &tool.limits.concurrency {
+        Some(limit) => Some(concurrency::enter(run, limit).await?),
+        None => None,
+    };
+    Ok(Passed { once, kept: None, _place: place })
 }

@@ -13,6 +13,7 @@ use super::{
     call_end::{CallEnd, CallFailure},
     chain::Seen,
     context::{Context, merge, set},
+    guard,
     identity::canonical,
     json_text::word,
     observed::observed,
@@ -82,6 +83,10 @@ async fn pass(run: &Run<'_>, entry: &Middleware, inputs: &Json, ctx: &mut Json) 
             Err(Fault::new(Stage::Middleware, code, scope.render(message, &Json::Null)).suggesting(REFUSED).into())
         }
         MiddlewareAction::RequireScope(needed) => Ok(require_scope(run, needed)?),
+        MiddlewareAction::RateLimit(limit) => {
+            let owner = format!("entry {}", entry.place);
+            Ok(guard::rate(Stage::Middleware, limit, &owner, &Scope { run, inputs, ctx }).await?)
+        }
     }
 }
 

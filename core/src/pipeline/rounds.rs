@@ -16,6 +16,7 @@
 use alloc::{format, string::String, vec::Vec};
 
 use serde_json::{Map, json};
+use sha2::{Digest as _, Sha256};
 
 use super::{
     dialogue::{Binding, Dialogue, KINDS},
@@ -45,7 +46,7 @@ pub(super) fn begin(run: &Run<'_>, arguments: &Json) -> FaultResult<Dialogue> {
         return Ok(Dialogue::default());
     }
     let binding = Binding::of(run, arguments);
-    let Some(state) = rounds.state else { return Ok(Dialogue { binding: Some(binding), answers: Map::new() }) };
+    let Some(state) = rounds.state else { return Ok(Dialogue { binding: Some(binding), ..Dialogue::default() }) };
     let Some(opened) = seal::open(run, &binding, state) else {
         let mut fault =
             Fault::new(Stage::Guard, "REQUEST_STATE", "Invalid params: `requestState` was not issued for this call, or it has expired");
@@ -53,12 +54,14 @@ pub(super) fn begin(run: &Run<'_>, arguments: &Json) -> FaultResult<Dialogue> {
         return Err(fault.into());
     };
     let mut answers = opened.answers;
+    let before = answers.len();
     for key in opened.asked {
         if let Some(answer) = rounds.responses.and_then(|responses| responses.get(&key)) {
             answers.insert(key, answer.clone());
         }
     }
-    Ok(Dialogue { binding: Some(binding), answers })
+    let answered = (answers.len() > before).then(|| Sha256::digest(state).into());
+    Ok(Dialogue { binding: Some(binding), answers, answered, ..Dialogue::default() })
 }
 
 /// The answers to requests; `None` where some are missing: the call must end, and [`required`] says what it asks.

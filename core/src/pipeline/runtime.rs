@@ -2,13 +2,15 @@
 
 use alloc::rc::Rc;
 
-use super::{connections::Connections, names::Names, schemas::Schemas, secrets::AppSecrets, validate::Patterns};
+use super::{
+    connections::Connections, gates::Gates, names::Names, schemas::Schemas, secrets::AppSecrets, validate::Patterns, window::Counts,
+};
 use crate::{
     app::{App, Tool},
     ports::Ports,
 };
 
-/// An app and ports, with what is kept between calls: the index of the tools, open connections, compiled patterns.
+/// An app and ports, with what is kept between calls: the index of the tools, open connections, compiled patterns, the calls that run or wait.
 pub struct Pipeline {
     pub(super) app: Rc<App>,
     pub(super) ports: Ports,
@@ -17,6 +19,8 @@ pub struct Pipeline {
     pub(super) patterns: Patterns,
     pub(super) schemas: Schemas,
     pub(super) secrets: Rc<AppSecrets>,
+    pub(super) gates: Gates,
+    pub(super) counts: Counts,
 }
 
 impl Pipeline {
@@ -26,8 +30,9 @@ impl Pipeline {
         let names = Names::of(&app.tools);
         let connections = Connections::of(app.adapters.len());
         let schemas = Schemas::of(app.tools.len());
+        let gates = Gates::of(app.tools.len());
         let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&ports.env)));
-        Self { app, ports, names, connections, patterns: Patterns::default(), schemas, secrets }
+        Self { app, ports, names, connections, patterns: Patterns::default(), schemas, secrets, gates, counts: Counts::default() }
     }
 
     /// The app.

@@ -45,7 +45,7 @@ stages! {
     Validate => "validate",
     /// Runs the middleware of the tool.
     Middleware => "middleware",
-    /// Finds out whether the call was made before, and asks for confirmation.
+    /// Counts the call, finds out whether it was made before, asks for confirmation, waits for a place.
     Guard => "guard",
     /// Does what the tool is for.
     Execute => "execute",
@@ -69,7 +69,10 @@ impl Stage {
             Self::Authenticate => tool.auth.is_some(),
             Self::Context => looks_at_context(tool),
             Self::MapInput => tool.map_input.is_some(),
-            Self::Guard => tool.confirm.is_some() || tool.idempotency.is_some(),
+            Self::Guard => {
+                let limits = &tool.limits;
+                limits.rate.is_some() || tool.idempotency.is_some() || tool.confirm.is_some() || limits.concurrency.is_some()
+            }
             Self::MapOutput => tool.map_output.is_some() || !tool.errors.on.is_empty() || tool.results_as_rows,
             Self::Present => tool.output.is_some(),
             Self::Middleware => !tool.middleware.is_empty(),

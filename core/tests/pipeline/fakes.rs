@@ -76,6 +76,8 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
             timeout_ms: 5_000,
             output_bytes: 1 << 18,
             on_exceed: OnExceed::Error,
+            rate: None,
+            concurrency: None,
             script: ScriptLimits { loops: 1_000_000, recursion: 400, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         idempotency: None,

@@ -218,7 +218,7 @@ pub(crate) fn tool(name: &str, export: &str) -> Tool {
         map_output: None,
         cache: None,
         errors: Errors { style: ErrorStyle::Result, expose: false, on: vec![] },
-        limits: Limits { timeout_ms: 1000, output_bytes: 1 << 20, on_exceed: OnExceed::Error, script },
+        limits: Limits { timeout_ms: 1000, output_bytes: 1 << 20, on_exceed: OnExceed::Error, rate: None, concurrency: None, script },
         idempotency: None,
         results_as_rows: false,
         input_schema: None,

@@ -2,11 +2,13 @@
 
 use millrace_core::{
     Endpoint, Json,
-    app::{ApiKey, ApiKeys, Auth, EnvPart, EnvTemplate, ExpectedKey, Template, TemplatePart},
+    app::{ApiKey, ApiKeys, Auth, EnvPart, EnvTemplate, ExpectedKey, RateLimit, Template, TemplatePart},
+    ports::Ports,
 };
+use millrace_test_kit::World;
 use serde_json::json;
 
-use super::fakes::{Ask, META_CAPABILITIES, Seen, empty_app, endpoint, tool};
+use super::fakes::{Ask, META_CAPABILITIES, Seen, empty_app, endpoint, ports, tool};
 
 pub(crate) fn asking() -> Endpoint {
     let mut app = empty_app();
@@ -170,4 +172,42 @@ fn a_confirmed_tool_runs_after_the_user_said_yes() {
         let seen = say(action);
         assert_eq!(seen.body["result"]["_meta"]["millrace/error"]["code"], "DECLINED", "{}", seen.text);
     }
+}
+
+/// A tool that may be called once: its rounds are one call, and a state is good for one round only.
+#[test]
+fn a_further_round_is_not_counted_again() {
+    let mut app = empty_app();
+    let limit = |max| Some(RateLimit { max, window_s: 60, key: None });
+    let mut confirmed = tool("confirmed", "echo");
+    confirmed.confirm = Some(Template(vec![TemplatePart::Text("Sure?".into())]));
+    confirmed.limits.rate = limit(1);
+    let mut twice = tool("twice", "twice");
+    twice.limits.rate = limit(1);
+    app.tools = vec![confirmed, twice];
+    let endpoint = Endpoint::new(app, Ports { state: World::new().ports().state, ..ports() });
+    let ask = |tool: &str, more: Json| call(tool, all(), more).send(&endpoint);
+    let limited = |seen: &Seen| {
+        let error = &seen.body["result"]["_meta"]["millrace/error"];
+        assert_eq!(
+            (&error["code"], &error["stage"], &error["retryable"]),
+            (&json!("RATE_LIMITED"), &json!("guard"), &json!(true)),
+            "{}",
+            seen.text
+        );
+        assert!(error["retry_after"].as_u64().is_some_and(|seconds| (1..=120).contains(&seconds)), "{}", seen.text);
+        assert!(seen.body["result"].get("inputRequests").is_none(), "nobody is asked: {}", seen.text);
+    };
+    let state = state_of(&ask("confirmed", json!({})));
+    limited(&ask("confirmed", json!({})));
+    let unanswered = json!({"requestState": state, "inputResponses": {}});
+    limited(&ask("confirmed", unanswered));
+    let answered = json!({"requestState": state, "inputResponses": {"millrace/confirm": {"action": "accept"}}});
+    assert_eq!(ask("confirmed", answered.clone()).body["result"]["resultType"], "complete");
+    limited(&ask("confirmed", answered));
+    let first = state_of(&ask("twice", json!({})));
+    let second = state_of(&ask("twice", json!({"requestState": first, "inputResponses": {"first": accept("Ada")}})));
+    let unfit = json!({"requestState": second, "inputResponses": {"second": {"action": "accept"}}});
+    let again = state_of(&ask("twice", unfit));
+    limited(&ask("twice", json!({"requestState": again, "inputResponses": {"second": accept("Bob")}})));
 }

@@ -55,7 +55,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
             Stage::Context => "nothing: no script and no placeholder uses `ctx`",
             Stage::MapInput => "nothing: no input mapper",
             Stage::Middleware => "nothing: no `middleware`",
-            Stage::Guard => "nothing: no `confirm` and no `idempotency`",
+            Stage::Guard => "nothing: no `limits.rate`, `idempotency`, `confirm` or `limits.concurrency`",
             Stage::MapOutput => "nothing: no output mapper and no `errors.on`",
             Stage::Present => "nothing: no `output`",
             _ => "nothing: not supported yet",
@@ -118,6 +118,7 @@ fn action(app: &App, action: &MiddlewareAction) -> String {
             format!("derives {}", values.join(", "))
         }
         MiddlewareAction::Require { when, code, .. } => format!("refuses with `{code}` unless `{when}`"),
+        MiddlewareAction::RateLimit(limit) => format!("refuses with `RATE_LIMITED` above the limit: {limit}"),
         MiddlewareAction::RequireScope(scopes) => format!("requires the scopes {}", scopes.join(", ")),
         MiddlewareAction::Audit(audit) => {
             let table = audit.table.as_ref().and_then(|table| app.adapters.get(table.adapter as usize));
@@ -129,6 +130,10 @@ fn action(app: &App, action: &MiddlewareAction) -> String {
 
 fn guard(tool: &Tool, details: &mut Vec<String>) -> String {
     let mut does = Vec::new();
+    if let Some(limit) = &tool.limits.rate {
+        details.push(format!("rate: {limit}"));
+        does.push("counts the call, or refuses it with `RATE_LIMITED`");
+    }
     if let Some(Idempotency { key, ttl_s }) = &tool.idempotency {
         let kept = match &tool.execute {
             Execute::Statement { .. } => "in the database, in the transaction of the statement",
@@ -141,6 +146,10 @@ fn guard(tool: &Tool, details: &mut Vec<String>) -> String {
     if let Some(message) = &tool.confirm {
         details.push(format!("asks: {message}"));
         does.push("asks the user for confirmation before anything is done");
+    }
+    if let Some(limit) = &tool.limits.concurrency {
+        details.push(format!("concurrency: {limit}"));
+        does.push("takes a place, or refuses with `SERVER_BUSY`");
     }
     does.join(", then ")
 }

@@ -1,0 +1,170 @@
+//! The places of tools with `limits.concurrency`, and the queues for them. A place is given back when it is dropped, and handed on to whoever
+//! came first, so a call that is given up, wherever it stands, holds nobody up.
+
+use alloc::{collections::BTreeMap, vec::Vec};
+use core::{
+    cell::{Cell, RefCell},
+    task::{Context, Poll, Waker},
+};
+
+/// The gates of the tools, by the tool's place in [`App::tools`](crate::app::App::tools).
+pub(super) struct Gates(Vec<Gate>);
+
+impl Gates {
+    /// A gate for each tool. Takes memory only where calls wait.
+    pub(super) fn of(tools: usize) -> Self {
+        Self((0..tools).map(|_| Gate::default()).collect())
+    }
+
+    /// The gate of the tool at this place.
+    pub(super) fn get(&self, tool: usize) -> Option<&Gate> {
+        self.0.get(tool)
+    }
+}
+
+/// The places of one tool, and who waits for one.
+#[derive(Default)]
+pub(super) struct Gate {
+    taken: Cell<u32>,
+    queue: RefCell<BTreeMap<u64, Waiting>>,
+    /// How many waited so far.
+    waited: Cell<u64>,
+}
+
+/// One in the queue.
+enum Waiting {
+    /// Where to say that it is its turn.
+    Here(Waker),
+    /// It was given a place, and has not come for it yet.
+    Called,
+}
+
+/// A place of a call that runs; handed on when dropped.
+pub(super) struct Place<'a>(&'a Gate);
+
+impl Gate {
+    /// A place, if one is free and nobody waits for it.
+    pub(super) fn try_enter(&self, max: u32) -> Option<Place<'_>> {
+        // Where somebody waits, no place is free: it would have been handed on.
+        (self.taken.get() < max).then(|| {
+            self.taken.set(self.taken.get() + 1);
+            Place(self)
+        })
+    }
+
+    /// Whether so many wait already.
+    pub(super) fn is_full(&self, queue: u32) -> bool {
+        self.queue.borrow().len() >= queue as usize
+    }
+
+    /// Hands a place on to the first in the queue, who may look at the queue at once; without one, the place is free.
+    fn hand_on(&self) {
+        let next = self.queue.borrow_mut().values_mut().find_map(|waiting| match core::mem::replace(waiting, Waiting::Called) {
+            Waiting::Here(waker) => Some(waker),
+            Waiting::Called => None,
+        });
+        match next {
+            Some(waker) => waker.wake(),
+            None => self.taken.set(self.taken.get().saturating_sub(1)),
+        }
+    }
+}
+
+impl Drop for Place<'_> {
+    fn drop(&mut self) {
+        self.0.hand_on();
+    }
+}
+
+/// Waits in the queue of a gate; leaves it when dropped.
+pub(super) struct Turn<'a> {
+    gate: &'a Gate,
+    number: u64,
+    is_over: bool,
+}
+
+impl<'a> Turn<'a> {
+    /// The next turn; takes its place in the queue when it is polled.
+    pub(super) fn of(gate: &'a Gate) -> Self {
+        let number = gate.waited.get();
+        gate.waited.set(number + 1);
+        Self { gate, number, is_over: false }
+    }
+
+    /// The place, once it was handed on.
+    pub(super) fn poll(&mut self, context: &Context<'_>) -> Poll<Place<'a>> {
+        let mut queue = self.gate.queue.borrow_mut();
+        if matches!(queue.get(&self.number), Some(Waiting::Called)) {
+            queue.remove(&self.number);
+            self.is_over = true;
+            return Poll::Ready(Place(self.gate));
+        }
+        queue.insert(self.number, Waiting::Here(context.waker().clone()));
+        Poll::Pending
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        if self.is_over {
+            return;
+        }
+        let left = self.gate.queue.borrow_mut().remove(&self.number);
+        if matches!(left, Some(Waiting::Called)) {
+            self.gate.hand_on();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::{sync::Arc, task::Wake};
+    use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Calls(AtomicUsize);
+
+    impl Wake for Calls {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn poll<'a>(turn: &mut Turn<'a>, waker: &Waker) -> Option<Place<'a>> {
+        match turn.poll(&Context::from_waker(waker)) {
+            Poll::Ready(place) => Some(place),
+            Poll::Pending => None,
+        }
+    }
+
+    #[test]
+    fn places_go_to_the_first_in_the_queue_and_past_those_that_left() {
+        let gate = Gate::default();
+        let mut places: Vec<_> = (0..2).map(|_| gate.try_enter(2).unwrap()).collect();
+        assert!(gate.try_enter(2).is_none());
+        let calls: [Arc<Calls>; 4] = Default::default();
+        let called = || calls.each_ref().map(|calls| calls.0.load(Relaxed));
+        let wakers = calls.each_ref().map(|calls| Waker::from(calls.clone()));
+        let (mut first, mut second, mut third, mut fourth) = (Turn::of(&gate), Turn::of(&gate), Turn::of(&gate), Turn::of(&gate));
+        assert!(poll(&mut first, &wakers[0]).is_none() && poll(&mut second, &wakers[1]).is_none());
+        assert!(poll(&mut third, &wakers[2]).is_none() && poll(&mut fourth, &wakers[3]).is_none());
+        assert!(gate.is_full(4) && !gate.is_full(5));
+        places.pop();
+        assert_eq!(called(), [1, 0, 0, 0]);
+        assert!(gate.try_enter(2).is_none(), "the place belongs to whoever was called");
+        drop(first);
+        assert_eq!(called(), [1, 1, 0, 0], "one that was called and left hands its place on");
+        let place = poll(&mut second, &wakers[1]).unwrap();
+        drop(third);
+        drop(place);
+        assert_eq!(called(), [1, 1, 0, 1], "one that left before its turn is passed over");
+        let place = poll(&mut fourth, &wakers[3]).unwrap();
+        assert!(gate.try_enter(2).is_none() && gate.queue.borrow().is_empty());
+        drop((second, fourth, place));
+        assert_eq!(gate.taken.get(), 1, "with nobody in the queue a place becomes free");
+        drop(places);
+        assert_eq!(gate.taken.get(), 0);
+    }
+}

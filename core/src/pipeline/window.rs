@@ -1,0 +1,175 @@
+//! Windows of time in which calls are counted, and the counts of an isolate whose store fails.
+
+use alloc::format;
+use core::cell::{Cell, RefCell};
+
+use hashbrown::HashMap;
+use sha2::{Digest as _, Sha256};
+
+use crate::app::RateLimit;
+
+/// The most keys that an isolate counts by itself. More than those are counted together.
+const MOST_KEYS: usize = 10_000;
+
+/// What tells counts apart.
+pub(super) type Digest = [u8; 32];
+
+/// A window of time of one key.
+pub(super) struct Window {
+    pub(super) key: Digest,
+    pub(super) max: u32,
+    pub(super) length_ms: u64,
+    /// The number of the window since the Unix epoch.
+    pub(super) number: u64,
+    /// How much of it is left.
+    left_ms: u64,
+}
+
+/// Whether a call is let through; else, after how many milliseconds it would be.
+pub(super) type Verdict = core::result::Result<(), u64>;
+
+impl Window {
+    /// The window of a moment.
+    pub(super) fn at(now_ms: u64, key: Digest, limit: &RateLimit) -> Self {
+        let length_ms = u64::from(limit.window_s.max(1)) * 1000;
+        Self { key, max: limit.max, length_ms, number: now_ms / length_ms, left_ms: length_ms - now_ms % length_ms }
+    }
+
+    /// How many calls this window may have, where the window before had so many.
+    pub(super) fn most(&self, before: u32) -> Option<u32> {
+        let still = (u64::from(before) * self.left_ms).div_ceil(self.length_ms);
+        self.max.checked_sub(u32::try_from(still).unwrap_or(u32::MAX)).filter(|most| *most > 0)
+    }
+
+    /// After how many milliseconds one more call is within the limit, if no other comes.
+    pub(super) fn wait_ms(&self, before: u32, now: u32) -> u64 {
+        let fits = |room: u32, earlier: u32| u64::from(room) * self.length_ms / u64::from(earlier.max(1));
+        match self.max.checked_sub(now.saturating_add(1)) {
+            // In this window: as soon as so little of it is left that those of the window before make room.
+            Some(room) if before > 0 => self.left_ms.saturating_sub(fits(room, before)),
+            Some(_) => 0,
+            // In the next one, where those of this window are those before.
+            None => self.left_ms + self.length_ms.saturating_sub(fits(self.max.saturating_sub(1), now)),
+        }
+    }
+}
+
+/// What an isolate counts by itself while its store fails.
+#[derive(Default)]
+pub(super) struct Counts {
+    by_key: RefCell<HashMap<Digest, Count>>,
+    /// Until when a failing store is not mentioned again.
+    pub(super) quiet_until_ms: Cell<u64>,
+}
+
+struct Count {
+    number: u64,
+    before: u32,
+    now: u32,
+    /// When it says nothing any more.
+    over_ms: u64,
+}
+
+impl Counts {
+    /// Counts a call by the isolate alone.
+    pub(super) fn pass(&self, window: &Window, now_ms: u64) -> Verdict {
+        let mut by_key = self.by_key.borrow_mut();
+        let mut key = window.key;
+        if by_key.len() >= MOST_KEYS && !by_key.contains_key(&key) {
+            by_key.retain(|_, count| count.over_ms > now_ms);
+            if by_key.len() >= MOST_KEYS {
+                // One count for all others with this limit: too strict, and never too generous.
+                key = Sha256::digest(format!("others {} {}", window.max, window.length_ms)).into();
+            }
+        }
+        let count = by_key.entry(key).or_insert(Count { number: window.number, before: 0, now: 0, over_ms: 0 });
+        if count.number != window.number {
+            let follows = count.number + 1 == window.number;
+            *count = Count { number: window.number, before: if follows { count.now } else { 0 }, now: 0, over_ms: 0 };
+        }
+        count.over_ms = now_ms + window.left_ms + window.length_ms;
+        match window.most(count.before) {
+            Some(most) if count.now < most => {
+                count.now += 1;
+                Ok(())
+            }
+            Some(_) => Err(window.wait_ms(count.before, count.now)),
+            // So many were too many earlier in this window, too: none of it has passed.
+            None => Err(window.wait_ms(count.before, 0)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn window(now_ms: u64, max: u32) -> Window {
+        Window::at(now_ms, [1; 32], &RateLimit { max, window_s: 10, key: None })
+    }
+
+    #[test]
+    fn the_window_before_counts_as_far_as_it_reaches() {
+        let table = [
+            (0, 10, None),
+            (1, 10, None),
+            (1_000, 10, Some(1)),
+            (5_000, 10, Some(5)),
+            (9_999, 10, Some(9)),
+            (5_000, 0, Some(10)),
+            (0, 3, Some(7)),
+        ];
+        for (into_ms, before, most) in table {
+            assert_eq!(window(20_000 + into_ms, 10).most(before), most, "{before} calls before, {into_ms} ms into the window");
+        }
+    }
+
+    /// Whoever waits as long as it was told passes, and a millisecond earlier it does not.
+    #[test]
+    fn the_time_to_wait_is_the_time_after_which_a_call_passes() {
+        for max in [1_u32, 2, 3, 7, 100] {
+            for before in 0..=max {
+                for now in 0..=max {
+                    for into_ms in [0, 1, 3_333, 5_000, 9_999] {
+                        let at = 20_000 + into_ms;
+                        let here = window(at, max);
+                        if here.most(before).is_some_and(|most| now < most) {
+                            continue;
+                        }
+                        let wait_ms = here.wait_ms(before, now);
+                        let passes = |ms: u64| {
+                            let later = window(at + ms, max);
+                            let (before, now) = match later.number - here.number {
+                                0 => (before, now),
+                                1 => (now, 0),
+                                _ => (0, 0),
+                            };
+                            later.most(before).is_some_and(|most| now < most)
+                        };
+                        assert!(passes(wait_ms), "max {max}, {before} before, {now} now, {into_ms} ms in: not after {wait_ms} ms");
+                        assert!(!passes(wait_ms - 1), "max {max}, {before} before, {now} now, {into_ms} ms in: before {wait_ms} ms");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_isolate_counts_by_itself_within_bounds() {
+        let counts = Counts::default();
+        let pass = |key: u32, now_ms: u64| {
+            let mut window = window(now_ms, 2);
+            window.key[..4].copy_from_slice(&key.to_le_bytes());
+            counts.pass(&window, now_ms).is_ok()
+        };
+        assert_eq!([pass(0, 20_000), pass(0, 20_000), pass(0, 20_000)], [true, true, false]);
+        assert_eq!([pass(0, 30_000), pass(0, 35_000), pass(0, 35_000)], [false, true, false]);
+        assert_eq!([pass(0, 60_000), pass(0, 60_000), pass(0, 60_000)], [true, true, false], "what is long ago does not count");
+        for key in 1..2 * MOST_KEYS as u32 {
+            pass(key, 60_000);
+        }
+        assert!(counts.by_key.borrow().len() <= MOST_KEYS + 1);
+        assert!(!pass(3 * MOST_KEYS as u32, 60_000), "all others share a count");
+        assert!(pass(3 * MOST_KEYS as u32, 90_000), "until there is room again");
+    }
+}

@@ -1,0 +1,1 @@
+CREATE TABLE hits (who TEXT NOT NULL);

@@ -1,0 +1,4 @@
+export default ({ inputs }: any) => {
+  if (inputs.fail) throw new Error("Not today.");
+  return "done";
+};
