@@ -5,8 +5,13 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 program=target/release/examples/one_call
 count() {
-  valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" "$1" 2>&1 | sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
+  valgrind --tool=callgrind --callgrind-out-file=/dev/null "$program" "$@" 2>&1 | sed -n 's/.*Collected : \([0-9]*\).*/\1/p'
 }
-few=$(count 100)
-many=$(count 1100)
-echo "instructions of one tools/call through the core (ten rows): $(((many - few) / 1000))"
+of_one() {
+  echo "instructions of one tools/call through the core ($1): $((($(count 1100 "${@:2}") - $(count 100 "${@:2}")) / 1000))"
+}
+of_one "ten rows"
+of_one "ten rows, a small app" none
+of_one "three declarative entries of middleware" declarative
+of_one "three scripts of middleware" scripts
+of_one "a handler in script" script

@@ -1,13 +1,16 @@
 //! The core alone: no connector, no script, no HTTP.
 //!
 //! A `tools/call` is parsed, runs through thirteen stages, and its result of ten rows is serialized. A `tools/list` of a thousand tools
-//! stands beside what nobody can do without: allocating a body of that size and writing its bytes.
+//! stands beside what nobody can do without: allocating a body of that size and writing its bytes. Middleware stands beside the same call
+//! without, and its scripts beside a call that is a script.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use millrace_core::{Endpoint, protocol::Request};
-use millrace_tests::bare::{endpoint, endpoint_with_tools, list_request, now, request};
+use millrace_tests::bare::{
+    Entries, endpoint, endpoint_with_entries, endpoint_with_script, endpoint_with_tools, list_request, now, request,
+};
 
 const TOOLS: usize = 1000;
 
@@ -37,5 +40,21 @@ fn lists(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, pipeline, lists);
+fn middleware(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("middleware");
+    let request = request();
+    let apps = [
+        ("no entry", endpoint_with_entries(Entries::None)),
+        ("three declarative entries", endpoint_with_entries(Entries::Declarative)),
+        ("three scripts", endpoint_with_entries(Entries::Scripts)),
+        ("no entry, a handler in script", endpoint_with_script()),
+    ];
+    for (name, endpoint) in apps {
+        body(&endpoint, &request);
+        group.bench_function(name, |bencher| bencher.iter(|| now(endpoint.handle(request.clone()))));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, pipeline, lists, middleware);
 criterion_main!(benches);

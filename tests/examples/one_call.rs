@@ -1,10 +1,17 @@
-//! `one_call N`: N calls through the core alone. `scripts/bench instructions` counts what one of them takes.
+//! `one_call N [none|declarative|scripts|script]`: N calls of the sample app through the core alone; or of a small one without middleware, with three declarative entries, with three
+//! scripts, or of a handler in script. `scripts/bench instructions` counts what one of them takes.
 
-use millrace_tests::bare::{endpoint, now, request};
+use millrace_tests::bare::{Entries, endpoint, endpoint_with_entries, endpoint_with_script, now, request};
 
 fn main() {
     let calls: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1);
-    let endpoint = endpoint();
+    let endpoint = match std::env::args().nth(2).as_deref() {
+        Some("none") => endpoint_with_entries(Entries::None),
+        Some("declarative") => endpoint_with_entries(Entries::Declarative),
+        Some("scripts") => endpoint_with_entries(Entries::Scripts),
+        Some("script") => endpoint_with_script(),
+        _ => endpoint(),
+    };
     let request = request();
     for _ in 0..calls {
         assert_eq!(now(endpoint.handle(request.clone())).status, 200);

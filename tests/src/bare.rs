@@ -46,21 +46,78 @@ pub fn endpoint() -> Endpoint {
 /// Where the app cannot be written or does not compile.
 #[must_use]
 pub fn endpoint_with_tools(count: usize) -> Endpoint {
-    let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-    let write = |path: &str, text: &str| {
-        let file = folder.path().join(path);
-        let parent = file.parent().unwrap_or_else(|| panic!("{path}"));
-        fs::create_dir_all(parent).and_then(|()| fs::write(&file, text)).unwrap_or_else(|error| panic!("{path}: {error}"));
-    };
-    write("millrace.yaml", "name: many\n");
-    write("app/adapters/main.yaml", "connector: libsql\nconnection_string: http://127.0.0.1:1\n");
+    let mut files = vec![
+        ("millrace.yaml".to_owned(), "name: many\n".to_owned()),
+        ("app/adapters/main.yaml".to_owned(), "connector: libsql\nconnection_string: http://127.0.0.1:1\n".to_owned()),
+    ];
     for tool in 0..count {
         let config = format!(
             "description: Read user {tool} by id.\nuse: main\nstatement: SELECT id, name FROM users WHERE id = {{{{ inputs.id }}}}\ninputs:\n  id: {{ type: int, description: The user's id, min: 1 }}\n"
         );
-        write(&format!("app/tools/get-user-{tool}/config.yaml"), &config);
+        files.push((format!("app/tools/get-user-{tool}/config.yaml"), config));
     }
-    of(compile(folder.path()))
+    of(compiled(&files))
+}
+
+/// What stands before the tool of [`endpoint_with_entries`].
+#[derive(Clone, Copy, Debug)]
+pub enum Entries {
+    /// Nothing.
+    None,
+    /// A value, a condition and an audit line, none of which starts a script.
+    Declarative,
+    /// Three scripts, each in a file of its own.
+    Scripts,
+}
+
+/// An app with one tool, `get-user`, behind these entries of middleware, on ports that only answer, the script engine apart.
+///
+/// # Panics
+/// Where the app cannot be written or does not compile.
+#[must_use]
+pub fn endpoint_with_entries(entries: Entries) -> Endpoint {
+    let middleware = match entries {
+        Entries::None => "",
+        Entries::Declarative => {
+            "middleware:\n  - derive: { label: \"user {{ inputs.id }}\" }\n  - require: { when: \"inputs.id > 0 && ctx.label != ''\" }\n  \
+             - audit: { inputs: names }\n"
+        }
+        Entries::Scripts => "middleware: [./app/a.ts, ./app/b.ts, ./app/c.ts]\n",
+    };
+    let script = "export default ({ inputs }) => ({ NAME: inputs.id + 1 });\n";
+    let tool = "description: Read a user by id.\nuse: main\nstatement: SELECT id, name FROM users WHERE id = {{ inputs.id }}\ninputs:\n  id: { type: int, min: 1 }\n";
+    let mut files = vec![
+        ("millrace.yaml", format!("name: one\n{middleware}")),
+        ("app/adapters/main.yaml", "connector: libsql\nconnection_string: http://127.0.0.1:1\n".to_owned()),
+        ("app/tools/get-user/config.yaml", tool.to_owned()),
+    ];
+    files.extend([("app/a.ts", "a"), ("app/b.ts", "b"), ("app/c.ts", "c")].map(|(path, name)| (path, script.replace("NAME", name))));
+    of(compiled(&files))
+}
+
+/// One `tools/call` of a handler that does what each of [`Entries::Scripts`] does, and its app.
+///
+/// # Panics
+/// Where the app cannot be written or does not compile.
+#[must_use]
+pub fn endpoint_with_script() -> Endpoint {
+    let tool = "description: Adds one.\nhandler: ./handler.ts\ninputs:\n  id: { type: int, min: 1 }\n".to_owned();
+    let script = "export default ({ inputs }) => ({ a: inputs.id + 1 });\n".to_owned();
+    of(compiled(&[
+        ("millrace.yaml", "name: one\n".to_owned()),
+        ("app/tools/get-user/config.yaml", tool),
+        ("app/tools/get-user/handler.ts", script),
+    ]))
+}
+
+fn compiled<P: AsRef<str>>(files: &[(P, String)]) -> App {
+    let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+    for (path, text) in files {
+        let file = folder.path().join(path.as_ref());
+        let parent = file.parent().unwrap_or_else(|| panic!("{}", file.display()));
+        fs::create_dir_all(parent).and_then(|()| fs::write(&file, text)).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+    }
+    compile(folder.path())
 }
 
 fn of(app: App) -> Endpoint {
@@ -71,7 +128,8 @@ fn of(app: App) -> Endpoint {
     let columns: Vec<String> = ["id", "name", "email", "city", "created_at"].map(String::from).into();
     let rows = Rows { columns: columns.into(), rows: (1..=10).map(row).collect(), affected: 0 };
     let inert = Inert { now_ms: 1_767_225_600_000, random: 7, env: &[] };
-    let ports = Ports { connectors: Rc::new(TenRows(rows)), ..inert.ports() };
+    let scripts = Rc::new(millrace_script::Engine::new());
+    let ports = Ports { connectors: Rc::new(TenRows(rows)), scripts, ..inert.ports() };
     Endpoint::new(app, ports)
 }
 

@@ -93,6 +93,12 @@ impl Middleware {
     /// Whether it wants to know how the call ended.
     #[must_use]
     pub const fn observes(&self) -> bool {
-        matches!(&self.action, MiddlewareAction::Script { after: Some(_), .. } | MiddlewareAction::Audit(_))
+        self.has_after() || matches!(&self.action, MiddlewareAction::Audit(_))
+    }
+
+    /// Whether a script of it is shown the result.
+    #[must_use]
+    pub const fn has_after(&self) -> bool {
+        matches!(&self.action, MiddlewareAction::Script { after: Some(_), .. })
     }
 }

@@ -20,12 +20,16 @@ pub(super) struct Seen {
     pub(super) inputs: Json,
     pub(super) ctx: Json,
     pub(super) result: Json,
+    /// Whether one of them looks at the result.
+    pub(super) wants_result: bool,
 }
 
 impl Chain {
-    /// Keeps the result for those that observe the call; asks for it only where there are any.
+    /// Keeps the result for those that look at it; asks for it only where there are any.
     pub(super) fn keep_result(&self, result: impl FnOnce() -> Json) {
-        if let Some(seen) = &mut *self.seen.borrow_mut() {
+        if let Some(seen) = &mut *self.seen.borrow_mut()
+            && seen.wants_result
+        {
             seen.result = result();
         }
     }

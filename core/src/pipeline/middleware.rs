@@ -60,8 +60,10 @@ pub(super) async fn middleware(run: &Run<'_>, inputs: &Json) -> Result<Context, 
         }
         run.chain.passed.set(run.chain.passed.get() + 1);
     }
-    if entries.iter().take(run.chain.passed.get()).any(Middleware::observes) {
-        run.chain.seen.replace(Some(Seen { inputs: inputs.clone(), ctx: ctx.clone(), result: Json::Null }));
+    let passed = entries.get(..run.chain.passed.get()).unwrap_or_default();
+    if passed.iter().any(Middleware::observes) {
+        let wants_result = passed.iter().any(Middleware::has_after);
+        run.chain.seen.replace(Some(Seen { inputs: inputs.clone(), ctx: ctx.clone(), result: Json::Null, wants_result }));
     }
     outcome.map(|()| Context::extended(ctx))
 }
