@@ -10,7 +10,7 @@ use std::{
 use millrace_core::{
     Error, Result,
     app::Access,
-    ports::{Clock, Command, Connection, Connector, Connectors, Query},
+    ports::{CallRecord, Clock, Command, Connection, Connector, Connectors, Query, RecordedWrite},
     secret::Secret,
     value::{Rows, Value},
 };
@@ -56,6 +56,23 @@ impl Database {
     pub fn run_with(&self, query: &Query<'_>) -> Result<Rows> {
         let deadline_ms = SystemClock.now_ms() + query.deadline_ms;
         self.wait(self.connector.query(Query { deadline_ms, ..query.clone() }))
+    }
+
+    /// Runs a write that happens once for a key; its deadline counts from the call.
+    ///
+    /// # Errors
+    /// The connector's.
+    pub fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        let deadline_ms = SystemClock.now_ms() + query.deadline_ms;
+        self.wait(self.connector.write_once(Query { deadline_ms, ..query.clone() }, record))
+    }
+
+    /// Makes the table of the records of calls.
+    ///
+    /// # Errors
+    /// The connector's.
+    pub fn prepare_records(&self) -> Result<()> {
+        self.wait(self.connector.prepare_records(SystemClock.now_ms() + PATIENCE_MS))
     }
 
     /// Runs queries at the same time.

@@ -67,7 +67,7 @@ rows! {
         binding: None,
         is_file: false,
         max_values: None,
-        keeps_call_records: false,
+        keeps_call_records: true,
         system: "libsql",
     };
 

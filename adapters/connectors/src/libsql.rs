@@ -30,6 +30,7 @@
 //! Protocol: <https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_3_SPEC.md>.
 
 mod address;
+mod call_records;
 mod hrana;
 mod hrana_error;
 
@@ -39,7 +40,9 @@ use millrace_catalogue::LIBSQL;
 use millrace_core::{
     Result,
     app::Access,
-    ports::{Clock, Command, Connection, Connector, HttpClient, HttpResponse, LocalFuture, Query, Random},
+    ports::{
+        CallRecord, Clock, Command, Connection, Connector, HttpClient, HttpRequest, HttpResponse, LocalFuture, Query, Random, RecordedWrite,
+    },
     value::Rows,
 };
 
@@ -85,28 +88,41 @@ impl Libsql {
     }
 
     async fn attempt(&self, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        let prepare = |version| hrana::prepare(&self.address.base, self.address.token.as_ref(), version, query);
+        hrana::parse(&self.request(prepare).await?)
+    }
+
+    /// Sends a request in the version of the protocol that the server speaks.
+    async fn request(&self, prepare: impl Fn(Version) -> Result<HttpRequest>) -> Result<HttpResponse, StatementFailure> {
         let version = self.version.get();
-        let response = self.send(version, query).await?;
+        let response = self.send(prepare(version)).await?;
         if response.status != 404 || version == Version::V2 {
-            return hrana::parse(&response);
+            return Ok(response);
         }
         // A server of the older protocol, which executed nothing.
-        let older = self.send(Version::V2, query).await?;
+        let older = self.send(prepare(Version::V2)).await?;
         if older.status != 404 {
             self.version.set(Version::V2);
         }
-        hrana::parse(&older)
+        Ok(older)
     }
 
-    async fn send(&self, version: Version, query: &Query<'_>) -> Result<HttpResponse, StatementFailure> {
-        let request = hrana::prepare(&self.address.base, self.address.token.as_ref(), version, query).map_err(StatementFailure::last)?;
-        self.http.send(request).await.map_err(StatementFailure::of_client)
+    async fn send(&self, request: Result<HttpRequest>) -> Result<HttpResponse, StatementFailure> {
+        self.http.send(request.map_err(StatementFailure::last)?).await.map_err(StatementFailure::of_client)
     }
 }
 
 impl Connector for Libsql {
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
         Box::pin(async move { self.run(&query).await })
+    }
+
+    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
+        Box::pin(async move { self.write_recorded(&query, record).await })
+    }
+
+    fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(self.make_records(deadline_ms))
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

@@ -12,7 +12,6 @@
 //! statements tests all drivers.
 
 mod bound;
-#[cfg(feature = "sqlite")]
 pub(crate) mod call_records;
 pub(crate) mod error;
 mod json_array;
@@ -23,6 +22,6 @@ mod token;
 
 pub(crate) use bound::SqliteValue;
 pub(crate) use placeholder::{Placeholder, placeholders};
-pub(crate) use statement::check;
 #[cfg(feature = "sqlite")]
 pub(crate) use statement::nul;
+pub(crate) use statement::{changes_rows, check};

@@ -128,6 +128,8 @@ impl<'a> Run<'a> {
     /// What the call's statements did to its databases; for audits. `None`: nothing, as far as is known.
     pub(super) fn change_made(&self) -> Option<&'static str> {
         match (self.change.get(), self.unanswered_writes.get()) {
+            // An earlier call made it.
+            _ if self.replayed.get() => None,
             _ if self.replayed.get() => None,
             (Change::None, 0) => None,
             (Change::None, _) => Some("unknown"),

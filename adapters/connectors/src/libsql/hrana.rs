@@ -2,6 +2,7 @@
 //!
 //! Protocol: <https://github.com/tursodatabase/libsql/blob/main/docs/HRANA_3_SPEC.md>.
 
+mod batch;
 mod cell;
 
 use std::borrow::Cow;
@@ -22,6 +23,8 @@ use crate::{
     shared::{StatementFailure, max_response_bytes},
     sqlite_text::SqliteValue,
 };
+use batch::Batch;
+pub(super) use batch::{BatchReply, Condition, Step, absent, parse_batch, prepare_batch};
 use cell::{BASE64, Cell};
 
 /// A version of the protocol over HTTP.
@@ -37,11 +40,22 @@ pub(super) enum Version {
 /// [`Constraint`](ErrorKind::Constraint) for an infinite number, which the protocol has no form for.
 pub(super) fn prepare(base: &str, token: Option<&Secret<String>>, version: Version, query: &Query<'_>) -> Result<HttpRequest> {
     let (text, values) = query.command.statement(LIBSQL.name)?;
-    let args = values.iter().map(Argument::of).collect::<Result<Vec<_>>>()?;
-    let statement = Statement { sql: text, args, want_rows: true };
-    let body = serde_json::to_vec(&Pipeline { baton: None, requests: [Request::Execute { stmt: &statement }, Request::Close] }).map_err(
-        |error| Error::new(ErrorKind::Protocol, "a request for the libSQL server cannot be written").with_source(error.to_string()),
-    )?;
+    let statement = Statement::of(text, values)?;
+    let pipeline = Pipeline { baton: None, requests: &[Request::Execute { stmt: &statement }, Request::Close] };
+    request(base, token, version, &pipeline, query)
+}
+
+/// The request for steps of one stream.
+fn request(
+    base: &str,
+    token: Option<&Secret<String>>,
+    version: Version,
+    pipeline: &Pipeline<'_>,
+    query: &Query<'_>,
+) -> Result<HttpRequest> {
+    let body = serde_json::to_vec(pipeline).map_err(|error| {
+        Error::new(ErrorKind::Protocol, "a request for the libSQL server cannot be written").with_source(error.to_string())
+    })?;
     let mut headers = Headers::new();
     headers.append("content-type", "application/json");
     headers.append("accept", "application/json");
@@ -67,20 +81,28 @@ pub(super) fn prepare(base: &str, token: Option<&Secret<String>>, version: Versi
 /// # Errors
 /// What the server said, and what that means for another attempt.
 pub(super) fn parse(response: &HttpResponse) -> Result<Rows, StatementFailure> {
+    rows_of(first::<StatementResult<'_>>(response)?.0)
+}
+
+/// The result of a pipeline's first request, and the baton of a stream that is still open.
+fn first<'a, R: Deserialize<'a>>(response: &'a HttpResponse) -> Result<(R, Option<String>), StatementFailure> {
     if response.status != 200 {
         return Err(hrana_error::of_status(response.status, &response.body));
     }
-    let answer: PipelineReply<'_> = serde_json::from_slice(&response.body).map_err(|error| {
+    let answer: PipelineReply<'_, R> = serde_json::from_slice(&response.body).map_err(|error| {
         // Its words may quote a value; its place does not.
         let place = format!("{:?} error at line {}, column {}", error.classify(), error.line(), error.column());
         broken().map_source(place)
     })?;
     let Some(PipelineResult { response, error }) = answer.results.into_iter().next() else { return Err(broken().into()) };
-    let result = match (response.and_then(|response| response.result), error) {
-        (_, Some(said)) => return Err(hrana_error::of_statement(&said.code.unwrap_or_default(), &said.message)),
-        (Some(result), None) => result,
-        (None, None) => return Err(broken().into()),
-    };
+    match (response.and_then(|response| response.result), error) {
+        (_, Some(said)) => Err(hrana_error::of_statement(&said.code.unwrap_or_default(), &said.message)),
+        (Some(result), None) => Ok((result, answer.baton)),
+        (None, None) => Err(broken().into()),
+    }
+}
+
+fn rows_of(result: StatementResult<'_>) -> Result<Rows, StatementFailure> {
     if result.rows.iter().any(|row| row.len() != result.cols.len()) {
         return Err(broken().into());
     }
@@ -114,13 +136,14 @@ impl From<BrokenReply> for StatementFailure {
 #[derive(Serialize)]
 struct Pipeline<'a> {
     baton: Option<&'a str>,
-    requests: [Request<'a>; 2],
+    requests: &'a [Request<'a>],
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Request<'a> {
     Execute { stmt: &'a Statement<'a> },
+    Batch { batch: &'a Batch<'a> },
     Close,
 }
 
@@ -141,6 +164,12 @@ enum Argument<'a> {
     Blob { base64: String },
 }
 
+impl<'a> Statement<'a> {
+    fn of(sql: &'a str, values: &'a [Value]) -> Result<Self> {
+        Ok(Self { sql, args: values.iter().map(Argument::of).collect::<Result<_>>()?, want_rows: true })
+    }
+}
+
 impl<'a> Argument<'a> {
     fn of(value: &'a Value) -> Result<Self> {
         Ok(match SqliteValue::in_json(value, "a libSQL server")? {
@@ -154,23 +183,24 @@ impl<'a> Argument<'a> {
 }
 
 #[derive(Deserialize)]
-struct PipelineReply<'a> {
-    #[serde(borrow)]
-    results: Vec<PipelineResult<'a>>,
+#[serde(bound(deserialize = "'de: 'a, R: Deserialize<'de>"))]
+struct PipelineReply<'a, R> {
+    baton: Option<String>,
+    results: Vec<PipelineResult<'a, R>>,
 }
 
 #[derive(Deserialize)]
-struct PipelineResult<'a> {
-    #[serde(borrow)]
-    response: Option<Response<'a>>,
+#[serde(bound(deserialize = "'de: 'a, R: Deserialize<'de>"))]
+struct PipelineResult<'a, R> {
+    response: Option<Response<R>>,
     #[serde(borrow)]
     error: Option<HranaError<'a>>,
 }
 
 #[derive(Deserialize)]
-struct Response<'a> {
-    #[serde(borrow)]
-    result: Option<StatementResult<'a>>,
+#[serde(bound(deserialize = "R: Deserialize<'de>"))]
+struct Response<R> {
+    result: Option<R>,
 }
 
 #[derive(Deserialize)]

@@ -2,7 +2,13 @@
 //!
 //! Each text has its parameters as its constant says. Times are seconds since the Unix epoch.
 
-use millrace_core::{Error, ErrorKind};
+use millrace_core::{
+    Error, ErrorKind,
+    ports::{CALL_RECORDS, CallRecord, RecordedWrite, SWEPT_RECORDS},
+    value::{Rows, Value},
+};
+
+use crate::shared::made_before;
 
 /// Makes the table. `affected` is what a statement without rows changed, for a driver whose batch cannot hold the result as bytes.
 pub(crate) const CREATE_TABLE: &str =
@@ -18,6 +24,42 @@ pub(crate) const SWEEP: &str =
     "DELETE FROM millrace_calls WHERE key IN (SELECT key FROM millrace_calls WHERE expires_at <= ?1 ORDER BY expires_at LIMIT ?2)";
 /// Keeps a record; fails where there is one. `?1` is the key, `?2` when it expires, `?3` the rows as bytes or `NULL`.
 pub(crate) const INSERT: &str = "INSERT INTO millrace_calls (key, expires_at, rows) VALUES (?1, ?2, ?3)";
+
+/// Notes how many rows the statement before changed, and returns the number; the same of a statement of which SQLite counts none. `?1` is
+/// the key.
+pub(crate) const COUNT: &str = "UPDATE millrace_calls SET affected = changes() WHERE key = ?1 RETURNING affected";
+pub(crate) const COUNT_NONE: &str = "UPDATE millrace_calls SET affected = 0 WHERE key = ?1 RETURNING affected";
+/// Notes the rows of a write that returned some. `?1` is the key, `?2` the rows as bytes or `NULL`.
+pub(crate) const STORE: &str = "UPDATE millrace_calls SET rows = ?2 WHERE key = ?1";
+
+/// Whether SQLite's words say that there is no table yet.
+pub(crate) fn is_missing(words: &str) -> bool {
+    words.contains("no such table") && words.contains(CALL_RECORDS)
+}
+
+/// The values of [`INSERT`], of [`FIND`] and [`FORGET`], and of [`SWEEP`].
+pub(crate) fn values(record: CallRecord<'_>) -> ([Value; 3], [Value; 2], [Value; 2]) {
+    let key = || Value::Text(record.key.to_owned());
+    (
+        [key(), Value::I64(record.expires_s), Value::Null],
+        [key(), Value::I64(record.now_s)],
+        [Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())],
+    )
+}
+
+/// What the row of [`FIND`] says; `None` where there is none.
+pub(crate) fn found(rows: &Rows) -> Option<RecordedWrite> {
+    let [affected, kept] = rows.rows.first()?.as_slice() else { return None };
+    let affected = if let Value::I64(affected) = affected { Some(*affected) } else { None };
+    Some(made_before(affected, if let Value::Bytes(kept) = kept { Some(kept.as_slice()) } else { None }))
+}
+
+/// The number of [`COUNT`], as the result of the write.
+pub(crate) fn counted(rows: &Rows) -> Rows {
+    let affected = rows.rows.first().and_then(|row| row.first());
+    let affected = if let Some(Value::I64(affected)) = affected { *affected } else { 0 };
+    Rows { affected: affected.try_into().unwrap_or_default(), ..Rows::default() }
+}
 
 /// What an operator runs where the driver cannot make the table.
 pub(crate) fn to_create() -> String {

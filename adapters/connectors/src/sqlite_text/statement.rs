@@ -53,6 +53,12 @@ pub(crate) fn check(text: &str, connector: &str) -> Result<Effect> {
     Ok(Effect { reads, returns: reads || statement.iter().any(|token| token.is("RETURNING")) })
 }
 
+/// Whether SQLite counts the rows that a statement changes; after any other, its count is still that of the statement before.
+pub(crate) fn changes_rows(text: &str) -> bool {
+    let first = tokens(text).map(|(token, _)| token).find(|token| *token != Token::Semicolon);
+    first.is_some_and(|first| ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].into_iter().any(|word| first.is(word)))
+}
+
 /// Refuses a NUL character, where databases end a text and leave the rest out.
 ///
 /// # Errors
