@@ -30,7 +30,8 @@ mod tests {
             ("2 m", Some(120_000)),
             ("5", None),
             ("-5s", None),
-            ("5d", None),
+            ("5d", Some(432_000_000)),
+            ("5w", None),
             ("9999h", None),
             ("s", None),
         ];
