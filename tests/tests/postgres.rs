@@ -4,6 +4,7 @@
 mod hostile;
 mod life;
 mod login;
+mod once;
 mod pooler;
 mod results;
 mod values;

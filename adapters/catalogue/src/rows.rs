@@ -118,7 +118,7 @@ rows! {
         binding: Some(Binding { kind: BindingKind::Hyperdrive, prefix: "hyperdrive:" }),
         is_file: false,
         max_values: None,
-        keeps_call_records: false,
+        keeps_call_records: true,
         system: "postgresql",
     };
 }

@@ -27,7 +27,7 @@
 //!
 //! What was not executed (no connection, one too many, a deadlock) is sent again up to five times within about three seconds, never past
 //! the deadline. A statement that only reads is sent once more where the connection broke under it. A write whose answer got lost is never
-//! sent again, and its error says that the outcome is not known.
+//! sent again, and its error says that the outcome is not known. A write with a record is sent again: module `once` has the reason.
 //!
 //! Protocol: <https://www.postgresql.org/docs/current/protocol.html>.
 
@@ -38,6 +38,7 @@ mod cell;
 pub mod hyperdrive;
 mod login;
 mod message_stream;
+mod once;
 mod pool;
 mod server_error;
 mod session;
@@ -50,7 +51,7 @@ use millrace_catalogue::POSTGRES;
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Access,
-    ports::{Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, Roots},
+    ports::{CallRecord, Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, RecordedWrite, Roots},
     value::Rows,
 };
 
@@ -121,14 +122,37 @@ impl Postgres {
         let phase = Cell::new(Phase::Waiting);
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access == Access::Read, returns: true };
-        let attempts = self.retry.run(query, effect, async || self.attempt(query, &batch, &phase).await);
-        match within(&*self.clock, query.deadline_ms, attempts).await {
-            Some(outcome) => outcome,
-            None => Err(self.too_late(phase.get())),
-        }
+        let attempt = async || {
+            self.attempt(query.deadline_ms, &phase, async |session: &mut Session, left_ms| session.run(&batch, query, left_ms).await).await
+        };
+        let attempts = self.retry.run(query, effect, attempt);
+        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
     }
 
-    async fn attempt(&self, query: &Query<'_>, batch: &Batch, phase: &Cell<Phase>) -> Result<Rows, StatementFailure> {
+    async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        once::check(self.read_only, query)?;
+        let (text, values) = query.command.statement(POSTGRES.name)?;
+        statement::check(text)?;
+        let batch = Batch::of(text, values, false)?;
+        self.repeatedly(query, async |session: &mut Session, left_ms| once::write_once(session, &batch, query, record, left_ms).await).await
+    }
+
+    /// Does what may be done again where it is not known how it ended.
+    async fn repeatedly<T>(&self, query: &Query<'_>, work: impl AsyncFn(&mut Session, u64) -> Result<T, StatementFailure>) -> Result<T> {
+        let phase = Cell::new(Phase::Waiting);
+        let query = Query { access: Access::Read, ..query.clone() };
+        let attempt = async || self.attempt(query.deadline_ms, &phase, &work).await;
+        let attempts = self.retry.run(&query, Effect { reads: true, returns: true }, attempt);
+        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
+    }
+
+    /// Does work on a connection. It gets the milliseconds that are left.
+    async fn attempt<T>(
+        &self,
+        deadline_ms: u64,
+        phase: &Cell<Phase>,
+        work: impl AsyncFnOnce(&mut Session, u64) -> Result<T, StatementFailure>,
+    ) -> Result<T, StatementFailure> {
         phase.set(Phase::Waiting);
         let slot = match self.lifetime {
             Lifetime::Isolate => Some(self.pool.slot().await),
@@ -136,19 +160,19 @@ impl Postgres {
         };
         phase.set(Phase::Connecting);
         let idle = match &slot {
-            Some(slot) => slot.idle(&*self.clock, query.deadline_ms).await,
+            Some(slot) => slot.idle(&*self.clock, deadline_ms).await,
             None => None,
         };
         let mut session = match idle {
             Some(session) => session,
-            None => self.connect(query.deadline_ms).await?,
+            None => self.connect(deadline_ms).await?,
         };
         phase.set(Phase::Running);
-        let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
+        let left_ms = deadline_ms.saturating_sub(self.clock.now_ms());
         if left_ms == 0 {
             return Err(StatementFailure::last(timed_out()));
         }
-        let outcome = session.run(batch, query, left_ms).await;
+        let outcome = work(&mut session, left_ms).await;
         match slot {
             Some(slot) if session.is_usable() => slot.keep(session, self.clock.now_ms()),
             _ => session.close().await,
@@ -201,14 +225,23 @@ impl Connector for Postgres {
         Box::pin(async move { self.run(&query).await })
     }
 
-    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        let query = Query {
-            command: Command::Statement { text: "SELECT 1", values: &[] },
-            access: Access::Read,
-            deadline_ms,
-            max_rows: 1,
-            max_bytes: 64,
-        };
-        Box::pin(async move { self.run(&query).await.map(|_| ()) })
+    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
+        Box::pin(async move { self.write_once(&query, record).await })
     }
+
+    fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let query = &own_query(deadline_ms);
+            self.repeatedly(query, async |session: &mut Session, left_ms| once::prepare(session, query, left_ms).await).await
+        })
+    }
+
+    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move { self.run(&own_query(deadline_ms)).await.map(|_| ()) })
+    }
+}
+
+/// A query of the connector's own.
+const fn own_query(deadline_ms: u64) -> Query<'static> {
+    Query { command: Command::Statement { text: "SELECT 1", values: &[] }, access: Access::Read, deadline_ms, max_rows: 1, max_bytes: 64 }
 }

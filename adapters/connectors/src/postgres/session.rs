@@ -29,7 +29,9 @@ use crate::shared::StatementFailure;
 /// Room for what surrounds the cells of a row, and for messages that are not rows, in bytes.
 const ENVELOPE: usize = 1 << 20;
 /// What `ReadyForQuery` says where no transaction is open.
-const IDLE: u8 = b'I';
+pub(super) const IDLE: u8 = b'I';
+/// What it says where one is open, and nothing in it has failed.
+pub(super) const IN_TRANSACTION: u8 = b'T';
 
 /// A statement as messages, up to its deadline.
 pub(super) struct Batch {
@@ -117,22 +119,8 @@ impl Session {
     /// # Errors
     /// What the server said, and what that means for another attempt. The connection may not be usable afterwards.
     pub(super) async fn run(&mut self, batch: &Batch, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
-        // Until the server is ready again, the connection is in the middle of something; the future may be dropped there.
-        self.usable = false;
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
-        self.wire.send(&bytes).await.map_err(StatementFailure::unknown)?;
-        let mut answer = BatchReply { place, ..BatchReply::default() };
-        let status = loop {
-            let message = match self.wire.next(query.max_bytes.saturating_add(ENVELOPE)).await {
-                Ok(message) => message,
-                Err(ReceiveError::Broken(error)) => return Err(answer.failure.unwrap_or_else(|| StatementFailure::unknown(error))),
-                Err(ReceiveError::LongRow) => return Err(broken_off(query)),
-            };
-            match message {
-                Message::ReadyForQuery(body) => break body.status(),
-                message => answer.take(message, query, batch.read_only)?,
-            }
-        };
+        let (answer, status) = self.exchange(&bytes, place, query, batch.read_only).await?;
         if status != IDLE {
             self.roll_back().await?;
         }
@@ -144,11 +132,75 @@ impl Session {
         answer.into_rows(query)
     }
 
+    /// Runs a batch within the transaction that is open, and leaves it open; where the batch fails, the transaction is rolled back.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) async fn run_within(&mut self, batch: &Batch, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
+        let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
+        self.step(&bytes, place, query, IN_TRANSACTION).await
+    }
+
+    /// Sends messages that end with `Sync`, for the answer of the command at `place`. Then a transaction must be open, or none, as `expected`
+    /// says; else what is open is rolled back.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) async fn step(&mut self, bytes: &[u8], place: usize, query: &Query<'_>, expected: u8) -> Result<Rows, StatementFailure> {
+        let (answer, status) = self.exchange(bytes, place, query, false).await?;
+        let rows = answer.into_rows(query);
+        if status != IDLE && (rows.is_err() || status != expected) {
+            self.roll_back().await?;
+        }
+        let rows = rows?;
+        if status != expected {
+            return Err(StatementFailure::last(Error::new(ErrorKind::Denied, "the statement ends the transaction that it runs in")));
+        }
+        self.usable = status == IDLE;
+        Ok(rows)
+    }
+
+    /// Rolls back the transaction that is open.
+    ///
+    /// # Errors
+    /// Where the connection broke, which rolls it back, too.
+    pub(super) async fn give_up(&mut self) -> Result<(), StatementFailure> {
+        self.roll_back().await
+    }
+
+    /// Sends messages that end with `Sync`, and reads all that is answered: the answer of the command at `place`, and whether a transaction
+    /// is open.
+    async fn exchange(
+        &mut self,
+        bytes: &[u8],
+        place: usize,
+        query: &Query<'_>,
+        read_only: bool,
+    ) -> Result<(BatchReply, u8), StatementFailure> {
+        // Until the server is ready again, the connection is in the middle of something; the future may be dropped there.
+        self.usable = false;
+        self.wire.send(bytes).await.map_err(StatementFailure::unknown)?;
+        let mut answer = BatchReply { place, ..BatchReply::default() };
+        loop {
+            let message = match self.wire.next(query.max_bytes.saturating_add(ENVELOPE)).await {
+                Ok(message) => message,
+                Err(ReceiveError::Broken(error)) => return Err(answer.failure.unwrap_or_else(|| StatementFailure::unknown(error))),
+                Err(ReceiveError::LongRow) => return Err(broken_off(query)),
+            };
+            match message {
+                Message::ReadyForQuery(body) => return Ok((answer, body.status())),
+                message => answer.take(message, query, read_only)?,
+            }
+        }
+    }
+
     async fn roll_back(&mut self) -> Result<(), StatementFailure> {
         let mut bytes = BytesMut::new();
         frontend::query("ROLLBACK", &mut bytes).map_err(|error| StatementFailure::last(unknown(&error.to_string())))?;
         self.wire.send(&bytes).await.map_err(StatementFailure::unknown)?;
-        self.until_ready().await.map_err(StatementFailure::unknown)
+        self.until_ready().await.map_err(StatementFailure::unknown)?;
+        self.usable = true;
+        Ok(())
     }
 
     async fn until_ready(&mut self) -> Result<(), Error> {
@@ -282,6 +334,23 @@ fn broken_off(query: &Query<'_>) -> StatementFailure {
         Access::Write => format!("{what}; it is not known whether the statement took effect"),
     };
     StatementFailure::last(Error::new(ErrorKind::TooLarge, message))
+}
+
+/// Commands in one go, without descriptions of their results, up to `Sync`.
+///
+/// # Errors
+/// [`Syntax`](ErrorKind::Syntax) for more than the protocol takes.
+pub(super) fn commands(commands: &[(&str, &[Value])]) -> Result<BytesMut, Error> {
+    let mut bytes = BytesMut::new();
+    let write = |(text, values): &(&str, &[Value]), bytes: &mut BytesMut| {
+        let params: Vec<Parameter> = values.iter().map(Parameter::of).collect();
+        frontend::parse("", text, params.iter().map(|param| param.oid), bytes)?;
+        bind(&params, bytes)?;
+        frontend::execute("", 0, bytes)
+    };
+    commands.iter().try_for_each(|command| write(command, &mut bytes)).map_err(|error| unknown(&error.to_string()))?;
+    frontend::sync(&mut bytes);
+    Ok(bytes)
 }
 
 /// A statement without values, and without a description of its result.
