@@ -255,6 +255,7 @@ fn read(
     let idempotency = idempotency::read(compiler, &reading, &scope_of_key, &inputs, &execute, kind, adapters);
     let looks = ListedParts {
         repeats: idempotency.is_some(),
+        writes: !reads && matches!(execute, Execute::Statement { .. }),
         declared: &declared,
         kind,
         input_schema: input_schema.as_ref(),
@@ -398,9 +399,39 @@ struct ListedParts<'a> {
     kind: &'a str,
     /// It may be called again with the same inputs: it has `idempotency`.
     repeats: bool,
+    /// Its statement writes, or may write.
+    writes: bool,
     input_schema: Option<&'a serde_json::Value>,
     output: Option<&'a serde_json::Value>,
     icons: Vec<serde_json::Value>,
+}
+
+/// The hints of `annotations` that contradict what the tool is known to do: the hint, what is wrong, and what helps.
+fn contradictions(annotations: &Node, looks: &ListedParts<'_>) -> Vec<(&'static str, &'static str, &'static str)> {
+    let says = |hint: &str, value: bool| annotations.bool_at(hint) == Some(value);
+    let mut found = Vec::new();
+    if says("readOnlyHint", true) {
+        let help = "Remove the hint, or write `false`: clients may call a tool that only reads without asking their user.";
+        if looks.writes {
+            found.push((
+                "readOnlyHint",
+                "`readOnlyHint: true` tells clients that the tool only reads, but its statement writes, or may write",
+                help,
+            ));
+        } else if looks.kind == "mutation" {
+            found.push(("readOnlyHint", "`readOnlyHint: true` contradicts `kind: mutation`", help));
+        } else if looks.repeats {
+            found.push(("readOnlyHint", "`readOnlyHint: true` contradicts `idempotency`, which is for tools that change something", help));
+        }
+        if says("destructiveHint", true) {
+            found.push(("destructiveHint", "`destructiveHint: true` contradicts `readOnlyHint: true`", "Keep one of the two."));
+        }
+    }
+    if looks.repeats && says("idempotentHint", false) {
+        let message = "`idempotentHint: false` tells clients not to send a call again, which is what `idempotency` is for";
+        found.push(("idempotentHint", message, "Remove the hint."));
+    }
+    found
 }
 
 fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: ListedParts<'_>) -> String {
@@ -425,6 +456,10 @@ fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: Listed
         ("idempotentHint", _) if looks.repeats => Some(true),
         _ => None,
     };
+    for (hint, message, help) in contradictions(annotations, &looks) {
+        let range = annotations.at(hint).map_or(0..0, |node| node.range.clone());
+        compiler.warning(reading.document, range, message, help);
+    }
     let title = annotations.text_at("title");
     let mut list: Vec<(&'static str, serde_json::Value)> = Vec::new();
     list.extend(title.map(|title| ("title", title.into())));
