@@ -3,4 +3,5 @@
 
 mod dynamodb;
 mod redis;
+mod state;
 mod support;

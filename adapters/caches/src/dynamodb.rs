@@ -1,7 +1,7 @@
-//! A cache in an Amazon DynamoDB table, for hosts whose memory does not last: Lambda, and several machines behind one address.
+//! A cache, and counters and records, in an Amazon DynamoDB table, for hosts whose memory does not last: Lambda, and several machines behind one address.
 //!
 //! In goes a key and a value, out comes the value while its time is not over. One call is one signed HTTP request, `GetItem` or `PutItem`;
-//! nothing is sent twice. Reads are eventually consistent, which costs half, and is what a cache can live with.
+//! nothing is sent twice. Reads of the cache are eventually consistent, which costs half, and is what a cache can live with.
 //!
 //! # The table
 //!
@@ -23,26 +23,27 @@
 mod api;
 mod dynamodb_error;
 mod settings;
+mod state;
 
 use std::rc::Rc;
 
 use aws_credential_types::Credentials;
 use millrace_core::{
-    Json, Result,
+    Error, Json, Result,
     ports::{Clock, HttpClient, HttpResponse, KvCache, LocalFuture},
 };
 
 pub use settings::DynamoDbSettings;
 
-/// A table as a cache.
-pub struct DynamoDbCache {
+/// A table as a cache, and as a store of counters and records.
+pub struct DynamoDbStore {
     settings: DynamoDbSettings,
     credentials: Credentials,
     http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
 }
 
-impl DynamoDbCache {
+impl DynamoDbStore {
     /// Makes a cache; sends nothing.
     #[must_use]
     pub fn new(settings: DynamoDbSettings, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>) -> Self {
@@ -52,14 +53,23 @@ impl DynamoDbCache {
         Self { settings, credentials, http, clock }
     }
 
+    /// Sends a request; gives the answer, whatever it is.
+    async fn exchange(&self, operation: &str, body: &Json) -> Result<HttpResponse> {
+        self.http.send(api::request(&self.settings, &self.credentials, operation, body, self.clock.now_ms())?).await
+    }
+
     async fn send(&self, operation: &str, body: &Json) -> Result<HttpResponse> {
-        let request = api::request(&self.settings, &self.credentials, operation, body, self.clock.now_ms())?;
-        let response = self.http.send(request).await?;
-        if response.status == 200 { Ok(response) } else { Err(dynamodb_error::of(&self.settings, &response)) }
+        let response = self.exchange(operation, body).await?;
+        if response.status == 200 { Ok(response) } else { Err(self.refused(&response)) }
+    }
+
+    /// The error of an answer that is not a success.
+    fn refused(&self, response: &HttpResponse) -> Error {
+        dynamodb_error::of(&self.settings, response)
     }
 }
 
-impl KvCache for DynamoDbCache {
+impl KvCache for DynamoDbStore {
     fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
             let response = self.send("GetItem", &api::get_item(&self.settings.table, key)).await?;

@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | [`memory`] | `memory`, on by default | every host |
 //! | [`memory_state`]: counters and records | always | every host |
+//! | `patient_state`: counters and records of another store, within limits of time | `tiered` | every host |
 //! | `dynamodb` | `dynamodb` | native hosts |
 //! | `redis` | `redis` | native hosts |
 //! | `tiered`: memory in front of another | `tiered` | every host |
@@ -14,6 +15,8 @@ pub mod dynamodb;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod memory_state;
+#[cfg(feature = "tiered")]
+pub mod patient_state;
 #[cfg(feature = "redis")]
 pub mod redis;
 #[cfg(feature = "tiered")]

@@ -1,10 +1,11 @@
-//! A cache in a Redis server, or one that speaks its protocol (Valkey, ElastiCache), for hosts whose memory does not last.
+//! A cache, and counters and records, in a Redis server, or one that speaks its protocol (Valkey, ElastiCache), for hosts whose memory does
+//! not last.
 //!
 //! In goes a key and a value, out comes the value while its time is not over, which the server keeps: `GET` and `SET … EX`, under
 //! `millrace:` and the key, in RESP2 over the port [`Dialer`].
 //!
 //! A connection is logged in once and used again. Before that it is looked at: one that the server has closed, or on which something came
-//! that nobody asked for, is thrown away. One that breaks under a command is replaced once; both commands may safely be sent twice. A call
+//! that nobody asked for, is thrown away. One that breaks under a command that may be sent twice is replaced once. A call
 //! that is given up takes its connection along. The cache in front ([`tiered`](crate::tiered)) bounds how long a command takes.
 //!
 //! # What it refuses
@@ -16,6 +17,7 @@
 mod address;
 mod redis_error;
 mod resp;
+mod state;
 
 use std::{cell::RefCell, future::poll_fn, rc::Rc, task::Poll};
 
@@ -36,15 +38,22 @@ const MOST_IDLE: usize = 4;
 /// Before every key: a database may be shared with something else.
 const PREFIX: &str = "millrace:";
 
-/// A database of a server as a cache.
-pub struct RedisCache {
+/// Whether a command may be sent a second time where nobody knows what became of the first.
+#[derive(Clone, Copy)]
+enum Repeat {
+    Allowed,
+    Never,
+}
+
+/// A database of a server as a cache, and as a store of counters and records.
+pub struct RedisStore {
     address: RedisAddress,
     dialer: Rc<dyn Dialer>,
     clock: Rc<dyn Clock>,
     idle: RefCell<Vec<Box<dyn ByteStream>>>,
 }
 
-impl RedisCache {
+impl RedisStore {
     /// Makes a cache; connects at the first command.
     #[must_use]
     pub fn new(address: RedisAddress, dialer: Rc<dyn Dialer>, clock: Rc<dyn Clock>) -> Self {
@@ -52,11 +61,11 @@ impl RedisCache {
     }
 
     /// Sends a command and reads its reply.
-    async fn command(&self, words: &[&[u8]]) -> Result<Reply> {
+    async fn command(&self, words: &[&[u8]], repeat: Repeat) -> Result<Reply> {
         if let Some(stream) = self.still_open().await {
             match self.exchange(stream, words).await {
                 // The server may have closed it a moment ago.
-                Err(error) if error.kind == ErrorKind::Unavailable => {}
+                Err(error) if error.kind == ErrorKind::Unavailable && matches!(repeat, Repeat::Allowed) => {}
                 outcome => return outcome,
             }
         }
@@ -119,10 +128,10 @@ impl RedisCache {
     }
 }
 
-impl KvCache for RedisCache {
+impl KvCache for RedisStore {
     fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
-            match self.command(&[b"GET", format!("{PREFIX}{key}").as_bytes()]).await? {
+            match self.command(&[b"GET", format!("{PREFIX}{key}").as_bytes()], Repeat::Allowed).await? {
                 Reply::Value(value) => Ok(Some(value)),
                 Reply::Nothing => Ok(None),
                 Reply::Refused(words) => Err(redis_error::of(&self.address.name, &words)),
@@ -138,7 +147,7 @@ impl KvCache for RedisCache {
                 return Ok(());
             }
             let (key, ttl_s) = (format!("{PREFIX}{key}"), ttl_s.max(1).to_string());
-            let reply = self.command(&[b"SET", key.as_bytes(), &value, b"EX", ttl_s.as_bytes()]).await?;
+            let reply = self.command(&[b"SET", key.as_bytes(), &value, b"EX", ttl_s.as_bytes()], Repeat::Allowed).await?;
             self.done(&reply)
         })
     }

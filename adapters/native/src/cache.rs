@@ -1,10 +1,10 @@
-//! Which cache a native host uses: the variable `MILLRACE_CACHE`.
+//! Where a native host keeps the results of cached tools, and counters and records: the variable `MILLRACE_CACHE`.
 //!
-//! | value | where results are kept |
-//! |---|---|
-//! | not set, empty, `memory` | in the isolate's memory |
-//! | `dynamodb:TABLE` | in a DynamoDB table, the isolate's memory in front |
-//! | `redis://…`, `rediss://…` | in a Redis server, the isolate's memory in front |
+//! | value | results | counters and records |
+//! |---|---|---|
+//! | not set, empty, `memory` | in the isolate's memory | there, too |
+//! | `dynamodb:TABLE` | in a DynamoDB table, the isolate's memory in front | in the table |
+//! | `redis://…`, `rediss://…` | in a Redis server, the isolate's memory in front | in the server |
 //!
 //! In goes the deployment's variables, out comes a [`CacheChoice`], read once when a process starts: what is wrong is told before anything
 //! is served. Each isolate [`open`](CacheChoice::open)s a cache of its own from it.
@@ -12,14 +12,16 @@
 use std::{path::PathBuf, rc::Rc};
 
 use millrace_caches::{
-    dynamodb::{DynamoDbCache, DynamoDbSettings},
+    dynamodb::{DynamoDbSettings, DynamoDbStore},
     memory::{DEFAULT_CAPACITY_BYTES, MemoryCache},
-    redis::{RedisAddress, RedisCache},
+    memory_state::{DEFAULT_STATE_BYTES, MemoryState},
+    patient_state::PatientState,
+    redis::{RedisAddress, RedisStore},
     tiered::TieredCache,
 };
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Env, KvCache},
+    ports::{Clock, Env, KvCache, StateStore},
 };
 
 use crate::{dialer::NativeDialer, http_client::NativeHttpClient};
@@ -61,22 +63,41 @@ impl CacheChoice {
     #[must_use]
     pub fn open(&self, base: PathBuf, clock: Rc<dyn Clock>) -> Rc<dyn KvCache> {
         let memory = MemoryCache::new(DEFAULT_CAPACITY_BYTES, clock.clone());
+        let store: Rc<dyn KvCache> = match self {
+            Self::Memory => return Rc::new(memory),
+            Self::DynamoDb(settings) => Rc::new(dynamodb(settings, clock.clone())),
+            Self::Redis(address) => Rc::new(redis(address, base, clock.clone())),
+        };
+        Rc::new(TieredCache::new(memory, store, self.store_name(), clock))
+    }
+
+    /// The counters and records of one isolate, likewise.
+    #[must_use]
+    pub fn open_state(&self, base: PathBuf, clock: Rc<dyn Clock>) -> Rc<dyn StateStore> {
+        let store: Rc<dyn StateStore> = match self {
+            Self::Memory => return Rc::new(MemoryState::new(DEFAULT_STATE_BYTES, clock)),
+            Self::DynamoDb(settings) => Rc::new(dynamodb(settings, clock.clone())),
+            Self::Redis(address) => Rc::new(redis(address, base, clock.clone())),
+        };
+        Rc::new(PatientState::new(store, self.store_name(), clock))
+    }
+
+    fn store_name(&self) -> String {
         match self {
-            Self::Memory => Rc::new(memory),
-            Self::DynamoDb(settings) => {
-                let name = format!("the DynamoDB table `{}`", settings.table());
-                // A client of its own: what scripts fetch does not take the cache's connections.
-                let http = Rc::new(NativeHttpClient::new(clock.clone()));
-                let store = DynamoDbCache::new(settings.clone(), http, clock.clone());
-                Rc::new(TieredCache::new(memory, Rc::new(store), name, clock))
-            }
-            Self::Redis(address) => {
-                let dialer = Rc::new(NativeDialer::new(base, clock.clone()));
-                let store = RedisCache::new(address.clone(), dialer, clock.clone());
-                Rc::new(TieredCache::new(memory, Rc::new(store), address.name().to_owned(), clock))
-            }
+            Self::Memory => "the isolate's memory".to_owned(),
+            Self::DynamoDb(settings) => format!("the DynamoDB table `{}`", settings.table()),
+            Self::Redis(address) => address.name().to_owned(),
         }
     }
+}
+
+fn dynamodb(settings: &DynamoDbSettings, clock: Rc<dyn Clock>) -> DynamoDbStore {
+    // A client of its own: what scripts fetch does not take the store's connections.
+    DynamoDbStore::new(settings.clone(), Rc::new(NativeHttpClient::new(clock.clone())), clock)
+}
+
+fn redis(address: &RedisAddress, base: PathBuf, clock: Rc<dyn Clock>) -> RedisStore {
+    RedisStore::new(address.clone(), Rc::new(NativeDialer::new(base, clock.clone())), clock)
 }
 
 #[cfg(test)]

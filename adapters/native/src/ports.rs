@@ -2,7 +2,6 @@
 
 use std::{path::PathBuf, rc::Rc};
 
-use millrace_caches::memory_state::{DEFAULT_STATE_BYTES, MemoryState};
 use millrace_core::ports::{Clock, Ports};
 use millrace_script::Engine;
 
@@ -13,7 +12,7 @@ use crate::{
 
 /// The ports of one isolate: must be called on its thread. Opens nothing.
 ///
-/// `base` is the folder that relative paths of databases are below; `cache` is where results of cached tools are kept; what the core wants
+/// `base` is the folder that relative paths of databases are below; `cache` is where results of cached tools are kept, and counters and records; what the core wants
 /// done after a response goes to `tasks`.
 #[must_use]
 pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &Tasks) -> Ports {
@@ -21,7 +20,7 @@ pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &
     Ports {
         http: Rc::new(NativeHttpClient::new(clock.clone())),
         cache: cache.open(base.clone(), clock.clone()),
-        state: Rc::new(MemoryState::new(DEFAULT_STATE_BYTES, clock.clone())),
+        state: cache.open_state(base.clone(), clock.clone()),
         connectors: Rc::new(NativeConnectors::new(base, clock.clone())),
         scripts: Rc::new(Engine::new()),
         clock,

@@ -186,7 +186,7 @@ fn expired_credentials_throttling_and_a_missing_table_fail_no_call() {
     let table = [
         (quoting("ExpiredTokenException"), "the credentials of the `AWS_…` variables have expired"),
         (quoting("UnrecognizedClientException"), "the credentials of the `AWS_…` variables are"),
-        (fault("AccessDeniedException"), "they need `dynamodb:GetItem` and `dynamodb:PutItem`"),
+        (fault("AccessDeniedException"), "they need `dynamodb:GetItem`, `PutItem`, `UpdateItem` and `DeleteItem`"),
         (fault("ProvisionedThroughputExceededException"), "is throttled"),
         (fault("ThrottlingException"), "is throttled"),
         (fault("ResourceNotFoundException"), "the DynamoDB table `millrace-cache` does not exist in region `eu-central-1`"),

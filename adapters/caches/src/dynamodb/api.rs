@@ -47,13 +47,42 @@ pub(super) fn item_bytes(key: &str, value: &[u8]) -> usize {
     "idvalueexpires_at".len() + PREFIX.len() + key.len() + value.len() + NUMBER_BYTES
 }
 
+/// An update under a condition, whose answer has the new values. The names in the expressions are those of the attributes, after a `#`.
+pub(super) fn update(table: &str, key: &str, update: &str, condition: &str, values: Json) -> Json {
+    json!({
+        "TableName": table,
+        "Key": { "id": { "S": format!("{PREFIX}{key}") } },
+        "UpdateExpression": update,
+        "ConditionExpression": condition,
+        "ExpressionAttributeNames": { "#id": "id", "#count": "count", "#expires": "expires_at" },
+        "ExpressionAttributeValues": values,
+        "ReturnValues": "UPDATED_NEW",
+    })
+}
+
+/// The type of an error, which stands in `__type` after a `#`: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`. Nothing where
+/// it is none.
+pub(super) fn kind(body: &[u8]) -> String {
+    let body: Json = serde_json::from_slice(body).unwrap_or_default();
+    let kind = body.get("__type").and_then(Json::as_str).unwrap_or_default();
+    kind.rsplit('#').next().unwrap_or_default().to_owned()
+}
+
+/// The JSON of an answer.
+///
+/// # Errors
+/// [`Protocol`](ErrorKind::Protocol) where it is none.
+pub(super) fn json(table: &str, body: &[u8]) -> Result<Json> {
+    serde_json::from_slice(body)
+        .map_err(|_| Error::new(ErrorKind::Protocol, format!("the response for the DynamoDB table `{table}` is not valid JSON")))
+}
+
 /// The value of the answer to `GetItem`, and when its time is over, in seconds since the Unix epoch. `None` where there is no item.
 ///
 /// # Errors
 /// [`Protocol`](ErrorKind::Protocol): the answer is no JSON, or the item is not one of this cache.
 pub(super) fn item(table: &str, body: &[u8]) -> Result<Option<(Vec<u8>, u64)>> {
-    let answer: Json = serde_json::from_slice(body)
-        .map_err(|_| Error::new(ErrorKind::Protocol, format!("the response for the DynamoDB table `{table}` is not valid JSON")))?;
+    let answer = json(table, body)?;
     let Some(item) = answer.get("Item") else { return Ok(None) };
     let attribute = |name: &str, kind: &str| item.get(name)?.get(kind)?.as_str();
     let read = || Some((STANDARD.decode(attribute("value", "B")?).ok()?, attribute("expires_at", "N")?.parse().ok()?));

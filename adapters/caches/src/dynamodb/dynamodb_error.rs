@@ -2,24 +2,25 @@
 
 use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
 
-use super::DynamoDbSettings;
+use super::{DynamoDbSettings, api};
 
 /// The most characters of DynamoDB's words that are kept for the log.
 const LONGEST_SOURCE: usize = 500;
 
-/// The error of an answer. Its type stands in `__type`, after a `#`: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`.
+/// The error of an answer.
 pub(super) fn of(settings: &DynamoDbSettings, response: &HttpResponse) -> Error {
     let body: Json = serde_json::from_slice(&response.body).unwrap_or_default();
-    let kind = body.get("__type").and_then(Json::as_str).unwrap_or_default();
-    let kind = kind.rsplit('#').next().unwrap_or_default();
+    let kind = api::kind(&response.body);
+    let kind = kind.as_str();
     let DynamoDbSettings { table, region, .. } = settings;
     let (error, what) = match kind {
         "ResourceNotFoundException" => (ErrorKind::Configuration, format!("does not exist in region `{region}`")),
         "ValidationException" => (ErrorKind::Configuration, "does not accept the request; its only key must be `id`, a string".to_owned()),
         "ExpiredTokenException" => (ErrorKind::Denied, "denies access: the credentials of the `AWS_…` variables have expired".to_owned()),
-        "AccessDeniedException" => {
-            (ErrorKind::Denied, "denies access with these credentials; they need `dynamodb:GetItem` and `dynamodb:PutItem`".to_owned())
-        }
+        "AccessDeniedException" => (
+            ErrorKind::Denied,
+            "denies access with these credentials; they need `dynamodb:GetItem`, `PutItem`, `UpdateItem` and `DeleteItem`".to_owned(),
+        ),
         "UnrecognizedClientException"
         | "InvalidSignatureException"
         | "IncompleteSignatureException"
