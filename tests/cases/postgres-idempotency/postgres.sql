@@ -1,0 +1,1 @@
+CREATE TABLE bookings (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, order_id text NOT NULL, amount int NOT NULL CONSTRAINT positive CHECK (amount > 0), booked numeric(10, 2) NOT NULL DEFAULT 1.5, UNIQUE (order_id, amount));
