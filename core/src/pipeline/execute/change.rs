@@ -55,9 +55,6 @@ fn first_word(text: &str) -> &str {
             Some(after) => rest = after,
             None => return "",
         }
-        for asks in ["SELECT 1", "-- a comment\nVALUES (1)", "with a as (select 1) select * from a", "EXPLAIN DELETE FROM t"] {
-            assert!(!may_change(asks), "{asks}");
-        }
     }
 }
 
