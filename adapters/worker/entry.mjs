@@ -2,6 +2,8 @@
 import bundle from "./app.bin";
 import * as runtime from "./runtime/index.js";
 
+export { MillraceState } from "./state.mjs";
+
 const INTERNAL = '{"jsonrpc":"2.0","error":{"code":-32603,"message":"internal error"}}';
 const MALFORMED = '{"jsonrpc":"2.0","error":{"code":-32600,"message":"the request\'s body is malformed"}}';
 

@@ -25,3 +25,4 @@ mod worker;
 mod worker_load;
 mod worker_ports;
 mod worker_postgres;
+mod worker_state;

@@ -24,10 +24,20 @@ const PREFIX: &str = "millrace:";
 /// Memory first, then KV.
 pub(crate) fn open(env: &Env, clock: Rc<dyn Clock>) -> Rc<dyn KvCache> {
     let memory = MemoryCache::new(CAPACITY_BYTES, clock.clone());
-    match env.kv(BINDING) {
-        Ok(kv) => Rc::new(TieredCache::new(memory, Rc::new(Kv(kv)), format!("the KV namespace `{BINDING}`"), clock)),
-        Err(_) => Rc::new(memory),
+    match namespace(env) {
+        Some(kv) => Rc::new(TieredCache::new(memory, Rc::new(Kv(kv)), format!("the KV namespace `{BINDING}`"), clock)),
+        None => Rc::new(memory),
     }
+}
+
+/// The KV namespace, where there is one.
+pub(crate) fn namespace(env: &Env) -> Option<KvStore> {
+    env.kv(BINDING).ok()
+}
+
+/// A key as KV has it.
+pub(crate) fn key(key: &str) -> String {
+    format!("{PREFIX}{key}")
 }
 
 /// A namespace of KV.
@@ -35,7 +45,7 @@ struct Kv(KvStore);
 
 impl KvCache for Kv {
     fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
-        Box::pin(async move { self.0.get(&format!("{PREFIX}{key}")).bytes().await.map_err(broken) })
+        Box::pin(async move { self.0.get(&self::key(key)).bytes().await.map_err(broken) })
     }
 
     fn put<'a>(&'a self, key: &'a str, value: Vec<u8>, ttl_s: u32) -> LocalFuture<'a, Result<()>> {
@@ -43,12 +53,12 @@ impl KvCache for Kv {
             if ttl_s < LEAST_TTL_S {
                 return Ok(());
             }
-            let put = self.0.put_bytes(&format!("{PREFIX}{key}"), &value).map_err(broken)?;
+            let put = self.0.put_bytes(&self::key(key), &value).map_err(broken)?;
             put.expiration_ttl(u64::from(ttl_s)).execute().await.map_err(broken)
         })
     }
 }
 
-fn broken(error: impl Into<worker::Error>) -> Error {
+pub(crate) fn broken(error: impl Into<worker::Error>) -> Error {
     Error::new(ErrorKind::Unavailable, format!("the KV namespace `{BINDING}` does not work")).with_source(error.into().to_string())
 }

@@ -112,3 +112,19 @@ export async function query(database, text, params, returns) {
   const [columns, ...rows] = await bound.raw({ columnNames: true });
   return JSON.stringify({ columns: columns ?? [], rows });
 }
+
+/**
+ * Takes a step of a counter or a record in the Durable Object that has its key. Keys are `kind:digest…`: the digest spreads them over 256
+ * objects, and those of one digest are together.
+ */
+export async function step(namespace, name, key, ...rest) {
+  const at = key.indexOf(":") + 1;
+  const object = namespace.get(namespace.idFromName(key.slice(at, at + 2)));
+  const result = await object[name](key, ...rest);
+  return result instanceof ArrayBuffer ? new Uint8Array(result) : result;
+}
+
+/** Asks a limiter of the platform whether a call is within its limit. */
+export async function isWithin(limiter, key) {
+  return (await limiter.limit({ key })).success;
+}

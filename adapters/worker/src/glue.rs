@@ -31,6 +31,14 @@ extern "C" {
 
     /// Runs a statement of D1; resolves to JSON.
     pub(crate) fn query(database: &JsValue, text: &str, params: &Array, returns: bool) -> Promise;
+
+    /// Takes a step in the Durable Object that has the key; resolves to what its function gives.
+    #[wasm_bindgen(variadic)]
+    pub(crate) fn step(namespace: &JsValue, name: &str, key: &str, rest: Array) -> Promise;
+
+    /// Asks a limiter of the platform; resolves to a truth value.
+    #[wasm_bindgen(js_name = isWithin)]
+    pub(crate) fn is_within(limiter: &JsValue, key: &str) -> Promise;
 }
 
 /// Ends the request that it was given to, when dropped: whoever waited for it may have gone.

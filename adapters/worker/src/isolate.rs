@@ -3,7 +3,6 @@
 use std::{cell::RefCell, rc::Rc};
 
 use js_sys::Function;
-use millrace_caches::memory_state::{DEFAULT_STATE_BYTES, MemoryState};
 use millrace_connectors::DriverPorts;
 #[cfg(feature = "tcp")]
 use millrace_connectors::{Lifetime, Sockets};
@@ -25,7 +24,7 @@ use crate::{
     http_client::FetchClient,
     logging,
     random::WorkerRandom,
-    scripts, telemetry, wait_until,
+    scripts, state, telemetry, wait_until,
 };
 
 enum State {
@@ -104,7 +103,7 @@ fn ports(env: &Env) -> Ports {
     Ports {
         connectors: Rc::new(connectors),
         cache: cache::open(env, clock.clone()),
-        state: Rc::new(MemoryState::new(DEFAULT_STATE_BYTES, clock.clone())),
+        state: state::open(env, clock.clone()),
         scripts: scripts::engine(),
         http,
         clock,

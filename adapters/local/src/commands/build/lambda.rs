@@ -92,6 +92,7 @@ pub(crate) fn compile(folder: &Path) -> Report {
         let variables = app::variables(folder).unwrap_or_default();
         report.diagnostics.extend(database::check(folder, app, &variables));
         report.diagnostics.extend(check_state_key(folder, app));
+        report.diagnostics.extend(template::check(folder, app));
     }
     report
 }

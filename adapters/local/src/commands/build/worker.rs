@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! DIR/entry.mjs       the entry module: hands the app and each request to the runtime
+//! DIR/state.mjs       the Durable Object of counters and records, which it exports
 //! DIR/app.bin         the app's bundle, a data module
 //! DIR/runtime/        the compiled runtime, the same for every app that needs the same parts
 //! DIR/wrangler.toml   where the app has none of its own
@@ -29,6 +30,8 @@ mod wrangler;
 
 /// The entry module, as the Worker's own crate has it.
 const ENTRY: &str = include_str!("../../../../worker/entry.mjs");
+/// The Durable Object, which it exports.
+const STATE: &str = include_str!("../../../../worker/state.mjs");
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
     let mut report = compile(&arguments.app);
@@ -42,6 +45,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     let out = &arguments.out;
     let mut output = Output::new(out, "worker");
     output.write("entry.mjs", ENTRY.as_bytes())?;
+    output.write("state.mjs", STATE.as_bytes())?;
     output.write("app.bin", &bundle)?;
     output.copy_all(&runtime, "runtime")?;
     if wrangler::of_app(&arguments.app).is_none() {

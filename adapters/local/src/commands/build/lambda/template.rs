@@ -1,8 +1,10 @@
 //! `template.yaml` for an app that has none: the checkout's own, with the app's name and variables, and without a build step.
 
-use std::fmt::Write as _;
+use std::{fmt::Write as _, fs, path::Path};
 
+use millrace_bundler::{Diagnostic, Severity};
 use millrace_core::app::App;
+use millrace_native::cache::VARIABLE;
 
 use crate::commands::build::needs;
 
@@ -10,6 +12,8 @@ use crate::commands::build::needs;
 pub(super) const FILE: &str = "template.yaml";
 /// The sample app's.
 const SAMPLE: &str = include_str!("../../../../../../template.yaml");
+/// The parameter that makes a table, and its default for an app without limits and records.
+const TABLE: &str = "  CacheTable:\n    Type: String\n    Default: \"no\"\n";
 /// What stands in front of an app's own variables, below `Parameters` and below `Variables`.
 const MARK: &str = "# Variables of the app.\n";
 
@@ -31,8 +35,27 @@ pub(super) fn generated(app: &App) -> String {
     let head = "# Made by `millrace build`, and written again by the next build. Your own file beside `millrace.yaml` is used instead, \
                 and never changed.\n";
     let body = SAMPLE.split_once('\n').map_or(SAMPLE, |(_, body)| body);
+    // Without the table, each instance counts for itself.
+    let body = if needs.state.is_some() { body.replace(TABLE, &TABLE.replace("no", "yes")) } else { body.to_owned() };
     let body = body.replace("    Metadata:\n      BuildMethod: makefile\n", "").replace("millrace-shop", &app.name);
     head.to_owned() + &with(&with(&body, "  ", "\nRules:", &parameters), "          ", "\n  # What the function may do", &variables)
+}
+
+/// What the app needs and its own template does not have.
+pub(super) fn check(folder: &Path, app: &App) -> Option<Diagnostic> {
+    let tool = needs::of(app).state?;
+    let own = fs::read_to_string(folder.join(FILE)).ok()?;
+    (!own.contains(VARIABLE)).then(|| Diagnostic {
+        severity: Severity::Warning,
+        file: FILE.into(),
+        line: 1,
+        column: 1,
+        length: 0,
+        message: format!(
+            "`{FILE}` does not set `{VARIABLE}`, so each instance counts and records the calls of the tool `{tool}` for itself"
+        ),
+        help: Some(format!("Set `{VARIABLE}` to `dynamodb:TABLE` or to the address of a Redis server, with which limits are exact.")),
+    })
 }
 
 /// The text with other lines between a mark and what follows the lines that were there.
@@ -59,8 +82,6 @@ fn parameter(variable: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::fs;
-
     use super::*;
 
     #[test]
@@ -82,6 +103,29 @@ mod tests {
         for gone in ["API_KEY", "makefile", "shop"] {
             assert!(!template.contains(gone), "{gone}: {template}");
         }
+    }
+
+    #[test]
+    fn an_app_that_counts_calls_gets_a_table_or_a_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        let write = |path: &str, text: &str| {
+            let path = folder.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        };
+        write("millrace.yaml", "name: notes\n");
+        write("app/tools/t/handler.ts", "export default () => 1;\n");
+        let table = |limits: &str| {
+            write("app/tools/t/config.yaml", &format!("description: x\n{limits}"));
+            let app = crate::app::compile(folder.path()).app.unwrap();
+            (generated(&app).contains("CacheTable:\n    Type: String\n    Default: \"yes\"\n"), check(folder.path(), &app))
+        };
+        let limits = "limits: { rate: { window: 60s, max: 1 } }\n";
+        assert_eq!((table(""), table(limits)), ((false, None), (true, None)));
+        write(FILE, "Resources: {}\n");
+        assert!(table("").1.is_none() && table(limits).1.is_some_and(|told| told.message.contains("does not set `MILLRACE_CACHE`")));
+        write(FILE, "MILLRACE_CACHE: redis://cache\n");
+        assert!(table(limits).1.is_none());
     }
 
     #[test]

@@ -16,6 +16,9 @@ use crate::commands::build::needs;
 const FILE: &str = "wrangler.toml";
 /// The binding of the cache's KV namespace; the runtime looks for it by this name.
 const CACHE: &str = "MILLRACE_CACHE";
+/// The binding of the Durable Object of counters and records, likewise, and its class in the entry module.
+const STATE: &str = "MILLRACE_STATE";
+const STATE_CLASS: &str = "MillraceState";
 /// What stands for the id of a Hyperdrive in a file that is made here: nobody can know it.
 const UNKNOWN: &str = "00000000000000000000000000000000";
 /// The behaviour of the platform that the runtime is tested with.
@@ -49,6 +52,12 @@ pub(crate) fn generated(app: &App) -> String {
     }
     if needs.caching.is_some() {
         text += &format!("\n[[kv_namespaces]]\nbinding = \"{CACHE}\"\n");
+    }
+    if needs.state.is_some() {
+        text += &format!(
+            "\n# Counts calls and keeps their records exactly.\n[[durable_objects.bindings]]\nname = \"{STATE}\"\nclass_name = \"{STATE_CLASS}\"\n\n\
+             [[migrations]]\ntag = \"millrace-1\"\nnew_sqlite_classes = [\"{STATE_CLASS}\"]\n"
+        );
     }
     if !needs.variables.is_empty() || !needs.optional.is_empty() {
         text += "\n# Each variable is set by `wrangler secret put NAME`, and for `wrangler dev` by a line `NAME=value` in `.dev.vars`.\n";
@@ -108,8 +117,8 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
         let value = document.get("vars")?.get(name)?.as_str()?;
         Some((connector.binding_in(value)?.ok()?, who))
     });
-    let named = needs.hyperdrives.iter().map(|(binding, who)| (binding.as_str(), who)).chain(of_variables);
-    for (binding, who) in named.filter(|(binding, _)| !hyperdrives.contains(binding)) {
+    let wanted = needs.hyperdrives.iter().map(|(binding, who)| (binding.as_str(), who)).chain(of_variables);
+    for (binding, who) in wanted.filter(|(binding, _)| !hyperdrives.contains(binding)) {
         let help = format!("Add `[[hyperdrive]]` with `binding = \"{binding}\"` and the `id` that `wrangler hyperdrive create` says.");
         found.push(diagnostic(Severity::Error, format!("`{FILE}` has no Hyperdrive binding `{binding}`, which {who} needs"), &help));
     }
@@ -120,6 +129,15 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
             format!("`{FILE}` has no KV binding `{CACHE}`, in which the tool `{tool}` would cache"),
             &help,
         ));
+    }
+    let objects = document.get("durable_objects").and_then(|objects| objects.get("bindings"));
+    if let Some(tool) = needs.state.as_ref().filter(|_| !named(objects, "name").contains(STATE)) {
+        let help = format!(
+            "Add `[[durable_objects.bindings]]` with `name = \"{STATE}\"` and `class_name = \"{STATE_CLASS}\"`, and `[[migrations]]` with a `tag` and \
+             `new_sqlite_classes = [\"{STATE_CLASS}\"]`. Without it, limits and records are not exact: docs/limits.md says what is counted then."
+        );
+        let message = format!("`{FILE}` has no Durable Object binding `{STATE}`, which counts and records the calls of the tool `{tool}`");
+        found.push(diagnostic(Severity::Warning, message, &help));
     }
     if let Err(error) = telemetry::TraceSettings::of_app(app, &Vars(document)) {
         let help = "Correct it in `[vars]`. With a wrong value, the Worker answers calls and sends no traces.";
@@ -151,8 +169,13 @@ impl Env for Vars<'_> {
 }
 
 fn bindings(item: Option<&Item>) -> BTreeSet<&str> {
-    let tables = item.and_then(Item::as_array_of_tables).into_iter().flatten().filter_map(|table| table.get("binding"));
-    let inline = item.and_then(Item::as_array).into_iter().flatten().filter_map(|value| value.as_inline_table()?.get("binding")?.as_str());
+    named(item, "binding")
+}
+
+/// What stands under a key of each table of a list.
+fn named<'a>(item: Option<&'a Item>, key: &str) -> BTreeSet<&'a str> {
+    let tables = item.and_then(Item::as_array_of_tables).into_iter().flatten().filter_map(|table| table.get(key));
+    let inline = item.and_then(Item::as_array).into_iter().flatten().filter_map(|value| value.as_inline_table()?.get(key)?.as_str());
     tables.filter_map(Item::as_str).chain(inline).collect()
 }
 
@@ -173,7 +196,7 @@ mod tests {
         ("app/adapters/b.yaml", "connector: d1\nconnection_string: \"{{ env.OTHER }}\"\n"),
         (
             "app/tools/t/config.yaml",
-            "description: x\nuse: a\nstatement: SELECT 1\ncache: { enabled: true, ttl: 60 }\nauth: { plugin: api_key, policy: { value: \"{{ env.KEY }}\" } }\n",
+            "description: x\nuse: a\nstatement: SELECT 1\ncache: { enabled: true, ttl: 60 }\nlimits: { rate: { window: 60s, max: 1 } }\nauth: { plugin: api_key, policy: { value: \"{{ env.KEY }}\" } }\n",
         ),
     ];
 
@@ -197,11 +220,12 @@ mod tests {
         let expected = [
             "Error: `wrangler.toml` has no D1 binding `DB`, which adapter `a` needs",
             "Warning: `wrangler.toml` has no KV binding `MILLRACE_CACHE`, in which the tool `t` would cache",
+            "Warning: `wrangler.toml` has no Durable Object binding `MILLRACE_STATE`, which counts and records the calls of the tool `t`",
             "Warning: `wrangler.toml` does not set `KEY`, which tool `t` needs",
             "Warning: `wrangler.toml` does not set `OTHER`, which adapter `b` needs",
         ];
         assert_eq!(found(Some("name = \"x\"\n"), "").1, expected);
-        let whole = "d1_databases = [{ binding = \"DB\" }]\n[[kv_namespaces]]\nbinding = \"MILLRACE_CACHE\"\n[vars]\nREGION = 1\n[secrets]\nrequired = [\"KEY\"]\n";
+        let whole = "d1_databases = [{ binding = \"DB\" }]\ndurable_objects = { bindings = [{ name = \"MILLRACE_STATE\" }] }\n[[kv_namespaces]]\nbinding = \"MILLRACE_CACHE\"\n[vars]\nREGION = 1\n[secrets]\nrequired = [\"KEY\"]\n";
         assert_eq!(found(Some(whole), "OTHER=d1:X\n").1, none);
         let traced = |more: &str| whole.replace("REGION = 1", &format!("REGION = 1\n{more}"));
         let endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT = \"https://o.example\"\nOTEL_EXPORTER_OTLP_TIMEOUT = 500\nOTEL_SDK_DISABLED = false\n";
