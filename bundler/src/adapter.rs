@@ -10,11 +10,11 @@ use millrace_catalogue::{BindingKind, COMMON_OPTIONS, CONNECTION_STRINGS, CONNEC
 use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script};
 
 use crate::{
-    Diagnostic, Seed, Severity,
+    Seed, Severity,
     compiler::Compiler,
     field::{Field, Record, Shape, duration_ms},
     names::{all_of, is_name, meant, nearest, one_of},
-    script::ScriptAdapter,
+    script::{AppPart, ScriptReference},
     source::Source,
     tree::{Item, MAX_EMBEDDED, is_yaml, parent, stem},
     yaml::{Data, Document, Entry, Node},
@@ -364,19 +364,13 @@ impl Adapters {
         })
     }
 
-    /// Looks whether the adapters that scripts ask are there.
-    pub(crate) fn check_asked(&self, compiler: &mut Compiler<'_>, asked: &[ScriptAdapter]) {
-        for place in asked.iter().filter(|place| !self.known.contains_key(&place.name)) {
+    /// Looks whether the adapters that scripts name are there.
+    pub(crate) fn check_named(&self, compiler: &mut Compiler<'_>, named: &[ScriptReference]) {
+        let adapters = named.iter().filter(|place| place.part == AppPart::Adapter);
+        for place in adapters.filter(|place| !self.known.contains_key(&place.name)) {
             let names: Vec<&str> = self.known.keys().map(String::as_str).collect();
-            compiler.findings.push(Diagnostic {
-                severity: Severity::Error,
-                file: place.file.clone(),
-                line: place.line,
-                column: place.column,
-                length: place.length,
-                message: format!("there is no adapter `{}`", place.name),
-                help: Some(meant(&place.name, &names, "The adapters are")).filter(|help| !help.is_empty()),
-            });
+            let help = meant(&place.name, &names, "The adapters are");
+            compiler.findings.push(place.error(format!("there is no adapter `{}`", place.name), help));
         }
     }
 

@@ -118,7 +118,7 @@ impl Compiler<'_> {
         if let Some(known) = self.links.known.get(path) {
             return known.clone();
         }
-        let known = match script::link_and_ask(self.tree.folder(), Path::new(path), &mut self.links.asked) {
+        let known = match script::link_and_collect(self.tree.folder(), Path::new(path), &mut self.links.named) {
             Ok(linked) => {
                 self.tree.saw(linked.files);
                 for warning in linked.warnings {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use millrace_core::app::Script;
 
-use crate::script::ScriptAdapter;
+use crate::script::ScriptReference;
 
 /// The scripts that were linked.
 #[derive(Debug, Default)]
@@ -13,8 +13,8 @@ pub(crate) struct Links {
     pub(crate) scripts: Vec<Script>,
     /// By path; `None` where a script could not be linked, which has been said.
     pub(crate) known: BTreeMap<String, Option<LinkedScript>>,
-    /// The adapters that they ask.
-    pub(crate) asked: Vec<ScriptAdapter>,
+    /// The parts of the app that they name.
+    pub(crate) named: Vec<ScriptReference>,
 }
 
 /// A script that was linked: its place in the bundle, and its exports.
@@ -25,9 +25,9 @@ pub(crate) struct LinkedScript {
 }
 
 impl Links {
-    /// The adapters that the scripts ask, each place once for each script that it is part of.
-    pub(crate) fn take_asked(&mut self) -> Vec<ScriptAdapter> {
-        std::mem::take(&mut self.asked)
+    /// The parts of the app that the scripts name, each place once for each script that it is part of.
+    pub(crate) fn take_named(&mut self) -> Vec<ScriptReference> {
+        std::mem::take(&mut self.named)
     }
 
     /// The scripts, in the order of their first use.

@@ -13,10 +13,11 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     search::add(compiler, &root, &mut tools);
     let prompts = prompt::read_all(compiler, &root, &tools);
     let resources = resource::read_all(compiler, &root, &tools);
-    let tools = tools.list;
     let scripts = compiler.links.take_scripts();
-    let asked = compiler.links.take_asked();
-    adapters.check_asked(compiler, &asked);
+    let named = compiler.links.take_named();
+    adapters.check_named(compiler, &named);
+    tools.check_named(compiler, &named);
+    let tools = tools.list;
     adapters.warn_unused(compiler, &scripts);
     if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !compiler.findings.has_errors() {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);

@@ -38,6 +38,7 @@ use crate::{Diagnostic, Severity};
 
 pub use built_ins::Change;
 pub use globals::GLOBALS;
+pub use named::{AppPart, ScriptReference};
 
 mod built_ins;
 mod check;
@@ -48,6 +49,7 @@ mod graph;
 mod lines;
 mod module;
 mod name;
+mod named;
 mod nesting;
 mod npm;
 mod patterns;
@@ -72,21 +74,6 @@ pub struct Linked {
     pub warnings: Vec<Diagnostic>,
 }
 
-/// An adapter that a script asks: `ctx.db("name")`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ScriptAdapter {
-    /// Its name.
-    pub name: String,
-    /// The file, relative to the app's folder.
-    pub file: PathBuf,
-    /// Where the name stands, from 1.
-    pub line: usize,
-    /// Likewise, in characters.
-    pub column: usize,
-    /// How many characters that are.
-    pub length: usize,
-}
-
 /// A program with the calls of the engine in it, and its first change of a built-in object.
 #[must_use]
 pub fn prepare(program: &str) -> (String, Option<Change>) {
@@ -101,14 +88,14 @@ pub fn prepare(program: &str) -> (String, Option<Change>) {
 /// # Errors
 /// Every [`Diagnostic`] of every module.
 pub fn link(folder: &Path, entry: &Path) -> Result<Linked, Vec<Diagnostic>> {
-    link_and_ask(folder, entry, &mut Vec::new())
+    link_and_collect(folder, entry, &mut Vec::new())
 }
 
-/// Does what [`link`] does, and gives the adapters that the script asks by their names, also where something is wrong with it.
-pub(crate) fn link_and_ask(folder: &Path, entry: &Path, asked: &mut Vec<ScriptAdapter>) -> Result<Linked, Vec<Diagnostic>> {
+/// Does what [`link`] does, and gives the parts of the app that the script names, also where something is wrong with it.
+pub(crate) fn link_and_collect(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> Result<Linked, Vec<Diagnostic>> {
     // Whoever reads a tree calls itself for each level.
     thread::scope(|scope| {
-        let work = || link_here(folder, entry, asked);
+        let work = || link_here(folder, entry, named);
         match thread::Builder::new().stack_size(nesting::STACK_BYTES).spawn_scoped(scope, work) {
             Ok(linking) => linking.join().unwrap_or_else(|payload| panic::resume_unwind(payload)),
             Err(error) => Err(vec![place::whole_file(entry, format!("no thread is available to read the script: {error}"), "try again")]),
@@ -116,7 +103,7 @@ pub(crate) fn link_and_ask(folder: &Path, entry: &Path, asked: &mut Vec<ScriptAd
     })
 }
 
-fn link_here(folder: &Path, entry: &Path, asked: &mut Vec<ScriptAdapter>) -> Result<Linked, Vec<Diagnostic>> {
+fn link_here(folder: &Path, entry: &Path, named: &mut Vec<ScriptReference>) -> Result<Linked, Vec<Diagnostic>> {
     let Ok(folder) = fs::canonicalize(folder) else {
         return Err(vec![place::whole_file(entry, "the app's folder cannot be read", "check that it exists")]);
     };
@@ -127,7 +114,7 @@ fn link_here(folder: &Path, entry: &Path, asked: &mut Vec<ScriptAdapter>) -> Res
     diagnostics.extend(graph.check());
     let mut files: BTreeSet<PathBuf> = graph.files().into_iter().collect();
     let mut warnings = sorted(graph.warnings());
-    asked.extend(asked_adapters(&graph));
+    named.extend(named_parts(&graph));
 
     if graph.uses_packages {
         files.insert(PathBuf::from("package.json"));
@@ -176,12 +163,12 @@ fn change_warning(program: &str, entry: &Path, change: &Change) -> Diagnostic {
     }
 }
 
-fn asked_adapters(graph: &graph::Graph<'_>) -> Vec<ScriptAdapter> {
-    let asked = graph.modules.iter().flat_map(|module| module.asked.iter().map(move |asked| (module, asked)));
-    let placed = asked.map(|(module, asked)| {
-        let (line, column) = place::line_and_column(module.source, asked.span.start as usize);
-        let length = module.source.get(asked.span.start as usize..asked.span.end as usize).map_or(0, |text| text.chars().count());
-        ScriptAdapter { name: asked.adapter.clone(), file: module.path.clone(), line, column, length }
+fn named_parts(graph: &graph::Graph<'_>) -> Vec<ScriptReference> {
+    let named = graph.modules.iter().flat_map(|module| module.named.iter().map(move |named| (module, named)));
+    let placed = named.map(|(module, named)| {
+        let (line, column) = place::line_and_column(module.source, named.span.start as usize);
+        let length = module.source.get(named.span.start as usize..named.span.end as usize).map_or(0, |text| text.chars().count());
+        ScriptReference { part: named.part, name: named.name.clone(), file: module.path.clone(), line, column, length }
     });
     placed.collect()
 }

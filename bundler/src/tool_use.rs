@@ -8,6 +8,7 @@ use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},
     names::meant,
+    script::{AppPart, ScriptReference},
     yaml::{Data, Document, Node},
 };
 
@@ -54,6 +55,16 @@ impl Tools {
             compiler.error(document, node.range.clone(), format!("there is no tool `{name}`"), meant(name, &names, "The tools are"));
         }
         None
+    }
+
+    /// Looks whether the tools that scripts name are there.
+    pub(crate) fn check_named(&self, compiler: &mut Compiler<'_>, named: &[ScriptReference]) {
+        let is_known = |name: &str| self.broken.contains(name) || self.list.iter().any(|tool| tool.name == name);
+        let names: Vec<&str> = self.list.iter().map(|tool| tool.name.as_str()).collect();
+        for place in named.iter().filter(|place| place.part == AppPart::Tool && !is_known(&place.name)) {
+            let help = meant(&place.name, &names, "The tools are");
+            compiler.findings.push(place.error(format!("there is no tool `{}`", place.name), help));
+        }
     }
 }
 

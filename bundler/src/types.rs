@@ -39,8 +39,8 @@ declare module "millrace" {
 
   /** A result that consists of data only. */
   export function success(data?: unknown): Reply;
-  /** A failure that the model can read and correct. */
-  export function error(message: string): Reply;
+  /** A failure that the model can read and correct. The code is by default `ERROR`. */
+  export function error(message: string, code?: string): Reply;
   /** A failure: this field is needed. */
   export function required(field: string): Reply;
   /** A failure with a code and with ways out. */
@@ -49,9 +49,22 @@ declare module "millrace" {
   /** A result with content blocks. The data, if there is any, is the first block. End with `build()`. */
   export function response(data?: unknown): ResponseBuilder;
 
-  /** Builds a result, block by block. Each method returns the builder. */
+  /**
+   * Builds a result, block by block. Each method returns the builder. Whatever the order of the calls, the result has the data first, then what
+   * people see, the content, hints, rules and suggestions.
+   */
   export interface ResponseBuilder {
+    /** What people see: a chart, a table, a text. */
+    ui(block: UiBlock, options?: UiOptions): this;
+    /** What the model should know about this result. */
+    hint(text: string): this;
+    /** What the model has to keep to. */
+    rule(text: string): this;
+    /** A tool to call next, and why. */
+    suggest(tool: keyof Tools, reason: string, args?: { [input: string]: unknown }): this;
     text(text: string, options?: BlockOptions): this;
+    /** A text as it is; the same as `text`. */
+    raw(text: string): this;
     /** An image: base64, or bytes. */
     image(data: string | ArrayBuffer | ArrayBufferView, mimeType: string, options?: BlockOptions): this;
     /** A sound: base64, or bytes. */
@@ -65,6 +78,32 @@ declare module "millrace" {
     /** Members of the result's `_meta`. */
     meta(meta: { [key: string]: unknown }): this;
     build(): Reply;
+  }
+
+  /** What people see; made by the functions below. */
+  export interface UiBlock {
+    readonly " ui": never;
+  }
+  /** A chart: the options of Apache ECharts. */
+  export function echarts(options: { [name: string]: unknown }): UiBlock;
+  /** A diagram in the language of Mermaid. */
+  export function mermaid(text: string): UiBlock;
+  export function markdown(text: string): UiBlock;
+  /** Code in a language, such as `sql`. */
+  export function code(language: string, text: string): UiBlock;
+  /** A table: each row has a cell for each column. */
+  export function table(columns: readonly string[], rows: ReadonlyArray<readonly unknown[]>): UiBlock;
+  export function list(items: readonly unknown[]): UiBlock;
+  export function json(value: unknown): UiBlock;
+  /** A sentence that sums the result up. */
+  export function summary(text: string): UiBlock;
+
+  /** How a block is shown. */
+  export interface UiOptions {
+    title?: string;
+    width?: "full" | "half" | "third";
+    /** A block with a higher number is more important. */
+    priority?: number;
   }
 
   /** Who a block is for, and how important it is. */

@@ -359,7 +359,8 @@ fn push_text(out: &mut String, text: &str) {
     }
 }
 
-fn push_attribute(out: &mut String, text: &str) {
+/// Writes a text as the value of an attribute.
+pub(crate) fn push_attribute(out: &mut String, text: &str) {
     for character in text.chars() {
         match character {
             '&' => out.push_str("&amp;"),

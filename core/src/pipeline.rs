@@ -19,6 +19,7 @@ use crate::{
 };
 
 mod authenticate;
+mod blocks;
 mod call;
 mod call_end;
 mod call_key;
@@ -74,9 +75,6 @@ use middleware::Ended;
 use record::{Record, Subject};
 use run::Run;
 use secrets::CallSecrets;
-
-/// The target of audit lines, which an app asks for: no level of the log leaves them out, but `off` and what names this target do.
-pub const AUDIT_TARGET: &str = "millrace::audit";
 
 impl Pipeline {
     /// Runs one call through the stages.

@@ -26,7 +26,7 @@ pub use env::Env;
 pub use future::LocalFuture;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
-pub use observer::{CallEvent, CallObserver, CallOutcome, CallStart, Observer, RunningCall, observers};
+pub use observer::{AUDIT_TARGET, CallEvent, CallObserver, CallOutcome, CallStart, Observer, RunningCall, observers};
 pub use random::Random;
 pub use script_engine::{
     CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,

@@ -258,12 +258,15 @@ fn the_scripts_page_does_what_it_says() {
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, rest).unwrap();
     });
-    assert_eq!(written.count(), 4);
-    for tool in ["chart", "cancel"] {
+    assert_eq!(written.count(), 5);
+    for tool in ["chart", "cancel", "stock"] {
         let config = folder.path().join("notes/app/tools").join(tool).join("config.yaml");
         fs::write(config, "description: As the page has it.\ninputs:\n  id: { type: int }\n").unwrap();
     }
-    let output = shell(folder.path(), "millrace check notes && millrace call --app notes shipping id=1 && millrace types notes");
+    let output = shell(
+        folder.path(),
+        "millrace check notes && millrace call --app notes shipping id=1 && millrace call --app notes stock id=1 && millrace types notes",
+    );
     assert!(output.status.success() && text(&output).contains("{\"length\":"), "{}", text(&output));
     let missing = shell(folder.path(), "millrace call --app notes shipping id=999");
     assert!(missing.status.code() == Some(1) && text(&missing).contains("code=\"NOT_FOUND\""), "{}", text(&missing));
@@ -375,7 +378,8 @@ fn every_code_is_documented_and_every_documented_code_exists() {
         .collect();
     assert!(documented.len() >= 15, "{documented:?}");
     // Codes that the apps of the corpus made up.
-    let own = ["NOT_FOUND", "NOT_OPEN", "STALE", "GONE", "TOO_LATE", "TOO_MUCH", "LOCKED", "LIMIT", "MINE"];
+    let own =
+        ["NOT_FOUND", "NOT_OPEN", "STALE", "GONE", "TOO_LATE", "TOO_MUCH", "LOCKED", "LIMIT", "MINE", "MANAGERS_ONLY", "NOT_REFUNDABLE"];
     for case in groups().into_iter().flat_map(|group| group.cases) {
         let answers = fs::read_to_string(&case.expected).unwrap();
         for code in answers.split("\"severity\"").filter_map(|before| before.rsplit("\"code\":\"").next()?.split('"').next()) {

@@ -5,7 +5,7 @@ use std::{
     io::{self, IsTerminal as _},
 };
 
-use millrace_core::{one_line::OneLine, pipeline::AUDIT_TARGET};
+use millrace_core::{one_line::OneLine, ports::AUDIT_TARGET};
 pub use millrace_telemetry::Format;
 use millrace_telemetry::line;
 use tracing::{

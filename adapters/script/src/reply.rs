@@ -33,14 +33,15 @@ pub(crate) fn finish(tagged: Tagged, limit_bytes: usize, context: &mut Context) 
 }
 
 /// What of the module is written in script.
-const WRITTEN: [&str; 4] = ["response", "elicit", "sample", "listRoots"];
+const WRITTEN: [&str; 12] =
+    ["response", "elicit", "sample", "listRoots", "code", "echarts", "json", "list", "markdown", "mermaid", "summary", "table"];
 
 /// The exports of `"millrace"`, frozen; and what scripts do not find by looking, but must not be able to change either.
 pub(crate) fn module(built_ins: BuiltIns, context: &mut Context) -> JsResult<(JsObject, Option<JsObject>)> {
     let module = JsObject::with_null_proto();
     let exports: [(&str, usize, Native); 5] = [
         ("success", 1, success),
-        ("error", 1, error),
+        ("error", 2, error),
         ("required", 1, required),
         ("toolError", 2, tool_error),
         ("requireInput", 1, require_input),
@@ -152,7 +153,12 @@ fn require_input(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> J
 
 fn error(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
     let message = text_of(arguments.get_or_undefined(0), context)?;
-    tag(Tagged::Done(Reply::Error(message)), context)
+    let code = arguments.get_or_undefined(1);
+    if code.is_null_or_undefined() {
+        return tag(Tagged::Done(Reply::Error(message)), context);
+    }
+    let code = text_of(code, context)?;
+    tag(Tagged::Done(Reply::ToolError(ToolErrorReply { code, message: Some(message), ..ToolErrorReply::default() })), context)
 }
 
 fn required(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {

@@ -44,7 +44,7 @@ const PROBE: &str = r#"() => {
   check('undefined', () => undefined === void 0 && NaN !== NaN);
   check('private', () => { class C { #evil; static has(o) { return #evil in o } }
     return ![Array.prototype, Object.prototype, globalThis, Math, Atomics, fetch, host].some(o => C.has(o)) });
-  check('host', () => Object.isFrozen(host) && Object.keys(host).join() === 'success,error,required,toolError,requireInput,response,elicit,sample,listRoots');
+  check('host', () => Object.isFrozen(host) && Object.keys(host).join() === 'success,error,required,toolError,requireInput,response,elicit,sample,listRoots,code,echarts,json,list,markdown,mermaid,summary,table');
   check('inner functions', () => { const map = Array.prototype.map; let seen; Array.prototype.map = function (f) { seen = f; return [] };
     console.log(1); Array.prototype.map = map; return seen === undefined });
   check('inner expressions', () => { const test = RegExp.prototype.test; let seen; RegExp.prototype.test = function (text) { seen ??= this; return test.call(this, text) };

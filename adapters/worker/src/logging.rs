@@ -9,8 +9,7 @@ use std::{
 use js_sys::Function;
 use millrace_core::{
     one_line::{OneLine, one_line},
-    pipeline::AUDIT_TARGET,
-    ports::Env as _,
+    ports::{AUDIT_TARGET, Env as _},
 };
 use millrace_telemetry::{Format, line};
 use tracing::{

@@ -1,18 +1,21 @@
-//! Names that a script uses and does not declare: globals that the engine does not have, and adapters behind `ctx.db`.
+//! Names that a script uses and does not declare: globals that the engine does not have, adapters behind `ctx.db`, tools that it suggests.
 
 use std::collections::BTreeSet;
 
 use oxc::{
-    ast::ast::{Argument, CallExpression, Expression, IdentifierReference, Program, UnaryExpression, UnaryOperator},
+    ast::ast::{
+        Argument, BindingPattern, CallExpression, Expression, IdentifierReference, Program, UnaryExpression, UnaryOperator,
+        VariableDeclarator,
+    },
     ast_visit::{
         Visit,
-        walk::{walk_call_expression, walk_unary_expression},
+        walk::{walk_call_expression, walk_unary_expression, walk_variable_declarator},
     },
-    semantic::{Scoping, SymbolFlags},
+    semantic::{Scoping, SymbolFlags, SymbolId},
     span::Span,
 };
 
-use super::{checkpoints::RESERVED, place::Finding};
+use super::{checkpoints::RESERVED, named::AppPart, place::Finding};
 use crate::names::nearest;
 
 /// The globals of scripts, in order. A test compares them with the engine's.
@@ -123,20 +126,21 @@ const INSTEAD: [(&str, &str); 17] = [
 /// Names that the other checks tell of, where they are used in a way that fails.
 const ELSEWHERE: [&str; 4] = ["arguments", "eval", "module", "require"];
 
-/// An adapter that a script asks: `ctx.db("name")`.
+/// A part of the app that a script names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct DbCall {
-    pub(super) adapter: String,
+pub(super) struct NamedPart {
+    pub(super) part: AppPart,
+    pub(super) name: String,
     pub(super) span: Span,
 }
 
 /// What a module uses that others must have.
-pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, Vec<DbCall>) {
+pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, Vec<NamedPart>) {
     let mut looked_for = TypeofNames(BTreeSet::new());
     looked_for.visit_program(program);
-    let mut users = Users { scoping, looked_for: looked_for.0, findings: Vec::new(), asked: Vec::new() };
+    let mut users = Users { scoping, looked_for: looked_for.0, builders: BTreeSet::new(), findings: Vec::new(), named: Vec::new() };
     users.visit_program(program);
-    (users.findings, users.asked)
+    (users.findings, users.named)
 }
 
 /// The names behind `typeof`: a program that tests them knows that they may be absent.
@@ -156,8 +160,34 @@ impl<'a> Visit<'a> for TypeofNames {
 struct Users<'s> {
     scoping: &'s Scoping,
     looked_for: BTreeSet<String>,
+    /// The variables that hold what `response()` returned.
+    builders: BTreeSet<SymbolId>,
     findings: Vec<Finding>,
-    asked: Vec<DbCall>,
+    named: Vec<NamedPart>,
+}
+
+impl Users<'_> {
+    fn symbol(&self, name: &IdentifierReference<'_>) -> Option<SymbolId> {
+        self.scoping.get_reference(name.reference_id.get()?).symbol_id()
+    }
+
+    /// Whether it is what `response()` of `"millrace"` returned, or what a method of that returned.
+    fn is_builder(&self, expression: &Expression<'_>) -> bool {
+        let mut expression = expression;
+        loop {
+            match expression {
+                Expression::Identifier(name) => return self.symbol(name).is_some_and(|symbol| self.builders.contains(&symbol)),
+                Expression::CallExpression(call) => match &call.callee {
+                    Expression::StaticMemberExpression(member) => expression = &member.object,
+                    Expression::Identifier(name) if name.name == "response" => {
+                        return self.symbol(name).is_some_and(|symbol| self.scoping.symbol_flags(symbol).is_import());
+                    }
+                    _ => return false,
+                },
+                _ => return false,
+            }
+        }
+    }
 }
 
 impl<'a> Visit<'a> for Users<'_> {
@@ -181,6 +211,15 @@ impl<'a> Visit<'a> for Users<'_> {
         self.findings.push(Finding::new(it.span, format!("`{name}` does not exist in scripts"), help));
     }
 
+    fn visit_variable_declarator(&mut self, it: &VariableDeclarator<'a>) {
+        if let (BindingPattern::BindingIdentifier(name), Some(value)) = (&it.id, &it.init)
+            && self.is_builder(value)
+        {
+            self.builders.extend(name.symbol_id.get());
+        }
+        walk_variable_declarator(self, it);
+    }
+
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
         let asks = match &it.callee {
             Expression::StaticMemberExpression(member) => {
@@ -193,8 +232,14 @@ impl<'a> Visit<'a> for Users<'_> {
             }),
             _ => false,
         };
-        if asks && let Some(Argument::StringLiteral(adapter)) = it.arguments.first() {
-            self.asked.push(DbCall { adapter: adapter.value.to_string(), span: adapter.span });
+        let suggests = || match &it.callee {
+            Expression::StaticMemberExpression(member) => member.property.name == "suggest" && self.is_builder(&member.object),
+            _ => false,
+        };
+        if let Some(Argument::StringLiteral(name)) = it.arguments.first()
+            && let Some(part) = if asks { Some(AppPart::Adapter) } else { suggests().then_some(AppPart::Tool) }
+        {
+            self.named.push(NamedPart { part, name: name.value.to_string(), span: name.span });
         }
         walk_call_expression(self, it);
     }

@@ -19,8 +19,25 @@ use super::{
 use crate::{Diagnostic, Severity};
 
 /// The names that `"millrace"` exports.
-pub(super) const HOST: [&str; 9] =
-    ["elicit", "error", "listRoots", "requireInput", "required", "response", "sample", "success", "toolError"];
+pub(super) const HOST: [&str; 17] = [
+    "code",
+    "echarts",
+    "elicit",
+    "error",
+    "json",
+    "list",
+    "listRoots",
+    "markdown",
+    "mermaid",
+    "requireInput",
+    "required",
+    "response",
+    "sample",
+    "success",
+    "summary",
+    "table",
+    "toolError",
+];
 
 /// Where a request leads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

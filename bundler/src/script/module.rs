@@ -107,8 +107,8 @@ pub(super) struct Module<'a> {
     pub(super) requests: Vec<Request>,
     /// What someone should look at.
     pub(super) warnings: Vec<Finding>,
-    /// The adapters that it asks.
-    pub(super) asked: Vec<globals::DbCall>,
+    /// The parts of the app that it names.
+    pub(super) named: Vec<globals::NamedPart>,
     /// How many bytes stand before the text of the file in the text that was parsed; one line.
     pub(super) shift: usize,
     /// It is made by the linker, and has no file.
@@ -153,11 +153,11 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
     findings.extend(check::check(&program, &scoping, from_packages));
     // The author of the app cannot mend a package.
     let warnings = if broken || from_packages { Vec::new() } else { patterns::check(&program, &scoping) };
-    let mut asked = Vec::new();
+    let mut named = Vec::new();
     if !broken && !from_packages {
-        let (unknown, adapters) = globals::used(&program, &scoping);
+        let (unknown, parts) = globals::used(&program, &scoping);
         findings.extend(unknown);
-        asked = adapters;
+        named = parts;
     }
     let types = types(&program);
 
@@ -185,7 +185,7 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
         content,
         requests,
         warnings,
-        asked,
+        named,
         shift: 0,
         is_made: false,
         has_effects: true,
@@ -230,7 +230,7 @@ pub(super) fn json<'a>(path: &Path, source: &'a str) -> (Module<'a>, Vec<Finding
             content: Content::Json(text),
             requests: Vec::new(),
             warnings: Vec::new(),
-            asked: Vec::new(),
+            named: Vec::new(),
             shift: 0,
             is_made: false,
             has_effects: false,

@@ -1,16 +1,23 @@
 //! Results that a script built with `response()`: what comes out of a script engine as JSON is checked here, and nowhere else.
 //!
-//! In comes `{ data?, content: [block], structured?, meta? }`, out [`AuthoredContent`]. A block is one of MCP's content blocks
+//! In comes `{ data?, content: [block], structured?, meta?, ui: [block], hints: [text], rules: [text], actions: [{tool, reason, args?}] }`,
+//! out [`AuthoredContent`]. Whatever the order in which a script made them, they are sent in this one: data, UI blocks, content, hints, rules,
+//! actions; see [`blocks`](super::blocks). A block of the content is one of MCP's
 //! ([specification](https://modelcontextprotocol.io/specification/2025-11-25/server/tools#tool-result)). Refused, with the block's
 //! number: an unknown type or member, invalid base64, an image without an `image/…` MIME type, a URI without a scheme, annotations
-//! that MCP does not know.
+//! that MCP does not know, a suggested tool that the app does not have.
 
 use alloc::{boxed::Box, format, string::String, vec::Vec};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::Map;
 
-use super::result::ContentBlock;
+use super::{
+    blocks::{self, Action},
+    json_text::text_of,
+    names::shown,
+    result::ContentBlock,
+};
 use crate::{
     Json,
     fault::{Fault, FaultResult, Stage},
@@ -29,11 +36,11 @@ pub(super) struct AuthoredContent {
     pub(super) meta: Map<String, Json>,
 }
 
-/// Reads what a script built.
+/// Reads what a script built. `has_tool` tells whether the app has a tool of a name.
 ///
 /// # Errors
 /// `SCRIPT_RESULT` with the place and the problem.
-pub(super) fn read(stage: Stage, built: Json) -> FaultResult<Box<AuthoredContent>> {
+pub(super) fn read(stage: Stage, built: Json, has_tool: impl Fn(&str) -> bool) -> FaultResult<Box<AuthoredContent>> {
     let fault = |problem: String| {
         Fault::new(stage, "SCRIPT_RESULT", format!("The script built a result that cannot be sent: {problem}.")).by_author()
     };
@@ -42,10 +49,26 @@ pub(super) fn read(stage: Stage, built: Json) -> FaultResult<Box<AuthoredContent
         Some(Json::Array(blocks)) if blocks.len() <= MAX_BLOCKS => blocks,
         _ => return Err(fault(format!("it may have {MAX_BLOCKS} blocks")).into()),
     };
+    let mut list = |name: &str| match built.get_mut(name).map(Json::take) {
+        Some(Json::Array(elements)) => elements,
+        _ => Vec::new(),
+    };
+    let (pictures, hints, rules, actions) = (list("ui"), list("hints"), list("rules"), list("actions"));
+    if blocks.len() + pictures.len() + hints.len() + rules.len() + actions.len() > MAX_BLOCKS {
+        return Err(fault(format!("it may have {MAX_BLOCKS} blocks")).into());
+    }
     let mut checked = Vec::with_capacity(blocks.len());
+    for (index, picture) in pictures.iter().enumerate() {
+        checked.push(blocks::ui(picture).map_err(|problem| fault(format!("ui[{index}]: {problem}")))?);
+    }
     for (index, block) in blocks.into_iter().enumerate() {
         checked.push(self::block(block).map_err(|problem| fault(format!("content[{index}]: {problem}")))?);
     }
+    let texts = |texts: Vec<Json>| texts.iter().map(text_of).collect::<Vec<_>>();
+    checked.extend(blocks::hints(&texts(hints)));
+    checked.extend(blocks::rules(&texts(rules)));
+    let actions = actions.iter().map(|action| self::action(action, &has_tool)).collect::<Result<Vec<_>, _>>().map_err(fault)?;
+    checked.extend(blocks::actions(&actions));
     let meta = match built.get_mut("meta").map(Json::take) {
         None | Some(Json::Null) => Map::new(),
         Some(Json::Object(meta)) if meta.keys().all(|key| is_meta_key(key)) => meta,
@@ -58,6 +81,18 @@ pub(super) fn read(stage: Stage, built: Json) -> FaultResult<Box<AuthoredContent
         meta,
     };
     Ok(Box::new(content))
+}
+
+fn action(action: &Json, has_tool: impl Fn(&str) -> bool) -> Result<Action, String> {
+    let text = |name: &str| action.get(name).map(text_of).unwrap_or_default();
+    let (tool, args) = (text("tool"), action.get("args").filter(|args| !args.is_null()).cloned());
+    if !has_tool(&tool) {
+        return Err(format!("it suggests the tool `{}`, which the app does not have", shown(&tool)));
+    }
+    if args.as_ref().is_some_and(|args| !args.is_object()) {
+        return Err(format!("the arguments that it suggests for `{tool}` are not an object"));
+    }
+    Ok(Action { tool, reason: text("reason"), args })
 }
 
 /// Prefixes whose second label is `modelcontextprotocol` or `mcp` are reserved, and so are the protocol's and this server's own.

@@ -9,7 +9,6 @@ use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
 use serde_json::{Map, json};
 
 use super::{
-    AUDIT_TARGET,
     call_end::{CallEnd, CallFailure},
     chain::Seen,
     context::{Context, merge, set},
@@ -29,7 +28,7 @@ use crate::{
     cancel::Cancel,
     expression::Expression,
     fault::{Fault, FaultResult, Refusal, Stage},
-    ports::{CallEvent, CallOutcome, Command, Query, RunningCall, ScriptFault},
+    ports::{AUDIT_TARGET, CallEvent, CallOutcome, Command, Query, RunningCall, ScriptFault},
     value::Value,
 };
 

@@ -66,7 +66,10 @@ pub(super) async fn call_in(run: &Run<'_>, stage: Stage, script: &ScriptRef, pay
     match invoke(run, &run.signal, script, payload, ctx).await {
         Ok(Returned::Undefined) => Ok(ScriptOutput::Nothing),
         Ok(Returned::Value(value) | Returned::Reply(Reply::Success(value))) => Ok(ScriptOutput::Value(value)),
-        Ok(Returned::Reply(Reply::Content(built))) => Ok(ScriptOutput::Content(content::read(stage, built)?)),
+        Ok(Returned::Reply(Reply::Content(built))) => {
+            let has_tool = |name: &str| run.pipeline.tool(name).is_some();
+            Ok(ScriptOutput::Content(content::read(stage, built, has_tool)?))
+        }
         Ok(Returned::Reply(reply)) => Err(reply_end(run, stage, reply)),
         Err(ScriptFault::Thrown(thrown)) => Err(thrown_end(run, stage, script, thrown)),
         Err(fault) => Err(fault_of(run, stage, script, fault).into()),

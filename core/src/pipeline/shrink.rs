@@ -4,11 +4,12 @@
 //! in a text block after the data and in `_meta`. Every other block stays. What has no list, or is too long without any of its rows, cannot
 //! shrink.
 
-use alloc::{boxed::Box, format, string::String, vec::Vec};
+use alloc::{boxed::Box, vec::Vec};
 
 use serde_json::json;
 
 use super::{
+    blocks,
     content::AuthoredContent,
     length::{json_length, length},
     output::ToolOutput,
@@ -76,7 +77,7 @@ fn keep(content: &mut AuthoredContent, rows: usize, [shown, hidden, total]: [usi
     }
     note(content, "shown", shown);
     note(content, "total", total);
-    content.blocks.insert(0, ContentBlock::Text(notice(shown, hidden)));
+    content.blocks.insert(0, blocks::truncation(shown, hidden));
 }
 
 fn note(content: &mut AuthoredContent, name: &str, count: usize) {
@@ -84,12 +85,6 @@ fn note(content: &mut AuthoredContent, name: &str, count: usize) {
     if let Some(noted) = noted.as_object_mut() {
         noted.insert(name.into(), count.into());
     }
-}
-
-/// What tells the model that rows are missing.
-fn notice(shown: usize, hidden: usize) -> String {
-    let text = format!("📊 **Summary**: ⚠️ Dataset truncated. {shown} shown, {hidden} hidden. Use filters to narrow results.");
-    format!("<ui_passthrough type=\"summary\">\n{text}\n</ui_passthrough>")
 }
 
 /// The list of the data and its copy in structured content; or the only one that there is.

@@ -7,6 +7,9 @@ use crate::{
     pipeline::{Stage, Trace},
 };
 
+/// The target of audit lines, which an app asks for: no level of the log leaves them out, but `off` and what names this target do.
+pub const AUDIT_TARGET: &str = "millrace::audit";
+
 /// A call as an [`Observer`] sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunningCall<'a> {

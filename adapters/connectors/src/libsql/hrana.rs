@@ -23,7 +23,6 @@ use crate::{
     shared::{StatementFailure, max_response_bytes},
     sqlite_text::SqliteValue,
 };
-use batch::Batch;
 pub(super) use batch::{BatchReply, Condition, Step, absent, parse_batch, prepare_batch};
 use cell::{BASE64, Cell};
 
@@ -46,11 +45,11 @@ pub(super) fn prepare(base: &str, token: Option<&Secret<String>>, version: Versi
 }
 
 /// The request for steps of one stream.
-fn request(
+fn request<R: Serialize>(
     base: &str,
     token: Option<&Secret<String>>,
     version: Version,
-    pipeline: &Pipeline<'_>,
+    pipeline: &Pipeline<'_, R>,
     query: &Query<'_>,
 ) -> Result<HttpRequest> {
     let body = serde_json::to_vec(pipeline).map_err(|error| {
@@ -134,16 +133,15 @@ impl From<BrokenReply> for StatementFailure {
 }
 
 #[derive(Serialize)]
-struct Pipeline<'a> {
+struct Pipeline<'a, R> {
     baton: Option<&'a str>,
-    requests: &'a [Request<'a>],
+    requests: &'a [R],
 }
 
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Request<'a> {
     Execute { stmt: &'a Statement<'a> },
-    Batch { batch: &'a Batch<'a> },
     Close,
 }
 

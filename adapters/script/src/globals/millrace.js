@@ -1,4 +1,4 @@
-// What of the module "millrace" is written in script: results with content blocks, and questions to the caller.
+// What of the module "millrace" is written in script: results with content blocks, what people see, and questions to the caller.
 // Everything made here outlives calls, so nothing here keeps state. What it makes is checked by the core, not here.
 (native => {
   'use strict';
@@ -20,8 +20,26 @@
     return made;
   };
 
+  // What people see. Known by its private member, so that nothing else passes for one.
+  class UiBlock {
+    #members;
+    constructor(members) {
+      this.#members = members;
+    }
+    static read(block) {
+      if (block === null || typeof block !== 'object' || !(#members in block)) {
+        throw new TypeError('`ui` takes what `echarts`, `mermaid`, `markdown`, `code`, `table`, `list`, `json` or `summary` returns');
+      }
+      return block.#members;
+    }
+  }
+  const shown = kind => value => new UiBlock({ kind, value });
+  const code = (language, text) => new UiBlock({ kind: 'code', language, value: text });
+  const table = (columns, rows) => new UiBlock({ kind: 'table', columns, value: rows });
+  const [echarts, mermaid, markdown, list, json, summary] = ['echarts', 'mermaid', 'markdown', 'list', 'json', 'summary'].map(shown);
+
   class ResponseBuilder {
-    #built = { content: [] };
+    #built = { content: [], ui: [], hints: [], rules: [], actions: [] };
     constructor(...data) {
       if (data.length > 0 && data[0] !== undefined) this.#built.data = data[0];
     }
@@ -46,6 +64,25 @@
     resourceLink(link, options) {
       return this.#add(block('resource_link', link, options));
     }
+    raw(text) {
+      return this.text(text);
+    }
+    ui(block, { title, width, priority } = {}) {
+      this.#built.ui.push({ ...UiBlock.read(block), title, width, priority });
+      return this;
+    }
+    hint(text) {
+      this.#built.hints.push(String(text));
+      return this;
+    }
+    rule(text) {
+      this.#built.rules.push(String(text));
+      return this;
+    }
+    suggest(tool, reason, args) {
+      this.#built.actions.push({ tool: String(tool), reason: String(reason), args });
+      return this;
+    }
     structured(value) {
       this.#built.structured = value;
       return this;
@@ -68,5 +105,6 @@
   const listRoots = () => ({ method: 'roots/list', params: {} });
 
   // The exports; then what a patched built-in could get hold of, to be frozen, too.
-  return [{ response, elicit, sample, listRoots }, [native, ResponseBuilder, base64, block]];
+  const ui = { code, echarts, json, list, markdown, mermaid, summary, table };
+  return [{ response, elicit, sample, listRoots, ...ui }, [native, ResponseBuilder, UiBlock, base64, block, shown]];
 })

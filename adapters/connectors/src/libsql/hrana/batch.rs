@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     super::hrana_error::{self, HranaError},
-    Pipeline, Request, Statement, StatementResult, Version, broken, first, request, rows_of,
+    Pipeline, Statement, StatementResult, Version, broken, first, request, rows_of,
 };
 use crate::shared::StatementFailure;
 
@@ -34,7 +34,14 @@ pub(in crate::libsql) enum Condition {
 }
 
 #[derive(Serialize)]
-pub(super) struct Batch<'a> {
+#[serde(tag = "type", rename_all = "snake_case")]
+enum BatchRequest<'a> {
+    Batch { batch: &'a Batch<'a> },
+    Close,
+}
+
+#[derive(Serialize)]
+struct Batch<'a> {
     steps: Vec<BatchStep<'a>>,
 }
 
@@ -74,7 +81,7 @@ pub(in crate::libsql) fn prepare_batch(
     query: &Query<'_>,
 ) -> Result<HttpRequest> {
     let batch = Batch { steps: steps.iter().map(BatchStep::of).collect::<Result<_>>()? };
-    let requests = [Request::Batch { batch: &batch }, Request::Close];
+    let requests = [BatchRequest::Batch { batch: &batch }, BatchRequest::Close];
     let requests = match (steps.is_empty(), close) {
         (true, _) => &requests[1..],
         (false, true) => &requests,

@@ -1,0 +1,46 @@
+//! What a script names of its app.
+
+use std::path::PathBuf;
+
+use crate::{Diagnostic, Severity};
+
+/// A kind of parts of an app that scripts name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppPart {
+    /// `ctx.db("name")`
+    Adapter,
+    /// `response().suggest("name", …)`
+    Tool,
+}
+
+/// A part of the app that a script names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScriptReference {
+    /// What it names.
+    pub part: AppPart,
+    /// Its name.
+    pub name: String,
+    /// The file, relative to the app's folder.
+    pub file: PathBuf,
+    /// Where the name stands, from 1.
+    pub line: usize,
+    /// Likewise, in characters.
+    pub column: usize,
+    /// How many characters that are.
+    pub length: usize,
+}
+
+impl ScriptReference {
+    /// An error at its place.
+    pub(crate) fn error(&self, message: String, help: String) -> Diagnostic {
+        Diagnostic {
+            severity: Severity::Error,
+            file: self.file.clone(),
+            line: self.line,
+            column: self.column,
+            length: self.length,
+            message,
+            help: Some(help).filter(|help| !help.is_empty()),
+        }
+    }
+}

@@ -1,0 +1,3 @@
+import { error } from "millrace";
+
+export default ({ inputs }) => error("It is closed today.", inputs.code);
