@@ -23,18 +23,27 @@ pub fn stand_in() -> Scripted {
     Scripted::start(move |_, request| {
         let database = database.lock().unwrap_or_else(PoisonError::into_inner);
         let (status, result) = match answer(&database, request) {
-            Ok(result) => (200, json!({"success": true, "errors": [], "messages": [], "result": [result]})),
+            Ok(results) => (200, json!({"success": true, "errors": [], "messages": [], "result": results})),
             Err(message) => (400, json!({"success": false, "errors": [{"code": 7500, "message": message}], "messages": [], "result": []})),
         };
         Reply::Whole(status, "application/json", result.to_string())
     })
 }
 
-fn answer(database: &Connection, request: &Received) -> Result<Json, String> {
+fn answer(database: &Connection, request: &Received) -> Result<Vec<Json>, String> {
     if request.line != format!("POST {PATH} HTTP/1.1") {
         return Err(format!("no such path: {}", request.line));
     }
     let body: Json = serde_json::from_str(&request.body).map_err(|error| error.to_string())?;
+    let Some(batch) = body["batch"].as_array() else { return Ok(vec![one(database, &body)?]) };
+    // All of a batch or nothing.
+    let transaction = database.unchecked_transaction().map_err(said)?;
+    let results = batch.iter().map(|statement| one(database, statement)).collect::<Result<_, _>>()?;
+    transaction.commit().map_err(said)?;
+    Ok(results)
+}
+
+fn one(database: &Connection, body: &Json) -> Result<Json, String> {
     let sql = body["sql"].as_str().ok_or("`sql` is no text")?;
     let params: Vec<&str> = match &body["params"] {
         Json::Null => Vec::new(),

@@ -3,10 +3,10 @@
 
 use millrace_core::{
     Error,
-    ErrorKind::{Constraint, Protocol, Syntax, TimedOut, TooLarge},
+    ErrorKind::{Configuration, Constraint, Protocol, Syntax, TimedOut, TooLarge},
     Json,
     app::Access,
-    ports::{Connection, Query},
+    ports::{CallRecord, Command, Connection, Query, RecordedWrite},
     value::{Rows, Value},
 };
 use millrace_tests::{
@@ -29,6 +29,60 @@ fn shop() -> (Scripted, Database) {
     let server = stand_in();
     let database = open(&server);
     (server, database)
+}
+
+fn once(database: &Database, statement: &str, values: &[Value], key: &str, now_s: i64) -> Result<RecordedWrite, Error> {
+    let query = Query { command: Command::Statement { text: statement, values }, ..query(statement) };
+    database.write_once(&query, CallRecord { key, now_s, expires_s: now_s + 60 })
+}
+
+#[test]
+fn a_write_happens_once_for_a_key() {
+    const RETURNING: &str = "INSERT INTO t (k) VALUES (?1) RETURNING id, k";
+    const PLAIN: &str = "INSERT INTO t (k) VALUES (?1)";
+    let (server, database) = shop();
+    database.run("CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT UNIQUE)", &[]).unwrap();
+    let affected = |affected| Rows { affected, ..Rows::default() };
+    let row = Rows { columns: ["id".to_owned(), "k".to_owned()].into(), rows: vec![vec![Value::I64(1), text("a")]], affected: 0 };
+    assert_eq!(once(&database, RETURNING, &[text("a")], "k", 0), Ok(RecordedWrite::Made(row.clone())));
+    assert_eq!(once(&database, RETURNING, &[text("b")], "k", 59), Ok(RecordedWrite::MadeBefore(row)));
+    assert_eq!(once(&database, PLAIN, &[text("b")], "l", 0), Ok(RecordedWrite::Made(affected(1))));
+    assert_eq!(once(&database, PLAIN, &[text("b")], "l", 0), Ok(RecordedWrite::MadeBefore(affected(1))));
+    let all = "UPDATE t SET k = k || ?1 WHERE id > ?2";
+    let values = [text("!"), Value::I64(0)];
+    assert_eq!(once(&database, all, &values, "m", 0), Ok(RecordedWrite::Made(affected(2))));
+    assert_eq!(once(&database, all, &values, "m", 0), Ok(RecordedWrite::MadeBefore(affected(2))));
+    assert_eq!(once(&database, "CREATE TABLE u (v)", &[], "n", 0), Ok(RecordedWrite::Made(affected(0))));
+    assert_eq!(once(&database, "CREATE TABLE u (v)", &[], "n", 0), Ok(RecordedWrite::MadeBefore(affected(0))));
+    // A record that is over, a write that fails, and one whose statement is wrong.
+    assert_eq!(once(&database, PLAIN, &[text("c")], "l", 60), Ok(RecordedWrite::Made(affected(1))));
+    let taken = once(&database, PLAIN, &[text("c")], "o", 0).unwrap_err();
+    assert_eq!((taken.kind, taken.message.as_str()), (Constraint, "a UNIQUE constraint refused the change: `t.k`"));
+    let wrong = once(&database, "INSERT INTO t (k, nothing) VALUES (?1, ?2)", &values, "o", 0).unwrap_err();
+    assert_eq!(wrong.kind, Syntax, "{wrong:?}");
+    assert_eq!(once(&database, PLAIN, &[text("d")], "o", 0), Ok(RecordedWrite::Made(affected(1))));
+    assert_eq!(database.prepare_records(), Ok(()));
+    // The record and the change are one request.
+    let batches: Vec<_> = server.received().into_iter().filter(|request| request.body.contains("\"batch\"")).collect();
+    assert!(batches.iter().all(|request| request.body.contains("millrace_calls")) && batches.len() >= 10, "{}", batches.len());
+    // Too many rows: the change is made, and said to be.
+    let many = Query { max_rows: 1, ..query("UPDATE t SET k = k || '?' RETURNING id") };
+    let error = database.write_once(&many, CallRecord { key: "p", now_s: 0, expires_s: 60 }).unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (TooLarge, "the result has more than `max_rows`, 1 rows; the statement took effect"));
+    assert!(matches!(database.write_once(&many, CallRecord { key: "p", now_s: 0, expires_s: 60 }), Ok(RecordedWrite::MadeBefore(_))));
+    let (_server, database) = shop();
+    assert_eq!((database.prepare_records(), database.prepare_records()), (Ok(()), Ok(())));
+    // Rows that were never stored: the connection broke right after the batch.
+    database.run("CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT UNIQUE)", &[]).unwrap();
+    once(&database, RETURNING, &[text("a")], "k", 0).unwrap();
+    database.run("UPDATE millrace_calls SET rows = NULL", &[]).unwrap();
+    assert_eq!(once(&database, RETURNING, &[text("a")], "k", 0), Ok(RecordedWrite::MadeBeforeUnknown));
+    // A table of somebody else's.
+    database.run("DROP TABLE millrace_calls", &[]).unwrap();
+    database.run("CREATE TABLE millrace_calls (a)", &[]).unwrap();
+    for error in [once(&database, PLAIN, &[text("d")], "q", 0).unwrap_err(), database.prepare_records().unwrap_err()] {
+        assert_eq!(error.kind, Configuration, "{error:?}");
+    }
 }
 
 /// Every value, bound, stored in a column without affinity and read back: what comes out, and as which of SQLite's types it was stored.

@@ -86,7 +86,7 @@ rows! {
         binding: Some(Binding { kind: BindingKind::D1, prefix: "d1:" }),
         is_file: false,
         max_values: Some(100),
-        keeps_call_records: false,
+        keeps_call_records: true,
         system: "cloudflare.d1",
     };
 

@@ -30,6 +30,7 @@
 //! As in connector [`libsql`](crate::libsql). The binding cannot stop a statement: at the deadline only the waiting ends.
 
 mod address;
+mod call_records;
 mod error_text;
 mod reply;
 mod rest;
@@ -41,7 +42,7 @@ use millrace_catalogue as catalogue;
 use millrace_core::{
     Result,
     app::Access,
-    ports::{Clock, Command, Connector, LocalFuture, Query, Random},
+    ports::{CallRecord, Clock, Command, Connector, LocalFuture, Query, Random, RecordedWrite},
     value::Rows,
 };
 
@@ -63,6 +64,18 @@ pub trait Transport {
     /// # Errors
     /// Why there is no answer, and what that means for another attempt.
     fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> impl Future<Output = Result<Reply, StatementFailure>>;
+
+    /// Sends several statements as one transaction, once, and waits for the answers. `author` is the index of the one that the author wrote,
+    /// to which places in errors belong.
+    ///
+    /// # Errors
+    /// As [`send`](Self::send). Then none of them took effect, unless that is not known.
+    fn send_batch(
+        &self,
+        batch: &[Prepared<'_>],
+        author: usize,
+        query: &Query<'_>,
+    ) -> impl Future<Output = Result<Vec<Reply>, StatementFailure>>;
 }
 
 /// A D1 database.
@@ -94,6 +107,14 @@ impl<T: Transport> D1<T> {
 impl<T: Transport + 'static> Connector for D1<T> {
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
         Box::pin(async move { self.run(&query).await })
+    }
+
+    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
+        Box::pin(async move { self.write_recorded(&query, record).await })
+    }
+
+    fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(self.make_records(deadline_ms))
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

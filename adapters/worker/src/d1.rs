@@ -53,6 +53,26 @@ impl Transport for Binding {
             Either::Right(_) => Err(StatementFailure::last(timed_out())),
         }
     }
+
+    async fn send_batch(&self, batch: &[Prepared<'_>], author: usize, query: &Query<'_>) -> Result<Vec<Reply>, StatementFailure> {
+        let left_ms = query.deadline_ms.saturating_sub(WorkerClock.now_ms());
+        let texts: Array = batch.iter().map(|prepared| JsValue::from_str(&prepared.text)).collect();
+        let parameters: Array = batch.iter().map(|prepared| prepared.parameters.iter().map(parameter).collect::<Array>()).collect();
+        let answers = JsFuture::from(glue::batch(&self.0, &texts, &parameters));
+        match select(answers, WorkerClock.sleep(left_ms)).await {
+            Either::Left((Ok(text), _)) => Reply::parse_batch(text.as_string().unwrap_or_default().as_bytes(), batch.len()),
+            Either::Left((Err(thrown), _)) => Err(match subject(batch, author) {
+                Some(prepared) => failure_of_message(&glue::message(&thrown), prepared),
+                None => StatementFailure::last(Error::new(ErrorKind::Protocol, "the batch for D1 is empty")),
+            }),
+            Either::Right(_) => Err(StatementFailure::last(timed_out())),
+        }
+    }
+}
+
+/// The index in a batch is that of the author's statement, or the first.
+fn subject<'a, 'b>(batch: &'a [Prepared<'b>], author: usize) -> Option<&'a Prepared<'b>> {
+    batch.get(author).or(batch.first())
 }
 
 fn parameter(parameter: &Parameter<'_>) -> JsValue {

@@ -128,3 +128,16 @@ export async function step(namespace, name, key, ...rest) {
 export async function isWithin(limiter, key) {
   return (await limiter.limit({ key })).success;
 }
+
+/** Runs statements of D1 as one transaction: the columns, rows and number of changed rows of each, as JSON. */
+export async function batch(database, texts, parameters) {
+  const bound = (text, at) => {
+    const statement = database.prepare(text);
+    return parameters[at].length > 0 ? statement.bind(...parameters[at]) : statement;
+  };
+  const answer = ({ results: rows, meta }) => {
+    const columns = rows.length > 0 ? Object.keys(rows[0]) : [];
+    return { columns, rows: rows.map((row) => Object.values(row)), changes: meta.changes };
+  };
+  return JSON.stringify((await database.batch(texts.map(bound))).map(answer));
+}

@@ -39,6 +39,9 @@ extern "C" {
     /// Asks a limiter of the platform; resolves to a truth value.
     #[wasm_bindgen(js_name = isWithin)]
     pub(crate) fn is_within(limiter: &JsValue, key: &str) -> Promise;
+
+    /// Runs statements of D1 as one transaction; resolves to JSON.
+    pub(crate) fn batch(database: &JsValue, texts: &Array, parameters: &Array) -> Promise;
 }
 
 /// Ends the request that it was given to, when dropped: whoever waited for it may have gone.

@@ -1,10 +1,10 @@
 //! D1 by its binding: what it judges like the other drivers of its dialect, and what happens when it fails.
 
 use millrace_core::value::Value;
-use millrace_tests::sqlite_text::check;
+use millrace_tests::{scripted::Reply, sqlite_text::check};
 use serde_json::{Value as Json, json};
 
-use crate::worker_ports::kit::with_kit;
+use crate::worker_ports::kit::{wait_for, with_kit};
 
 #[test]
 fn a_statement_is_judged_as_by_the_other_drivers_of_the_dialect() {
@@ -61,6 +61,77 @@ fn a_read_is_sent_again_and_a_write_of_unknown_outcome_is_not() {
         let values = ["one", "two", "three", "four", "five"].iter().zip(1..);
         let sql: String = values.map(|(value, id)| format!("UPDATE t SET v = '{value}' WHERE id = {id}; ")).collect();
         kit.worker().fill("DB", &sql);
+    });
+}
+
+/// How many answers get lost.
+const LOST_ANSWERS: usize = 1_000;
+
+#[test]
+fn a_call_that_is_sent_again_happens_once() {
+    const AFTER: &str = "after: D1_ERROR: Network connection lost.";
+    const LOST: &str = "D1_ERROR: Network connection lost.";
+    with_kit(|kit| {
+        kit.worker().fill("DB", "CREATE TABLE booked (id INTEGER PRIMARY KEY, k TEXT UNIQUE);");
+        let text = |result: &Json| result["content"][0]["text"].as_str().unwrap().to_owned();
+        let replayed = |result: &Json| result["_meta"]["millrace/replayed"] == true;
+        for tool in ["once-plain", "once-returning"] {
+            let first = kit.call(tool, &json!({"k": tool}));
+            let again = kit.call(tool, &json!({"k": tool}));
+            assert!(first["isError"] == false && !replayed(&first) && replayed(&again), "{first} {again}");
+            assert_eq!(text(&first), text(&again));
+            // A failed write leaves no record.
+            let key = format!("taken by {tool}");
+            kit.value("query", &json!({"adapter": "main", "sql": "INSERT INTO booked (k) VALUES (?1)", "params": [key]}));
+            assert_eq!(kit.failure(tool, &json!({"k": key})).1, "A UNIQUE constraint refused the change: `booked.k`.");
+            kit.value("query", &json!({"adapter": "main", "sql": "DELETE FROM booked WHERE k = ?1", "params": [key]}));
+            let free = kit.call(tool, &json!({"k": key}));
+            assert!(free["isError"] == false && !replayed(&free), "{free}");
+        }
+        kit.value("query", &json!({"adapter": "main", "sql": "DELETE FROM booked"}));
+        for number in 0..LOST_ANSWERS {
+            let (tool, key) = (if number % 2 == 0 { "once-plain" } else { "once-returning" }, format!("k{number}"));
+            // The batch is done and its answer lost, and so is that of the attempt after it.
+            kit.stand_in(&json!({"database": [AFTER, LOST]}));
+            assert_eq!(kit.failure(tool, &json!({"k": key})).0, "DATABASE_UNAVAILABLE");
+            let again = kit.call(tool, &json!({"k": key}));
+            if tool == "once-plain" {
+                assert!(again["isError"] == false && replayed(&again) && text(&again).contains('1'), "{again}");
+            } else {
+                assert_eq!(again["_meta"]["millrace/error"]["code"], "ANSWER_UNKNOWN", "{again}");
+            }
+        }
+        let count = kit.value("query", &json!({"adapter": "main", "sql": "SELECT count(*) AS n, count(DISTINCT k) AS k FROM booked"}));
+        assert_eq!(count, json!([{"n": LOST_ANSWERS, "k": LOST_ANSWERS}]));
+    });
+}
+
+#[test]
+fn an_audit_row_is_as_documented() {
+    const HOSTILE: &str = "x'); DELETE FROM audit_log; --\n\u{1b}[2J\u{202e}\"";
+    with_kit(|kit| {
+        let documented = include_str!("../../../docs/middleware.md").split("```sql\n").nth(1).unwrap().split("```").next().unwrap();
+        kit.worker().fill("DB", &documented.replace('\n', " "));
+        kit.script.set(&[Reply::Whole(200, "text/plain", "yes".into())]);
+        for who in ["ada", HOSTILE] {
+            kit.value("audited", &json!({"url": kit.url("/a"), "who": who}));
+        }
+        let sql = "SELECT tool, subject, decision, decided_by, outcome, code, inputs, change_made, length(request_id) AS id, \
+                   at BETWEEN '2026' AND '3' AND duration_ms < 60000 AS sane FROM audit_log ORDER BY at";
+        let rows = || kit.value("query", &json!({"adapter": "main", "sql": sql}));
+        wait_for(|| rows().as_array().is_some_and(|rows| rows.len() == 2));
+        let row = |who: &str| {
+            json!({
+                "tool": "audited", "subject": who, "decision": "allowed", "decided_by": null, "outcome": "ok", "code": null,
+                "inputs": "url,who,method", "change_made": null, "id": 32, "sane": 1,
+            })
+        };
+        assert_eq!(rows(), json!([row("ada"), row(HOSTILE)]));
+        // A database that is down fails no call.
+        kit.stand_in(&json!({"database": ["D1_ERROR: something new", "D1_ERROR: something new"]}));
+        kit.value("audited", &json!({"url": kit.url("/a"), "who": "eve"}));
+        wait_for(|| kit.worker().log().contains("the audit row cannot be written"));
+        assert_eq!(kit.worker().log().matches("the audit row cannot be written").count(), 1);
     });
 }
 

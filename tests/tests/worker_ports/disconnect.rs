@@ -65,6 +65,29 @@ fn a_client_that_goes_away_ends_its_call_and_gives_back_its_place() {
     });
 }
 
+#[test]
+fn whoever_observes_a_call_is_told_that_its_client_disconnected() {
+    with_kit(|kit| {
+        // An audit line is logged at every level.
+        let variables = [("MILLRACE_LOG", "error"), ("MILLRACE_LOG_FORMAT", "json"), ("TOKEN", TOKEN)];
+        let workerd = Workerd::start(&kit.built(), &variables).unwrap_or_else(|said| panic!("{said}"));
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let asked = kit.server.received().len();
+        let client = ask(workerd.port, "audited", &json!({"url": kit.url(NEVER), "who": "ada"}));
+        wait_for(|| kit.server.received().len() > asked);
+        assert!(!workerd.log().contains("millrace::audit"), "{}", workerd.log());
+        reset(&runtime, client);
+        wait_for(|| workerd.log().contains("millrace::audit"));
+        let log = workerd.log();
+        let line = log.lines().find(|line| line.contains("millrace::audit")).unwrap();
+        let line: Json = serde_json::from_str(&line[line.find('{').unwrap()..]).unwrap();
+        for (name, value) in [("subject", "ada"), ("tool", "audited"), ("decision", "allowed"), ("outcome", "error"), ("code", "CANCELLED")]
+        {
+            assert_eq!(line[name], value, "{line}");
+        }
+    });
+}
+
 /// How many wait for a place.
 const WAITING: usize = 8;
 

@@ -1,7 +1,7 @@
 // The Worker of the tests: the entry of every app, with stand-ins in the way of its bindings and of the clock. `POST /stand-in` sets what
 // they do, and answers with what happened since the last time:
 //   cache      "real", "throws", "rejects", "silent", or "silent put"
-//   database   messages with which the next statements fail
+//   database   messages with which the next statements and batches fail; after they are done, where they begin with `after: `
 //   clock      "real", or "still": as on the platform, it moves only with input and output
 //   ahead_ms   how much later it is
 import app from "./dist/entry.mjs";
@@ -40,17 +40,28 @@ function cache(namespace) {
   return Object.fromEntries(methods.map((method) => [method, (...parameters) => ask(namespace, method, parameters)]));
 }
 
+/** Does it, unless the next message says that it fails; one that begins with `after: ` says so when it is done. */
+async function failing(work) {
+  const message = settings.database.shift();
+  if (message === undefined) return work();
+  if (message.startsWith("after: ")) await work();
+  throw new Error(message.replace("after: ", ""));
+}
+
 /** A database that fails as often as it was told to. */
 function database(binding) {
   const bound = (statement) => {
     const run = (method) => (...parameters) => {
       events.push("statement");
-      const message = settings.database.shift();
-      return message === undefined ? statement[method](...parameters) : Promise.reject(new Error(message));
+      return failing(() => statement[method](...parameters));
     };
-    return { bind: (...values) => bound(statement.bind(...values)), run: run("run"), raw: run("raw") };
+    return { statement, bind: (...values) => bound(statement.bind(...values)), run: run("run"), raw: run("raw") };
   };
-  return { prepare: (text) => bound(binding.prepare(text)) };
+  const batch = (all) => {
+    events.push("batch");
+    return failing(() => binding.batch(all.map(({ statement }) => statement)));
+  };
+  return { prepare: (text) => bound(binding.prepare(text)), batch };
 }
 
 async function set(request) {

@@ -34,6 +34,16 @@ impl Reply {
         serde_json::from_slice(json).map_err(|error| StatementFailure::unknown(not_understood().with_source(place_of(&error))))
     }
 
+    /// Reads the answers to several statements.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse), also where they are not so many.
+    pub fn parse_batch(json: &[u8], count: usize) -> Result<Vec<Self>, StatementFailure> {
+        let replies: Vec<Self> =
+            serde_json::from_slice(json).map_err(|error| StatementFailure::unknown(not_understood().with_source(place_of(&error))))?;
+        if replies.len() == count { Ok(replies) } else { Err(StatementFailure::unknown(not_understood())) }
+    }
+
     /// The rows for the core.
     ///
     /// # Errors

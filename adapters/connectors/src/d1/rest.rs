@@ -47,14 +47,22 @@ impl Transport for Rest {
         let response = self.http.send(request).await.map_err(StatementFailure::of_client)?;
         parse(&response, prepared)
     }
+
+    async fn send_batch(&self, batch: &[Prepared<'_>], author: usize, query: &Query<'_>) -> Result<Vec<Reply>, StatementFailure> {
+        let statements = batch.iter().map(Statement::of).collect::<Result<_>>();
+        let request = statements.and_then(|batch| post(&self.address, &Batch { batch }, query)).map_err(StatementFailure::last)?;
+        let response = self.http.send(request).await.map_err(StatementFailure::of_client)?;
+        let subject = batch.get(author).or(batch.first()).ok_or_else(|| StatementFailure::last(not_understood()))?;
+        parse_all(&response, subject, batch.len())
+    }
 }
 
 fn request(address: &D1Address, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<HttpRequest> {
-    let texts = prepared.parameters.iter().map(|parameter| match parameter {
-        Parameter::Text(text) => Ok(&**text),
-        Parameter::Bytes(_) => Err(Error::new(ErrorKind::Protocol, "bytes have no form in a request for D1")),
-    });
-    let body = serde_json::to_vec(&Statement { sql: &prepared.text, params: texts.collect::<Result<_>>()? })
+    post(address, &Statement::of(prepared)?, query)
+}
+
+fn post(address: &D1Address, body: &impl Serialize, query: &Query<'_>) -> Result<HttpRequest> {
+    let body = serde_json::to_vec(body)
         .map_err(|error| Error::new(ErrorKind::Protocol, "a request for D1 cannot be written").with_source(error.to_string()))?;
     let mut headers = Headers::new();
     headers.append("content-type", "application/json");
@@ -71,6 +79,12 @@ fn request(address: &D1Address, prepared: &Prepared<'_>, query: &Query<'_>) -> R
 }
 
 fn parse(response: &HttpResponse, prepared: &Prepared<'_>) -> Result<Reply, StatementFailure> {
+    let reply = parse_all(response, prepared, 1)?.pop();
+    reply.ok_or_else(|| StatementFailure::unknown(not_understood()))
+}
+
+/// The answers to so many statements; places in errors are those of `prepared`.
+fn parse_all(response: &HttpResponse, prepared: &Prepared<'_>, count: usize) -> Result<Vec<Reply>, StatementFailure> {
     if response.status != 200 {
         return Err(api_error::of_answer(response.status, &response.body, prepared));
     }
@@ -78,12 +92,15 @@ fn parse(response: &HttpResponse, prepared: &Prepared<'_>) -> Result<Reply, Stat
     let failed = |broken: Error| api_error::inside(&response.body, prepared).unwrap_or_else(|| StatementFailure::unknown(broken));
     let envelope: Envelope =
         serde_json::from_slice(&response.body).map_err(|error| failed(not_understood().with_source(place_of(&error))))?;
-    let mut results = envelope.result.into_iter().flatten();
-    let (true, Some(StatementResult { results: mut reply, meta }), None) = (envelope.success, results.next(), results.next()) else {
+    let results = envelope.result.unwrap_or_default();
+    if !envelope.success || results.len() != count {
         return Err(failed(not_understood()));
+    }
+    let reply = |StatementResult { results: mut reply, meta }| {
+        reply.changes = meta.and_then(|meta: Meta| meta.changes).unwrap_or_default();
+        reply
     };
-    reply.changes = meta.and_then(|meta| meta.changes).unwrap_or_default();
-    Ok(reply)
+    Ok(results.into_iter().map(reply).collect())
 }
 
 #[derive(Serialize)]
@@ -91,6 +108,21 @@ struct Statement<'a> {
     sql: &'a str,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     params: Vec<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Batch<'a> {
+    batch: Vec<Statement<'a>>,
+}
+
+impl<'a> Statement<'a> {
+    fn of(prepared: &'a Prepared<'_>) -> Result<Self> {
+        let texts = prepared.parameters.iter().map(|parameter| match parameter {
+            Parameter::Text(text) => Ok(&**text),
+            Parameter::Bytes(_) => Err(Error::new(ErrorKind::Protocol, "bytes have no form in a request for D1")),
+        });
+        Ok(Self { sql: &prepared.text, params: texts.collect::<Result<_>>()? })
+    }
 }
 
 #[derive(Deserialize)]

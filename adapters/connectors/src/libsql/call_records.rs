@@ -20,7 +20,8 @@ use crate::{
     shared::{Effect, StatementFailure, kept, only_reads, within_limits},
     sqlite_text::{
         call_records::{
-            COUNT, COUNT_NONE, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, INSERT, STORE, SWEEP, counted, failed, found, is_missing, values,
+            COUNT, COUNT_NONE, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, INSERT, STORE, SWEEP, counted, found, of_no_table, of_records,
+            values,
         },
         changes_rows, check,
     },
@@ -44,15 +45,16 @@ impl Libsql {
         if self.read_only {
             only_reads(query, effect)?;
         }
-        self.repeat(query, async || match self.attempt_recorded(query, effect, record).await? {
-            Some(write) => Ok(write),
-            None => {
-                self.create_records(query).await?;
-                let again = self.attempt_recorded(query, effect, record).await?;
-                again.ok_or_else(|| StatementFailure::unknown(hrana::absent()))
-            }
-        })
-        .await
+        self.retry
+            .run_safe(query, async || match self.attempt_recorded(query, effect, record).await? {
+                Some(write) => Ok(write),
+                None => {
+                    self.create_records(query).await?;
+                    let again = self.attempt_recorded(query, effect, record).await?;
+                    again.ok_or_else(|| StatementFailure::unknown(hrana::absent()))
+                }
+            })
+            .await
     }
 
     /// Makes the table of records where it is missing.
@@ -65,20 +67,15 @@ impl Libsql {
             max_bytes: 64,
         };
         let nothing = values(CallRecord { key: "", now_s: 0, expires_s: 0 }).1;
-        self.repeat(&query, async || {
-            let steps = [Step { condition: None, text: FIND, values: &nothing }];
-            match self.batch(&query, None, &steps, true).await?.take(0) {
-                Err(failure) if of_no_table(&failure) => self.create_records(&query).await,
-                outcome => outcome.map(drop).map_err(of_records),
-            }
-        })
-        .await
-    }
-
-    /// Sends again also what may have been executed.
-    async fn repeat<T>(&self, query: &Query<'_>, attempt: impl AsyncFn() -> Result<T, StatementFailure>) -> Result<T> {
-        let repeatable = Query { access: Access::Read, ..query.clone() };
-        self.retry.run(&repeatable, Effect { reads: true, returns: true }, attempt).await
+        self.retry
+            .run_safe(&query, async || {
+                let steps = [Step { condition: None, text: FIND, values: &nothing }];
+                match self.batch(&query, None, &steps, true).await?.take(0) {
+                    Err(failure) if of_no_table(&failure) => self.create_records(&query).await,
+                    outcome => outcome.map(drop).map_err(of_records),
+                }
+            })
+            .await
     }
 
     /// `None` where there is no table of records.
@@ -194,12 +191,4 @@ impl Libsql {
 /// or after it, the record tells the next attempt.
 fn of_stream(failure: StatementFailure) -> StatementFailure {
     StatementFailure::unknown(failure.error)
-}
-
-fn of_no_table(failure: &StatementFailure) -> bool {
-    failure.error.source.as_deref().is_some_and(is_missing)
-}
-
-fn of_records(failure: StatementFailure) -> StatementFailure {
-    StatementFailure { error: failed(failure.error), outcome: failure.outcome }
 }

@@ -117,6 +117,15 @@ impl Retry {
         }
     }
 
+    /// Attempts what may be sent again whatever became of it: a write with a record of its call.
+    ///
+    /// # Errors
+    /// That of the last attempt.
+    pub(crate) async fn run_safe<T>(&self, query: &Query<'_>, attempt: impl AsyncFn() -> Result<T, StatementFailure>) -> Result<T> {
+        let query = Query { access: Access::Read, ..query.clone() };
+        self.run(&query, Effect { reads: true, returns: true }, attempt).await
+    }
+
     fn spread(&self, pause_ms: u64) -> u64 {
         let mut bytes = [0; 2];
         self.random.fill(&mut bytes);

@@ -8,7 +8,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use crate::shared::made_before;
+use crate::shared::{StatementFailure, made_before};
 
 /// Makes the table. `affected` is what a statement without rows changed, for a driver whose batch cannot hold the result as bytes.
 pub(crate) const CREATE_TABLE: &str =
@@ -32,9 +32,14 @@ pub(crate) const COUNT_NONE: &str = "UPDATE millrace_calls SET affected = 0 WHER
 /// Notes the rows of a write that returned some. `?1` is the key, `?2` the rows as bytes or `NULL`.
 pub(crate) const STORE: &str = "UPDATE millrace_calls SET rows = ?2 WHERE key = ?1";
 
-/// Whether SQLite's words say that there is no table yet.
-pub(crate) fn is_missing(words: &str) -> bool {
-    words.contains("no such table") && words.contains(CALL_RECORDS)
+/// Whether a server says that there is no table yet.
+pub(crate) fn of_no_table(failure: &StatementFailure) -> bool {
+    failure.error.source.as_deref().is_some_and(|words| words.contains("no such table") && words.contains(CALL_RECORDS))
+}
+
+/// The failure of one of these texts on a server.
+pub(crate) fn of_records(failure: StatementFailure) -> StatementFailure {
+    StatementFailure { error: failed(failure.error), outcome: failure.outcome }
 }
 
 /// The values of [`INSERT`], of [`FIND`] and [`FORGET`], and of [`SWEEP`].

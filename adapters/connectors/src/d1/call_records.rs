@@ -1,0 +1,141 @@
+//! Writes with a record of their call, in one batch: D1 runs a batch as one transaction. A second batch with the same key fails at its
+//! record, and so as a whole.
+//!
+//! The batch itself notes how many rows a statement changed. It cannot keep rows that a statement returns: they are stored right after it,
+//! and a call that comes in between, or after a connection that broke there, finds out that the change was made and no more.
+
+use millrace_catalogue as catalogue;
+use millrace_core::{
+    Error, ErrorKind, Result,
+    app::Access,
+    ports::{CALL_RECORDS, CallRecord, Command, Query, RecordedWrite},
+    value::{Rows, Value},
+};
+
+use super::{D1, Prepared, Reply, Transport};
+use crate::{
+    shared::{StatementFailure, kept, only_reads, within_limits},
+    sqlite_text::{
+        call_records::{
+            COUNT, COUNT_NONE, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, INSERT, STORE, SWEEP, counted, found, of_no_table, of_records,
+            values,
+        },
+        changes_rows,
+    },
+};
+
+/// The author's statement in a batch, after the three that make way for the record and keep it.
+const WRITE: usize = 3;
+
+impl<T: Transport> D1<T> {
+    pub(super) async fn write_recorded(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        let (text, values) = query.command.statement(catalogue::D1.name)?;
+        let prepared = Prepared::of(text, values, T::TAKES_BYTES)?;
+        if self.read_only {
+            only_reads(query, prepared.effect)?;
+        }
+        let write = async || match self.attempt_recorded(query, text, &prepared, record).await? {
+            Some(write) => Ok(write),
+            None => {
+                self.create_records(query).await?;
+                let again = self.attempt_recorded(query, text, &prepared, record).await?;
+                again.ok_or_else(|| StatementFailure::not_executed(passing()))
+            }
+        };
+        let write = self.retry.run_safe(query, write).await?;
+        let RecordedWrite::Made(rows) = write else { return Ok(write) };
+        if !prepared.effect.returns {
+            return Ok(RecordedWrite::Made(rows));
+        }
+        if let Some(kept) = kept(&rows) {
+            // The change is made: where this fails, its rows are not known to later calls.
+            drop(self.store(query, record.key, kept).await);
+        }
+        within_limits(rows, query, prepared.effect).map(RecordedWrite::Made)
+    }
+
+    /// Makes the table of records where it is missing.
+    pub(super) async fn make_records(&self, deadline_ms: u64) -> Result<()> {
+        let query = Query {
+            command: Command::Statement { text: FIND, values: &[] },
+            access: Access::Read,
+            deadline_ms,
+            max_rows: 1,
+            max_bytes: 64,
+        };
+        let nothing = CallRecord { key: "", now_s: 0, expires_s: 0 };
+        let make = async || match self.find(&query, nothing).await {
+            Err(failure) if of_no_table(&failure) => self.create_records(&query).await,
+            outcome => outcome.map(drop).map_err(of_records),
+        };
+        self.retry.run_safe(&query, make).await
+    }
+
+    /// `None` where there is no table of records.
+    async fn attempt_recorded(
+        &self,
+        query: &Query<'_>,
+        text: &str,
+        prepared: &Prepared<'_>,
+        record: CallRecord<'_>,
+    ) -> Result<Option<RecordedWrite>, StatementFailure> {
+        let (insert, find, sweep) = values(record);
+        let mut batch = vec![own::<T>(SWEEP, &sweep)?, own::<T>(FORGET, &find)?, own::<T>(INSERT, &insert)?, prepared.clone()];
+        if !prepared.effect.returns {
+            batch.push(own::<T>(if changes_rows(text) { COUNT } else { COUNT_NONE }, &find[..1])?);
+        }
+        let mut replies = match self.transport.send_batch(&batch, WRITE, query).await {
+            Ok(replies) => replies,
+            Err(failure) if of_no_table(&failure) => return Ok(None),
+            Err(failure) if is_duplicate(&failure) => {
+                let rows = self.find(query, record).await.map_err(of_records)?;
+                // It expired in between.
+                return found(&rows).map(Some).ok_or_else(|| StatementFailure::not_executed(passing()));
+            }
+            // Whose statement is not understood, the error does not say.
+            Err(failure) if failure.error.kind == ErrorKind::Syntax => {
+                return match self.find(query, record).await {
+                    Err(own) if own.error.kind == ErrorKind::Syntax => Err(of_records(own)),
+                    _ => Err(failure),
+                };
+            }
+            Err(failure) => return Err(failure),
+        };
+        let last = replies.pop().zip(batch.last());
+        let rows = last.map(|(reply, statement)| reply.into_rows(statement)).transpose()?.unwrap_or_default();
+        Ok(Some(RecordedWrite::Made(if prepared.effect.returns { rows } else { counted(&rows) })))
+    }
+
+    async fn find(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<Rows, StatementFailure> {
+        let (_, find, _) = values(record);
+        self.send_own(query, FIND, &find).await
+    }
+
+    async fn store(&self, query: &Query<'_>, key: &str, rows: Vec<u8>) -> Result<(), StatementFailure> {
+        self.send_own(query, STORE, &[Value::Text(key.to_owned()), Value::Bytes(rows)]).await.map(drop)
+    }
+
+    async fn create_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
+        self.send_own(query, CREATE_TABLE, &[]).await.map_err(of_records)?;
+        self.send_own(query, CREATE_INDEX, &[]).await.map_err(of_records).map(drop)
+    }
+
+    async fn send_own(&self, query: &Query<'_>, text: &str, values: &[Value]) -> Result<Rows, StatementFailure> {
+        let prepared = own::<T>(text, values)?;
+        self.transport.send(&prepared, query).await.and_then(|reply: Reply| reply.into_rows(&prepared))
+    }
+}
+
+/// A statement of Millrace's own.
+fn own<'a, T: Transport>(text: &'a str, values: &'a [Value]) -> Result<Prepared<'a>, StatementFailure> {
+    Prepared::of(text, values, T::TAKES_BYTES).map_err(StatementFailure::last)
+}
+
+/// Whether there is a record with the key.
+fn is_duplicate(failure: &StatementFailure) -> bool {
+    failure.error.kind == ErrorKind::Constraint && failure.error.source.as_deref().is_some_and(|words| words.contains(CALL_RECORDS))
+}
+
+fn passing() -> Error {
+    Error::new(ErrorKind::Busy, "another call with the same key has just changed its record")
+}
