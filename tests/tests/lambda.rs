@@ -10,6 +10,7 @@ use millrace_tests::{
 
 mod caches;
 mod databases;
+mod disconnects;
 mod events;
 mod package;
 mod page;

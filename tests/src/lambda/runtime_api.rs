@@ -49,6 +49,7 @@ struct Inner {
     asked: usize,
     init_error: Option<String>,
     watchers: Vec<mpsc::Sender<Vec<u8>>>,
+    breaks_at: Option<String>,
 }
 
 impl RuntimeApi {
@@ -116,6 +117,11 @@ impl RuntimeApi {
         receiver
     }
 
+    /// Has the connection break that brings a chunk with this text.
+    pub fn break_at(&self, text: &str) {
+        self.state.lock().breaks_at = Some(text.to_owned());
+    }
+
     /// Waits for the error with which the function could not start.
     ///
     /// # Panics
@@ -146,8 +152,12 @@ impl State {
         }
     }
 
-    fn tell(&self, chunk: &[u8]) {
-        self.lock().watchers.retain(|watcher| watcher.send(chunk.to_vec()).is_ok());
+    /// Says whether the connection goes on.
+    fn tell(&self, chunk: &[u8]) -> bool {
+        let mut inner = self.lock();
+        inner.watchers.retain(|watcher| watcher.send(chunk.to_vec()).is_ok());
+        let text = String::from_utf8_lossy(chunk);
+        inner.breaks_at.take_if(|part| text.contains(part.as_str())).is_none()
     }
 
     fn settle(&self, id: &str, outcome: Outcome) -> bool {
@@ -212,8 +222,8 @@ fn accepted(good: bool) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
 
-/// Reads one request; `None` at the end of the connection. `told` gets each chunk of a body that comes in chunks.
-fn read(reader: &mut BufReader<TcpStream>, told: &dyn Fn(&[u8])) -> Option<Message> {
+/// Reads one request; `None` at the end of the connection. `told` gets each chunk of a body that comes in chunks, and may end it.
+fn read(reader: &mut BufReader<TcpStream>, told: &dyn Fn(&[u8]) -> bool) -> Option<Message> {
     let first = line(reader).filter(|line| !line.is_empty())?;
     let mut headers = HashMap::new();
     while let Some(line) = line(reader).filter(|line| !line.is_empty()) {
@@ -228,7 +238,9 @@ fn read(reader: &mut BufReader<TcpStream>, told: &dyn Fn(&[u8])) -> Option<Messa
                 break;
             }
             let chunk = exactly(reader, length)?;
-            told(&chunk);
+            if !told(&chunk) {
+                return None;
+            }
             chunks.push(chunk);
             line(reader)?;
         }

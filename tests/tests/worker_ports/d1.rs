@@ -123,7 +123,7 @@ fn an_audit_row_is_as_documented() {
         let row = |who: &str| {
             json!({
                 "tool": "audited", "subject": who, "decision": "allowed", "decided_by": null, "outcome": "ok", "code": null,
-                "inputs": "url,who,method", "change_made": null, "id": 32, "sane": 1,
+                "inputs": "url,method,who", "change_made": null, "id": 32, "sane": 1,
             })
         };
         assert_eq!(rows(), json!([row("ada"), row(HOSTILE)]));

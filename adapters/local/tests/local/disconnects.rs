@@ -83,3 +83,24 @@ fn whoever_observes_a_call_is_told_that_its_client_disconnected() {
         served.wait_for("millrace::call: call f");
     }
 }
+
+/// Fewer than the script engine has places, a few times.
+const CLIENTS: usize = 50;
+const TIMES: usize = 4;
+
+#[test]
+fn every_call_whose_client_disconnects_is_an_audit_line() {
+    let app = slow_app();
+    let served = ServerProcess::start(app.path(), &["dev", "--isolates", "1"]);
+    for _ in 0..TIMES {
+        let mut sockets: Vec<TcpStream> = (0..CLIENTS).map(|_| begin(&served, "streams")).collect();
+        for socket in &mut sockets {
+            socket.read_exact(&mut [0; 12]).unwrap();
+        }
+        drop(sockets);
+        for _ in 0..CLIENTS {
+            let said = served.wait_for("millrace::audit: audit ");
+            assert!(said.lines().last().unwrap().contains("code=\"CANCELLED\""), "{said}");
+        }
+    }
+}
