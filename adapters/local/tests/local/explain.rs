@@ -114,3 +114,27 @@ fn a_call_runs_the_stages_that_apply_and_no_other() {
         assert_eq!(timed, expected, "{tool}: {}", called.err);
     }
 }
+
+#[test]
+fn limits_of_calls_show_with_the_place_that_declares_them() {
+    let app = app();
+    app.write(
+        "app/tools/_folder.yaml",
+        "limits: { rate: { window: 60s, max: 5, key: \"{{ inputs.id }}\" } }\nmiddleware: [{ rate_limit: { window: 1h, max: 9 } }]\n",
+    );
+    app.write(
+        "app/tools/slow/config.yaml",
+        "description: Slow\nuse: main\nstatement: SELECT {{ inputs.id }}\ninputs: { id: { type: int } }\nlimits: { concurrency: { max: 2, queue: 3 } }\n",
+    );
+    let said = run(app.path(), &["explain", "slow"]);
+    for expected in [
+        "counts the call, or refuses it with `RATE_LIMITED`, then takes a place, or refuses with `SERVER_BUSY`",
+        "rate: at most 5 in 60 s for each value of {{ inputs.id }}",
+        "concurrency: at most 2 at a time on one isolate, 3 in a queue for at most 5000 ms",
+        "refuses with `RATE_LIMITED` above the limit: at most 9 in 3600 s for each caller (app/tools/_folder.yaml:2:14)",
+        "app/tools/_folder.yaml:1:17",
+        "app/tools/slow/config.yaml:5:24",
+    ] {
+        assert!(said.out.contains(expected), "{expected}: {}{}", said.out, said.err);
+    }
+}
