@@ -1,7 +1,7 @@
 //! A store of counters and records that is far away, and never holds up a call for long: after a second it counts as failed, and after a
 //! failure it is not asked for five. Every answer of it is an error then, and whoever asked decides what a call without it does.
 
-use std::{cell::Cell, rc::Rc};
+use std::{cell::Cell, future::poll_fn, rc::Rc, task::Poll};
 
 use futures_util::future::{Either, select};
 use millrace_core::{
@@ -32,12 +32,21 @@ impl PatientState {
             let message = format!("{} failed a moment ago and is not used for a while", self.name);
             return Err(Error::new(ErrorKind::Unavailable, message));
         }
-        let error = match select(question(), self.clock.sleep(PATIENCE_MS)).await {
-            Either::Left((Ok(value), _)) => return Ok(value),
+        let mut question = question();
+        // What is answered at once starts no timer.
+        let at_once = poll_fn(|context| Poll::Ready(question.as_mut().poll(context))).await;
+        let answer = match at_once {
+            Poll::Ready(answer) => answer,
+            Poll::Pending => match select(question, self.clock.sleep(PATIENCE_MS)).await {
+                Either::Left((answer, _)) => answer,
+                Either::Right(_) => Err(Error::new(ErrorKind::TimedOut, format!("{} did not answer within {PATIENCE_MS} ms", self.name))),
+            },
+        };
+        let error = match answer {
+            Ok(value) => return Ok(value),
             // About this one key or value; the store works.
-            Either::Left((Err(error), _)) if matches!(error.kind, ErrorKind::Busy | ErrorKind::TooLarge) => return Err(error),
-            Either::Left((Err(error), _)) => error,
-            Either::Right(_) => Error::new(ErrorKind::TimedOut, format!("{} did not answer within {PATIENCE_MS} ms", self.name)),
+            Err(error) if matches!(error.kind, ErrorKind::Busy | ErrorKind::TooLarge) => return Err(error),
+            Err(error) => error,
         };
         self.rests_until_ms.set(self.clock.now_ms().saturating_add(REST_MS));
         Err(error)
