@@ -1,0 +1,1 @@
+export default function () { throw new Error("no mapping"); }

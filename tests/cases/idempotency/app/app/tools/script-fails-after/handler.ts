@@ -1,0 +1,4 @@
+export default async function ({ inputs }, ctx) {
+  await ctx.db("main").query("INSERT INTO bookings (order_id, amount) VALUES (?1, ?2)", [inputs.order_id, inputs.amount]);
+  throw new Error("the printer is on fire, " + inputs.amount);
+}
