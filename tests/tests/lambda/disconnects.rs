@@ -18,7 +18,10 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// An app with audits, whose tools take longer than their callers wait.
 fn package() -> (tempfile::TempDir, PathBuf) {
     const FOREVER: &str = "await new Promise((done) => setTimeout(done, 600_000));";
-    let waits = format!("export default async (_, ctx) => {{ ctx.progress(1, 2); {FOREVER} }};\n");
+    // That a stream broke is noticed when the next event is to be sent.
+    let speaks = "export default async (_, ctx) => {\n  for (let i = 1; ; i++) {\n    ctx.progress(i);\n    await new Promise((done) => \
+                  setTimeout(done, 100));\n  }\n};\n";
+    let waits = format!("export default async () => {{ {FOREVER} }};\n");
     let after = format!("export async function after() {{ {FOREVER} }}\n");
     let folder = app(&[
         ("millrace.yaml", "name: audited\nmiddleware:\n  - audit: {}\n"),
@@ -27,8 +30,8 @@ fn package() -> (tempfile::TempDir, PathBuf) {
             "app/adapters/endless.sql",
             "CREATE TABLE t AS WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) FROM c;\n",
         ),
-        ("app/tools/waits/config.yaml", "description: Says something and waits.\nlimits: { timeout: 120s }\n"),
-        ("app/tools/waits/handler.ts", &waits),
+        ("app/tools/waits/config.yaml", "description: Says something again and again.\nlimits: { timeout: 120s }\n"),
+        ("app/tools/waits/handler.ts", speaks),
         ("app/tools/late/config.yaml", "description: What observes it waits.\nmiddleware: [./after.ts]\nlimits: { timeout: 120s }\n"),
         ("app/tools/late/handler.ts", &waits),
         ("app/tools/late/after.ts", &after),
