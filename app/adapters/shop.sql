@@ -25,6 +25,13 @@ CREATE TABLE order_items (
   quantity   INTEGER NOT NULL,
   PRIMARY KEY (order_id, product_id)
 ) WITHOUT ROWID;
+CREATE TABLE refunds (
+  order_id     INTEGER PRIMARY KEY REFERENCES orders (id),
+  amount_cents INTEGER NOT NULL,
+  reason       TEXT NOT NULL,
+  booked_by    TEXT NOT NULL,
+  booked_at    TEXT NOT NULL DEFAULT CURRENT_TIMESTAMP
+);
 
 WITH RECURSIVE
   n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10000),

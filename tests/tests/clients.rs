@@ -10,7 +10,18 @@ use std::{
 use millrace_core::Json;
 use millrace_tests::{case::root, groups, local::Host};
 
-const TOOLS: [&str; 8] = ["add", "cancel-order", "get-order", "get-user", "list-orders", "quote-shipping", "sales-report", "search-users"];
+const TOOLS: [&str; 10] = [
+    "add",
+    "branch-orders",
+    "cancel-order",
+    "get-order",
+    "get-user",
+    "list-orders",
+    "quote-shipping",
+    "refund-order",
+    "sales-report",
+    "search-users",
+];
 
 fn installed(path: &str) -> PathBuf {
     let file = root().join("target/tools").join(path);

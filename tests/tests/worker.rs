@@ -90,7 +90,7 @@ fn it_answers_the_same_through_a_hyperdrive() {
 }
 
 /// The most bytes, gzipped, that an upload with a runtime may have.
-const MOST: [(&str, f64); 4] = [("scripts", 1_565_000.0), ("lean", 440_000.0), ("scripts-tcp", 1_695_000.0), ("tcp", 570_000.0)];
+const MOST: [(&str, f64); 4] = [("scripts", 1_630_000.0), ("lean", 480_000.0), ("scripts-tcp", 1_760_000.0), ("tcp", 610_000.0)];
 
 /// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the
 /// app.
@@ -106,7 +106,7 @@ fn upload(app: &Path) -> (String, f64) {
 
 /// The sample app without the tools that have scripts, and the one that refers to them.
 fn without_scripts(app: &Path) {
-    for tool in ["add", "cancel-order", "get-order", "quote-shipping", "sales-report"] {
+    for tool in ["add", "get-order", "quote-shipping", "sales-report", "staff"] {
         let _ = std::fs::remove_dir_all(app.join("app/tools").join(tool));
     }
 }

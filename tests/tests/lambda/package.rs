@@ -164,7 +164,7 @@ fn sam_builds_the_sample_and_what_it_built_answers() {
     // Byte by byte the binary that all the other tests run.
     assert_eq!(fs::read(artefact.join("bootstrap")).unwrap(), fs::read(package.join("bootstrap")).unwrap());
     assert!(!artefact.join("template.yaml").exists());
-    let function = Function::start(&artefact, &[("MILLRACE_API_KEY".to_owned(), "key".to_owned())]);
+    let function = Function::start(&artefact, &[("SHOP_CLERK_KEY".to_owned(), "key".to_owned())]);
     let answer = function.send(Front::Url, &call("get-user", r#"{"id":42}"#));
     assert!(answer.contains("Alan Allen"), "{answer}");
 }
