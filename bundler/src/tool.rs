@@ -253,7 +253,13 @@ fn read(
     let kind = kind(compiler, &reading, &execute, reads);
     let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
     let idempotency = idempotency::read(compiler, &reading, &scope_of_key, &inputs, &execute, kind, adapters);
+    let runs_scripts = matches!(execute, Execute::Script(_))
+        || map_input.is_some()
+        || map_output.is_some()
+        || context.factories().next().is_some()
+        || middleware.iter().any(|entry| entry.scripts().next().is_some());
     let looks = ListedParts {
+        stays_inside: !runs_scripts || root.fetch_allow.is_empty(),
         repeats: idempotency.is_some(),
         writes: !reads && matches!(execute, Execute::Statement { .. }),
         declared: &declared,
@@ -401,6 +407,8 @@ struct ListedParts<'a> {
     repeats: bool,
     /// Its statement writes, or may write.
     writes: bool,
+    /// It reaches nothing but the app's databases: no script of it may send requests.
+    stays_inside: bool,
     input_schema: Option<&'a serde_json::Value>,
     output: Option<&'a serde_json::Value>,
     icons: Vec<serde_json::Value>,
@@ -454,6 +462,7 @@ fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: Listed
         ("readOnlyHint", _) => Some(kind == "query"),
         ("destructiveHint", "mutation") => Some(true),
         ("idempotentHint", _) if looks.repeats => Some(true),
+        ("openWorldHint", _) if looks.stays_inside => Some(false),
         _ => None,
     };
     for (hint, message, help) in contradictions(annotations, &looks) {

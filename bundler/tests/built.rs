@@ -22,7 +22,7 @@ fn the_entry_of_a_tool_says_everything() {
     assert_eq!(found.descriptor, expected);
     assert_eq!(
         app.tools[1].descriptor,
-        r#"{"name":"total","description":"Delete orders","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"],"additionalProperties":false},"annotations":{"readOnlyHint":false,"destructiveHint":true},"_meta":{"millrace/tags":["admin"]}}"#
+        r#"{"name":"total","description":"Delete orders","inputSchema":{"type":"object","properties":{"id":{"type":"integer"}},"required":["id"],"additionalProperties":false},"annotations":{"readOnlyHint":false,"destructiveHint":true,"openWorldHint":false},"_meta":{"millrace/tags":["admin"]}}"#
     );
     assert_eq!(
         app.prompts[0].descriptor,

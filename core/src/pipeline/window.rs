@@ -1,9 +1,8 @@
 //! Windows of time in which calls are counted, and the counts of an isolate whose store fails.
 
-use alloc::format;
+use alloc::{collections::BTreeMap, format};
 use core::cell::{Cell, RefCell};
 
-use hashbrown::HashMap;
 use sha2::{Digest as _, Sha256};
 
 use crate::app::RateLimit;
@@ -57,7 +56,7 @@ impl Window {
 /// What an isolate counts by itself while its store fails.
 #[derive(Default)]
 pub(super) struct Counts {
-    by_key: RefCell<HashMap<Digest, Count>>,
+    by_key: RefCell<BTreeMap<Digest, Count>>,
     /// Until when a failing store is not mentioned again.
     pub(super) quiet_until_ms: Cell<u64>,
 }

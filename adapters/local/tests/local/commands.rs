@@ -374,7 +374,7 @@ fn a_second_target_leaves_nothing_of_the_first_and_packs_nothing_in_silence() {
     let said = built(&app, &["--target", "worker"]);
     let command = "`wrangler d1 execute DB --local --config dist/wrangler.toml --file app/adapters/main.sql`";
     assert!(said.contains(command), "{said}");
-    assert_eq!(files_of(&app, "dist"), [".millrace-build", "app.bin", "entry.mjs", "runtime", "wrangler.toml"]);
+    assert_eq!(files_of(&app, "dist"), [".millrace-build", "app.bin", "entry.mjs", "runtime", "state.mjs", "wrangler.toml"]);
     for private in
         ["dist/.dev.vars", "dist/.env.local", "dist/.wrangler/state", "dist/.aws-sam/x", "dist/old.db", "dist/notes.txt", "main.db"]
     {
