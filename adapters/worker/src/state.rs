@@ -126,10 +126,13 @@ impl StateStore for Nearby {
             let elsewhere = kv.heard(key).await?;
             let own = self.memory.add(key, 0, i64::MAX, ttl_s).await?.total;
             let known = elsewhere.max(own);
+            if own < known {
+                // Counted on by this isolate from there: what others have used is not free here.
+                self.memory.add(key, known - own, i64::MAX, ttl_s).await?;
+            }
             if by == 0 || known.saturating_add(by) > most {
                 return Ok(Counted { added: by == 0 && known <= most, total: known });
             }
-            // The isolate's own count never passes `most`, whatever KV has heard.
             let counted = self.memory.add(key, by, most, ttl_s).await?;
             if counted.added {
                 kv.tell(key, known.saturating_add(by), ttl_s).await?;

@@ -1,10 +1,12 @@
 //! D1 by its binding: what it judges like the other drivers of its dialect, and what happens when it fails.
 
+use std::thread;
+
 use millrace_core::value::Value;
-use millrace_tests::{scripted::Reply, sqlite_text::check};
+use millrace_tests::{case::Exchange, local::send, scripted::Reply, sqlite_text::check};
 use serde_json::{Value as Json, json};
 
-use crate::worker_ports::kit::{wait_for, with_kit};
+use crate::worker_ports::kit::{call, wait_for, with_kit};
 
 #[test]
 fn a_statement_is_judged_as_by_the_other_drivers_of_the_dialect() {
@@ -66,13 +68,18 @@ fn a_read_is_sent_again_and_a_write_of_unknown_outcome_is_not() {
 
 /// How many answers get lost.
 const LOST_ANSWERS: usize = 1_000;
+/// How often the server is killed.
+const KILLS: usize = 3;
+/// How many keys are used at once, each by so many callers.
+const KEYS: usize = 50;
+const CALLERS: usize = 4;
 
 #[test]
 fn a_call_that_is_sent_again_happens_once() {
     const AFTER: &str = "after: D1_ERROR: Network connection lost.";
     const LOST: &str = "D1_ERROR: Network connection lost.";
     with_kit(|kit| {
-        kit.worker().fill("DB", "CREATE TABLE booked (id INTEGER PRIMARY KEY, k TEXT UNIQUE);");
+        kit.worker().fill("DB", "CREATE TABLE IF NOT EXISTS booked (id INTEGER PRIMARY KEY, k TEXT UNIQUE);");
         let text = |result: &Json| result["content"][0]["text"].as_str().unwrap().to_owned();
         let replayed = |result: &Json| result["_meta"]["millrace/replayed"] == true;
         for tool in ["once-plain", "once-returning"] {
@@ -103,6 +110,48 @@ fn a_call_that_is_sent_again_happens_once() {
         }
         let count = kit.value("query", &json!({"adapter": "main", "sql": "SELECT count(*) AS n, count(DISTINCT k) AS k FROM booked"}));
         assert_eq!(count, json!([{"n": LOST_ANSWERS, "k": LOST_ANSWERS}]));
+        // The answer is lost, and then the server itself.
+        for round in 0..KILLS {
+            kit.stand_in(&json!({"database": [AFTER, LOST]}));
+            let arguments = json!({"k": format!("killed {round}")});
+            assert_eq!(kit.failure("once-plain", &arguments).0, "DATABASE_UNAVAILABLE");
+            kit.restart();
+            let again = kit.call("once-plain", &arguments);
+            assert!(again["isError"] == false && replayed(&again), "{again}");
+        }
+        let count = kit.value("query", &json!({"adapter": "main", "sql": "SELECT count(*) AS n FROM booked WHERE k LIKE 'killed %'"}));
+        assert_eq!(count, json!([{"n": KILLS}]));
+    });
+}
+
+#[test]
+fn of_calls_with_one_key_at_once_one_writes() {
+    with_kit(|kit| {
+        kit.worker().fill("DB", "CREATE TABLE IF NOT EXISTS booked (id INTEGER PRIMARY KEY, k TEXT UNIQUE);");
+        kit.value("query", &json!({"adapter": "main", "sql": "DELETE FROM booked"}));
+        let port = kit.worker().port;
+        let result = |request: &Exchange| {
+            let answer = send(port, request);
+            serde_json::from_str::<Json>(answer.split_once("\n\n").unwrap().1).unwrap_or_else(|error| panic!("{error}: {answer}"))["result"]
+                .take()
+        };
+        for number in 0..KEYS {
+            let request = call(["once-plain", "once-returning"][number % 2], &json!({"k": format!("shared {number}")}));
+            let results: Vec<Json> = thread::scope(|scope| {
+                let callers: Vec<_> = (0..CALLERS).map(|_| scope.spawn(|| result(&request))).collect();
+                callers.into_iter().map(|caller| caller.join().unwrap()).collect()
+            });
+            let is_first = |result: &&Json| result["isError"] == false && result["_meta"]["millrace/replayed"] != true;
+            let first: Vec<_> = results.iter().filter(is_first).collect();
+            assert_eq!(first.len(), 1, "{results:?}");
+            for other in results.iter().filter(|result| !is_first(result)) {
+                let code = other["_meta"]["millrace/error"]["code"].as_str().unwrap_or_default();
+                let is_replay = code.is_empty() && other["content"][0] == first[0]["content"][0];
+                assert!(is_replay || ["CONFLICT", "DATABASE_BUSY", "ANSWER_UNKNOWN"].contains(&code), "{other}");
+            }
+        }
+        let count = kit.value("query", &json!({"adapter": "main", "sql": "SELECT count(*) AS n, count(DISTINCT k) AS k FROM booked"}));
+        assert_eq!(count, json!([{"n": KEYS, "k": KEYS}]));
     });
 }
 
