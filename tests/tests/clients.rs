@@ -36,7 +36,7 @@ fn sample() -> (Host, tempfile::TempDir) {
     (Host::dev(folder.path(), &group.env), folder)
 }
 
-fn node(script: &str, arguments: &[&str]) -> Output {
+pub(crate) fn node(script: &str, arguments: &[&str]) -> Output {
     node_in("clients", &root().join("tests/clients").join(script), arguments)
 }
 

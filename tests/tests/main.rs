@@ -20,6 +20,7 @@ mod sqlite_text;
 mod streams;
 mod telemetry;
 mod tenants;
+mod toon;
 mod unfriendly;
 mod worker;
 mod worker_load;
