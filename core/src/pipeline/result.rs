@@ -20,6 +20,16 @@ pub struct ToolResult {
     pub input: Option<InputRequired>,
 }
 
+impl ToolResult {
+    /// Whether the first block is the structured content as text.
+    pub(crate) fn is_doubled(&self) -> bool {
+        match (&self.structured, self.content.first()) {
+            (Some(structured), Some(ContentBlock::Text(text))) => *text == text_of(structured),
+            _ => false,
+        }
+    }
+}
+
 /// What a call needs of its caller before it goes on: an `InputRequiredResult`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct InputRequired {

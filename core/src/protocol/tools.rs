@@ -14,6 +14,7 @@ use super::{
 };
 use crate::{
     Json,
+    app::Execute,
     fault::{Fault, Refusal},
     headers::Headers,
     pipeline::{Call, ContentBlock, InputRequired, Rounds, ToolResult},
@@ -46,7 +47,8 @@ impl Exchange<'_> {
                     return Ok(self.asking(input));
                 }
                 let wraps = || self.protocol.lists.wraps(&self.protocol.pipeline, &name);
-                Ok(write(self.result(), &result, self.selected.version, wraps))
+                let structured = self.structured(&name, &result);
+                Ok(write(self.result(), &result, structured, self.selected.version, wraps))
             }
             Err(fault) => Err(failure(&fault, &self.request.headers, &self.app().name)),
         }
@@ -73,6 +75,14 @@ fn rounds(params: &Map<String, Json>, era: Era) -> Result<Rounds<'_>, RpcError> 
 }
 
 impl Exchange<'_> {
+    /// The structured content as this request gets it. Revisions before 2025-06-18 have none. `execute` advertises no output of its own, so
+    /// nobody needs a second copy of what it says in text.
+    fn structured<'r>(&self, tool: &str, result: &'r ToolResult) -> Option<&'r Json> {
+        let structured = result.structured.as_ref().filter(|_| self.selected.version >= "2025-06-18")?;
+        let forwards = self.protocol.pipeline.tool(tool).is_some_and(|(_, tool)| matches!(tool.execute, Execute::Forward));
+        (!forwards || !result.is_doubled()).then_some(structured)
+    }
+
     /// What a request that runs `tools` tools says of rounds. Only a single one can ask: a state belongs to one call.
     pub(super) fn rounds<'p>(&self, params: &'p Map<String, Json>, tools: usize) -> Result<Rounds<'p>, RpcError> {
         let rounds = rounds(params, self.selected.era)?;
@@ -93,7 +103,13 @@ impl Exchange<'_> {
 }
 
 /// Writes a tool's result. `wraps` says whether the legacy era sees the tool's output as the member `result` of an object.
-fn write(mut writer: ResultWriter<'_>, result: &ToolResult, version: &str, wraps: impl FnOnce() -> bool) -> Vec<u8> {
+fn write(
+    mut writer: ResultWriter<'_>,
+    result: &ToolResult,
+    structured: Option<&Json>,
+    version: &str,
+    wraps: impl FnOnce() -> bool,
+) -> Vec<u8> {
     writer.with("content", |out| {
         out.push(b'[');
         for (index, block) in result.content.iter().enumerate() {
@@ -104,8 +120,7 @@ fn write(mut writer: ResultWriter<'_>, result: &ToolResult, version: &str, wraps
         }
         out.push(b']');
     });
-    // Revisions before 2025-06-18 have no structured content.
-    if let Some(structured) = result.structured.as_ref().filter(|_| version >= "2025-06-18") {
+    if let Some(structured) = structured {
         if writer.era() == Era::Legacy && (!structured.is_object() || wraps()) {
             writer.with("structuredContent", |out| {
                 out.extend_from_slice(br#"{"result":"#);
@@ -228,7 +243,7 @@ mod tests {
                 meta,
                 ..ToolResult::default()
             };
-            let written = write(ResultWriter::new(&Id::number(7), era, "{}"), &result, "2025-11-25", || wraps);
+            let written = write(ResultWriter::new(&Id::number(7), era, "{}"), &result, result.structured.as_ref(), "2025-11-25", || wraps);
             let written: Json = serde_json::from_slice(&written).unwrap();
             let written = &written["result"];
             assert_eq!(written["structuredContent"], expected);
