@@ -1,139 +1,421 @@
-// Opens the page of `millrace dev` in a real browser and reports what a person sees there, as JSON.
-// Usage: node page.mjs BROWSER URL KEY. It speaks the browser's own protocol (CDP); nothing is installed for it.
-import { spawn } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+// The page of `millrace dev` and `serve --page` in a real browser: what a person sees and gets there.
+// Usage: node page.mjs BROWSER URL SCENARIO [ARGUMENT]. Fails, and says what was seen, where anything is not as it has to be.
+import assert from "node:assert/strict";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
+import { Browser } from "./browser.mjs";
 
-const [browserPath, url, key] = process.argv.slice(2);
-const profile = mkdtempSync(join(tmpdir(), "millrace-page-"));
-const flags = ["--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--remote-debugging-port=0", "--user-data-dir=" + profile];
-const browser = spawn(browserPath, [...flags, "about:blank"], { stdio: ["ignore", "ignore", "pipe"], detached: true });
+const [browserPath, url, scenario, argument] = process.argv.slice(2);
+const KEY = "the-key-of-the-test";
+const CTRL = 2;
 
-async function endpoint() {
-  const said = [];
-  for await (const line of createInterface({ input: browser.stderr })) {
-    said.push(line);
-    const found = line.match(/DevTools listening on (ws:\S+)/);
-    if (found) return found[1];
-  }
-  throw new Error("the browser did not start: " + said.join("\n"));
+const quoted = JSON.stringify;
+const text = (selector) => page.evaluate(`document.querySelector(${quoted(selector)})?.innerText ?? null`);
+const count = (selector) => page.evaluate(`document.querySelectorAll(${quoted(selector)}).length`);
+const isVisible = (selector) => page.evaluate(`document.querySelector(${quoted(selector)})?.checkVisibility() ?? false`);
+const focused = () => page.evaluate("document.activeElement.dataset.key ?? document.activeElement.id ?? ''");
+const click = (selector) => page.evaluate(`document.querySelector(${quoted(selector)}).click()`);
+const fill = (selector, value) =>
+  page.evaluate(`(() => {
+    const control = document.querySelector(${quoted(selector)});
+    control.value = ${quoted(value)};
+    for (const event of ["input", "change"]) control.dispatchEvent(new Event(event, { bubbles: true }));
+  })()`);
+
+// Opens an item, as its entry in the list does.
+async function open(name) {
+  await page.evaluate(
+    `[...document.querySelectorAll("#lists button")].find((entry) => entry.querySelector(".mono").textContent === ${quoted(name)}).click()`,
+  );
+  await page.until(`document.querySelector("#detail .item")?.dataset.name === ${quoted(name)}`);
 }
 
-const socket = new WebSocket(await endpoint());
-await new Promise((resolve, reject) => { socket.onopen = resolve; socket.onerror = reject; });
-browser.stderr.resume();
-const waiting = new Map();
-const complaints = [];
-let id = 0;
-let session;
-socket.onmessage = ({ data }) => {
-  const message = JSON.parse(data);
-  if (message.method === "Runtime.exceptionThrown") complaints.push(message.params.exceptionDetails.exception?.description ?? message.params.exceptionDetails.text);
-  if (message.method === "Log.entryAdded" && message.params.entry.level === "error") complaints.push(message.params.entry.text);
-  waiting.get(message.id)?.(message);
-};
-function send(method, params = {}) {
-  const own = ++id;
-  socket.send(JSON.stringify({ id: own, method, params, ...(session && { sessionId: session }) }));
-  return new Promise((resolve, reject) => {
-    waiting.set(own, ({ result, error }) => (error ? reject(new Error(method + ": " + error.message)) : resolve(result)));
-  });
+// Fills in the open form and submits it; what the person then sees.
+async function submit(values = {}) {
+  for (const [name, value] of Object.entries(values)) await fill(`#detail form [name="${name}"]`, value);
+  await page.evaluate("document.querySelector('#detail [aria-live]').replaceChildren()");
+  await click("#detail form button.run");
+  return answered();
 }
 
-// Runs an expression in the page. It waits for its promise.
-async function evaluate(expression) {
-  const { result, exceptionDetails } = await send("Runtime.evaluate", { expression, awaitPromise: true, returnByValue: true });
-  if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
-  return result.value;
-}
-
-// Resolves in the page once `condition` holds, which is looked at whenever the page changes.
-const until = (condition) => evaluate(`new Promise((resolve) => {
-  const look = () => { if (${condition}) { observer.disconnect(); resolve(true); } };
-  const observer = new MutationObserver(look);
-  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
-  look();
-})`);
-
-const box = (name) => `document.querySelector('section[data-name=' + ${JSON.stringify(JSON.stringify(name))} + ']')`;
-const fillIn = (selector, value) => evaluate(`(() => {
-  const control = ${selector};
-  control.value = ${JSON.stringify(value)};
-  control.dispatchEvent(new Event("input", { bubbles: true }));
-})()`);
-
-// Fills in a form and submits it; what the person then sees.
-async function submit(name, values = {}) {
-  for (const [field, value] of Object.entries(values)) await fillIn(`${box(name)}.querySelector('[name="${field}"]')`, value);
-  await evaluate(`${box(name)}.querySelector("button").click()`);
-  await until(`${box(name)}.querySelector("pre.answer, pre.failed")`);
-  return evaluate(`(() => {
-    const answer = ${box(name)}.querySelector("pre.answer, pre.failed");
-    return { answer: answer.innerText, failed: answer.classList.contains("failed"), log: ${box(name)}.querySelector("pre.log")?.innerText ?? "",
-      details: ${box(name)}.querySelector("pre.details")?.innerText ?? "" };
+async function answered() {
+  await page.until(
+    "document.querySelector('#detail .answer, #detail [aria-live] .failed') && !document.querySelector('#detail form button.run').disabled",
+  );
+  return page.evaluate(`(() => {
+    const part = (selector) => document.querySelector("#detail " + selector)?.innerText ?? "";
+    return { answer: part(".rendered") || part("[aria-live]"), failed: document.querySelector("#detail [aria-live] .failed") !== null, log: part(".log"),
+      details: part(".details"), model: [...document.querySelectorAll("#detail .seen > pre")].map((one) => one.textContent), cost: part(".cost") };
   })()`);
 }
 
-async function report() {
-  const { targetInfos } = await send("Target.getTargets");
-  const page = targetInfos.find(({ type }) => type === "page");
-  session = (await send("Target.attachToTarget", { targetId: page.targetId, flatten: true })).sessionId;
-  await send("Runtime.enable");
-  await send("Log.enable");
-  await send("Page.enable");
-  await send("Emulation.setDeviceMetricsOverride", { width: 390, height: 844, deviceScaleFactor: 2, mobile: true });
-  await send("Page.navigate", { url });
-  // The frame may still hold the blank page.
-  while (!(await evaluate("location.href !== 'about:blank' && document.readyState === 'complete'"))) continue;
-  await until("document.body.dataset.ready");
-  const seen = {};
-  seen.title = await evaluate("document.title");
-  seen.text = await evaluate("document.body.innerText");
-  seen.address = await evaluate("document.getElementById('address').innerText");
-  seen.width = await evaluate("document.documentElement.scrollWidth");
-  seen.outside = await evaluate(`[...document.querySelectorAll("section *")].filter((inner) => {
-    const outer = inner.closest("section").getBoundingClientRect();
-    const { left, right, width } = inner.getBoundingClientRect();
-    return width > 0 && (left < outer.left || right > outer.right);
-  }).map((inner) => inner.outerHTML.slice(0, 120))`);
-  seen.foreign = await evaluate("document.querySelectorAll('img, b, iframe').length");
-  seen.logging = await submit("log-it");
-  seen.thrown = await submit("throws");
-  seen.thrownLater = await submit("throws-later");
-  seen.invalid = await submit("limited", { tags: "[" });
-  seen.lockedHint = await evaluate(`${box("locked")}.querySelector(".locked").checkVisibility()`);
-  seen.withoutKey = await submit("locked");
-  await fillIn("document.getElementById('key')", key);
-  seen.hintWithKey = await evaluate(`${box("locked")}.querySelector(".locked").checkVisibility()`);
-  seen.withKey = await submit("locked");
-  seen.otherHeader = await submit("own-plugin");
-  await fillIn("document.getElementById('header')", "X-Caller");
-  await fillIn("document.getElementById('key')", "ann");
-  seen.ownHeader = await submit("own-plugin");
-  seen.prompt = await submit("greet", { name: "<b>Ann</b>" });
-  seen.resource = await submit("docs://manual");
-  seen.template = await submit("docs://pages/{+path}", { path: "a b/c" });
-  seen.widthAfter = await evaluate("document.documentElement.scrollWidth");
-  seen.foreignAfter = await evaluate("document.querySelectorAll('img, b, iframe').length");
-  seen.complaints = complaints;
-  return seen;
-}
+// What sticks out of the window.
+const outside = () =>
+  page.evaluate(`[...document.querySelectorAll("body *")].filter((one) => {
+    if (!one.checkVisibility() || one.closest(".scroll, pre, svg")) return false;
+    const { left, right, width } = one.getBoundingClientRect();
+    return width > 0 && (left < -1 || right > innerWidth + 1);
+  }).map((one) => one.outerHTML.slice(0, 120))`);
 
-function end(code) {
-  // The browser's processes are a group of their own; none of them has anything to keep.
-  try { process.kill(-browser.pid, "SIGKILL"); } catch { /* It has ended. */ }
-  rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
-  process.exit(code);
-}
+const has = (seen, ...expected) => {
+  for (const part of expected) assert.ok(seen?.includes(part), part + " is missing in:\n" + seen);
+};
 
+const scenarios = {
+  // Everything can be seen and called on a narrow screen.
+  async phone() {
+    await page.screen(390, 844, true);
+    await page.open(url);
+    assert.equal(await page.evaluate("document.title"), "paged 1.2.3");
+    assert.equal(await text("#address"), url.replace(/\/$/, "/mcp"));
+    has(
+      await text("body"),
+      "Connect your client",
+      "PROMPTS (1)",
+      "greet",
+      "RESOURCES (2)",
+      "docs://manual",
+      "docs://pages/{+path}",
+      "needs a key",
+      "needs credentials",
+    );
+    assert.equal(await isVisible("#main"), false, "the list comes first");
+    const names = await page.evaluate("[...document.querySelectorAll('#lists button .mono')].map((one) => one.textContent)");
+    for (const name of names) {
+      await open(name);
+      assert.equal(await isVisible("#side"), false);
+      await page.evaluate("document.querySelectorAll('#detail details').forEach((one) => { one.open = true; })");
+      assert.deepEqual(await outside(), [], name);
+      assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390, name);
+    }
+    await open("limited");
+    const badges = ["A title", "destructive", "idempotent", "open world", "#a-tag"];
+    const bounds = [
+      "at least 3",
+      "at most 17",
+      "matches ^[A-Z]{4}$",
+      "max. characters: 4",
+      "one of red, green",
+      'default "green"',
+      "max. elements: 6",
+    ];
+    has(await text("#detail"), ...badges, ...bounds, "<img src=x> <b>bold</b>");
+    await click("#back");
+    assert.deepEqual([await isVisible("#side"), await isVisible("#main")], [true, false]);
+
+    await open("report");
+    assert.equal((await submit()).failed, false);
+    await page.evaluate("document.querySelectorAll('#main details').forEach((one) => { one.open = true; })");
+    assert.deepEqual(await outside(), []);
+    assert.equal(await page.evaluate("document.documentElement.scrollWidth"), 390);
+  },
+
+  // Calls, and what comes back: streams, failures, credentials, prompts, resources.
+  async answers() {
+    await page.open(url);
+    await open("log-it");
+    const logging = await submit();
+    has(logging.answer, '"done": true');
+    has(logging.log, "info log-it x", "progress 1 of 2: halfway");
+    assert.equal(logging.details, "");
+    // What a script threw, and where: for a person at the machine, and nobody else.
+    for (const [name, ...expected] of [
+      ["throws", "ünder repair", "app/tools/throws/handler.ts:5:"],
+      ["throws-later", "later", "throws-later/handler.ts:4:"],
+    ]) {
+      await open(name);
+      const { answer, failed, details, model } = await submit();
+      has(details, ...expected);
+      has(answer, "SCRIPT_ERROR");
+      assert.ok(failed && !model.join("").includes("handler.ts"), model.join(""));
+    }
+    await open("locked");
+    assert.equal(await isVisible("#detail .locked"), true);
+    has((await submit()).answer, "UNAUTHORIZED");
+    await fill("#headers input[type=password]", KEY);
+    assert.equal(await isVisible("#detail .locked"), false);
+    has((await submit()).answer, '"done": true');
+    await open("own-plugin");
+    has((await submit()).answer, "UNAUTHORIZED");
+    await click("#more-headers");
+    await fill(".header-row:last-child input", "X-Caller");
+    await fill(".header-row:last-child input[type=password]", "ann");
+    has((await submit()).answer, '"done": true');
+    // Credentials are in the memory of the page alone.
+    const kept = await page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie, location.href])");
+    assert.ok(!kept.includes(KEY), kept);
+
+    await open("greet");
+    has((await submit({ name: "<b>Ann</b>" })).answer, "user:", "Hello <b>Ann</b>.");
+    await open("docs://manual");
+    has((await submit()).answer, "Read me.");
+    await open("docs://pages/{+path}");
+    has((await submit({ path: "a b/c" })).answer, "Page a b/c.");
+
+    // A tool that asks is answered here.
+    await open("confirmed");
+    await submit({ id: "7" });
+    has(await text("#detail .questions"), "Cancel order 7?");
+    await click("#detail .questions button.run");
+    await page.until("!document.querySelector('#detail .questions') && document.querySelector('#detail .answer')");
+    has(await text("#detail .rendered"), "cancelled");
+
+    // The older revision, in which nothing can be asked.
+    await page.evaluate("(() => { document.getElementById('revision').value = '2025-11-25'; })()");
+    assert.equal((await submit({ id: "7" })).failed, true);
+    await open("log-it");
+    assert.equal((await submit()).failed, false);
+  },
+
+  // The list, the search, the keyboard; a form of nested values; the answer for people and for the model; the stages.
+  async desk() {
+    await page.screen(1280, 900);
+    await page.open(url);
+    // "/" searches, the arrows choose, Enter opens, Ctrl+Enter runs, Escape goes back.
+    await page.press("/");
+    assert.equal(await focused(), "search");
+    await page.type("read-only logs");
+    await page.until("[...document.querySelectorAll('#lists button')].filter((one) => one.checkVisibility()).length === 1");
+    await page.press("Escape");
+    assert.equal(await page.evaluate("document.getElementById('search').value"), "");
+    await page.type("throws");
+    await page.press("ArrowDown");
+    assert.equal(await focused(), "tool/throws");
+    await page.press("ArrowDown");
+    assert.equal(await focused(), "tool/throws-later");
+    await page.press("ArrowDown");
+    assert.equal(await focused(), "tool/throws-later");
+    await page.press("ArrowUp");
+    await page.press("ArrowUp");
+    assert.equal(await focused(), "search");
+    await page.press("Escape");
+    await page.type("no such words");
+    has(await text("#lists"), "Nothing has these words.");
+    await page.press("Escape");
+    await page.type("report");
+    await page.press("Enter");
+    await page.until("document.querySelector('#detail .item')?.dataset.name === 'report'");
+    assert.equal(await page.evaluate("location.hash"), "#tool/report");
+    assert.equal(await page.evaluate("document.activeElement.name"), "title");
+
+    // The form: text, a choice, nested objects, a list of objects, choices, JSON; filled in from examples and defaults.
+    assert.equal(await page.evaluate("document.activeElement.value"), "Sales & <more>");
+    assert.equal(await page.evaluate("document.querySelector('[name=mode]').value"), '"full"');
+    await fill("#detail [name=least]", "2");
+    has(await text("#detail .problem:not([hidden])"), "must be at least 3");
+    await fill("#detail [name=least]", "5");
+    assert.equal(await count("#detail .problem:not([hidden])"), 0);
+    await fill("#detail fieldset [name=city]", "Porto");
+    await click("#detail .elements .add");
+    await fill("#detail .element [name=sku]", "a-1");
+    await fill("#detail .element [name=count]", "2");
+    await click("#detail .choices input[value='\"small\"']");
+    await fill("#detail [name=anything]", '{"deep":[1]}');
+    await page.press("Enter", CTRL);
+    const { answer, model, cost } = await answered();
+    const sent = JSON.parse(await page.evaluate("document.querySelector('#detail .sent').textContent")).params.arguments;
+    const expected = {
+      title: "Sales & <more>",
+      mode: "full",
+      least: 5,
+      place: { city: "Porto" },
+      lines: [{ sku: "a-1", count: 2 }],
+      sizes: ["small"],
+      anything: { deep: [1] },
+    };
+    assert.deepEqual(sent, expected);
+
+    // For people: the table, the chart, the flow, Markdown, code, the picture. For the model: what is not for people only.
+    assert.deepEqual(
+      await page.evaluate("[...document.querySelectorAll('#detail .rendered .blocks > div:first-child th')].map((one) => one.textContent)"),
+      ["month", "sales", "note"],
+    );
+    assert.equal(await count("#detail .rendered figure.chart"), 6, "bars, lines, a pie, a gauge, points, and the flow");
+    has(
+      answer,
+      "Sales by month",
+      "bold",
+      "SELECT 1",
+      "This page draws simple charts only",
+      "for people only",
+      "for the model only",
+      "Amounts are in cents.",
+    );
+    assert.equal(await count("#detail .rendered .markdown strong"), 2, "of the text and of the summary");
+    assert.equal(await page.evaluate("document.querySelector('#detail .rendered img').naturalWidth"), 1);
+    const seen = model.join("\n");
+    has(seen, '"month":"2026-01"', "<domain_rules>", "<action_suggestions>", "<llm_directives>");
+    assert.ok(!seen.includes("ui_passthrough") && !seen.includes("Sales by month"), seen);
+    const tokens = model.reduce(
+      (sum, part) => sum + (part.startsWith("[image") ? 0 : Math.ceil(new TextEncoder().encode(part).length / 4)),
+      0,
+    );
+    has(cost, "≈ " + String(tokens).replace(/\B(?=(\d{3})+$)/g, ",") + " tokens (bytes / 4, an estimate)", "for people only");
+    has(await page.evaluate("document.querySelector('#detail .received').textContent"), "ui_passthrough", '"jsonrpc": "2.0"');
+
+    // The stages: as they are resolved, and how long each took.
+    await click("#detail .explained > summary");
+    has(
+      await text("#detail .explained"),
+      "resolve",
+      "validate",
+      "execute",
+      "runs app/tools/report/handler.ts",
+      "limits.timeout",
+      "default",
+    );
+    assert.equal(await count("#call-list > .call"), 1);
+    await click("#call-list .call > summary");
+    const steps = await page.evaluate("[...document.querySelectorAll('#call-list .step > :first-child')].map((one) => one.textContent)");
+    for (const stage of ["resolve", "validate", "execute", "serialize"]) assert.ok(steps.includes(stage), steps.join());
+    const bars = await page.evaluate(
+      "[...document.querySelectorAll('#call-list .step i')].map((one) => [parseFloat(one.style.left), parseFloat(one.style.width)])",
+    );
+    assert.ok(bars.length >= 4 && bars.every(([left, width]) => left >= 0 && width >= 0 && left + width <= 100.1), quoted(bars));
+    assert.ok(
+      bars.every(([left], index) => index === 0 || left >= bars[index - 1][0]),
+      quoted(bars),
+    );
+    has(await text("#call-list .call"), "In the server:");
+
+    // A suggested call opens its tool with its arguments; the last call opens with its values.
+    await page.evaluate(
+      "[...document.querySelectorAll('#detail .rendered li button')].find((one) => one.textContent === 'limited').click()",
+    );
+    await page.until("document.querySelector('#detail .item').dataset.name === 'limited'");
+    assert.equal(await page.evaluate("document.querySelector('#detail [name=amount]').value"), "7");
+    await fill("#search", "");
+    await page.evaluate("[...document.querySelectorAll('#call-list button')].at(-1).click()");
+    await page.until("document.querySelector('#detail .item').dataset.name === 'report'");
+    assert.equal(await page.evaluate("document.querySelector('#detail fieldset [name=city]').value"), "Porto");
+
+    // The same as JSON, and back.
+    await click("#detail .as-json");
+    const raw = await page.evaluate("document.querySelector('#detail [name=arguments]').value");
+    assert.deepEqual(JSON.parse(raw), expected);
+    has((await submit({ arguments: "{" })).answer, "The arguments are not a JSON object.");
+    await fill("#detail [name=arguments]", '{"title":"x","lines":[{"sku":"b"},{"sku":"c"}]}');
+    await click("#detail .as-json");
+    assert.equal(await count("#detail .element"), 2);
+    await page.press("Escape");
+    assert.equal(await focused(), "search");
+  },
+
+  // Whatever the app says is text.
+  async hostile() {
+    await page.open(url);
+    await open("hostile");
+    const { failed } = await submit();
+    assert.equal(failed, false);
+    await page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })");
+    has(await text("#detail .rendered"), "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>cell</b>");
+    assert.equal(await count("img[src='x'], #detail b, iframe, object, embed, form form, base, meta[http-equiv], svg script, svg a"), 0);
+    assert.equal(await count("script"), 1);
+    const links = await page.evaluate("[...document.querySelectorAll('a')].map((one) => [one.protocol, one.rel, one.target])");
+    assert.ok(
+      links.length > 0 &&
+        links.every(([protocol, rel, target]) => /^(https?|mailto):$/.test(protocol) && rel.includes("noopener") && target === "_blank"),
+      quoted(links),
+    );
+    const active = await page.evaluate(
+      "[...document.querySelectorAll('*')].flatMap((one) => [...one.attributes].map(({ name }) => name)).filter((name) => name.startsWith('on') || name === 'srcdoc')",
+    );
+    assert.deepEqual(active, []);
+    assert.equal(await page.evaluate("typeof globalThis.polluted"), "undefined");
+    assert.equal(await page.evaluate("({}).polluted === undefined"), true);
+  },
+
+  // The page follows the app; what was typed stays.
+  async reload() {
+    await page.open(url);
+    await open("limited");
+    await fill("#detail [name=code]", "ABCD");
+    await fill("#detail [name=amount]", "9");
+    const config = join(argument, "app/tools/limited/config.yaml");
+    const again = (inputs) => writeFileSync(config, "description: Changed.\nhandler: ./handler.ts\ninputs:\n" + inputs);
+    again("  code: { type: string }\n  fresh: { type: int }\n");
+    await page.until("document.querySelector('#detail [name=fresh]')");
+    assert.deepEqual(
+      await page.evaluate("[document.querySelector('#detail [name=code]').value, document.querySelector('#detail [name=amount]')]"),
+      ["ABCD", null],
+    );
+    has(await text("#detail"), "Changed.");
+    await page.until("document.getElementById('status').textContent.startsWith('Reloaded at')");
+    // An item that is open and does not change keeps its answer; a new tool is in the list.
+    await open("log-it");
+    await submit();
+    mkdirSync(join(argument, "app/tools/brand-new"));
+    writeFileSync(join(argument, "app/tools/brand-new/handler.ts"), "export default () => 1;\n");
+    writeFileSync(join(argument, "app/tools/brand-new/config.yaml"), "description: New.\nhandler: ./handler.ts\n");
+    await page.until("[...document.querySelectorAll('#lists button .mono')].some((one) => one.textContent === 'brand-new')");
+    assert.equal(await count("#detail .answer"), 1);
+  },
+
+  // Dark by the system's choice, and by the person's own, which is all that the browser keeps.
+  async dark() {
+    const back = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
+    await page.prefers("light");
+    await page.open(url);
+    assert.equal(await back(), "rgb(255, 255, 255)");
+    await page.prefers("dark");
+    const dark = await back();
+    assert.notEqual(dark, "rgb(255, 255, 255)");
+    await page.prefers("light");
+    await click("#theme");
+    assert.equal(await text("#theme"), "Theme: dark");
+    assert.equal(await back(), dark);
+    await page.open(url + "?again");
+    assert.equal(await back(), dark);
+    await page.prefers("dark");
+    await click("#theme");
+    assert.equal(await back(), "rgb(255, 255, 255)");
+    await click("#theme");
+    assert.equal(await back(), dark);
+    assert.deepEqual(await page.evaluate("Object.keys(localStorage)"), ["millrace-theme"]);
+  },
+
+  // `serve --page`: the same page, without what is for the person at the machine.
+  async served() {
+    await page.open(url);
+    assert.equal(await page.evaluate("document.body.dataset.calls"), "/mcp");
+    await open("report");
+    const { failed, answer } = await submit();
+    assert.equal(failed, false);
+    has(answer, "Sales by month");
+    assert.equal(await count("#detail .explained"), 0);
+    await click("#call-list .call > summary");
+    has(await text("#call-list .call"), "The stages are not known here");
+    await open("throws");
+    assert.equal((await submit()).details, "");
+    await open("locked");
+    assert.equal(await isVisible("#detail .locked"), true);
+  },
+};
+
+let page;
+let code = 1;
 // What ends a run that would hang; nothing waits for it otherwise.
-setTimeout(() => { console.error("the page did not do what was awaited"); end(1); }, 60_000);
+const patience = setTimeout(() => {
+  console.error("the page did not do what was awaited:", page?.complaints);
+  page?.end();
+  process.exit(1);
+}, 90_000);
 try {
-  console.log(JSON.stringify(await report(), null, 2));
-  end(0);
+  page = await Browser.start(browserPath);
+  await scenarios[scenario]();
+  // Nothing was blocked, nothing was thrown. An answer with a status of 4xx is logged by the browser, too.
+  assert.deepEqual(
+    page.complaints.filter((line) => !line.startsWith("Failed to load resource")),
+    [],
+  );
+  // No request to anywhere else.
+  const elsewhere = page.requests.filter((address) => !address.startsWith(url) && !address.startsWith("data:"));
+  assert.deepEqual(elsewhere, []);
+  code = 0;
 } catch (error) {
-  console.error(error);
-  end(1);
+  console.error(error, page?.complaints);
+} finally {
+  clearTimeout(patience);
+  page?.end();
+  process.exit(code);
 }

@@ -307,7 +307,11 @@ fn call(rest: &str, more: Vec<(String, String)>, modern: bool) -> Exchange {
     Exchange { method: "POST".to_owned(), path: "/mcp".to_owned(), headers, body }
 }
 
-fn copy(from: &Path, to: &Path) {
+/// Copies the files of an app: no databases, and nothing that was built.
+///
+/// # Panics
+/// Where a file cannot be copied.
+pub fn copy(from: &Path, to: &Path) {
     for path in entries(from) {
         let target = to.join(path.file_name().unwrap_or_default());
         let kept = !["target", ".git", "node_modules", "tests"].contains(&name(&path).as_str());

@@ -58,6 +58,18 @@ impl Host {
         Self::start(folder, env, "off", Stdio::null())
     }
 
+    /// Starts `millrace serve BUNDLE` on a free port, with more arguments.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn serve(bundle: &Path, arguments: &[&str], env: &[(String, String)]) -> Self {
+        let mut command = Command::new(binary());
+        command.arg("serve").arg(bundle).args(["--port", "0", "--isolates", "1", "--log", "off"]).args(arguments);
+        command.env_clear().envs(env.iter().cloned()).stderr(Stdio::null());
+        Self::spawn(&mut command)
+    }
+
     /// The same, with its log in a file.
     ///
     /// # Panics
@@ -71,15 +83,19 @@ impl Host {
     fn start(folder: &Path, env: &[(String, String)], level: &str, log: Stdio) -> Self {
         let mut command = Command::new(binary());
         command.arg("dev").arg(folder).args(["--port", "0", "--isolates", "1", "--log", level]);
-        command.env_clear().envs(env.iter().cloned()).stdout(Stdio::piped()).stderr(log);
-        let mut child = command.spawn().unwrap_or_else(|error| panic!("millrace: {error}"));
+        command.env_clear().envs(env.iter().cloned()).stderr(log);
+        Self::spawn(&mut command)
+    }
+
+    fn spawn(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap_or_else(|error| panic!("millrace: {error}"));
         let lines = BufReader::new(child.stdout.take().unwrap_or_else(|| panic!("no stdout"))).lines();
         let port_of = |line: String| {
             let (_, rest) = line.split_once("http://127.0.0.1:")?;
             rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
         };
         let mut lines = lines.map_while(Result::ok);
-        let port = lines.find_map(port_of).unwrap_or_else(|| panic!("`millrace dev {}` names no address", folder.display()));
+        let port = lines.find_map(port_of).unwrap_or_else(|| panic!("{command:?} names no address"));
         // Somebody must read on, or the process stops at a full pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, port }

@@ -197,6 +197,9 @@ impl Architecture {
 pub(crate) struct Serve {
     /// The bundle; relative paths of databases start at its folder
     pub(crate) bundle: PathBuf,
+    /// Also serve the page of `dev` at `/`, to everybody who reaches the server, without what only `dev` shows
+    #[arg(long)]
+    pub(crate) page: bool,
     #[command(flatten)]
     pub(crate) host: Host,
 }

@@ -8,11 +8,12 @@ use clap::Parser as _;
 
 mod announce;
 mod app;
+mod call_details;
 mod cli;
 mod commands;
 mod endpoint_and_page;
-mod fault_details;
 mod output;
+mod page;
 #[cfg(unix)]
 mod processes;
 mod serving;

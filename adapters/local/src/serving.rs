@@ -16,10 +16,11 @@ use millrace_native::{
 
 use crate::{
     app,
+    call_details::CallDetails,
     cli::Host,
     endpoint_and_page::{EndpointAndPage, Page},
-    fault_details::FaultDetails,
     output::{CommandError, CommandResult, note},
+    page::Setting,
 };
 
 /// Where to listen, and with what isolates.
@@ -77,16 +78,18 @@ pub(crate) struct ServedApp {
     pub(crate) traces: Option<telemetry::TraceSettings>,
     /// What a browser gets at `/`.
     pub(crate) page: Page,
+    /// Where the settings of the tools came from, where the page shows that.
+    pub(crate) settings: Arc<[Setting]>,
 }
 
 impl ServedApp {
     /// What makes an isolate's handler.
     pub(crate) fn make(&self, observer: Option<MakeObserver>) -> MakeHandler<EndpointAndPage> {
-        let Self { app, base, variables, cache, traces, page } = self.clone();
+        let Self { app, base, variables, cache, traces, page, settings } = self.clone();
         // The last isolate takes the app itself, so that one isolate means one app in memory.
         Box::new(move |tasks| {
             let has_scripts = !app.scripts.is_empty();
-            let details = (page == Page::WithDetails).then(Rc::<FaultDetails>::default);
+            let details = (page == Page::WithDetails).then(Rc::<CallDetails>::default);
             let observer = observers([observer.map(|make| make()), details.clone().map(|details| details as Rc<dyn Observer>)]);
             let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, (observer, traces));
             if has_scripts {
@@ -94,7 +97,7 @@ impl ServedApp {
                 let scripts = endpoint.pipeline().ports().scripts.clone();
                 tasks.spawn(async move { scripts.prepare() });
             }
-            EndpointAndPage::new(endpoint, page, details)
+            EndpointAndPage::new(endpoint, page, details, settings)
         })
     }
 }

@@ -7,7 +7,7 @@ use std::{
     thread,
 };
 
-use millrace_bundler::Diagnostic;
+use millrace_bundler::{Diagnostic, Origin};
 use millrace_core::app::App;
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     cli::Dev,
     endpoint_and_page::Page,
     output::{CommandError, CommandResult, note, tell},
+    page::Setting,
     serving::{ListenOptions, Reloader, ServedApp},
     state_key::RunKey,
     watch::Watch,
@@ -46,7 +47,8 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         said: Vec::new(),
         outdated,
     };
-    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page };
+    let settings = settings(page, &report.origins);
+    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page, settings };
     // Whoever reads that the server is ready may change a file at once.
     let watch = Watch::start(&reloads.folder, &report.files);
     place.serve(served, |address: SocketAddr, reloader| {
@@ -134,7 +136,8 @@ impl Reloads {
         app.server.hosts.extend(self.allow_hosts.iter().map(|name| name.to_ascii_lowercase()));
         let outdated = announce::outdated(&app, &self.folder, &variables, &report.seeds);
         let page = Page::of_dev(self.listens_on, &app);
-        let served = ServedApp { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page };
+        let settings = settings(page, &report.origins);
+        let served = ServedApp { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page, settings };
         if let Err(failure) = reloader.replace(&served) {
             self.broken = true;
             tell(&failure);
@@ -145,6 +148,11 @@ impl Reloads {
         outdated.iter().filter(|line| !self.outdated.contains(line)).for_each(note);
         self.outdated = outdated;
     }
+}
+
+/// What the page shows of where settings came from.
+fn settings(page: Page, origins: &[Origin]) -> Arc<[Setting]> {
+    if page == Page::WithDetails { origins.iter().map(Setting::from).collect() } else { Arc::default() }
 }
 
 /// Tells one app from another; `None` for one that cannot be encoded, which is like no other.

@@ -1,6 +1,6 @@
 //! `millrace serve`: a bundle as a server.
 
-use std::{fs, path::Path};
+use std::{fs, path::Path, sync::Arc};
 
 use millrace_core::app::App;
 use millrace_native::env::Variables;
@@ -26,6 +26,8 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     if let Some(missing) = app.missing_state_key(&variables) {
         note(format_args!("warning: {missing}"));
     }
-    let served = ServedApp { app: app.into(), base, variables, cache, traces, page: Page::Off };
+    // A proxy in front may pass on what others send as if it came from this machine: a server shows nobody what only its operator may see.
+    let page = if arguments.page { Page::Public } else { Page::Off };
+    let served = ServedApp { app: app.into(), base, variables, cache, traces, page, settings: Arc::default() };
     place.serve(served, |address, _| print(format_args!("`{name}` with {} at http://{address}{path}", crate::app::count(tools, "tool"))))
 }

@@ -20,6 +20,7 @@ use crate::{
     app,
     endpoint_and_page::Page,
     output::{CommandError, CommandResult},
+    page::Setting,
     serving::ServedApp,
 };
 
@@ -28,6 +29,7 @@ use crate::{
 struct Head {
     base: Vec<u8>,
     page: Page,
+    settings: Vec<Setting>,
     checks_host: bool,
     variables: Vec<(String, String)>,
 }
@@ -40,9 +42,10 @@ const LENGTH: usize = 8;
 /// # Errors
 /// The app cannot be encoded, or there is no memory for it.
 pub(super) fn write(served: &ServedApp, checks_host: bool) -> CommandResult<File> {
-    let ServedApp { app, base, variables, page, .. } = served;
+    let ServedApp { app, base, variables, page, settings, .. } = served;
     let variables = variables.iter().map(|(name, value)| (name.to_owned(), value.expose().clone())).collect();
-    let head = Head { base: base.as_os_str().as_bytes().to_vec(), page: *page, checks_host, variables };
+    let base = base.as_os_str().as_bytes().to_vec();
+    let head = Head { base, page: *page, settings: settings.to_vec(), checks_host, variables };
     let head = serde_json::to_vec(&head).map_err(CommandError::wrong)?;
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let mut file = memory_file("millrace-app").map_err(unable)?;
@@ -65,11 +68,12 @@ pub(super) fn read(file: &File) -> CommandResult<(ServedApp, bool)> {
     let (length, rest) = bytes.split_first_chunk::<LENGTH>().ok_or_else(damaged)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(CommandError::wrong)?;
     let (head, bundle) = rest.split_at_checked(length).ok_or_else(damaged)?;
-    let Head { base, page, checks_host, variables } = serde_json::from_slice(head).map_err(CommandError::wrong)?;
+    let Head { base, page, settings, checks_host, variables } = serde_json::from_slice(head).map_err(CommandError::wrong)?;
     let app = App::from_bundle(bundle).map_err(CommandError::wrong)?;
     let variables: Variables = variables.into_iter().collect();
     let (cache, traces) = (app::cache(&variables)?, app::traces(&app, &variables)?);
-    Ok((ServedApp { app: app.into(), base: OsString::from_vec(base).into(), variables, cache, traces, page }, checks_host))
+    let base = OsString::from_vec(base).into();
+    Ok((ServedApp { app: app.into(), base, variables, cache, traces, page, settings: settings.into() }, checks_host))
 }
 
 /// An empty file that has no name; in memory where the system can.

@@ -45,7 +45,7 @@ fn dev_shows_a_page_and_serve_does_not() {
     socket.write_all(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n").unwrap();
     let (status, page) = answer(&mut socket);
     assert_eq!(status, 200);
-    assert!(page.contains("<body data-path=\"/mcp\" data-calls=\"/\" data-tools=\"[]\">"), "{page}");
+    assert!(page.contains("<body data-path=\"/mcp\" data-calls=\"/\" data-view=\"list\">"), "{page}");
     run(app.path(), &["build", "--target", "local"]);
     let served = ServerProcess::start(app.path(), &["serve", "dist/small.bundle"]);
     let mut socket = served.connect();
@@ -54,6 +54,51 @@ fn dev_shows_a_page_and_serve_does_not() {
     // The bundle carries the seed: the database is made where the bundle is.
     assert_eq!(served.call("get-item", &json!({ "id": 1 })), ITEM);
     assert!(app.path().join("dist/main.db").exists());
+}
+
+#[test]
+fn only_the_page_of_dev_says_what_a_call_goes_through() {
+    let app = app();
+    let get = |served: &ServerProcess, path: &str, fields: &str| {
+        let mut socket = served.connect();
+        write!(socket, "GET {path} HTTP/1.1\r\n{fields}\r\nConnection: close\r\n\r\n").unwrap();
+        let mut text = String::new();
+        socket.read_to_string(&mut text).unwrap();
+        text
+    };
+    let local = "Host: 127.0.0.1";
+    for threads in [&[][..], &["--threads"]] {
+        let served = ServerProcess::start(app.path(), &[&["dev"], threads].concat());
+        let state = get(&served, "/page.json", local);
+        for expected in [
+            "HTTP/1.1 200",
+            "\"stage\":\"execute\"",
+            "SELECT id, name FROM item",
+            "\"setting\":\"limits.timeout\"",
+            "cache-control: no-store",
+        ] {
+            assert!(state.contains(expected), "{expected}: {state}");
+        }
+        let version = state.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
+        assert!(get(&served, "/page.json", &format!("{local}\r\nIf-None-Match: {version}")).starts_with("HTTP/1.1 304"));
+        for fields in ["Host: evil.example", "Host: 127.0.0.1\r\nOrigin: https://evil.example"] {
+            let refused = get(&served, "/page.json", fields);
+            assert!(refused.starts_with("HTTP/1.1 403") && !refused.contains("SELECT"), "{refused}");
+        }
+    }
+    assert_eq!(run(app.path(), &["build", "--target", "local"]).code, Some(0));
+    let bundle = "dist/small.bundle";
+    let public = [&["dev", "--allow-host", "mcp.example.com"][..], &["dev", "--host", "0.0.0.0"], &["serve", bundle, "--page"]];
+    for arguments in public {
+        let served = ServerProcess::start(app.path(), arguments);
+        assert!(get(&served, "/", local).contains("data-calls=\"/mcp\""), "{arguments:?}");
+        let state = get(&served, "/page.json", local);
+        assert!(state.contains("\"name\":\"get-item\"") && !state.contains("stage") && !state.contains("SELECT"), "{arguments:?}: {state}");
+    }
+    let served = ServerProcess::start(app.path(), &["serve", bundle]);
+    for path in ["/", "/page.json"] {
+        assert!(get(&served, path, local).starts_with("HTTP/1.1 404"), "{path}");
+    }
 }
 
 #[test]

@@ -1,0 +1,254 @@
+// Answers: as people see them, as the model sees them, and as they came.
+
+const MOST_ROWS = 200;
+const MOST_COLUMNS = 40;
+
+// For whom a block is. Without annotations, for both.
+const isFor = (role, block) => !Array.isArray(block?.annotations?.audience) || block.annotations.audience.includes(role);
+
+const isText = (block) => block?.type === "text" && typeof block.text === "string";
+
+// The estimate: a token is about four bytes.
+const tokens = (text) => Math.ceil(bytes(text) / 4);
+
+const estimate = (count) => "≈ " + thousands(count) + (count === 1 ? " token" : " tokens");
+
+const UI_BLOCK = /^<ui_passthrough((?: [a-z]+="[^"]*")*)>\n([\s\S]*)\n<\/ui_passthrough>$/;
+const FENCED = /^(`{3,})([^\n]*)\n([\s\S]*)\n\1$/;
+const FOR_MODELS = /^<([a-z_]+)>\n((?:- [^\n]*\n)+)<\/\1>$/;
+const ACTION = /^([\w.-]+): (.*?)(?: \(args: (\{.*\})\))?$/;
+const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+const unescaped = (text) => text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name) => ENTITIES[name]);
+
+// One block for people. `open` opens a tool with arguments.
+function shown(block, open) {
+  const inner = isText(block) ? shownText(block.text, open) : shownOther(block, open);
+  const audience = block?.annotations?.audience;
+  const only =
+    Array.isArray(audience) && audience.length === 1
+      ? { user: "for people only", assistant: "for the model only" }[audience[0]]
+      : undefined;
+  const made = make("div", { class: inner.width ?? "full" }, only ? make("p", { class: "audience" }, only) : null, inner.node);
+  return made;
+}
+
+function shownText(text, open) {
+  const ui = text.match(UI_BLOCK);
+  if (ui) {
+    const attributes = Object.fromEntries([...ui[1].matchAll(/ ([a-z]+)="([^"]*)"/g)].map(([, name, value]) => [name, unescaped(value)]));
+    const title = attributes.title ? make("h3", {}, attributes.title) : null;
+    const width = ["half", "third"].includes(attributes.width) ? attributes.width : "full";
+    return { node: make("section", { class: "ui" }, title, picture(attributes.type, ui[2])), width };
+  }
+  const lines = text.match(FOR_MODELS);
+  if (lines) {
+    const items = lines[2]
+      .trimEnd()
+      .split("\n")
+      .map((line) => unescaped(line.slice(2)));
+    const title = { llm_directives: "Hints", domain_rules: "Rules", action_suggestions: "Suggested calls" }[lines[1]] ?? lines[1];
+    const item = (line) => make("li", {}, ...(lines[1] === "action_suggestions" ? suggestion(line, open) : [line]));
+    return { node: make("section", {}, make("h3", {}, title), make("ul", {}, ...items.map(item))) };
+  }
+  const value = parsed(text);
+  if (value !== undefined && typeof value === "object") return { node: data(value) };
+  return { node: make("pre", {}, text) };
+}
+
+function suggestion(line, open) {
+  const [, name, reason, args] = line.match(ACTION) ?? [];
+  const opened = name && open(name, args ? parsed(args) : undefined);
+  return opened ? [opened, " " + reason, ...(args ? [" ", make("code", {}, args)] : [])] : [line];
+}
+
+// What a UI block shows. What cannot be drawn is its source.
+function picture(type, content) {
+  const fenced = content.match(FENCED);
+  const source = fenced ? fenced[3] : content;
+  const withSource = (drawing, language) =>
+    drawing
+      ? make("div", {}, drawing, make("details", { class: "source" }, make("summary", {}, "Source"), code(language, source)))
+      : make("div", {}, make("p", { class: "quiet" }, "This page draws simple charts only; this is the source."), code(language, source));
+  if (type === "echarts") return withSource(chart(parsed(source)), "echarts");
+  if (type === "mermaid") return withSource(flow(source), "mermaid");
+  if (type === "json") return data(parsed(source) ?? source);
+  if (fenced && type !== "markdown") return code(fenced[2], source);
+  return markdown(content);
+}
+
+function shownOther(block, open) {
+  if (block?.type === "image" || block?.type === "audio") {
+    const made = media(block.mimeType, block.data, block.type);
+    if (made) return { node: made };
+  }
+  if (block?.type === "resource" && isObject(block.resource))
+    return { node: make("div", {}, make("p", { class: "audience" }, asText(block.resource.uri ?? "")), contents(block.resource)) };
+  if (block?.type === "resource_link") {
+    const opened = open(block.uri);
+    return {
+      node: make("p", {}, opened ?? make("code", {}, asText(block.uri ?? "")), " " + asText(block.description ?? block.name ?? "")),
+    };
+  }
+  return { node: make("pre", {}, JSON.stringify(block, null, 2)) };
+}
+
+// The contents of a resource.
+function contents(resource) {
+  if (typeof resource.blob === "string")
+    return (
+      media(resource.mimeType, resource.blob, asText(resource.uri ?? "")) ??
+      make("p", {}, thousands(Math.floor((resource.blob.length * 3) / 4)) + " bytes of " + asText(resource.mimeType ?? "unknown type"))
+    );
+  const text = asText(resource.text ?? "");
+  if (resource.mimeType === "text/markdown") return markdown(text);
+  const value = parsed(text);
+  return value !== undefined && typeof value === "object" ? data(value) : make("pre", {}, text);
+}
+
+const isRows = (value) => Array.isArray(value) && value.length > 0 && value.every(isObject);
+
+// A value: rows as a table, an object with one list of rows as its other members and a table, anything else as JSON.
+function data(value) {
+  if (isRows(value)) return rowsTable(value);
+  if (isObject(value)) {
+    const lists = Object.entries(value).filter(([, member]) => isRows(member));
+    if (lists.length === 1) {
+      const [name, rows] = lists[0];
+      const others = Object.fromEntries(Object.entries(value).filter(([other]) => other !== name));
+      return make(
+        "div",
+        {},
+        Object.keys(others).length > 0 ? make("pre", {}, JSON.stringify(others, null, 2)) : null,
+        make("h3", {}, name),
+        rowsTable(rows),
+      );
+    }
+  }
+  return make("pre", {}, typeof value === "string" ? value : JSON.stringify(value, null, 2));
+}
+
+function rowsTable(rows) {
+  const all = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const columns = all.slice(0, MOST_COLUMNS);
+  const cell = (value) =>
+    make(
+      "td",
+      { class: typeof value === "number" ? "number" : undefined },
+      value === undefined ? "" : value === null ? make("span", { class: "quiet" }, "null") : asText(value),
+    );
+  const line = (row) => make("tr", {}, ...columns.map((name) => cell(Object.hasOwn(row, name) ? row[name] : undefined)));
+  const body = make("tbody", {}, ...rows.slice(0, MOST_ROWS).map(line));
+  const table = make("table", {}, make("thead", {}, make("tr", {}, ...columns.map((name) => make("th", { scope: "col" }, name)))), body);
+  const made = make(
+    "div",
+    {},
+    make("div", { class: "scroll" }, table),
+    make("p", { class: "quiet" }, rows.length === 1 ? "1 row" : thousands(rows.length) + " rows"),
+  );
+  if (all.length > columns.length)
+    made.append(make("p", { class: "quiet" }, all.length - columns.length + " more columns are in the message."));
+  if (rows.length > MOST_ROWS) {
+    const more = button("Show all rows", () => {
+      body.append(...rows.slice(MOST_ROWS).map(line));
+      more.remove();
+    });
+    made.append(more);
+  }
+  return made;
+}
+
+// The blocks that a model reads, and what they cost.
+function forModel(blocks) {
+  const read = blocks.filter((block) => isFor("assistant", block));
+  const texts = read.map((block) =>
+    isText(block) ? block.text : block?.type === "resource" && typeof block.resource?.text === "string" ? block.resource.text : undefined,
+  );
+  const count = texts.reduce((sum, text) => sum + (text === undefined ? 0 : tokens(text)), 0);
+  const others = texts.filter((text) => text === undefined).length;
+  const nodes = read.map((block, index) =>
+    make(
+      "pre",
+      { class: "model" },
+      texts[index] ?? "[" + asText(block?.type ?? "block") + " " + asText(block?.mimeType ?? block?.uri ?? "") + "]",
+    ),
+  );
+  const left = blocks.length - read.length;
+  return { nodes, count, others, left };
+}
+
+const blocksOf = ({ result }) => {
+  if (Array.isArray(result?.content)) return result.content;
+  if (Array.isArray(result?.messages)) return result.messages.map(({ content }) => content);
+  if (Array.isArray(result?.contents)) return result.contents.map((resource) => ({ type: "resource", resource }));
+  return [];
+};
+
+// All of an answer.
+function answerNodes({ status, message, sent, ms, details }, open) {
+  const { result } = message;
+  const failed = !result || result.isError === true;
+  const blocks = blocksOf(message);
+  const roles = (result?.messages ?? []).map(({ role }) => role);
+  const model = forModel(blocks);
+  const shownBlocks = result
+    ? blocks.map((block, index) =>
+        roles[index] === undefined
+          ? shown(block, open)
+          : make("div", { class: "full" }, make("p", { class: "audience" }, asText(roles[index]) + ":"), shown(block, open)),
+      )
+    : [make("pre", { class: "failure" }, "HTTP " + status + "\n" + JSON.stringify(message.error ?? message, null, 2))];
+  const structured = result?.structuredContent;
+  const isSame =
+    structured !== undefined && blocks.some((block) => isText(block) && JSON.stringify(parsed(block.text)) === JSON.stringify(structured));
+  if (structured !== undefined && !isSame)
+    shownBlocks.push(make("div", { class: "full" }, make("h3", {}, "Structured content"), data(structured)));
+  const cost = [estimate(model.count) + " (bytes / 4, an estimate)"];
+  if (model.others > 0) cost.push("without " + model.others + " that are not text");
+  if (model.left > 0) cost.push(model.left + (model.left === 1 ? " block is" : " blocks are") + " for people only");
+  const copy = button("Copy", () => {
+    void navigator.clipboard?.writeText(JSON.stringify(message, null, 2));
+  });
+  const nodes = [
+    make(
+      "section",
+      { class: failed ? "panel rendered failed" : "panel rendered", "aria-label": "Answer" },
+      make("h3", {}, (failed ? "Failed" : "Answer") + " · " + milliseconds(ms)),
+      details.log
+        ? make(
+            "div",
+            {},
+            make("p", { class: "quiet" }, "The log says, and the caller is not told:"),
+            make("pre", { class: "details" }, details.log),
+          )
+        : null,
+      make("div", { class: "blocks" }, ...shownBlocks),
+    ),
+    make(
+      "section",
+      { class: "panel seen", "aria-label": "What the model sees" },
+      make("h3", {}, "What the model sees"),
+      make("p", { class: "quiet cost" }, cost.join("; ")),
+      ...(result ? model.nodes : [make("pre", { class: "model" }, asText(message.error?.message ?? message))]),
+      structured === undefined
+        ? null
+        : make(
+            "details",
+            { class: "structured" },
+            make("summary", {}, "structuredContent, which some clients pass on instead: " + estimate(tokens(JSON.stringify(structured)))),
+            make("pre", {}, JSON.stringify(structured, null, 2)),
+          ),
+    ),
+    make(
+      "details",
+      { class: "panel wide raw" },
+      make("summary", {}, "Messages"),
+      make("h3", {}, "Request"),
+      make("pre", { class: "sent" }, JSON.stringify(sent, null, 2)),
+      make("h3", {}, "Response, HTTP " + status),
+      copy,
+      make("pre", { class: "received" }, JSON.stringify(message, null, 2)),
+    ),
+  ];
+  return { nodes, failed, tokens: model.count };
+}

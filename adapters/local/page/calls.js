@@ -1,0 +1,93 @@
+// The last calls of this page, and where the time of each went.
+
+const MOST_CALLS = 20;
+const callList = document.getElementById("call-list");
+
+// Adds a call. `again` opens it with the same values.
+function remember({ name, failed, ms, tokens: count, details, again }) {
+  const calls = (details.calls ?? []).filter(({ us }) => us > 0);
+  const whole = Math.max(ms * 1000, 1);
+  const stages = calls.flatMap((call) => call.steps.map((step) => ({ ...step, at: step.at + call.at })));
+  // The server's own clock: the time until it began, and after it ended, is the way there and back.
+  const last = Math.max(0, ...calls.map(({ at, us }) => at + us));
+  const scaleTo = calls.length > 0 ? Math.max(last, 1) : whole;
+  const track = (steps) =>
+    make(
+      "span",
+      { class: "track", role: "img", "aria-label": steps.map(({ name: own, us }) => own + " " + milliseconds(us / 1000)).join(", ") },
+      ...steps.map((step) => bar(step, scaleTo)),
+    );
+  const made = make(
+    "details",
+    { class: "call fresh", "data-name": name },
+    make(
+      "summary",
+      {},
+      make("span", { class: "mono" }, name),
+      make("span", { class: failed ? "failure" : undefined }, failed ? "failed" : "ok"),
+      make("span", { class: "time" }, milliseconds(ms)),
+      track(stages.filter(({ isEntry }) => !isEntry)),
+    ),
+    ...stages.map((step) =>
+      make(
+        "div",
+        { class: "step" },
+        make("span", { class: step.isEntry ? "mono quiet" : "mono" }, step.name),
+        track([step]),
+        make("span", {}, milliseconds(step.us / 1000)),
+      ),
+    ),
+    make(
+      "p",
+      { class: "quiet" },
+      calls.length > 0
+        ? "In the server: " + milliseconds(last / 1000) + " of " + milliseconds(ms) + ". " + estimate(count) + "."
+        : "The stages are not known here: `millrace dev` on a loopback address shows them. " + estimate(count) + ".",
+    ),
+    button("Open with these values", again),
+  );
+  callList.prepend(made);
+  while (callList.children.length > MOST_CALLS) callList.lastElementChild.remove();
+  document.getElementById("calls").hidden = false;
+}
+
+function bar({ at, us, isEntry, name }, whole) {
+  const made = make("i", { class: isEntry ? "entry" : "stage", title: name + " " + milliseconds(us / 1000) });
+  made.style.left = (at / whole) * 100 + "%";
+  made.style.width = (us / whole) * 100 + "%";
+  return made;
+}
+
+// What a call of a tool goes through, and where its settings come from. Known on this machine only.
+function explained({ stages, settings }) {
+  const stage = ({ stage: name, applies, does, details, statement }) =>
+    make(
+      "tr",
+      { class: applies ? undefined : "idle" },
+      make("td", { class: "mono" }, name),
+      make(
+        "td",
+        {},
+        ...coded(does),
+        statement ? make("pre", {}, statement) : null,
+        details.length > 0 ? make("ul", {}, ...details.map((line) => make("li", {}, ...coded(line)))) : null,
+      ),
+    );
+  const made = make(
+    "details",
+    { class: "panel explained" },
+    make("summary", {}, "What a call goes through"),
+    make("div", { class: "scroll" }, make("table", {}, make("tbody", {}, ...stages.map(stage)))),
+  );
+  if (settings.length > 0) {
+    const head = make("thead", {}, make("tr", {}, ...["Setting", "Value", "From"].map((text) => make("th", { scope: "col" }, text))));
+    const rows = settings.map(({ setting, value, place }) =>
+      make("tr", {}, ...[setting, value, place].map((text) => make("td", { class: "mono" }, text))),
+    );
+    made.append(
+      make("h3", {}, "Settings"),
+      make("div", { class: "scroll" }, make("table", { class: "settings" }, head, make("tbody", {}, ...rows))),
+    );
+  }
+  return made;
+}

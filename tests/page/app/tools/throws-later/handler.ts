@@ -1,0 +1,5 @@
+export default async function (payload, ctx) {
+  ctx.log.info("x");
+  await ctx.progress(1, 2);
+  throw new Error("later");
+}

@@ -1,0 +1,6 @@
+export default function () {
+  return missing();
+}
+function missing() {
+  throw new Error("ünder repair");
+}
