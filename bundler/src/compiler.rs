@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::{
-    Options, Origin, Seed,
+    Options, Origin, Seed, Sizes,
     field::{CheckMode, Record, check},
     findings::Findings,
     links::Links,
@@ -28,6 +28,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) origins: Vec<Origin>,
     /// The seeds of the adapters.
     pub(crate) seeds: Vec<Seed>,
+    /// How long the app's answers can be, once that is known.
+    pub(crate) sizes: Option<Sizes>,
 }
 
 /// A value, and where its author put it.
@@ -55,7 +57,7 @@ impl<'a> Compiler<'a> {
     /// Starts a run.
     pub(crate) fn new(tree: Tree, options: &'a Options) -> Self {
         let (findings, links) = (Findings::default(), Links::default());
-        Self { tree, findings, options, imported: false, links, origins: Vec::new(), seeds: Vec::new() }
+        Self { tree, findings, options, imported: false, links, origins: Vec::new(), seeds: Vec::new(), sizes: None }
     }
 
     /// Reads a YAML file and checks it against its table. What is wrong in it is taken out; `None` where nothing can be read.

@@ -11,6 +11,7 @@ mod adapter;
 mod app_settings;
 mod argument;
 mod auth;
+mod budget;
 mod compiler;
 mod context;
 mod descriptor;
@@ -35,6 +36,7 @@ mod scope;
 pub mod script;
 mod search;
 mod setting;
+mod sizes;
 mod source;
 pub mod statement;
 mod template;
@@ -43,9 +45,11 @@ mod tool;
 mod tool_use;
 mod tree;
 pub mod types;
+mod width;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Problem, Severity};
+pub use sizes::{AnswerSize, ListSize, Sizes, tokens};
 pub use terminal::printable;
 
 /// What the app is built for.
@@ -73,6 +77,8 @@ pub struct Report {
     pub origins: Vec<Origin>,
     /// The adapters that have a seed, those whose `fallback` is used included.
     pub seeds: Vec<Seed>,
+    /// How long the app's answers can be; `None` where a mistake other than an exceeded `budget` was found.
+    pub sizes: Option<Sizes>,
 }
 
 /// The SQL that creates an adapter's database.
@@ -106,14 +112,14 @@ pub fn bundle(folder: &Path, options: &Options) -> Report {
         let mut findings = findings::Findings::default();
         findings.error(&source::Source::new(".", ""), 0..0, message, help);
         let files = vec![folder.to_owned()];
-        return Report { app: None, diagnostics: findings.into_sorted(), files, origins: Vec::new(), seeds: Vec::new() };
+        return Report { app: None, diagnostics: findings.into_sorted(), files, origins: Vec::new(), seeds: Vec::new(), sizes: None };
     };
     let mut compiler = compiler::Compiler::new(tree, options);
     let app = order::compile(&mut compiler).filter(|_| !compiler.findings.has_errors());
     let mut origins = compiler.origins;
     origins.sort_by(|a, b| a.tool.cmp(&b.tool));
-    let seeds = compiler.seeds;
-    Report { app, diagnostics: compiler.findings.into_sorted(), files: compiler.tree.into_seen(), origins, seeds }
+    let (seeds, sizes) = (compiler.seeds, compiler.sizes);
+    Report { app, diagnostics: compiler.findings.into_sorted(), files: compiler.tree.into_seen(), origins, seeds, sizes }
 }
 
 /// Renders diagnostics for a terminal of 100 columns, with the lines they mean, and counts them.

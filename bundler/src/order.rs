@@ -2,7 +2,7 @@
 
 use millrace_core::app::App;
 
-use crate::{adapter, compiler::Compiler, prompt, resource, root, search, tool};
+use crate::{adapter, budget, compiler::Compiler, prompt, resource, root, search, tool};
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
 /// error.
@@ -23,7 +23,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
         compiler.findings.warning(&root.document.source, 0..0, "the app has no tools, no prompts and no resources", help);
     }
-    Some(App {
+    let app = App {
         name: root.name,
         version: root.version,
         instructions: root.instructions,
@@ -37,5 +37,11 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         tools,
         prompts,
         resources,
-    })
+    };
+    if !compiler.findings.has_errors() {
+        let measured = budget::measure(&app);
+        budget::check(compiler, &root.document, &app, &measured);
+        compiler.sizes = Some(measured);
+    }
+    Some(app)
 }

@@ -6,6 +6,7 @@ use crate::{
     Severity,
     app_settings::{Expose, RootSettings},
     auth::AUTH,
+    budget::BUDGET,
     compiler::{Compiler, Located},
     context::{CONTEXT, ContextBlock},
     field::{CheckMode, Field, Record, Shape, check, size_bytes},
@@ -44,6 +45,7 @@ pub(crate) static ROOT: Record = Record {
             Shape::Record(&ROOT_LIMITS),
             "The limits of a request, and limits of every tool. `_folder.yaml` and the tools have more.",
         ),
+        Field::new("budget", Shape::Record(&BUDGET), "How many bytes a model reads at most."),
         Field::new("errors", Shape::Record(&ERRORS), "How failures are reported."),
         Field::new(
             "substitution",

@@ -76,6 +76,7 @@ mod sse;
 mod tools;
 
 pub use event_stream::EventStream;
+pub use lists::tools_list_bytes;
 pub use request::{Body, Request};
 pub use response::{Response, ResponseBody};
 pub(crate) use runtime::Protocol;

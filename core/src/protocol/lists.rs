@@ -9,7 +9,7 @@ use core::cell::OnceCell;
 use base64::{Engine as _, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::{Map, json};
 
-use super::era::Era;
+use super::era::{Era, LEGACY, MODERN};
 use crate::{
     Json,
     app::{App, Resource, Tool},
@@ -133,6 +133,17 @@ impl List {
 
 pub(super) fn is_template(resource: &Resource) -> bool {
     !resource.uri.variables.is_empty()
+}
+
+/// How many bytes the entries of `tools/list` have in all its pages, for clients of the modern era and for those of the legacy one, each with
+/// the newest revision of the era.
+#[must_use]
+pub fn tools_list_bytes(app: &App) -> [(&'static str, usize); 2] {
+    let lists = Lists::default();
+    [(Era::Modern, MODERN), (Era::Legacy, LEGACY[0])].map(|(era, revision)| {
+        let pages = &lists.list(Kind::Tools, era, app).pages;
+        (revision, pages.iter().map(|page| page.entries.len()).sum())
+    })
 }
 
 /// The tools that `tools/list` names.

@@ -1,8 +1,8 @@
-//! `millrace check`: every mistake of an app.
+//! `millrace check`: every mistake of an app, and how long its answers can be.
 
 use std::collections::BTreeMap;
 
-use millrace_bundler::{Diagnostic, Origin, Severity};
+use millrace_bundler::{AnswerSize, Diagnostic, ListSize, Origin, Severity, Sizes, tokens};
 use millrace_core::{
     Error, Json,
     app::{App, Execute},
@@ -60,9 +60,13 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
             "ok": good,
             "diagnostics": report.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
+            "sizes": report.sizes.as_ref().map(sizes),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
         }))?;
     } else {
+        if let Some(sizes) = &report.sizes {
+            print_sizes(sizes)?;
+        }
         for Connection { adapter, connector, failure } in &connections {
             match failure {
                 None => print(format_args!("adapter `{adapter}` ({connector}): connected"))?,
@@ -113,6 +117,48 @@ fn connect(app: &App, origins: &[Origin], arguments: &Check) -> CommandResult<Co
         answers
     };
     isolate::run(ping_all).map_err(CommandError::wrong)
+}
+
+/// What a model may have to read. A token is taken for four bytes.
+fn print_sizes(sizes: &Sizes) -> CommandResult {
+    let tokens_of = |bytes: u64| format!("{bytes} bytes, about {} tokens", tokens(bytes));
+    match sizes.lists.as_slice() {
+        [newest, older] if newest.bytes != older.bytes => {
+            print(format_args!("`tools/list`: {}; before {}: {}", tokens_of(newest.bytes), newest.revision, tokens_of(older.bytes)))?;
+        }
+        lists => {
+            if let Some(list) = lists.first() {
+                print(format_args!("`tools/list`: {}", tokens_of(list.bytes)))?;
+            }
+        }
+    }
+    if sizes.answers.is_empty() {
+        return Ok(());
+    }
+    let mut lines = vec!["The longest answers, in bytes and about as many tokens:".to_owned()];
+    let width = sizes.answers.iter().map(|answer| answer.tool.chars().count()).max().unwrap_or(0).min(48);
+    for AnswerSize { tool, bytes, open } in &sizes.answers {
+        let limit = open.as_ref().map_or_else(String::new, |open| format!("  `limits.output`: {open}"));
+        lines.push(format!("  {tool:width$}  {bytes:>8}  {:>7}{limit}", tokens(*bytes)));
+    }
+    print(lines.join("\n"))
+}
+
+fn sizes(sizes: &Sizes) -> Json {
+    let list = |list: &ListSize| json!({ "revision": list.revision, "bytes": list.bytes, "tokens": tokens(list.bytes) });
+    let answer = |answer: &AnswerSize| {
+        json!({
+            "tool": answer.tool,
+            "bytes": answer.bytes,
+            "tokens": tokens(answer.bytes),
+            "limit": if answer.open.is_some() { "limits.output" } else { "output" },
+            "reason": answer.open,
+        })
+    };
+    json!({
+        "lists": sizes.lists.iter().map(list).collect::<Vec<_>>(),
+        "answers": sizes.answers.iter().map(answer).collect::<Vec<_>>(),
+    })
 }
 
 /// Whoever checks is the operator: the database's own words are for them.

@@ -58,7 +58,11 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
 #[test]
 fn check_speaks_json() {
     let said = run(app().path(), &["check", "--json"]);
-    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "statements": [] }));
+    let list = |revision: &str| json!({ "revision": revision, "bytes": 264, "tokens": 66 });
+    let open =
+        json!({ "tool": "get-item", "bytes": 1_048_576, "tokens": 262_144, "limit": "limits.output", "reason": "it has no `output`" });
+    let sizes = json!({ "lists": [list("2026-07-28"), list("2025-11-25")], "answers": [open] });
+    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "statements": [] }));
 
     let said = run(broken().path(), &["check", "--json"]);
     assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
@@ -69,7 +73,41 @@ fn check_speaks_json() {
         "severity": "error", "file": "app/tools/get-item/config.yaml", "line": 7, "column": 1, "length": 8,
         "message": "`nonsense` is not a key of a tool", "help": null,
     });
-    assert_eq!(found, json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "statements": [] }));
+    assert_eq!(found, json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "statements": [] }));
+}
+
+#[test]
+fn check_measures_what_a_model_reads() {
+    let app = app();
+    let row = "{ type: object, properties: { id: { type: integer }, name: { type: string, maxLength: 20 } }, additionalProperties: false }";
+    app.write(
+        "app/tools/few/config.yaml",
+        &format!("description: Few.\nuse: main\nstatement: SELECT id, name FROM item LIMIT 2\noutput: {{ type: array, items: {row} }}\n"),
+    );
+    app.write("app/tools/rename/config.yaml", "description: Rename.\nuse: main\nstatement: UPDATE item SET name = 'x'\n");
+    let said = run(app.path(), &["check"]);
+    // Twice `[{"id":-9223372036854775808,"name":"01234567890123456789"},…]`, and `{"affected_rows":18446744073709551615}`.
+    let [few, rename] = [2 * (2 * 57 + 3), 38].map(|bytes| format!("  {bytes:>8}  {:>7}\n", (bytes + 3) / 4));
+    assert!(said.out.contains(&format!("  few     {few}")) && said.out.contains(&format!("  rename  {rename}")), "{}", said.out);
+    assert!(said.out.contains("  get-item   1048576   262144  `limits.output`: it has no `output`\n"), "{}", said.out);
+    // A list has the output schema wrapped for those who know no other structured content than objects.
+    assert!(said.out.contains("`tools/list`: ") && said.out.contains("; before 2026-07-28: "), "{}", said.out);
+
+    let root = fs::read_to_string(app.path().join("millrace.yaml")).unwrap();
+    app.write("millrace.yaml", &format!("{root}budget: {{ answer: 1kb }}\n"));
+    let said = run(app.path(), &["check"]);
+    assert_eq!(said.code, Some(1), "{}", said.out);
+    let expected = [
+        "an answer of `get-item` (1048576) can have more bytes than the 1024 of `budget.answer`",
+        "millrace.yaml:",
+        "limits: { output: 1kb }",
+    ];
+    assert!(expected.iter().all(|text| said.err.contains(text)), "{}", said.err);
+    assert!(said.out.contains("  get-item   1048576"), "the sizes are said all the same: {}", said.out);
+    assert_eq!(run(app.path(), &["build", "--target", "local"]).code, Some(1));
+    app.write("millrace.yaml", &format!("{root}limits: {{}}\nbudget: {{ answer: 1kb, list: 10kb }}\n"));
+    app.write("app/tools/_folder.yaml", "limits: { output: 1kb }\n");
+    assert_eq!(run(app.path(), &["check"]).code, Some(0));
 }
 
 #[test]
@@ -195,8 +233,8 @@ fn build_writes_the_same_bundle_twice() {
 fn a_new_app_runs_at_once() {
     let folder = tempfile::tempdir().unwrap();
     assert_eq!(run(folder.path(), &["new", "my-notes"]).out, "created `my-notes`; start it with `millrace dev my-notes`\n");
-    let said = run(folder.path(), &["check", "my-notes", "--json"]);
-    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "statements": [] }));
+    let said = run(folder.path(), &["check", "my-notes", "--json"]).json();
+    assert_eq!((&said["ok"], &said["diagnostics"]), (&json!(true), &json!([])));
     let call = |arguments: &[&str]| run(folder.path(), &[&["call"], arguments, &["--app", "my-notes"]].concat());
     let said = call(&["find-notes", "q=tools"]);
     assert!(said.code == Some(0) && said.out.contains("A tool is a folder below app/tools."), "{}{}", said.out, said.err);
