@@ -49,6 +49,14 @@ async function answered() {
   })()`);
 }
 
+// Resolves once nothing moves any more, and nothing has the focus.
+const settled = () =>
+  page.evaluate(`(async () => {
+    document.activeElement.blur();
+    await Promise.all(document.getAnimations().map((one) => one.finished));
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  })()`);
+
 // What sticks out of the window.
 const outside = () =>
   page.evaluate(`[...document.querySelectorAll("body *")].filter((one) => {
@@ -311,6 +319,7 @@ const scenarios = {
     has(await text("#detail .rendered"), "<img src=x onerror=alert(1)>", "</script><script>alert(1)</script>", "<b>cell</b>");
     assert.equal(await count("img[src='x'], #detail b, iframe, object, embed, form form, base, meta[http-equiv], svg script, svg a"), 0);
     assert.equal(await count("script"), 1);
+    assert.deepEqual(await outside(), []);
     const links = await page.evaluate("[...document.querySelectorAll('a')].map((one) => [one.protocol, one.rel, one.target])");
     assert.ok(
       links.length > 0 &&
@@ -372,6 +381,37 @@ const scenarios = {
     await click("#theme");
     assert.equal(await back(), dark);
     assert.deepEqual(await page.evaluate("Object.keys(localStorage)"), ["millrace-theme"]);
+  },
+
+  // The pictures of docs/page.md, from the sample shop.
+  async shop() {
+    await page.screen(1100, 1270);
+    await page.prefers("light");
+    await page.open(url);
+    await open("sales-report");
+    await submit();
+    await click("#call-list .call > summary");
+    await settled();
+    writeFileSync(join(argument, "page.png"), await page.picture());
+    // One pixel for a pixel, which is a quarter of the bytes.
+    await page.screen(390, 780);
+    await page.prefers("dark");
+    await click("#back");
+    await fill("#search", "order");
+    await settled();
+    writeFileSync(join(argument, "page-phone.png"), await page.picture());
+  },
+
+  // And from the app of this test.
+  async charts() {
+    await page.screen(1200, 860);
+    await page.prefers("dark");
+    await page.open(url);
+    await open("report");
+    await submit();
+    await page.evaluate("document.querySelector('#detail .answer').scrollIntoView()");
+    await settled();
+    writeFileSync(join(argument, "page-charts.png"), await page.picture());
   },
 
   // `serve --page`: the same page, without what is for the person at the machine.

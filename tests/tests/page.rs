@@ -3,10 +3,11 @@
 //!
 //! The browser is Debian's `chromium-headless-shell`, installed by `scripts/setup`; `MILLRACE_BROWSER` names another Chromium.
 
-use std::{env, path::Path, process::Command};
+use std::{env, fs, path::Path, process::Command};
 
 use millrace_tests::{
     case::{copy, root},
+    groups,
     local::{Host, binary},
 };
 
@@ -77,4 +78,26 @@ fn a_server_has_the_page_where_it_is_asked_for() {
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
     let host = Host::serve(&folder.path().join("dist/paged.bundle"), &["--page"], &key());
     play(host.port, "served", folder.path());
+}
+
+/// Pixels differ between machines: the pictures are made with `UPDATE_EXPECT=1`, and otherwise only looked for.
+#[test]
+fn the_pictures_of_the_docs_are_of_this_page() {
+    let images = root().join("docs/images");
+    if env::var_os("UPDATE_EXPECT").is_some() {
+        fs::create_dir_all(&images).unwrap();
+        let shop = groups().into_iter().find(|group| group.name == "sample").unwrap().install();
+        let host = Host::dev(shop.path(), &[]);
+        play(host.port, "shop", &images);
+        let folder = app();
+        let host = Host::dev(folder.path(), &key());
+        play(host.port, "charts", &images);
+    }
+    let page = fs::read_to_string(root().join("docs/page.md")).unwrap();
+    for name in ["page.png", "page-phone.png", "page-charts.png"] {
+        let picture = fs::read(images.join(name)).unwrap();
+        assert!(picture.starts_with(b"\x89PNG") && picture.len() < 240_000, "{name} has {} bytes", picture.len());
+        assert!(page.contains(&format!("](images/{name})")), "docs/page.md does not show {name}");
+    }
+    assert_eq!(fs::read_dir(&images).unwrap().count(), 3, "a picture that no page shows");
 }

@@ -1,7 +1,7 @@
 // Charts: what this page can draw of an ECharts option, as SVG. Bars, lines, points, pies and gauges; anything else is shown as its source.
 
-const WIDTH = 640;
-const HEIGHT = 300;
+const WIDTH = 480;
+const HEIGHT = 260;
 const EDGE = { left: 64, right: 16, top: 12, bottom: 44 };
 const MOST_POINTS = 2000;
 const COLOURS = 6;
@@ -210,7 +210,7 @@ function gauge({ data, min = 0, max = 100 }) {
   if (!Number.isFinite(value) || !(max > min)) return undefined;
   const part = Math.min(1, Math.max(0, (value - min) / (max - min)));
   const dial = (to, name) => {
-    const { start, d } = arc(WIDTH / 2, 200, 150, -0.3, -0.3 + 0.6 * to);
+    const { start, d } = arc(WIDTH / 2, 180, 140, -0.3, -0.3 + 0.6 * to);
     return shape("path", { d: "M" + start + d, class: name, "stroke-width": 22, fill: "none" });
   };
   const name = isObject(data[0]) && data[0].name !== undefined ? asText(data[0].name) : undefined;
@@ -218,8 +218,8 @@ function gauge({ data, min = 0, max = 100 }) {
     shapes: [
       dial(1, "axis"),
       part > 0 ? dial(part, "stroke-0") : null,
-      label(WIDTH / 2, 205, figure(value)),
-      name ? label(WIDTH / 2, 230, name) : null,
+      label(WIDTH / 2, 185, figure(value)),
+      name ? label(WIDTH / 2, 210, name) : null,
     ],
     legend: [],
   };

@@ -39,11 +39,10 @@ function choice(values, schema, name, required) {
 function line(schema, types, name, required) {
   const isNumber = types.includes("integer") || types.includes("number");
   const isLong = !isNumber && (schema.maxLength > 200 || /\n/.test(asText(givenBy(schema) ?? "")));
-  const isDate = schema.format === "date";
   const attributes = { name, autocomplete: "off", spellcheck: "false" };
   const node = isLong
     ? make("textarea", { ...attributes, rows: "3" })
-    : make("input", { ...attributes, type: isDate ? "date" : "text", inputmode: isNumber ? "decimal" : undefined });
+    : make("input", { ...attributes, type: "text", inputmode: isNumber ? "decimal" : undefined });
   const given = givenBy(schema);
   const write = (value) => {
     node.value = value === undefined ? "" : asText(value);

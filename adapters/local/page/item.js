@@ -9,8 +9,8 @@ const itemOf = {
 
 function badgesOf(item, { needs, confirm } = {}) {
   const badges = [];
-  if (needs === "key") badges.push(["\u{1F512} needs a key"]);
-  if (needs === "script") badges.push(["\u{1F512} needs credentials"]);
+  if (needs === "key") badges.push(["needs a key", "lock"]);
+  if (needs === "script") badges.push(["needs credentials", "lock"]);
   if (item.kind === "resource" && item.entry.mimeType) badges.push([item.entry.mimeType]);
   if (item.kind !== "tool") return badges;
   const hints = item.entry.annotations ?? {};
@@ -24,8 +24,19 @@ function badgesOf(item, { needs, confirm } = {}) {
   return badges;
 }
 
+// Not every system has a font with a lock.
+const padlock = () =>
+  shape(
+    "svg",
+    { class: "padlock", viewBox: "0 0 12 12", width: 11, height: 11, "aria-hidden": "true" },
+    shape("rect", { x: 1.5, y: 5, width: 9, height: 6.5, rx: 1 }),
+    shape("path", { d: "M3.5 5V3.5a2.5 2.5 0 0 1 5 0V5" }),
+  );
+
 const badgeList = (badges) =>
-  badges.length > 0 ? make("ul", { class: "badges" }, ...badges.map(([text, kind]) => make("li", { class: kind }, text))) : null;
+  badges.length > 0
+    ? make("ul", { class: "badges" }, ...badges.map(([text, kind]) => make("li", { class: kind }, kind === "lock" ? padlock() : null, text)))
+    : null;
 
 const asProperties = (declared) => ({
   type: "object",
