@@ -309,6 +309,23 @@ const scenarios = {
     assert.equal(await focused(), "search");
   },
 
+  // What other clients call is in the list, too; what the page itself calls is there once.
+  async others() {
+    await page.open(url);
+    await open("log-it");
+    await submit();
+    const message = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name: "throws", arguments: {} } };
+    const call = (path) =>
+      fetch(new URL(path, url), { method: "POST", headers: { "content-type": "application/json" }, body: quoted(message) });
+    await (await call("/mcp")).text();
+    await page.until("document.querySelector('#call-list [data-name=throws]')");
+    await click("#call-list [data-name=throws] > summary");
+    has(await text("#call-list [data-name=throws]"), "other client", "failed", "resolve", "execute", "By another client, at");
+    await (await call("/mcp")).text();
+    await page.until("document.querySelectorAll('#call-list [data-name=throws]').length === 2");
+    assert.equal(await count("#call-list > .call"), 3);
+  },
+
   // Whatever the app says is text.
   async hostile() {
     await page.open(url);

@@ -57,6 +57,11 @@ fn the_list_the_form_the_answer_and_the_stages_by_keyboard() {
 }
 
 #[test]
+fn the_calls_of_other_clients_are_in_the_list() {
+    in_dev("others");
+}
+
+#[test]
 fn what_an_app_says_is_text() {
     in_dev("hostile");
 }

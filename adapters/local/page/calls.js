@@ -1,10 +1,10 @@
-// The last calls of this page, and where the time of each went.
+// The last calls, and where the time of each went.
 
 const MOST_CALLS = 20;
 const callList = document.getElementById("call-list");
 
-// Adds a call. `again` opens it with the same values.
-function remember({ name, failed, ms, tokens: count, details, again }) {
+// Adds a call. `again` opens it with the same values. One of another client has the time at which it ended, `by`, instead.
+function remember({ name, failed, ms, tokens: count, details, again, by }) {
   const calls = (details.calls ?? []).filter(({ us }) => us > 0);
   const whole = Math.max(ms * 1000, 1);
   const stages = calls.flatMap((call) => call.steps.map((step) => ({ ...step, at: step.at + call.at })));
@@ -23,7 +23,7 @@ function remember({ name, failed, ms, tokens: count, details, again }) {
     make(
       "summary",
       {},
-      make("span", { class: "mono" }, name),
+      make("span", { class: "mono" }, name, by ? make("small", { class: "quiet" }, " other client") : null),
       make("span", { class: failed ? "failure" : undefined }, failed ? "failed" : "ok"),
       make("span", { class: "time" }, milliseconds(ms)),
       track(stages.filter(({ isEntry }) => !isEntry)),
@@ -40,11 +40,15 @@ function remember({ name, failed, ms, tokens: count, details, again }) {
     make(
       "p",
       { class: "quiet" },
-      calls.length > 0
-        ? "In the server: " + milliseconds(last / 1000) + " of " + milliseconds(ms) + ". " + estimate(count) + "."
-        : "The stages are not known here: `millrace dev` on a loopback address shows them. " + estimate(count) + ".",
+      ...coded(
+        by
+          ? "By another client, at " + by.toLocaleTimeString() + "."
+          : calls.length > 0
+            ? "In the server: " + milliseconds(last / 1000) + " of " + milliseconds(ms) + ". " + estimate(count) + "."
+            : "The stages are not known here: `millrace dev` on a loopback address shows them. " + estimate(count) + ".",
+      ),
     ),
-    button("Open with these values", again),
+    again ? button("Open with these values", again) : null,
   );
   callList.prepend(made);
   while (callList.children.length > MOST_CALLS) callList.lastElementChild.remove();

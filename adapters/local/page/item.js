@@ -35,7 +35,11 @@ const padlock = () =>
 
 const badgeList = (badges) =>
   badges.length > 0
-    ? make("ul", { class: "badges" }, ...badges.map(([text, kind]) => make("li", { class: kind }, kind === "lock" ? padlock() : null, text)))
+    ? make(
+        "ul",
+        { class: "badges" },
+        ...badges.map(([text, kind]) => make("li", { class: kind }, kind === "lock" ? padlock() : null, text)),
+      )
     : null;
 
 const asProperties = (declared) => ({

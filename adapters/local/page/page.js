@@ -307,6 +307,22 @@ async function hasChanged() {
   return true;
 }
 
+// The calls of other clients, as this machine's own page sees them. Those of the last look are known by their time and number.
+let seenCalls = new Set();
+
+async function followOthers() {
+  if (endpoint === document.body.dataset.path) return;
+  const response = await fetch("/page-calls.json", { credentials: "omit", cache: "no-store" });
+  if (!response.ok) return;
+  const others = (await response.json()).map((other) => ({ ...other, id: [other.when, other.number, other.call.us].join("/") }));
+  const fresh = others.filter(({ id }) => !seenCalls.has(id));
+  seenCalls = new Set(others.map(({ id }) => id));
+  for (const { when, call, steps } of fresh) {
+    const failed = call.outcome === "error";
+    remember({ name: call.tool, failed, ms: call.us / 1000, details: { calls: [{ at: 0, us: call.us, steps }] }, by: new Date(when) });
+  }
+}
+
 const INTERVAL = 1000;
 
 async function follow() {
@@ -320,6 +336,7 @@ async function follow() {
         say((isAway ? "Connected again at " : "Reloaded at ") + new Date().toLocaleTimeString());
       }
       isAway = false;
+      await followOthers();
     } catch {
       isAway = true;
       // What was not loaded is loaded at the next attempt.

@@ -2,22 +2,24 @@
 //!
 //! A fault has words for its caller, and others for the operator: where a script threw, what the database said. A request of the
 //! page is answered like that of any client, and the second kind goes with the answer, with the times of the stages: in a header field, or
-//! as an event after the last one.
+//! as an event after the last one. The times of all other calls go to the [`CallLog`].
 
 use std::{
     cell::{Cell, RefCell},
     future::{Future, poll_fn},
     pin::pin,
     rc::Rc,
-    time::Instant,
+    time::{Instant, SystemTime, UNIX_EPOCH},
 };
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use millrace_core::{
-    ports::{CallEvent, CallObserver, CallStart, Observer},
+    ports::{CallEvent, CallObserver, CallOutcome, CallStart, Observer},
     protocol::{Response, ResponseBody},
 };
 use serde_json::{Value as Json, json};
+
+use crate::call_log::CallLog;
 
 /// The header field.
 const FIELD: &str = "x-millrace-details";
@@ -35,13 +37,24 @@ struct RequestDetails {
 }
 
 /// Listens to the calls of an isolate, and keeps the details of those that the page made.
-#[derive(Default)]
 pub(crate) struct CallDetails {
+    /// Where the others are kept.
+    others: CallLog,
     /// The request that the isolate works on, where it is the page's.
     current: RefCell<Option<Rc<RequestDetails>>>,
 }
 
 impl CallDetails {
+    /// `others` gets the calls of other clients.
+    pub(crate) fn new(others: CallLog) -> Self {
+        Self { others, current: RefCell::default() }
+    }
+
+    /// The last calls of other clients, as JSON.
+    pub(crate) fn others(&self) -> Json {
+        self.others.calls()
+    }
+
     /// Has a request answered, and adds the details of its calls to the answer.
     pub(crate) async fn with_details(&self, answer: impl Future<Output = Response>) -> Response {
         let details = Rc::new(RequestDetails { began: Instant::now(), log: RefCell::default(), calls: RefCell::default() });
@@ -81,7 +94,10 @@ impl RequestDetails {
 
 impl Observer for CallDetails {
     fn began(&self, start: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
-        let request = self.current.borrow().clone()?;
+        let destination = match &*self.current.borrow() {
+            Some(request) => Destination::Page(Rc::clone(request)),
+            None => Destination::Others(self.others.clone(), start.method.to_owned()),
+        };
         let now = Instant::now();
         let call = ObservedCall {
             tool: start.tool.to_owned(),
@@ -89,7 +105,7 @@ impl Observer for CallDetails {
             stage_began: Cell::new(now),
             entry_began: Cell::new(now),
             steps: RefCell::default(),
-            request,
+            destination,
         };
         Some(Box::new(call))
     }
@@ -102,7 +118,15 @@ struct ObservedCall {
     stage_began: Cell<Instant>,
     entry_began: Cell<Instant>,
     steps: RefCell<Vec<Json>>,
-    request: Rc<RequestDetails>,
+    destination: Destination,
+}
+
+/// Who gets the details of a call.
+enum Destination {
+    /// The request of the page.
+    Page(Rc<RequestDetails>),
+    /// The list of the calls of others; with the method that was asked for.
+    Others(CallLog, String),
 }
 
 impl ObservedCall {
@@ -115,6 +139,26 @@ impl ObservedCall {
     }
 }
 
+impl ObservedCall {
+    fn ended(&self, outcome: CallOutcome) {
+        let us = microseconds(self.began, Instant::now());
+        match &self.destination {
+            Destination::Page(request) => {
+                let mut calls = request.calls.borrow_mut();
+                if calls.len() < MAX_CALLS {
+                    let at = microseconds(request.began, self.began);
+                    calls.push(json!({ "tool": self.tool, "at": at, "us": us, "steps": self.steps.take() }));
+                }
+            }
+            Destination::Others(log, method) => {
+                let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+                let call = json!({ "method": method, "tool": self.tool, "outcome": outcome.as_str(), "us": us });
+                log.add(u64::try_from(now.as_millis()).unwrap_or_default(), &call, &self.steps.take());
+            }
+        }
+    }
+}
+
 impl CallObserver for ObservedCall {
     fn observe(&self, event: CallEvent<'_>) {
         match event {
@@ -122,14 +166,12 @@ impl CallObserver for ObservedCall {
             CallEvent::StageEnded(stage) => self.step_ended(stage.as_str(), false, self.stage_began.get()),
             CallEvent::MiddlewareBegan(_) => self.entry_began.set(Instant::now()),
             CallEvent::MiddlewareEnded(entry) => self.step_ended(&entry.place, true, self.entry_began.get()),
-            CallEvent::Failed(fault) => self.request.log.borrow_mut().extend(fault.log.clone()),
-            CallEvent::Ended(_) => {
-                let mut calls = self.request.calls.borrow_mut();
-                if calls.len() < MAX_CALLS {
-                    let (at, us) = (microseconds(self.request.began, self.began), microseconds(self.began, Instant::now()));
-                    calls.push(json!({ "tool": self.tool, "at": at, "us": us, "steps": self.steps.take() }));
+            CallEvent::Failed(fault) => {
+                if let Destination::Page(request) = &self.destination {
+                    request.log.borrow_mut().extend(fault.log.clone());
                 }
             }
+            CallEvent::Ended(outcome) => self.ended(outcome),
             CallEvent::Forwarded(_) | CallEvent::CacheLookedUp { .. } | CallEvent::ConnectorAnswered { .. } => {}
         }
     }

@@ -11,7 +11,7 @@ use millrace_native::http::Handler;
 
 use crate::{
     call_details::CallDetails,
-    page::{self, AppState, STATE_PATH, Setting},
+    page::{self, AppState, CALLS_PATH, STATE_PATH, Setting},
 };
 
 /// An isolate's handler.
@@ -58,19 +58,18 @@ impl EndpointAndPage {
         if self.page == Page::Off || !matches!(request.method.as_str(), "GET" | "HEAD") {
             return None;
         }
-        let is_state = match request.path.as_str() {
-            "/" => false,
-            path if path == STATE_PATH && app.server.path != STATE_PATH => true,
-            _ => return None,
-        };
-        Some(self.endpoint.refusal(request).unwrap_or_else(|| {
-            if is_state {
+        let answer: &dyn Fn() -> Response = match (request.path.as_str(), &self.details) {
+            ("/", details) => &|| page::html(&app.server.path, if details.is_some() { "/" } else { &app.server.path }),
+            // The endpoint may be at any path.
+            (path, _) if path == app.server.path => return None,
+            (STATE_PATH, _) => &|| {
                 let settings = (self.page == Page::WithDetails).then_some(&*self.settings);
                 self.state.get_or_init(|| AppState::of(app, settings)).answer(request)
-            } else {
-                page::html(&app.server.path, if self.details.is_some() { "/" } else { &app.server.path })
-            }
-        }))
+            },
+            (CALLS_PATH, Some(details)) => &|| page::calls(&details.others()),
+            _ => return None,
+        };
+        Some(self.endpoint.refusal(request).unwrap_or_else(answer))
     }
 }
 

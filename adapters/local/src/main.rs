@@ -9,6 +9,7 @@ use clap::Parser as _;
 mod announce;
 mod app;
 mod call_details;
+mod call_log;
 mod cli;
 mod commands;
 mod endpoint_and_page;

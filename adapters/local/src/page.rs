@@ -18,6 +18,9 @@ use sha2::{Digest as _, Sha256};
 /// The path of [`AppState`].
 pub(crate) const STATE_PATH: &str = "/page.json";
 
+/// The path of the last calls of other clients.
+pub(crate) const CALLS_PATH: &str = "/page-calls.json";
+
 const INDEX: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/page.css");
 
@@ -124,6 +127,12 @@ impl AppState {
             body: if is_known { Vec::new() } else { self.json.clone().into_bytes() }.into(),
         }
     }
+}
+
+/// The answer to a request of the last calls of other clients.
+pub(crate) fn calls(calls: &Json) -> Response {
+    let headers = [("content-type", "application/json"), ("x-content-type-options", "nosniff"), ("cache-control", "no-store")];
+    Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: calls.to_string().into_bytes().into() }
 }
 
 fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Json {

@@ -102,6 +102,8 @@ struct Common {
     program: PathBuf,
     listener: TcpListener,
     board: Board,
+    /// The last calls, for the page of `dev`.
+    calls: File,
     isolates: usize,
     memory_mb: u64,
     log: String,
@@ -128,6 +130,7 @@ pub(crate) async fn serve(
         program: program().map_err(deployment::unable)?,
         listener: listener.into_std().map_err(deployment::unable)?,
         board,
+        calls: deployment::memory_file("millrace-calls").map_err(deployment::unable)?,
         isolates,
         memory_mb: place.memory_mb.unwrap_or_else(|| memory::default_mb(isolates)),
         log: place.log.clone(),
@@ -351,7 +354,7 @@ impl Process {
         drop(command);
         let pid = child.id();
         let process = Self { child: Some(child), pid, control: UnixStream::from_std(ours)? };
-        let files = [common.listener.as_fd(), common.board.file().as_fd(), deployment.file.as_fd()];
+        let files = [common.listener.as_fd(), common.board.file().as_fd(), common.calls.as_fd(), deployment.file.as_fd()];
         control::send(process.control.as_fd(), ControlMessage::Start, &files)?;
         Ok(process)
     }

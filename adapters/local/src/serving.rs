@@ -17,6 +17,7 @@ use millrace_native::{
 use crate::{
     app,
     call_details::CallDetails,
+    call_log::CallLog,
     cli::Host,
     endpoint_and_page::{EndpointAndPage, Page},
     output::{CommandError, CommandResult, note},
@@ -46,7 +47,7 @@ pub(crate) type MakeObserver = Box<dyn FnOnce() -> Rc<dyn Observer> + Send>;
 /// Exchanges what is served.
 pub(crate) enum Reloader {
     /// In the threads of this process.
-    Threads(Replacer<EndpointAndPage>),
+    Threads(Replacer<EndpointAndPage>, CallLog),
     /// In processes.
     #[cfg(unix)]
     Processes(crate::processes::IsolateReloader),
@@ -59,7 +60,7 @@ impl Reloader {
     /// The app cannot be passed on.
     pub(crate) fn replace(&self, served: &ServedApp) -> CommandResult {
         match self {
-            Self::Threads(replacer) => replacer.replace(|| served.make(None)),
+            Self::Threads(replacer, calls) => replacer.replace(|| served.make(None, calls)),
             #[cfg(unix)]
             Self::Processes(exchange) => return exchange.replace(served),
         }
@@ -83,13 +84,14 @@ pub(crate) struct ServedApp {
 }
 
 impl ServedApp {
-    /// What makes an isolate's handler.
-    pub(crate) fn make(&self, observer: Option<MakeObserver>) -> MakeHandler<EndpointAndPage> {
+    /// What makes an isolate's handler. `calls` is where the page finds the calls of others.
+    pub(crate) fn make(&self, observer: Option<MakeObserver>, calls: &CallLog) -> MakeHandler<EndpointAndPage> {
         let Self { app, base, variables, cache, traces, page, settings } = self.clone();
+        let calls = calls.clone();
         // The last isolate takes the app itself, so that one isolate means one app in memory.
         Box::new(move |tasks| {
             let has_scripts = !app.scripts.is_empty();
-            let details = (page == Page::WithDetails).then(Rc::<CallDetails>::default);
+            let details = (page == Page::WithDetails).then(|| Rc::new(CallDetails::new(calls)));
             let observer = observers([observer.map(|make| make()), details.clone().map(|details| details as Rc<dyn Observer>)]);
             let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, (observer, traces));
             if has_scripts {
@@ -132,11 +134,12 @@ impl ListenOptions {
     }
 
     async fn serve_in_threads(&self, served: ServedApp, ready: impl FnOnce(SocketAddr, Reloader) -> CommandResult) -> CommandResult {
-        let makes = (0..self.isolates).map(|_| served.make(None)).collect();
+        let calls = CallLog::in_memory();
+        let makes = (0..self.isolates).map(|_| served.make(None, &calls)).collect();
         drop(served);
         let server = Server::start(self.address, makes, &self.limits()).map_err(|error| self.explain(&error))?;
         let stop = stop_signal().map_err(CommandError::wrong)?;
-        ready(server.address(), Reloader::Threads(server.replacer()))?;
+        ready(server.address(), Reloader::Threads(server.replacer(), calls))?;
         server.run(stop).await;
         Ok(())
     }

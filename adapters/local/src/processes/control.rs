@@ -15,7 +15,7 @@ use rustix::{
 };
 
 /// The most files beside a letter.
-const FILES: usize = 3;
+const FILES: usize = 4;
 
 /// What an isolate says when it serves what it was given.
 pub(super) const SERVES: &[u8] = b"s";
@@ -23,7 +23,7 @@ pub(super) const SERVES: &[u8] = b"s";
 /// What an isolate is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlMessage {
-    /// Start, with the listening socket, the board and the deployment.
+    /// Start, with the listening socket, the board, the file of the last calls and the deployment.
     Start,
     /// Serve another deployment, which is beside.
     Deploy,
@@ -91,11 +91,11 @@ mod tests {
     fn words_arrive_one_by_one_with_their_files() {
         let (ours, theirs) = UnixStream::pair().unwrap();
         let (mut reader, writer) = io::pipe().unwrap();
-        send(ours.as_fd(), ControlMessage::Start, &[writer.as_fd(), ours.as_fd(), ours.as_fd()]).unwrap();
+        send(ours.as_fd(), ControlMessage::Start, &[writer.as_fd(), ours.as_fd(), ours.as_fd(), ours.as_fd()]).unwrap();
         send(ours.as_fd(), ControlMessage::Deploy, &[ours.as_fd()]).unwrap();
         send(ours.as_fd(), ControlMessage::Stop, &[]).unwrap();
         let (word, mut files) = receive(theirs.as_fd()).unwrap().unwrap();
-        assert_eq!((word, files.len()), (ControlMessage::Start, 3));
+        assert_eq!((word, files.len()), (ControlMessage::Start, 4));
         drop(writer);
         File::from(files.remove(0)).write_all(b"through").unwrap();
         drop(files);

@@ -34,6 +34,7 @@ use super::{
     deployment, memory,
 };
 use crate::{
+    call_log::CallLog,
     cli,
     endpoint_and_page::EndpointAndPage,
     output::{CommandError, CommandResult, tell},
@@ -46,10 +47,13 @@ use crate::{
 /// What came over standard input is not what a supervisor says; the isolate cannot be started.
 pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> CommandResult {
     let socket = socket().map_err(CommandError::wrong)?;
-    let (listener, board, deployed) = match control::receive(socket.as_fd()) {
+    let (listener, board, calls, deployed) = match control::receive(socket.as_fd()) {
         Ok(Some((ControlMessage::Start, files))) => {
-            let files: Result<[OwnedFd; 3], _> = files.try_into();
-            files.map(|[listener, board, deployed]| (TcpListener::from(listener), File::from(board), File::from(deployed))).map_err(drop)
+            let files: Result<[OwnedFd; 4], _> = files.try_into();
+            let typed = |[listener, board, calls, deployed]: [OwnedFd; 4]| {
+                (TcpListener::from(listener), File::from(board), File::from(calls), File::from(deployed))
+            };
+            files.map(typed).map_err(drop)
         }
         _ => Err(()),
     }
@@ -63,7 +67,7 @@ pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> CommandResult {
     let (index, isolates) = (usize::from(arguments.index), usize::from(arguments.isolates));
     let place = BoardSlot::new(Board::new(board, isolates), index);
     let voice = Arc::new(socket.try_clone().map_err(CommandError::wrong)?);
-    let makes = HandlerFactory { place: place.clone(), voice };
+    let makes = HandlerFactory { place: place.clone(), calls: CallLog::in_file(calls, index, isolates), voice };
     let make = makes.of(&served);
     drop(served);
     let body = move |orders| async move {
@@ -108,13 +112,14 @@ fn obey(socket: &UnixStream, makes: &HandlerFactory, orders: &mpsc::UnboundedSen
 /// Makes handlers that are observed, and tells the supervisor when they serve.
 struct HandlerFactory {
     place: BoardSlot,
+    calls: CallLog,
     voice: Arc<UnixStream>,
 }
 
 impl HandlerFactory {
     fn of(&self, served: &ServedApp) -> MakeHandler<EndpointAndPage> {
         let (place, voice) = (self.place.clone(), self.voice.clone());
-        let make = served.make(Some(Box::new(move || Rc::new(place))));
+        let make = served.make(Some(Box::new(move || Rc::new(place))), &self.calls);
         Box::new(move |tasks| {
             let handler = make(tasks);
             // Where nobody listens, this process is about to end.

@@ -81,9 +81,18 @@ fn only_the_page_of_dev_says_what_a_call_goes_through() {
         }
         let version = state.lines().find_map(|line| line.strip_prefix("etag: ")).unwrap();
         assert!(get(&served, "/page.json", &format!("{local}\r\nIf-None-Match: {version}")).starts_with("HTTP/1.1 304"));
+        // Whichever isolate is asked knows the calls of all. Names and times, and no values.
+        for id in 0..30 {
+            served.call("get-item", &json!({ "id": 1, "note": format!("a private note {id}") }));
+        }
+        let calls = get(&served, "/page-calls.json", local);
+        assert_eq!(calls.matches("\"tool\":\"get-item\"").count(), 20, "{calls}");
+        assert!(calls.contains("\"name\":\"execute\"") && !calls.contains("private") && !calls.contains("O'Neil"), "{calls}");
         for fields in ["Host: evil.example", "Host: 127.0.0.1\r\nOrigin: https://evil.example"] {
-            let refused = get(&served, "/page.json", fields);
-            assert!(refused.starts_with("HTTP/1.1 403") && !refused.contains("SELECT"), "{refused}");
+            for path in ["/page.json", "/page-calls.json"] {
+                let refused = get(&served, path, fields);
+                assert!(refused.starts_with("HTTP/1.1 403") && !refused.contains("SELECT") && !refused.contains("get-item"), "{refused}");
+            }
         }
     }
     assert_eq!(run(app.path(), &["build", "--target", "local"]).code, Some(0));
@@ -94,6 +103,7 @@ fn only_the_page_of_dev_says_what_a_call_goes_through() {
         assert!(get(&served, "/", local).contains("data-calls=\"/mcp\""), "{arguments:?}");
         let state = get(&served, "/page.json", local);
         assert!(state.contains("\"name\":\"get-item\"") && !state.contains("stage") && !state.contains("SELECT"), "{arguments:?}: {state}");
+        assert!(get(&served, "/page-calls.json", local).starts_with("HTTP/1.1 404"), "{arguments:?}");
     }
     let served = ServerProcess::start(app.path(), &["serve", bundle]);
     for path in ["/", "/page.json"] {
