@@ -350,18 +350,34 @@ impl Adapters {
             compiler.error(document, node.range.clone(), format!("there is no adapter `{name}`"), help);
             return None;
         };
+        let connector = known.connector.clone();
+        Some(self.used(name, connector.as_deref()))
+    }
+
+    /// The adapter of this name. `None` where there is none.
+    pub(crate) fn named(&mut self, name: &str) -> Option<UsedAdapter> {
+        let connector = self.known.get(name)?.connector.clone();
+        Some(self.used(name, connector.as_deref()))
+    }
+
+    /// The names of all adapters.
+    pub(crate) fn names(&self) -> Vec<&str> {
+        self.known.keys().map(String::as_str).collect()
+    }
+
+    fn used(&mut self, name: &str, connector: Option<&str>) -> UsedAdapter {
         self.used.insert(name.to_owned());
-        let connector = known.connector.as_deref().and_then(find);
+        let connector = connector.and_then(find);
         let found = self.list.iter().position(|adapter| adapter.name == name).and_then(|index| u32::try_from(index).ok());
         let adapter = found.and_then(|index| self.list.get(index as usize));
         let read_only = adapter.is_some_and(|adapter| adapter.read_only);
         let used = adapter.and_then(|adapter| find(&adapter.connector));
-        Some(UsedAdapter {
+        UsedAdapter {
             index: found.unwrap_or(0),
             language: connector.map(|connector| connector.language),
             read_only,
             max_values: used.and_then(|connector| connector.max_values),
-        })
+        }
     }
 
     /// Looks whether the adapters that scripts name are there.

@@ -2,7 +2,7 @@
 
 use millrace_core::app::{Auth, BatchLimits, ErrorStyle, Server};
 
-use crate::{compiler::Located, context::ContextBlock, setting::LimitSettings, statement::Substitution, yaml::Document};
+use crate::{compiler::Located, context::ContextBlock, setting::LimitSettings, statement::Substitution, sync::SyncPolicies, yaml::Document};
 
 /// What the root file says.
 pub(crate) struct RootSettings {
@@ -23,6 +23,7 @@ pub(crate) struct RootSettings {
     pub(crate) auth: Option<Located<Auth>>,
     pub(crate) context: Option<ContextBlock>,
     pub(crate) middleware: Option<ContextBlock>,
+    pub(crate) sync: SyncPolicies,
     pub(crate) cache_enabled: Located<bool>,
     pub(crate) cache_ttl_s: Located<u32>,
     pub(crate) error_style: Located<ErrorStyle>,

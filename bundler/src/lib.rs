@@ -39,6 +39,7 @@ mod setting;
 mod sizes;
 mod source;
 pub mod statement;
+mod sync;
 mod template;
 mod terminal;
 mod tool;

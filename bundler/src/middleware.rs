@@ -3,7 +3,8 @@
 use std::ops::Range;
 
 use millrace_core::app::{
-    AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction, Root, Source, Template, TemplatePart, ValueTemplate,
+    AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, EpochWrites, Middleware, MiddlewareAction, Root, Source, Template, TemplatePart,
+    ValueTemplate,
 };
 
 use crate::{
@@ -271,5 +272,5 @@ fn audit_table(compiler: &mut Compiler<'_>, document: &Document, to: &Node, tabl
         compiler.error(document, table.range.clone(), "`table` is not the name of a table", help);
         return None;
     };
-    Some(AuditTable { adapter: used.index, statement })
+    Some(AuditTable { adapter: used.index, statement, writes: EpochWrites::default() })
 }

@@ -35,6 +35,12 @@ pub(crate) fn from_path(path: &str) -> String {
     if names.is_empty() { "index".into() } else { names.join("-") }
 }
 
+/// The key that a tool has in `sync` by its folder: `billing/Get Invoice` is `billing.get-invoice`.
+pub(crate) fn key_from_path(path: &str) -> String {
+    let names: Vec<String> = path.split('/').map(str::trim).filter(|segment| !segment.is_empty()).map(slug).collect();
+    if names.is_empty() { "index".into() } else { names.join(".") }
+}
+
 /// One segment: each run of other characters becomes one `-`, letters become lower case.
 fn slug(segment: &str) -> String {
     let mut name = String::new();

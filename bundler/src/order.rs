@@ -2,7 +2,7 @@
 
 use millrace_core::app::App;
 
-use crate::{adapter, budget, compiler::Compiler, prompt, resource, root, search, tool};
+use crate::{adapter, budget, compiler::Compiler, prompt, resource, root, search, sync, tool};
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
 /// error.
@@ -17,6 +17,8 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let named = compiler.links.take_named();
     adapters.check_named(compiler, &named);
     tools.check_named(compiler, &named);
+    let all = std::mem::take(&mut tools.sync);
+    let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, (&scripts, &adapters.list));
     let tools = tools.list;
     adapters.warn_unused(compiler, &scripts);
     if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !compiler.findings.has_errors() {
@@ -34,6 +36,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         telemetry: root.telemetry,
         adapters: adapters.list,
         scripts,
+        epochs,
         tools,
         prompts,
         resources,

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     app_settings::{Expose, RootSettings},
     compiler::{Compiler, Located},
+    sync::without_tag,
     tool_use::Tools,
 };
 
@@ -137,6 +138,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
             script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         idempotency: None,
+        sync: None,
         results_as_rows: false,
         input_schema: None,
         confirm: None,
@@ -204,7 +206,7 @@ fn counted(tool: &Tool) -> BTreeMap<String, f64> {
     for tag in descriptor["_meta"]["millrace/tags"].as_array().into_iter().flatten() {
         count(tag.as_str().unwrap_or_default(), TITLE_AND_TAGS);
     }
-    count(descriptor["description"].as_str().unwrap_or_default(), DESCRIPTION);
+    count(without_tag(descriptor["description"].as_str().unwrap_or_default()), DESCRIPTION);
     for (name, schema) in descriptor["inputSchema"]["properties"].as_object().into_iter().flatten() {
         count(name, INPUTS);
         count(schema["description"].as_str().unwrap_or_default(), INPUTS);

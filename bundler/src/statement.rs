@@ -10,6 +10,7 @@ use crate::{Problem, placeholder};
 
 mod compiled;
 mod dialect;
+mod functions;
 mod lex;
 mod literal;
 mod lower;
@@ -18,11 +19,13 @@ mod position;
 mod probe;
 mod problem;
 mod source;
+pub(crate) mod tables;
 mod textual;
 mod tokens;
 
 pub use compiled::Compiled;
 pub use dialect::Dialect;
+pub use tables::{TableSet, Tables};
 
 use compiled::{finished, push_text};
 use lex::Kind;
@@ -70,7 +73,8 @@ pub fn compile(text: &str, dialect: Dialect, substitution: Substitution, inputs:
             let mut compiled = textual::compile(&pieces, dialect, inputs)?;
             // Without a value in its text a statement is what it is.
             if compiled.warnings.is_empty() {
-                compiled.statement.access = bind(text, pieces, dialect, inputs).map_or(Access::Write, |bound| bound.statement.access);
+                (compiled.statement.access, compiled.tables) = bind(text, pieces, dialect, inputs)
+                    .map_or((Access::Write, Tables::ALL), |bound| (bound.statement.access, bound.tables));
             }
             Ok(compiled)
         }
@@ -89,10 +93,11 @@ fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, input
     let LoweredStatement { fragments, mut problems, mut warnings } = lower::lower(&tokens, dialect, inputs);
     problems.extend(second_statement(&tokens, first));
     problems.extend(takes_no_values(&tokens, first, &fragments, dialect));
-    let mut access = Access::Write;
+    let (mut access, mut tables) = (Access::Write, Tables::ALL);
     if problems.is_empty() {
         match probe::ask(&fragments, dialect) {
-            Verdict::Understood { misplaced, access: found } => {
+            Verdict::Understood { misplaced, access: found, tables: named } => {
+                tables = named;
                 problems.extend(misplaced.iter().map(|(slot, place)| slot.misplaced(*place)));
                 if probe::may_only_read(&tokens, &fragments) {
                     access = found;
@@ -130,7 +135,13 @@ fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, input
         return Err(problems);
     }
     warnings.sort_by_key(|warning| (warning.range.start, warning.range.end));
-    Ok(Compiled { statement: assemble(fragments, dialect, access), warnings })
+    // The words say more than the parser, and a statement that writes writes something.
+    match access {
+        Access::Read => tables.writes = TableSet::default(),
+        Access::Write if tables.writes.is_empty() => tables.writes = TableSet::All,
+        Access::Write => {}
+    }
+    Ok(Compiled { statement: assemble(fragments, dialect, access), tables, warnings })
 }
 
 /// Removes the space around a statement.

@@ -19,6 +19,7 @@ use crate::{
     scope::{ContextShape, PathScope, ToolScope},
     setting::{FolderSettings, Folders, LIMITS, LimitSettings},
     source::Source,
+    sync::{self, SyncSettings, SyncedTool, TOOL_SYNC, epochs::AllSettings},
     tool_use::Tools,
     tree::{Item, is_config, parent},
     yaml::{Document, Node},
@@ -88,7 +89,7 @@ pub(crate) static TOOL: Record = Record {
             Shape::Any,
             "The JSON Schema of the result: clients see it as `outputSchema`, and every result must match it.",
         ),
-        Field::new("sync", Shape::Any, "What the tool invalidates.").later(),
+        Field::new("sync", Shape::Record(&TOOL_SYNC), "Which cached results a call makes stale, and what clients may keep."),
     ],
 };
 
@@ -169,6 +170,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
     let mut tools: Vec<Tool> = Vec::new();
     let mut places: BTreeMap<String, String> = BTreeMap::new();
     let mut wanted = Vec::new();
+    let mut sync = AllSettings::new();
     let mut configured: Option<&str> = None;
     let mut neighbours: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for file in &files {
@@ -184,7 +186,8 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
         configured = Some(folder);
         let outer = folders.of(folder).cloned().unwrap_or_default();
         let names: Vec<String> = files.iter().filter(|other| parent(&other.path) == folder).map(|other| other.name.clone()).collect();
-        if let Some(tool) = read(compiler, file, &names, (root, &outer), adapters, &mut places, &mut wanted) {
+        if let Some((tool, settings)) = read(compiler, file, &names, (root, &outer), adapters, &mut places, &mut wanted) {
+            sync.insert(tool.name.clone(), settings);
             tools.push(tool);
         }
     }
@@ -199,7 +202,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
     for tool in &tools {
         places.remove(&tool.name);
     }
-    Tools { list: tools, broken: places.into_keys().collect() }
+    Tools { list: tools, broken: places.into_keys().collect(), sync }
 }
 
 fn read(
@@ -210,7 +213,7 @@ fn read(
     adapters: &mut Adapters,
     places: &mut BTreeMap<String, String>,
     wanted: &mut Vec<ToolReference>,
-) -> Option<Tool> {
+) -> Option<(Tool, SyncSettings)> {
     let folder = parent(&file.path);
     let path = folder.strip_prefix(&root.tools_folder).unwrap_or(folder).trim_start_matches('/').to_owned();
     let Some(document) = compiler.document(&file.path, &TOOL) else {
@@ -223,7 +226,7 @@ fn read(
     let node = &document.root;
     let declared = compiler.inputs(&document, node.at("inputs"));
     let inputs: Vec<Input> = declared.iter().map(|declared| declared.input.clone()).collect();
-    let execute = execute::read(compiler, &reading, &inputs, adapters);
+    let (execute, tables) = execute::read(compiler, &reading, &inputs, adapters).unzip();
     let input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
     let output = schemas::output(compiler, &reading);
     let icons = schemas::icons(compiler, &reading);
@@ -253,6 +256,17 @@ fn read(
     let kind = kind(compiler, &reading, &execute, reads);
     let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
     let idempotency = idempotency::read(compiler, &reading, &scope_of_key, &inputs, &execute, kind, adapters);
+    let synced = SyncedTool {
+        document: &document,
+        name: &name,
+        path: &path,
+        kind,
+        execute: &execute,
+        tables: tables.flatten(),
+        is_cached: cache.is_some(),
+        repeats: idempotency.is_some(),
+    };
+    let sync = sync::read(compiler, &root.sync, synced, adapters);
     let runs_scripts = matches!(execute, Execute::Script(_))
         || map_input.is_some()
         || map_output.is_some()
@@ -264,13 +278,14 @@ fn read(
         writes: !reads && matches!(execute, Execute::Statement { .. }),
         declared: &declared,
         kind,
+        tag: sync.tag().unwrap_or_default(),
         input_schema: input_schema.as_ref(),
         output: output.as_ref(),
         icons,
     };
     let descriptor = describe(compiler, &reading, looks);
     let (input_schema, output) = (input_schema.map(|schema| schema.to_string()), output.map(|schema| schema.to_string()));
-    Some(Tool {
+    let tool = Tool {
         descriptor,
         listed: true,
         auth,
@@ -288,9 +303,11 @@ fn read(
         confirm,
         output,
         idempotency,
+        sync: None,
         name,
         path,
-    })
+    };
+    Some((tool, sync))
 }
 
 /// The tool's name, which no other has.
@@ -403,6 +420,8 @@ fn kind(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute
 struct ListedParts<'a> {
     declared: &'a [DeclaredInput],
     kind: &'a str,
+    /// What the description ends with.
+    tag: &'a str,
     /// It may be called again with the same inputs: it has `idempotency`.
     repeats: bool,
     /// Its statement writes, or may write.
@@ -478,7 +497,7 @@ fn describe(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, looks: Listed
     descriptor::tool(&ToolEntry {
         name: reading.name,
         title,
-        description: description.unwrap_or(&fallback),
+        description: &format!("{}{}", description.unwrap_or(&fallback), looks.tag),
         inputs: looks.declared,
         input_schema: looks.input_schema,
         output_schema: looks.output,

@@ -9,6 +9,7 @@ use crate::{
     field::{Field, Record, Shape},
     names::meant,
     script::{AppPart, ScriptReference},
+    sync::epochs::AllSettings,
     yaml::{Data, Document, Node},
 };
 
@@ -31,6 +32,8 @@ pub(crate) struct Tools {
     pub(crate) list: Vec<Tool>,
     /// The names of those that could not be read, which has been said.
     pub(crate) broken: BTreeSet<String>,
+    /// What they say of cached results.
+    pub(crate) sync: AllSettings,
 }
 
 /// Who uses a tool: the names that have values, and which of them always have one.

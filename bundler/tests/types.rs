@@ -52,6 +52,7 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
             script: ScriptLimits { loops: 1, recursion: 1, memory_bytes: 1 << 20, output_bytes: 1 },
         },
         idempotency: None,
+        sync: None,
         results_as_rows: false,
         input_schema: None,
         confirm: None,
@@ -84,6 +85,7 @@ fn app() -> App {
             seed: None,
         }],
         scripts: Vec::new(),
+        epochs: Vec::new(),
         tools: vec![
             tool(
                 "get-user",

@@ -21,6 +21,7 @@ mod script_map;
 mod script_ref;
 mod search;
 mod statement;
+mod sync;
 mod template;
 mod visit;
 
@@ -38,6 +39,7 @@ pub use script_map::{MappedPlace, ScriptMap};
 pub use script_ref::ScriptRef;
 pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
+pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
 pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
 pub use visit::{Holder, TemplateReference, Visit};
 
@@ -64,6 +66,8 @@ pub struct App {
     pub adapters: Vec<Adapter>,
     /// The scripts; tools refer to them by index.
     pub scripts: Vec<Script>,
+    /// What cached results depend on and something in the app changes: `main/orders`. Tools refer to them by index.
+    pub epochs: Vec<String>,
     /// The tools, sorted by name.
     pub tools: Vec<Tool>,
     /// The prompts, sorted by name.
@@ -188,6 +192,8 @@ pub struct Tool {
     pub map_output: Option<ScriptRef>,
     /// `cache`; only on tools that do not write.
     pub cache: Option<Cache>,
+    /// `sync`, and what its statement reads and writes. `None`: nothing cached depends on the tool, and its own results on nothing.
+    pub sync: Option<ToolSync>,
     /// `errors`
     pub errors: Errors,
     /// `limits`

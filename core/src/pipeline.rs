@@ -8,8 +8,8 @@
 //!
 //! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
 //! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in. Of
-//! *present* there is the check against `output`. Not built yet are *sync* and the rest of *present*: the bundler refuses their settings,
-//! so that no app can rely on them.
+//! *present* there is the check against `output`; the rest of it is not built yet: the bundler refuses its settings, so that no app can
+//! rely on them.
 
 use crate::{
     Json,
@@ -29,6 +29,7 @@ mod content;
 mod context;
 mod dialogue;
 mod env;
+mod epochs;
 mod execute;
 mod gates;
 mod gateway;
@@ -44,6 +45,7 @@ mod names;
 mod observed;
 mod once;
 mod output;
+mod pending_sync;
 mod present;
 mod record;
 mod rehearsal;
@@ -60,6 +62,7 @@ mod serialize;
 mod shrink;
 mod signal;
 pub mod stage;
+mod sync;
 mod validate;
 mod window;
 
@@ -83,7 +86,7 @@ impl Pipeline {
     /// A fault that must be a JSON-RPC error: an unknown tool, a refused caller, or any fault of a tool with
     /// `errors.style: protocol`. Every other fault is a [`ToolResult`] with `is_error`.
     pub async fn call(&self, call: Call<'_>) -> FaultResult<ToolResult> {
-        self.run(call, serialize::failure).await
+        self.run(call, serialize::failure, sync::announced).await
     }
 
     /// Runs one call whose result becomes part of something else: a prompt, a resource, a completion.
@@ -92,10 +95,15 @@ impl Pipeline {
     /// Every failure, whatever the tool's `errors.style`, and the failures that its script returned: there is nothing
     /// that a model could mend.
     pub async fn fetch(&self, call: Call<'_>) -> FaultResult<ToolResult> {
-        self.run(call, serialize::fetched).await
+        self.run(call, serialize::fetched, |_, result| result).await
     }
 
-    async fn run(&self, call: Call<'_>, rendered: fn(&Tool, CallFailure) -> FaultResult<ToolResult>) -> FaultResult<ToolResult> {
+    async fn run(
+        &self,
+        call: Call<'_>,
+        rendered: fn(&Tool, CallFailure) -> FaultResult<ToolResult>,
+        announced: fn(&Run<'_>, ToolResult) -> ToolResult,
+    ) -> FaultResult<ToolResult> {
         let record = Record::begin(self, &call);
         let (headers, listener) = (call.headers, call.listener);
         let subject = Subject { tool: call.tool, request_id: call.request_id, method: call.method };
@@ -118,6 +126,9 @@ impl Pipeline {
         };
         let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
         let end = observed::observed(self.ports.observer.as_deref(), running, stages(&mut run, inputs, listener)).await;
+        // Others of this isolate may ask from here on.
+        let went_well = sync::went_well(&end);
+        sync::settle(&run, went_well).await;
         let (subject, end) = (
             run.subject(),
             match end {
@@ -129,15 +140,19 @@ impl Pipeline {
         match end {
             Ok((result, outcome)) => {
                 middleware::observe(&run, Ended::well(&run, outcome)).await;
+                sync::settle(&run, went_well).await;
                 record.ended(self, subject, outcome);
-                Ok(once::marked(&run, result))
+                let result = once::marked(&run, result);
+                Ok(if outcome == CallOutcome::Succeeded { announced(&run, result) } else { result })
             }
             Err(why) => {
                 // Whatever says why a call failed passes here, on its way to the caller and to the log.
                 let why = run.secrets().strike_failed(told(&run, why));
                 middleware::observe(&run, Ended::failed(&run, &why)).await;
+                sync::settle(&run, went_well).await;
                 record.failed(self, subject, &why);
-                rendered(run.tool, why).map(|result| once::marked(&run, result))
+                let result = once::marked(&run, rendered(run.tool, why)?);
+                Ok(if went_well { announced(&run, result) } else { result })
             }
         }
     }
@@ -195,6 +210,9 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
         outcome = run.at(Stage::Present, present::present(run, schema, outcome)).await?;
     }
     run.chain.keep_result(|| outcome.shown());
+    if Stage::Sync.applies(run.tool) {
+        run.at(Stage::Sync, sync::sync(run)).await?;
+    }
     run.at(Stage::Serialize, serialize::success(run, outcome)).await
 }
 

@@ -2,7 +2,7 @@
 
 use millrace_core::app::{Part, Statement};
 
-use super::dialect::Dialect;
+use super::{dialect::Dialect, tables::Tables};
 use crate::Problem;
 
 /// A compiled statement, and what to say about it.
@@ -10,6 +10,8 @@ use crate::Problem;
 pub struct Compiled {
     /// The statement.
     pub statement: Statement,
+    /// The tables that it reads and writes.
+    pub tables: Tables,
     /// Warnings.
     pub warnings: Vec<Problem>,
 }

@@ -14,13 +14,14 @@ use super::{
     lex::Kind,
     lower::{Fragment, Slot},
     position::SyntaxPosition,
+    tables::{self, Tables, UNKNOWN_NAME},
     tokens::Tokens,
 };
 
 /// What the parser says.
 pub(super) enum Verdict {
     /// It understands the statement; some values may stand where none may.
-    Understood { misplaced: Vec<(Slot, SyntaxPosition)>, access: Access },
+    Understood { misplaced: Vec<(Slot, SyntaxPosition)>, access: Access, tables: Tables },
     /// It does not understand it.
     Unknown { error: String },
 }
@@ -41,6 +42,8 @@ const CANDIDATES: &[(&str, SyntaxPosition)] = &[
 const MAX_FRAGMENTS: usize = 100_000;
 /// The parser's tree of a long chain of operators is as deep as the chain is long, and is walked and dropped by recursion.
 const STACK_BYTES_PER_FRAGMENT: usize = 8 * 1024;
+/// The most names and keywords that a caller can choose from and whose statements are looked at one by one.
+const MAX_OPTIONS: usize = 200;
 /// Statements of fewer fragments fit any stack.
 const SHORT: usize = 100;
 
@@ -74,7 +77,8 @@ fn examine(fragments: &[Fragment], dialect: Dialect) -> Verdict {
         let (error, at) = match parse(&text, dialect) {
             Ok(statements) => {
                 let access = if reads(&statements) { Access::Read } else { Access::Write };
-                return Verdict::Understood { misplaced, access };
+                let tables = if misplaced.is_empty() { tables_of(fragments, &statements, dialect) } else { Tables::default() };
+                return Verdict::Understood { misplaced, access, tables };
             }
             Err(found) => found,
         };
@@ -93,6 +97,36 @@ fn examine(fragments: &[Fragment], dialect: Dialect) -> Verdict {
         stand_ins[blamed] = Some(candidate);
         misplaced.push((slots[blamed].clone(), *place));
     }
+}
+
+/// The tables of a statement in which no value is misplaced, whichever name a caller chooses.
+fn tables_of(fragments: &[Fragment], statements: &[Sql], dialect: Dialect) -> Tables {
+    let mut found = tables::of(statements, dialect);
+    let mut tried = 0;
+    for (place, fragment) in fragments.iter().enumerate() {
+        let options = match fragment {
+            // Text of the operator's can be anything.
+            Fragment::Env(_) => return Tables::ALL,
+            Fragment::Choice { part: Part::Choice { options, .. }, .. } => options.get(1..).unwrap_or_default(),
+            _ => continue,
+        };
+        tried += options.len();
+        if tried > MAX_OPTIONS {
+            return Tables::ALL;
+        }
+        for (_, option) in options {
+            let mut chosen = fragments.to_vec();
+            if let Some(Fragment::Choice { probe, .. }) = chosen.get_mut(place) {
+                probe.clone_from(option);
+            }
+            let slots = chosen.iter().filter(|fragment| matches!(fragment, Fragment::Slot { .. })).count();
+            match parse(&write(&chosen, &vec![None; slots], dialect).0, dialect) {
+                Ok(statements) => found.extend(tables::of(&statements, dialect)),
+                Err(_) => return Tables::ALL,
+            }
+        }
+    }
+    found
 }
 
 /// Words that no statement has that only reads.
@@ -149,7 +183,7 @@ fn write(fragments: &[Fragment], stand_ins: &[Option<&str>], dialect: Dialect) -
         let start = text.len();
         match fragment {
             Fragment::Text { text: own, probe } => text.push_str(probe.unwrap_or(own)),
-            Fragment::Env(_) | Fragment::EnvIdent(_) => text.push_str("millrace_env"),
+            Fragment::Env(_) | Fragment::EnvIdent(_) => text.push_str(UNKNOWN_NAME),
             Fragment::Choice { probe, .. } => text.push_str(probe),
             Fragment::Slot { .. } => {
                 let stand_in = stand_ins[places.len()].map_or_else(|| dialect.parameter(places.len() + 1), ToOwned::to_owned);

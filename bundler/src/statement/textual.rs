@@ -7,6 +7,7 @@ use super::{
     dialect::Dialect,
     problem::warning,
     source::{self, Meaning},
+    tables::Tables,
 };
 use crate::{Problem, placeholder::Piece};
 
@@ -51,5 +52,5 @@ pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, inputs: &[Input]) 
         access: Access::Write,
         max_values: dialect.max_values(),
     };
-    Ok(Compiled { statement, warnings })
+    Ok(Compiled { statement, tables: Tables::ALL, warnings })
 }

@@ -12,12 +12,15 @@ use crate::{
     placeholder::{self, Piece},
     root::substitution,
     scope::{ContextShape, PathScope, ToolScope},
-    statement::{self, Dialect, Substitution},
+    statement::{self, Dialect, Substitution, Tables},
     yaml::{Document, Node},
 };
 
+/// What stage *execute* does, and the tables of its statement.
+type Work = (Execute, Option<Tables>);
+
 /// Reads `use` and `statement`, or `handler`. `None` where that is wrong, which has been said.
-pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, inputs: &[Input], adapters: &mut Adapters) -> Option<Execute> {
+pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, inputs: &[Input], adapters: &mut Adapters) -> Option<Work> {
     let document = reading.document;
     let root = &document.root;
     match (root.entry("use"), root.entry("handler")) {
@@ -37,7 +40,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, inputs
                 compiler.error(document, statement.key_range.clone(), "`statement` has no adapter", help);
                 return None;
             }
-            script(compiler, reading, handler.map(|entry| &entry.value))
+            script(compiler, reading, handler.map(|entry| &entry.value)).map(|execute| (execute, None))
         }
     }
 }
@@ -48,7 +51,7 @@ fn statement(
     (named_in, adapter): (&Document, &Node),
     inputs: &[Input],
     adapters: &mut Adapters,
-) -> Option<Execute> {
+) -> Option<Work> {
     let document = reading.document;
     let used = adapters.find(compiler, named_in, adapter);
     compiler.origin(reading.name, "use", adapter.text().unwrap_or_default(), named_in.source.place(adapter.range.start));
@@ -101,7 +104,7 @@ fn statement(
         let message = format!("the statement writes, or may write, but the adapter `{}` is read only", adapter.text().unwrap_or_default());
         compiler.warning(named_in, adapter.range.clone(), message, "Use another adapter, or drop `options.read_only` from its file.");
     }
-    Some(Execute::Statement { adapter: used.index, statement: compiled.statement })
+    Some((Execute::Statement { adapter: used.index, statement: compiled.statement }, Some(compiled.tables)))
 }
 
 /// Looks whether the placeholders of the statement that begin with one of `roots` can have a value.

@@ -4,12 +4,12 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{App, Audit, Auth, Content, Execute, MiddlewareAction, PromptContent, Resource, ScriptRef, Tool};
+use super::{App, Audit, Auth, Content, EpochWrites, Execute, MiddlewareAction, PromptContent, Resource, ScriptRef, Tool};
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
 /// The version of the bundle encoding. Any change of [`App`] is a new version.
-pub const BUNDLE_VERSION: u16 = 9;
+pub const BUNDLE_VERSION: u16 = 10;
 
 /// Why bytes are no bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,8 @@ impl App {
         let (tools, scripts, adapters) = (self.tools.len(), self.scripts.len(), self.adapters.len());
         let is_script = |reference: &ScriptRef| (reference.script as usize) < scripts;
         let is_tool = |place: u32| (place as usize) < tools;
+        let epochs =
+            |writes: &EpochWrites| writes.epochs.iter().chain(&writes.unsettled).all(|epoch| (*epoch as usize) < self.epochs.len());
         let refers = |tool: &Tool| {
             let executes = match &tool.execute {
                 Execute::Statement { adapter, .. } => (*adapter as usize) < adapters,
@@ -80,11 +82,19 @@ impl App {
                 Execute::Search(index) => index.words.iter().flat_map(|word| &word.tools).all(|(place, _)| is_tool(*place)),
             };
             let audits = tool.middleware.iter().all(|entry| match &entry.action {
-                MiddlewareAction::Audit(Audit { table: Some(table), .. }) => (table.adapter as usize) < adapters,
+                MiddlewareAction::Audit(Audit { table: Some(table), .. }) => (table.adapter as usize) < adapters && epochs(&table.writes),
                 _ => true,
             });
             let plugin = if let Some(Auth::Script { script, .. }) = &tool.auth { is_script(script) } else { true };
-            executes && plugin && audits && tool.scripts().all(is_script)
+            let syncs = tool.sync.as_ref().is_none_or(|sync| {
+                let reads = sync
+                    .reads
+                    .as_ref()
+                    .is_none_or(|reads| reads.epochs.iter().chain([&reads.unsettled]).all(|epoch| (*epoch as usize) < self.epochs.len()));
+                let scripts = sync.script_writes.iter().all(|(adapter, writes)| (*adapter as usize) < adapters && epochs(writes));
+                reads && epochs(&sync.writes) && scripts
+            });
+            executes && plugin && audits && syncs && tool.scripts().all(is_script)
         };
         let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
         let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));

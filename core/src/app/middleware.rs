@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{RateLimit, ScriptRef, Template, ValueTemplate};
+use super::{EpochWrites, RateLimit, ScriptRef, Template, ValueTemplate};
 use crate::expression::Expression;
 
 /// One entry of a tool's middleware.
@@ -74,6 +74,8 @@ pub struct AuditTable {
     pub adapter: u32,
     /// The `INSERT` with one parameter for each of [`AUDIT_COLUMNS`], in their order.
     pub statement: String,
+    /// What cached results depend on the table.
+    pub writes: EpochWrites,
 }
 
 /// The columns of an audit table.

@@ -6,6 +6,7 @@
 //! | hints | `<llm_directives>`, a line `- text` each | models |
 //! | rules | `<domain_rules>`, a line each | models |
 //! | actions | `<action_suggestions>`, a line `- tool: reason (args: {…})` each | models |
+//! | invalidation | `<cache_invalidation cause="…" domains="…" />` | models |
 //!
 //! Texts come from data as often as from the author. None can end its tag, its fence, its line or its table cell.
 
@@ -112,6 +113,16 @@ pub(super) fn actions(actions: &[Action]) -> Option<ContentBlock> {
             format!("{}: {}{args}", escaped(tool), escaped(reason))
         }),
     )
+}
+
+/// What a call has made stale: results of tools whose key one of the globs matches.
+pub(super) fn invalidation(cause: &str, domains: &[String]) -> ContentBlock {
+    let mut text = String::from("<cache_invalidation cause=\"");
+    push_attribute(&mut text, cause);
+    text.push_str("\" domains=\"");
+    push_attribute(&mut text, &domains.join(", "));
+    text.push_str("\" />");
+    for_audience(text, "assistant")
 }
 
 /// What tells that rows are missing.

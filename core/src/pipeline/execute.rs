@@ -66,7 +66,17 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
     let lookup = async {
         let settings = run.tool.cache.filter(|_| statement.access == Access::Read)?;
         let adapter = run.pipeline.app.adapters.get(adapter)?;
-        let entry = cache::Entry::of(run, settings, &adapter.name, &rendered);
+        let epochs = match run.tool.sync.as_ref().and_then(|sync| sync.reads.as_ref()) {
+            None => None,
+            Some(reads) => match cache::epochs(run, reads).await {
+                Some(epochs) => Some(epochs),
+                None => {
+                    run.record.looked_up(adapter, false);
+                    return None;
+                }
+            },
+        };
+        let entry = cache::Entry::of(run, settings, &adapter.name, &rendered, epochs.as_deref());
         let found = entry.look_up(run, adapter).await;
         Some((entry, found))
     };

@@ -21,6 +21,7 @@ use super::{
     scope::Scope,
     script::{self, ScriptOutput},
     signal::Signal,
+    sync::LaterSync,
 };
 use crate::{
     Json,
@@ -324,6 +325,7 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
     ];
     let (statement, timeout_ms) = (table.statement.clone(), adapter.timeout_ms);
     let (clock, tool, request_id) = (Rc::clone(&pipeline.ports.clock), String::from(tool), String::from(request_id));
+    let writes = (!table.writes.is_empty()).then(|| (LaterSync::of(pipeline, run.subject()), table.writes.clone()));
     pipeline.ports.wait_until.wait_until(Box::pin(async move {
         let query = Query {
             command: Command::Statement { text: &statement, values: &values },
@@ -332,7 +334,12 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
             max_rows: 1,
             max_bytes: 1 << 10,
         };
-        if let Err(error) = connector.query(query).await.map_err(|error| secrets.strike_error(error)) {
+        let deadline_ms = query.deadline_ms;
+        let written = connector.query(query).await;
+        if let Some((later, writes)) = writes {
+            later.wrote(&writes, written.is_err().then_some(deadline_ms)).await;
+        }
+        if let Err(error) = written.map_err(|error| secrets.strike_error(error)) {
             tracing::warn!(target: TARGET, tool, request_id, %error, detail = error.source, "the audit row cannot be written");
         }
     }));

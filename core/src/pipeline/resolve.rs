@@ -9,6 +9,7 @@ use super::{
     context::Context,
     dialogue::Dialogue,
     names::shown,
+    pending_sync::PendingSync,
     record::Record,
     run::{Run, Work},
     runtime::Pipeline,
@@ -57,6 +58,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Re
         record,
         change: Cell::new(Change::None),
         unanswered_writes: Cell::new(0),
+        sync: PendingSync::default(),
         secrets: OnceCell::new(),
     };
     Ok((run, Json::Object(call.arguments)))

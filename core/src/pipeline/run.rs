@@ -16,6 +16,7 @@ use super::{
     context::Context,
     dialogue::{Dialogue, Rounds},
     identity::Identity,
+    pending_sync::PendingSync,
     record::{Record, Subject},
     runtime::Pipeline,
     secrets::CallSecrets,
@@ -85,6 +86,8 @@ pub(super) struct Run<'a> {
     pub(super) change: Cell<Change>,
     /// How many statements that may change something were sent and have no answer that says whether they did.
     pub(super) unanswered_writes: Cell<u32>,
+    /// What of its changes is still to be noted.
+    pub(super) sync: PendingSync,
     /// Made when something is said: most calls that go well say nothing.
     pub(super) secrets: OnceCell<CallSecrets>,
 }
@@ -142,8 +145,8 @@ impl<'a> Run<'a> {
         self.unanswered_writes.set(self.unanswered_writes.get() + 1);
     }
 
-    /// The answer to it: where it is one that leaves open whether the statement was carried out, that stays open.
-    pub(super) fn write_answered<T>(&self, answer: &Result<T>) {
+    /// The answer to it: where it is one that leaves open whether the statement was carried out, that stays open. Whether it is one.
+    pub(super) fn write_answered<T>(&self, answer: &Result<T>) -> bool {
         let is_open = answer.as_ref().is_err_and(|error| {
             matches!(
                 error.kind,
@@ -153,6 +156,7 @@ impl<'a> Run<'a> {
         if !is_open {
             self.unanswered_writes.set(self.unanswered_writes.get().saturating_sub(1));
         }
+        is_open
     }
 
     /// What to do where nobody knows whether the change was made.

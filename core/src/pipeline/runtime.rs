@@ -3,7 +3,8 @@
 use alloc::rc::Rc;
 
 use super::{
-    connections::Connections, gates::Gates, names::Names, schemas::Schemas, secrets::AppSecrets, validate::Patterns, window::Counts,
+    connections::Connections, epochs::Epochs, gates::Gates, names::Names, schemas::Schemas, secrets::AppSecrets, validate::Patterns,
+    window::Counts,
 };
 use crate::{
     app::{App, Tool},
@@ -21,6 +22,7 @@ pub struct Pipeline {
     pub(super) secrets: Rc<AppSecrets>,
     pub(super) gates: Gates,
     pub(super) counts: Counts,
+    pub(super) epochs: Rc<Epochs>,
 }
 
 impl Pipeline {
@@ -32,7 +34,8 @@ impl Pipeline {
         let schemas = Schemas::of(app.tools.len());
         let gates = Gates::of(app.tools.len());
         let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&ports.env)));
-        Self { app, ports, names, connections, patterns: Patterns::default(), schemas, secrets, gates, counts: Counts::default() }
+        let (patterns, counts, epochs) = (Patterns::default(), Counts::default(), Rc::default());
+        Self { app, ports, names, connections, patterns, schemas, secrets, gates, counts, epochs }
     }
 
     /// The app.

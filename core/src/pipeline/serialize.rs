@@ -12,6 +12,7 @@ use super::{
     result::{ContentBlock, ToolResult},
     run::Run,
     shrink::shrink,
+    sync,
 };
 use crate::{
     Json,
@@ -28,6 +29,7 @@ const ERROR_META: &str = "millrace/error";
 /// `OUTPUT_TOO_LARGE` where the text is longer than `limits.output`, and may not or cannot shrink.
 pub(super) async fn success(run: &Run<'_>, mut outcome: ToolOutput) -> FaultResult<ToolResult> {
     let (most, on_exceed) = (run.tool.limits.output_bytes as usize, run.tool.limits.on_exceed);
+    let most = most.saturating_sub(sync::announced_bytes(run)?);
     if on_exceed == OnExceed::Shrink {
         let whole = match &outcome {
             ToolOutput::Value(value) => text_length(value)?,

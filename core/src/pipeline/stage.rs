@@ -1,7 +1,7 @@
 //! The stages of `tools/call`: their names, their order, and which of them a tool has. This is the only list of them.
 
 use crate::{
-    app::{Root, TemplateReference, Tool},
+    app::{Root, TemplateReference, Tool, ToolSync},
     expression,
 };
 
@@ -53,7 +53,7 @@ stages! {
     MapOutput => "map_output",
     /// Holds the result to the tool's `output`.
     Present => "present",
-    /// Not built yet.
+    /// Makes stale what is cached of what the call changed, and says so.
     Sync => "sync",
     /// Writes the result.
     Serialize => "serialize",
@@ -76,7 +76,7 @@ impl Stage {
             Self::MapOutput => tool.map_output.is_some() || !tool.errors.on.is_empty() || tool.results_as_rows,
             Self::Present => tool.output.is_some(),
             Self::Middleware => !tool.middleware.is_empty(),
-            Self::Sync => false,
+            Self::Sync => tool.sync.as_ref().is_some_and(ToolSync::changes),
         }
     }
 }

@@ -1,4 +1,4 @@
-use alloc::{boxed::Box, vec::Vec};
+use alloc::{boxed::Box, string::String, vec::Vec};
 use core::future::ready;
 
 use super::LocalFuture;
@@ -36,6 +36,34 @@ pub trait StateStore {
     /// # Errors
     /// As [`add`](Self::add).
     fn put<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>>;
+
+    /// The records of several keys, in their order, in one exchange where the store can. The keys are alike up to their second `:`.
+    ///
+    /// # Errors
+    /// Whatever the store reports; then none of them is known.
+    fn get_all<'a>(&'a self, keys: &'a [String]) -> LocalFuture<'a, Result<Vec<Option<Vec<u8>>>>> {
+        Box::pin(async move {
+            let mut records = Vec::with_capacity(keys.len());
+            for key in keys {
+                records.push(self.get(key).await?);
+            }
+            Ok(records)
+        })
+    }
+
+    /// Keeps the same record under several keys, likewise. It is not sent a second time where the connection is lost: a record that was
+    /// replaced since does not come back.
+    ///
+    /// # Errors
+    /// As [`add`](Self::add); some of the keys may have the record then.
+    fn put_all<'a>(&'a self, keys: &'a [String], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            for key in keys {
+                self.put(key, value, ttl_s).await?;
+            }
+            Ok(())
+        })
+    }
 
     /// Removes a record or a counter. One that is absent is no error.
     ///

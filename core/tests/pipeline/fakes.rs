@@ -42,6 +42,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         scripts: ["handler.ts", "input.ts", "output.ts", "auth.ts"]
             .map(|path| Script { path: path.into(), program: String::new(), changes_built_ins: false, map: None })
             .into(),
+        epochs: Vec::new(),
         tools,
         prompts: vec![],
         resources: vec![],
@@ -81,6 +82,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
             script: ScriptLimits { loops: 1_000_000, recursion: 400, memory_bytes: 1 << 20, output_bytes: 1 << 20 },
         },
         idempotency: None,
+        sync: None,
         results_as_rows: false,
         input_schema: None,
         confirm: None,

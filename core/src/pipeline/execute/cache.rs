@@ -1,19 +1,20 @@
 //! The cache of results of statements that only read.
 //!
 //! The key is the SHA-256 of everything that the result depends on: app, tool, adapter, final statement, bound values with their
-//! types, and the [`Identity`] of who may share it. Each part is written with its length before it, so that no two calls write the same bytes. A failing
+//! types, the [`Identity`] of who may share it, and the [`epochs`](crate::pipeline::epochs) of what it was read from. Each part is written with its length before it, so that no two calls write the same bytes. A failing
 //! cache never fails a call: it is a miss and a logged warning.
 
-use alloc::{boxed::Box, rc::Rc, string::String};
+use alloc::{boxed::Box, rc::Rc, string::String, vec::Vec};
 
 use sha2::{Digest as _, Sha256};
 
 use super::statement::Rendered;
 use crate::{
     Json,
-    app::{Adapter, Cache, CacheScope},
+    app::{Adapter, Cache, CacheScope, CachedReads},
     hex,
     pipeline::{
+        epochs,
         identity::Identity,
         record::Subject,
         run::{Run, TARGET},
@@ -24,6 +25,25 @@ use crate::{
 /// Begins every key's text: another form of keys or values is another version.
 const VERSION: &str = "millrace-2";
 
+/// The epochs of what a result depends on, for its key. `None`: nothing may be taken from the cache now, and nothing be put there.
+pub(super) async fn epochs(run: &Run<'_>, reads: &CachedReads) -> Option<Vec<u8>> {
+    let pipeline = run.pipeline;
+    match epochs::current(&pipeline.app, &pipeline.ports, &pipeline.epochs, reads).await {
+        Ok(current) => current,
+        Err(error) => {
+            if pipeline.epochs.is_loud(pipeline.ports.clock.now_ms()) {
+                let Subject { tool, request_id, .. } = run.subject();
+                let error = pipeline.secrets.strike_error(error);
+                tracing::warn!(
+                    target: TARGET, tool, request_id, %error, detail = error.source,
+                    "the epochs of cached results cannot be read; until they can, results that depend on writes are not taken from the cache"
+                );
+            }
+            None
+        }
+    }
+}
+
 /// The place of one result in the cache.
 pub(super) struct Entry {
     key: String,
@@ -31,12 +51,13 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn of(run: &Run<'_>, settings: Cache, adapter: &str, statement: &Rendered<'_>) -> Self {
+    /// `epochs` are those of what the result depends on.
+    pub(super) fn of(run: &Run<'_>, settings: Cache, adapter: &str, statement: &Rendered<'_>, epochs: Option<&[u8]>) -> Self {
         let scope = match settings.scope {
             CacheScope::Public => None,
             CacheScope::Principal => Some(run.identity()),
         };
-        let key = key(&run.pipeline.app.name, &run.tool.name, adapter, statement, scope);
+        let key = key(&run.pipeline.app.name, &run.tool.name, adapter, statement, scope, epochs);
         Self { key, ttl_s: settings.ttl_s }
     }
 
@@ -76,7 +97,7 @@ impl Entry {
 }
 
 /// `scope` is who may share the entry, or `None` for what every caller shares.
-fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Option<Identity>) -> String {
+fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Option<Identity>, epochs: Option<&[u8]>) -> String {
     let mut digest = Sha256::new();
     for part in [VERSION, app, tool, adapter, &statement.text] {
         update(&mut digest, b'p', part.as_bytes());
@@ -88,6 +109,9 @@ fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Op
     match scope {
         None => update(&mut digest, b'o', b"public"),
         Some(identity) => update(&mut digest, b'w', identity.as_bytes()),
+    }
+    if let Some(epochs) = epochs {
+        update(&mut digest, b'e', epochs);
     }
     hex::encode(&digest.finalize())
 }
@@ -128,7 +152,7 @@ fn update_json(digest: &mut Sha256, document: &Json) {
 
 #[cfg(test)]
 mod tests {
-    use alloc::{borrow::Cow, collections::BTreeSet, vec, vec::Vec};
+    use alloc::{borrow::Cow, collections::BTreeSet, vec};
 
     use serde_json::json;
 
@@ -139,7 +163,7 @@ mod tests {
     fn keys(calls: &[Call]) -> Vec<String> {
         let key = |(app, tool, adapter, text, params, scope): &Call| {
             let statement = Rendered { text: Cow::Borrowed(text), params: params.clone() };
-            key(app, tool, adapter, &statement, scope.as_ref().map(|principal| Identity::of(Some(principal))))
+            key(app, tool, adapter, &statement, scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
         };
         calls.iter().map(key).collect()
     }

@@ -58,10 +58,16 @@ impl<'a> Host<'a> {
         for followed in 0..=MAX_REDIRECTS {
             self.admit(&address)?;
             request.url = address.to_url();
-            if !SAFE_METHODS.iter().any(|method| request.method.eq_ignore_ascii_case(method)) {
+            let is_safe = SAFE_METHODS.iter().any(|method| request.method.eq_ignore_ascii_case(method));
+            let open = &self.run.sync.open_requests;
+            if !is_safe {
                 self.run.unsafe_requests.set(self.run.unsafe_requests.get() + 1);
+                open.set(open.get() + 1);
             }
             let response = self.run.pipeline.ports.http.send(request.clone()).await?;
+            if !is_safe {
+                open.set(open.get().saturating_sub(1));
+            }
             let fetched = |response| Fetched { response, url: address.to_url(), redirected: followed > 0 };
             if !is_redirect(&response) || redirect == Redirect::Manual {
                 return Ok(fetched(response));
@@ -132,10 +138,11 @@ impl ScriptHost for Host<'_> {
             let may_write = !adapter.read_only && may_change(text);
             if may_write {
                 self.run.write_sent();
+                self.run.sync.script_writes(index);
             }
             let answer = connector.query(query).await.inspect_err(|error| self.note(error));
-            if may_write {
-                self.run.write_answered(&answer);
+            if may_write && !self.run.write_answered(&answer) && answer.is_err() {
+                self.run.sync.script_wrote_nothing(index);
             }
             self.run.record.tell(CallEvent::ConnectorAnswered { adapter, error: answer.as_ref().err().map(|error| error.kind) });
             if !adapter.read_only && answer.as_ref().is_ok_and(|rows| took_effect(text, rows)) {

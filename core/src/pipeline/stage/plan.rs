@@ -47,7 +47,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
             Stage::MapOutput => map_output(app, tool, &mut details),
             Stage::Present => "checks the result against `output`, and sends it as structured content".into(),
             Stage::Serialize => serialize(tool),
-            Stage::Sync => String::new(),
+            Stage::Sync => sync(app, tool, &mut details),
         }
     } else {
         String::from(match stage {
@@ -58,7 +58,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
             Stage::Guard => "nothing: no `limits.rate`, `idempotency`, `confirm` or `limits.concurrency`",
             Stage::MapOutput => "nothing: no output mapper and no `errors.on`",
             Stage::Present => "nothing: no `output`",
-            _ => "nothing: not supported yet",
+            _ => "nothing: no cached result depends on what it changes",
         })
     };
     Step { stage, applies, does, details, statement }
@@ -187,6 +187,9 @@ fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option
                 format!(", kept {} s for {scope}", cache.ttl_s)
             });
             *shown = Some(text(statement, details));
+            if let Some(reads) = tool.sync.as_ref().and_then(|sync| sync.reads.as_ref()) {
+                details.push(format!("what is kept is not used after a change of {}", names(&app.epochs, &reads.epochs)));
+            }
             format!("{access} with adapter `{name}` ({connector}){cache}")
         }
     }
@@ -285,6 +288,29 @@ fn map_output(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
 fn rule(rule: &ErrorRule) -> String {
     let message: &Template = &rule.message;
     format!("fails with `{}` when `{}`: {message}", rule.code, rule.when)
+}
+
+fn sync(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
+    let Some(sync) = &tool.sync else { return String::new() };
+    for (adapter, writes) in &sync.script_writes {
+        let adapter = app.adapters.get(*adapter as usize).map_or("?", |adapter| adapter.name.as_str());
+        details.push(format!("where a script of the call writes with adapter `{adapter}`: {}", names(&app.epochs, &writes.epochs)));
+    }
+    let mut does = Vec::new();
+    if !sync.writes.is_empty() || !sync.script_writes.is_empty() {
+        details.extend((!sync.writes.is_empty()).then(|| format!("stale after the call: {}", names(&app.epochs, &sync.writes.epochs))));
+        does.push("makes stale what is cached of what the call changed".into());
+    }
+    if let Some(announced) = &sync.announces {
+        does.push(format!("announces that `{}` changed {}", announced.cause, announced.domains.join(", ")));
+    }
+    does.join(", then ")
+}
+
+/// The names of epochs.
+fn names(epochs: &[String], indices: &[u32]) -> String {
+    let names: Vec<String> = indices.iter().filter_map(|index| epochs.get(*index as usize)).map(|name| format!("`{name}`")).collect();
+    names.join(", ")
 }
 
 fn serialize(tool: &Tool) -> String {

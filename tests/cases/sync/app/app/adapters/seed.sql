@@ -1,0 +1,12 @@
+CREATE TABLE orders (id INTEGER PRIMARY KEY, state TEXT NOT NULL CHECK (state <> 'wrong'));
+CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+CREATE TABLE totals (state TEXT PRIMARY KEY, number INTEGER NOT NULL);
+CREATE TABLE untouched (id INTEGER PRIMARY KEY, n INTEGER NOT NULL);
+CREATE TABLE clicks (n INTEGER NOT NULL);
+CREATE VIEW open_orders AS SELECT id FROM orders WHERE state = 'open';
+CREATE TRIGGER counted AFTER UPDATE ON orders BEGIN UPDATE totals SET number = number + 1 WHERE state = new.state; END;
+INSERT INTO orders VALUES (1, 'open'), (2, 'open'), (3, 'open'), (4, 'open');
+INSERT INTO users VALUES (1, 'Ada');
+INSERT INTO totals VALUES ('paid', 0), ('open', 0);
+INSERT INTO untouched VALUES (1, 0);
+INSERT INTO clicks VALUES (0);
