@@ -2,7 +2,9 @@
 
 use millrace_core::app::{Auth, BatchLimits, ErrorStyle, Server};
 
-use crate::{compiler::Located, context::ContextBlock, setting::LimitSettings, statement::Substitution, sync::SyncPolicies, yaml::Document};
+use crate::{
+    compiler::Located, context::ContextBlock, setting::LimitSettings, statement::Substitution, sync::SyncPolicies, yaml::Document,
+};
 
 /// What the root file says.
 pub(crate) struct RootSettings {

@@ -27,8 +27,10 @@ mod glob;
 use glob::Glob;
 
 const CACHE: Shape = Shape::Word(&["no-store", "immutable"], &[]);
-const CACHE_DOC: &str = "Whether clients may keep a result: `no-store`, or `immutable` for one that never changes. The description says so.";
-const INVALIDATES_DOC: &str = "Patterns of the keys of tools whose results a successful call makes stale: `invoices.*`. `*` is one segment, `**` any number.";
+const CACHE_DOC: &str =
+    "Whether clients may keep a result: `no-store`, or `immutable` for one that never changes. The description says so.";
+const INVALIDATES_DOC: &str =
+    "Patterns of the keys of tools whose results a successful call makes stale: `invoices.*`. `*` is one segment, `**` any number.";
 
 /// `sync` of a tool
 pub(crate) static TOOL_SYNC: Record = Record {
@@ -295,7 +297,12 @@ fn tables_by_hand(
                 Some(adapter) => (adapter, text.trim()),
                 None => {
                     let help = format!("Name the adapter before the table: `adapter:{text}`.");
-                    compiler.error(tool.document, node.range.clone(), format!("`{text}` may be a table of several adapters, or of none"), help);
+                    compiler.error(
+                        tool.document,
+                        node.range.clone(),
+                        format!("`{text}` may be a table of several adapters, or of none"),
+                        help,
+                    );
                     continue;
                 }
             },

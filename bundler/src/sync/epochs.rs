@@ -102,8 +102,7 @@ pub(crate) fn resolve(
     };
     for tool in tools.iter_mut() {
         for entry in &mut tool.middleware {
-            if let MiddlewareAction::Audit(Audit { table: Some(table), .. }) = &mut entry.action
-            {
+            if let MiddlewareAction::Audit(Audit { table: Some(table), .. }) = &mut entry.action {
                 let found = names.written(table.adapter, &of_audit(table, adapters), adapters);
                 table.writes = of_names(&found, &BTreeSet::from([table.adapter]));
             }
@@ -213,7 +212,8 @@ fn check_globs(compiler: &mut Compiler<'_>, policies: &SyncPolicies, all: &AllSe
     let keys: BTreeSet<&str> = all.values().map(|settings| settings.key.as_str()).collect();
     let inherited = [&policies.defaults].into_iter().chain(policies.policies.iter().map(|(_, said)| said));
     let inherited = inherited.flat_map(|said| said.invalidates.iter().flat_map(|placed| &placed.value));
-    let globs = policies.policies.iter().map(|(glob, _)| glob).chain(inherited).chain(all.values().flat_map(|settings| &settings.invalidates));
+    let globs =
+        policies.policies.iter().map(|(glob, _)| glob).chain(inherited).chain(all.values().flat_map(|settings| &settings.invalidates));
     for glob in glob::without_match(globs, &keys) {
         let help = if keys.is_empty() {
             String::new()
