@@ -21,9 +21,19 @@ const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 const unescaped = (text) => text.replace(/&(amp|lt|gt|quot|apos);/g, (_, name) => ENTITIES[name]);
 
+// What is drawn, or `undefined` where that fails: an app may send anything.
+function attempt(draw) {
+  try {
+    return draw();
+  } catch {
+    return undefined;
+  }
+}
+
 // One block for people. `open` opens a tool with arguments.
 function shown(block, open) {
-  const inner = isText(block) ? shownText(block.text, open) : shownOther(block, open);
+  const draw = () => (isText(block) ? shownText(block.text, open) : shownOther(block, open));
+  const inner = attempt(draw) ?? { node: make("pre", {}, JSON.stringify(block, null, 2)) };
   const audience = block?.annotations?.audience;
   const only =
     Array.isArray(audience) && audience.length === 1
@@ -70,8 +80,16 @@ function picture(type, content) {
     drawing
       ? make("div", {}, drawing, make("details", { class: "source" }, make("summary", {}, "Source"), code(language, source)))
       : make("div", {}, make("p", { class: "quiet" }, "This page draws simple charts only; this is the source."), code(language, source));
-  if (type === "echarts") return withSource(chart(parsed(source)), "echarts");
-  if (type === "mermaid") return withSource(flow(source), "mermaid");
+  if (type === "echarts")
+    return withSource(
+      attempt(() => chart(parsed(source))),
+      "echarts",
+    );
+  if (type === "mermaid")
+    return withSource(
+      attempt(() => flow(source)),
+      "mermaid",
+    );
   if (type === "json") return data(parsed(source) ?? source);
   if (fenced && type !== "markdown") return code(fenced[2], source);
   return markdown(content);
@@ -206,9 +224,9 @@ function answerNodes({ status, message, sent, ms, details }, open) {
   const cost = [estimate(model.count) + " (bytes / 4, an estimate)"];
   if (model.others > 0) cost.push("without " + model.others + " that are not text");
   if (model.left > 0) cost.push(model.left + (model.left === 1 ? " block is" : " blocks are") + " for people only");
-  const copy = button("Copy", () => {
-    void navigator.clipboard?.writeText(JSON.stringify(message, null, 2));
-  });
+  // Browsers have a clipboard on this machine and over HTTPS only.
+  const text = JSON.stringify(message, null, 2);
+  const copy = navigator.clipboard ? button("Copy", () => void navigator.clipboard.writeText(text)) : null;
   const nodes = [
     make(
       "section",
@@ -247,7 +265,7 @@ function answerNodes({ status, message, sent, ms, details }, open) {
       make("pre", { class: "sent" }, JSON.stringify(sent, null, 2)),
       make("h3", {}, "Response, HTTP " + status),
       copy,
-      make("pre", { class: "received" }, JSON.stringify(message, null, 2)),
+      make("pre", { class: "received" }, text),
     ),
   ];
   return { nodes, failed, tokens: model.count };

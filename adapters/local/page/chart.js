@@ -4,6 +4,7 @@ const WIDTH = 480;
 const HEIGHT = 260;
 const EDGE = { left: 64, right: 16, top: 12, bottom: 44 };
 const MOST_POINTS = 2000;
+const MOST_SERIES = 40;
 const COLOURS = 6;
 
 const colour = (index) => index % COLOURS;
@@ -23,7 +24,7 @@ function chart(option) {
   const series = [option.series].flat().filter(isObject);
   const kinds = new Set(series.map(({ type }) => type));
   const points = series.reduce((count, { data }) => count + (Array.isArray(data) ? data.length : NaN), 0);
-  if (series.length === 0 || !(points <= MOST_POINTS)) return undefined;
+  if (series.length === 0 || series.length > MOST_SERIES || !(points <= MOST_POINTS)) return undefined;
   const title = [option.title].flat().find(isObject)?.text;
   let drawing;
   if (kinds.size === 1 && kinds.has("pie")) drawing = pie(series[0]);
@@ -74,6 +75,7 @@ function axes(option, series) {
   // With the categories on the vertical axis, bars lie.
   const lies = yAxis.type === "category" || Array.isArray(yAxis.data);
   const axis = lies ? yAxis : xAxis;
+  if (axis.data !== undefined && !(Array.isArray(axis.data) && axis.data.length <= MOST_POINTS)) return undefined;
   if (lies && series.some(({ type }) => type !== "bar")) return undefined;
   const rows = series.map(({ data }) =>
     data.map((point, index) => {

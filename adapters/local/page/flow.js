@@ -6,10 +6,12 @@ const NODE =
 const EDGE_MARK = /^\s*(?:(-->|---|-\.->|==>|--x|--o)(?:\|([^|]*)\|)?|(?:--|-\.|==)\s+([^-|=.]+?)\s+(-->|---|\.->|==>))/;
 const IGNORED = /^\s*(%%|classDef |class |style |linkStyle |click |$)/;
 const MOST_NODES = 60;
+const LONGEST_FLOW = 20000;
 const BOX = { height: 34, gapAcross: 26, gapAlong: 56, perLetter: 7.2, most: 34 };
 
 // Nodes and edges; `undefined` where a line is not understood.
 function flow(text) {
+  if (text.length > LONGEST_FLOW) return undefined;
   const lines = text.split(/\n|;/);
   const first = lines.findIndex((line) => !IGNORED.test(line));
   const direction = lines[first]?.match(/^\s*(?:graph|flowchart)\s+(TB|TD|BT|LR|RL)\s*$/)?.[1];

@@ -4,14 +4,16 @@ const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^`]*)$/;
 const ITEM = /^(\s*)(?:[-*+]|(\d{1,9})[.)])\s+(.*)$/;
 const RULE = /^ {0,3}([-*_])(?:\s*\1){2,}\s*$/;
 const DIVIDER = /^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$/;
-// Deeper than this, markup stays text.
+// Deeper than this, and in longer texts, markup stays text.
 const NESTING = 8;
+const LONGEST_INLINE = 5000;
 
 function markdown(text, depth = 0) {
   const lines = text.replace(/\r\n?/g, "\n").split("\n");
   const made = make("div", { class: "markdown" });
   let at = 0;
-  const isTable = () => at + 1 < lines.length && lines[at].includes("|") && DIVIDER.test(lines[at + 1]) && lines[at + 1].includes("-");
+  const isTable = () =>
+    at + 1 < lines.length && lines[at].includes("|") && DIVIDER.test(lines[at + 1].trim()) && lines[at + 1].includes("-");
   while (at < lines.length) {
     const line = lines[at];
     const fence = line.match(FENCE);
@@ -106,7 +108,7 @@ function inline(text, depth = 0) {
   const parts = [];
   let rest = text;
   while (rest !== "") {
-    const found = depth < NESTING ? rest.match(SPAN) : null;
+    const found = depth < NESTING && rest.length <= LONGEST_INLINE ? rest.match(SPAN) : null;
     if (!found) {
       parts.push(rest);
       break;

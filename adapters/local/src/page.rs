@@ -105,7 +105,7 @@ pub(crate) struct AppState {
 impl AppState {
     /// The state of an app.
     pub(crate) fn of(app: &App, settings: Option<&[Setting]>) -> Self {
-        let tools: Vec<Json> = app.tools.iter().map(|tool| tool_state(app, tool, settings)).collect();
+        let tools: Vec<Json> = app.tools.iter().filter_map(|tool| tool_state(app, tool, settings)).collect();
         let json = json!({ "tools": tools }).to_string();
         let mut hash = Sha256::new_with_prefix(&json);
         hash.update(app.to_bundle().unwrap_or_default());
@@ -135,12 +135,16 @@ pub(crate) fn calls(calls: &Json) -> Response {
     Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: calls.to_string().into_bytes().into() }
 }
 
-fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Json {
+/// Nothing, where there is nothing to say: no caller learns names from here that it has not from elsewhere.
+fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Option<Json> {
     let needs = match &tool.auth {
         None | Some(Auth::AllowAll) => None,
         Some(Auth::ApiKey(_)) => Some("key"),
         Some(Auth::Script { .. }) => Some("script"),
     };
+    if settings.is_none() && needs.is_none() && tool.confirm.is_none() {
+        return None;
+    }
     let mut state = Map::new();
     state.insert("name".into(), tool.name.as_str().into());
     state.insert("needs".into(), needs.into());
@@ -159,7 +163,7 @@ fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Json {
         let own = settings.iter().filter(|setting| setting.tool == tool.name);
         state.insert("settings".into(), own.map(|one| json!({ "setting": one.setting, "value": one.value, "place": one.place })).collect());
     }
-    state.into()
+    Some(state.into())
 }
 
 /// Text as the value of an attribute in double quotes.
