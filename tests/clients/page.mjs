@@ -164,6 +164,8 @@ const scenarios = {
     await open("confirmed");
     await submit({ id: "7" });
     has(await text("#detail .questions"), "Cancel order 7?");
+    assert.equal(await count("#detail .rendered"), 0);
+    has(await text("#call-list .call"), "confirmed", "asked");
     await click("#detail .questions button.run");
     await page.until("!document.querySelector('#detail .questions') && document.querySelector('#detail .answer')");
     has(await text("#detail .rendered"), "cancelled");

@@ -4,7 +4,7 @@ const MOST_CALLS = 20;
 const callList = document.getElementById("call-list");
 
 // Adds a call. `again` opens it with the same values. One of another client has the time at which it ended, `by`, instead.
-function remember({ name, failed, ms, tokens: count, details, again, by }) {
+function remember({ name, outcome, ms, tokens: count, details, again, by }) {
   const calls = (details.calls ?? []).filter(({ us }) => us > 0);
   const whole = Math.max(ms * 1000, 1);
   const stages = calls.flatMap((call) => call.steps.map((step) => ({ ...step, at: step.at + call.at })));
@@ -24,7 +24,7 @@ function remember({ name, failed, ms, tokens: count, details, again, by }) {
       "summary",
       {},
       make("span", { class: "mono" }, name, by ? make("small", { class: "quiet" }, " other client") : null),
-      make("span", { class: failed ? "failure" : undefined }, failed ? "failed" : "ok"),
+      make("span", { class: outcome === "failed" ? "failure" : undefined }, outcome),
       make("span", { class: "time" }, milliseconds(ms)),
       track(stages.filter(({ isEntry }) => !isEntry)),
     ),

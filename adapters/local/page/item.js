@@ -113,10 +113,11 @@ function view(item, about, open) {
       const { nodes, failed, tokens: count } = answerNodes(answer, open);
       if (asked)
         outcome.append(questions(answer.message.result, (inputResponses, requestState) => run({ inputResponses, requestState }, values)));
-      outcome.append(make("div", { class: "answer" }, ...nodes));
+      // A question is no answer: of that, the messages are shown.
+      outcome.append(make("div", { class: "answer" }, ...(asked ? nodes.slice(-1) : nodes)));
       remember({
         name: item.name,
-        failed,
+        outcome: asked ? "asked" : failed ? "failed" : "ok",
         ms: answer.ms,
         tokens: count,
         details: answer.details,

@@ -318,8 +318,8 @@ async function followOthers() {
   const fresh = others.filter(({ id }) => !seenCalls.has(id));
   seenCalls = new Set(others.map(({ id }) => id));
   for (const { when, call, steps } of fresh) {
-    const failed = call.outcome === "error";
-    remember({ name: call.tool, failed, ms: call.us / 1000, details: { calls: [{ at: 0, us: call.us, steps }] }, by: new Date(when) });
+    const outcome = { error: "failed", input_required: "asked" }[call.outcome] ?? call.outcome;
+    remember({ name: call.tool, outcome, ms: call.us / 1000, details: { calls: [{ at: 0, us: call.us, steps }] }, by: new Date(when) });
   }
 }
 
