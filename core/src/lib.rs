@@ -34,6 +34,7 @@ pub mod protocol;
 pub mod redaction;
 pub mod schema;
 pub mod secret;
+mod sort;
 pub mod toon;
 pub mod url;
 pub mod value;

@@ -21,7 +21,7 @@ use base64::{
     engine::general_purpose::{STANDARD, STANDARD_NO_PAD},
 };
 
-use crate::{Json, hex, url::percent_decoded};
+use crate::{Json, hex, sort::sort, url::percent_decoded};
 
 /// What stands in the place of a secret.
 const STRUCK: &str = "[secret]";
@@ -95,7 +95,7 @@ impl Secrets {
         }
         let normalised = texts.iter().map(|(text, manner)| (text.bytes().map(normal).collect(), *manner));
         let mut needles: Vec<(Vec<u8>, MatchMode)> = normalised.collect();
-        needles.sort_unstable();
+        sort(&mut needles);
         needles.dedup();
         let mut secrets = Self { longest: needles.iter().map(|(bytes, _)| bytes.len()).max().unwrap_or(0), ..Self::default() };
         for (bytes, manner) in needles {
@@ -204,7 +204,7 @@ pub fn strike_within<'t>(text: &'t str, lists: &[&Secrets], reader: Reader, most
     if found.is_empty() && end == text.len() {
         return Cow::Borrowed(text);
     }
-    found.sort_unstable();
+    sort(&mut found);
     let mut struck = String::with_capacity(end);
     let mut done = 0;
     for (start, stop) in found {

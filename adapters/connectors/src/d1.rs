@@ -54,47 +54,47 @@ pub use reply::Reply;
 pub use rest::Rest;
 pub use statement::{Parameter, Prepared};
 
-/// A way to a database of D1.
+/// A way to a database of D1. Futures are boxed, and databases not generic: a Worker has two ways, and one copy of what is around them.
 pub trait Transport {
     /// Whether a parameter may be bytes; else they go as text, in hexadecimal.
-    const TAKES_BYTES: bool;
+    fn takes_bytes(&self) -> bool;
 
     /// Sends a statement, once, and waits for the answer until the query's deadline.
     ///
     /// # Errors
     /// Why there is no answer, and what that means for another attempt.
-    fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> impl Future<Output = Result<Reply, StatementFailure>>;
+    fn send<'a>(&'a self, prepared: &'a Prepared<'_>, query: &'a Query<'_>) -> LocalFuture<'a, Result<Reply, StatementFailure>>;
 
     /// Sends several statements as one transaction, once, and waits for the answers. `author` is the index of the one that the author wrote,
     /// to which places in errors belong.
     ///
     /// # Errors
     /// As [`send`](Self::send). Then none of them took effect, unless that is not known.
-    fn send_batch(
-        &self,
-        batch: &[Prepared<'_>],
+    fn send_batch<'a>(
+        &'a self,
+        batch: &'a [Prepared<'_>],
         author: usize,
-        query: &Query<'_>,
-    ) -> impl Future<Output = Result<Vec<Reply>, StatementFailure>>;
+        query: &'a Query<'_>,
+    ) -> LocalFuture<'a, Result<Vec<Reply>, StatementFailure>>;
 }
 
 /// A D1 database.
-pub struct D1<T> {
-    transport: T,
+pub struct D1 {
+    transport: Box<dyn Transport>,
     read_only: bool,
     retry: Retry,
 }
 
-impl<T: Transport> D1<T> {
+impl D1 {
     /// A database behind a transport.
     #[must_use]
-    pub fn new(transport: T, read_only: bool, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
-        Self { transport, read_only, retry: Retry::new(clock, random) }
+    pub fn new(transport: impl Transport + 'static, read_only: bool, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Self {
+        Self { transport: Box::new(transport), read_only, retry: Retry::new(clock, random) }
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let (text, values) = query.command.statement(catalogue::D1.name)?;
-        let prepared = Prepared::of(text, values, T::TAKES_BYTES)?;
+        let prepared = Prepared::of(text, values, self.transport.takes_bytes())?;
         if self.read_only {
             only_reads(query, prepared.effect)?;
         }
@@ -104,7 +104,7 @@ impl<T: Transport> D1<T> {
     }
 }
 
-impl<T: Transport + 'static> Connector for D1<T> {
+impl Connector for D1 {
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
         Box::pin(async move { self.run(&query).await })
     }

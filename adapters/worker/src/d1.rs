@@ -10,7 +10,7 @@ use millrace_connectors::{
 };
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Connection, Query},
+    ports::{Clock, Connection, LocalFuture, Query},
 };
 use wasm_bindgen::JsValue;
 use worker::Env;
@@ -41,32 +41,43 @@ impl Binding {
 }
 
 impl Transport for Binding {
-    const TAKES_BYTES: bool = true;
-
-    async fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<Reply, StatementFailure> {
-        let left_ms = query.deadline_ms.saturating_sub(WorkerClock.now_ms());
-        let parameters: Array = prepared.parameters.iter().map(parameter).collect();
-        let answer = JsFuture::from(glue::query(&self.0, &prepared.text, &parameters, prepared.effect.returns));
-        match select(answer, WorkerClock.sleep(left_ms)).await {
-            Either::Left((Ok(text), _)) => Reply::parse(text.as_string().unwrap_or_default().as_bytes()),
-            Either::Left((Err(thrown), _)) => Err(failure_of_message(&glue::message(&thrown), prepared)),
-            Either::Right(_) => Err(StatementFailure::last(timed_out())),
-        }
+    fn takes_bytes(&self) -> bool {
+        true
     }
 
-    async fn send_batch(&self, batch: &[Prepared<'_>], author: usize, query: &Query<'_>) -> Result<Vec<Reply>, StatementFailure> {
-        let left_ms = query.deadline_ms.saturating_sub(WorkerClock.now_ms());
-        let texts: Array = batch.iter().map(|prepared| JsValue::from_str(&prepared.text)).collect();
-        let parameters: Array = batch.iter().map(|prepared| prepared.parameters.iter().map(parameter).collect::<Array>()).collect();
-        let answers = JsFuture::from(glue::batch(&self.0, &texts, &parameters));
-        match select(answers, WorkerClock.sleep(left_ms)).await {
-            Either::Left((Ok(text), _)) => Reply::parse_batch(text.as_string().unwrap_or_default().as_bytes(), batch.len()),
-            Either::Left((Err(thrown), _)) => Err(match subject(batch, author) {
-                Some(prepared) => failure_of_message(&glue::message(&thrown), prepared),
-                None => StatementFailure::last(Error::new(ErrorKind::Protocol, "the batch for D1 is empty")),
-            }),
-            Either::Right(_) => Err(StatementFailure::last(timed_out())),
-        }
+    fn send<'a>(&'a self, prepared: &'a Prepared<'_>, query: &'a Query<'_>) -> LocalFuture<'a, Result<Reply, StatementFailure>> {
+        Box::pin(async move {
+            let left_ms = query.deadline_ms.saturating_sub(WorkerClock.now_ms());
+            let parameters: Array = prepared.parameters.iter().map(parameter).collect();
+            let answer = JsFuture::from(glue::query(&self.0, &prepared.text, &parameters, prepared.effect.returns));
+            match select(answer, WorkerClock.sleep(left_ms)).await {
+                Either::Left((Ok(text), _)) => Reply::parse(text.as_string().unwrap_or_default().as_bytes()),
+                Either::Left((Err(thrown), _)) => Err(failure_of_message(&glue::message(&thrown), prepared)),
+                Either::Right(_) => Err(StatementFailure::last(timed_out())),
+            }
+        })
+    }
+
+    fn send_batch<'a>(
+        &'a self,
+        batch: &'a [Prepared<'_>],
+        author: usize,
+        query: &'a Query<'_>,
+    ) -> LocalFuture<'a, Result<Vec<Reply>, StatementFailure>> {
+        Box::pin(async move {
+            let left_ms = query.deadline_ms.saturating_sub(WorkerClock.now_ms());
+            let texts: Array = batch.iter().map(|prepared| JsValue::from_str(&prepared.text)).collect();
+            let parameters: Array = batch.iter().map(|prepared| prepared.parameters.iter().map(parameter).collect::<Array>()).collect();
+            let answers = JsFuture::from(glue::batch(&self.0, &texts, &parameters));
+            match select(answers, WorkerClock.sleep(left_ms)).await {
+                Either::Left((Ok(text), _)) => Reply::parse_batch(text.as_string().unwrap_or_default().as_bytes(), batch.len()),
+                Either::Left((Err(thrown), _)) => Err(match subject(batch, author) {
+                    Some(prepared) => failure_of_message(&glue::message(&thrown), prepared),
+                    None => StatementFailure::last(Error::new(ErrorKind::Protocol, "the batch for D1 is empty")),
+                }),
+                Either::Right(_) => Err(StatementFailure::last(timed_out())),
+            }
+        })
     }
 }
 

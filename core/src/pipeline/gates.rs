@@ -1,7 +1,7 @@
 //! The places of tools with `limits.concurrency`, and the queues for them. A place is given back when it is dropped, and handed on to whoever
 //! came first, so a call that is given up, wherever it stands, holds nobody up.
 
-use alloc::{collections::BTreeMap, vec::Vec};
+use alloc::vec::Vec;
 use core::{
     cell::{Cell, RefCell},
     task::{Context, Poll, Waker},
@@ -26,7 +26,8 @@ impl Gates {
 #[derive(Default)]
 pub(super) struct Gate {
     taken: Cell<u32>,
-    queue: RefCell<BTreeMap<u64, Waiting>>,
+    /// By the number of the turn.
+    queue: RefCell<Vec<(u64, Waiting)>>,
     /// How many waited so far.
     waited: Cell<u64>,
 }
@@ -59,7 +60,7 @@ impl Gate {
 
     /// Hands a place on to the first in the queue, who may look at the queue at once; without one, the place is free.
     fn hand_on(&self) {
-        let next = self.queue.borrow_mut().values_mut().find_map(|waiting| match core::mem::replace(waiting, Waiting::Called) {
+        let next = self.queue.borrow_mut().iter_mut().find_map(|(_, waiting)| match core::mem::replace(waiting, Waiting::Called) {
             Waiting::Here(waker) => Some(waker),
             Waiting::Called => None,
         });
@@ -94,12 +95,20 @@ impl<'a> Turn<'a> {
     /// The place, once it was handed on.
     pub(super) fn poll(&mut self, context: &Context<'_>) -> Poll<Place<'a>> {
         let mut queue = self.gate.queue.borrow_mut();
-        if matches!(queue.get(&self.number), Some(Waiting::Called)) {
-            queue.remove(&self.number);
-            self.is_over = true;
-            return Poll::Ready(Place(self.gate));
+        let here = Waiting::Here(context.waker().clone());
+        match find(&queue, self.number) {
+            Ok(at) => {
+                if matches!(queue.get(at), Some((_, Waiting::Called))) {
+                    queue.remove(at);
+                    self.is_over = true;
+                    return Poll::Ready(Place(self.gate));
+                }
+                if let Some((_, waiting)) = queue.get_mut(at) {
+                    *waiting = here;
+                }
+            }
+            Err(at) => queue.insert(at, (self.number, here)),
         }
-        queue.insert(self.number, Waiting::Here(context.waker().clone()));
         Poll::Pending
     }
 }
@@ -109,11 +118,18 @@ impl Drop for Turn<'_> {
         if self.is_over {
             return;
         }
-        let left = self.gate.queue.borrow_mut().remove(&self.number);
-        if matches!(left, Some(Waiting::Called)) {
+        let mut queue = self.gate.queue.borrow_mut();
+        let left = find(&queue, self.number).ok().map(|at| queue.remove(at));
+        drop(queue);
+        if matches!(left, Some((_, Waiting::Called))) {
             self.gate.hand_on();
         }
     }
+}
+
+/// Where a turn is in the queue, or belongs.
+fn find(queue: &[(u64, Waiting)], number: u64) -> Result<usize, usize> {
+    queue.binary_search_by(|(other, _)| other.cmp(&number))
 }
 
 #[cfg(test)]

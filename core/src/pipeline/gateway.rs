@@ -12,6 +12,7 @@ use crate::{
     app::{Execute, Tool},
     fault::{Fault, Stage},
     ports::CallEvent,
+    sort::sort,
 };
 
 /// The most names that a mistake suggests.
@@ -73,7 +74,7 @@ fn near(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Vec<String> {
             near.push((distance, &tool.name));
         }
     }
-    near.sort();
+    sort(&mut near);
     near.into_iter().take(MOST_NEAR).map(|(_, name)| name.into()).collect()
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Map, json};
 use sha2::{Digest as _, Sha256};
 
 use super::json_text::word;
-use crate::Json;
+use crate::{Json, sort::sort_by};
 
 /// The largest integer that a script's numbers tell from its neighbours.
 const MOST_INTEGER: u64 = (1 << 53) - 1;
@@ -50,7 +50,7 @@ pub(super) fn canonical(value: &Json, out: &mut Vec<u8>) {
         }
         Json::Object(members) => {
             let mut sorted: Vec<_> = members.iter().collect();
-            sorted.sort_by_key(|(name, _)| *name);
+            sort_by(&mut sorted, |(a, _), (b, _)| a.cmp(b));
             out.push(b'{');
             for (name, member) in sorted {
                 out.extend(serde_json::to_vec(name).unwrap_or_default());

@@ -23,6 +23,7 @@ use crate::{
     app::{Execute, Input, InputKind},
     expression::{compare_numbers, equal},
     fault::{Fault, FaultResult, Issue, Stage},
+    sort::sort,
 };
 
 mod coerce;
@@ -264,7 +265,7 @@ impl<'a> Check<'a> {
         }
         if !self.undeclared.is_empty() {
             // Taking the declared ones out moved the others around.
-            self.undeclared.sort_unstable();
+            sort(&mut self.undeclared);
             let names = listed(self.undeclared.iter().map(|name| Cow::Owned(format!("'{name}'"))));
             let allowed = listed(declared.iter().map(|input| Cow::Owned(format!("'{}'", input.name))));
             self.issues.push(Issue { field: ROOT.into(), message: format!("Unknown fields: {names}. Allowed fields: {allowed}.") });

@@ -1,6 +1,6 @@
 //! Windows of time in which calls are counted, and the counts of an isolate whose store fails.
 
-use alloc::{collections::BTreeMap, format};
+use alloc::{format, vec::Vec};
 use core::cell::{Cell, RefCell};
 
 use sha2::{Digest as _, Sha256};
@@ -56,7 +56,8 @@ impl Window {
 /// What an isolate counts by itself while its store fails.
 #[derive(Default)]
 pub(super) struct Counts {
-    by_key: RefCell<BTreeMap<Digest, Count>>,
+    /// Sorted by key.
+    by_key: RefCell<Vec<(Digest, Count)>>,
     /// Until when a failing store is not mentioned again.
     pub(super) quiet_until_ms: Cell<u64>,
 }
@@ -74,14 +75,18 @@ impl Counts {
     pub(super) fn pass(&self, window: &Window, now_ms: u64) -> Verdict {
         let mut by_key = self.by_key.borrow_mut();
         let mut key = window.key;
-        if by_key.len() >= MOST_KEYS && !by_key.contains_key(&key) {
-            by_key.retain(|_, count| count.over_ms > now_ms);
+        if by_key.len() >= MOST_KEYS && find(&by_key, &key).is_err() {
+            by_key.retain(|(_, count)| count.over_ms > now_ms);
             if by_key.len() >= MOST_KEYS {
                 // One count for all others with this limit: too strict, and never too generous.
                 key = Sha256::digest(format!("others {} {}", window.max, window.length_ms)).into();
             }
         }
-        let count = by_key.entry(key).or_insert(Count { number: window.number, before: 0, now: 0, over_ms: 0 });
+        let at = find(&by_key, &key).unwrap_or_else(|at| {
+            by_key.insert(at, (key, Count { number: window.number, before: 0, now: 0, over_ms: 0 }));
+            at
+        });
+        let Some((_, count)) = by_key.get_mut(at) else { return Err(window.left_ms) };
         if count.number != window.number {
             let follows = count.number + 1 == window.number;
             *count = Count { number: window.number, before: if follows { count.now } else { 0 }, now: 0, over_ms: 0 };
@@ -97,6 +102,11 @@ impl Counts {
             None => Err(window.wait_ms(count.before, 0)),
         }
     }
+}
+
+/// Where a key is, or belongs.
+fn find(counts: &[(Digest, Count)], key: &Digest) -> Result<usize, usize> {
+    counts.binary_search_by(|(other, _)| other.cmp(key))
 }
 
 #[cfg(test)]

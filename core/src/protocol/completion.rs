@@ -41,7 +41,8 @@ impl Exchange<'_> {
 
         let mut values: Vec<String> = argument.completion.iter().filter(|value| value.starts_with(&typed)).cloned().collect();
         if let Some(completer) = &argument.complete {
-            let mut seen: BTreeSet<String> = values.iter().cloned().collect();
+            let mut seen = BTreeSet::new();
+            seen.extend(values.iter().cloned());
             let found = self.found(argument, completer, &typed, &context).await?;
             values.extend(found.into_iter().filter(|value| value.starts_with(&typed) && seen.insert(value.clone())));
         }

@@ -6,6 +6,7 @@ use core::{cell::OnceCell, cmp::Reverse};
 use super::lists::is_template;
 use crate::{
     app::{App, Resource, UriPattern},
+    sort::sort_by,
     url::percent_decoded_strictly,
 };
 
@@ -50,7 +51,7 @@ impl ResourceIndex {
             }
         }
         let literal_length = |place: &usize| app.resources[*place].uri.literals.iter().map(String::len).sum::<usize>();
-        templates.sort_by_key(|place| Reverse(literal_length(place)));
+        sort_by(&mut templates, |a, b| (Reverse(literal_length(a)), a).cmp(&(Reverse(literal_length(b)), b)));
         Self { exact, templates }
     }
 }

@@ -12,7 +12,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use super::{D1, Prepared, Reply, Transport};
+use super::{D1, Prepared, Reply};
 use crate::{
     shared::{StatementFailure, kept, only_reads, within_limits},
     sqlite_text::{
@@ -27,10 +27,10 @@ use crate::{
 /// The author's statement in a batch, after the three that make way for the record and keep it.
 const WRITE: usize = 3;
 
-impl<T: Transport> D1<T> {
+impl D1 {
     pub(super) async fn write_recorded(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         let (text, values) = query.command.statement(catalogue::D1.name)?;
-        let prepared = Prepared::of(text, values, T::TAKES_BYTES)?;
+        let prepared = Prepared::of(text, values, self.transport.takes_bytes())?;
         if self.read_only {
             only_reads(query, prepared.effect)?;
         }
@@ -80,9 +80,9 @@ impl<T: Transport> D1<T> {
         record: CallRecord<'_>,
     ) -> Result<Option<RecordedWrite>, StatementFailure> {
         let (insert, find, sweep) = values(record);
-        let mut batch = vec![own::<T>(SWEEP, &sweep)?, own::<T>(FORGET, &find)?, own::<T>(INSERT, &insert)?, prepared.clone()];
+        let mut batch = vec![self.own(SWEEP, &sweep)?, self.own(FORGET, &find)?, self.own(INSERT, &insert)?, prepared.clone()];
         if !prepared.effect.returns {
-            batch.push(own::<T>(if changes_rows(text) { COUNT } else { COUNT_NONE }, &find[..1])?);
+            batch.push(self.own(if changes_rows(text) { COUNT } else { COUNT_NONE }, &find[..1])?);
         }
         let mut replies = match self.transport.send_batch(&batch, WRITE, query).await {
             Ok(replies) => replies,
@@ -121,14 +121,14 @@ impl<T: Transport> D1<T> {
     }
 
     async fn send_own(&self, query: &Query<'_>, text: &str, values: &[Value]) -> Result<Rows, StatementFailure> {
-        let prepared = own::<T>(text, values)?;
+        let prepared = self.own(text, values)?;
         self.transport.send(&prepared, query).await.and_then(|reply: Reply| reply.into_rows(&prepared))
     }
-}
 
-/// A statement of Millrace's own.
-fn own<'a, T: Transport>(text: &'a str, values: &'a [Value]) -> Result<Prepared<'a>, StatementFailure> {
-    Prepared::of(text, values, T::TAKES_BYTES).map_err(StatementFailure::last)
+    /// A statement of Millrace's own.
+    fn own<'a>(&self, text: &'a str, values: &'a [Value]) -> Result<Prepared<'a>, StatementFailure> {
+        Prepared::of(text, values, self.transport.takes_bytes()).map_err(StatementFailure::last)
+    }
 }
 
 /// Whether there is a record with the key.

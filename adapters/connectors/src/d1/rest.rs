@@ -9,7 +9,7 @@ use std::rc::Rc;
 use millrace_core::{
     Error, ErrorKind, Result,
     headers::Headers,
-    ports::{Connection, HttpClient, HttpRequest, HttpResponse, Query},
+    ports::{Connection, HttpClient, HttpRequest, HttpResponse, LocalFuture, Query},
 };
 use serde::{Deserialize, Serialize};
 
@@ -40,20 +40,31 @@ impl Rest {
 
 impl Transport for Rest {
     // The API takes texts only.
-    const TAKES_BYTES: bool = false;
-
-    async fn send(&self, prepared: &Prepared<'_>, query: &Query<'_>) -> Result<Reply, StatementFailure> {
-        let request = request(&self.address, prepared, query).map_err(StatementFailure::last)?;
-        let response = self.http.send(request).await.map_err(StatementFailure::of_client)?;
-        parse(&response, prepared)
+    fn takes_bytes(&self) -> bool {
+        false
     }
 
-    async fn send_batch(&self, batch: &[Prepared<'_>], author: usize, query: &Query<'_>) -> Result<Vec<Reply>, StatementFailure> {
-        let statements = batch.iter().map(Statement::of).collect::<Result<_>>();
-        let request = statements.and_then(|batch| post(&self.address, &Batch { batch }, query)).map_err(StatementFailure::last)?;
-        let response = self.http.send(request).await.map_err(StatementFailure::of_client)?;
-        let subject = batch.get(author).or(batch.first()).ok_or_else(|| StatementFailure::last(not_understood()))?;
-        parse_all(&response, subject, batch.len())
+    fn send<'a>(&'a self, prepared: &'a Prepared<'_>, query: &'a Query<'_>) -> LocalFuture<'a, Result<Reply, StatementFailure>> {
+        Box::pin(async move {
+            let request = request(&self.address, prepared, query).map_err(StatementFailure::last)?;
+            let response = self.http.send(request).await.map_err(StatementFailure::of_client)?;
+            parse(&response, prepared)
+        })
+    }
+
+    fn send_batch<'a>(
+        &'a self,
+        batch: &'a [Prepared<'_>],
+        author: usize,
+        query: &'a Query<'_>,
+    ) -> LocalFuture<'a, Result<Vec<Reply>, StatementFailure>> {
+        Box::pin(async move {
+            let statements = batch.iter().map(Statement::of).collect::<Result<_>>();
+            let request = statements.and_then(|batch| post(&self.address, &Batch { batch }, query)).map_err(StatementFailure::last)?;
+            let response = self.http.send(request).await.map_err(StatementFailure::of_client)?;
+            let subject = batch.get(author).or(batch.first()).ok_or_else(|| StatementFailure::last(not_understood()))?;
+            parse_all(&response, subject, batch.len())
+        })
     }
 }
 

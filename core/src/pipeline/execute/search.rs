@@ -5,12 +5,13 @@
 //! only a script could tell, the tool is shown with `"auth": "script"`.
 
 use alloc::{string::String, vec::Vec};
-use core::fmt::Write as _;
+use core::{cmp::Reverse, fmt::Write as _};
 
 use super::super::{authenticate, run::Run};
 use crate::{
     Json,
     app::{SearchIndex, words},
+    sort::{sort, sort_by},
 };
 
 /// A beginning must have this many bytes to count.
@@ -55,7 +56,7 @@ pub(super) fn search(run: &Run<'_>, index: &SearchIndex, inputs: &Json) -> Strin
 fn rank(index: &SearchIndex, tools: usize, query: &str) -> Vec<usize> {
     let mut scores = alloc::vec![0_u64; tools];
     let mut asked = words(query);
-    asked.sort();
+    sort(&mut asked);
     asked.dedup();
     for word in &asked {
         // Of all that a word finds in a tool, the best counts.
@@ -74,7 +75,7 @@ fn rank(index: &SearchIndex, tools: usize, query: &str) -> Vec<usize> {
         scores.iter_mut().zip(best).for_each(|(score, best)| *score += best);
     }
     let mut places: Vec<usize> = (0..tools).filter(|place| scores[*place] > 0).collect();
-    places.sort_by_key(|place| (core::cmp::Reverse(scores[*place]), *place));
+    sort_by(&mut places, |a, b| (Reverse(scores[*a]), a).cmp(&(Reverse(scores[*b]), b)));
     places
 }
 

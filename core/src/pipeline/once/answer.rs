@@ -4,82 +4,38 @@
 //! wrote.
 
 use alloc::{boxed::Box, string::String, vec::Vec};
+use core::mem;
 
-use serde::{Deserialize, Serialize};
 use serde_json::Map;
 
 use crate::{
     Json,
     fault::{Change, Fault, Issue, Remedy, Severity, Stage},
-    pipeline::{call_end::CallFailure, content::AuthoredContent, output::ToolOutput, result::ContentBlock},
+    pipeline::{call_end::CallFailure, content::AuthoredContent, json_text::text_of, output::ToolOutput, result::ContentBlock},
 };
 
 /// What a record says of its call.
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
 pub(super) enum Said {
     /// It runs, or ran when its isolate ended. The text tells its writer from others.
     Running(String),
     /// The handler returned this.
     Value { value: Json, changed: bool },
     /// The handler built this.
-    Content { content: Content, changed: bool },
+    Content { content: Box<AuthoredContent>, changed: bool },
     /// The handler failed after it had changed something.
-    Failed(Box<Failure>),
+    Failed(Failure),
     /// The handler ended, and what it returned is too large to be kept.
     Ended,
 }
 
-/// [`AuthoredContent`]
-#[derive(Serialize, Deserialize)]
-pub(super) struct Content {
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    data: Option<Json>,
-    blocks: Vec<Block>,
-    #[serde(default, deserialize_with = "present", skip_serializing_if = "Option::is_none")]
-    structured: Option<Json>,
-    meta: Map<String, Json>,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Block {
-    Text(String),
-    Other(Map<String, Json>),
-}
-
-/// What the caller is told of a [`Fault`] of stage *execute*.
-#[derive(Serialize, Deserialize)]
-pub(super) struct Failure {
-    is_reply: bool,
-    code: String,
-    message: String,
-    suggestion: Option<String>,
-    available_actions: Vec<String>,
-    details: Vec<(String, String)>,
-    severity: String,
-    retry_after_s: Option<u64>,
-    remedy: String,
-    issues: Vec<(String, String)>,
-}
-
-/// A member that is there, `null` included.
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
-    Json::deserialize(deserializer).map(Some)
-}
+/// What the caller is told of a [`Fault`] of stage *execute*, by member.
+pub(super) struct Failure(Map<String, Json>);
 
 impl Said {
     /// What a handler returned. `changed`: statements of it changed something.
     pub(super) fn of(output: &ToolOutput, changed: bool) -> Self {
         match output {
-            ToolOutput::Content(content) => {
-                let AuthoredContent { data, blocks, structured, meta } = (**content).clone();
-                let blocks = blocks.into_iter().map(|block| match block {
-                    ContentBlock::Text(text) => Block::Text(text),
-                    ContentBlock::Other(members) => Block::Other(members),
-                });
-                Self::Content { content: Content { data, blocks: blocks.collect(), structured, meta }, changed }
-            }
+            ToolOutput::Content(content) => Self::Content { content: content.clone(), changed },
             other => Self::Value { value: other.shown(), changed },
         }
     }
@@ -92,68 +48,119 @@ impl Said {
             "CANCELLED" => ("INTERRUPTED", "An earlier call with the same idempotency key was cancelled while it ran."),
             code => (code, fault.message.as_str()),
         };
-        Self::Failed(Box::new(Failure {
-            is_reply: matches!(why, CallFailure::Reply(_)),
-            code: code.into(),
-            message: message.into(),
-            suggestion: fault.suggestion.clone(),
-            available_actions: fault.available_actions.clone(),
-            details: fault.details.clone(),
-            severity: fault.severity.as_str().into(),
-            retry_after_s: fault.retry_after_s,
-            remedy: match fault.remedy {
-                Remedy::Caller => "caller",
-                Remedy::Operator => "operator",
-                Remedy::Later => "later",
-            }
-            .into(),
-            issues: fault.issues.iter().map(|issue| (issue.field.clone(), issue.message.clone())).collect(),
-        }))
+        let remedy = match fault.remedy {
+            Remedy::Caller => "caller",
+            Remedy::Operator => "operator",
+            Remedy::Later => "later",
+        };
+        Self::Failed(Failure(object([
+            ("is_reply", matches!(why, CallFailure::Reply(_)).into()),
+            ("code", code.into()),
+            ("message", message.into()),
+            ("suggestion", fault.suggestion.as_deref().map_or(Json::Null, Json::from)),
+            ("available_actions", fault.available_actions.iter().map(|action| Json::from(action.as_str())).collect()),
+            ("details", fault.details.iter().map(|(name, value)| pair(name, value)).collect()),
+            ("severity", fault.severity.as_str().into()),
+            ("retry_after_s", fault.retry_after_s.map_or(Json::Null, Json::from)),
+            ("remedy", remedy.into()),
+            ("issues", fault.issues.iter().map(|issue| pair(&issue.field, &issue.message)).collect()),
+        ])))
     }
 
-    pub(super) fn encode(&self) -> Vec<u8> {
-        serde_json::to_vec(self).unwrap_or_default()
+    /// By hand: derived code would be four times as long in every Worker.
+    pub(super) fn encode(self) -> Vec<u8> {
+        let said = match self {
+            Self::Running(writer) => object([("running", writer.into())]),
+            Self::Value { value, changed } => object([("value", object([("value", value), ("changed", changed.into())]).into())]),
+            Self::Content { content, changed } => {
+                let AuthoredContent { data, blocks, structured, meta } = *content;
+                let blocks = blocks.into_iter().map(|block| match block {
+                    ContentBlock::Text(text) => object([("text", text.into())]),
+                    ContentBlock::Other(members) => object([("other", members.into())]),
+                });
+                let mut members = object([("blocks", blocks.collect()), ("meta", meta.into())]);
+                for (name, value) in [("data", data), ("structured", structured)] {
+                    members.extend(value.map(|value| (name.into(), value)));
+                }
+                object([("content", object([("content", members.into()), ("changed", changed.into())]).into())])
+            }
+            Self::Failed(Failure(members)) => object([("failed", members.into())]),
+            Self::Ended => return br#""ended""#.to_vec(),
+        };
+        serde_json::to_vec(&Json::Object(said)).unwrap_or_default()
     }
 
     /// What a record says; of one that is not understood, that its call ended: nothing may run again because of it.
     pub(super) fn decode(bytes: &[u8]) -> Self {
-        serde_json::from_slice(bytes).unwrap_or(Self::Ended)
+        serde_json::from_slice(bytes).ok().and_then(Self::read).unwrap_or(Self::Ended)
     }
-}
 
-impl Content {
-    pub(super) fn output(self) -> ToolOutput {
-        let Self { data, blocks, structured, meta } = self;
-        let blocks = blocks.into_iter().map(|block| match block {
-            Block::Text(text) => ContentBlock::Text(text),
-            Block::Other(members) => ContentBlock::Other(members),
-        });
-        ToolOutput::Content(Box::new(AuthoredContent { data, blocks: blocks.collect(), structured, meta }))
+    fn read(mut said: Json) -> Option<Self> {
+        let (kind, said) = said.as_object_mut()?.iter_mut().next()?;
+        let changed = said.get("changed").and_then(Json::as_bool);
+        Some(match kind.as_str() {
+            "running" => Self::Running(said.as_str()?.into()),
+            "value" => Self::Value { value: said.get_mut("value")?.take(), changed: changed? },
+            "content" => {
+                let content = said.get_mut("content")?;
+                let blocks = content.get_mut("blocks")?.as_array_mut()?.iter_mut().map(block).collect::<Option<_>>()?;
+                let mut take = |name: &str| content.get_mut(name).map(Json::take);
+                let Some(Json::Object(meta)) = take("meta") else { return None };
+                let content = AuthoredContent { data: take("data"), blocks, structured: take("structured"), meta };
+                Self::Content { content: Box::new(content), changed: changed? }
+            }
+            "failed" => {
+                said.get("code").and(said.get("message"))?;
+                Self::Failed(Failure(mem::take(said.as_object_mut()?)))
+            }
+            _ => return None,
+        })
     }
 }
 
 impl Failure {
     pub(super) fn again(self) -> CallFailure {
+        let Self(members) = self;
+        let text = |name: &str| members.get(name).and_then(Json::as_str).unwrap_or_default();
+        let list = |name: &str| members.get(name).and_then(Json::as_array).into_iter().flatten();
         let fault = Fault {
-            suggestion: self.suggestion,
-            available_actions: self.available_actions,
-            details: self.details,
-            severity: match self.severity.as_str() {
+            suggestion: members.get("suggestion").and_then(Json::as_str).map(String::from),
+            available_actions: list("available_actions").map(text_of).collect(),
+            details: list("details").map(|pair| (text_of(&pair[0]), text_of(&pair[1]))).collect(),
+            severity: match text("severity") {
                 "warning" => Severity::Warning,
                 "critical" => Severity::Critical,
                 _ => Severity::Error,
             },
-            retry_after_s: self.retry_after_s,
-            remedy: match self.remedy.as_str() {
+            retry_after_s: members.get("retry_after_s").and_then(Json::as_u64),
+            remedy: match text("remedy") {
                 "later" => Remedy::Later,
                 "operator" => Remedy::Operator,
                 _ => Remedy::Caller,
             },
-            issues: self.issues.into_iter().map(|(field, message)| Issue { field, message }).collect(),
+            issues: list("issues").map(|pair| Issue { field: text_of(&pair[0]), message: text_of(&pair[1]) }).collect(),
             change: Change::None,
-            ..Fault::new(Stage::Execute, &self.code, self.message)
+            ..Fault::new(Stage::Execute, text("code"), text("message"))
         };
-        if self.is_reply { CallFailure::Reply(Box::new(fault)) } else { CallFailure::Fault(Box::new(fault)) }
+        let is_reply = members.get("is_reply") == Some(&Json::Bool(true));
+        if is_reply { CallFailure::Reply(Box::new(fault)) } else { CallFailure::Fault(Box::new(fault)) }
+    }
+}
+
+fn object<const N: usize>(members: [(&str, Json); N]) -> Map<String, Json> {
+    members.into_iter().map(|(name, value)| (name.into(), value)).collect()
+}
+
+fn pair(name: &str, value: &str) -> Json {
+    [name, value].map(Json::from).to_vec().into()
+}
+
+/// A block of a record.
+fn block(block: &mut Json) -> Option<ContentBlock> {
+    match block.as_object_mut()?.iter_mut().next()? {
+        (kind, Json::String(text)) if kind == "text" => Some(ContentBlock::Text(mem::take(text))),
+        (kind, Json::Object(members)) if kind == "other" => Some(ContentBlock::Other(mem::take(members))),
+        _ => None,
     }
 }
 
@@ -165,14 +172,14 @@ mod tests {
 
     use super::*;
 
-    fn again(said: &Said) -> Said {
+    fn again(said: Said) -> Said {
         Said::decode(&said.encode())
     }
 
     #[test]
     fn an_answer_comes_back_whole() {
         for value in [json!(null), json!(1.0), json!({"b": 1, "a": [0.1, "x", {}]}), json!("text")] {
-            let Said::Value { value: found, changed: true } = again(&Said::of(&ToolOutput::Value(value.clone()), true)) else {
+            let Said::Value { value: found, changed: true } = again(Said::of(&ToolOutput::Value(value.clone()), true)) else {
                 panic!("a value")
             };
             assert_eq!(serde_json::to_string(&found).unwrap(), serde_json::to_string(&value).unwrap());
@@ -183,11 +190,10 @@ mod tests {
             let Json::Object(meta) = json!({"x/y": 1}) else { panic!("an object") };
             let blocks = vec![ContentBlock::Text("t".into()), ContentBlock::Other(block.clone())];
             let built = AuthoredContent { data, blocks, structured, meta };
-            let Said::Content { content, changed: false } = again(&Said::of(&ToolOutput::Content(Box::new(built.clone())), false)) else {
+            let Said::Content { content, changed: false } = again(Said::of(&ToolOutput::Content(Box::new(built.clone())), false)) else {
                 panic!("content")
             };
-            let ToolOutput::Content(found) = content.output() else { panic!("content") };
-            assert_eq!(*found, built);
+            assert_eq!(*content, built);
         }
     }
 
@@ -202,7 +208,7 @@ mod tests {
         for remedy in [Remedy::Caller, Remedy::Operator, Remedy::Later] {
             let fault = Fault { remedy, ..fault.clone() };
             let logged = fault.clone().logging("hunter2");
-            let Said::Failed(failure) = again(&Said::failed(&CallFailure::Reply(Box::new(logged)))) else { panic!("a failure") };
+            let Said::Failed(failure) = again(Said::failed(&CallFailure::Reply(Box::new(logged)))) else { panic!("a failure") };
             let CallFailure::Reply(found) = failure.again() else { panic!("a reply") };
             assert_eq!(*found, fault);
         }
@@ -210,7 +216,12 @@ mod tests {
 
     #[test]
     fn what_is_not_understood_has_ended() {
-        for bytes in [&b""[..], b"{}", b"{\"later_version\":1}", b"\xff"] {
+        let half = [
+            &b"{\"value\":{\"value\":1}}"[..],
+            b"{\"failed\":{\"code\":\"X\"}}",
+            b"{\"content\":{\"content\":{\"blocks\":[{}],\"meta\":{}},\"changed\":true}}",
+        ];
+        for bytes in [&b""[..], b"{}", b"{\"later_version\":1}", b"\xff", b"\"ended\"", b"[]"].into_iter().chain(half) {
             assert!(matches!(Said::decode(bytes), Said::Ended));
         }
     }

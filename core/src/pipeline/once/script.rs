@@ -119,7 +119,7 @@ fn replay(run: &Run<'_>, said: Said) -> Result<ToolOutput, CallEnd> {
             return Err(CallEnd::Failed(failure.again()));
         }
         Said::Value { value, changed } => (ToolOutput::Value(value), changed),
-        Said::Content { content, changed } => (content.output(), changed),
+        Said::Content { content, changed } => (ToolOutput::Content(content), changed),
     };
     run.replayed.set(true);
     if changed {
