@@ -168,7 +168,7 @@ const scenarios = {
     has(await text("#call-list .call"), "confirmed", "asked");
     await click("#detail .questions button.run");
     await page.until("!document.querySelector('#detail .questions') && document.querySelector('#detail .answer')");
-    has(await text("#detail .rendered"), "cancelled");
+    has(await text("#detail .rendered"), "cancelled", "Made stale", "report, limited");
 
     // The older revision, in which nothing can be asked.
     await page.evaluate("(() => { document.getElementById('revision').value = '2025-11-25'; })()");

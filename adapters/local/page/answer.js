@@ -16,6 +16,7 @@ const estimate = (count) => "≈ " + thousands(count) + (count === 1 ? " token" 
 const UI_BLOCK = /^<ui_passthrough((?: [a-z]+="[^"]*")*)>\n([\s\S]*)\n<\/ui_passthrough>$/;
 const FENCED = /^(`{3,})([^\n]*)\n([\s\S]*)\n\1$/;
 const FOR_MODELS = /^<([a-z_]+)>\n((?:- [^\n]*\n)+)<\/\1>$/;
+const STALE = /^<cache_invalidation cause="([^"]*)" domains="([^"]*)" \/>$/;
 const ACTION = /^([\w.-]+): (.*?)(?: \(args: (\{.*\})\))?$/;
 const ENTITIES = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
@@ -51,6 +52,8 @@ function shownText(text, open) {
     const width = ["half", "third"].includes(attributes.width) ? attributes.width : "full";
     return { node: make("section", { class: "ui" }, title, picture(attributes.type, ui[2])), width };
   }
+  const stale = text.match(STALE);
+  if (stale) return { node: make("section", {}, make("h3", {}, "Made stale"), make("p", { class: "mono" }, unescaped(stale[2]))) };
   const lines = text.match(FOR_MODELS);
   if (lines) {
     const items = lines[2]
