@@ -34,6 +34,15 @@ export class MillraceState extends DurableObject {
     return this.#live(key)?.value ?? null;
   }
 
+  /** The records of several keys, in their order. */
+  readAll(keys) {
+    return keys.map((key) => this.read(key));
+  }
+
+  putAll(keys, value, lifetime) {
+    for (const key of keys) this.#keep(key, null, value, lifetime);
+  }
+
   put(key, value, lifetime) {
     this.#keep(key, null, value, lifetime);
   }

@@ -70,6 +70,14 @@ impl StateStore for PatientState {
         Box::pin(self.ask(move || self.store.put(key, value, ttl_s)))
     }
 
+    fn get_all<'a>(&'a self, keys: &'a [String]) -> LocalFuture<'a, Result<Vec<Option<Vec<u8>>>>> {
+        Box::pin(self.ask(move || self.store.get_all(keys)))
+    }
+
+    fn put_all<'a>(&'a self, keys: &'a [String], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(self.ask(move || self.store.put_all(keys, value, ttl_s)))
+    }
+
     fn remove<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<()>> {
         Box::pin(self.ask(move || self.store.remove(key)))
     }

@@ -114,13 +114,13 @@ export async function query(database, text, params, returns) {
 }
 
 /**
- * Takes a step of a counter or a record in the Durable Object that has its key. Keys are `kind:digest…`: the digest spreads them over 256
- * objects, and those of one digest are together.
+ * Takes a step of counters or records in the Durable Object that has this key. Keys are `kind:digest…`: the digest spreads them over 256
+ * objects, and those of one digest are together. Epochs are `epoch:app:…`: those of an app are together.
  */
-export async function step(namespace, name, key, ...rest) {
+export async function step(namespace, name, key, ...values) {
   const at = key.indexOf(":") + 1;
   const object = namespace.get(namespace.idFromName(key.slice(at, at + 2)));
-  const result = await object[name](key, ...rest);
+  const result = await object[name](...values);
   return result instanceof ArrayBuffer ? new Uint8Array(result) : result;
 }
 

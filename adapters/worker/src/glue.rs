@@ -32,7 +32,7 @@ extern "C" {
     /// Runs a statement of D1; resolves to JSON.
     pub(crate) fn query(database: &JsValue, text: &str, params: &Array, returns: bool) -> Promise;
 
-    /// Takes a step in the Durable Object that has the key; resolves to what its function gives.
+    /// Takes a step in the Durable Object that has the key; `rest` is what its function gets. Resolves to what that gives.
     #[wasm_bindgen(variadic)]
     pub(crate) fn step(namespace: &JsValue, name: &str, key: &str, rest: Array) -> Promise;
 

@@ -10,7 +10,8 @@
 
 use std::{cell::RefCell, collections::BTreeMap, rc::Rc};
 
-use js_sys::{Array, Reflect, Uint8Array, futures::JsFuture};
+use futures_util::future::try_join_all;
+use js_sys::{Array, ArrayBuffer, Reflect, Uint8Array, futures::JsFuture};
 use millrace_caches::{
     memory_state::{DEFAULT_STATE_BYTES, MemoryState},
     patient_state::PatientState,
@@ -64,8 +65,18 @@ struct Durable(JsValue);
 
 impl Durable {
     async fn step(&self, name: &str, key: &str, rest: &[JsValue]) -> Result<JsValue> {
-        let rest: Array = rest.iter().collect();
-        JsFuture::from(glue::step(&self.0, name, key, rest)).await.map_err(|thrown| {
+        self.step_at(key, name, &key.into(), rest).await
+    }
+
+    /// A step of several keys, which are in one object.
+    async fn step_of_all(&self, name: &str, keys: &[String], rest: &[JsValue]) -> Result<JsValue> {
+        let all: Array = keys.iter().map(|key| JsValue::from_str(key)).collect();
+        self.step_at(keys.first().map_or("", String::as_str), name, &all, rest).await
+    }
+
+    async fn step_at(&self, place: &str, name: &str, key: &JsValue, rest: &[JsValue]) -> Result<JsValue> {
+        let rest: Array = [key].into_iter().chain(rest).collect();
+        JsFuture::from(glue::step(&self.0, name, place, rest)).await.map_err(|thrown| {
             let error = Error::new(ErrorKind::Unavailable, format!("the Durable Object `{BINDING}` does not work"));
             error.with_source(glue::message(&thrown))
         })
@@ -74,6 +85,14 @@ impl Durable {
 
 fn bytes(value: &JsValue) -> Option<Vec<u8>> {
     value.dyn_ref::<Uint8Array>().map(Uint8Array::to_vec)
+}
+
+/// A record within a list: what an object sends is an `ArrayBuffer`.
+fn buffer(value: &JsValue) -> Result<Vec<u8>> {
+    match value.dyn_ref::<ArrayBuffer>() {
+        Some(buffer) => Ok(Uint8Array::new(buffer).to_vec()),
+        None => bytes(value).ok_or_else(unexpected),
+    }
 }
 
 fn unexpected() -> Error {
@@ -101,6 +120,18 @@ impl StateStore for Durable {
 
     fn put<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move { self.step("put", key, &[Uint8Array::from(value).into(), ttl_s.into()]).await.map(|_| ()) })
+    }
+
+    fn get_all<'a>(&'a self, keys: &'a [String]) -> LocalFuture<'a, Result<Vec<Option<Vec<u8>>>>> {
+        Box::pin(async move {
+            let found = self.step_of_all("readAll", keys, &[]).await?;
+            let found: &Array = found.dyn_ref().filter(|found: &&Array| found.length() as usize == keys.len()).ok_or_else(unexpected)?;
+            found.iter().map(|value| if value.is_null() { Ok(None) } else { buffer(&value).map(Some) }).collect()
+        })
+    }
+
+    fn put_all<'a>(&'a self, keys: &'a [String], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move { self.step_of_all("putAll", keys, &[Uint8Array::from(value).into(), ttl_s.into()]).await.map(|_| ()) })
     }
 
     fn remove<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<()>> {
@@ -176,6 +207,25 @@ impl StateStore for Nearby {
             match &self.kv {
                 Some(kv) => kv.write(key, value, ttl_s).await,
                 None => Ok(()),
+            }
+        })
+    }
+
+    fn get_all<'a>(&'a self, keys: &'a [String]) -> LocalFuture<'a, Result<Vec<Option<Vec<u8>>>>> {
+        Box::pin(async move {
+            match &self.kv {
+                // What the isolate's memory has may be older than what KV has heard.
+                Some(kv) => try_join_all(keys.iter().map(|key| kv.read(key))).await,
+                None => try_join_all(keys.iter().map(|key| self.memory.get(key))).await,
+            }
+        })
+    }
+
+    fn put_all<'a>(&'a self, keys: &'a [String], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            match &self.kv {
+                Some(kv) => try_join_all(keys.iter().map(|key| kv.write(key, value, ttl_s))).await.map(|_| ()),
+                None => try_join_all(keys.iter().map(|key| self.memory.put(key, value, ttl_s))).await.map(|_| ()),
             }
         })
     }

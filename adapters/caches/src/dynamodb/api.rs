@@ -31,6 +31,17 @@ pub(super) fn get_item(table: &str, key: &str) -> Json {
     json!({ "TableName": table, "Key": { "id": { "S": format!("{PREFIX}{key}") } } })
 }
 
+/// The items of several keys, consistently.
+pub(super) fn batch_get_item(table: &str, keys: &[String]) -> Json {
+    let keys: Vec<Json> = keys.iter().map(|key| json!({ "id": { "S": format!("{PREFIX}{key}") } })).collect();
+    json!({ "RequestItems": { table: { "Keys": keys, "ConsistentRead": true } } })
+}
+
+/// The key of an item, as it was before it was written.
+pub(super) fn key_of(item: &Json) -> Option<&str> {
+    item.get("id")?.get("S")?.as_str()?.strip_prefix(PREFIX)
+}
+
 pub(super) fn put_item(table: &str, key: &str, value: &[u8], expires_s: u64) -> Json {
     json!({
         "TableName": table,

@@ -3,7 +3,10 @@
 //! A counter has the attribute `count` (N) beside `id` and `expires_at`, a record `value` (B). An item whose time is over may still be
 //! there, so every condition looks at `expires_at`.
 
+use std::collections::BTreeMap;
+
 use base64::{Engine as _, engine::general_purpose::STANDARD};
+use futures_util::future::try_join_all;
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     ports::{Counted, Exactness, LocalFuture, StateStore},
@@ -14,6 +17,9 @@ use super::{DynamoDbStore, api};
 
 /// How often a step is tried where others change the item in between.
 const ATTEMPTS: usize = 8;
+
+/// How many items one request reads.
+const MOST_KEYS: usize = 100;
 
 /// No live item.
 const FREE: &str = "attribute_not_exists(#id) OR #expires <= :now";
@@ -154,6 +160,32 @@ impl StateStore for DynamoDbStore {
 
     fn put<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move { self.send("PutItem", &self.item(key, value, ttl_s)?).await.map(|_| ()) })
+    }
+
+    fn get_all<'a>(&'a self, keys: &'a [String]) -> LocalFuture<'a, Result<Vec<Option<Vec<u8>>>>> {
+        Box::pin(async move {
+            let mut found: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+            for keys in keys.chunks(MOST_KEYS) {
+                let response = self.send("BatchGetItem", &api::batch_get_item(&self.settings.table, keys)).await?;
+                let answer = api::json(&self.settings.table, &response.body)?;
+                if answer.get("UnprocessedKeys").and_then(Json::as_object).is_some_and(|left| !left.is_empty()) {
+                    return Err(self.contended());
+                }
+                let items = answer.get("Responses").and_then(|tables| tables.get(&self.settings.table)).and_then(Json::as_array);
+                for item in items.ok_or_else(|| self.foreign())? {
+                    let expires_s: u64 = number(item, "expires_at").ok_or_else(|| self.foreign())?;
+                    if expires_s > self.now_s() {
+                        let key = api::key_of(item).ok_or_else(|| self.foreign())?;
+                        found.insert(key.to_owned(), self.value(item)?);
+                    }
+                }
+            }
+            Ok(keys.iter().map(|key| found.get(key).cloned()).collect())
+        })
+    }
+
+    fn put_all<'a>(&'a self, keys: &'a [String], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move { try_join_all(keys.iter().map(|key| self.put(key, value, ttl_s))).await.map(|_| ()) })
     }
 
     fn remove<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<()>> {

@@ -19,13 +19,27 @@ const PUT_IF_ABSENT: &[u8] = b"local there = redis.call('GET', KEYS[1]) \
 if there then return there end \
 redis.call('SET', KEYS[1], ARGV[1], 'EX', ARGV[2]) \
 return false";
+/// The values of several keys: the length of each and its bytes, or `-`.
+const GET_ALL: &[u8] = b"local found = {} \
+for place, key in ipairs(KEYS) do \
+local kept = redis.call('GET', key) \
+found[place] = kept and (#kept .. ':' .. kept) or '-' end \
+return table.concat(found)";
+const PUT_ALL: &[u8] = b"for _, key in ipairs(KEYS) do redis.call('SET', key, ARGV[1], 'EX', ARGV[2]) end \
+return redis.status_reply('OK')";
 const REMOVE: &[u8] = b"redis.call('DEL', KEYS[1]) return redis.status_reply('OK')";
 
 impl RedisStore {
     /// Runs a script on one key.
     async fn script(&self, script: &[u8], key: &str, arguments: &[&[u8]], repeat: Repeat) -> Result<Reply> {
-        let key = format!("{PREFIX}{key}");
-        let mut words: Vec<&[u8]> = vec![b"EVAL", script, b"1", key.as_bytes()];
+        self.script_on(script, &[key], arguments, repeat).await
+    }
+
+    async fn script_on<K: AsRef<str>>(&self, script: &[u8], keys: &[K], arguments: &[&[u8]], repeat: Repeat) -> Result<Reply> {
+        let keys: Vec<String> = keys.iter().map(|key| format!("{PREFIX}{}", key.as_ref())).collect();
+        let count = keys.len().to_string();
+        let mut words: Vec<&[u8]> = vec![b"EVAL", script, count.as_bytes()];
+        words.extend(keys.iter().map(String::as_bytes));
         words.extend(arguments);
         self.command(&words, repeat).await
     }
@@ -51,6 +65,24 @@ impl RedisStore {
             bytes => Err(Error::new(ErrorKind::TooLarge, format!("a record of {bytes} bytes is too large for {}", self.address.name))),
         }
     }
+}
+
+/// What [`GET_ALL`] found. `None` where it is not that.
+fn split(mut text: &[u8], count: usize) -> Option<Vec<Option<Vec<u8>>>> {
+    let mut found = Vec::with_capacity(count);
+    for _ in 0..count {
+        if let Some(rest) = text.strip_prefix(b"-") {
+            text = rest;
+            found.push(None);
+            continue;
+        }
+        let colon = text.iter().position(|byte| *byte == b':')?;
+        let length: usize = number(text.get(..colon)?)?.try_into().ok()?;
+        let (value, rest) = text.get(colon + 1..)?.split_at_checked(length)?;
+        found.push(Some(value.to_vec()));
+        text = rest;
+    }
+    text.is_empty().then_some(found)
 }
 
 /// A number after a sign.
@@ -96,6 +128,21 @@ impl StateStore for RedisStore {
             self.fits(value)?;
             let (key, ttl_s) = (format!("{PREFIX}{key}"), ttl_s.max(1).to_string());
             self.done(&self.command(&[b"SET", key.as_bytes(), value, b"EX", ttl_s.as_bytes()], Repeat::Allowed).await?)
+        })
+    }
+
+    fn get_all<'a>(&'a self, keys: &'a [String]) -> LocalFuture<'a, Result<Vec<Option<Vec<u8>>>>> {
+        Box::pin(async move {
+            let reply = self.optional(self.script_on(GET_ALL, keys, &[], Repeat::Allowed).await?)?;
+            reply.and_then(|text| split(&text, keys.len())).ok_or_else(|| self.unexpected())
+        })
+    }
+
+    fn put_all<'a>(&'a self, keys: &'a [String], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
+        Box::pin(async move {
+            self.fits(value)?;
+            let ttl_s = ttl_s.max(1).to_string();
+            self.done(&self.script_on(PUT_ALL, keys, &[value, ttl_s.as_bytes()], Repeat::Never).await?)
         })
     }
 
