@@ -67,6 +67,15 @@ fn is_a_store(env: &Env) {
     first.runtime.block_on(first.state.remove("k")).unwrap();
     first.runtime.block_on(first.state.remove("k")).unwrap();
     assert_eq!(second.get("k"), None);
+    // Several records at once, in their order.
+    let keys = ["epoch:app:a", "epoch:app:none", "epoch:app:b"].map(String::from);
+    let [a, none, b] = &keys;
+    let every_byte: Vec<u8> = (0..=255).collect();
+    first.runtime.block_on(first.state.put_all(&[a.clone(), b.clone()], &every_byte, 60)).unwrap();
+    first.runtime.block_on(first.state.put_all(std::slice::from_ref(b), b"-2:x", 60)).unwrap();
+    let found = second.runtime.block_on(second.state.get_all(&keys)).unwrap();
+    assert_eq!(found, [Some(every_byte), None, Some(b"-2:x".to_vec())]);
+    assert_eq!(second.runtime.block_on(second.state.get_all(std::slice::from_ref(none))).unwrap(), [None]);
     let long = vec![7; 5 << 20];
     assert_eq!(first.runtime.block_on(first.state.put("long", &long, 60)).unwrap_err().kind, TooLarge);
 
@@ -88,7 +97,7 @@ fn is_a_store(env: &Env) {
     assert_eq!(first.add("race", 0, i64::MAX, 60), (true, 50));
 }
 
-fn dynamodb(server: &Dynalite) -> Env {
+pub(crate) fn dynamodb(server: &Dynalite) -> Env {
     server.create(TABLE, "S");
     env(&[
         ("MILLRACE_CACHE", &format!("dynamodb:{TABLE}")),
