@@ -369,6 +369,35 @@ fn the_idempotency_page_does_what_it_says() {
 }
 
 #[test]
+fn the_freshness_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/freshness.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml") {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = folder.path().join("notes").join(first.trim_start_matches(['#', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        let before = fs::read_to_string(&file).unwrap_or_default();
+        fs::write(file, format!("{before}{rest}")).unwrap();
+    }
+    let output = shell(folder.path(), "millrace check notes --connect");
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("no tool has a key that fits `countries.**`"), "{}", text(&output));
+    let added = text(&shell(folder.path(), "millrace call --app notes notes-add topic=tools text=one --json"));
+    let (block, meta) = (page.split("```text\n").nth(1).unwrap(), page.split("```json\n").nth(1).unwrap());
+    let block = block.lines().next().unwrap().replace('"', "\\\"");
+    assert!(added.contains(&block), "{added}");
+    let meta: String = meta.lines().next().unwrap().split_whitespace().collect();
+    let compact: String = added.split_whitespace().collect();
+    assert!(compact.contains(meta.trim_matches(['{', '}']).split_once(':').unwrap().1), "{added}");
+    for (tool, tables) in [("notes-list", "sync.reads"), ("notes-add", "sync.writes")] {
+        let explained = text(&shell(folder.path(), &format!("millrace explain --app notes {tool}")));
+        let line = explained.lines().find(|line| line.contains(tables)).unwrap_or_else(|| panic!("{explained}"));
+        assert!(line.contains("notes: notes") && !line.contains("topics") && line.contains("config.yaml:"), "{line}");
+    }
+}
+
+#[test]
 fn every_code_is_documented_and_every_documented_code_exists() {
     let page = fs::read_to_string(root().join("docs/answers.md")).unwrap();
     let documented: Vec<&str> = page
