@@ -9,6 +9,7 @@ mod change;
 mod execute;
 mod fakes;
 mod faults;
+mod freshness;
 mod guards;
 mod host;
 mod observer;

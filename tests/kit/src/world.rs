@@ -109,6 +109,10 @@ pub struct World {
     pub records: RefCell<BTreeMap<String, (Vec<u8>, u64)>>,
     /// Whether the store of counters and records fails.
     pub state_fails: Cell<bool>,
+    /// Who agrees by that store; one isolate without it.
+    pub exactness: Cell<Option<Exactness>>,
+    /// How often randomness was drawn since `exactness` was set.
+    pub drawn: Cell<u8>,
     /// What was put off until after the response.
     pub later: RefCell<Vec<LocalFuture<'static, ()>>>,
 }
@@ -198,6 +202,11 @@ impl Env for Fake {
 impl Random for Fake {
     fn fill(&self, buffer: &mut [u8]) {
         buffer.fill(7);
+        // Isolates that agree by a store must not draw the same.
+        if let (Some(_), Some(first)) = (self.0.exactness.get(), buffer.first_mut()) {
+            *first = self.0.drawn.get();
+            self.0.drawn.set(first.wrapping_add(1));
+        }
     }
 }
 
@@ -289,7 +298,7 @@ impl StateStore for Fake {
     }
 
     fn exactness(&self) -> Exactness {
-        Exactness::Isolate
+        self.0.exactness.get().unwrap_or(Exactness::Isolate)
     }
 }
 
