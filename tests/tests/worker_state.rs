@@ -92,3 +92,40 @@ fn without_one_each_isolate_has_the_limit_to_itself_and_kv_tells_it_of_others() 
         assert!(first <= 20 && second < 20, "{first} and {second}: KV knows of some of them\n{}", worker.log());
     });
 }
+
+/// The text of a call's first block.
+fn text_of(worker: &Worker, call: &str) -> String {
+    let answer = worker.send(&Exchange::parse(&format!("CALL {call}")));
+    let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("{answer}"));
+    let body: Json = serde_json::from_str(body).unwrap();
+    body["result"]["content"].as_array().unwrap().last().unwrap()["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn isolates_agree_on_what_is_stale_by_the_durable_object() {
+    let group = groups().into_iter().find(|group| group.name == "sync").unwrap();
+    let folder = group.install();
+    let bindings = "name = \"sync\"\nmain = \"dist/entry.mjs\"\ncompatibility_date = \"2026-11-01\"\ncompatibility_flags = [\"enable_request_signal\"]\n\
+                    [[d1_databases]]\nbinding = \"DB\"\ndatabase_name = \"sync\"\n[[kv_namespaces]]\nbinding = \"MILLRACE_CACHE\"\n\
+                    [[durable_objects.bindings]]\nname = \"MILLRACE_STATE\"\nclass_name = \"MillraceState\"\n\
+                    [[migrations]]\ntag = \"millrace-1\"\nnew_sqlite_classes = [\"MillraceState\"]\n";
+    fs::write(folder.path().join("wrangler.toml"), bindings).unwrap();
+    let seed = fs::read_to_string(folder.path().join("app/adapters/seed.sql")).unwrap();
+    let built = build(folder.path());
+    let worker = Worker::dev(&built, &group.env);
+    worker.fill("DB", &seed);
+    let all = r#"[{"id":1},{"id":2},{"id":3},{"id":4}]"#;
+    assert_eq!(text_of(&worker, "orders-open"), all);
+    drop(worker);
+    // Another isolate finds the result in KV, under the epochs that the object has.
+    let worker = Worker::dev(&built, &group.env);
+    assert_eq!(text_of(&worker, r#"scripts-behind {"statement": "UPDATE orders SET state = 'behind' WHERE id = 2"}"#), "done");
+    assert_eq!(text_of(&worker, "orders-open"), all, "{}", worker.log());
+    assert_eq!(text_of(&worker, r#"orders-pay {"id": 1}"#), r#"[{"state":"paid"}]"#);
+    assert_eq!(text_of(&worker, "orders-open"), r#"[{"id":3},{"id":4}]"#);
+    let log = worker.log();
+    drop(worker);
+    let worker = Worker::dev(&built, &group.env);
+    assert_eq!(text_of(&worker, "orders-open"), r#"[{"id":3},{"id":4}]"#);
+    assert!(!(log + &worker.log()).contains("epochs of cached results"), "{}", worker.log());
+}

@@ -165,12 +165,15 @@ fn in_store(env: &Env, rounds: usize) {
     assert_eq!(interleave(&isolates, 11, rounds, true, || ()), 0);
 }
 
+/// What was written under each key, and when.
+type Written = BTreeMap<String, Vec<(u64, Vec<u8>)>>;
+
 /// A store in memory that two isolates share. `lag`: for so many ticks, nobody sees what was written, its writer included.
 struct Together {
     store: Rc<MemoryState>,
     lag: u64,
     now: Rc<Cell<u64>>,
-    written: Rc<RefCell<BTreeMap<String, Vec<(u64, Vec<u8>)>>>>,
+    written: Rc<RefCell<Written>>,
 }
 
 impl Together {
