@@ -67,10 +67,17 @@ fn allowed(app: &App, tool: &Tool) -> Result<u64, String> {
     let builds_blocks =
         |script: &ScriptRef| app.scripts.get(script.script as usize).is_none_or(|script| script.program.contains("response"));
     let handler = if let Execute::Script(script) = &tool.execute { Some(script) } else { None };
-    let schema: Json = match &tool.output {
-        None => return Err("it has no `output`".into()),
-        Some(schema) => serde_json::from_str(schema).unwrap_or_default(),
+    let presenter = tool.returns.and_then(|place| app.presenters.get(place as usize));
+    let schema: Json = match (&tool.output, presenter) {
+        (None, None) => return Err("it has neither `returns` nor `output`".into()),
+        (Some(schema), _) => serde_json::from_str(schema).unwrap_or_default(),
+        (None, Some(_)) => serde_json::from_str::<Json>(&tool.descriptor).unwrap_or_default()["outputSchema"].take(),
     };
+    if presenter.is_some_and(|presenter| {
+        !presenter.ui.is_empty() || !presenter.rules.is_empty() || !presenter.collection_rules.is_empty() || !presenter.actions.is_empty()
+    }) {
+        return Err("its presenter adds rules, UI blocks or suggestions".into());
+    }
     if handler.into_iter().chain(&tool.map_output).any(builds_blocks) {
         return Err("its script can add blocks with `response()`".into());
     }
@@ -81,6 +88,8 @@ fn allowed(app: &App, tool: &Tool) -> Result<u64, String> {
         }
         _ => None,
     };
+    let limit = presenter.and_then(|presenter| presenter.limit.as_ref()).map(|limit| u64::from(limit.max));
+    let rows = rows.into_iter().chain(limit).min();
     let data = longest(&schema, Known { rows, is_closed: false }).map_err(|unbounded| unbounded.to_string())?;
     // As text, and as structured content.
     Ok(data.saturating_mul(2))

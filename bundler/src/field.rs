@@ -44,8 +44,6 @@ pub(crate) struct Field {
 pub(crate) enum KeyStatus {
     /// It can.
     Now,
-    /// It belongs to the format, but this version does not have it: refused, not ignored.
-    Later,
     /// It comes from Hyperterse, and is read in its apps only.
     Imported,
 }
@@ -96,12 +94,6 @@ impl Field {
     /// Makes it required.
     pub(crate) const fn required(mut self) -> Self {
         self.required = true;
-        self
-    }
-
-    /// Puts it off to a later version.
-    pub(crate) const fn later(mut self) -> Self {
-        self.status = KeyStatus::Later;
         self
     }
 

@@ -8,6 +8,8 @@ use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},
     names::{is_header_token, is_input_name, one_of},
+    placeholder::{self, Piece},
+    scope::PathScope,
     yaml::{Data, Document, Node},
 };
 
@@ -281,6 +283,38 @@ impl Compiler<'_> {
             }
         }
     }
+}
+
+/// Whether what an author writes for an input fits it, as far as a literal and the type of a placeholder tell; else what is wrong, and how to
+/// mend it.
+pub(crate) fn fits(node: &Node, input: &Input, scope: &PathScope, path: &str) -> Result<(), (String, String)> {
+    if let Some(text) = node.text()
+        && let (pieces, problems) = placeholder::scan(text)
+        && let ([Piece::Placeholder(placeholder)], []) = (pieces.as_slice(), problems.as_slice())
+    {
+        let Some(Ok(found)) = scope.named(&placeholder.path.join(".")) else { return Ok(()) };
+        let Some(noun) = found.noun() else { return Ok(()) };
+        let takes: &[&str] = match input.kind {
+            InputKind::String | InputKind::Datetime | InputKind::Date | InputKind::Uuid => &["a string"],
+            InputKind::Int | InputKind::Float => &["a number", "a string"],
+            InputKind::Boolean => &["a boolean", "a number", "a string"],
+            InputKind::Array => &["a list"],
+            InputKind::Object => &["an object"],
+            InputKind::Json => return Ok(()),
+        };
+        return match takes.contains(&noun) {
+            true => Ok(()),
+            false => {
+                let message = format!("`{path}` is {noun}, and the input `{}` has the type `{}`", input.name, input.kind.as_str());
+                Err((message, "Use a value of that type.".to_owned()))
+            }
+        };
+    }
+    let value = node.json();
+    if value.to_string().contains("{{") {
+        return Ok(());
+    }
+    literal::check(&literal::normal(value, input), input, path)
 }
 
 /// Where the value of a keyword stands.

@@ -27,6 +27,7 @@ mod middleware;
 mod names;
 mod order;
 pub mod placeholder;
+mod presenter;
 mod prompt;
 mod render;
 mod resource;

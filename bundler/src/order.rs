@@ -2,15 +2,17 @@
 
 use millrace_core::app::App;
 
-use crate::{adapter, budget, compiler::Compiler, prompt, resource, root, search, sync, tool};
+use crate::{adapter, budget, compiler::Compiler, presenter, prompt, resource, root, search, sync, tool};
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
 /// error.
 pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let root = root::read(compiler)?;
     let mut adapters = adapter::read_all(compiler, &root.adapters_folder);
-    let mut tools = tool::read_all(compiler, &root, &mut adapters);
+    let mut presenters = presenter::read_all(compiler, &root.presenters_folder);
+    let mut tools = tool::read_all(compiler, &root, &mut adapters, &mut presenters);
     search::add(compiler, &root, &mut tools);
+    presenters.finish(compiler, &tools);
     let prompts = prompt::read_all(compiler, &root, &tools);
     let resources = resource::read_all(compiler, &root, &tools);
     let scripts = compiler.links.take_scripts();
@@ -37,6 +39,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         adapters: adapters.list,
         scripts,
         epochs,
+        presenters: presenters.list,
         tools,
         prompts,
         resources,

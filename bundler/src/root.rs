@@ -39,7 +39,7 @@ pub(crate) static ROOT: Record = Record {
         Field::new("resources", RESOURCES_SHAPE, "Where the resources are, or the resources themselves.")
             .default("{ directory: resources }"),
         Field::new("resource_templates", Shape::List(&Shape::Record(&INLINE_RESOURCE)), "Resource templates.").imported(),
-        Field::new("presenters", Shape::Any, "Where the presenters are.").later(),
+        Field::new("presenters", Shape::Record(&PRESENTERS), "Where the presenters are."),
         Field::new("server", Shape::Record(&SERVER), "The HTTP endpoint."),
         Field::new(
             "limits",
@@ -119,6 +119,13 @@ static RESOURCES: Record = Record {
     noun: "`resources`",
     doc: "Where the resources are.",
     fields: &[Field::new("directory", Shape::Text, "The folder of the resources, below `root`.").default("resources")],
+};
+
+static PRESENTERS: Record = Record {
+    name: "presenters_folder",
+    noun: "`presenters`",
+    doc: "Where the presenters are.",
+    fields: &[Field::new("directory", Shape::Text, "The folder of the presenters, below `root`.").default("presenters")],
 };
 
 static SERVER: Record = Record {
@@ -241,7 +248,8 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
     let adapters_folder = below(compiler, "adapters");
     let prompts_folder = below(compiler, "prompts");
     let resources_folder = below(compiler, "resources");
-    later_folders(compiler, &document, &base);
+    let presenters_folder = below(compiler, "presenters");
+    agents_folder(compiler, &document, &base);
     RootSettings {
         name,
         version: root.text_at("version").unwrap_or("1.0.0").to_owned(),
@@ -256,6 +264,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         adapters_folder,
         prompts_folder,
         resources_folder,
+        presenters_folder,
         auth: root.at("auth").and_then(|node| Some(Located::at(compiler.auth(&document, node)?, &document, node))),
         context: ContextBlock::of(&document),
         middleware: middleware::block(&document),
@@ -334,8 +343,8 @@ fn folder(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>,
     path
 }
 
-/// Files of folders that a later version reads.
-fn later_folders(compiler: &mut Compiler<'_>, document: &Document, base: &str) {
+/// Warns of agents in an app of Hyperterse.
+fn agents_folder(compiler: &mut Compiler<'_>, document: &Document, base: &str) {
     let yaml = |item: &Item| crate::tree::is_yaml(&item.name);
     let below = |name: &str| if base.is_empty() { name.to_owned() } else { format!("{base}/{name}") };
     if compiler.imported {
@@ -349,11 +358,6 @@ fn later_folders(compiler: &mut Compiler<'_>, document: &Document, base: &str) {
             let help = "Let an agent of your choice call the app's tools over MCP.";
             compiler.findings.warning(source.as_ref().unwrap_or(&document.source), range, message, help);
         }
-        return;
-    }
-    for item in compiler.tree.walk(&below("presenters")).iter().filter(|item| yaml(item)) {
-        let source = Source::new(item.path.as_str(), "");
-        compiler.findings.error(&source, 0..0, "presenters are not supported yet", "Remove the file; this version would ignore it.");
     }
 }
 

@@ -9,6 +9,7 @@ use crate::{
     adapter::ADAPTER,
     auth::{API_KEY_POLICY, AUTH},
     field::{Field, KeyStatus, Record, Shape, noun},
+    presenter::PRESENTER,
     prompt::PROMPT,
     resource::RESOURCE,
     root::ROOT,
@@ -19,7 +20,7 @@ use crate::{
 mod hyperterse;
 
 /// Records that several files have: each has a table of its own in the reference.
-const SHARED: [&str; 3] = ["auth", "limits", "input"];
+const SHARED: [&str; 4] = ["auth", "limits", "input", "presented_field"];
 
 /// The schema of `millrace.yaml`.
 #[must_use]
@@ -57,6 +58,12 @@ pub fn resource() -> Json {
     document(&RESOURCE)
 }
 
+/// The schema of `app/presenters/*.yaml`.
+#[must_use]
+pub fn presenter() -> Json {
+    document(&PRESENTER)
+}
+
 /// The reference of the app format: every file, every key, in Markdown.
 #[must_use]
 pub fn reference_markdown() -> String {
@@ -66,11 +73,12 @@ pub fn reference_markdown() -> String {
          `millrace check` reports each with its line.\n\n<!-- Made from the bundler's tables by `UPDATE_EXPECT=1 cargo test --workspace \
          --test bundler reference`. -->\n",
     );
-    let files: [(&str, &'static Record); 6] = [
+    let files: [(&str, &'static Record); 7] = [
         ("`millrace.yaml`", &ROOT),
         ("`app/adapters/*.yaml`", &ADAPTER),
         ("`app/tools/**/config.yaml`", &TOOL),
         ("`app/tools/**/_folder.yaml`", &FOLDER),
+        ("`app/presenters/*.yaml`", &PRESENTER),
         ("`app/prompts/*.yaml`", &PROMPT),
         ("`app/resources/**/config.yaml`", &RESOURCE),
     ];

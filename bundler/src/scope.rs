@@ -23,8 +23,12 @@ pub(crate) enum ValueType {
     Number,
     /// Text.
     Text,
+    /// One of these texts.
+    Words(Vec<String>),
     /// A list, and what its elements are.
     List(Box<ValueType>),
+    /// The items of a presenter in a placeholder: a name after it is the list of what each has there.
+    Each(Box<ValueType>),
     /// An object with these members and no others.
     Object(Vec<(String, ValueType)>),
     /// An object with these members, and others of which nothing is known.
@@ -59,8 +63,8 @@ impl ValueType {
             Self::Any | Self::Written | Self::Never(..) => None,
             Self::Bool => Some("a boolean"),
             Self::Number => Some("a number"),
-            Self::Text => Some("a string"),
-            Self::List(_) => Some("a list"),
+            Self::Text | Self::Words(_) => Some("a string"),
+            Self::List(_) | Self::Each(_) => Some("a list"),
             Self::Object(_) | Self::Open(_) => Some("an object"),
         }
     }
@@ -106,6 +110,38 @@ impl ValueType {
             }
             _ => Self::Any,
         }
+    }
+
+    /// What the schema of a presenter's item describes.
+    fn of_item(schema: &Json) -> Self {
+        let kinds: Vec<&str> = match schema.get("type") {
+            Some(Json::String(kind)) => vec![kind],
+            Some(Json::Array(kinds)) => kinds.iter().filter_map(Json::as_str).filter(|kind| *kind != "null").collect(),
+            _ => Vec::new(),
+        };
+        let properties = || {
+            let properties = schema.get("properties").and_then(Json::as_object).into_iter().flatten();
+            properties.map(|(name, schema)| (name.clone(), Self::of_item(schema))).collect()
+        };
+        match kinds.as_slice() {
+            ["boolean"] => Self::Bool,
+            ["number" | "integer"] => Self::Number,
+            ["string"] => match schema.get("enum").and_then(Json::as_array) {
+                Some(words) => Self::Words(words.iter().filter_map(Json::as_str).map(String::from).collect()),
+                None => Self::Text,
+            },
+            ["array"] => Self::List(Box::new(schema.get("items").map_or(Self::Any, Self::of_item))),
+            ["object"] if schema.get("additionalProperties") == Some(&Json::Bool(false)) => Self::Object(properties()),
+            ["object"] if schema.get("properties").is_some() => Self::Open(properties()),
+            _ => Self::Any,
+        }
+    }
+
+    /// `auth` of a file that tools with any kind of `auth` use.
+    fn of_caller() -> Self {
+        let texts = || Self::List(Box::new(Self::Text));
+        let members = [("subject", Self::Text), ("scopes", texts()), ("roles", texts()), ("claims", Self::Any), ("plugin", Self::Text)];
+        Self::Object(members.map(|(name, value)| (name.to_owned(), value)).to_vec())
     }
 
     /// `auth` of a tool.
@@ -241,6 +277,37 @@ impl ToolScope<'_> {
 }
 
 impl PathScope {
+    /// `auth`, whatever the tool's is.
+    pub(crate) fn of_caller() -> Self {
+        Self { roots: vec![("auth", ValueType::of_caller())] }
+    }
+
+    /// `shown`, `total` and `omitted`.
+    pub(crate) fn of_notice() -> Self {
+        Self { roots: ["shown", "total", "omitted"].map(|name| (name, ValueType::Number)).to_vec() }
+    }
+
+    /// `item`, `items` and `auth` of a presenter, by the schema of its item.
+    pub(crate) fn of_presenter(schema: &Json) -> Self {
+        let item = ValueType::of_item(schema);
+        let items = ValueType::List(Box::new(item.clone()));
+        Self { roots: vec![("item", item), ("items", items), ("auth", ValueType::of_caller())] }
+    }
+
+    /// The same without `item`.
+    pub(crate) fn without_item(&self) -> Self {
+        Self { roots: self.roots.iter().filter(|(name, _)| *name != "item").cloned().collect() }
+    }
+
+    /// The same for placeholders, in which a name after `items` is the list of what each item has there.
+    pub(crate) fn of_placeholders(&self) -> Self {
+        let roots = self.roots.iter().cloned().map(|(name, value)| match (name, value) {
+            ("items", ValueType::List(item)) => (name, ValueType::Each(item)),
+            other => other,
+        });
+        Self { roots: roots.collect() }
+    }
+
     /// Roots of which nothing is known but their names.
     #[cfg(test)]
     pub(crate) fn of_names(names: &[&'static str]) -> Self {
@@ -293,6 +360,7 @@ fn follow(value: ValueType, step: &Step, so_far: &str) -> Result<ValueType, Reas
         (ValueType::Never(why, help), _) => Err((format!("`{so_far}` never has a value: {why}"), help.into())),
         (ValueType::Any, _) => Ok(ValueType::Any),
         (ValueType::List(element), Step::Index(_)) => Ok(*element),
+        (ValueType::Each(item), Step::Member(_)) => follow(*item, step, so_far).map(|member| ValueType::Each(Box::new(member))),
         (ValueType::Written, Step::Index(_)) => Ok(ValueType::Any),
         (ValueType::Written, Step::Member(name)) if name == "affected_rows" => Ok(ValueType::Number),
         (ValueType::Written, Step::Member(name)) => {
@@ -331,7 +399,7 @@ fn follow(value: ValueType, step: &Step, so_far: &str) -> Result<ValueType, Reas
             };
             Err((format!("`{so_far}` is {} and has no `{name}`", list.noun().unwrap_or_default()), help))
         }
-        (text @ ValueType::Text, Step::Member(name)) if name == "length" => {
+        (text @ (ValueType::Text | ValueType::Words(_)), Step::Member(name)) if name == "length" => {
             let help = format!("Write `len({so_far})`.");
             Err((format!("`{so_far}` is {} and has no `{name}`", text.noun().unwrap_or_default()), help))
         }

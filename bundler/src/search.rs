@@ -143,6 +143,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
         input_schema: None,
         confirm: None,
         output: None,
+        returns: None,
     }
 }
 

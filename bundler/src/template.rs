@@ -186,6 +186,9 @@ impl Compiler<'_> {
             "results" => (Root::Results, path),
             "auth" => (Root::Auth, path),
             "ctx" => (Root::Ctx, path),
+            "item" => (Root::Item, path),
+            "items" => (Root::Items, path),
+            "shown" | "total" | "omitted" => (Root::Counts, vec![(*first).to_owned()]),
             "request" => (Root::Ctx, std::iter::once("request".to_owned()).chain(path).collect()),
             _ => (Root::Inputs, path),
         };
@@ -205,7 +208,9 @@ impl Compiler<'_> {
             }
             None => {
                 let message = format!("`{}` has no value here", placeholder.path.join("."));
-                let roots: Vec<String> = scope.roots().iter().map(|root| format!("{root}.…")).collect();
+                let whole = ["shown", "total", "omitted"];
+                let shown = |root: &&str| if whole.contains(root) { (*root).to_owned() } else { format!("{root}.…") };
+                let roots: Vec<String> = scope.roots().iter().map(shown).collect();
                 self.misplaced(document, node, placeholder, message, &format!("Use {}.", one_of(&roots)));
                 false
             }

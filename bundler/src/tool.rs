@@ -15,6 +15,7 @@ use crate::{
     input::{DeclaredInput, INPUT},
     middleware::{self, MIDDLEWARE},
     names::{from_path, is_name, meant},
+    presenter::{Presenters, RETURNS, Returned},
     root::{EXPOSE, STYLE, SUBSTITUTION, error_style, expose},
     scope::{ContextShape, PathScope, ToolScope},
     setting::{FolderSettings, Folders, LIMITS, LimitSettings},
@@ -83,7 +84,11 @@ pub(crate) static TOOL: Record = Record {
         Field::new("limits", Shape::Record(&LIMITS), "The limits of a call."),
         Field::new("context", Shape::Record(&CONTEXT), "What a call knows, beside what the root and the folders say."),
         Field::new("middleware", MIDDLEWARE, "What runs before the tool, after what the root and the folders say."),
-        Field::new("returns", Shape::Any, "The presenter.").later(),
+        Field::new(
+            "returns",
+            Shape::OneOf(&[Shape::Text, Shape::Record(&RETURNS)]),
+            "The presenter of the result: its file's name, or a map. Clients see its schema as `outputSchema`.",
+        ),
         Field::new(
             "output",
             Shape::Any,
@@ -164,7 +169,7 @@ struct ToolReference {
 }
 
 /// Reads every tool.
-pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters) -> Tools {
+pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters, presenters: &mut Presenters) -> Tools {
     let files = compiler.tree.walk(&root.tools_folder);
     let folders = Folders::read(compiler, &files);
     let mut tools: Vec<Tool> = Vec::new();
@@ -186,7 +191,9 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
         configured = Some(folder);
         let outer = folders.of(folder).cloned().unwrap_or_default();
         let names: Vec<String> = files.iter().filter(|other| parent(&other.path) == folder).map(|other| other.name.clone()).collect();
-        if let Some((tool, settings)) = read(compiler, file, &names, (root, &outer), adapters, &mut places, &mut wanted) {
+        if let Some((tool, settings)) =
+            read(compiler, file, &names, (root, &outer), (&mut *adapters, &mut *presenters), &mut places, &mut wanted)
+        {
             sync.insert(tool.name.clone(), settings);
             tools.push(tool);
         }
@@ -210,7 +217,7 @@ fn read(
     file: &Item,
     files: &[String],
     (root, outer): (&RootSettings, &FolderSettings),
-    adapters: &mut Adapters,
+    (adapters, presenters): (&mut Adapters, &mut Presenters),
     places: &mut BTreeMap<String, String>,
     wanted: &mut Vec<ToolReference>,
 ) -> Option<(Tool, SyncSettings)> {
@@ -224,10 +231,10 @@ fn read(
     let name = named(compiler, &document, &path, places);
     let reading = ToolReader { document: &document, name: &name, folder, files, root, outer };
     let node = &document.root;
-    let declared = compiler.inputs(&document, node.at("inputs"));
+    let mut declared = compiler.inputs(&document, node.at("inputs"));
     let inputs: Vec<Input> = declared.iter().map(|declared| declared.input.clone()).collect();
     let (execute, tables) = execute::read(compiler, &reading, &inputs, adapters).unzip();
-    let input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
+    let mut input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
     let output = schemas::output(compiler, &reading);
     let icons = schemas::icons(compiler, &reading);
     let mappers = node.at("mappers");
@@ -251,6 +258,8 @@ fn read(
     let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
     let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits).resolve(compiler, &name, &scope);
+    let rows = map_output.is_none() && matches!(&execute, Some(Execute::Statement { statement, .. }) if statement.access == Access::Read);
+    let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.is_some(), rows);
     let execute = execute?;
     let reads = matches!(&execute, Execute::Statement { statement, .. } if statement.access == Access::Read);
     let kind = kind(compiler, &reading, &execute, reads);
@@ -272,6 +281,16 @@ fn read(
         || map_output.is_some()
         || context.factories().next().is_some()
         || middleware.iter().any(|entry| entry.scripts().next().is_some());
+    let mut inputs = inputs;
+    let (mut returns, mut output) = (None, output);
+    if let Some(Returned { place, schema, inputs: added }) = returned {
+        let presented = node.at("returns").map(|returns| document.source.place(returns.range.start)).unwrap_or_default();
+        compiler.origin(&name, "returns", presenters.list.get(place as usize).map_or("", |presenter| &presenter.name), presented);
+        schemas::add_properties(input_schema.as_mut(), &added);
+        inputs.extend(added.iter().map(|added| added.input.clone()));
+        declared.extend(added);
+        (returns, output) = (Some(place), Some(schema));
+    }
     let looks = ListedParts {
         stays_inside: !runs_scripts || root.fetch_allow.is_empty(),
         repeats: idempotency.is_some(),
@@ -284,6 +303,8 @@ fn read(
         icons,
     };
     let descriptor = describe(compiler, &reading, looks);
+    // A presenter holds the result to its schema itself.
+    let output = output.filter(|_| returns.is_none());
     let (input_schema, output) = (input_schema.map(|schema| schema.to_string()), output.map(|schema| schema.to_string()));
     let tool = Tool {
         descriptor,
@@ -302,6 +323,7 @@ fn read(
         input_schema,
         confirm,
         output,
+        returns,
         idempotency,
         sync: None,
         name,

@@ -64,6 +64,7 @@ fn source(source: &Source) -> String {
         Root::Auth => "auth",
         Root::Results => "results",
         Root::Arguments => "arguments",
+        Root::Item | Root::Items | Root::Counts => "presenter",
     };
     format!("{root}.{}", source.path.join("."))
 }

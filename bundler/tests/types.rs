@@ -54,6 +54,7 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
         idempotency: None,
         sync: None,
         results_as_rows: false,
+        returns: None,
         input_schema: None,
         confirm: None,
         output: None,
@@ -86,6 +87,7 @@ fn app() -> App {
         }],
         scripts: Vec::new(),
         epochs: Vec::new(),
+        presenters: Vec::new(),
         tools: vec![
             tool(
                 "get-user",

@@ -17,6 +17,7 @@ mod input_kind;
 mod literal;
 mod middleware;
 mod pattern;
+mod presenter;
 mod script_map;
 mod script_ref;
 mod search;
@@ -35,6 +36,10 @@ pub use input_kind::InputKind;
 pub use literal::Literal;
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
 pub use pattern::{Matcher, Pattern, PatternError};
+pub use presenter::{
+    ActionTemplate, Censor, Cursor, FORMAT_INPUT, HASH_KEY, ItemLimit, OnMismatch, PathStep, PresentedField, Presenter, PresenterRule,
+    RedactedPath, Redaction, SELECT_INPUT, ShownFor, TextFormat, UiTemplate, UnknownFields,
+};
 pub use script_map::{MappedPlace, ScriptMap};
 pub use script_ref::ScriptRef;
 pub use search::{IndexedWord, SearchIndex, words};
@@ -68,6 +73,8 @@ pub struct App {
     pub scripts: Vec<Script>,
     /// What cached results depend on and something in the app changes: `main/orders`. Tools refer to them by index.
     pub epochs: Vec<String>,
+    /// The presenters; tools and fields refer to them by index. A field's comes before the presenter that has the field.
+    pub presenters: Vec<Presenter>,
     /// The tools, sorted by name.
     pub tools: Vec<Tool>,
     /// The prompts, sorted by name.
@@ -184,6 +191,8 @@ pub struct Tool {
     pub idempotency: Option<Idempotency>,
     /// `output`, as JSON text: the schema that every result fits.
     pub output: Option<String>,
+    /// `returns`: the presenter of the result; its place in [`App::presenters`].
+    pub returns: Option<u32>,
     /// `mappers.input`
     pub map_input: Option<ScriptRef>,
     /// What stage *execute* does.

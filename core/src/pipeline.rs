@@ -7,9 +7,7 @@
 //! ```
 //!
 //! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
-//! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in. Of
-//! *present* there is the check against `output`; the rest of it is not built yet: the bundler refuses its settings, so that no app can
-//! rely on them.
+//! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in.
 
 use crate::{
     Json,
@@ -191,6 +189,7 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
         inputs = run.at(Stage::MapInput, map_input::map_input(run, mapper, inputs)).await?;
     }
     inputs = run.at(Stage::Validate, validate::validate(run, inputs)).await?;
+    let asked = present::asked(run, &mut inputs);
     if Stage::Middleware.applies(run.tool) {
         run.context = run.at(Stage::Middleware, middleware::middleware(run, &inputs)).await?;
     }
@@ -206,8 +205,8 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     if Stage::MapOutput.applies(run.tool) {
         outcome = run.at(Stage::MapOutput, map_output::map_output(run, &inputs, outcome)).await?;
     }
-    if let Some(schema) = &run.tool.output {
-        outcome = run.at(Stage::Present, present::present(run, schema, outcome)).await?;
+    if Stage::Present.applies(run.tool) {
+        outcome = run.at(Stage::Present, present::present(run, asked, outcome)).await?;
     }
     run.chain.keep_result(|| outcome.shown());
     if Stage::Sync.applies(run.tool) {

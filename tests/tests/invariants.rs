@@ -60,6 +60,7 @@ fn the_core_knows_no_host() {
             "base64",
             "chacha20poly1305",
             "hashbrown",
+            "hmac",
             "jiff",
             "postcard",
             "regex-automata",

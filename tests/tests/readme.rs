@@ -344,6 +344,37 @@ fn the_middleware_page_does_what_it_says() {
 }
 
 #[test]
+fn the_presenters_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/presenters.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml" || kind == "ts") {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    }
+    let run = |command: &str| {
+        let output = shell(folder.path(), &format!("export CLERK_KEY=the-clerks-key MANAGER_KEY=the-managers-key; {command}"));
+        (output.status.success(), text(&output))
+    };
+    let (works, said) = run("millrace check notes");
+    assert!(works, "{said}");
+    let (works, said) = run("millrace call --app notes list-invoices --as clerk");
+    let shown = page.split("```text\n").nth(1).unwrap().split("</action_suggestions>").next().unwrap();
+    assert!(works && said.contains(shown), "{said}");
+    let (works, said) = run("millrace call --app notes list-invoices after=i2 --as manager");
+    assert!(works && said.contains(r#""email":"ann@example.com""#) && !said.contains("hidden"), "{said}");
+    let (works, said) = run("millrace call --app notes first-invoice");
+    assert!(works && said.contains("id: i1") && said.contains("********.com") && !said.contains("ann@"), "{said}");
+    let (works, said) = run("millrace explain --app notes list-invoices");
+    assert!(
+        works && said.contains("presents the result with `invoice`") && said.contains("app/tools/list-invoices/config.yaml:4:10"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_idempotency_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/idempotency.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
 //! Whether the operators of an expression fit their types. What never holds is a mistake.
 
-use millrace_core::Json;
+use millrace_core::{Json, app::Literal, expression::Expression};
 
 use super::{Nested, token::Token};
-use crate::{Problem, Severity, scope::ValueType};
+use crate::{Problem, Severity, names::meant, scope::ValueType};
 
 /// The type of a literal. `null` can be compared with everything.
 pub(super) fn literal(value: &Json) -> ValueType {
@@ -33,6 +33,9 @@ pub(super) fn comparison(left: &Nested, operator: &Token, right: &Nested) -> Opt
     let (a, b) = (left.value.noun(), right.value.noun());
     match operator {
         Token::Equal | Token::NotEqual => {
+            if let Some(problem) = never(left, right).or_else(|| never(right, left)) {
+                return Some(problem);
+            }
             let (a, b) = (a?, b?);
             (a != b).then(|| both(left, right, format!("{a} is never equal to {b}")))
         }
@@ -45,6 +48,7 @@ pub(super) fn comparison(left: &Nested, operator: &Token, right: &Nested) -> Opt
             })
         }
         // `in`, `not in`
+        _ if let Some(problem) = never(left, right) => Some(problem),
         _ => match right.value {
             ValueType::Number | ValueType::Bool => {
                 let noun = right.value.noun().unwrap_or_default();
@@ -55,10 +59,23 @@ pub(super) fn comparison(left: &Nested, operator: &Token, right: &Nested) -> Opt
     }
 }
 
+/// A value that the `enum` of the other side does not have.
+fn never(side: &Nested, literal: &Nested) -> Option<Problem> {
+    let ValueType::Words(words) = &side.value else { return None };
+    let Expression::Literal(Literal(literal_value)) = &literal.expression else { return None };
+    let wanted = match literal_value {
+        Json::Array(elements) => elements.as_slice(),
+        single => std::slice::from_ref(single),
+    };
+    let wrong = wanted.iter().filter_map(Json::as_str).find(|wanted| !words.iter().any(|word| word == wanted))?;
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    Some(problem(literal, format!("the value is never `{wrong}`"), &meant(wrong, &words, "Its `enum` has")))
+}
+
 /// What a method of strings is called on, or gets.
 pub(super) fn text(operand: &Nested) -> Option<Problem> {
     match &operand.value {
-        ValueType::Text | ValueType::Any | ValueType::Never(..) => None,
+        ValueType::Text | ValueType::Words(_) | ValueType::Any | ValueType::Never(..) => None,
         other => {
             let noun = other.noun().unwrap_or("a result");
             Some(problem(

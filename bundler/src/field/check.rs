@@ -20,7 +20,7 @@ pub(crate) struct CheckMode {
     pub(crate) severity: Severity,
 }
 
-/// Notes every unknown key, missing key, wrong type and key of a later version. What is wrong becomes [`Data::Wrong`].
+/// Notes every unknown key, missing key and wrong type. What is wrong becomes [`Data::Wrong`].
 pub(crate) fn check(document: &mut Document, record: &'static Record, checked: CheckMode, findings: &mut Findings) {
     let mut walk = Walk { source: Rc::clone(&document.source), checked, findings };
     if !walk.value(&mut document.root, &Shape::Record(record), "", 0..0) {
@@ -134,17 +134,11 @@ impl Walk<'_> {
         let Data::Map(entries) = &mut node.data else { return };
         let imported = self.checked.imported;
         let known = |field: &&Field| field.status == KeyStatus::Now || (field.status == KeyStatus::Imported && imported);
-        let readable = |field: &&Field| field.status == KeyStatus::Later || known(field);
         for index in 0..entries.len() {
             let name = entries[index].key.clone();
             let key_range = entries[index].key_range.clone();
             let at = join(path, &name);
-            match record.fields.iter().filter(readable).find(|field| field.key == name) {
-                Some(field) if field.status == KeyStatus::Later => {
-                    let help = "Remove it; this version would ignore it.";
-                    self.findings.error(&self.source, key_range, format!("`{at}` is not supported yet"), help);
-                    entries[index].value.data = Data::Wrong;
-                }
+            match record.fields.iter().filter(known).find(|field| field.key == name) {
                 Some(field) => {
                     let severity = self.checked.severity;
                     if field.required {

@@ -145,7 +145,6 @@ fn is_read(record: Option<&'static Record>, key: &str) -> bool {
     let (first, rest) = key.split_once('.').map_or((key, None), |(first, rest)| (first, Some(rest)));
     let Some(field) = record.and_then(|record| record.fields.iter().find(|field| field.key == first)) else { return false };
     match (field.status, rest) {
-        (KeyStatus::Later, _) => false,
         (KeyStatus::Imported, None) => !matches!(field.shape, Shape::Any),
         (_, None) => true,
         (_, Some(rest)) => inner(&field.shape, rest),

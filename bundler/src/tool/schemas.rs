@@ -10,7 +10,7 @@ use millrace_core::{
 use serde_json::{Map, Value};
 
 use super::reader::ToolReader;
-use crate::{compiler::Compiler, yaml::Node};
+use crate::{compiler::Compiler, input::DeclaredInput, yaml::Node};
 
 /// The longest schema, as JSON in bytes.
 const MAX_BYTES: usize = 256 << 10;
@@ -42,6 +42,17 @@ pub(super) fn inputs(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, exec
 pub(super) fn output(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> Option<Value> {
     let node = reading.document.root.at("output")?;
     read(compiler, reading, node, "output", true)
+}
+
+/// Adds inputs to `json_schema`.
+pub(super) fn add_properties(schema: Option<&mut Value>, added: &[DeclaredInput]) {
+    let Some(schema) = schema.and_then(Value::as_object_mut) else { return };
+    for added in added {
+        let properties = schema.entry("properties").or_insert_with(|| Value::Object(Map::new()));
+        if let Some(properties) = properties.as_object_mut() {
+            properties.insert(added.input.name.clone(), added.schema.clone());
+        }
+    }
 }
 
 fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, node: &Node, key: &str, strict: bool) -> Option<Value> {

@@ -4,7 +4,7 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{App, Audit, Auth, Content, EpochWrites, Execute, MiddlewareAction, PromptContent, Resource, ScriptRef, Tool};
+use super::{App, Audit, Auth, Content, EpochWrites, Execute, MiddlewareAction, PresentedField, PromptContent, Resource, ScriptRef, Tool};
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
@@ -85,6 +85,7 @@ impl App {
                 MiddlewareAction::Audit(Audit { table: Some(table), .. }) => (table.adapter as usize) < adapters && epochs(&table.writes),
                 _ => true,
             });
+            let presents = tool.returns.is_none_or(|place| (place as usize) < self.presenters.len());
             let plugin = if let Some(Auth::Script { script, .. }) = &tool.auth { is_script(script) } else { true };
             let syncs = tool.sync.as_ref().is_none_or(|sync| {
                 let reads = sync
@@ -94,7 +95,7 @@ impl App {
                 let scripts = sync.script_writes.iter().all(|(adapter, writes)| (*adapter as usize) < adapters && epochs(writes));
                 reads && epochs(&sync.writes) && scripts
             });
-            executes && plugin && audits && syncs && tool.scripts().all(is_script)
+            executes && plugin && audits && presents && syncs && tool.scripts().all(is_script)
         };
         let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
         let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));
@@ -106,7 +107,12 @@ impl App {
             Content::Files { files, .. } => files.is_sorted_by(|a, b| a.name < b.name),
             _ => true,
         };
+        let presenters = self.presenters.iter().enumerate();
+        let mut presenters_refer = presenters.map(|(place, presenter)| {
+            presenter.fields.iter().all(|field| embeds_before(field, place)) && presenter.actions.iter().all(|action| is_tool(action.tool))
+        });
         let holds = [
+            (presenters_refer.all(|refers| refers), "a presenter refers to something that it does not have"),
             (self.tools.is_sorted_by(|a, b| a.name < b.name), "its tools are not sorted by name"),
             (self.prompts.is_sorted_by(|a, b| a.name < b.name), "its prompts are not sorted by name"),
             (self.adapters.is_sorted_by(|a, b| a.name < b.name), "its adapters are not sorted by name"),
@@ -120,4 +126,11 @@ impl App {
         ];
         holds.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, problem)| Err(BundleError::Inconsistent(problem)))
     }
+}
+
+/// Whether what a field embeds stands before the presenter at `place`: then no presenter embeds itself.
+fn embeds_before(field: &PresentedField, place: usize) -> bool {
+    field.returns.is_none_or(|child| (child as usize) < place)
+        && field.items.iter().all(|items| embeds_before(items, place))
+        && field.fields.iter().all(|field| embeds_before(field, place))
 }

@@ -67,6 +67,9 @@ impl fmt::Display for Source {
             Root::Auth => "auth",
             Root::Results => "results",
             Root::Arguments => "arguments",
+            Root::Item => "item",
+            Root::Items => "items",
+            Root::Counts => return f.write_str(&self.path.join(".")),
         })?;
         self.path.iter().try_for_each(|name| write!(f, ".{name}"))
     }
@@ -85,4 +88,10 @@ pub enum Root {
     Results,
     /// The arguments of a prompt, or the variables of a resource template.
     Arguments,
+    /// The item of a presenter.
+    Item,
+    /// The shown items of a presenter. A name after it is the list of what each item has there.
+    Items,
+    /// `shown`, `total` and `omitted` of a presenter's notice.
+    Counts,
 }

@@ -1,8 +1,8 @@
 //! Everything of an app that holds a template: what it needs of its environment, and what of a call it looks at.
 
 use super::{
-    App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, InputSource, MiddlewareAction, Part, Piece,
-    PromptContent, RateLimit, Source, Statement, Template, TemplatePart, Tool, ToolUse, ValueTemplate, ValueText,
+    App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, HASH_KEY, InputSource, MiddlewareAction, Part, Piece,
+    Presenter, PromptContent, RateLimit, Source, Statement, Template, TemplatePart, Tool, ToolUse, ValueTemplate, ValueText,
 };
 use crate::expression::{Expression, Step};
 
@@ -47,6 +47,9 @@ impl App {
             adapter.options.iter().for_each(|(_, option)| of_env(option, holder, visit));
         }
         self.tools.iter().for_each(|tool| tool.visit(visit));
+        if self.presenters.iter().any(Presenter::hashes) {
+            visit(Holder::App, TemplateReference::Variable(HASH_KEY));
+        }
         for prompt in &self.prompts {
             let holder = Holder::Prompt(&prompt.name);
             for message in &prompt.messages {

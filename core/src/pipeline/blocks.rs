@@ -127,7 +127,12 @@ pub(super) fn invalidation(cause: &str, domains: &[String]) -> ContentBlock {
 
 /// What tells that rows are missing.
 pub(super) fn truncation(shown: usize, hidden: usize) -> ContentBlock {
-    let text = summary(&format!("⚠️ Dataset truncated. {shown} shown, {hidden} hidden. Use filters to narrow results."));
+    notice(&format!("⚠️ Dataset truncated. {shown} shown, {hidden} hidden. Use filters to narrow results."))
+}
+
+/// What the model and its user have to know of the data: one line.
+pub(super) fn notice(text: &str) -> ContentBlock {
+    let text = without_end(&summary(&one_line(text)));
     ContentBlock::Text(format!("<{UI} type=\"summary\">\n{text}\n</{UI}>"))
 }
 

@@ -26,14 +26,40 @@ use crate::{
 /// The most blocks of one result.
 const MAX_BLOCKS: usize = 1000;
 
-/// A result with content blocks of its own.
+/// A result with content blocks of its own, in the order in which they are sent.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct AuthoredContent {
     /// Written as the first block, and sent as structured content where the tool declares `output`.
     pub(super) data: Option<Json>,
+    /// The data, or the structured content where there is none, is written as the first block in this format, whatever the other blocks.
+    pub(super) format: Option<DataFormat>,
+    /// UI blocks and notices.
+    pub(super) ui: Vec<ContentBlock>,
     pub(super) blocks: Vec<ContentBlock>,
+    pub(super) hints: Vec<String>,
+    pub(super) rules: Vec<String>,
+    pub(super) actions: Vec<Action>,
     pub(super) structured: Option<Json>,
     pub(super) meta: Map<String, Json>,
+}
+
+/// How data is written as text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DataFormat {
+    Json,
+    Toon,
+}
+
+impl AuthoredContent {
+    /// The blocks for models that come after all others: hints, rules, actions.
+    pub(super) fn last_blocks(&self) -> impl Iterator<Item = ContentBlock> {
+        [blocks::hints(&self.hints), blocks::rules(&self.rules), blocks::actions(&self.actions)].into_iter().flatten()
+    }
+
+    /// Whether there is nothing but data and structured content.
+    pub(super) fn is_bare(&self) -> bool {
+        self.ui.is_empty() && self.blocks.is_empty() && self.hints.is_empty() && self.rules.is_empty() && self.actions.is_empty()
+    }
 }
 
 /// Reads what a script built. `has_tool` tells whether the app has a tool of a name.
@@ -57,18 +83,16 @@ pub(super) fn read(stage: Stage, built: Json, has_tool: impl Fn(&str) -> bool) -
     if blocks.len() + pictures.len() + hints.len() + rules.len() + actions.len() > MAX_BLOCKS {
         return Err(fault(format!("it may have {MAX_BLOCKS} blocks")).into());
     }
-    let mut checked = Vec::with_capacity(blocks.len());
+    let mut ui = Vec::with_capacity(pictures.len());
     for (index, picture) in pictures.iter().enumerate() {
-        checked.push(blocks::ui(picture).map_err(|problem| fault(format!("ui[{index}]: {problem}")))?);
+        ui.push(blocks::ui(picture).map_err(|problem| fault(format!("ui[{index}]: {problem}")))?);
     }
+    let mut checked = Vec::with_capacity(blocks.len());
     for (index, block) in blocks.into_iter().enumerate() {
         checked.push(self::block(block).map_err(|problem| fault(format!("content[{index}]: {problem}")))?);
     }
     let texts = |texts: Vec<Json>| texts.iter().map(text_of).collect::<Vec<_>>();
-    checked.extend(blocks::hints(&texts(hints)));
-    checked.extend(blocks::rules(&texts(rules)));
     let actions = actions.iter().map(|action| self::action(action, &has_tool)).collect::<Result<Vec<_>, _>>().map_err(fault)?;
-    checked.extend(blocks::actions(&actions));
     let meta = match built.get_mut("meta").map(Json::take) {
         None | Some(Json::Null) => Map::new(),
         Some(Json::Object(meta)) if meta.keys().all(|key| is_meta_key(key)) => meta,
@@ -77,7 +101,12 @@ pub(super) fn read(stage: Stage, built: Json, has_tool: impl Fn(&str) -> bool) -
     let content = AuthoredContent {
         data: built.get_mut("data").map(Json::take),
         structured: built.get_mut("structured").map(Json::take),
+        format: None,
+        ui,
         blocks: checked,
+        hints: texts(hints),
+        rules: texts(rules),
+        actions,
         meta,
     };
     Ok(Box::new(content))

@@ -18,20 +18,28 @@ pub(super) fn result_length(result: &ToolResult) -> FaultResult<usize> {
     Ok(blocks_length(&result.content)? + structured + meta)
 }
 
-/// The length of the result that is made of it.
+/// The length of the result that is made of it; TOON counts as JSON, which is longer.
 pub(super) fn length(content: &AuthoredContent) -> FaultResult<usize> {
-    let text = content.data.as_ref().map_or(Ok(0), text_length)?;
+    let text = match (&content.data, content.format, &content.structured) {
+        (Some(data), Some(_), _) | (None, Some(_), Some(data)) => json_length(data)?,
+        (Some(data), None, _) => text_length(data)?,
+        (None, ..) => 0,
+    };
     let structured = content.structured.as_ref().map_or(Ok(0), json_length)?;
     let meta: usize = content.meta.values().map(json_length).sum::<FaultResult<_>>()?;
-    Ok(text + blocks_length(&content.blocks)? + structured + meta)
+    let last: usize = content.last_blocks().map(|block| block_length(&block)).sum::<FaultResult<_>>()?;
+    Ok(text + blocks_length(&content.ui)? + blocks_length(&content.blocks)? + last + structured + meta)
 }
 
 fn blocks_length(blocks: &[ContentBlock]) -> FaultResult<usize> {
-    let length = |block: &ContentBlock| match block {
+    blocks.iter().map(block_length).sum()
+}
+
+fn block_length(block: &ContentBlock) -> FaultResult<usize> {
+    match block {
         ContentBlock::Text(text) => Ok(text.len()),
         ContentBlock::Other(block) => json_length(block),
-    };
-    blocks.iter().map(length).sum()
+    }
 }
 
 /// The length of a value as the text of a block: a string as it is.

@@ -11,6 +11,7 @@ use super::{
     content::AuthoredContent,
     execute::rows,
     output::ToolOutput,
+    present::without_redacted,
     run::Run,
     script::{self, ScriptOutput},
 };
@@ -69,7 +70,12 @@ fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> FaultResult<()> {
     let scope = run.scope(inputs);
     let roots = scope.roots(Some(results));
     let Some(rule) = run.tool.errors.on.iter().find(|rule| rule.when.holds(&roots, &run.pipeline.patterns)) else { return Ok(()) };
-    let mut fault = Fault::new(Stage::MapOutput, &rule.code, scope.render(&rule.message, results));
+    // What the presenter would redact is in no message, either.
+    let message = match run.tool.returns {
+        Some(_) => scope.render(&rule.message, &without_redacted(run, results)),
+        None => scope.render(&rule.message, results),
+    };
+    let mut fault = Fault::new(Stage::MapOutput, &rule.code, message);
     fault.suggestion.clone_from(&rule.suggestion);
     fault.available_actions.clone_from(&rule.actions);
     Err(fault.into())

@@ -32,7 +32,8 @@ impl ToolOutput {
         match self {
             Self::Rows(rows) => serde_json::to_value(rows.json()).unwrap_or_default(),
             Self::Value(value) => value.clone(),
-            Self::Content(content) => content.data.clone().unwrap_or_default(),
+            // What was presented is structured content.
+            Self::Content(content) => content.data.clone().or_else(|| content.structured.clone()).unwrap_or_default(),
         }
     }
 }

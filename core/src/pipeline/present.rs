@@ -1,31 +1,54 @@
-//! Stage 11, *present*: what the tool's `output` promises is held. Presenters are not built yet.
+//! Stage 11, *present*: what a model sees of the result.
 //!
-//! A tool with `output` sends its value as structured content, which must fit that schema. The caller is told where it does not; the
-//! value itself stays here.
+//! With `returns`, the presenter's steps, in this order: find the items, limit, validate and strip, the same for what is embedded, redact,
+//! select, then rules, UI blocks and actions. So nothing that is stripped or redacted can appear in anything that comes after.
+//!
+//! With `output`, the value is sent as structured content and must fit that schema. The caller is told where it does not; the value itself
+//! stays here.
 
 use alloc::{format, string::String};
 
 use super::{output::ToolOutput, run::Run};
-use crate::{
-    fault::{Fault, FaultResult, Stage},
-    schema::Mismatch,
-};
+use crate::{fault::FaultResult, schema::Mismatch};
 
-/// The result with its structured content, which fits the schema.
+mod asked;
+mod embedded;
+mod fill;
+mod fit;
+mod mismatch;
+mod path;
+mod presenter;
+mod redact;
+mod tell;
+
+pub(super) use asked::{Asked, asked};
+pub(super) use redact::without_redacted;
+
+use mismatch::{NO_DATA, mismatched};
+
+/// The result as its presenter or its schema has it.
 ///
 /// # Errors
-/// `OUTPUT_SCHEMA_MISMATCH` with the path.
-pub(super) async fn present(run: &Run<'_>, schema: &str, outcome: ToolOutput) -> FaultResult<ToolOutput> {
+/// `OUTPUT_SCHEMA_MISMATCH` with the paths; `CONFIGURATION` without the key of `censor: hash`.
+pub(super) async fn present(run: &Run<'_>, asked: Asked, outcome: ToolOutput) -> FaultResult<ToolOutput> {
+    match (asked::presenter(run), &run.tool.output) {
+        (Some(presenter), _) => presenter::present(run, presenter, asked, outcome),
+        (None, Some(schema)) => check(run, schema, outcome),
+        (None, None) => Ok(outcome),
+    }
+}
+
+/// The result with its structured content, which fits the schema.
+fn check(run: &Run<'_>, schema: &str, outcome: ToolOutput) -> FaultResult<ToolOutput> {
     let mut content = outcome.into_content();
     let value = content.structured.take().or_else(|| content.data.clone());
     let mismatch = match &value {
         Some(value) => run.pipeline.schemas.check_output(run.place, schema, value),
-        None => Err(Mismatch { path: String::new(), problem: "is missing: the tool built a result without data".into() }),
+        None => Err(Mismatch { path: String::new(), problem: NO_DATA.into() }),
     };
     if let Err(Mismatch { path, problem }) = mismatch {
         let place = if path.is_empty() { "The result".into() } else { format!("`{path}` of the result") };
-        let fault = Fault::new(Stage::Present, "OUTPUT_SCHEMA_MISMATCH", format!("{place} {problem}, by the tool's `output`.")).by_author();
-        return Err(fault.into());
+        return Err(mismatched(format!("{place} {problem}, by the tool's `output`.")).into());
     }
     content.structured = value;
     Ok(ToolOutput::Content(content))

@@ -6,7 +6,7 @@ use alloc::{format, string::String, vec, vec::Vec};
 
 use super::{
     call_end::CallFailure,
-    content::AuthoredContent,
+    content::{AuthoredContent, DataFormat},
     length::{json_length, length, not_json, result_length, text_length},
     output::ToolOutput,
     result::{ContentBlock, ToolResult},
@@ -18,6 +18,7 @@ use crate::{
     Json,
     app::{ErrorStyle, OnExceed, Tool},
     fault::{Change, Fault, FaultResult, Severity, Stage},
+    toon::toon,
 };
 
 /// The member of `_meta` that holds a fault's typed fields.
@@ -65,17 +66,29 @@ fn too_large(run: &Run<'_>, length: usize) -> Fault {
     Fault::new(Stage::Serialize, "OUTPUT_TOO_LARGE", message).suggesting(suggestion)
 }
 
-/// The data as the first block, then the blocks of the script. Structured content has a copy in text for clients that read no other.
-fn built(content: AuthoredContent) -> FaultResult<ToolResult> {
-    let AuthoredContent { data, blocks, structured, meta } = content;
-    let mut all = Vec::with_capacity(blocks.len() + 1);
-    match (data, &structured) {
-        (Some(data), _) => all.push(ContentBlock::Text(text_of(data)?)),
-        (None, Some(structured)) if blocks.is_empty() => all.push(ContentBlock::Text(text_of(structured.clone())?)),
-        (None, _) => {}
+/// The data as the first block, then the others. Structured content has a copy in text for clients that read no other.
+fn built(mut content: AuthoredContent) -> FaultResult<ToolResult> {
+    let mut all = Vec::with_capacity(content.ui.len() + content.blocks.len() + 4);
+    let is_bare = content.is_bare();
+    match (content.data.take(), content.format, &content.structured) {
+        (Some(data), None, _) => all.push(ContentBlock::Text(text_of(data)?)),
+        (Some(data), Some(format), _) => all.push(ContentBlock::Text(formatted(&data, format)?)),
+        (None, Some(format), Some(structured)) => all.push(ContentBlock::Text(formatted(structured, format)?)),
+        (None, None, Some(structured)) if is_bare => all.push(ContentBlock::Text(text_of(structured.clone())?)),
+        (None, ..) => {}
     }
-    all.extend(blocks);
-    Ok(ToolResult { content: all, structured, meta: meta.into_iter().collect(), ..ToolResult::default() })
+    let last: Vec<_> = content.last_blocks().collect();
+    all.extend(content.ui);
+    all.extend(content.blocks);
+    all.extend(last);
+    Ok(ToolResult { content: all, structured: content.structured, meta: content.meta.into_iter().collect(), ..ToolResult::default() })
+}
+
+fn formatted(data: &Json, format: DataFormat) -> FaultResult<String> {
+    match format {
+        DataFormat::Json => Ok(serde_json::to_string(data).map_err(not_json)?),
+        DataFormat::Toon => Ok(toon(data)),
+    }
 }
 
 fn text_of(value: Json) -> FaultResult<String> {

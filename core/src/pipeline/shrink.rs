@@ -19,7 +19,7 @@ use super::{
 use crate::{Json, fault::FaultResult};
 
 /// The member of `_meta` that says what is missing: `shown` and `total` rows, and how many blocks.
-const TRUNCATED_META: &str = "millrace/truncated";
+pub(super) const TRUNCATED_META: &str = "millrace/truncated";
 
 /// The result within so many bytes; `None` where it cannot shrink that far.
 ///
@@ -27,13 +27,17 @@ const TRUNCATED_META: &str = "millrace/truncated";
 /// `RESULT_NOT_JSON`
 pub(super) fn shrink(run: &Run<'_>, mut content: AuthoredContent, most: usize) -> FaultResult<Option<ToolOutput>> {
     // Where the text is a copy of the structured content, both shrink.
-    if content.data.is_none() && content.blocks.is_empty() {
+    if content.data.is_none() && (content.format.is_some() || content.is_bare()) {
         content.data.clone_from(&content.structured);
     }
     let mut dropped = 0;
     while length(&content)? > most {
-        let Some(last) = content.blocks.iter().rposition(is_for_people_only) else { break };
-        content.blocks.remove(last);
+        let (of_script, of_ui) = (content.blocks.iter().rposition(is_for_people_only), content.ui.iter().rposition(is_for_people_only));
+        match (of_script, of_ui) {
+            (Some(last), _) => drop(content.blocks.remove(last)),
+            (None, Some(last)) => drop(content.ui.remove(last)),
+            (None, None) => break,
+        }
         dropped += 1;
         note(&mut content, "blocks", dropped);
     }
@@ -77,7 +81,7 @@ fn keep(content: &mut AuthoredContent, rows: usize, [shown, hidden, total]: [usi
     }
     note(content, "shown", shown);
     note(content, "total", total);
-    content.blocks.insert(0, blocks::truncation(shown, hidden));
+    content.ui.insert(0, blocks::truncation(shown, hidden));
 }
 
 fn note(content: &mut AuthoredContent, name: &str, count: usize) {

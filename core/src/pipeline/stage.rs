@@ -51,7 +51,7 @@ stages! {
     Execute => "execute",
     /// Runs the output mapper and the rules of `errors.on`.
     MapOutput => "map_output",
-    /// Holds the result to the tool's `output`.
+    /// Makes of the result what the tool's presenter says, or holds it to the tool's `output`.
     Present => "present",
     /// Makes stale what is cached of what the call changed, and says so.
     Sync => "sync",
@@ -74,7 +74,7 @@ impl Stage {
                 limits.rate.is_some() || tool.idempotency.is_some() || tool.confirm.is_some() || limits.concurrency.is_some()
             }
             Self::MapOutput => tool.map_output.is_some() || !tool.errors.on.is_empty() || tool.results_as_rows,
-            Self::Present => tool.output.is_some(),
+            Self::Present => tool.output.is_some() || tool.returns.is_some(),
             Self::Middleware => !tool.middleware.is_empty(),
             Self::Sync => tool.sync.as_ref().is_some_and(ToolSync::changes),
         }

@@ -43,6 +43,7 @@ pub fn app(tools: Vec<Tool>) -> App {
             .map(|path| Script { path: path.into(), program: String::new(), changes_built_ins: false, map: None })
             .into(),
         epochs: Vec::new(),
+        presenters: Vec::new(),
         tools,
         prompts: vec![],
         resources: vec![],
@@ -87,6 +88,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
         input_schema: None,
         confirm: None,
         output: None,
+        returns: None,
     }
 }
 

@@ -118,7 +118,13 @@ fn human(outcome: &Result<ToolResult, Box<Fault>>, timings: &CallTimings) -> Com
             for block in &result.content {
                 match block {
                     ContentBlock::Text(text) => print_result(text)?,
-                    ContentBlock::Other(block) => print_result(&Json::Object(block.clone()).to_string())?,
+                    // Whom a text is for is in `--json`.
+                    ContentBlock::Other(block) => {
+                        match (block.get("type").and_then(Json::as_str), block.get("text").and_then(Json::as_str)) {
+                            (Some("text"), Some(text)) => print_result(text)?,
+                            _ => print_result(&Json::Object(block.clone()).to_string())?,
+                        }
+                    }
                 }
             }
         }

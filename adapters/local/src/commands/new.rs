@@ -12,11 +12,12 @@ use crate::{
 };
 
 /// The files of a new app. `{{name}}` in `millrace.yaml` is its name.
-const FILES: [(&str, &str); 8] = [
+const FILES: [(&str, &str); 9] = [
     ("millrace.yaml", include_str!("../../template/millrace.yaml")),
     (".gitignore", include_str!("../../template/gitignore")),
     ("app/adapters/notes.yaml", include_str!("../../template/notes.yaml")),
     ("app/adapters/notes.sql", include_str!("../../template/notes.sql")),
+    ("app/presenters/note.yaml", include_str!("../../template/note.yaml")),
     ("app/tools/find-notes/config.yaml", include_str!("../../template/find-notes.yaml")),
     ("app/tools/add-note/config.yaml", include_str!("../../template/add-note.yaml")),
     ("app/tools/greet/config.yaml", include_str!("../../template/greet.yaml")),

@@ -24,12 +24,13 @@ pub(super) fn run(arguments: &Schema) -> CommandResult {
     print(format_args!("{:#}", json!({ "yaml.schemas": settings })))
 }
 
-fn schemas() -> [(&'static str, &'static [&'static str], Json); 6] {
+fn schemas() -> [(&'static str, &'static [&'static str], Json); 7] {
     [
         ("root", &["millrace.yaml"], schema::root()),
         ("adapter", &["app/adapters/*.yaml"], schema::adapter()),
         ("tool", &["app/tools/**/config.yaml"], schema::tool()),
         ("folder", &["app/tools/**/_folder.yaml"], schema::folder()),
+        ("presenter", &["app/presenters/*.yaml"], schema::presenter()),
         ("prompt", &["app/prompts/*.yaml"], schema::prompt()),
         ("resource", &["app/resources/**/config.yaml"], schema::resource()),
     ]

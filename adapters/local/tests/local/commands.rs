@@ -59,8 +59,7 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
 fn check_speaks_json() {
     let said = run(app().path(), &["check", "--json"]);
     let list = |revision: &str| json!({ "revision": revision, "bytes": 264, "tokens": 66 });
-    let open =
-        json!({ "tool": "get-item", "bytes": 1_048_576, "tokens": 262_144, "limit": "limits.output", "reason": "it has no `output`" });
+    let open = json!({ "tool": "get-item", "bytes": 1_048_576, "tokens": 262_144, "limit": "limits.output", "reason": "it has neither `returns` nor `output`" });
     let sizes = json!({ "lists": [list("2026-07-28"), list("2025-11-25")], "answers": [open] });
     assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "statements": [] }));
 
@@ -89,7 +88,7 @@ fn check_measures_what_a_model_reads() {
     // Twice `[{"id":-9223372036854775808,"name":"01234567890123456789"},…]`, and `{"affected_rows":18446744073709551615}`.
     let [few, rename] = [2 * (2 * 57 + 3), 38].map(|bytes| format!("  {bytes:>8}  {:>7}\n", (bytes + 3) / 4));
     assert!(said.out.contains(&format!("  few     {few}")) && said.out.contains(&format!("  rename  {rename}")), "{}", said.out);
-    assert!(said.out.contains("  get-item   1048576   262144  `limits.output`: it has no `output`\n"), "{}", said.out);
+    assert!(said.out.contains("  get-item   1048576   262144  `limits.output`: it has neither `returns` nor `output`\n"), "{}", said.out);
     // A list has the output schema wrapped for those who know no other structured content than objects.
     assert!(said.out.contains("`tools/list`: ") && said.out.contains("; before 2026-07-28: "), "{}", said.out);
 

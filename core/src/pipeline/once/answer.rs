@@ -11,7 +11,9 @@ use serde_json::Map;
 use crate::{
     Json,
     fault::{Change, Fault, Issue, Remedy, Severity, Stage},
-    pipeline::{call_end::CallFailure, content::AuthoredContent, json_text::text_of, output::ToolOutput, result::ContentBlock},
+    pipeline::{
+        blocks::Action, call_end::CallFailure, content::AuthoredContent, json_text::text_of, output::ToolOutput, result::ContentBlock,
+    },
 };
 
 /// What a record says of its call.
@@ -73,12 +75,20 @@ impl Said {
             Self::Running(writer) => object([("running", writer.into())]),
             Self::Value { value, changed } => object([("value", object([("value", value), ("changed", changed.into())]).into())]),
             Self::Content { content, changed } => {
-                let AuthoredContent { data, blocks, structured, meta } = *content;
-                let blocks = blocks.into_iter().map(|block| match block {
-                    ContentBlock::Text(text) => object([("text", text.into())]),
-                    ContentBlock::Other(members) => object([("other", members.into())]),
+                let AuthoredContent { data, ui, blocks, hints, rules, actions, structured, meta, .. } = *content;
+                let actions = actions.into_iter().map(|action| {
+                    let mut members = object([("tool", action.tool.into()), ("reason", action.reason.into())]);
+                    members.extend(action.args.map(|args| ("args".into(), args)));
+                    members
                 });
-                let mut members = object([("blocks", blocks.collect()), ("meta", meta.into())]);
+                let mut members = object([
+                    ("ui", kept(ui)),
+                    ("blocks", kept(blocks)),
+                    ("hints", hints.into()),
+                    ("rules", rules.into()),
+                    ("actions", actions.collect()),
+                    ("meta", meta.into()),
+                ]);
                 for (name, value) in [("data", data), ("structured", structured)] {
                     members.extend(value.map(|value| (name.into(), value)));
                 }
@@ -103,10 +113,24 @@ impl Said {
             "value" => Self::Value { value: said.get_mut("value")?.take(), changed: changed? },
             "content" => {
                 let content = said.get_mut("content")?;
-                let blocks = content.get_mut("blocks")?.as_array_mut()?.iter_mut().map(block).collect::<Option<_>>()?;
                 let mut take = |name: &str| content.get_mut(name).map(Json::take);
+                let mut list = |name: &str| match take(name) {
+                    Some(Json::Array(elements)) => elements,
+                    _ => Vec::new(),
+                };
+                let [mut ui, mut blocks, hints, rules, mut actions] = ["ui", "blocks", "hints", "rules", "actions"].map(&mut list);
                 let Some(Json::Object(meta)) = take("meta") else { return None };
-                let content = AuthoredContent { data: take("data"), blocks, structured: take("structured"), meta };
+                let content = AuthoredContent {
+                    data: take("data"),
+                    format: None,
+                    ui: ui.iter_mut().map(block).collect::<Option<_>>()?,
+                    blocks: blocks.iter_mut().map(block).collect::<Option<_>>()?,
+                    hints: hints.iter().map(text_of).collect(),
+                    rules: rules.iter().map(text_of).collect(),
+                    actions: actions.iter_mut().map(action).collect::<Option<_>>()?,
+                    structured: take("structured"),
+                    meta,
+                };
                 Self::Content { content: Box::new(content), changed: changed? }
             }
             "failed" => {
@@ -116,6 +140,22 @@ impl Said {
             _ => return None,
         })
     }
+}
+
+fn kept(blocks: Vec<ContentBlock>) -> Json {
+    let keep = |block| match block {
+        ContentBlock::Text(text) => object([("text", text.into())]),
+        ContentBlock::Other(members) => object([("other", members.into())]),
+    };
+    blocks.into_iter().map(keep).collect()
+}
+
+fn action(action: &mut Json) -> Option<Action> {
+    Some(Action {
+        tool: action.get("tool").map(text_of)?,
+        reason: action.get("reason").map(text_of)?,
+        args: action.get_mut("args").map(Json::take),
+    })
 }
 
 impl Failure {
@@ -189,7 +229,18 @@ mod tests {
         {
             let Json::Object(meta) = json!({"x/y": 1}) else { panic!("an object") };
             let blocks = vec![ContentBlock::Text("t".into()), ContentBlock::Other(block.clone())];
-            let built = AuthoredContent { data, blocks, structured, meta };
+            let actions = [None, Some(json!({"id": 1}))].map(|args| Action { tool: "t".into(), reason: "r".into(), args });
+            let built = AuthoredContent {
+                data,
+                format: None,
+                ui: vec![ContentBlock::Other(block.clone())],
+                blocks,
+                hints: vec!["h".into()],
+                rules: vec!["r".into()],
+                actions: actions.into(),
+                structured,
+                meta,
+            };
             let Said::Content { content, changed: false } = again(Said::of(&ToolOutput::Content(Box::new(built.clone())), false)) else {
                 panic!("content")
             };

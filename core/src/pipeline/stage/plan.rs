@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 use super::Stage;
 use crate::app::{
     Access, App, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Idempotency, Input, InputKind, MiddlewareAction, OnExceed,
-    ParamStyle, Part, Piece, ScriptRef, Source, Statement, Template, Tool,
+    ParamStyle, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template, TextFormat, Tool, UnknownFields,
 };
 
 /// One stage of a call.
@@ -45,7 +45,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
             Stage::Guard => guard(tool, &mut details),
             Stage::Execute => execute(app, tool, &mut details, &mut statement),
             Stage::MapOutput => map_output(app, tool, &mut details),
-            Stage::Present => "checks the result against `output`, and sends it as structured content".into(),
+            Stage::Present => present(app, tool, &mut details),
             Stage::Serialize => serialize(tool),
             Stage::Sync => sync(app, tool, &mut details),
         }
@@ -57,7 +57,7 @@ fn step(app: &App, tool: &Tool, stage: Stage) -> Step {
             Stage::Middleware => "nothing: no `middleware`",
             Stage::Guard => "nothing: no `limits.rate`, `idempotency`, `confirm` or `limits.concurrency`",
             Stage::MapOutput => "nothing: no output mapper and no `errors.on`",
-            Stage::Present => "nothing: no `output`",
+            Stage::Present => "nothing: no `returns` and no `output`",
             _ => "nothing: no cached result depends on what it changes",
         })
     };
@@ -311,6 +311,41 @@ fn sync(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
 fn names(epochs: &[String], indices: &[u32]) -> String {
     let names: Vec<String> = indices.iter().filter_map(|index| epochs.get(*index as usize)).map(|name| format!("`{name}`")).collect();
     names.join(", ")
+}
+
+fn present(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
+    let Some(presenter) = tool.returns.and_then(|place| app.presenters.get(place as usize)) else {
+        return "checks the result against `output`, and sends it as structured content".into();
+    };
+    let Presenter { items, fields, unknown, limit, redact, rules, collection_rules, ui, actions, .. } = presenter;
+    details.extend(items.iter().map(|key| format!("a list in the member `{key}` is the result")));
+    if let Some(limit) = limit {
+        details.push(format!("shows at most {}", count(limit.max as usize, "item")));
+        details
+            .extend(limit.cursor.iter().map(|cursor| format!("tells the next value of `{}`: the last `{}`", cursor.input, cursor.field)));
+    }
+    let unknown = match unknown {
+        UnknownFields::Strip => "removes any other",
+        UnknownFields::Reject => "refuses any other",
+        UnknownFields::Keep => "keeps any other",
+    };
+    details.push(format!("checks {}, and {unknown}", count(fields.len(), "field")));
+    for redaction in redact {
+        let unless = redaction.unless.as_ref().map_or_else(String::new, |unless| format!(", unless `{unless}`"));
+        details.extend(redaction.paths.iter().map(|path| format!("`{path}` {}{unless}", redaction.censor)));
+    }
+    if presenter.select {
+        details.push(format!("keeps only the fields that `{SELECT_INPUT}` names, where it is given"));
+    }
+    for (number, noun) in [(rules.len() + collection_rules.len(), "rule"), (ui.len(), "UI block"), (actions.len(), "suggestion")] {
+        details.extend((number > 0).then(|| format!("adds {}, as far as their conditions hold", count(number, noun))));
+    }
+    let format = match presenter.format {
+        TextFormat::Json => "JSON",
+        TextFormat::Toon => "TOON",
+        TextFormat::Input => "JSON or TOON, as `format` says",
+    };
+    format!("presents the result with `{}`, and writes it as {format} and as structured content", presenter.name)
 }
 
 fn serialize(tool: &Tool) -> String {

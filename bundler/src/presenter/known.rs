@@ -1,0 +1,59 @@
+//! The presenters that were read.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use millrace_core::app::Presenter;
+use serde_json::Value;
+
+use super::tell::WantedAction;
+use crate::{
+    compiler::Compiler,
+    names::meant,
+    yaml::{Document, Node},
+};
+
+/// The presenters so far.
+#[derive(Default)]
+pub(crate) struct Presenters {
+    /// The presenters; an embedded one stands before those that embed it.
+    pub(crate) list: Vec<Presenter>,
+    /// The JSON Schema of an item of each, as it is sent.
+    pub(super) schemas: Vec<Value>,
+    pub(super) names: BTreeMap<String, u32>,
+    /// The names of those that could not be read, which has been said.
+    pub(super) broken: BTreeSet<String>,
+    pub(super) used: BTreeSet<u32>,
+    pub(super) actions: Vec<WantedAction>,
+    /// Where each file's presenter is, for those that nothing uses.
+    pub(super) files: Vec<(String, Document)>,
+}
+
+impl Presenters {
+    /// Finds a presenter by its name, and says where there is none.
+    pub(super) fn find(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<u32> {
+        let name = node.text()?;
+        if let Some(place) = self.names.get(name) {
+            self.used.insert(*place);
+            return Some(*place);
+        }
+        if !self.broken.contains(name) {
+            let names: Vec<&str> = self.names.keys().chain(&self.broken).map(String::as_str).collect();
+            let help = match meant(name, &names, "The presenters are") {
+                help if help.is_empty() => format!("Create `presenters/{name}.yaml`."),
+                help => help,
+            };
+            compiler.error(document, node.range.clone(), format!("there is no presenter `{name}`"), help);
+        }
+        None
+    }
+
+    /// The item schema of a presenter, as it is sent.
+    pub(super) fn schema(&self, place: u32) -> &Value {
+        self.schemas.get(place as usize).unwrap_or(&Value::Null)
+    }
+
+    /// Marks what a field embeds as used.
+    pub(super) fn embeds(&mut self, place: u32) {
+        self.used.insert(place);
+    }
+}

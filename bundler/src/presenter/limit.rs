@@ -1,0 +1,77 @@
+//! `limit` of a presenter, and of the lists in it.
+
+use std::ops::Range;
+
+use millrace_core::app::{Cursor, ItemLimit, Presenter};
+
+use super::redaction;
+use crate::{
+    compiler::Compiler,
+    field::{Field, Record, Shape},
+    names::meant,
+    scope::PathScope,
+    yaml::{Data, Document, Node},
+};
+
+pub(super) const LIMIT_SHAPE: Shape = Shape::OneOf(&[Shape::Int(1, 1_000_000), Shape::Record(&LIMIT_RECORD)]);
+
+static LIMIT_RECORD: Record = Record {
+    name: "item_limit",
+    noun: "`limit`",
+    doc: "How many items of a list are shown. The list is cut before it is checked.",
+    fields: &[
+        Field::new("max", Shape::Int(1, 1_000_000), "How many.").required(),
+        Field::new("notice", Shape::Text, "What tells that items are missing, with `{{ shown }}`, `{{ total }}` and `{{ omitted }}`.")
+            .default("⚠️ Dataset truncated. 50 shown, 3150 hidden. Use filters to narrow results."),
+        Field::new("cursor", Shape::Record(&CURSOR), "How to get the next items: the notice and `_meta` say it."),
+    ],
+};
+
+static CURSOR: Record = Record {
+    name: "cursor",
+    noun: "`cursor`",
+    doc: "How to get the items after the last one that is shown.",
+    fields: &[
+        Field::new("input", Shape::Text, "The input of the tool that takes the value.").required(),
+        Field::new("field", Shape::Text, "The field of the last shown item that is the value.").required(),
+    ],
+};
+
+/// Reads `limit`.
+pub(super) fn limit(compiler: &mut Compiler<'_>, document: &Document, node: &Node, of: Option<&Presenter>) -> ItemLimit {
+    let max = whole(node).or_else(|| node.at("max").and_then(whole)).unwrap_or(u32::MAX);
+    let notice = node.at("notice").map(|notice| compiler.message(document, notice, &PathScope::of_notice()));
+    let cursor = node.at("cursor").and_then(|cursor| {
+        let (input, field) = (cursor.text_at("input")?.to_owned(), cursor.text_at("field")?.to_owned());
+        let range = cursor.at("field").map_or(0..0, |node| node.range.clone());
+        usable_cursor(compiler, document, range, &field, of).then_some(Cursor { input, field })
+    });
+    ItemLimit { max, notice, cursor }
+}
+
+/// Whether the items have the field of a cursor, and everyone sees it.
+fn usable_cursor(compiler: &mut Compiler<'_>, document: &Document, range: Range<usize>, field: &str, of: Option<&Presenter>) -> bool {
+    let Some(presenter) = of else {
+        compiler.error(document, range, "a nested list has no cursor", "Use `cursor` in the `limit` of the presenter.");
+        return false;
+    };
+    let names: Vec<&str> = presenter.fields.iter().map(|field| field.name.as_str()).collect();
+    if !names.contains(&field) {
+        compiler.error(document, range, format!("the schema has no field `{field}`"), meant(field, &names, "The fields are"));
+        return false;
+    }
+    if presenter.redact.iter().flat_map(|redaction| &redaction.paths).any(|path| redaction::covers(&path.0, field)) {
+        let message = format!("the field `{field}` is redacted, and a cursor shows it");
+        compiler.error(document, range, message, "Use another field as the cursor.");
+        return false;
+    }
+    true
+}
+
+/// A whole number.
+pub(super) fn whole(node: &Node) -> Option<u32> {
+    match node.data {
+        Data::Int(value) => u32::try_from(value).ok(),
+        _ => None,
+    }
+}

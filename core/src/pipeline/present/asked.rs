@@ -1,0 +1,38 @@
+//! What a caller asks of the presentation, and which presenter it is asked of.
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{
+    Json,
+    app::{FORMAT_INPUT, Presenter, SELECT_INPUT, TextFormat},
+    pipeline::{content::DataFormat, run::Run},
+};
+
+/// What a caller asks of the presentation.
+#[derive(Debug, Default)]
+pub(in crate::pipeline) struct Asked {
+    pub(super) format: Option<DataFormat>,
+    pub(super) select: Option<Vec<String>>,
+}
+
+/// Takes what concerns the presentation out of the inputs: it is no affair of the tool itself.
+pub(in crate::pipeline) fn asked(run: &Run<'_>, inputs: &mut Json) -> Asked {
+    let (Some(presenter), Json::Object(inputs)) = (presenter(run), inputs) else { return Asked::default() };
+    let mut asked = Asked::default();
+    if presenter.select
+        && let Some(Json::Array(names)) = inputs.shift_remove(SELECT_INPUT)
+    {
+        asked.select = Some(names.iter().filter_map(Json::as_str).map(String::from).collect());
+    }
+    if presenter.format == TextFormat::Input
+        && let Some(format) = inputs.shift_remove(FORMAT_INPUT)
+    {
+        asked.format = Some(if format == "toon" { DataFormat::Toon } else { DataFormat::Json });
+    }
+    asked
+}
+
+/// The presenter of the tool.
+pub(super) fn presenter<'a>(run: &Run<'a>) -> Option<&'a Presenter> {
+    run.pipeline.app.presenters.get(run.tool.returns? as usize)
+}

@@ -1,0 +1,188 @@
+//! A result as a presenter has it.
+
+use alloc::{format, string::String, vec::Vec};
+
+use serde_json::{Map, json};
+
+use super::{
+    asked::Asked,
+    fill::Sight,
+    fit::{Fitter, Problem},
+    mismatch::{NO_DATA, mismatched},
+    redact::{Redactor, shown_value},
+    tell::{self, Said},
+};
+use crate::{
+    Json,
+    app::{OnMismatch, Presenter, TextFormat},
+    fault::FaultResult,
+    pipeline::{
+        content::DataFormat,
+        json_text::word,
+        output::ToolOutput,
+        record::Subject,
+        run::{Run, TARGET},
+        shrink::TRUNCATED_META,
+    },
+};
+
+/// The member of `_meta` that says how to get the next items: the input, and its value.
+const CURSOR_META: &str = "millrace/cursor";
+/// The member of `_meta` that says how many items were left out because they did not fit the schema.
+const DROPPED_META: &str = "millrace/dropped";
+
+/// What a result consists of.
+struct Items {
+    items: Vec<Json>,
+    is_list: bool,
+    /// The member that holds the list.
+    key: Option<String>,
+}
+
+/// The result, presented.
+///
+/// # Errors
+/// As [`present`](super::present).
+pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcome: ToolOutput) -> FaultResult<ToolOutput> {
+    let mut content = outcome.into_content();
+    // What a script sends as structured content is not presented, and so is not sent.
+    let structured = content.structured.take();
+    let Some(data) = content.data.take().or(structured) else {
+        return Err(mismatched(format!("The result {NO_DATA}, and the presenter `{}` needs them.", presenter.name)).into());
+    };
+    let Items { mut items, is_list, key } = found(presenter, data)?;
+    let redactor = Redactor::new(run, presenter, false)?;
+    let total = items.len();
+    let limit = presenter.limit.as_ref().filter(|limit| is_list && total > limit.max as usize);
+    if let Some(limit) = limit {
+        items.truncate(limit.max as usize);
+    }
+    let app = run.pipeline.app();
+    let mut fitter = Fitter::new(app);
+    let mut fitted = Vec::with_capacity(items.len());
+    let mut dropped = 0;
+    for (index, item) in items.into_iter().enumerate() {
+        let before = fitter.count;
+        let item = fitter.item(presenter, is_list.then_some(index), item);
+        if fitter.count == before {
+            fitted.push(item);
+        } else if presenter.on_mismatch == OnMismatch::DropItem && is_list {
+            dropped += 1;
+        }
+    }
+    if fitter.count > 0 {
+        let problems = core::mem::take(&mut fitter.problems);
+        let said = listed(&problems, fitter.count);
+        let log = for_log(run, presenter, problems, &said)?;
+        if dropped == 0 {
+            let message = format!("The result does not match the presenter `{}`: {said}.", presenter.name);
+            return Err(mismatched(message).logging(log).into());
+        }
+        let Subject { tool, request_id, .. } = run.subject();
+        tracing::warn!(target: TARGET, tool, request_id, dropped, problems = log, "items do not match the presenter and were left out");
+    }
+    for item in &mut fitted {
+        redactor.item(presenter, item);
+    }
+    if let Some(names) = &asked.select {
+        for item in fitted.iter_mut().filter_map(Json::as_object_mut) {
+            item.retain(|name, _| names.contains(name));
+        }
+    }
+    let shown = fitted.len();
+    let mut items = Json::Array(fitted);
+    let said = Said::of(run, presenter, &mut items, is_list)?;
+    let sight = Sight::of(run, &items);
+    let mut ui = Vec::new();
+    if let Some(limit) = limit {
+        let next = limit.cursor.as_ref().and_then(|cursor| Some((cursor, tell::cursor_value(items.as_array()?.last()?, &cursor.field)?)));
+        ui.push(tell::limited(sight, limit, shown, total - dropped, next.as_ref().map(|(_, value)| value), ""));
+        content.meta.insert(TRUNCATED_META.into(), json!({ "shown": shown, "total": total }));
+        if let Some((cursor, value)) = next {
+            content.meta.insert(CURSOR_META.into(), json!({ cursor.input.as_str(): value }));
+        }
+    }
+    ui.extend(fitter.cuts.iter().map(|cut| tell::cut(sight, cut)));
+    if dropped > 0 {
+        ui.push(tell::dropped(dropped));
+        content.meta.insert(DROPPED_META.into(), dropped.into());
+    }
+    ui.append(&mut content.ui);
+    ui.extend(said.ui);
+    content.ui = ui;
+    content.rules.extend(said.rules);
+    content.actions.extend(said.actions);
+    content.structured = Some(whole(items, is_list, key));
+    content.format = Some(match (presenter.format, asked.format) {
+        (TextFormat::Toon, _) => DataFormat::Toon,
+        (TextFormat::Input, Some(format)) => format,
+        (TextFormat::Json | TextFormat::Input, _) => DataFormat::Json,
+    });
+    Ok(ToolOutput::Content(content))
+}
+
+/// Finds the items in a result.
+fn found(presenter: &Presenter, data: Json) -> FaultResult<Items> {
+    match data {
+        Json::Array(items) => Ok(Items { items, is_list: true, key: None }),
+        Json::Object(mut members) => {
+            if let Some(key) = &presenter.items
+                && members.get(key).is_some_and(Json::is_array)
+                && let Some(Json::Array(items)) = members.get_mut(key).map(Json::take)
+            {
+                return Ok(Items { items, is_list: true, key: Some(key.clone()) });
+            }
+            Ok(Items { items: [Json::Object(members)].into(), is_list: false, key: None })
+        }
+        other => {
+            let message =
+                format!("The presenter `{}` needs an object or a list of objects; the result is {}.", presenter.name, word(Some(&other)));
+            Err(mismatched(message).into())
+        }
+    }
+}
+
+/// The wire data.
+fn whole(items: Json, is_list: bool, key: Option<String>) -> Json {
+    match (items, key) {
+        (items, Some(key)) => {
+            let mut members = Map::new();
+            members.insert(key, items);
+            members.into()
+        }
+        (Json::Array(mut items), None) if !is_list => items.pop().unwrap_or_default(),
+        (items, None) => items,
+    }
+}
+
+/// Problems with the values that cause them, as far as nobody's redaction hides them.
+fn for_log(run: &Run<'_>, presenter: &Presenter, problems: Vec<Problem>, said: &str) -> FaultResult<String> {
+    let redactor = Redactor::new(run, presenter, true)?;
+    let mut log = String::from(said);
+    for mut excerpt in problems.into_iter().filter_map(|problem| problem.excerpt) {
+        redactor.item(presenter, &mut excerpt);
+        log.push_str("; found ");
+        log.push_str(&shown_value(&excerpt));
+    }
+    Ok(log)
+}
+
+/// Problems as part of a sentence.
+fn listed(problems: &[Problem], count: usize) -> String {
+    let mut text = String::new();
+    for Problem { path, problem, .. } in problems {
+        if !text.is_empty() {
+            text.push_str("; ");
+        }
+        if path.is_empty() {
+            text.push_str("it ");
+        } else {
+            text.push_str(&format!("`{path}` "));
+        }
+        text.push_str(problem);
+    }
+    match count - problems.len() {
+        0 => text,
+        more => text + &format!("; and {more} more"),
+    }
+}

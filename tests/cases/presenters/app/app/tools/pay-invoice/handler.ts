@@ -1,0 +1,1 @@
+export default ({ inputs }: { inputs: { id: string } }) => ({ paid: inputs.id });
