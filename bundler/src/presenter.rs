@@ -49,6 +49,7 @@ pub(crate) static PRESENTER: Record = Record {
         ACTIONS,
         SELECT,
         FORMAT,
+        STRUCTURED,
     ],
 };
 
@@ -61,7 +62,7 @@ pub(crate) static RETURNS: Record = Record {
         Field::new(
             "use",
             Shape::Text,
-            "The presenter, by its file's name. Only `limit`, `select`, `format` and `rules_max` may stand beside it.",
+            "The presenter, by its file's name. Only `limit`, `select`, `format`, `structured` and `rules_max` may stand beside it.",
         ),
         Field::new("schema", Shape::Map(&Shape::Record(&field::PRESENTED_FIELD)), "The fields of an item, by name."),
         UNKNOWN,
@@ -77,6 +78,7 @@ pub(crate) static RETURNS: Record = Record {
         ACTIONS,
         SELECT,
         FORMAT,
+        STRUCTURED,
     ],
 };
 
@@ -120,12 +122,19 @@ const FORMAT: Field = Field::new(
 )
 .default("json");
 
+const STRUCTURED: Field = Field::new(
+    "structured",
+    Shape::Bool,
+    "Whether the data is sent as structured content, too, with the schema as `outputSchema`. Some clients show a model nothing but structured content where there is any.",
+)
+.default("true");
+
 /// What `returns` makes of a tool.
 pub(crate) struct Returned {
     /// The presenter's place.
     pub(crate) place: u32,
-    /// `outputSchema`
-    pub(crate) schema: Value,
+    /// `outputSchema`, where the data is sent as structured content.
+    pub(crate) schema: Option<Value>,
     /// The inputs that it adds.
     pub(crate) inputs: Vec<DeclaredInput>,
 }
@@ -238,6 +247,7 @@ impl Presenters {
             actions,
             select,
             format: format(node),
+            structured: node.bool_at("structured").unwrap_or(true),
         };
         let presenter = Presenter { limit: node.at("limit").map(|node| limit(compiler, document, node, Some(&presenter))), ..presenter };
         self.actions.extend(wanted);
@@ -286,13 +296,14 @@ impl Presenters {
                 compiler.error(document, node.range.clone(), message, "Rename the tool's input.");
             }
         }
-        Some(Returned { place, schema: output_schema(presenter, self.schema(place), rows), inputs })
+        let schema = presenter.structured.then(|| output_schema(presenter, self.schema(place), rows));
+        Some(Returned { place, schema, inputs })
     }
 
     /// A presenter of the app with other limits.
     fn changed(&mut self, compiler: &mut Compiler<'_>, document: &Document, node: &Node, used: &Node) -> Option<u32> {
         let place = self.find(compiler, document, used)?;
-        const BESIDE: [&str; 5] = ["use", "limit", "select", "format", "rules_max"];
+        const BESIDE: [&str; 6] = ["use", "limit", "select", "format", "structured", "rules_max"];
         for entry in node.entries().iter().filter(|entry| !BESIDE.contains(&entry.key.as_str())) {
             let message = format!("`returns.{}` cannot stand beside `use`", entry.key);
             let help = "Change the presenter's file, or write the presenter in the tool, without `use`.";
@@ -310,6 +321,7 @@ impl Presenters {
                 schema.remove("required");
             }
         }
+        presenter.structured = node.bool_at("structured").unwrap_or(presenter.structured);
         if node.at("format").is_some() {
             presenter.format = format(node);
         }

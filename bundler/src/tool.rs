@@ -289,7 +289,7 @@ fn read(
         schemas::add_properties(input_schema.as_mut(), &added);
         inputs.extend(added.iter().map(|added| added.input.clone()));
         declared.extend(added);
-        (returns, output) = (Some(place), Some(schema));
+        (returns, output) = (Some(place), schema);
     }
     let looks = ListedParts {
         stays_inside: !runs_scripts || root.fetch_allow.is_empty(),

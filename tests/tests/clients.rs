@@ -10,8 +10,9 @@ use std::{
 use millrace_core::Json;
 use millrace_tests::{case::root, groups, local::Host};
 
-const TOOLS: [&str; 10] = [
+const TOOLS: [&str; 11] = [
     "add",
+    "branch-customers",
     "branch-orders",
     "cancel-order",
     "get-order",

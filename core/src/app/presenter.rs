@@ -42,6 +42,8 @@ pub struct Presenter {
     pub select: bool,
     /// `format`
     pub format: TextFormat,
+    /// `structured`: whether the data is sent as structured content, beside the text.
+    pub structured: bool,
 }
 
 /// A field of a presenter's `schema`, or the element of a list.

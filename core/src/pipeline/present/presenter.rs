@@ -112,7 +112,11 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
     content.ui = ui;
     content.rules.extend(said.rules);
     content.actions.extend(said.actions);
-    content.structured = Some(whole(items, is_list, key));
+    let data = Some(whole(items, is_list, key));
+    match presenter.structured {
+        true => content.structured = data,
+        false => content.data = data,
+    }
     content.format = Some(match (presenter.format, asked.format) {
         (TextFormat::Toon, _) => DataFormat::Toon,
         (TextFormat::Input, Some(format)) => format,

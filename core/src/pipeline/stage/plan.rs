@@ -345,7 +345,8 @@ fn present(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {
         TextFormat::Toon => "TOON",
         TextFormat::Input => "JSON or TOON, as `format` says",
     };
-    format!("presents the result with `{}`, and writes it as {format} and as structured content", presenter.name)
+    let structured = if presenter.structured { " and as structured content" } else { "" };
+    format!("presents the result with `{}`, and writes it as {format}{structured}", presenter.name)
 }
 
 fn serialize(tool: &Tool) -> String {
