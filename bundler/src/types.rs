@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use millrace_core::app::{App, Input, InputKind, MiddlewareAction, Tool};
+use millrace_core::app::{App, FORMAT_INPUT, Input, InputKind, MiddlewareAction, PresentedField, SELECT_INPUT, TextFormat, Tool};
 
 /// The declarations of the module `"millrace"` for an app: its functions, the `ctx` and the payload of each kind of script, and the
 /// inputs of every tool.
@@ -16,15 +16,65 @@ pub fn declarations(app: &App) -> String {
     out.push_str(&context(app));
     for (tool, name) in app.tools.iter().zip(&names) {
         out.push_str(&format!("\n  /** The inputs of the tool `{}`, checked and with their defaults. */\n", comment(&tool.name)));
-        out.push_str(&format!("  export interface {name} {}\n", fields(&tool.inputs, 1)));
+        // What concerns the presentation is taken out before a script sees the inputs.
+        let presenter = tool.returns.and_then(|place| app.presenters.get(place as usize));
+        let is_added = |input: &Input| {
+            presenter.is_some_and(|presenter| match input.name.as_str() {
+                SELECT_INPUT => presenter.select,
+                FORMAT_INPUT => presenter.format == TextFormat::Input,
+                _ => false,
+            })
+        };
+        let own: Vec<Input> = tool.inputs.iter().filter(|input| !is_added(input)).cloned().collect();
+        out.push_str(&format!("  export interface {name} {}\n", fields(&own, 1)));
     }
     out.push_str("\n  /** The tools of the app, and their inputs. */\n  export interface Tools {\n");
     for (tool, name) in app.tools.iter().zip(&names) {
         out.push_str(&format!("    {}: {name};\n", quoted(&tool.name)));
     }
     out.push_str("  }\n");
+    out.push_str(
+        "\n  /** An item of each presenter of the app, as a tool that returns it has to give it. */\n  export interface Items {\n",
+    );
+    let mut known = BTreeSet::new();
+    for presenter in app.presenters.iter().filter(|presenter| known.insert(presenter.name.as_str())) {
+        out.push_str(&format!("    {}: {};\n", quoted(&presenter.name), item(app, &presenter.fields, 2)));
+    }
+    out.push_str("  }\n");
     out.push_str(TAIL);
     out
+}
+
+fn item(app: &App, declared: &[PresentedField], depth: usize) -> String {
+    let indent = "  ".repeat(depth);
+    let mut out = String::from("{\n");
+    for field in declared {
+        let absent = if field.optional { "?" } else { "" };
+        out.push_str(&format!("{indent}  {}{absent}: {};\n", quoted(&field.name), of_field(app, field, depth + 1)));
+    }
+    out.push_str(&format!("{indent}}}"));
+    out
+}
+
+fn of_field(app: &App, field: &PresentedField, depth: usize) -> String {
+    let child = field.returns.and_then(|place| app.presenters.get(place as usize)).map(|child| item(app, &child.fields, depth));
+    let text = match field.kind {
+        _ if !field.allowed.is_empty() => union(field.allowed.iter().map(|literal| literal.0.to_string()).collect(), "never"),
+        InputKind::String | InputKind::Datetime | InputKind::Date | InputKind::Uuid => "string".to_owned(),
+        InputKind::Int | InputKind::Float => "number".to_owned(),
+        InputKind::Boolean => "boolean".to_owned(),
+        InputKind::Array => match child.or_else(|| field.items.as_deref().map(|items| of_field(app, items, depth))) {
+            Some(element) => format!("Array<{element}>"),
+            None => "Json[]".to_owned(),
+        },
+        InputKind::Object => match child {
+            Some(child) => child,
+            None if field.fields.is_empty() => "{ [key: string]: Json }".to_owned(),
+            None => item(app, &field.fields, depth),
+        },
+        InputKind::Json => "Json".to_owned(),
+    };
+    if field.nullable { format!("{text} | null") } else { text }
 }
 
 const HEAD: &str = r#"// Written by `millrace types`. Do not edit: the next run overwrites it.

@@ -4,8 +4,8 @@
 
 use millrace_bundler::types::declarations;
 use millrace_core::app::{
-    Adapter, App, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, ScriptLimits, ScriptRef,
-    Server, Tool,
+    Adapter, App, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, OnMismatch, PresentedField,
+    Presenter, ScriptLimits, ScriptRef, Server, TextFormat, Tool, UnknownFields,
 };
 use oxc::{allocator::Allocator, parser::Parser, semantic::SemanticBuilder, span::SourceType};
 use serde_json::json;
@@ -61,6 +61,41 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
     }
 }
 
+fn field(name: &str, kind: InputKind, returns: Option<u32>) -> PresentedField {
+    PresentedField {
+        name: name.to_owned(),
+        kind,
+        optional: false,
+        nullable: false,
+        allowed: Vec::new(),
+        max: None,
+        items: None,
+        fields: Vec::new(),
+        returns,
+        limit: None,
+    }
+}
+
+fn presenter(name: &str, fields: Vec<PresentedField>) -> Presenter {
+    Presenter {
+        name: name.to_owned(),
+        items: None,
+        fields,
+        unknown: UnknownFields::Strip,
+        on_mismatch: OnMismatch::Error,
+        limit: None,
+        redact: Vec::new(),
+        rules: Vec::new(),
+        rules_max: 20,
+        collection_rules: Vec::new(),
+        ui: Vec::new(),
+        actions: Vec::new(),
+        select: true,
+        format: TextFormat::Input,
+        structured: true,
+    }
+}
+
 fn app() -> App {
     let object = Input {
         fields: vec![input("a-b", InputKind::Date), Input { nullable: true, ..input("c", InputKind::Float) }],
@@ -87,7 +122,22 @@ fn app() -> App {
         }],
         scripts: Vec::new(),
         epochs: Vec::new(),
-        presenters: Vec::new(),
+        presenters: vec![
+            presenter(
+                "person",
+                vec![field("name", InputKind::String, None), PresentedField { nullable: true, ..field("born", InputKind::Date, None) }],
+            ),
+            presenter(
+                "note",
+                vec![
+                    PresentedField { allowed: vec![Literal("a".into()), Literal("b".into())], ..field("kind", InputKind::String, None) },
+                    PresentedField { optional: true, ..field("author", InputKind::Object, Some(0)) },
+                    field("readers", InputKind::Array, Some(0)),
+                    PresentedField { items: Some(Box::new(field("", InputKind::Int, None))), ..field("list", InputKind::Array, None) },
+                    field("any", InputKind::Json, None),
+                ],
+            ),
+        ],
         tools: vec![
             tool(
                 "get-user",
@@ -131,6 +181,10 @@ fn declarations_are_typescript() {
 
 #[test]
 fn declarations_say_what_the_app_says() {
+    let mut presented = app();
+    presented.tools[0].returns = Some(1);
+    let own = "export interface GetUserInputs {\n    \"id\": number;\n    \"note\"?: string;\n    \"list\"";
+    assert!(declarations(&presented).contains(own), "what a presenter adds is not the tool's");
     let text = declarations(&app());
     if let Some(path) = std::env::var_os("MILLRACE_TYPES_OUT") {
         std::fs::write(path, &text).unwrap();
@@ -142,6 +196,9 @@ fn declarations_say_what_the_app_says() {
         "export interface Tool9Inputs",
         "    readonly \"LLM_KEY\": string | undefined;\n",
         "export type Adapter = \"primary-db\";",
+        "    \"person\": {\n      \"name\": string;\n      \"born\": string | null;\n    };\n",
+        "      \"kind\": \"a\" | \"b\";\n      \"author\"?: {\n        \"name\": string;\n        \"born\": string | null;\n      };\n      \"readers\": Array<{",
+        "      \"list\": Array<number>;\n      \"any\": Json;\n",
     ] {
         assert!(text.contains(expected), "wanted\n{expected}\nin\n{text}");
     }

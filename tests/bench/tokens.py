@@ -56,9 +56,14 @@ def app(folder, rows):
             },
         })
         + "\n",
+        "presented": "returns: invoice\n",
+        "text": "returns: { use: invoice, structured: false }\n",
+        "toon": "returns: { use: invoice, structured: false, format: toon }\n",
     }
     files = {
         "millrace.yaml": "name: invoices\n",
+        "app/presenters/invoice.yaml": "schema:\n"
+        + "".join(f"  {name}: {{ type: {'int' if kind == 'INTEGER' else 'string'} }}\n" for name, kind in kinds.items()),
         "app/adapters/main.yaml": "connector: sqlite\nconnection_string: invoices.db\noptions: { seed: seed.sql }\n",
         "app/adapters/seed.sql": f"CREATE TABLE invoices ({', '.join(f'{name} {kind}' for name, kind in kinds.items())});\n"
         + "".join(f"INSERT INTO invoices VALUES ({', '.join(literal(row[name]) for name in columns)});\n" for row in rows),
@@ -138,12 +143,23 @@ def main():
         with Server([PYTHON, f"{PEERS}/server.py", "PORT", file], folder) as url:
             answers["FastMCP"] = in_python(url, "rows")
         with Server([MILLRACE, "dev", ".", "--port", "PORT", "--isolates", "1"], folder) as url:
-            for tool, name in [("json", "Millrace"), ("output", "Millrace, with `output`")]:
+            for tool, name in [
+                ("json", "Millrace"),
+                ("output", "Millrace, with `output`"),
+                ("presented", "Millrace, with a presenter"),
+                ("text", "Millrace, a presenter, `structured: false`"),
+                ("toon", "Millrace, a presenter, TOON"),
+            ]:
                 answers[name] = in_typescript(url, tool)
                 if in_python(url, tool) != answers[name]:
                     sys.exit(f"bench: the two clients disagree about {name}")
 
+    toon = answers["Millrace, a presenter, TOON"]["texts"]
+    if len(toon) != 1 or len(toon[0].splitlines()) != len(rows) + 1:
+        sys.exit("bench: the TOON answer has other rows")
     for name, answer in answers.items():
+        if name.endswith("TOON"):
+            continue
         for said in [*map(json.loads, answer["texts"]), answer["structured"]]:
             while isinstance(said, dict):
                 (said,) = said.values()

@@ -2,14 +2,15 @@
 //!
 //! A `tools/call` is parsed, runs through thirteen stages, and its result of ten rows is serialized. A `tools/list` of a thousand tools
 //! stands beside what nobody can do without: allocating a body of that size and writing its bytes. Middleware stands beside the same call
-//! without, and its scripts beside a call that is a script.
+//! without, and its scripts beside a call that is a script; a thousand rows that are presented beside the same rows as they are.
 
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use millrace_core::{Endpoint, protocol::Request};
 use millrace_tests::bare::{
-    Entries, endpoint, endpoint_with_entries, endpoint_with_script, endpoint_with_tools, list_request, now, request,
+    Entries, endpoint, endpoint_with_a_thousand_rows, endpoint_with_entries, endpoint_with_script, endpoint_with_tools, list_request, now,
+    request,
 };
 
 const TOOLS: usize = 1000;
@@ -56,5 +57,16 @@ fn middleware(criterion: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, pipeline, lists, middleware);
+fn present(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("a thousand rows of ten columns");
+    let request = request();
+    for (name, presented) in [("as they are", false), ("with rules, redaction and two UI blocks", true)] {
+        let endpoint = endpoint_with_a_thousand_rows(presented);
+        assert!(body(&endpoint, &request).len() > 100_000);
+        group.bench_function(name, |bencher| bencher.iter(|| now(endpoint.handle(request.clone()))));
+    }
+    group.finish();
+}
+
+criterion_group!(benches, pipeline, lists, middleware, present);
 criterion_main!(benches);

@@ -15,16 +15,16 @@ use millrace_test_kit::Inert;
 
 use crate::{case::root, direct::compile};
 
-/// Answers every query with the same ten rows.
-struct TenRows(Rows);
+/// Answers every query with the same rows.
+struct SameRows(Rows);
 
-impl Connectors for TenRows {
+impl Connectors for SameRows {
     fn open(&self, _: Connection) -> Result<Rc<dyn Connector>> {
         Ok(Rc::new(Self(self.0.clone())))
     }
 }
 
-impl Connector for TenRows {
+impl Connector for SameRows {
     fn query<'a>(&'a self, _: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
         Box::pin(async { Ok(self.0.clone()) })
     }
@@ -120,16 +120,60 @@ fn compiled<P: AsRef<str>>(files: &[(P, String)]) -> App {
     compile(folder.path())
 }
 
+/// An app with one tool, `get-user`, that gives a thousand rows of ten columns, on ports that only answer. `presented`: by a presenter that
+/// redacts, has rules and two blocks for people.
+///
+/// # Panics
+/// Where the app cannot be written or does not compile.
+#[must_use]
+pub fn endpoint_with_a_thousand_rows(presented: bool) -> Endpoint {
+    let columns: Vec<String> =
+        ["id", "number", "customer", "email", "city", "status", "amount_cents", "currency", "due_on", "reminders"].map(String::from).into();
+    let row = |id: i64| {
+        let text = |text: &str| Value::Text(text.to_owned());
+        let status = if id % 3 == 0 { "overdue" } else { "paid" };
+        vec![
+            Value::I64(id),
+            Value::Text(format!("INV-2026-{id:04}")),
+            text("Grace Hopper"),
+            Value::Text(format!("grace{id}@example.com")),
+            text("Lisbon"),
+            text(status),
+            Value::I64(id * 379 % 49_000),
+            text("EUR"),
+            text("2026-03-01"),
+            Value::I64(id % 4),
+        ]
+    };
+    let tool = "description: The invoices.\nuse: main\nstatement: SELECT * FROM invoices\ninputs:\n  id: { type: int }\n";
+    let tool = if presented { format!("{tool}returns: invoice\n") } else { tool.to_owned() };
+    let presenter = "schema:\n  id: { type: int }\n  number: { type: string }\n  customer: { type: string }\n  email: { type: string }\n  city: { type: string }\n  \
+                     status: { type: string, enum: [open, paid, overdue] }\n  amount_cents: { type: int, description: In cents }\n  currency: { type: string }\n  due_on: { type: date }\n  \
+                     reminders: { type: int }\nredact:\n  - { paths: [email], censor: { mask: '*', keep_end: 4 } }\n  - { paths: ['**.currency'] }\nrules:\n  - Currency is EUR.\n  \
+                     - { when: \"item.status == 'overdue'\", text: 'Invoice {{ item.id }} is overdue.' }\nui:\n  - echarts: { xAxis: { data: '{{ items.number }}' }, series: [ { data: '{{ items.amount_cents }}' } ] }\n  \
+                     - table: { columns: [Id, Status, Amount], row: ['{{ item.id }}', '{{ item.status }}', '{{ item.amount_cents }}'] }\n";
+    let mut files = vec![
+        ("millrace.yaml", "name: one\n".to_owned()),
+        ("app/adapters/main.yaml", "connector: libsql\nconnection_string: http://127.0.0.1:1\n".to_owned()),
+        ("app/tools/get-user/config.yaml", tool),
+    ];
+    files.extend(presented.then(|| ("app/presenters/invoice.yaml", presenter.to_owned())));
+    of_rows(compiled(&files), Rows { columns: columns.into(), rows: (1..=1000).map(row).collect(), affected: 0 })
+}
+
 fn of(app: App) -> Endpoint {
     let row = |id: i64| {
         let text = |text: &str| Value::Text(text.to_owned());
         vec![Value::I64(id), text("Alan Allen"), text("user42@example.com"), text("Lisbon"), text("2024-02-12")]
     };
     let columns: Vec<String> = ["id", "name", "email", "city", "created_at"].map(String::from).into();
-    let rows = Rows { columns: columns.into(), rows: (1..=10).map(row).collect(), affected: 0 };
+    of_rows(app, Rows { columns: columns.into(), rows: (1..=10).map(row).collect(), affected: 0 })
+}
+
+fn of_rows(app: App, rows: Rows) -> Endpoint {
     let inert = Inert { now_ms: 1_767_225_600_000, random: 7, env: &[] };
     let scripts = Rc::new(millrace_script::Engine::new());
-    let ports = Ports { connectors: Rc::new(TenRows(rows)), scripts, ..inert.ports() };
+    let ports = Ports { connectors: Rc::new(SameRows(rows)), scripts, ..inert.ports() };
     Endpoint::new(app, ports)
 }
 
