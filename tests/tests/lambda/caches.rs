@@ -186,13 +186,13 @@ fn expired_credentials_throttling_and_a_missing_table_fail_no_call() {
     let table = [
         (quoting("ExpiredTokenException"), "the credentials of the `AWS_…` variables have expired"),
         (quoting("UnrecognizedClientException"), "the credentials of the `AWS_…` variables are"),
-        (fault("AccessDeniedException"), "they need `dynamodb:GetItem`, `PutItem`, `UpdateItem` and `DeleteItem`"),
+        (fault("AccessDeniedException"), "they need `dynamodb:GetItem`, `BatchGetItem`, `PutItem`, `UpdateItem` and `DeleteItem`"),
         (fault("ProvisionedThroughputExceededException"), "is throttled"),
         (fault("ThrottlingException"), "is throttled"),
         (fault("ResourceNotFoundException"), "the DynamoDB table `millrace-cache` does not exist in region `eu-central-1`"),
         (Reply::Whole(500, "text/html", "<html>".to_owned()), "cannot answer (status 500)"),
         (Reply::Raw(b""), "closed the connection"),
-        (Reply::Silence, "the cache cannot be read"),
+        (Reply::Silence, "cannot be read"),
     ];
     let package = package();
     for (reply, warning) in table {
