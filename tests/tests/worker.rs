@@ -90,7 +90,7 @@ fn it_answers_the_same_through_a_hyperdrive() {
 }
 
 /// The most bytes, gzipped, that an upload with a runtime may have.
-const MOST: [(&str, f64); 4] = [("scripts", 1_660_000.0), ("lean", 525_000.0), ("scripts-tcp", 1_810_000.0), ("tcp", 670_000.0)];
+const MOST: [(&str, f64); 4] = [("scripts", 1_685_000.0), ("lean", 545_000.0), ("scripts-tcp", 1_830_000.0), ("tcp", 690_000.0)];
 
 /// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the
 /// app.
@@ -104,8 +104,9 @@ fn upload(app: &Path) -> (String, f64) {
     (said, kib * 1024.0)
 }
 
-/// The sample app without the tools that have scripts, and the one that refers to them.
+/// The sample app without the tools that have scripts, and what refers to them.
 fn without_scripts(app: &Path) {
+    let _ = std::fs::remove_dir_all(app.join("app/presenters"));
     for tool in ["add", "get-order", "quote-shipping", "sales-report", "staff"] {
         let _ = std::fs::remove_dir_all(app.join("app/tools").join(tool));
     }
