@@ -1,7 +1,7 @@
-//! `one_call N [none|declarative|scripts|script]`: N calls of the sample app through the core alone; or of a small one without middleware, with three declarative entries, with three
-//! scripts, or of a handler in script. `scripts/bench instructions` counts what one of them takes.
+//! `one_call N [none|declarative|scripts|script|rows|presented]`: N calls of the sample app through the core alone; or of a small one without
+//! middleware, with three declarative entries, with three scripts, of a handler in script, or of a thousand rows, as they are or presented. `scripts/bench instructions` counts what one of them takes.
 
-use millrace_tests::bare::{Entries, endpoint, endpoint_with_entries, endpoint_with_script, now, request};
+use millrace_tests::bare::{Entries, endpoint, endpoint_with_a_thousand_rows, endpoint_with_entries, endpoint_with_script, now, request};
 
 fn main() {
     let calls: usize = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(1);
@@ -10,6 +10,8 @@ fn main() {
         Some("declarative") => endpoint_with_entries(Entries::Declarative),
         Some("scripts") => endpoint_with_entries(Entries::Scripts),
         Some("script") => endpoint_with_script(),
+        Some("rows") => endpoint_with_a_thousand_rows(false),
+        Some("presented") => endpoint_with_a_thousand_rows(true),
         _ => endpoint(),
     };
     let request = request();

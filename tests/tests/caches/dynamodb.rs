@@ -114,7 +114,11 @@ fn what_a_server_may_answer_is_an_error_of_its_kind() {
     let table = [
         (fault(400, "ResourceNotFoundException"), Configuration, "does not exist in region `eu-central-1`"),
         (fault(400, "ValidationException"), Configuration, "its only key must be `id`"),
-        (fault(400, "AccessDeniedException"), Denied, "they need `dynamodb:GetItem`, `BatchGetItem`, `PutItem`, `UpdateItem` and `DeleteItem`"),
+        (
+            fault(400, "AccessDeniedException"),
+            Denied,
+            "they need `dynamodb:GetItem`, `BatchGetItem`, `PutItem`, `UpdateItem` and `DeleteItem`",
+        ),
         (fault(400, "ProvisionedThroughputExceededException"), Busy, "is throttled"),
         (fault(400, "ThrottlingException"), Busy, "is throttled"),
         (fault(400, "RequestLimitExceeded"), Busy, "is throttled"),

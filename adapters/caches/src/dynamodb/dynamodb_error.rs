@@ -19,7 +19,8 @@ pub(super) fn of(settings: &DynamoDbSettings, response: &HttpResponse) -> Error 
         "ExpiredTokenException" => (ErrorKind::Denied, "denies access: the credentials of the `AWS_…` variables have expired".to_owned()),
         "AccessDeniedException" => (
             ErrorKind::Denied,
-            "denies access with these credentials; they need `dynamodb:GetItem`, `BatchGetItem`, `PutItem`, `UpdateItem` and `DeleteItem`".to_owned(),
+            "denies access with these credentials; they need `dynamodb:GetItem`, `BatchGetItem`, `PutItem`, `UpdateItem` and `DeleteItem`"
+                .to_owned(),
         ),
         "UnrecognizedClientException"
         | "InvalidSignatureException"

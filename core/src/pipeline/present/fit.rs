@@ -65,6 +65,15 @@ impl<'a> Fitter<'a> {
             self.problem(format!("must be an object, not {}", word(Some(&value))), Some(&value));
             return Json::Null;
         };
+        // As most statements give them: the fields of the schema, in its order. Then nothing is moved.
+        if members.len() == fields.len() && members.keys().zip(fields).all(|(name, field)| *name == field.name) {
+            for (field, value) in fields.iter().zip(members.values_mut()) {
+                self.path.push(Step::Member(&field.name));
+                *value = self.field(field, value.take());
+                self.path.pop();
+            }
+            return Json::Object(members);
+        }
         let mut fitted = Map::with_capacity(fields.len());
         for field in fields {
             self.path.push(Step::Member(&field.name));
