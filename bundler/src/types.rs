@@ -33,9 +33,7 @@ pub fn declarations(app: &App) -> String {
         out.push_str(&format!("    {}: {name};\n", quoted(&tool.name)));
     }
     out.push_str("  }\n");
-    out.push_str(
-        "\n  /** An item of each presenter of the app, as a tool that returns it must give it. */\n  export interface Items {\n",
-    );
+    out.push_str("\n  /** An item of each presenter of the app, as a tool that returns it must give it. */\n  export interface Items {\n");
     let mut known = BTreeSet::new();
     for presenter in app.presenters.iter().filter(|presenter| known.insert(presenter.name.as_str())) {
         out.push_str(&format!("    {}: {};\n", quoted(&presenter.name), item(app, &presenter.fields, 2)));

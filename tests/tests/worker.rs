@@ -236,8 +236,8 @@ fn a_runtime_that_lacks_a_part_refuses_the_app_when_it_starts() {
 /// The most CPU time that a start may take, in milliseconds, beyond that of an empty Worker.
 const MOST_START_MS: f64 = 50.0;
 /// The same as a multiple of the empty Worker's, for a machine that is so busy that each millisecond does less: at rest an empty Worker
-/// takes 12.
-const MOST_START: f64 = 3.0;
+/// takes 12, and a start with scripts 2.5 to 3.2 times as much as an empty one where that takes 17.
+const MOST_START: f64 = 4.0;
 
 /// The CPU time from exec to the first answer: the least of some starts, since whatever else the machine does only adds to it.
 fn start_ms(folder: &Path) -> f64 {
