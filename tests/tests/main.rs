@@ -11,6 +11,7 @@ mod hostile_values;
 mod invariants;
 mod lambda;
 mod libsql;
+mod new_app;
 mod once;
 mod page;
 mod postgres;

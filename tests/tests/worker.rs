@@ -9,7 +9,8 @@ use std::{
 };
 
 use millrace_tests::{
-    Case, Exchange, Group, groups, is_everything_selected, libsql_group::LibsqlGroup, selected_groups, worker, workerd::Workerd,
+    Case, Exchange, Group, groups, is_everything_selected, libsql_group::LibsqlGroup, new_app::NewApp, selected_groups, worker,
+    workerd::Workerd,
 };
 
 /// How many workerd run at a time: starting one is mostly waiting.
@@ -194,6 +195,20 @@ fn the_printed_seed_command_fills_the_database_and_wrangler_warns_of_nothing() {
         drop(worker);
         std::fs::remove_dir_all(&dist).unwrap();
     }
+}
+
+#[test]
+fn what_new_writes_runs_as_a_worker() {
+    let app = NewApp::make("notes", &[]);
+    let said = app.runs("npm run deploy:worker -- --dry-run");
+    assert!(said.contains("env.DB") && !said.contains("WARNING"), "{said}");
+    // What its README says of the data.
+    let _ = app.runs("npm run seed:worker");
+    let worker = worker::Worker::dev(&app.path(), &[]);
+    let answer = worker.send(&Exchange::parse(r#"CALL find-notes {"q": "tools"}"#));
+    assert!(answer.contains("A tool is a folder below app/tools."), "{answer}");
+    let answer = worker.send(&Exchange::parse(r#"CALL add-note {"topic": "ideas", "text": "it's new"}"#));
+    assert!(answer.contains("it's new"), "{answer}");
 }
 
 /// An adapter on PostgreSQL, and a tool that uses it.

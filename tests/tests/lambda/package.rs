@@ -11,6 +11,7 @@ use std::{
 use millrace_tests::{
     lambda::{self, Front, Function},
     local::binary,
+    new_app::NewApp,
 };
 
 use super::{app, call, sample, size};
@@ -184,6 +185,24 @@ fn an_app_without_a_template_gets_one_that_sam_takes() {
     assert!(template.contains("REGION_NAME: !Ref") && template.contains("NOTES_KEY: !Ref"), "{template}");
     let valid = sam(&package, &["validate", "--lint"]);
     assert!(valid.status.success(), "{}", said(&valid));
+}
+
+#[test]
+fn what_new_writes_is_built_and_deployed_as_it_is() {
+    let app = NewApp::make("notes", &[]);
+    // What the Worker's build leaves, and what must outlast this one.
+    fs::create_dir(app.path().join("dist")).unwrap();
+    fs::write(app.path().join("dist/.millrace-build"), "worker\n").unwrap();
+    let said = app.runs("npm run build:lambda");
+    assert!(said.contains("`sam deploy --guided`") && !said.contains("sam build"), "{said}");
+    assert!(app.path().join("dist/.millrace-build").is_file());
+    let valid = sam(&app.path(), &["validate", "--lint"]);
+    assert!(valid.status.success(), "{}", self::said(&valid));
+    let template = app.read("template.yaml");
+    assert!(template.contains("      CodeUri: dist-lambda\n") && !template.contains("BuildMethod"), "{template}");
+    let function = Function::start(&app.path().join("dist-lambda"), &[]);
+    let answer = function.send(Front::Url, &call("find-notes", r#"{"q":"tools"}"#));
+    assert!(answer.contains("A tool is a folder below app/tools."), "{answer}");
 }
 
 #[test]

@@ -62,9 +62,9 @@ fn the_lambda_page_does_what_it_says() {
         ran += 1;
     }
     assert!(ran >= 4, "only {ran} blocks were run");
-    assert!(folder.path().join("notes/dist/bootstrap").is_file() && folder.path().join("notes/dist/template.yaml").is_file());
+    assert!(folder.path().join("notes/dist-lambda/bootstrap").is_file() && !folder.path().join("notes/dist-lambda/template.yaml").exists());
     // What stops before it deploys still knows a wrong option.
-    let wrong = shell_with(&folder.path().join("notes/dist"), "sam deploy --gided", &env, &[tools.path()]);
+    let wrong = shell_with(&folder.path().join("notes"), "sam deploy --gided", &env, &[tools.path()]);
     assert!(!wrong.status.success() && text(&wrong).contains("No such option"), "{}", text(&wrong));
 }
 

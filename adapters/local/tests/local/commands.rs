@@ -231,9 +231,17 @@ fn build_writes_the_same_bundle_twice() {
 #[test]
 fn a_new_app_runs_at_once() {
     let folder = tempfile::tempdir().unwrap();
-    assert_eq!(run(folder.path(), &["new", "my-notes"]).out, "created `my-notes`; start it with `millrace dev my-notes`\n");
-    let said = run(folder.path(), &["check", "my-notes", "--json"]).json();
-    assert_eq!((&said["ok"], &said["diagnostics"]), (&json!(true), &json!([])));
+    let said = run(folder.path(), &["new", "my-notes"]);
+    assert!(said.out.starts_with("created `my-notes`:\n\n  cd my-notes\n  millrace dev "), "{}{}", said.out, said.err);
+    assert_eq!(said.err, "");
+    for target in ["local", "worker"] {
+        let said = run(folder.path(), &["check", "my-notes", "--target", target, "--json"]).json();
+        assert_eq!((&said["ok"], &said["diagnostics"]), (&json!(true), &json!([])), "{target}");
+    }
+    // On Lambda what is written is lost, and the message says where it would not be.
+    let said = run(folder.path(), &["check", "my-notes", "--target", "lambda", "--json"]).json();
+    let told = said["diagnostics"].as_array().unwrap();
+    assert!(told.len() == 1 && told[0]["help"].as_str().unwrap().contains("`libsql`"), "{said}");
     let call = |arguments: &[&str]| run(folder.path(), &[&["call"], arguments, &["--app", "my-notes"]].concat());
     let said = call(&["find-notes", "q=tools"]);
     assert!(said.code == Some(0) && said.out.contains("A tool is a folder below app/tools."), "{}{}", said.out, said.err);
@@ -271,6 +279,18 @@ fn a_reader_that_goes_away_is_no_failure() {
         assert_eq!(output.status.code(), Some(0), "{arguments:?}: {err}");
         assert!(!err.contains("panic"), "{arguments:?}: {err}");
     }
+}
+
+#[test]
+fn a_new_app_says_what_to_do_next_by_the_name_that_its_author_knows() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = binary().current_dir(folder.path()).args(["new", "millrace"]).env("npm_execpath", "/usr/bin/npx").output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("\n  npm install\n  npx millrace dev "), "{said}");
+    let package: Json = serde_json::from_str(&fs::read_to_string(folder.path().join("millrace/package.json")).unwrap()).unwrap();
+    // npm installs no package into one of the same name.
+    assert_eq!(package["name"], "millrace-app");
+    assert_eq!(package["devDependencies"]["millrace"], format!("^{}", env!("CARGO_PKG_VERSION")));
 }
 
 #[test]

@@ -26,7 +26,7 @@ use crate::{
 
 mod database;
 mod runtime;
-mod template;
+pub(crate) mod template;
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
     let mut report = compile(&arguments.app);
@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
         return print_json(&json!({ "target": "lambda", "out": out, "arch": arch, "bytes": bundle.len(), "bootstrap": bytes }));
     }
     let next = match has_own {
-        true => format!("zip what is in `{}`, or deploy it with `sam build && sam deploy --guided`", out.display()),
+        true => format!("zip what is in `{}`, or deploy it with {}", out.display(), template::command(&arguments.app)),
         false => format!("deploy it with `cd {} && sam deploy --guided`", out.display()),
     };
     print(format_args!("{} (app {} bytes, bootstrap {bytes} bytes); {next}", out.display(), bundle.len()))

@@ -26,7 +26,7 @@ use crate::{
 
 mod runtime;
 mod worker_parts;
-mod wrangler;
+pub(crate) mod wrangler;
 
 /// The entry module, as the Worker's own crate has it.
 const ENTRY: &str = include_str!("../../../../worker/entry.mjs");

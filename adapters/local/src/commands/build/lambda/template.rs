@@ -17,8 +17,22 @@ const TABLE: &str = "  CacheTable:\n    Type: String\n    Default: \"no\"\n";
 /// What stands in front of an app's own variables, below `Parameters` and below `Variables`.
 const MARK: &str = "# Variables of the app.\n";
 
-/// A template with a parameter for each variable that the app needs.
+/// The template of a build: it deploys the folder that it is in.
 pub(super) fn generated(app: &App) -> String {
+    let head = "# Made by `millrace build`, and written again by the next build. Your own file beside `millrace.yaml` is used instead, \
+                and never changed.\n";
+    filled(app, head, ".")
+}
+
+/// The template of a new app, which is its author's from then on. It deploys what was built in `folder`, below the app's.
+pub(crate) fn of_new_app(app: &App, folder: &str) -> String {
+    let head =
+        "# This app as an AWS Lambda function: `npm run deploy:lambda`. The folder that it deploys is made by `npm run build:lambda`.\n";
+    filled(app, head, folder)
+}
+
+/// A template with a parameter for each variable that the app needs.
+fn filled(app: &App, head: &str, code: &str) -> String {
     let needs = needs::of(app);
     let (mut parameters, mut variables) = (String::new(), String::new());
     let required = needs.variables.iter().map(|(name, who)| (name, format!("{who} needs")));
@@ -32,13 +46,20 @@ pub(super) fn generated(app: &App) -> String {
         );
         let _ = writeln!(variables, "          {name}: !Ref {id}");
     }
-    let head = "# Made by `millrace build`, and written again by the next build. Your own file beside `millrace.yaml` is used instead, \
-                and never changed.\n";
     let body = SAMPLE.split_once('\n').map_or(SAMPLE, |(_, body)| body);
     // Without the table, each instance counts for itself.
     let body = if needs.state.is_some() { body.replace(TABLE, &TABLE.replace("no", "yes")) } else { body.to_owned() };
     let body = body.replace("    Metadata:\n      BuildMethod: makefile\n", "").replace("millrace-shop", &app.name);
+    let body = body.replace("      CodeUri: .\n", &format!("      CodeUri: {code}\n"));
     head.to_owned() + &with(&with(&body, "  ", "\nRules:", &parameters), "          ", "\n  # What the function may do", &variables)
+}
+
+/// How an app's own template is deployed: where it names no way to build, `sam` takes a folder as it is.
+pub(super) fn command(folder: &Path) -> &'static str {
+    match fs::read_to_string(folder.join(FILE)).unwrap_or_default().contains("BuildMethod") {
+        true => "`sam build && sam deploy --guided`",
+        false => "`sam deploy --guided`",
+    }
 }
 
 /// What the app needs and its own template does not have.

@@ -32,14 +32,30 @@ pub(crate) fn of_app(folder: &Path) -> Option<PathBuf> {
     Some(folder.join(FILE)).filter(|file| file.is_file())
 }
 
-/// A `wrangler.toml` with the bindings that the app needs. Without ids, wrangler makes what they name at the first deployment.
+/// The file of a build, beside the entry module.
 pub(crate) fn generated(app: &App) -> String {
+    let head = "# Made by `millrace build`, and written again by the next build. Your own file beside `millrace.yaml` is used instead, and \
+                never changed.";
+    format!("{head}\nname = \"{}\"\nmain = \"entry.mjs\"\n{COMPATIBILITY}{}", app.name, bindings_of(app))
+}
+
+/// The file of a new app, which is its author's from then on.
+pub(crate) fn of_new_app(app: &App) -> String {
+    let head = "# This app as a Cloudflare Worker: `npm run dev:worker` serves it on this machine, `npm run deploy:worker` deploys it.";
+    let build = "[build]\ncommand = \"millrace build --target worker\"\nwatch_dir = [\"app\", \"millrace.yaml\"]\n";
+    let bindings = bindings_of(app);
+    let ids = if bindings.contains("[[d1_databases]]") {
+        "\n# Without an id, wrangler creates the database at the first deployment."
+    } else {
+        ""
+    };
+    format!("{head}\nname = \"{}\"\nmain = \"dist/entry.mjs\"\n{COMPATIBILITY}\n{build}{ids}{bindings}", app.name)
+}
+
+/// The bindings and variables that the app needs. Without ids, wrangler makes what they name at the first deployment.
+fn bindings_of(app: &App) -> String {
     let needs = needs::of(app);
-    let mut text = format!(
-        "# Made by `millrace build`, and written again by the next build. Your own file beside `millrace.yaml` is used instead, and never \
-         changed.\nname = \"{}\"\nmain = \"entry.mjs\"\n{COMPATIBILITY}",
-        app.name
-    );
+    let mut text = String::new();
     for binding in needs.d1.keys() {
         text += &format!("\n[[d1_databases]]\nbinding = \"{binding}\"\ndatabase_name = \"{}-{}\"\n", app.name, binding.to_lowercase());
     }

@@ -1,0 +1,53 @@
+//! The folder of a new app: no file that is there is ever written over.
+
+use std::{
+    fs,
+    io::{self, Write as _},
+    path::Path,
+};
+
+use crate::output::{CommandError, CommandResult};
+
+/// A folder that was empty, or not there.
+pub(super) struct AppFolder<'a> {
+    /// Where it is.
+    pub(super) path: &'a Path,
+    /// The app's name.
+    pub(super) name: &'a str,
+}
+
+impl<'a> AppFolder<'a> {
+    /// Checks that an app can be made here; writes nothing.
+    ///
+    /// # Errors
+    /// The path names no app, or something is there.
+    pub(super) fn new(path: &'a Path) -> CommandResult<Self> {
+        let name = super::name_of(path)?;
+        if super::has_parent_after_name(path) {
+            return Err(CommandError::Usage(format!("`{}` has `..` after a folder's name; write the path without it", path.display())));
+        }
+        if fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_some()) || path.is_file() {
+            return Err(CommandError::Usage(format!("`{}` exists already and is not empty; choose another name", path.display())));
+        }
+        Ok(Self { path, name })
+    }
+
+    /// Writes a file that is not there yet.
+    ///
+    /// # Errors
+    /// It is there, or cannot be written.
+    pub(super) fn write(&self, file: &str, text: &str) -> CommandResult {
+        self.write_as(file, text, fs::OpenOptions::new().write(true).create_new(true))
+    }
+
+    fn write_as(&self, file: &str, text: &str, options: &fs::OpenOptions) -> CommandResult {
+        let path = self.path.join(file);
+        let parent = path.parent().unwrap_or(&path);
+        fs::create_dir_all(parent).and_then(|()| options.open(&path)).and_then(|mut file| file.write_all(text.as_bytes())).map_err(
+            |error| match error.kind() {
+                io::ErrorKind::AlreadyExists => CommandError::Wrong(format!("`{}` exists already; it was not changed", path.display())),
+                _ => CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())),
+            },
+        )
+    }
+}

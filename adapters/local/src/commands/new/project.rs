@@ -1,0 +1,172 @@
+//! What surrounds a new app: the files of npm, of its hosts, of clients and of those who work on it.
+
+use serde_json::{Map, Value as Json, json};
+
+use super::folder::AppFolder;
+use crate::{
+    app,
+    commands::build::{lambda::template, worker::wrangler},
+    output::{CommandError, CommandResult},
+};
+
+const README: &str = include_str!("../../../template/README.md");
+const AGENTS: &str = include_str!("../../../template/AGENTS.md");
+const IGNORED: &str = include_str!("../../../template/gitignore");
+/// The version of wrangler that the Worker is tested with.
+pub(super) const WRANGLER: &str = "4.164.0";
+/// What the Worker's build does not touch, and is not touched by.
+const LAMBDA_FOLDER: &str = "dist-lambda";
+
+/// A new app, as its texts describe it.
+pub(super) struct Project {
+    pub(super) example: Example,
+    /// What fills the database of a Worker.
+    pub(super) seed: Option<Seed>,
+    /// A section of the README: where the data are. Ends with an empty line.
+    pub(super) data: String,
+    /// What the README says of the data in a Worker.
+    pub(super) worker: String,
+    /// And on Lambda.
+    pub(super) lambda: String,
+}
+
+/// What the examples in the texts use.
+pub(super) struct Example {
+    /// A call that succeeds: `find-notes q=tools`.
+    pub(super) call: String,
+    pub(super) adapter: String,
+    /// The rows of the table, in words: `the notes`.
+    pub(super) noun: String,
+    /// A table, as a statement names it.
+    pub(super) table: String,
+    /// A text of the table, as a statement names it.
+    pub(super) column: String,
+    /// How the driver writes the first parameter.
+    pub(super) parameter: &'static str,
+}
+
+/// SQL that fills a D1 database.
+pub(super) struct Seed {
+    pub(super) binding: &'static str,
+    pub(super) file: &'static str,
+}
+
+impl Project {
+    /// Writes the files around an app whose own files are written.
+    ///
+    /// # Errors
+    /// A file cannot be written, or the app is wrong.
+    pub(super) fn write(&self, folder: &AppFolder<'_>) -> CommandResult {
+        folder.write("package.json", &pretty(&self.package(folder.name)))?;
+        folder.write(".gitignore", IGNORED)?;
+        folder.write(".mcp.json", &pretty(&mcp_client(folder.name)))?;
+        folder.write("AGENTS.md", &self.text(AGENTS, folder.name))?;
+        folder.write("README.md", &self.text(README, folder.name))?;
+        let local = app::load(folder.path)?.app;
+        folder.write("template.yaml", &template::of_new_app(&local, LAMBDA_FOLDER))?;
+        let worker = app::compile_for_worker(folder.path, Vec::new());
+        app::show(folder.path, &worker.diagnostics);
+        let worker = worker.app.ok_or(CommandError::Told)?;
+        folder.write("wrangler.toml", &wrangler::of_new_app(&worker))
+    }
+
+    /// What to do now, for whoever runs the command: by npm where npm ran it.
+    pub(super) fn next_steps(&self, folder: &AppFolder<'_>) -> String {
+        let by_npm = std::env::var_os("npm_execpath").is_some() || std::env::var_os("npm_config_user_agent").is_some();
+        let call = &self.example.call;
+        let (install, millrace) = if by_npm { ("  npm install\n", "npx millrace") } else { ("", "millrace") };
+        let steps = [
+            (format!("{millrace} dev"), "serves it on this machine, with a page to try it on"),
+            (format!("{millrace} call {call}"), "calls a tool"),
+            (format!("{millrace} check"), "finds mistakes"),
+        ];
+        let width = steps.iter().map(|(command, _)| command.chars().count()).max().unwrap_or(0);
+        let lines: String = steps.iter().map(|(command, what)| format!("  {command:width$}  # {what}\n")).collect();
+        format!(
+            "created `{}`:\n\n  cd {}\n{install}{lines}\nREADME.md describes how to connect a client and how to deploy the app, AGENTS.md how to add a tool.",
+            folder.name,
+            folder.path.display()
+        )
+    }
+
+    fn package(&self, name: &str) -> Json {
+        let mut scripts = Map::new();
+        let mut script = |name: &str, command: String| scripts.insert(name.to_owned(), command.into());
+        script("dev", "millrace dev".to_owned());
+        script("check", "millrace check".to_owned());
+        script("types", "millrace types".to_owned());
+        script("dev:worker", "wrangler dev --local".to_owned());
+        if let Some(Seed { binding, file }) = &self.seed {
+            script("seed:worker", format!("wrangler d1 execute {binding} --local --file {file}"));
+            script("seed:worker:remote", format!("wrangler d1 execute {binding} --remote --file {file}"));
+        }
+        script("deploy:worker", "wrangler deploy".to_owned());
+        script("build:lambda", format!("millrace build --target lambda --out {LAMBDA_FOLDER}"));
+        script("deploy:lambda", "npm run build:lambda && sam deploy --guided".to_owned());
+        // npm refuses to install a package into one of the same name.
+        let package = if ["millrace", "wrangler", "node_modules"].contains(&name) { format!("{name}-app") } else { name.to_owned() };
+        json!({
+            "name": package,
+            "version": "0.1.0",
+            "private": true,
+            "type": "module",
+            "scripts": scripts,
+            "devDependencies": { "millrace": format!("^{}", env!("CARGO_PKG_VERSION")), "wrangler": format!("^{WRANGLER}") },
+        })
+    }
+
+    fn text(&self, template: &str, name: &str) -> String {
+        let Self { example, seed: _, data, worker, lambda } = self;
+        let parts = [
+            ("name", name),
+            ("call", &example.call),
+            ("adapter", &example.adapter),
+            ("noun", &example.noun),
+            ("table", &example.table),
+            ("column", &example.column),
+            ("parameter", example.parameter),
+            ("data\n", data),
+            ("worker\n", worker),
+            ("lambda", lambda),
+        ];
+        filled(template, &parts)
+    }
+}
+
+/// A text with its parts, `{{name}}` without spaces, replaced in one pass: what is put in is never looked at again.
+fn filled(template: &str, parts: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once("{{") {
+        text += before;
+        let part = parts.iter().find_map(|(key, value)| {
+            let (key, line) = key.strip_suffix('\n').map_or((*key, ""), |key| (key, "\n"));
+            Some((*value, after.strip_prefix(key)?.strip_prefix("}}")?.strip_prefix(line)?))
+        });
+        match part {
+            Some((value, after)) => (text, rest) = (text + value, after),
+            None => (text, rest) = (text + "{{", after),
+        }
+    }
+    text + rest
+}
+
+/// The entry of a client, in the form that most of them share; `.mcp.json` in a project is the file of Claude Code.
+fn mcp_client(name: &str) -> Json {
+    json!({ "mcpServers": { name: { "type": "http", "url": "http://127.0.0.1:8080/mcp" } } })
+}
+
+fn pretty(value: &Json) -> String {
+    format!("{value:#}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_filled_in_once() {
+        let parts = [("name", "{{call}}"), ("call", "x"), ("data\n", "")];
+        assert_eq!(filled("{{name}} {{ inputs.name }} {{call}}{{data}}\n{{other}}", &parts), "{{call}} {{ inputs.name }} x{{other}}");
+    }
+}

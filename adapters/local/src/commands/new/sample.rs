@@ -1,0 +1,46 @@
+//! The app that `millrace new` writes without a database to look at: notes, and a script.
+
+use super::{
+    folder::AppFolder,
+    project::{Example, Project, Seed},
+};
+use crate::output::CommandResult;
+
+/// Its files.
+const FILES: [(&str, &str); 7] = [
+    ("app/adapters/notes.yaml", include_str!("../../../template/notes.yaml")),
+    ("app/adapters/notes.sql", include_str!("../../../template/notes.sql")),
+    ("app/presenters/note.yaml", include_str!("../../../template/note.yaml")),
+    ("app/tools/find-notes/config.yaml", include_str!("../../../template/find-notes.yaml")),
+    ("app/tools/add-note/config.yaml", include_str!("../../../template/add-note.yaml")),
+    ("app/tools/greet/config.yaml", include_str!("../../../template/greet.yaml")),
+    ("app/tools/greet/handler.ts", include_str!("../../../template/greet.ts")),
+];
+
+pub(super) fn write(folder: &AppFolder<'_>) -> CommandResult<Project> {
+    let root = format!("name: {}\nversion: 0.1.0\ninstructions: \"Short notes with a topic each.\"\n", folder.name);
+    folder.write("millrace.yaml", &root)?;
+    for (file, text) in FILES {
+        folder.write(file, text)?;
+    }
+    Ok(Project {
+        example: Example {
+            call: "find-notes q=tools".to_owned(),
+            adapter: "notes".to_owned(),
+            noun: "the notes".to_owned(),
+            table: "notes".to_owned(),
+            column: "text".to_owned(),
+            parameter: "?1",
+        },
+        seed: Some(Seed { binding: "DB", file: "app/adapters/notes.sql" }),
+        data: "## Data\n\n\
+               The notes are in `notes.db`, a SQLite database that is created from `app/adapters/notes.sql` at the first start. Delete it to begin again.\n\n"
+            .to_owned(),
+        worker: "In a Worker the notes are in a D1 database, which the first deployment creates. Fill it once, with `npm run seed:worker` on this machine and with\n\
+                 `npm run seed:worker:remote` after the first deployment.\n"
+            .to_owned(),
+        lambda: "The function gets a copy of the notes as they are when it is built. What `add-note` writes there is lost when Lambda ends the instance, and \
+                 `npx millrace check\n--target lambda` warns of it. To keep notes, use the connector `libsql`, `d1` or `postgres` in `app/adapters/notes.yaml`."
+            .to_owned(),
+    })
+}
