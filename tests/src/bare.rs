@@ -208,6 +208,7 @@ fn post(body: &[u8]) -> Request {
         deadline_ms: None,
         cancel: Cancel::new(),
         checks_host: true,
+        is_tls: false,
     }
 }
 

@@ -83,5 +83,6 @@ fn received(request: &Exchange, limit: usize) -> Request {
         deadline_ms: None,
         cancel: Cancel::new(),
         checks_host: true,
+        is_tls: false,
     }
 }

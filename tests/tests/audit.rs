@@ -56,6 +56,7 @@ fn request(arguments: &Json) -> Request {
         deadline_ms: None,
         cancel: Cancel::new(),
         checks_host: false,
+        is_tls: false,
     }
 }
 

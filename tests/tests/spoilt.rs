@@ -256,6 +256,7 @@ fn serve(app: App, folder: &Path, group: &Group, requests: &[&Exchange]) {
                 deadline_ms: None,
                 cancel: Cancel::new(),
                 checks_host: true,
+                is_tls: false,
             };
             // A spoilt time may be long; nobody has to wait for the answer.
             let _ = tokio::time::timeout(Duration::from_millis(500), async { endpoint.handle(request).await.body.collect().await }).await;

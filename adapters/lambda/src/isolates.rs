@@ -176,6 +176,7 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
         deadline_ms: Some(deadline_ms),
         cancel: cancel.clone(),
         checks_host: false,
+        is_tls: false,
     };
     let answered = async {
         let response = endpoint.handle(request).await;

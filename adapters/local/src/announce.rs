@@ -41,9 +41,10 @@ impl Announcement {
     }
 
     /// Says it.
-    pub(crate) fn print(&self, address: SocketAddr) -> CommandResult {
-        let url = format!("http://{}{}", reachable(address), self.path);
-        let mut lines = vec![format!("`{}` at {url}", self.name), format!("in a browser: http://{}/", reachable(address)), String::new()];
+    pub(crate) fn print(&self, scheme: &str, address: SocketAddr) -> CommandResult {
+        let base = format!("{scheme}://{}", reachable(address));
+        let url = format!("{base}{}", self.path);
+        let mut lines = vec![format!("`{}` at {url}", self.name), format!("in a browser: {base}/"), String::new()];
         let width = self.tools.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
         lines.extend(self.tools.iter().map(|(name, description)| format!("  {name:width$}  {description}").trim_end().to_owned()));
         if self.tools.is_empty() {

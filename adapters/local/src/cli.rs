@@ -85,6 +85,15 @@ pub(crate) struct Host {
     /// A public name that `Host` may have besides `server.hosts`, where a proxy passes it on; may be repeated
     #[arg(long = "allow-host", value_name = "NAME")]
     pub(crate) allow_hosts: Vec<String>,
+    /// The certificate to speak TLS with, and those above it, as PEM; it is read again when it changes
+    #[arg(long, env = "MILLRACE_TLS_CERT", value_name = "FILE", requires = "tls_key")]
+    pub(crate) tls_cert: Option<PathBuf>,
+    /// The private key of the certificate, as PEM
+    #[arg(long, env = "MILLRACE_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
+    pub(crate) tls_key: Option<PathBuf>,
+    /// How long calls in flight may take when the server is told to end, in seconds
+    #[arg(long, env = "MILLRACE_GRACE", value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=3600))]
+    pub(crate) grace: u64,
     /// How many isolates (processes with an endpoint each); without it, one for each processor
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) isolates: Option<u16>,
@@ -107,6 +116,9 @@ pub(crate) struct Isolate {
     /// In MB
     #[arg(long)]
     pub(crate) memory: u64,
+    /// In seconds
+    #[arg(long)]
+    pub(crate) grace: u64,
 }
 
 #[derive(Args)]

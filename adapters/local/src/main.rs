@@ -10,6 +10,7 @@ mod announce;
 mod app;
 mod call_details;
 mod call_log;
+mod certificate;
 mod cli;
 mod commands;
 mod endpoint_and_page;

@@ -19,6 +19,7 @@ use std::{
         unix::{net::UnixStream as StdUnixStream, process::CommandExt as _, process::ExitStatusExt as _},
     },
     path::{Path, PathBuf},
+    pin::pin,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{Arc, mpsc as std_mpsc},
     time::{Duration, Instant},
@@ -108,6 +109,8 @@ struct Common {
     memory_mb: u64,
     log: String,
     grace: Duration,
+    /// What handshakes are done with, where the server speaks TLS.
+    certificate: tokio_watch::Receiver<Option<Arc<File>>>,
 }
 
 /// Serves until the process is told to end; `ready` is called when connections are taken.
@@ -121,7 +124,20 @@ pub(crate) async fn serve(
 ) -> CommandResult {
     let listener = bind(place.address).map_err(|error| place.explain(&error))?;
     let address = listener.local_addr().map_err(CommandError::wrong)?;
+    // From here on a signal ends the server in order, also one that comes before it serves.
+    let signal = stop_signal().map_err(CommandError::wrong)?;
     let limits = place.limits();
+    let (certificates, certificate) = tokio_watch::channel(None);
+    if let Some(files) = place.certificate.clone() {
+        let (pem, _) = files.open()?;
+        drop(certificates.send(Some(deployment::write_certificate(&pem).map_err(deployment::unable)?.into())));
+        files.watch(pem, move |pem| {
+            let file = deployment::write_certificate(pem).map_err(|error| error.to_string())?;
+            // Where nobody listens, the server ends.
+            drop(certificates.send(Some(file.into())));
+            Ok(())
+        })?;
+    }
     let isolates = place.isolates;
     let file = deployment::write(&served, limits.checks_host)?;
     drop(served);
@@ -135,6 +151,7 @@ pub(crate) async fn serve(
         memory_mb: place.memory_mb.unwrap_or_else(|| memory::default_mb(isolates)),
         log: place.log.clone(),
         grace: limits.grace,
+        certificate,
     });
     let (deployments, deployed) = tokio_watch::channel(Arc::new(Deployment { file, taken: None }));
     let (stop, stopped) = tokio_watch::channel(false);
@@ -147,17 +164,30 @@ pub(crate) async fn serve(
             IsolateSupervisor { common: common.clone(), index, deployed: deployed.clone(), stopped: stopped.clone(), first: Some(first) };
         tasks.spawn(keeper.keep());
     }
-    drop((common, deployed, stopped));
-    for (index, first) in firsts.into_iter().enumerate() {
-        // Its task ends only after it has said how the start went.
-        if let Ok(Err(why)) = first.await {
-            return Err(CommandError::Wrong(format!("isolate {index} could not start: {why}")));
+    drop((deployed, stopped));
+    let started = async {
+        for (index, first) in firsts.into_iter().enumerate() {
+            // Its task ends only after it has said how the start went.
+            if let Ok(Err(why)) = first.await {
+                return Err(CommandError::Wrong(format!("isolate {index} could not start: {why}")));
+            }
+        }
+        Ok(())
+    };
+    let mut signal = pin!(signal);
+    tokio::select! {
+        biased;
+        () = signal.as_mut() => {}
+        outcome = started => {
+            outcome?;
+            ready(address, Reloader::Processes(IsolateReloader { deployments, isolates, checks_host: limits.checks_host }))?;
+            signal.await;
         }
     }
-    let signal = stop_signal().map_err(CommandError::wrong)?;
-    ready(address, Reloader::Processes(IsolateReloader { deployments, isolates, checks_host: limits.checks_host }))?;
-    signal.await;
     let _ = stop.send(true);
+    // Also where an isolate is stuck and does not close its own: nobody is let in any more. Elsewhere than on Linux it is closed by the last one.
+    let _ = rustix::net::shutdown(&common.listener, rustix::net::Shutdown::Both);
+    drop(common);
     while tasks.join_next().await.is_some() {}
     Ok(())
 }
@@ -246,6 +276,7 @@ impl IsolateSupervisor {
         let mut looks = interval(TICK);
         looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
         let (mut ending, mut exchangeable): (Option<Instant>, bool) = (None, true);
+        let (mut certificate, mut certifiable) = (self.common.certificate.clone(), true);
         let mut words = [0; 16];
         let killed = loop {
             tokio::select! {
@@ -269,6 +300,14 @@ impl IsolateSupervisor {
                     }
                     deployment = self.deployed.borrow_and_update().clone();
                     if control::send(process.control.as_fd(), ControlMessage::Deploy, &[deployment.file.as_fd()]).is_err() {
+                        break Some("no longer accepted commands and was ended".to_owned());
+                    }
+                }
+                changed = certificate.changed(), if certifiable && ending.is_none() => {
+                    // Without TLS there is none to exchange.
+                    certifiable = changed.is_ok();
+                    let Some(file) = certificate.borrow_and_update().clone().filter(|_| certifiable) else { continue };
+                    if control::send(process.control.as_fd(), ControlMessage::Certificate, &[file.as_fd()]).is_err() {
                         break Some("no longer accepted commands and was ended".to_owned());
                     }
                 }
@@ -347,14 +386,17 @@ impl Process {
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&common.program);
         command.arg0("millrace").arg("isolate").args(["--index", &index.to_string(), "--isolates", &common.isolates.to_string()]);
-        command.args(["--memory", &common.memory_mb.to_string()]).env("MILLRACE_LOG", &common.log);
+        command.args(["--memory", &common.memory_mb.to_string(), "--grace", &common.grace.as_secs().to_string()]);
+        command.env("MILLRACE_LOG", &common.log);
         // Its standard error is this process's.
         let child = command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).spawn()?;
         // The command holds the other end: without it, the end of the child is the end of the stream.
         drop(command);
         let pid = child.id();
         let process = Self { child: Some(child), pid, control: UnixStream::from_std(ours)? };
-        let files = [common.listener.as_fd(), common.board.file().as_fd(), common.calls.as_fd(), deployment.file.as_fd()];
+        let mut files = vec![common.listener.as_fd(), common.board.file().as_fd(), common.calls.as_fd(), deployment.file.as_fd()];
+        let certificate = common.certificate.borrow().clone();
+        files.extend(certificate.iter().map(|file| file.as_fd()));
         control::send(process.control.as_fd(), ControlMessage::Start, &files)?;
         Ok(process)
     }

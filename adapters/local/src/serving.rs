@@ -1,6 +1,6 @@
 //! One app behind one address: what `dev` and `serve` share.
 
-use std::{io, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, thread::available_parallelism};
+use std::{io, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, thread::available_parallelism, time::Duration};
 
 use millrace_core::{
     app::App,
@@ -18,6 +18,7 @@ use crate::{
     app,
     call_details::CallDetails,
     call_log::CallLog,
+    certificate::CertificateFiles,
     cli::Host,
     endpoint_and_page::{EndpointAndPage, Page},
     output::{CommandError, CommandResult, note},
@@ -30,6 +31,10 @@ pub(crate) struct ListenOptions {
     pub(crate) isolates: usize,
     /// Whether `Host` must be the loopback or a name that the app or the command line lists.
     checks_host: bool,
+    /// What the server does TLS with, where it does.
+    pub(crate) certificate: Option<CertificateFiles>,
+    /// How long calls in flight may take when the server is told to end.
+    grace: Duration,
     /// Whether isolates are threads of this process instead of processes.
     #[cfg_attr(not(unix), allow(dead_code, reason = "they always are"))]
     threads: bool,
@@ -111,17 +116,25 @@ impl ListenOptions {
         let isolates = host.isolates.map_or_else(|| available_parallelism().map_or(1, Into::into), usize::from);
         let address = SocketAddr::new(host.host, host.port.unwrap_or(app.server.port));
         let checks_host = host.host.is_loopback() || !app.server.hosts.is_empty();
-        if !checks_host {
+        let certificate = CertificateFiles::of(host);
+        // With TLS, a browser that was led here by another name does not accept the certificate.
+        if !checks_host && certificate.is_none() {
             note("warning: any `Host` is let in, which invites DNS rebinding; name the server's own by `server.hosts` or `--allow-host`");
         }
         let threads = host.threads || cfg!(not(unix));
-        Self { address, isolates, checks_host, threads, memory_mb: host.isolate_memory, log: log.to_owned() }
+        let grace = Duration::from_secs(host.grace);
+        Self { address, isolates, checks_host, certificate, grace, threads, memory_mb: host.isolate_memory, log: log.to_owned() }
+    }
+
+    /// How the URL of the server begins.
+    pub(crate) fn scheme(&self) -> &'static str {
+        if self.certificate.is_some() { "https" } else { "http" }
     }
 
     /// Serves until the process is told to end; `ready` is called when connections are taken.
     ///
     /// # Errors
-    /// The address cannot be bound; what `ready` fails with.
+    /// The address cannot be bound, the certificate cannot be used; what `ready` fails with.
     pub(crate) fn serve(self, served: ServedApp, ready: impl FnOnce(SocketAddr, Reloader) -> CommandResult) -> CommandResult {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(CommandError::wrong)?;
         runtime.block_on(async {
@@ -137,8 +150,12 @@ impl ListenOptions {
         let calls = CallLog::in_memory();
         let makes = (0..self.isolates).map(|_| served.make(None, &calls)).collect();
         drop(served);
-        let server = Server::start(self.address, makes, &self.limits()).map_err(|error| self.explain(&error))?;
+        let (pem, tls) = self.certificate.as_ref().map(CertificateFiles::open).transpose()?.unzip();
         let stop = stop_signal().map_err(CommandError::wrong)?;
+        let server = Server::start(self.address, makes, &self.limits(), tls.as_ref()).map_err(|error| self.explain(&error))?;
+        if let (Some(files), Some(pem), Some(tls)) = (self.certificate.clone(), pem, tls) {
+            files.watch(pem, move |pem| tls.replace(&pem.certificate, &pem.key).map_err(|failure| format!("{failure:?}")))?;
+        }
         ready(server.address(), Reloader::Threads(server.replacer(), calls))?;
         server.run(stop).await;
         Ok(())
@@ -146,7 +163,7 @@ impl ListenOptions {
 
     /// The limits of each isolate.
     pub(crate) fn limits(&self) -> Limits {
-        Limits { checks_host: self.checks_host, ..Limits::default() }
+        Limits { checks_host: self.checks_host, grace: self.grace, ..Limits::default() }
     }
 
     pub(crate) fn explain(&self, error: &io::Error) -> CommandError {

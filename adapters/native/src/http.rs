@@ -1,6 +1,6 @@
 //! hyper's requests and responses ↔ the core's, and the limits of a connection.
 //!
-//! In comes a socket, out go responses. A connection is refused a request head that is too long (431) or too slow (the
+//! In comes a socket, out go responses. With TLS, a handshake precedes them. A connection is refused a request head that is too long (431) or too slow (the
 //! connection is closed), a body that is too long (413) or too slow (408); the rest is the [`Handler`]'s. One whose client stops reading
 //! is closed. Requests of one connection are answered one after another: the next one is not looked at before the operating system
 //! has taken all of the answer before. What all connections of an isolate hold is counted, see `ledger.rs`; what would be too
@@ -10,6 +10,7 @@ use std::{
     cell::{Cell, RefCell},
     convert::Infallible,
     future::Future,
+    io,
     net::TcpStream as StdTcpStream,
     panic::AssertUnwindSafe,
     pin::{Pin, pin},
@@ -35,16 +36,19 @@ use millrace_core::{
     protocol::{Body, Request, Response, ResponseBody},
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::TcpStream,
     sync::{Notify, mpsc},
     time::timeout,
 };
+use tokio_rustls::{TlsAcceptor, server::TlsStream};
 
 use crate::{
     connection_slot::ConnectionSlot,
     disconnected::DisconnectedCalls,
     ledger::{Account, Hold, Ledger},
     outgoing::Outgoing,
+    server_tls::ServerTls,
     stream::Stream,
     wait_until::Tasks,
 };
@@ -75,6 +79,8 @@ pub type MakeHandler<H> = Box<dyn FnOnce(&Tasks) -> H + Send>;
 /// The limits of an isolate and of its connections.
 #[derive(Clone, Debug)]
 pub struct Limits {
+    /// How long a connection may take for the handshake of TLS.
+    pub handshake_timeout: Duration,
     /// How long a connection may take for a request's head, and how long it may be idle between two requests.
     pub head_timeout: Duration,
     /// How long a request's body may take.
@@ -101,6 +107,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
+            handshake_timeout: Duration::from_secs(10),
             head_timeout: Duration::from_secs(10),
             body_timeout: Duration::from_secs(30),
             write_timeout: Duration::from_secs(30),
@@ -132,16 +139,23 @@ struct State<H> {
     ledger: Rc<Ledger>,
     disconnected: Rc<DisconnectedCalls>,
     http: http1::Builder,
+    tls: Option<TlsAcceptor>,
     stopping: Cell<bool>,
     stop: Notify,
 }
 
 /// The life of an isolate that serves HTTP.
-pub(crate) async fn serve<H: Handler>(mut jobs: mpsc::UnboundedReceiver<Job<H>>, make: MakeHandler<H>, limits: Limits) {
+pub(crate) async fn serve<H: Handler>(
+    mut jobs: mpsc::UnboundedReceiver<Job<H>>,
+    make: MakeHandler<H>,
+    limits: Limits,
+    tls: Option<ServerTls>,
+) {
     let (connections, background) = (Tasks::new(), Tasks::new());
     let state = Rc::new(State {
         handler: RefCell::new(Rc::new(make(&background))),
         http: builder(&limits),
+        tls: tls.map(|tls| tls.acceptor()),
         ledger: Ledger::new(limits.held_bytes),
         disconnected: DisconnectedCalls::new(limits.disconnected_calls, limits.disconnected_time, background.clone()),
         limits,
@@ -192,10 +206,80 @@ async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat:
         Err(error) => return tracing::warn!(%error, "a connection could not be accepted"),
     };
     let (account, unread) = (state.ledger.open(), Rc::new(Cell::new(false)));
-    let stream = TokioIo::new(Stream::new(socket, account.clone(), state.limits.write_timeout, unread.clone()));
-    let client = Client { account, unread, slot: Rc::new(seat) };
-    let service = service_fn(|request| answer(&state, &client, request).map(Ok::<_, Infallible>));
-    let mut connection = pin!(state.http.serve_connection(stream, service));
+    let stream = Stream::new(socket, account.clone(), state.limits.write_timeout, unread.clone());
+    let mut client = Client { account, unread, slot: Rc::new(seat), is_tls: state.tls.is_some(), speaks_plain: false };
+    match &state.tls {
+        None => requests(&state, &client, stream).await,
+        Some(tls) => match secured(&state, &client.account, tls, stream).await {
+            Some(Secured::Tls(stream)) => requests(&state, &client, stream).await,
+            Some(Secured::Plain(stream)) => {
+                client.speaks_plain = true;
+                requests(&state, &client, stream).await;
+            }
+            None => {}
+        },
+    }
+}
+
+/// How much a client may send before the end of its handshake, in bytes. Longer ones do not occur without certificates of clients.
+const HANDSHAKE_BYTES: usize = 32 << 10;
+
+/// How much of an answer may be encrypted ahead of the operating system's taking it, in bytes.
+const ENCRYPTED_BYTES: usize = 16 << 10;
+
+/// What came of a handshake.
+enum Secured {
+    Tls(Box<TlsStream<Stream>>),
+    /// The client speaks HTTP without TLS; it gets to know that.
+    Plain(Stream),
+}
+
+/// Does the handshake. `None` where it fails, takes too long, or the isolate is told to end.
+async fn secured<H>(state: &State<H>, account: &Rc<Account>, tls: &TlsAcceptor, mut stream: Stream) -> Option<Secured> {
+    // Nobody waits for an answer yet.
+    if state.stopping.get() {
+        return None;
+    }
+    account.wait();
+    stream.limit_input(account.take(0)?, HANDSHAKE_BYTES);
+    let handshake = async {
+        if stream.begins_with_letter().await? {
+            return Ok(Secured::Plain(stream));
+        }
+        let stream = tls.accept_with(stream, |session| session.set_buffer_limit(Some(ENCRYPTED_BYTES))).await?;
+        Ok::<_, io::Error>(Secured::Tls(Box::new(stream)))
+    };
+    let outcome = tokio::select! {
+        biased;
+        outcome = timeout(state.limits.handshake_timeout, handshake) => outcome,
+        () = account.closed() => return None,
+        () = state.stop.notified() => return None,
+    };
+    account.waited();
+    match outcome {
+        Ok(Ok(Secured::Tls(mut stream))) => {
+            stream.get_mut().0.lift_limit();
+            Some(Secured::Tls(stream))
+        }
+        Ok(Ok(Secured::Plain(mut stream))) => {
+            stream.lift_limit();
+            Some(Secured::Plain(stream))
+        }
+        Ok(Err(error)) => {
+            tracing::debug!(%error, "a TLS handshake failed");
+            None
+        }
+        Err(_) => {
+            tracing::debug!("a TLS handshake took too long");
+            None
+        }
+    }
+}
+
+/// Answers the requests of a connection, one after another.
+async fn requests<H: Handler>(state: &Rc<State<H>>, client: &Client, stream: impl AsyncRead + AsyncWrite + Unpin + 'static) {
+    let service = service_fn(|request| answer(state, client, request).map(Ok::<_, Infallible>));
+    let mut connection = pin!(state.http.serve_connection(TokioIo::new(stream), service));
     if !state.stopping.get() {
         tokio::select! {
             biased;
@@ -225,6 +309,10 @@ struct Client {
     /// Set where a request is left unread.
     unread: Rc<Cell<bool>>,
     slot: Rc<ConnectionSlot>,
+    /// The server speaks TLS.
+    is_tls: bool,
+    /// The client does not speak the server's TLS.
+    speaks_plain: bool,
 }
 
 /// Why a request's body could not be read.
@@ -236,9 +324,14 @@ enum Unreadable {
 async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::Request<Incoming>) -> hyper::Response<Outgoing> {
     let handler = state.handler.borrow().clone();
     let unread = &*client.unread;
+    if client.speaks_plain {
+        return refuse(unread, 400, "this port speaks TLS only; the URL begins with https://");
+    }
     let (head, incoming) = request.into_parts();
     client.account.wait();
-    let outcome = timeout(state.limits.body_timeout, read(incoming, handler.body_limit(), state.limits.head_bytes, &client.account)).await;
+    // A record that is not whole yet waits, too.
+    let buffer = state.limits.head_bytes + if client.is_tls { RECORD_BYTES } else { 0 };
+    let outcome = timeout(state.limits.body_timeout, read(incoming, handler.body_limit(), buffer, &client.account)).await;
     client.account.waited();
     let (body, hold) = match outcome {
         Ok(Ok(body)) => body,
@@ -262,6 +355,7 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
         deadline_ms: None,
         cancel: cancel.clone(),
         checks_host: state.limits.checks_host,
+        is_tls: client.is_tls,
     };
     let call = async move {
         // The memory of the body counts until the call is over.
@@ -282,6 +376,9 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
     }
     response
 }
+
+/// The longest record of TLS, encrypted and decrypted, in bytes.
+const RECORD_BYTES: usize = 34 << 10;
 
 /// A body that is longer and does not come at once takes the connection's buffer, too, in bytes.
 const LONG: usize = 8 << 10;

@@ -6,6 +6,7 @@
 //! - [`listener`]: one socket; hands each connection to the isolate with the fewest.
 //! - `shared`: one socket, several processes with an isolate each, which accept by themselves; `board`: what each says of itself. Unix only.
 //! - [`isolate`]: the thread, its runtime, the handler that it answers with and how that is replaced.
+//! - [`server_tls`]: the certificate of a server that speaks TLS, and how that is replaced.
 //! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
 //! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`]: which one a variable chose.
 //! - [`logging`]: log lines on standard error; [`telemetry`]: traces to a collector.
@@ -28,6 +29,7 @@ pub mod logging;
 mod outgoing;
 pub mod ports;
 pub mod random;
+pub mod server_tls;
 #[cfg(unix)]
 pub mod shared;
 mod stream;

@@ -20,6 +20,7 @@ use crate::{
     connection_slot::ConnectionSlot,
     http::{Handler, Job, Limits, MakeHandler, serve},
     isolate::Isolate,
+    server_tls::ServerTls,
 };
 
 /// How many connections may wait to be accepted.
@@ -63,11 +64,11 @@ pub fn bind(address: SocketAddr) -> io::Result<TcpListener> {
 impl<H: Handler> Server<H> {
     /// Binds the address and starts one isolate for each of `makes`. Connections wait until [`run`](Self::run).
     ///
-    /// Port 0 is any free port; see [`address`](Self::address). Has to be called within a tokio runtime.
+    /// Port 0 is any free port; see [`address`](Self::address). With `tls`, connections begin with a handshake. Has to be called within a tokio runtime.
     ///
     /// # Errors
     /// The address cannot be bound, or a thread cannot be started.
-    pub fn start(address: SocketAddr, makes: Vec<MakeHandler<H>>, limits: &Limits) -> io::Result<Self> {
+    pub fn start(address: SocketAddr, makes: Vec<MakeHandler<H>>, limits: &Limits, tls: Option<&ServerTls>) -> io::Result<Self> {
         let listener = bind(address)?;
         let address = listener.local_addr()?;
         let seats = Arc::new(Semaphore::new(limits.connections.saturating_mul(makes.len()).clamp(1, Semaphore::MAX_PERMITS)));
@@ -76,8 +77,8 @@ impl<H: Handler> Server<H> {
             .into_iter()
             .enumerate()
             .map(|(index, make)| {
-                let limits = limits.clone();
-                let isolate = Isolate::spawn(&format!("isolate-{index}"), move |jobs| serve(jobs, make, limits))?;
+                let (limits, tls) = (limits.clone(), tls.cloned());
+                let isolate = Isolate::spawn(&format!("isolate-{index}"), move |jobs| serve(jobs, make, limits, tls))?;
                 Ok(IsolateThread { jobs: isolate.jobs(), isolate, connections: Arc::default() })
             })
             .collect::<io::Result<Vec<_>>>()?;

@@ -27,6 +27,7 @@ use crate::{
     connection_slot::ConnectionSlot,
     http::{self, Handler, Job, Limits, MakeHandler},
     listener::{ACCEPT_PAUSE, is_clients, raise_descriptor_limit},
+    server_tls::ServerTls,
 };
 
 /// How often an isolate says that its runtime gets its turn.
@@ -53,6 +54,7 @@ pub async fn serve<H: Handler>(
     place: BoardSlot,
     make: MakeHandler<H>,
     limits: Limits,
+    tls: Option<ServerTls>,
     mut orders: mpsc::UnboundedReceiver<Order<H>>,
 ) -> io::Result<()> {
     raise_descriptor_limit();
@@ -73,7 +75,7 @@ pub async fn serve<H: Handler>(
             }
         }
     });
-    http::serve(receiver, make, limits).await;
+    http::serve(receiver, make, limits, tls).await;
     Ok(())
 }
 
@@ -121,6 +123,8 @@ async fn accept<H>(listener: Listener, place: BoardSlot, connections: Arc<Atomic
             // Another one was faster.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) if is_clients(&error) => {}
+            // The supervisor has shut the socket: the server ends.
+            Err(error) if error.kind() == io::ErrorKind::InvalidInput => return,
             Err(error) => {
                 tracing::warn!(%error, "the operating system refuses connections");
                 sleep(ACCEPT_PAUSE).await;

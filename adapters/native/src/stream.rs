@@ -15,7 +15,7 @@ use tokio::{
     time::{Instant, Sleep, sleep, sleep_until},
 };
 
-use crate::ledger::Account;
+use crate::ledger::{Account, Hold};
 
 /// How long, and how much, is read after a response to a request that was not read to its end.
 const LINGER: Duration = Duration::from_secs(2);
@@ -36,6 +36,7 @@ const NOT_SENT: u32 = 128 << 10;
 /// reading for a while ([RFC 9112, 9.6](https://www.rfc-editor.org/rfc/rfc9112#section-9.6)).
 pub(crate) struct Stream {
     socket: TcpStream,
+    input: Option<InputLimit>,
     account: Rc<Account>,
     write_timeout: Duration,
     /// Runs while a write waits.
@@ -49,6 +50,12 @@ pub(crate) struct Stream {
     discarded: usize,
 }
 
+/// How much the client may send for now, in bytes; what it has sent counts as memory.
+struct InputLimit {
+    hold: Hold,
+    left: usize,
+}
+
 impl Stream {
     /// Wraps a socket. `unread` is set when a request is left unread.
     pub(crate) fn new(socket: TcpStream, account: Rc<Account>, write_timeout: Duration, unread: Rc<Cell<bool>>) -> Self {
@@ -58,6 +65,7 @@ impl Stream {
         }
         Self {
             socket,
+            input: None,
             account,
             write_timeout,
             stalled: None,
@@ -68,6 +76,23 @@ impl Stream {
             linger: None,
             discarded: 0,
         }
+    }
+
+    /// Lets the client send that many bytes, and no more until [`lift_limit`](Self::lift_limit). Until then, `hold` grows with them.
+    pub(crate) fn limit_input(&mut self, hold: Hold, bytes: usize) {
+        self.input = Some(InputLimit { hold, left: bytes });
+    }
+
+    /// Lets the client send what it likes.
+    pub(crate) fn lift_limit(&mut self) {
+        self.input = None;
+    }
+
+    /// Whether the client begins with a letter, as HTTP without TLS does. Takes nothing.
+    pub(crate) async fn begins_with_letter(&self) -> io::Result<bool> {
+        let mut first = [0];
+        let count = self.socket.peek(&mut first).await?;
+        Ok(count == 1 && first[0].is_ascii_alphabetic())
     }
 
     /// Looks at the outcome of a write: fails where nothing was written for too long.
@@ -115,7 +140,13 @@ impl Stream {
 
 impl AsyncRead for Stream {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.socket).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        ready!(Pin::new(&mut self.socket).poll_read(context, buffer))?;
+        if let Some(InputLimit { hold, left }) = &mut self.input {
+            let bytes = buffer.filled().len() - before;
+            *left = left.checked_sub(bytes).filter(|_| hold.grow(bytes)).ok_or_else(|| io::Error::other("the client sends too much"))?;
+        }
+        Poll::Ready(Ok(()))
     }
 }
 

@@ -3,3 +3,4 @@
 mod dialer;
 mod http_client;
 mod server;
+mod server_tls;

@@ -16,6 +16,7 @@ use millrace_core::{
 use millrace_native::{
     http::{Handler, Limits, MakeHandler},
     listener::{Replacer, Server},
+    server_tls::ServerTls,
 };
 use tokio::sync::{Semaphore, oneshot};
 
@@ -84,7 +85,7 @@ fn response(status: u16, body: &[u8]) -> Response {
     Response { status, headers: [("Content-Type", "text/plain")].into_iter().collect::<Headers>(), body: body.to_vec().into() }
 }
 
-struct Running {
+pub(crate) struct Running {
     address: SocketAddr,
     gate: Arc<Gate>,
     replacer: Replacer<Plain>,
@@ -93,6 +94,10 @@ struct Running {
 }
 
 fn start(isolates: usize, limits: Limits) -> Running {
+    start_with(isolates, limits, None)
+}
+
+pub(crate) fn start_with(isolates: usize, limits: Limits, tls: Option<ServerTls>) -> Running {
     let none = || Semaphore::new(0);
     let gate = Arc::new(Gate { arrived: none(), open: none(), hangups: none(), ended: none(), dropped: none() });
     let (sender, receiver) = mpsc::channel();
@@ -101,7 +106,7 @@ fn start(isolates: usize, limits: Limits) -> Running {
     let thread = thread::spawn(move || {
         tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(async move {
             let makes = (0..isolates).map(|_| make("first", &of_thread)).collect();
-            let server = Server::start(SocketAddr::from(([127, 0, 0, 1], 0)), makes, &limits).unwrap();
+            let server = Server::start(SocketAddr::from(([127, 0, 0, 1], 0)), makes, &limits, tls.as_ref()).unwrap();
             sender.send((server.address(), server.replacer())).unwrap();
             server.run(async { drop(stopped.await) }).await;
         });
@@ -116,14 +121,14 @@ fn make(name: &'static str, gate: &Arc<Gate>) -> MakeHandler<Plain> {
 }
 
 impl Running {
-    fn connect(&self) -> TcpStream {
+    pub(crate) fn connect(&self) -> TcpStream {
         let socket = TcpStream::connect(self.address).unwrap();
         // Nothing here waits for time; this only ends a test that would hang.
         socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         socket
     }
 
-    fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         drop(self.stop.take());
     }
 }
@@ -246,7 +251,7 @@ fn slow_clients_are_let_go() {
 }
 
 /// Waits until the server has reset a connection.
-fn wait_for_reset(socket: &TcpStream) {
+pub(crate) fn wait_for_reset(socket: &TcpStream) {
     let begun = Instant::now();
     while socket.take_error().unwrap().is_none() {
         assert!(begun.elapsed() < Duration::from_secs(60), "the connection stays open");
@@ -486,6 +491,7 @@ fn a_call_that_does_not_end_is_cut_off_after_the_grace() {
 fn an_address_in_use_is_an_error() {
     let server = start(1, Limits::default());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let error = runtime.block_on(async { Server::start(server.address, vec![make("second", &server.gate)], &Limits::default()).err() });
+    let error =
+        runtime.block_on(async { Server::start(server.address, vec![make("second", &server.gate)], &Limits::default(), None).err() });
     assert_eq!(error.unwrap().kind(), std::io::ErrorKind::AddrInUse);
 }

@@ -64,6 +64,7 @@ pub fn handle(
         deadline_ms: None,
         cancel: call.cancel(),
         checks_host: false,
+        is_tls: false,
     };
     let mut answer = Box::pin(async move { respond(number, call, current::within(number, context, endpoint.handle(request)).await) });
     // A promise costs more than many a call. Whoever was asked by this poll is asked again by the promise's own.

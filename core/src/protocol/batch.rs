@@ -97,6 +97,7 @@ fn within(request: &Request, deadline_ms: u64) -> Request {
         deadline_ms: Some(deadline_ms),
         cancel: request.cancel.clone(),
         checks_host: request.checks_host,
+        is_tls: request.is_tls,
     }
 }
 

@@ -90,7 +90,7 @@ pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[Strin
     let Some(origin) = Origin::parse(sent) else {
         return Err(refusal(403, "Forbidden: `Origin` is not a web origin"));
     };
-    if origins.contains(&origin) || host.is_some_and(|host| is_same_origin(&origin, &host)) {
+    if origins.contains(&origin) || host.is_some_and(|host| is_same_origin(&origin, &host, request.is_tls)) {
         return Ok(Some(sent));
     }
     Err(refusal(403, "Forbidden: this `Origin` may not call; `server.cors.origins` lists those that may"))
@@ -107,11 +107,11 @@ fn known_host(headers: &Headers, hosts: &[String]) -> Result<Authority, RpcError
 }
 
 /// Whether a page of this very server asks.
-fn is_same_origin(origin: &Origin, host: &Authority) -> bool {
+fn is_same_origin(origin: &Origin, host: &Authority, is_tls: bool) -> bool {
     let default = match origin.scheme.as_str() {
-        "http" => 80,
+        "http" if !is_tls => 80,
         // Before a server with a public name stands a proxy, which speaks TLS.
-        "https" if !host.is_loopback() => 443,
+        "https" if is_tls || !host.is_loopback() => 443,
         _ => return false,
     };
     origin.authority.host == host.host && origin.authority.port.unwrap_or(default) == host.port.unwrap_or(default)

@@ -21,6 +21,8 @@ pub struct Request {
     pub cancel: Cancel,
     /// Whether the `Host` field must name the loopback or one of `server.hosts` (DNS rebinding).
     pub checks_host: bool,
+    /// Whether the host itself did TLS for this request. A page of this server then has an origin with `https`, on the loopback, too.
+    pub is_tls: bool,
 }
 
 /// The body of a [`Request`].

@@ -340,6 +340,7 @@ impl Ask {
             deadline_ms: None,
             cancel: Cancel::new(),
             checks_host: false,
+            is_tls: false,
         })
     }
 
@@ -397,6 +398,11 @@ impl Ask {
     pub(crate) fn loopback(mut self, host: &str) -> Self {
         self.0.checks_host = true;
         self.set("host", host)
+    }
+
+    pub(crate) fn over_tls(mut self) -> Self {
+        self.0.is_tls = true;
+        self
     }
 
     /// Sends it. Every future of these tests is ready at the first poll.

@@ -51,8 +51,9 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page, settings };
     // Whoever reads that the server is ready may change a file at once.
     let watch = Watch::start(&reloads.folder, &report.files);
+    let scheme = place.scheme();
     place.serve(served, |address: SocketAddr, reloader| {
-        announcement.print(address)?;
+        announcement.print(scheme, address)?;
         thread::Builder::new()
             .name("watch".to_owned())
             .stack_size(millrace_native::isolate::STACK_BYTES)

@@ -29,5 +29,7 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     // A proxy in front may pass on what others send as if it came from this machine: a server shows nobody what only its operator may see.
     let page = if arguments.page { Page::Public } else { Page::Off };
     let served = ServedApp { app: app.into(), base, variables, cache, traces, page, settings: Arc::default() };
-    place.serve(served, |address, _| print(format_args!("`{name}` with {} at http://{address}{path}", crate::app::count(tools, "tool"))))
+    let scheme = place.scheme();
+    place
+        .serve(served, |address, _| print(format_args!("`{name}` with {} at {scheme}://{address}{path}", crate::app::count(tools, "tool"))))
 }

@@ -15,7 +15,7 @@ use rustix::{
 };
 
 /// The most files beside a letter.
-const FILES: usize = 4;
+const FILES: usize = 5;
 
 /// What an isolate says when it serves what it was given.
 pub(super) const SERVES: &[u8] = b"s";
@@ -23,10 +23,12 @@ pub(super) const SERVES: &[u8] = b"s";
 /// What an isolate is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlMessage {
-    /// Start, with the listening socket, the board, the file of the last calls and the deployment.
+    /// Start, with the listening socket, the board, the file of the last calls, the deployment, and the certificate where there is one.
     Start,
     /// Serve another deployment, which is beside.
     Deploy,
+    /// Do handshakes with another certificate, which is beside.
+    Certificate,
     /// End: calls in flight may finish.
     Stop,
 }
@@ -39,6 +41,7 @@ pub(super) fn send(socket: BorrowedFd<'_>, word: ControlMessage, files: &[Borrow
     let letter = match word {
         ControlMessage::Start => b'S',
         ControlMessage::Deploy => b'D',
+        ControlMessage::Certificate => b'C',
         ControlMessage::Stop => b'E',
     };
     let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FILES))];
@@ -71,6 +74,7 @@ pub(super) fn receive(socket: BorrowedFd<'_>) -> io::Result<Option<(ControlMessa
     let word = match letter {
         [b'S'] => ControlMessage::Start,
         [b'D'] => ControlMessage::Deploy,
+        [b'C'] => ControlMessage::Certificate,
         [b'E'] => ControlMessage::Stop,
         _ => return Err(io::Error::other("an unknown word")),
     };

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     app,
+    certificate::CertificatePem,
     endpoint_and_page::Page,
     output::{CommandError, CommandResult},
     page::Setting,
@@ -34,7 +35,7 @@ struct Head {
     variables: Vec<(String, String)>,
 }
 
-/// Bytes before the head: its length.
+/// Bytes before the first part: its length.
 const LENGTH: usize = 8;
 
 /// Writes a deployment.
@@ -60,20 +61,47 @@ pub(super) fn write(served: &ServedApp, checks_host: bool) -> CommandResult<File
 /// # Errors
 /// It is none, or its variables are wrong.
 pub(super) fn read(file: &File) -> CommandResult<(ServedApp, bool)> {
-    let damaged = || CommandError::Wrong("the deployment is damaged".to_owned());
+    let (head, bundle) = read_parts(file, "deployment")?;
+    let Head { base, page, settings, checks_host, variables } = serde_json::from_slice(&head).map_err(CommandError::wrong)?;
+    let app = App::from_bundle(&bundle).map_err(CommandError::wrong)?;
+    let variables: Variables = variables.into_iter().collect();
+    let (cache, traces) = (app::cache(&variables)?, app::traces(&app, &variables)?);
+    let base = OsString::from_vec(base).into();
+    Ok((ServedApp { app: app.into(), base, variables, cache, traces, page, settings: settings.into() }, checks_host))
+}
+
+/// Writes a certificate and its key.
+///
+/// # Errors
+/// There is no memory for them.
+pub(super) fn write_certificate(pem: &CertificatePem) -> io::Result<File> {
+    let mut file = memory_file("millrace-certificate")?;
+    file.write_all(&(pem.certificate.len() as u64).to_le_bytes())?;
+    file.write_all(&pem.certificate)?;
+    file.write_all(&pem.key)?;
+    Ok(file)
+}
+
+/// Reads what [`write_certificate`] wrote.
+///
+/// # Errors
+/// It is something else.
+pub(super) fn read_certificate(file: &File) -> CommandResult<CertificatePem> {
+    let (certificate, key) = read_parts(file, "certificate")?;
+    Ok(CertificatePem { certificate, key })
+}
+
+/// A file's part whose length it begins with, and the rest.
+fn read_parts(file: &File, what: &str) -> CommandResult<(Vec<u8>, Vec<u8>)> {
+    let damaged = || CommandError::Wrong(format!("the {what} is damaged"));
     let length = file.metadata().map_err(CommandError::wrong)?.len();
     let mut bytes = vec![0; usize::try_from(length).map_err(CommandError::wrong)?];
     // Several isolates have the file open: its position is nobody's.
     file.read_exact_at(&mut bytes, 0).map_err(CommandError::wrong)?;
     let (length, rest) = bytes.split_first_chunk::<LENGTH>().ok_or_else(damaged)?;
     let length = usize::try_from(u64::from_le_bytes(*length)).map_err(CommandError::wrong)?;
-    let (head, bundle) = rest.split_at_checked(length).ok_or_else(damaged)?;
-    let Head { base, page, settings, checks_host, variables } = serde_json::from_slice(head).map_err(CommandError::wrong)?;
-    let app = App::from_bundle(bundle).map_err(CommandError::wrong)?;
-    let variables: Variables = variables.into_iter().collect();
-    let (cache, traces) = (app::cache(&variables)?, app::traces(&app, &variables)?);
-    let base = OsString::from_vec(base).into();
-    Ok((ServedApp { app: app.into(), base, variables, cache, traces, page, settings: settings.into() }, checks_host))
+    let (first, rest) = rest.split_at_checked(length).ok_or_else(damaged)?;
+    Ok((first.to_vec(), rest.to_vec()))
 }
 
 /// An empty file that has no name; in memory where the system can.

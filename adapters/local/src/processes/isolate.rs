@@ -15,6 +15,7 @@ use std::{
     rc::Rc,
     sync::Arc,
     thread,
+    time::Duration,
 };
 
 use millrace_native::{
@@ -22,6 +23,7 @@ use millrace_native::{
     http::{Limits, MakeHandler},
     isolate::{Isolate, STACK_BYTES},
     logging,
+    server_tls::{ServerTls, UnusableCertificate},
     shared::{self, Order},
 };
 use tokio::{
@@ -47,39 +49,40 @@ use crate::{
 /// What came over standard input is not what a supervisor says; the isolate cannot be started.
 pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> CommandResult {
     let socket = socket().map_err(CommandError::wrong)?;
-    let (listener, board, calls, deployed) = match control::receive(socket.as_fd()) {
-        Ok(Some((ControlMessage::Start, files))) => {
-            let files: Result<[OwnedFd; 4], _> = files.try_into();
-            let typed = |[listener, board, calls, deployed]: [OwnedFd; 4]| {
-                (TcpListener::from(listener), File::from(board), File::from(calls), File::from(deployed))
-            };
-            files.map(typed).map_err(drop)
+    let (files, certificate) = match control::receive(socket.as_fd()) {
+        Ok(Some((ControlMessage::Start, mut files))) => {
+            let certificate = (files.len() > 4).then(|| files.pop()).flatten();
+            <[OwnedFd; 4]>::try_from(files).map(|files| (files, certificate)).map_err(drop)
         }
         _ => Err(()),
     }
     .map_err(|()| CommandError::Usage("`isolate` is started by `dev` and `serve`".to_owned()))?;
+    let [listener, board, calls, deployed] = files;
+    let (listener, board, calls, deployed) = (TcpListener::from(listener), File::from(board), File::from(calls), File::from(deployed));
     let (served, checks_host) = deployment::read(&deployed)?;
     drop(deployed);
     let format = logging::Format::of(&served.variables).map_err(CommandError::Usage)?;
     logging::init(logging::filter(log).map_err(CommandError::Usage)?, format).map_err(CommandError::wrong)?;
     memory::bound(arguments.memory)?;
-    let limits = Limits { checks_host, ..Limits::default() };
+    let tls = certificate.map(|file| tls(&file.into())).transpose()?;
+    let limits = Limits { checks_host, grace: Duration::from_secs(arguments.grace), ..Limits::default() };
     let (index, isolates) = (usize::from(arguments.index), usize::from(arguments.isolates));
     let place = BoardSlot::new(Board::new(board, isolates), index);
     let voice = Arc::new(socket.try_clone().map_err(CommandError::wrong)?);
     let makes = HandlerFactory { place: place.clone(), calls: CallLog::in_file(calls, index, isolates), voice };
     let make = makes.of(&served);
     drop(served);
+    let of_isolate = tls.clone();
     let body = move |orders| async move {
         ignore_signals();
-        if let Err(error) = shared::serve(listener, place, make, limits, orders).await {
+        if let Err(error) = shared::serve(listener, place, make, limits, of_isolate, orders).await {
             tracing::error!(%error, "an isolate cannot accept connections");
         }
     };
     let isolate = Isolate::spawn(&format!("isolate-{index}"), body).map_err(CommandError::wrong)?;
     let orders = isolate.jobs();
     let control = thread::Builder::new().name("control".to_owned()).stack_size(STACK_BYTES);
-    control.spawn(move || obey(&socket, &makes, &orders)).map_err(CommandError::wrong)?;
+    control.spawn(move || obey(&socket, &makes, tls.as_ref(), &orders)).map_err(CommandError::wrong)?;
     isolate.wait();
     Ok(())
 }
@@ -90,10 +93,18 @@ fn socket() -> io::Result<UnixStream> {
 }
 
 /// Does what the supervisor says, until it is gone, and the process with it: whatever the isolate does.
-fn obey(socket: &UnixStream, makes: &HandlerFactory, orders: &mpsc::UnboundedSender<Order<EndpointAndPage>>) {
+fn obey(socket: &UnixStream, makes: &HandlerFactory, tls: Option<&ServerTls>, orders: &mpsc::UnboundedSender<Order<EndpointAndPage>>) {
     while let Ok(Some((word, files))) = control::receive(socket.as_fd()) {
         let order = match (word, files.into_iter().next()) {
             (ControlMessage::Stop, _) => Order::Stop,
+            (ControlMessage::Certificate, file) => {
+                if let Some((tls, file)) = tls.zip(file)
+                    && let Err(failure) = exchange(tls, &file.into())
+                {
+                    tell(&failure);
+                }
+                continue;
+            }
             (_, Some(file)) => match deployment::read(&File::from(file)) {
                 Ok((served, _)) => Order::Replace(makes.of(&served)),
                 // The supervisor has read it before.
@@ -107,6 +118,22 @@ fn obey(socket: &UnixStream, makes: &HandlerFactory, orders: &mpsc::UnboundedSen
         drop(orders.send(order));
     }
     process::exit(1);
+}
+
+/// Reads the certificate that handshakes are done with.
+fn tls(file: &File) -> CommandResult<ServerTls> {
+    let pem = deployment::read_certificate(file)?;
+    ServerTls::new(&pem.certificate, &pem.key).map_err(unusable)
+}
+
+fn exchange(tls: &ServerTls, file: &File) -> CommandResult {
+    let pem = deployment::read_certificate(file)?;
+    tls.replace(&pem.certificate, &pem.key).map_err(unusable)
+}
+
+/// The supervisor has used it before.
+fn unusable(failure: UnusableCertificate) -> CommandError {
+    CommandError::Wrong(format!("the certificate cannot be used: {failure:?}"))
 }
 
 /// Makes handlers that are observed, and tells the supervisor when they serve.

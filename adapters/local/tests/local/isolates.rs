@@ -223,6 +223,76 @@ fn a_signal_lets_calls_in_flight_finish_and_ends_every_isolate() {
     until("an isolate outlives the server", || isolates.iter().all(|pid| !lives(*pid)));
 }
 
+/// The small app with tools that take their time: one answers at once what it has, one when it is done, one takes very long.
+fn patient_app() -> App {
+    let app = app();
+    for (name, body) in [
+        ("waits", "ctx.log.info('begins'); await pause(4000); return 'waited'"),
+        ("quiet", "console.log('begins to wait'); await pause(4000); return 'waited'"),
+        ("endless", "console.log('begins to wait'); await pause(100_000); return 'waited'"),
+    ] {
+        app.write(&format!("app/tools/{name}/config.yaml"), "description: Waits.\nlimits: { timeout: 110s }\n");
+        let pause = "const pause = (ms) => new Promise((done) => setTimeout(done, ms));\n";
+        app.write(&format!("app/tools/{name}/handler.ts"), &format!("{pause}export default async (_, ctx) => {{ {body} }}\n"));
+    }
+    app
+}
+
+const HOSTS: [&[&str]; 2] = [&["dev", "--isolates", "2"], &["dev", "--isolates", "2", "--threads"]];
+
+#[test]
+fn a_server_that_ends_refuses_connections_and_finishes_calls_and_streams() {
+    let app = patient_app();
+    for host in HOSTS {
+        let mut served = ServerProcess::start(app.path(), host);
+        let mut idle = served.connect();
+        assert!(call(&mut idle, "get-item", &json!({ "id": 1 })).contains("O'Neil"));
+        let mut quiet = begin(&served, "quiet");
+        served.wait_for("begins to wait");
+        let mut stream = begin(&served, "waits");
+        let mut seen = vec![0; 4096];
+        let count = stream.read(&mut seen).unwrap();
+        assert!(String::from_utf8_lossy(&seen[..count]).starts_with("HTTP/1.1 200 "));
+        signal("TERM", served.child.id());
+        served.wait_for("shutting down");
+        until("connections are accepted still", || TcpStream::connect(served.address).is_err());
+        assert!(served.child.try_wait().unwrap().is_none(), "the server has ended before its calls");
+        assert_eq!(idle.read(&mut [0]).unwrap(), 0, "an idle connection stays");
+        // The answers come, and then the connections end, though they could be kept.
+        let (status, body) = answer(&mut quiet);
+        assert!(status == 200 && body.contains("waited"), "{status} {body}");
+        assert_eq!(quiet.read(&mut [0]).unwrap(), 0);
+        let text = rest(stream);
+        assert!(text.contains("waited") && text.ends_with("0\r\n\r\n"), "{text}");
+        assert_eq!(served.child.wait().unwrap().code(), Some(0));
+    }
+}
+
+#[test]
+fn a_server_that_ends_waits_for_calls_no_longer_than_it_may_and_not_at_all_after_a_second_signal() {
+    let app = patient_app();
+    for host in HOSTS {
+        let mut served = ServerProcess::start(app.path(), &[host, &["--grace", "1"]].concat());
+        let endless = begin(&served, "endless");
+        served.wait_for("begins to wait");
+        signal("TERM", served.child.id());
+        served.wait_for("calls did not end in time and were aborted");
+        assert_eq!(served.child.wait().unwrap().code(), Some(0));
+        assert_eq!(rest(endless), "");
+
+        let mut served = ServerProcess::start(app.path(), &[host, &["--grace", "3600"]].concat());
+        let endless = begin(&served, "endless");
+        served.wait_for("begins to wait");
+        let isolates = children(served.child.id());
+        signal("TERM", served.child.id());
+        served.wait_for("shutting down");
+        signal("TERM", served.child.id());
+        assert_eq!(served.child.wait().unwrap().code(), Some(130));
+        assert_eq!(rest(endless), "");
+        until("an isolate outlives the server", || isolates.iter().all(|pid| !lives(*pid)));
+    }
+}
+
 #[test]
 fn isolates_end_with_their_supervisor_also_where_one_is_stuck() {
     let app = hostile_app();
@@ -298,7 +368,7 @@ fn isolates_may_be_threads_and_are_not_started_by_hand() {
     let (status, _) = post(&mut served.connect(), "{}");
     assert_eq!(status, 400);
     assert_eq!(served.terminate(), Some(0));
-    let said = run(app.path(), &["isolate", "--index", "0", "--isolates", "1", "--memory", "128"]);
+    let said = run(app.path(), &["isolate", "--index", "0", "--isolates", "1", "--memory", "128", "--grace", "1"]);
     assert_eq!(said.code, Some(2), "{}", said.err);
     assert!(said.err.contains("`isolate` is started by `dev` and `serve`"), "{}", said.err);
     let help = String::from_utf8(binary().arg("--help").output().unwrap().stdout).unwrap();

@@ -10,3 +10,5 @@ mod isolates;
 mod places;
 mod serving;
 mod support;
+#[cfg(unix)]
+mod tls;

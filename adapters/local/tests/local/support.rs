@@ -115,7 +115,7 @@ impl ServerProcess {
                 break;
             }
         }
-        let url = said.split("http://").nth(1).unwrap_or_else(|| panic!("{said}{:?}", errors.try_iter().collect::<Vec<_>>()));
+        let url = said.split("://").nth(1).unwrap_or_else(|| panic!("{said}{:?}", errors.try_iter().collect::<Vec<_>>()));
         let address = url.split('/').next().unwrap().parse().unwrap();
         Self { child, address, said, errors: Mutex::new(errors) }
     }
