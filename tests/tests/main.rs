@@ -5,6 +5,7 @@ mod caches;
 mod catalogue;
 mod clients;
 mod conformance;
+mod connect;
 mod corpus;
 mod d1_rest;
 mod hostile_values;

@@ -4,6 +4,8 @@ use std::{net::IpAddr, path::PathBuf};
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::clients::Client;
+
 /// Turns a folder of YAML files and small scripts into an MCP server.
 #[derive(Parser)]
 #[command(version, about, propagate_version = true, max_term_width = 100)]
@@ -30,6 +32,8 @@ pub(crate) enum Command {
     Build(Build),
     /// Serve a bundle
     Serve(Serve),
+    /// Connect an MCP client to an app: print its configuration, or write it
+    Connect(Connect),
     /// Write the schemas with which an editor checks the app's files
     Schema(Schema),
     /// Write millrace.d.ts, the types of an app's scripts
@@ -214,6 +218,45 @@ pub(crate) struct Serve {
     pub(crate) page: bool,
     #[command(flatten)]
     pub(crate) host: Host,
+}
+
+#[derive(Args)]
+pub(crate) struct Connect {
+    /// The client; without it, all of them are listed
+    #[arg(value_enum)]
+    pub(crate) client: Option<Client>,
+    /// The app's folder; without it and `--url`, the current one
+    pub(crate) app: Option<PathBuf>,
+    /// The address of an app that is served, such as https://notes.example.com/mcp; without it, the client starts the app
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    /// What the client calls the server; without it, the app's name
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// The environment variable that holds the key which the client sends; the key itself is never written
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) key: Option<String>,
+    /// The header field of the key: X-API-Key, or Authorization for `Bearer`
+    #[arg(long, value_name = "FIELD")]
+    pub(crate) key_header: Option<String>,
+    /// Have the client start the npm package with npx instead of this program
+    #[arg(long, conflicts_with = "url")]
+    pub(crate) npx: bool,
+    /// Write to the client's configuration file; what else is in it stays as it is
+    #[arg(long)]
+    pub(crate) write: bool,
+    /// Use the file of a project, in the current folder, instead of the user's
+    #[arg(long, conflicts_with = "file")]
+    pub(crate) project: bool,
+    /// Use another file
+    #[arg(long)]
+    pub(crate) file: Option<PathBuf>,
+    /// Replace another server of that name
+    #[arg(long, requires = "write")]
+    pub(crate) force: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -12,6 +12,7 @@ mod build;
 mod call;
 mod caller;
 mod check;
+mod connect;
 mod dev;
 mod explain;
 mod new;
@@ -45,6 +46,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Call(arguments) => call::run(arguments),
         Command::Build(arguments) => build::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments, log),
+        Command::Connect(arguments) => connect::run(&arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

@@ -12,6 +12,7 @@ mod call_details;
 mod call_log;
 mod certificate;
 mod cli;
+mod clients;
 mod commands;
 mod endpoint_and_page;
 mod output;

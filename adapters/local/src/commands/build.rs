@@ -12,7 +12,7 @@ mod app_for_deployment;
 mod checkout;
 mod files;
 pub(super) mod lambda;
-mod needs;
+pub(super) mod needs;
 pub(super) mod worker;
 
 use files::Output;
