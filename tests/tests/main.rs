@@ -13,6 +13,7 @@ mod invariants;
 mod lambda;
 mod libsql;
 mod new_app;
+mod new_from;
 mod once;
 mod page;
 mod postgres;

@@ -39,6 +39,8 @@ pub(super) struct Example {
     pub(super) noun: String,
     /// A table, as a statement names it.
     pub(super) table: String,
+    /// The same, within a string of a script.
+    pub(super) script_table: String,
     /// A text of the table, as a statement names it.
     pub(super) column: String,
     /// How the driver writes the first parameter.
@@ -123,6 +125,7 @@ impl Project {
             ("adapter", &example.adapter),
             ("noun", &example.noun),
             ("table", &example.table),
+            ("script_table", &example.script_table),
             ("column", &example.column),
             ("parameter", example.parameter),
             ("data\n", data),

@@ -29,6 +29,7 @@ pub(super) fn write(folder: &AppFolder<'_>) -> CommandResult<Project> {
             adapter: "notes".to_owned(),
             noun: "the notes".to_owned(),
             table: "notes".to_owned(),
+            script_table: "notes".to_owned(),
             column: "text".to_owned(),
             parameter: "?1",
         },

@@ -1,0 +1,94 @@
+//! Reading: one connection that refuses to write, and the cells of its answers.
+
+use std::{rc::Rc, time::Duration};
+
+use millrace_core::{
+    app::Access,
+    ports::{Clock, Command, Connection, Connector, Connectors as _, Query},
+    value::{Rows, Value},
+};
+use millrace_native::{clock::SystemClock, connectors::NativeConnectors};
+
+use super::source::Source;
+use crate::output::{CommandError, CommandResult};
+
+/// How long one question may take.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// The most rows and bytes of an answer. A schema that has more is not one to make an app of at once.
+const MAX_ROWS: usize = 100_000;
+const MAX_BYTES: usize = 64 << 20;
+
+/// A connection to the database that tools are made from.
+pub(super) struct Reader {
+    connector: Rc<dyn Connector>,
+    clock: Rc<dyn Clock>,
+}
+
+impl Reader {
+    /// Opens a connection that only reads; connects to nothing yet.
+    ///
+    /// # Errors
+    /// The address is wrong.
+    pub(super) fn open(source: &Source) -> CommandResult<Self> {
+        let clock: Rc<dyn Clock> = Rc::new(SystemClock);
+        let here = std::env::current_dir().unwrap_or_default();
+        let connection = Connection {
+            adapter: "--from".to_owned(),
+            connector: source.connector.to_owned(),
+            connection_string: source.address.clone(),
+            shown: "--from".to_owned(),
+            options: Vec::new(),
+            read_only: true,
+            seed: None,
+        };
+        let connector = NativeConnectors::new(here, clock.clone()).open(connection).map_err(|error| CommandError::Wrong(error.message))?;
+        Ok(Self { connector, clock })
+    }
+
+    /// The rows of a question.
+    ///
+    /// # Errors
+    /// The database does not answer it.
+    pub(super) async fn rows(&self, text: &str, values: &[&str]) -> CommandResult<Vec<Row>> {
+        let values: Vec<Value> = values.iter().map(|value| Value::Text((*value).to_owned())).collect();
+        let deadline_ms = self.clock.now_ms() + u64::try_from(PATIENCE.as_millis()).unwrap_or(u64::MAX);
+        let command = Command::Statement { text, values: &values };
+        let query = Query { command, access: Access::Read, deadline_ms, max_rows: MAX_ROWS, max_bytes: MAX_BYTES };
+        let Rows { rows, .. } = self.connector.query(query).await.map_err(|error| {
+            let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
+            CommandError::Wrong(format!("the database of `--from` cannot be read: {}{source}", error.message))
+        })?;
+        Ok(rows.into_iter().map(Row).collect())
+    }
+}
+
+/// The cells of a row. A cell that is not there, or of another type, is nothing.
+pub(super) struct Row(Vec<Value>);
+
+impl Row {
+    pub(super) fn text(&self, at: usize) -> Option<String> {
+        match self.0.get(at)? {
+            Value::Text(text) | Value::Decimal(text) | Value::Timestamp(text) => Some(text.clone()),
+            _ => None,
+        }
+    }
+
+    pub(super) fn int(&self, at: usize) -> Option<i64> {
+        match self.0.get(at)? {
+            Value::I64(number) => Some(*number),
+            Value::U64(number) => i64::try_from(*number).ok(),
+            Value::Bool(truth) => Some(i64::from(*truth)),
+            Value::Text(text) | Value::Decimal(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is(&self, at: usize) -> bool {
+        self.int(at).is_some_and(|number| number != 0)
+    }
+
+    /// All texts, from one cell on.
+    pub(super) fn texts(&self) -> impl Iterator<Item = Option<String>> + '_ {
+        (0..self.0.len()).map(|at| self.text(at))
+    }
+}

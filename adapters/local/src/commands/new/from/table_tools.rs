@@ -1,0 +1,546 @@
+//! The tools of one table, as texts.
+
+use super::{
+    dialect::Dialect,
+    names,
+    schema::{Column, Filled, Kind, Literal, Table},
+    yaml::{in_comment, quoted, remark, sentence, word},
+};
+
+/// The most columns that a list can be filtered by, and a search looks at.
+const MOST_FILTERS: usize = 6;
+const MOST_SEARCHED: usize = 8;
+/// How long a line of a statement becomes.
+const WIDTH: usize = 110;
+/// A list that is too long for a model loses rows at its end, and says so.
+const OUTPUT: &str = "limits: { output: { max: 256kb, on_exceed: shrink } }\n";
+
+/// What is written for a table.
+pub(super) struct TableTools<'a> {
+    table: &'a Table,
+    dialect: Dialect,
+    adapter: &'a str,
+    /// The name of its presenter, and what the names of its tools begin with.
+    pub(super) name: String,
+    /// The columns that are shown.
+    fields: Vec<Field<'a>>,
+    /// The places of the key in `fields`; none, where a caller could not name a row.
+    key: Vec<usize>,
+    /// The columns that look like secrets.
+    secrets: Vec<&'a Column>,
+    /// The columns of bytes.
+    binary: Vec<&'a Column>,
+}
+
+/// A column, its name in results and inputs, and in statements.
+struct Field<'a> {
+    column: &'a Column,
+    name: String,
+    sql: String,
+    /// What the rows are called that it refers to.
+    refers_to: Option<String>,
+}
+
+/// A file of a tool.
+pub(super) struct ToolFile {
+    /// `list`, `get`, …
+    pub(super) verb: &'static str,
+    pub(super) text: String,
+}
+
+impl<'a> TableTools<'a> {
+    /// Plans the tools of a table; `named` are the names of the other tables' tools by table. `None` where nothing of it can be shown.
+    pub(super) fn new(
+        table: &'a Table,
+        name: String,
+        adapter: &'a str,
+        dialect: Dialect,
+        named: impl Fn(Option<&str>, &str) -> Option<String>,
+    ) -> Option<Self> {
+        let (mut fields, mut key, mut taken): (Vec<Field<'_>>, Vec<Option<usize>>, Vec<String>) =
+            (Vec::new(), vec![None; table.key.len()], Vec::new());
+        let (mut secrets, mut binary) = (Vec::new(), Vec::new());
+        for (at, column) in table.columns.iter().enumerate() {
+            if names::is_secret(&column.name) {
+                secrets.push(column);
+                continue;
+            }
+            if column.kind == Kind::Binary {
+                binary.push(column);
+                continue;
+            }
+            let place = table.key.iter().position(|of_key| *of_key == at);
+            if let Some(slot) = place.and_then(|place| key.get_mut(place)).filter(|_| can_be_key(column.kind)) {
+                *slot = Some(fields.len());
+            }
+            let field = names::of_field(&column.name, &taken);
+            taken.push(field.clone());
+            let reference = table.references.iter().find(|reference| reference.column == at);
+            let refers_to = reference.and_then(|reference| named(reference.schema.as_deref(), &reference.table));
+            fields.push(Field { column, name: field, sql: names::in_statement(&column.name, dialect), refers_to });
+        }
+        let key = key.into_iter().collect::<Option<Vec<usize>>>().unwrap_or_default();
+        (!fields.is_empty()).then_some(Self { table, dialect, adapter, name, fields, key, secrets, binary })
+    }
+
+    /// The files of its tools.
+    pub(super) fn files(&self, write: bool) -> Vec<ToolFile> {
+        let file = |verb, text: Option<String>| text.map(|text| ToolFile { verb, text });
+        let write = write && self.table.is_writable;
+        let files = [
+            file("list", Some(self.list())),
+            file("get", self.get()),
+            file("search", self.search()),
+            file("create", self.create().filter(|_| write)),
+            file("update", self.update().filter(|_| write)),
+        ];
+        files.into_iter().flatten().collect()
+    }
+
+    /// Why a table that can be written to has no tool to create rows, as an end of a sentence.
+    pub(super) fn why_not_created(&self) -> Option<String> {
+        if !self.table.is_writable {
+            return None;
+        }
+        let needed = self.not_shown().find(|column| column.must_be_given()).map(|column| column.name.as_str());
+        let needed = needed.or_else(|| {
+            self.fields
+                .iter()
+                .find(|field| field.column.must_be_given() && self.input_type(field).is_none())
+                .map(|field| field.column.name.as_str())
+        });
+        needed.map(|column| format!("each row needs a value of {}, which no tool takes", in_comment(column)))
+    }
+
+    /// The table in a statement.
+    pub(super) fn table_name(&self) -> String {
+        let name = names::in_statement(&self.table.name, self.dialect);
+        match &self.table.schema {
+            Some(schema) => format!("{}.{name}", names::in_statement(schema, self.dialect)),
+            None => name,
+        }
+    }
+
+    /// A column as a text, in a statement.
+    pub(super) fn a_text(&self) -> String {
+        let text = self.fields.iter().find(|field| field.column.kind == Kind::Text && field.column.values.is_empty());
+        match (text, self.fields.first()) {
+            (Some(field), _) => field.sql.clone(),
+            (None, Some(field)) => format!("CAST({} AS text)", field.sql),
+            (None, None) => "''".to_owned(),
+        }
+    }
+
+    /// The file of the presenter.
+    pub(super) fn presenter(&self) -> String {
+        let mut text = format!(
+            "# What a model sees of a row of {}, whichever tool returns it. A column that is not listed here is left out.\n",
+            in_comment(&self.table.shown())
+        );
+        let mut left_out = |why: &str, columns: Vec<&str>| {
+            if !columns.is_empty() {
+                let names: Vec<String> = columns.into_iter().map(in_comment).collect();
+                text += &format!("# Left out, {why}: {}\n", names.join(", "));
+            }
+        };
+        let names = |columns: &[&'a Column]| columns.iter().map(|column| column.name.as_str()).collect::<Vec<_>>();
+        left_out("because the name looks like that of a secret; if it is not one, add it here and to the statements", names(&self.secrets));
+        left_out("because it is binary", names(&self.binary));
+        left_out("because a statement cannot have the name", self.table.unnamed.iter().map(String::as_str).collect());
+        text += "schema:\n";
+        let lines = self.fields.iter().map(|field| {
+            let mut parts = vec![format!("type: {}", self.shown_type(field.column.kind))];
+            if matches!(field.column.kind, Kind::Array(_) | Kind::OtherArray) {
+                parts.push("items: { type: json, nullable: true }".to_owned());
+            }
+            // A float of PostgreSQL may be `NaN`, which JSON does not have.
+            let may_be_null = field.column.nullable || (self.dialect == Dialect::Postgres && field.column.kind == Kind::Float);
+            if may_be_null && self.shown_type(field.column.kind) != "json" {
+                parts.push("nullable: true".to_owned());
+            }
+            if let Some(comment) = field.column.comment.as_deref().and_then(remark) {
+                parts.push(format!("description: {}", quoted(&comment)));
+            }
+            (field.name.as_str(), parts)
+        });
+        text + &entries(lines)
+    }
+
+    fn list(&self) -> String {
+        let mut inputs = Vec::new();
+        let mut taken = vec!["limit".to_owned(), "after".to_owned(), "offset".to_owned()];
+        let mut conditions = Vec::new();
+        for field in self.fields.iter().filter(|field| self.is_filter(field)).take(MOST_FILTERS) {
+            let name = names::free(field.name.clone(), "_", |name| taken.iter().any(|other| other == name));
+            taken.push(name.clone());
+            conditions.push(self.unless_absent(&name, &format!("{} = {}", field.sql, self.bound(field.column.kind, &name))));
+            let what = match &field.refers_to {
+                Some(other) => format!("Only those of this row of {other}"),
+                None => format!("Only those whose {} is this", names::in_words(&field.name)),
+            };
+            inputs.push((name, self.input(field, Some("optional: true"), Some(what))));
+        }
+        let (mut lines, order) = (self.select(), self.order());
+        let pages = match self.key.as_slice() {
+            [only] => self.fields.get(*only).filter(|field| !matches!(field.column.kind, Kind::Boolean | Kind::Other | Kind::Decimal)),
+            _ => None,
+        };
+        let after = pages.map(|field| {
+            let what = format!("For the next page: the last {} of the page before", names::in_words(&field.name));
+            conditions.push(self.unless_absent("after", &format!("{} > {}", field.sql, self.bound(field.column.kind, "after"))));
+            ("after".to_owned(), self.input(field, Some("optional: true"), Some(what)))
+        });
+        for (at, condition) in conditions.iter().enumerate() {
+            lines.push(if at == 0 { format!("WHERE {condition}") } else { format!("  AND {condition}") });
+        }
+        lines.push(format!("ORDER BY {order}"));
+        lines.push(if after.is_some() {
+            "LIMIT {{ inputs.limit }}".to_owned()
+        } else {
+            "LIMIT {{ inputs.limit }} OFFSET {{ inputs.offset }}".to_owned()
+        });
+        inputs.extend(after.or_else(|| Some(("offset".to_owned(), offset()))));
+        inputs.push(("limit".to_owned(), limit()));
+        let by = match self.key.is_empty() {
+            true => String::new(),
+            false => format!(", ordered by {}", self.key_words(" and ")),
+        };
+        self.tool(&format!("List {}{by}.", self.noun()), "", &lines, &inputs, OUTPUT)
+    }
+
+    fn get(&self) -> Option<String> {
+        let inputs = self.key_inputs()?;
+        let mut lines = self.select();
+        lines.push(format!("WHERE {}", self.is_key()));
+        Some(self.tool(
+            &format!("Get one row of {} by its {}.", self.noun(), self.key_words(" and ")),
+            "",
+            &lines,
+            &inputs,
+            &self.not_found(),
+        ))
+    }
+
+    fn search(&self) -> Option<String> {
+        let searched: Vec<&Field<'_>> = self
+            .fields
+            .iter()
+            .filter(|field| field.column.kind == Kind::Text && field.column.values.is_empty())
+            .take(MOST_SEARCHED)
+            .collect();
+        if searched.is_empty() {
+            return None;
+        }
+        let like = if self.dialect == Dialect::Postgres { "ILIKE" } else { "LIKE" };
+        let mut lines = self.select();
+        for (at, field) in searched.iter().enumerate() {
+            let start = if at == 0 { "WHERE" } else { "   OR" };
+            lines.push(format!("{start} {} {like} '%{{{{ inputs.q }}}}%'", field.sql));
+        }
+        lines.push(format!("ORDER BY {}", self.order()));
+        lines.push("LIMIT {{ inputs.limit }}".to_owned());
+        let inputs = [
+            ("q".to_owned(), "type: string, min: 1, max: 100, description: \"What to look for\"".to_owned()),
+            ("limit".to_owned(), limit()),
+        ];
+        let names: Vec<String> = searched.iter().map(|field| names::in_words(&field.name)).collect();
+        Some(self.tool(&format!("Find {} by a part of their {}.", self.noun(), listed(&names)), "", &lines, &inputs, OUTPUT))
+    }
+
+    fn create(&self) -> Option<String> {
+        if self.why_not_created().is_some() {
+            return None;
+        }
+        let (mut columns, mut values, mut inputs, mut by_default) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        for field in &self.fields {
+            let rule = match &field.column.filled {
+                Filled::Always => continue,
+                Filled::ByDefault => {
+                    by_default.push(in_comment(&field.column.name));
+                    continue;
+                }
+                Filled::ByLiteral(literal) if self.input_type(field).is_some() => {
+                    Some(format!("default: {}", self.literal(literal, field)))
+                }
+                Filled::ByNothing if field.column.nullable => Some("optional: true".to_owned()),
+                Filled::ByNothing | Filled::ByLiteral(_) => None,
+            };
+            if self.input_type(field).is_none() {
+                continue;
+            }
+            columns.push(field.sql.clone());
+            values.push(self.bound(field.column.kind, &field.name));
+            inputs.push((field.name.clone(), self.input(field, rule.as_deref(), None)));
+        }
+        if columns.is_empty() {
+            return None;
+        }
+        let mut lines = wrapped(&format!("INSERT INTO {} (", self.table_name()), &columns, ")");
+        lines.extend(wrapped("VALUES (", &values, ")"));
+        lines.extend(wrapped("RETURNING ", &self.columns(), ""));
+        let note = if by_default.is_empty() { String::new() } else { format!("# The database fills in {}.\n", by_default.join(", ")) };
+        Some(
+            note + &self.tool(
+                &format!("Create a row of {}.", self.noun()),
+                "kind: mutation\nannotations: { destructiveHint: false }\n",
+                &lines,
+                &inputs,
+                "",
+            ),
+        )
+    }
+
+    fn update(&self) -> Option<String> {
+        let mut inputs = self.key_inputs()?;
+        let mut sets = Vec::new();
+        for (at, field) in self.fields.iter().enumerate() {
+            if self.key.contains(&at) || field.column.filled == Filled::Always || self.input_type(field).is_none() {
+                continue;
+            }
+            sets.push(format!("{} = COALESCE({}, {})", field.sql, self.bound(field.column.kind, &field.name), field.sql));
+            inputs.push((field.name.clone(), self.input(field, Some("optional: true"), None)));
+        }
+        if sets.is_empty() {
+            return None;
+        }
+        let mut lines = vec![format!("UPDATE {} SET", self.table_name())];
+        let last = sets.len() - 1;
+        lines.extend(sets.into_iter().enumerate().map(|(at, set)| if at == last { format!("  {set}") } else { format!("  {set},") }));
+        lines.push(format!("WHERE {}", self.is_key()));
+        lines.extend(wrapped("RETURNING ", &self.columns(), ""));
+        let description = format!("Change a row of {}. What is not given keeps its value.", self.noun());
+        let note = "# `COALESCE` keeps the value of an input that is absent, so this tool cannot set a column to NULL. Write another tool for that.\n";
+        Some(
+            note.to_owned()
+                + &self.tool(&description, "kind: mutation\nannotations: { idempotentHint: true }\n", &lines, &inputs, &self.not_found()),
+        )
+    }
+
+    fn tool(&self, description: &str, kind: &str, lines: &[String], inputs: &[(String, String)], rest: &str) -> String {
+        let description = match self.table.comment.as_deref().and_then(remark) {
+            Some(comment) => format!("{description} {comment}"),
+            None => description.to_owned(),
+        };
+        let statement: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+        let inputs = entries(inputs.iter().map(|(name, parts)| (name.as_str(), vec![parts.clone()])));
+        format!(
+            "description: {}\n{kind}use: {}\nstatement: |\n{statement}inputs:\n{inputs}returns: {}\n{rest}",
+            sentence(&description),
+            self.adapter,
+            self.name
+        )
+    }
+
+    /// The rows in words.
+    pub(super) fn noun(&self) -> String {
+        names::in_words(&self.name)
+    }
+
+    fn columns(&self) -> Vec<String> {
+        let column = |field: &Field<'_>| match field.column.kind {
+            Kind::BigInt => format!("CAST({} AS text) AS {}", field.sql, names::in_statement(&field.name, self.dialect)),
+            _ if field.name == field.column.name => field.sql.clone(),
+            _ => format!("{} AS {}", field.sql, names::in_statement(&field.name, self.dialect)),
+        };
+        self.fields.iter().map(column).collect()
+    }
+
+    fn select(&self) -> Vec<String> {
+        let mut lines = wrapped("SELECT ", &self.columns(), "");
+        lines.push(format!("FROM {}", self.table_name()));
+        lines
+    }
+
+    /// A stable order: by the key, or else by all that can be compared.
+    fn order(&self) -> String {
+        let of_key = self.key.iter().filter_map(|at| self.fields.get(*at));
+        let comparable = self.fields.iter().filter(|field| !matches!(field.column.kind, Kind::Json | Kind::Other | Kind::OtherArray));
+        let mut names: Vec<String> = of_key.map(|field| self.qualified(field)).collect();
+        if names.is_empty() {
+            names = comparable.map(|field| self.qualified(field)).collect();
+        }
+        if names.is_empty() { "1".to_owned() } else { names.join(", ") }
+    }
+
+    /// A column in `ORDER BY`, where its name alone would be that of the result's.
+    fn qualified(&self, field: &Field<'_>) -> String {
+        if field.column.kind == Kind::BigInt { format!("{}.{}", self.table_name(), field.sql) } else { field.sql.clone() }
+    }
+
+    fn is_key(&self) -> String {
+        let parts = self.key.iter().filter_map(|at| self.fields.get(*at));
+        let parts: Vec<String> = parts.map(|field| format!("{} = {}", field.sql, self.bound(field.column.kind, &field.name))).collect();
+        parts.join(" AND ")
+    }
+
+    fn key_words(&self, separator: &str) -> String {
+        let names: Vec<String> = self.key.iter().filter_map(|at| self.fields.get(*at)).map(|field| names::in_words(&field.name)).collect();
+        names.join(separator)
+    }
+
+    /// The inputs that name one row; `None` where nothing does.
+    fn key_inputs(&self) -> Option<Vec<(String, String)>> {
+        let fields = self.key.iter().filter_map(|at| self.fields.get(*at));
+        let inputs: Vec<_> = fields.map(|field| (field.name.clone(), self.input(field, None, None))).collect();
+        (!inputs.is_empty()).then_some(inputs)
+    }
+
+    fn not_found(&self) -> String {
+        let names = self
+            .key
+            .iter()
+            .filter_map(|at| self.fields.get(*at))
+            .map(|field| format!("{} {{{{ inputs.{} }}}}", names::in_words(&field.name), field.name));
+        let message = format!("No row of {} has {}.", self.noun(), names.collect::<Vec<_>>().join(" and "));
+        format!(
+            "errors:\n  on: [ {{ when: \"len(results) == 0\", code: NOT_FOUND, message: {}, actions: [{}-list] }} ]\n",
+            quoted(&message),
+            self.name
+        )
+    }
+
+    fn is_filter(&self, field: &Field<'_>) -> bool {
+        let is_kind = matches!(field.column.kind, Kind::Int | Kind::BigInt | Kind::Text | Kind::Uuid | Kind::Boolean);
+        let is_whole_key =
+            self.key.len() == 1 && self.key.first().and_then(|at| self.fields.get(*at)).is_some_and(|key| key.name == field.name);
+        is_kind && !is_whole_key && (field.refers_to.is_some() || !field.column.values.is_empty() || field.column.kind == Kind::Boolean)
+    }
+
+    /// A condition that holds for every row where an input is absent.
+    fn unless_absent(&self, input: &str, condition: &str) -> String {
+        format!("({{{{ inputs.{input} }}}} IS NULL OR {condition})")
+    }
+
+    /// An input as the value of a column.
+    fn bound(&self, kind: Kind, input: &str) -> String {
+        let value = format!("{{{{ inputs.{input} }}}}");
+        match kind {
+            Kind::BigInt => format!("CAST({value} AS bigint)"),
+            Kind::Json if self.dialect == Dialect::Sqlite => format!("json({value})"),
+            Kind::Array(cast) => format!("{value}::{cast}"),
+            _ => value,
+        }
+    }
+
+    /// The type of an input for a column, and what narrows it; `None` for what no input can be.
+    fn input_type(&self, field: &Field<'_>) -> Option<String> {
+        let column = field.column;
+        Some(match column.kind {
+            Kind::Int => "int".to_owned(),
+            Kind::BigInt => "string, pattern: \"^-?[0-9]{1,19}$\"".to_owned(),
+            Kind::Float => "float".to_owned(),
+            Kind::Decimal => "string, pattern: \"^-?[0-9]+([.][0-9]+)?$\"".to_owned(),
+            Kind::Boolean => "boolean".to_owned(),
+            Kind::Text if !column.values.is_empty() => {
+                format!("string, enum: [{}]", column.values.iter().map(|value| word(value)).collect::<Vec<_>>().join(", "))
+            }
+            Kind::Text => column.max_length.map_or_else(|| "string".to_owned(), |max| format!("string, max: {max}")),
+            Kind::Date => "date".to_owned(),
+            Kind::DateTime if self.dialect == Dialect::Postgres => "datetime".to_owned(),
+            Kind::Uuid if self.dialect == Dialect::Postgres => "uuid".to_owned(),
+            Kind::DateTime | Kind::Uuid | Kind::Other => "string".to_owned(),
+            Kind::Json | Kind::Any => "json".to_owned(),
+            Kind::Array(cast) => {
+                let element = match cast {
+                    "integer[]" => "int",
+                    "boolean[]" => "boolean",
+                    "uuid[]" => "uuid",
+                    "date[]" => "date",
+                    _ => "string",
+                };
+                format!("array, items: {{ type: {element} }}")
+            }
+            Kind::OtherArray | Kind::Binary => return None,
+        })
+    }
+
+    fn input(&self, field: &Field<'_>, rule: Option<&str>, what: Option<String>) -> String {
+        let mut parts = vec![format!("type: {}", self.input_type(field).unwrap_or_else(|| "string".to_owned()))];
+        parts.extend(rule.map(str::to_owned));
+        let comment = field.column.comment.as_deref().and_then(remark);
+        let reference = field.refers_to.as_ref().map(|other| format!("A row of {other}"));
+        let mut words = names::in_words(&field.name);
+        if let Some(first) = words.get(..1).map(str::to_ascii_uppercase) {
+            words.replace_range(..1, &first);
+        }
+        let what = what.or(comment).or(reference).unwrap_or(words);
+        parts.push(format!("description: {}", quoted(&what)));
+        parts.join(", ")
+    }
+
+    fn literal(&self, literal: &Literal, field: &Field<'_>) -> String {
+        match literal {
+            Literal::Text(text) if field.column.values.contains(text) => word(text),
+            Literal::Text(text) => quoted(text),
+            Literal::Number(digits) => digits.clone(),
+            Literal::Boolean(truth) => truth.to_string(),
+        }
+    }
+
+    /// The type of a field of a presenter.
+    fn shown_type(&self, kind: Kind) -> &'static str {
+        let is_postgres = self.dialect == Dialect::Postgres;
+        match kind {
+            Kind::Int => "int",
+            Kind::Float => "float",
+            Kind::Boolean => "boolean",
+            Kind::Date if is_postgres => "date",
+            Kind::DateTime if is_postgres => "datetime",
+            Kind::Uuid if is_postgres => "uuid",
+            Kind::Json if is_postgres => "json",
+            Kind::Array(_) | Kind::OtherArray => "array",
+            Kind::Any => "json",
+            _ => "string",
+        }
+    }
+
+    fn not_shown(&self) -> impl Iterator<Item = &'a Column> + '_ {
+        self.secrets.iter().chain(&self.binary).copied()
+    }
+}
+
+fn can_be_key(kind: Kind) -> bool {
+    !matches!(kind, Kind::Float | Kind::Json | Kind::Array(_) | Kind::OtherArray | Kind::Any | Kind::Binary)
+}
+
+fn limit() -> String {
+    "type: int, default: 20, min: 1, max: 200, description: \"Most rows to return\"".to_owned()
+}
+
+fn offset() -> String {
+    "type: int, default: 0, min: 0, max: 1000000, description: \"For the next page: how many rows to pass over\"".to_owned()
+}
+
+/// Lines of a map whose values are in braces, one below the other.
+fn entries<'t>(lines: impl Iterator<Item = (&'t str, Vec<String>)>) -> String {
+    let lines: Vec<(String, Vec<String>)> = lines.map(|(name, parts)| (format!("{}:", word(name)), parts)).collect();
+    let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0).min(32);
+    lines.iter().map(|(name, parts)| format!("  {name:width$} {{ {} }}\n", parts.join(", "))).collect()
+}
+
+/// A list in lines that are not too long.
+fn wrapped(start: &str, parts: &[String], end: &str) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut line = start.to_owned();
+    for (at, part) in parts.iter().enumerate() {
+        if at > 0 {
+            line.push(',');
+            if line.chars().count() + part.chars().count() + 1 > WIDTH {
+                lines.push(std::mem::replace(&mut line, "  ".to_owned()));
+            } else {
+                line.push(' ');
+            }
+        }
+        line += part;
+    }
+    lines.push(line + end);
+    lines
+}
+
+/// `a, b or c`
+fn listed(names: &[String]) -> String {
+    match names {
+        [init @ .., last] if !init.is_empty() => format!("{} or {last}", init.join(", ")),
+        names => names.concat(),
+    }
+}
