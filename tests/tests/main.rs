@@ -9,6 +9,7 @@ mod connect;
 mod corpus;
 mod d1_rest;
 mod hostile_values;
+mod image;
 mod invariants;
 mod lambda;
 mod libsql;

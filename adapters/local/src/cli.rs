@@ -34,6 +34,8 @@ pub(crate) enum Command {
     Serve(Serve),
     /// Connect an MCP client to an app: print its configuration, or write it
     Connect(Connect),
+    /// Ask a server whether it is well: exit code 0 if it is, 1 if not
+    Health(Health),
     /// Write the schemas with which an editor checks the app's files
     Schema(Schema),
     /// Write millrace.d.ts, the types of an app's scripts
@@ -222,6 +224,9 @@ impl Architecture {
 pub(crate) struct Serve {
     /// The bundle; relative paths of databases start at its folder
     pub(crate) bundle: PathBuf,
+    /// The folder at which relative paths of databases start instead, where the bundle's cannot be written
+    #[arg(long, env = "MILLRACE_DATA", value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
     /// Also serve the page of `dev` at `/`, to everybody who reaches the server, without what only `dev` shows
     #[arg(long)]
     pub(crate) page: bool,
@@ -266,6 +271,16 @@ pub(crate) struct Connect {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct Health {
+    /// What to ask, such as http://127.0.0.1:8080/readyz; without it, `/livez` on this machine, at the port and with the TLS that PORT and
+    /// MILLRACE_TLS_CERT say
+    pub(crate) url: Option<String>,
+    /// How long to wait for the answer, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=300))]
+    pub(crate) timeout: u64,
 }
 
 #[derive(Args)]

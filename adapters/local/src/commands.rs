@@ -15,6 +15,7 @@ mod check;
 mod connect;
 mod dev;
 mod explain;
+mod health;
 mod new;
 mod schema;
 mod serve;
@@ -47,6 +48,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Build(arguments) => build::run(&arguments),
         Command::Serve(arguments) => serve::run(&arguments, log),
         Command::Connect(arguments) => connect::run(&arguments),
+        Command::Health(arguments) => health::run(arguments),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

@@ -194,7 +194,9 @@ pub(crate) async fn serve(
 
 /// The program of an isolate: this one, also where its file was replaced since.
 fn program() -> io::Result<PathBuf> {
-    let named = std::env::current_exe()?;
+    // Without /proc, Linux does not say; whoever started this process usually has.
+    let given = || std::env::args_os().next().map(PathBuf::from).filter(|path| path.is_absolute() && path.exists());
+    let named = std::env::current_exe().or_else(|error| given().ok_or(error))?;
     if cfg!(target_os = "linux") && !is_running(&named) {
         return Ok("/proc/self/exe".into());
     }
@@ -205,7 +207,8 @@ fn program() -> io::Result<PathBuf> {
 fn is_running(file: &Path) -> bool {
     use std::os::unix::fs::MetadataExt as _;
     let identity = |path: &Path| std::fs::metadata(path).ok().map(|data| (data.dev(), data.ino()));
-    identity(file) == identity(Path::new("/proc/self/exe"))
+    let own = identity(Path::new("/proc/self/exe"));
+    own.is_none() || identity(file) == own
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -3,14 +3,16 @@
 //! No redirect is followed, no proxy is taken from the environment, no cookie is kept, and no content encoding is asked for. TLS is
 //! rustls with the certificates that the operating system trusts.
 
-use std::{cell::OnceCell, rc::Rc, time::Duration};
+use std::{cell::OnceCell, net::IpAddr, rc::Rc, time::Duration};
 
 use millrace_core::{
     Error, ErrorKind, Result,
     headers::Headers,
     ports::{Clock, HttpClient, HttpRequest, HttpResponse, LocalFuture},
 };
-use reqwest::{Client, Method, Url, redirect::Policy};
+use reqwest::{Client, ClientBuilder, Method, Url, redirect::Policy};
+
+use crate::tls;
 
 /// Fields that are the client's own business. What accepts an encoding would have to undo it.
 const OWN_FIELDS: [&str; 6] = ["host", "content-length", "transfer-encoding", "connection", "accept-encoding", "upgrade"];
@@ -32,14 +34,7 @@ impl NativeHttpClient {
         if let Some(client) = self.client.get() {
             return Ok(client);
         }
-        // Another isolate may have been first; the provider is the same.
-        drop(rustls::crypto::ring::default_provider().install_default());
-        let client = Client::builder()
-            .redirect(Policy::none())
-            .no_proxy()
-            .referer(false)
-            .build()
-            .map_err(|error| Error::new(ErrorKind::Configuration, "the HTTP client cannot start").with_source(words(&error)))?;
+        let client = builder().build().map_err(|error| unusable(&error))?;
         Ok(self.client.get_or_init(|| client))
     }
 
@@ -83,6 +78,49 @@ impl HttpClient for NativeHttpClient {
             }
         })
     }
+}
+
+/// A client that does what it is asked, and no more.
+fn builder() -> ClientBuilder {
+    // Another isolate may have been first; the provider is the same.
+    drop(rustls::crypto::ring::default_provider().install_default());
+    Client::builder().redirect(Policy::none()).no_proxy().referer(false)
+}
+
+/// The longest answer of a server about itself that is read, in bytes.
+const LONGEST_STATUS: usize = 4 << 10;
+
+/// Gets a URL of a server that says how it is: the status, and the beginning of the body. The certificate of a server on this machine's
+/// loopback is not verified: what goes there leaves the machine nowhere, and the certificate names the public host.
+///
+/// Has to be called on an isolate.
+///
+/// # Errors
+/// There is no response, or none in time.
+pub async fn status(url: &str, limit: Duration) -> Result<(u16, String)> {
+    let url = Url::parse(url).map_err(|error| Error::new(ErrorKind::Configuration, format!("`{url}` is not a URL: {error}")))?;
+    let host = url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned();
+    let is_loopback = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback());
+    let client = builder().tls_danger_accept_invalid_certs(is_loopback).build();
+    let client = client.map_err(|error| unusable(&error))?;
+    let exchange = async {
+        let mut response = client.get(url).send().await.map_err(|error| classify(error, &host))?;
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(|error| classify(error, &host))? {
+            body.extend_from_slice(&chunk);
+            if body.len() >= LONGEST_STATUS {
+                body.truncate(LONGEST_STATUS);
+                break;
+            }
+        }
+        Ok((response.status().as_u16(), String::from_utf8_lossy(&body).into_owned()))
+    };
+    let late = |_| Err(Error::new(ErrorKind::TimedOut, format!("`{host}` did not answer within {} s", limit.as_secs())));
+    tokio::time::timeout(limit, exchange).await.unwrap_or_else(late)
+}
+
+fn unusable(error: &reqwest::Error) -> Error {
+    Error::new(ErrorKind::Configuration, format!("the HTTP client cannot start{}", tls::remedy(&words(error)))).with_source(words(error))
 }
 
 fn classify(error: reqwest::Error, host: &str) -> Error {

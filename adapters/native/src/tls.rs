@@ -98,7 +98,18 @@ fn wrong(message: impl Into<String>) -> Error {
 }
 
 fn unusable(error: &rustls::Error) -> Error {
-    wrong("TLS cannot be used on this machine").with_source(error.to_string())
+    let error = error.to_string();
+    wrong(format!("TLS cannot be used on this machine{}", remedy(&error))).with_source(error)
+}
+
+/// What to do about an error, as the end of a message.
+pub(crate) fn remedy(error: &str) -> &'static str {
+    // The words of `rustls-platform-verifier`; a test has them.
+    if error.contains("No CA certificates") {
+        ": it has no CA certificates; install them, or name a file of them by SSL_CERT_FILE"
+    } else {
+        ""
+    }
 }
 
 fn refused(host: &str, error: &io::Error) -> Error {

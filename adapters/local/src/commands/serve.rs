@@ -17,7 +17,11 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     let bytes = fs::read(&arguments.bundle).map_err(|error| CommandError::Wrong(format!("`{shown}` cannot be read: {error}")))?;
     let mut app = App::from_bundle(&bytes).map_err(|error| CommandError::Wrong(format!("`{shown}`: {error}")))?;
     drop(bytes);
-    let base = arguments.bundle.parent().unwrap_or(Path::new(".")).to_owned();
+    let base = arguments.data.as_deref().or(arguments.bundle.parent()).unwrap_or(Path::new(".")).to_owned();
+    if arguments.data.is_some() && !base.is_dir() {
+        let shown = base.display();
+        return Err(CommandError::Wrong(format!("`{shown}` is not a folder; create it, or name another with `--data` or `MILLRACE_DATA`")));
+    }
     let (name, path, tools) = (app.name.clone(), app.server.path.clone(), app.tools.len());
     let place = ListenOptions::of(&arguments.host, &mut app, log);
     let variables = Variables::of_process();

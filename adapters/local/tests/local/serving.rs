@@ -57,6 +57,20 @@ fn dev_shows_a_page_and_serve_does_not() {
 }
 
 #[test]
+fn databases_of_a_bundle_may_be_elsewhere() {
+    let app = app();
+    run(app.path(), &["build", "--target", "local"]);
+    let said = run(app.path(), &["serve", "dist/small.bundle", "--port", "0", "--data", "data"]);
+    assert!(said.code == Some(1) && said.err.contains("`data` is not a folder"), "{}", said.err);
+    std::fs::create_dir(app.path().join("data")).unwrap();
+    let mut command = binary();
+    let served =
+        ServerProcess::of(command.current_dir(app.path()).args(["serve", "dist/small.bundle", "--port", "0"]).env("MILLRACE_DATA", "data"));
+    assert_eq!(served.call("get-item", &json!({ "id": 1 })), ITEM);
+    assert!(app.path().join("data/main.db").exists() && !app.path().join("dist/main.db").exists());
+}
+
+#[test]
 fn only_the_page_of_dev_says_what_a_call_goes_through() {
     let app = app();
     let get = |served: &ServerProcess, path: &str, fields: &str| {

@@ -203,3 +203,39 @@ fn files_that_cannot_be_used_are_named_with_the_remedy() {
     let served = ServerProcess::start(app.path(), &[&["serve", BUNDLE][..], &OPTIONS].concat());
     served.wait_for("can read the private key `tls/tls.key`; run `chmod 600 tls/tls.key`");
 }
+
+#[test]
+fn health_asks_a_server_with_and_without_tls() {
+    let app = built();
+    certificate(&app.path().join("tls"));
+    let health = |arguments: &[&str], variables: &[(&str, &str)]| {
+        let output = binary().arg("health").args(arguments).envs(variables.iter().copied()).output().unwrap();
+        (output.status.code(), String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let ok = |body: &str| (Some(0), format!("{body}\n"), String::new());
+    for options in [&[][..], &OPTIONS] {
+        let mut served = ServerProcess::start(app.path(), &[&["serve", BUNDLE][..], options].concat());
+        let port = served.address.port().to_string();
+        let tls = if options.is_empty() { "" } else { OPTIONS[1] };
+        assert_eq!(health(&[], &[("PORT", &port), ("MILLRACE_TLS_CERT", tls)]), ok(r#"{"status":"ok"}"#));
+        let scheme = if options.is_empty() { "http" } else { "https" };
+        let ready = format!("{scheme}://localhost:{port}/readyz");
+        assert_eq!(health(&[&ready], &[]), ok(r#"{"status":"ok","adapters":[{"name":"main","status":"ok"}]}"#));
+        let (code, _, said) = health(&[&format!("{scheme}://127.0.0.1:{port}/nowhere")], &[]);
+        assert!(code == Some(1) && said.contains("/nowhere: status 404, "), "{said}");
+        assert_eq!(served.terminate(), Some(0));
+        let (code, _, said) = health(&[&ready], &[]);
+        assert!(code == Some(1) && said.contains("could not connect to `localhost`"), "{said}");
+    }
+    // Whom to trust is asked for other machines only, and named where it is missing.
+    let nobody = [("SSL_CERT_FILE", "/nowhere/ca.crt"), ("SSL_CERT_DIR", "/nowhere")];
+    let (code, _, said) = health(&["https://192.0.2.1/livez", "--timeout", "1"], &nobody);
+    assert!(code == Some(1) && said.contains("it has no CA certificates; install them, or name a file of them by SSL_CERT_FILE"), "{said}");
+    // One that accepts, and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/livez", silent.local_addr().unwrap());
+    let (code, _, said) = health(&[&url, "--timeout", "1"], &[]);
+    assert!(code == Some(1) && said.contains("did not answer within 1 s"), "{said}");
+    let (code, _, said) = health(&["nonsense"], &[]);
+    assert!(code == Some(1) && said.contains("`nonsense` is not a URL"), "{said}");
+}
