@@ -11,10 +11,12 @@ use std::{
 use millrace_core::Json;
 use millrace_tests::{
     case::{Exchange, root},
+    database::{Database, connection},
     docs::{blocks, shell, text},
     local::{Host, binary},
     new_app::NewApp,
     postgres::{PASSWORD, Postgres},
+    sqld::Sqld,
 };
 use serde_json::{Map, json};
 
@@ -368,6 +370,26 @@ fn every_tool_of_a_postgresql_database_works() {
 }
 
 #[test]
+fn every_tool_of_a_libsql_server_works() {
+    let server = Sqld::start(None);
+    let url = format!("http://127.0.0.1:{}", server.port);
+    let database = Database::open(connection("libsql", &url, &[]));
+    let tables = "CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, password_hash TEXT, vip BOOLEAN NOT NULL DEFAULT 0, meta JSON);
+                  CREATE TABLE orders (id INTEGER PRIMARY KEY, customer_id INT NOT NULL REFERENCES customers (id), status TEXT CHECK (status IN ('open', 'paid')), total REAL);
+                  CREATE VIEW spending AS SELECT customer_id, sum(total) AS total FROM orders GROUP BY customer_id;
+                  INSERT INTO customers (name, password_hash) VALUES ('Ann', 's3cr3t-of-ann');
+                  INSERT INTO orders (customer_id, status, total) VALUES (1, 'open', 1.5)";
+    for statement in tables.split(';') {
+        database.run(statement, &[]).unwrap();
+    }
+    let app = NewApp::make("app", &["--from", &url, "--write"]);
+    check(&app);
+    let names = call_every_tool(&app, &[]);
+    assert_eq!(names.len(), 10, "{names:?}");
+    assert!(app.read("app/adapters/main.yaml").contains("connector: libsql\nconnection_string: \"{{ env.DATABASE_URL }}\"\n"));
+}
+
+#[test]
 fn an_app_only_reads_unless_it_may_write() {
     let app = NewApp::make_in(shop(SQLITE), "app", &["--from", "sqlite:shop.db", "--tables", "customers,ORDERS"]);
     check(&app);
@@ -437,6 +459,15 @@ fn what_cannot_be_read_is_an_error_and_leaves_nothing_behind() {
     let wrong = server.url("postgres").replace("correct", "hunter2");
     let said = text(&new(folder.path(), &["app", "--from", &wrong]));
     assert!(!said.contains("hunter2") && !said.contains(PASSWORD) && said.contains("cannot be read"), "{said}");
+    // A variable of the shell would be taken instead of the one in `.env`.
+    server.create("one", "CREATE TABLE t (id integer PRIMARY KEY)");
+    let mut command = Command::new(binary());
+    command.args(["new", "app", "--from", &server.url("one")]).env("DATABASE_URL", "hunter2").current_dir(folder.path());
+    let said = text(&command.output().unwrap());
+    assert!(
+        said.contains("note: the variable `DATABASE_URL` is set here") && !said.contains("hunter2") && !said.contains("correct"),
+        "{said}"
+    );
 }
 
 #[test]

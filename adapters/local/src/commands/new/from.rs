@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     app::count,
-    output::{CommandError, CommandResult, print},
+    output::{CommandError, CommandResult, note, print},
 };
 
 mod dialect;
@@ -76,6 +76,9 @@ pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], w
     folder.write(&format!("app/adapters/{adapter}.yaml"), &adapter_file(connector, file.as_deref(), write))?;
     if file.is_none() {
         folder.write_private(".env", &env_file(&address)?)?;
+        if std::env::var_os(VARIABLE).is_some() {
+            note(format_args!("note: the variable `{VARIABLE}` is set here; commands take it before the one in `.env`"));
+        }
         folder.write(".env.example", &format!("# Copy this to `.env`, which git ignores.\n{VARIABLE}={}\n", example_address(connector)))?;
     }
     let mut report = Vec::new();

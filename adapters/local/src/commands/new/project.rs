@@ -5,6 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::folder::AppFolder;
 use crate::{
     app,
+    clients::{Client, DEV_URL, Server},
     commands::build::{lambda::template, worker::wrangler},
     output::{CommandError, CommandResult},
 };
@@ -61,7 +62,7 @@ impl Project {
     pub(super) fn write(&self, folder: &AppFolder<'_>) -> CommandResult {
         folder.write("package.json", &pretty(&self.package(folder.name)))?;
         folder.write(".gitignore", IGNORED)?;
-        folder.write(".mcp.json", &pretty(&mcp_client(folder.name)))?;
+        folder.write(".mcp.json", &mcp_client(folder.name)?)?;
         folder.write("AGENTS.md", &self.text(AGENTS, folder.name))?;
         folder.write("README.md", &self.text(README, folder.name))?;
         let local = app::load(folder.path)?.app;
@@ -154,9 +155,11 @@ fn filled(template: &str, parts: &[(&str, &str)]) -> String {
     text + rest
 }
 
-/// The entry of a client, in the form that most of them share; `.mcp.json` in a project is the file of Claude Code.
-fn mcp_client(name: &str) -> Json {
-    json!({ "mcpServers": { name: { "type": "http", "url": "http://127.0.0.1:8080/mcp" } } })
+/// The file of Claude Code, which it reads in a project. Most other clients have the same member in their own files.
+fn mcp_client(name: &str) -> CommandResult<String> {
+    let server = Server::Address { url: DEV_URL.to_owned(), key: None };
+    let entry = Client::ClaudeCode.connection(name, &server).entry;
+    entry.and_then(|entry| entry.text().ok()).ok_or_else(|| CommandError::Wrong("`.mcp.json` cannot be written".to_owned()))
 }
 
 fn pretty(value: &Json) -> String {
