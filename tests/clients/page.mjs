@@ -1,7 +1,7 @@
 // The page of `millrace dev` and `serve --page` in a real browser: what a person sees and gets there.
 // Usage: node page.mjs BROWSER URL SCENARIO [ARGUMENT]. Fails, and says what was seen, where anything is not as it has to be.
 import assert from "node:assert/strict";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Browser } from "./browser.mjs";
 
@@ -433,6 +433,38 @@ const scenarios = {
     writeFileSync(join(argument, "page-charts.png"), await page.picture());
   },
 
+  // The panel of clients has what `millrace connect` prints. ARGUMENT is a file with that, by client.
+  async connect() {
+    await page.screen(1280, 900);
+    await page.open(url);
+    await click("#connect");
+    await page.until("document.querySelector('#detail .connect pre')");
+    assert.equal(await page.evaluate("location.hash"), "#connect");
+    const expected = JSON.parse(readFileSync(argument, "utf8"));
+    assert.equal(await count("#client option"), Object.keys(expected).length);
+    for (const [client, ways] of Object.entries(expected)) {
+      await fill("#client", client);
+      const seen = await page.evaluate("[...document.querySelectorAll('#detail .way')].map((one) => one.textContent)");
+      assert.equal(seen.length, ways.length, client);
+      ways.forEach(({ configuration, command, steps }, at) => {
+        if (configuration) has(seen[at], configuration.trimEnd());
+        for (const word of command ?? []) has(seen[at], word);
+        if (steps.length > 0) has(seen[at], steps[0].split("*")[0]);
+      });
+    }
+    await fill("#client", "cursor");
+    await click("#detail .way button");
+    await page.until("/^(Copied|Marked)/.test(document.querySelector('#detail .copyable [role=status]').textContent)");
+    assert.deepEqual(await outside(), []);
+    await page.screen(390, 844, true);
+    await page.open(url + "#connect");
+    await page.until("document.querySelector('#detail .connect pre')");
+    assert.deepEqual(await outside(), []);
+    assert.deepEqual([await isVisible("#side"), await isVisible("#main")], [false, true]);
+    await click("#back");
+    assert.deepEqual([await isVisible("#side"), await isVisible("#main")], [true, false]);
+  },
+
   // `serve --page`: the same page, without what is for the person at the machine.
   async served() {
     await page.open(url);
@@ -448,6 +480,12 @@ const scenarios = {
     assert.equal((await submit()).details, "");
     await open("locked");
     assert.equal(await isVisible("#detail .locked"), true);
+    // How the app is started, and where anything lies, is for a person at the machine.
+    await click("#connect");
+    await page.until("document.querySelector('#detail .connect pre')");
+    assert.equal(await count("#detail .way"), 1);
+    const state = await page.evaluate("fetch('/page.json').then((response) => response.text())");
+    assert.ok(state.includes('"cursor"') && !state.includes(argument) && !state.includes('"run"'), state);
   },
 };
 

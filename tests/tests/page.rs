@@ -5,11 +5,13 @@
 
 use std::{env, fs, path::Path, process::Command};
 
+use millrace_core::Json;
 use millrace_tests::{
     case::{copy, root},
     groups,
     local::{Host, binary},
 };
+use serde_json::Map;
 
 fn app() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -74,6 +76,30 @@ fn the_page_follows_the_app() {
 #[test]
 fn the_page_is_dark_for_who_wants_that() {
     in_dev("dark");
+}
+
+#[test]
+fn the_page_connects_clients_with_what_the_command_prints() {
+    let folder = app();
+    let host = Host::dev(folder.path(), &key());
+    let url = format!("http://127.0.0.1:{}/mcp", host.port);
+    let connect = |arguments: &[&str]| -> Json {
+        // Like the host, without a home.
+        let mut command = Command::new(binary());
+        command.arg("connect").args(arguments).arg("--json").current_dir(folder.path()).env_clear();
+        let output = command.output().unwrap();
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)))
+    };
+    let mut expected = Map::new();
+    for client in connect(&[]).as_array().unwrap() {
+        let id = client["client"].as_str().unwrap();
+        let by_command = (client["startsCommand"] == true).then(|| connect(&[id, "."]));
+        let ways = by_command.into_iter().chain([connect(&[id, ".", "--url", &url])]);
+        expected.insert(id.to_owned(), ways.collect());
+    }
+    let file = folder.path().join("expected.json");
+    fs::write(&file, Json::from(expected).to_string()).unwrap();
+    play(host.port, "connect", &file);
 }
 
 #[test]

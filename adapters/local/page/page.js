@@ -10,6 +10,9 @@ const items = new Map();
 const views = new Map();
 // What no list says, by the name of a tool.
 let known = new Map();
+// The clients that can be connected, and the one that was chosen.
+let clients = [];
+let client;
 let version;
 let current;
 
@@ -44,15 +47,20 @@ const made = (item) => ({ ...view(item, aboutOf(item), opener), sign: signOf(ite
 // Tells one state of an item from another.
 const signOf = (item) => JSON.stringify([item.entry, aboutOf(item)]);
 
+// The address of the panel that connects clients, which no item has.
+const CONNECT = "connect";
+
 function opened(key) {
   const item = items.get(key);
+  const isPanel = key === CONNECT && clients.length > 0;
   current = item && key;
-  document.body.dataset.view = item ? "item" : "list";
-  byId("about").hidden = item !== undefined;
+  document.body.dataset.view = item || isPanel ? "item" : "list";
+  byId("about").hidden = item !== undefined || isPanel;
   for (const entry of lists.querySelectorAll("button")) {
     if (entry.dataset.key === key) entry.setAttribute("aria-current", "true");
     else entry.removeAttribute("aria-current");
   }
+  if (isPanel) return detail.replaceChildren(connectPanel(clients, client, (id) => (client = id)));
   if (!item) return detail.replaceChildren(make("p", { class: "quiet" }, "Choose a tool, a prompt or a resource from the list."));
   detail.replaceChildren(viewOf(key).node);
 }
@@ -159,6 +167,12 @@ document.addEventListener("keydown", (event) => {
     event.preventDefault();
     visible()[0]?.click();
   }
+});
+
+byId("connect").addEventListener("click", () => {
+  if (location.hash !== "#" + CONNECT) history.pushState(null, "", "#" + CONNECT);
+  opened(CONNECT);
+  byId("client")?.focus();
 });
 
 byId("back").addEventListener("click", () => {
@@ -304,6 +318,7 @@ async function hasChanged() {
   const state = await response.json();
   version = response.headers.get("etag") ?? undefined;
   known = new Map(state.tools.map((tool) => [tool.name, tool]));
+  clients = state.clients;
   return true;
 }
 

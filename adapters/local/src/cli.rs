@@ -175,6 +175,24 @@ pub(crate) struct Build {
     /// The processor of the Lambda function
     #[arg(long, value_enum, env = "MILLRACE_ARCH", default_value = "x86_64")]
     pub(crate) arch: Architecture,
+    /// mcpb: the program to pack, for the system that the desktop bundle is for; without it, this one
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) binary: Option<PathBuf>,
+    /// mcpb: who made the app; without it, `author` of package.json
+    #[arg(long, value_name = "NAME")]
+    pub(crate) author: Option<String>,
+    /// mcpb and registry: what the app is for; without it, `description` of package.json, or the app's instructions
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) description: Option<String>,
+    /// registry: the name, such as io.github.ada/notes; without it, `mcpName` of package.json
+    #[arg(long)]
+    pub(crate) name: Option<String>,
+    /// registry: the address where the app is served
+    #[arg(long)]
+    pub(crate) url: Option<String>,
+    /// registry: a desktop bundle, and where it can be downloaded; may be repeated
+    #[arg(long = "package", value_name = "FILE=URL")]
+    pub(crate) packages: Vec<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -189,6 +207,10 @@ pub(crate) enum Target {
     Worker,
     /// AWS Lambda
     Lambda,
+    /// A desktop bundle (.mcpb), which clients on a desktop install
+    Mcpb,
+    /// server.json for the MCP registry
+    Registry,
 }
 
 /// A processor that Lambda has.
@@ -227,6 +249,10 @@ pub(crate) struct Serve {
     /// The folder at which relative paths of databases start instead, where the bundle's cannot be written
     #[arg(long, env = "MILLRACE_DATA", value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
+    /// A folder of the user's for databases, instead of `--data`: created, and filled with those that came beside the bundle. Desktop
+    /// bundles use it
+    #[arg(long, value_name = "DIR")]
+    pub(crate) user_data: Option<PathBuf>,
     /// Also serve the page of `dev` at `/`, to everybody who reaches the server, without what only `dev` shows
     #[arg(long)]
     pub(crate) page: bool,

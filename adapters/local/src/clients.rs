@@ -7,8 +7,7 @@ use clap::ValueEnum;
 
 pub(crate) mod entry;
 pub(crate) mod place;
-#[cfg(test)]
-mod reference;
+pub(crate) mod server;
 
 use entry::{Entry, Format};
 use serde_json::{Map, Value as Json, json};
@@ -349,7 +348,7 @@ fn public_address(url: &str) -> &str {
 }
 
 fn not_public(url: &str) -> Option<String> {
-    (!is_public(url)).then(|| "It connects from the servers of its maker: the address has to be public and HTTPS.".to_owned())
+    (!is_public(url)).then(|| "It connects from the servers of its maker, so the address must be public and use HTTPS.".to_owned())
 }
 
 impl Connection {
@@ -368,3 +367,6 @@ fn typed_word(word: &str, in_double_quotes: bool) -> String {
         (false, false) => format!("'{}'", word.replace('\'', "'\\''")),
     }
 }
+
+#[cfg(test)]
+mod reference;

@@ -1,6 +1,6 @@
 //! The core's endpoint, and in `dev` a page for browsers at `/`.
 
-use std::{cell::OnceCell, net::IpAddr, rc::Rc, sync::Arc};
+use std::{cell::OnceCell, net::IpAddr, path::PathBuf, rc::Rc, sync::Arc};
 
 use millrace_core::{
     Endpoint,
@@ -22,6 +22,8 @@ pub(crate) struct EndpointAndPage {
     details: Option<Rc<CallDetails>>,
     /// Where the settings of the tools came from, for [`Page::WithDetails`].
     settings: Arc<[Setting]>,
+    /// The app's folder, likewise.
+    folder: PathBuf,
     /// Made for the first page that asks.
     state: OnceCell<AppState>,
 }
@@ -48,8 +50,8 @@ impl Page {
 
 impl EndpointAndPage {
     /// `details` observes the calls of the endpoint.
-    pub(crate) fn new(endpoint: Endpoint, page: Page, details: Option<Rc<CallDetails>>, settings: Arc<[Setting]>) -> Self {
-        Self { endpoint, page, details, settings, state: OnceCell::new() }
+    pub(crate) fn new(endpoint: Endpoint, page: Page, details: Option<Rc<CallDetails>>, settings: Arc<[Setting]>, folder: PathBuf) -> Self {
+        Self { endpoint, page, details, settings, folder, state: OnceCell::new() }
     }
 
     /// What the page gets, where the request is one of a page.
@@ -63,8 +65,8 @@ impl EndpointAndPage {
             // The endpoint may be at any path.
             (path, _) if path == app.server.path => return None,
             (STATE_PATH, _) => &|| {
-                let settings = (self.page == Page::WithDetails).then_some(&*self.settings);
-                self.state.get_or_init(|| AppState::of(app, settings)).answer(request)
+                let details = (self.page == Page::WithDetails).then_some((self.folder.as_path(), &*self.settings));
+                self.state.get_or_init(|| AppState::of(app, details)).answer(request)
             },
             (CALLS_PATH, Some(details)) => &|| page::calls(&details.others()),
             _ => return None,

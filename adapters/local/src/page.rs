@@ -2,7 +2,7 @@
 //!
 //! It loads nothing else, from this server or any other, and its policy allows no other script and no other style.
 
-use std::sync::OnceLock;
+use std::{path::Path, sync::OnceLock};
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 use millrace_core::{
@@ -21,11 +21,13 @@ pub(crate) const STATE_PATH: &str = "/page.json";
 /// The path of the last calls of other clients.
 pub(crate) const CALLS_PATH: &str = "/page-calls.json";
 
+mod connections;
+
 const INDEX: &str = include_str!("../page/index.html");
 const STYLE: &str = include_str!("../page/page.css");
 
 /// The scripts, in an order in which each uses only what stands before it, or in functions.
-const SCRIPTS: [&str; 11] = [
+const SCRIPTS: [&str; 12] = [
     include_str!("../page/dom.js"),
     include_str!("../page/client.js"),
     include_str!("../page/schema.js"),
@@ -36,6 +38,7 @@ const SCRIPTS: [&str; 11] = [
     include_str!("../page/answer.js"),
     include_str!("../page/calls.js"),
     include_str!("../page/item.js"),
+    include_str!("../page/connect.js"),
     include_str!("../page/page.js"),
 ];
 
@@ -103,10 +106,12 @@ pub(crate) struct AppState {
 }
 
 impl AppState {
-    /// The state of an app.
-    pub(crate) fn of(app: &App, settings: Option<&[Setting]>) -> Self {
+    /// The state of an app. `details`: for a person at this machine, the app's folder and where settings came from.
+    pub(crate) fn of(app: &App, details: Option<(&Path, &[Setting])>) -> Self {
+        let settings = details.map(|(_, settings)| settings);
         let tools: Vec<Json> = app.tools.iter().filter_map(|tool| tool_state(app, tool, settings)).collect();
-        let json = json!({ "tools": tools }).to_string();
+        let clients = connections::connections(app, details.map(|(folder, _)| folder));
+        let json = json!({ "tools": tools, "clients": clients }).to_string();
         let mut hash = Sha256::new_with_prefix(&json);
         hash.update(app.to_bundle().unwrap_or_default());
         Self { json, version: format!("\"{}\"", BASE64_STANDARD.encode(hash.finalize())) }

@@ -98,13 +98,14 @@ impl ServedApp {
             let has_scripts = !app.scripts.is_empty();
             let details = (page == Page::WithDetails).then(|| Rc::new(CallDetails::new(calls)));
             let observer = observers([observer.map(|make| make()), details.clone().map(|details| details as Rc<dyn Observer>)]);
+            let folder = base.clone();
             let endpoint = app::observed_endpoint(Arc::unwrap_or_clone(app), base, variables, &cache, tasks, (observer, traces));
             if has_scripts {
                 // Before the first call comes, in most cases: that one need not wait for it.
                 let scripts = endpoint.pipeline().ports().scripts.clone();
                 tasks.spawn(async move { scripts.prepare() });
             }
-            EndpointAndPage::new(endpoint, page, details, settings)
+            EndpointAndPage::new(endpoint, page, details, settings, folder)
         })
     }
 }

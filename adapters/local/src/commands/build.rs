@@ -8,20 +8,27 @@ use crate::{
     output::{CommandError, CommandResult, print, print_json},
 };
 
+mod adapter_file;
 mod app_for_deployment;
 mod checkout;
 mod files;
 pub(super) mod lambda;
+pub(super) mod mcpb;
 pub(super) mod needs;
+mod package_json;
+mod registry;
 pub(super) mod worker;
 
 use files::Output;
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
+    check_options(arguments)?;
     let target = match arguments.target {
         Target::Local => "local",
         Target::Worker => return worker::run(arguments),
         Target::Lambda => return lambda::run(arguments),
+        Target::Mcpb => return mcpb::run(arguments),
+        Target::Registry => return registry::run(arguments),
     };
     let app = app::load(&arguments.app)?.app;
     let bytes = app.to_bundle().map_err(CommandError::wrong)?;
@@ -35,4 +42,21 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
         return print_json(&json!({ "target": target, "bundle": path, "bytes": bytes.len() }));
     }
     print(format_args!("{} ({} bytes); serve it with `millrace serve {}`", path.display(), bytes.len(), path.display()))
+}
+
+/// Refuses options that mean nothing for the target.
+fn check_options(arguments: &Build) -> CommandResult {
+    let (is_mcpb, is_registry) = (arguments.target == Target::Mcpb, arguments.target == Target::Registry);
+    let misplaced = [
+        ("--binary", arguments.binary.is_some() && !is_mcpb, "mcpb"),
+        ("--author", arguments.author.is_some() && !is_mcpb, "mcpb"),
+        ("--description", arguments.description.is_some() && !is_mcpb && !is_registry, "mcpb` and `registry"),
+        ("--name", arguments.name.is_some() && !is_registry, "registry"),
+        ("--url", arguments.url.is_some() && !is_registry, "registry"),
+        ("--package", !arguments.packages.is_empty() && !is_registry, "registry"),
+    ];
+    match misplaced.iter().find(|(_, is_misplaced, _)| *is_misplaced) {
+        Some((option, _, targets)) => Err(CommandError::Usage(format!("`{option}` belongs to the target `{targets}`"))),
+        None => Ok(()),
+    }
 }

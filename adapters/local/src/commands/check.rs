@@ -43,7 +43,8 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     let report = match arguments.target {
         Some(Target::Worker) => build::worker::compile(&arguments.app),
         Some(Target::Lambda) => build::lambda::compile(&arguments.app),
-        Some(Target::Local) | None => app::compile(&arguments.app),
+        Some(Target::Mcpb) => build::mcpb::compile(&arguments.app),
+        Some(Target::Local | Target::Registry) | None => app::compile(&arguments.app),
     };
     let has_errors = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
     if !arguments.json {

@@ -2,7 +2,7 @@
 
 use std::{
     env, fs,
-    path::{Component, Path, PathBuf, absolute},
+    path::{Path, PathBuf},
 };
 
 use clap::ValueEnum as _;
@@ -16,8 +16,9 @@ use crate::{
     clients::{
         Client, Connection, Key, Server,
         entry::{Entry, Format, MergeError},
-        is_public, npx,
+        is_public,
         place::Platform,
+        server::{MAX_NAME, command, home, is_of_name, key, server_name, takes_key},
     },
     output::{CommandError, CommandResult, note, print, print_json},
 };
@@ -25,11 +26,6 @@ use crate::{
 mod file;
 
 use file::Change;
-
-/// The field that the plugin `api_key` reads.
-const KEY_FIELD: &str = "X-API-Key";
-/// The longest name of a server.
-const MAX_NAME: usize = 64;
 
 pub(super) fn run(arguments: &Connect) -> CommandResult {
     let Some(client) = arguments.client else { return list(arguments.json) };
@@ -99,9 +95,7 @@ impl Target {
         let server = match (starts, folder, &app) {
             (true, Some(folder), Some(app)) => {
                 notes.extend(notes_on_start(folder, app));
-                let folder = absolute_folder(folder)?;
-                let (program, arguments) = program(arguments.npx, &folder)?;
-                Server::Command { program, arguments }
+                command(folder, arguments.npx)?
             }
             _ => {
                 if arguments.url.is_none() && !is_public(&url) && !client.abilities().needs_public_https {
@@ -142,9 +136,8 @@ fn checked_url(url: &str, app: Option<&App>, notes: &mut Vec<String>) -> Command
 
 /// The name that the client gives the server: letters, digits, `-` and `_`, which all clients take.
 fn name_of(arguments: &Connect, app: Option<&App>, url: &str) -> CommandResult<String> {
-    let is_plain = |character: char| character.is_ascii_alphanumeric() || "-_".contains(character);
     if let Some(name) = &arguments.name {
-        return match !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_plain) {
+        return match !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_of_name) {
             true => Ok(name.clone()),
             false => {
                 Err(CommandError::Usage(format!("the value of `--name` has letters, digits, `-` and `_`, and at most {MAX_NAME} of them")))
@@ -161,31 +154,7 @@ fn name_of(arguments: &Connect, app: Option<&App>, url: &str) -> CommandResult<S
         }
     };
     let found = app.map_or_else(of_host, |app| app.name.clone());
-    let name: String = found.chars().map(|character| if is_plain(character) { character } else { '-' }).take(MAX_NAME).collect();
-    let name = name.trim_matches('-');
-    Ok(if name.is_empty() { "millrace".to_owned() } else { name.to_owned() })
-}
-
-fn absolute_folder(folder: &Path) -> CommandResult<String> {
-    let is_winding = folder.components().any(|part| part == Component::ParentDir);
-    let found = if is_winding { folder.canonicalize() } else { absolute(folder) };
-    let found = found.map_err(|error| CommandError::Wrong(format!("`{}` cannot be found: {error}", folder.display())))?;
-    // Without a slash at the end.
-    let found: PathBuf = found.components().collect();
-    found.to_str().map(str::to_owned).ok_or_else(|| CommandError::Wrong("the path of the app's folder is not UTF-8".into()))
-}
-
-/// What starts the app: this program by its path, or the package where that is how this program came here.
-fn program(wants_npx: bool, folder: &str) -> CommandResult<(String, Vec<String>)> {
-    let this = env::current_exe().map_err(|error| CommandError::Wrong(format!("this program's own path is not known: {error}")))?;
-    let of_package = this.components().any(|part| part.as_os_str() == "node_modules");
-    if wants_npx || of_package {
-        return Ok(npx(&["-y", "millrace", "run", folder].map(str::to_owned), cfg!(windows)));
-    }
-    match this.to_str() {
-        Some(this) => Ok((this.to_owned(), ["run", folder].map(str::to_owned).into())),
-        None => Err(CommandError::Wrong("this program's own path is not UTF-8; use `--npx`".into())),
-    }
+    Ok(server_name(&found))
 }
 
 /// What a client that starts the app does not give it.
@@ -216,7 +185,7 @@ fn key_of(arguments: &Connect, name: &str, app: Option<&App>) -> CommandResult<O
         text.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
     };
-    let takes_key = app.is_some_and(|app| app.tools.iter().any(|tool| matches!(tool.auth, Some(Auth::ApiKey(_)))));
+    let known = key(name, home().as_deref());
     let variable = match &arguments.key {
         // What is given may be the key itself: it is not repeated.
         Some(given) if !is_variable(given) => {
@@ -225,26 +194,16 @@ fn key_of(arguments: &Connect, name: &str, app: Option<&App>) -> CommandResult<O
             ));
         }
         Some(given) => given.clone(),
-        None if takes_key => variable_of(name),
+        None if app.is_some_and(takes_key) => known.variable.clone(),
         None if arguments.key_header.is_some() => return Err(CommandError::Usage("`--key-header` belongs to `--key`".into())),
         None => return Ok(None),
     };
-    let field = arguments.key_header.clone().unwrap_or_else(|| KEY_FIELD.to_owned());
+    let field = arguments.key_header.clone().unwrap_or_else(|| known.field.clone());
     let is_field = !field.is_empty() && field.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.!#$%&'*+^|~".contains(&byte));
     if !is_field {
         return Err(CommandError::Usage("the value of `--key-header` is not the name of a header field".into()));
     }
-    let home = env::var_os(if cfg!(windows) { "USERPROFILE" } else { "HOME" }).map(PathBuf::from).unwrap_or_default();
-    let file = home.join(".millrace").join(format!("{name}.headers")).to_string_lossy().into_owned();
-    Ok(Some(Key { field, variable, file }))
-}
-
-/// `my-notes` has its key in `MY_NOTES_API_KEY`.
-pub(crate) fn variable_of(name: &str) -> String {
-    let name: String =
-        name.chars().map(|character| if character.is_ascii_alphanumeric() { character.to_ascii_uppercase() } else { '_' }).collect();
-    let start = if name.starts_with(|first: char| first.is_ascii_digit()) { "_" } else { "" };
-    format!("{start}{name}_API_KEY")
+    Ok(Some(Key { field, variable, ..known }))
 }
 
 fn file_of(client: Client, arguments: &Connect) -> CommandResult<Option<PathBuf>> {

@@ -12,16 +12,28 @@ use crate::{
     serving::{ListenOptions, ServedApp},
 };
 
+pub(super) mod data;
+
 pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     let shown = arguments.bundle.display();
     let bytes = fs::read(&arguments.bundle).map_err(|error| CommandError::Wrong(format!("`{shown}` cannot be read: {error}")))?;
     let mut app = App::from_bundle(&bytes).map_err(|error| CommandError::Wrong(format!("`{shown}`: {error}")))?;
     drop(bytes);
-    let base = arguments.data.as_deref().or(arguments.bundle.parent()).unwrap_or(Path::new(".")).to_owned();
-    if arguments.data.is_some() && !base.is_dir() {
-        let shown = base.display();
-        return Err(CommandError::Wrong(format!("`{shown}` is not a folder; create it, or name another with `--data` or `MILLRACE_DATA`")));
-    }
+    let folder = arguments.bundle.parent().unwrap_or(Path::new("."));
+    let base = match (&arguments.user_data, &arguments.data) {
+        (Some(data), _) => {
+            data::prepare(folder, data)?;
+            data
+        }
+        (None, Some(data)) if !data.is_dir() => {
+            let shown = data.display();
+            let message = format!("`{shown}` is not a folder; create it, or name another with `--data` or `MILLRACE_DATA`");
+            return Err(CommandError::Wrong(message));
+        }
+        (None, Some(data)) => data.as_path(),
+        (None, None) => folder,
+    };
+    let base = base.to_owned();
     let (name, path, tools) = (app.name.clone(), app.server.path.clone(), app.tools.len());
     let place = ListenOptions::of(&arguments.host, &mut app, log);
     let variables = Variables::of_process();

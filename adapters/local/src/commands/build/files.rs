@@ -10,10 +10,14 @@ use std::{
     time::UNIX_EPOCH,
 };
 
+use sha2::{Digest as _, Sha256};
+
 use crate::output::{CommandError, CommandResult, note};
 
 /// The list.
 const LIST: &str = ".millrace-build";
+/// Targets that make single files: those of one stay beside those of the others.
+const SINGLE_FILES: [&str; 3] = ["local", "mcpb", "registry"];
 
 /// The folder that a build writes to.
 pub(super) struct Output<'a> {
@@ -69,21 +73,21 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Removes what earlier builds made and this one did not, and writes the list. Bundles of other apps stay beside a bundle.
+    /// Removes what earlier builds made and this one did not, and writes the list. Single files, such as bundles of other apps, stay.
     ///
     /// # Errors
     /// A file cannot be removed, or the list cannot be written.
     pub(super) fn finish(&self) -> CommandResult {
         let failed = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be written: {error}", self.folder.display()));
         let listed = Listed::read(self.folder);
-        let is_bundle = self.target == "local" && listed.target == "local";
+        let is_beside = SINGLE_FILES.contains(&self.target) && SINGLE_FILES.contains(&listed.target.as_str());
         let mut files: BTreeMap<&str, State> = BTreeMap::new();
         let (mut removed, mut kept) = (0, Vec::new());
         for (name, state) in listed.files.iter().filter(|(name, _)| !self.written.contains(*name)) {
             let path = self.folder.join(name);
             match state_of(&path) {
                 None => {}
-                Some(_) if is_bundle => drop(files.insert(name, *state)),
+                Some(_) if is_beside => drop(files.insert(name, *state)),
                 Some(found) if found == *state => {
                     fs::remove_file(&path).map_err(failed)?;
                     removed += 1;
@@ -166,6 +170,11 @@ fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&unfinished, path)
 }
 
+/// The SHA-256 of a file, as hexadecimal digits.
+pub(super) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -222,6 +231,9 @@ mod tests {
         build(folder.path(), "local", &["a.bundle"]);
         build(folder.path(), "local", &["b.bundle"]);
         assert_eq!(names(folder.path()), [LIST, "a.bundle", "b.bundle"]);
+        build(folder.path(), "mcpb", &["a.mcpb"]);
+        build(folder.path(), "registry", &["server.json"]);
+        assert_eq!(names(folder.path()), [LIST, "a.bundle", "a.mcpb", "b.bundle", "server.json"]);
         build(folder.path(), "worker", &["entry.mjs"]);
         assert_eq!(names(folder.path()), [LIST, "entry.mjs"]);
     }

@@ -8,22 +8,9 @@ use std::{
 };
 
 use millrace_bundler::{Diagnostic, Severity};
-use millrace_core::{
-    app::{Access, Adapter, App, EnvPart, Execute},
-    ports::Env,
-};
+use millrace_core::{app::App, ports::Env};
 
-/// What is known of the file of an adapter before it runs.
-enum AdapterFile {
-    /// In memory, or of another connector.
-    Elsewhere,
-    /// A variable decides that is not set now.
-    Unknown(String),
-    /// Absolute.
-    Fixed(PathBuf),
-    /// Relative to the app's folder.
-    Beside(PathBuf),
-}
+use crate::commands::build::adapter_file::{AdapterFile, creates, place, writes};
 
 /// What Lambda lacks of what the app's databases need.
 pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> {
@@ -115,45 +102,4 @@ pub(super) fn pack(folder: &Path, app: &App, env: &dyn Env, data: &Path) -> io::
         }
     }
     Ok((to_make, packed))
-}
-
-fn place(adapter: &Adapter, env: &dyn Env) -> AdapterFile {
-    if !crate::app::is_file(adapter) {
-        return AdapterFile::Elsewhere;
-    }
-    let mut text = String::new();
-    for part in &adapter.connection_string.0 {
-        match part {
-            EnvPart::Text(part) => text += part,
-            EnvPart::Env(name) => match env.var(name) {
-                Some(value) => text += value.expose(),
-                None => return AdapterFile::Unknown(name.clone()),
-            },
-        }
-    }
-    let text = ["sqlite://", "sqlite:", "file://localhost", "file://", "file:"]
-        .iter()
-        .find_map(|scheme| text.strip_prefix(scheme))
-        .unwrap_or(&text);
-    let (path, query) = text.split_once('?').unwrap_or((text, ""));
-    match path {
-        ":memory:" => AdapterFile::Elsewhere,
-        _ if query.contains("mode=memory") => AdapterFile::Elsewhere,
-        path if Path::new(path).is_absolute() => AdapterFile::Fixed(path.into()),
-        path => AdapterFile::Beside(Path::new(path).components().filter(|part| *part != Component::CurDir).collect()),
-    }
-}
-
-fn creates(adapter: &Adapter) -> bool {
-    let of_option = adapter.options.iter().any(|(name, _)| name == "create");
-    let of_uri = adapter.connection_string.0.iter().any(|part| matches!(part, EnvPart::Text(text) if text.contains("mode=rwc")));
-    of_option || of_uri
-}
-
-/// Whether a tool writes through the adapter, as far as its statement says.
-fn writes(app: &App, adapter: usize) -> bool {
-    app.tools.iter().any(|tool| match &tool.execute {
-        Execute::Statement { adapter: used, statement } => *used as usize == adapter && statement.access == Access::Write,
-        _ => false,
-    })
 }
