@@ -129,7 +129,9 @@ fn fitting(kind: Kind, types: &BTreeSet<String>) -> Kind {
         Kind::Int if only(&["integer", "big"]) => Kind::BigInt,
         Kind::Float if only(&["integer", "real"]) => Kind::Float,
         Kind::Boolean if only(&["truth"]) => Kind::Boolean,
-        Kind::Text | Kind::Uuid | Kind::Json if only(&["text"]) => kind,
+        Kind::Text | Kind::Uuid if only(&["text"]) => kind,
+        // A document that is a number is one to SQLite, too.
+        Kind::Json if only(&["text", "integer", "real"]) => kind,
         Kind::Date | Kind::DateTime if only(&["text"]) => kind,
         Kind::Binary if only(&["blob"]) => Kind::Binary,
         // Dates as numbers, and the columns of views, which have no types.

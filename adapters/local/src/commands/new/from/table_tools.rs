@@ -205,7 +205,7 @@ impl<'a> TableTools<'a> {
             true => String::new(),
             false => format!(", ordered by {}", self.key_words(" and ")),
         };
-        self.tool(&format!("List {}{by}.", self.noun()), "", &lines, &inputs, OUTPUT)
+        self.tool(&format!("List {}{by}.", self.rows()), "", &lines, &inputs, OUTPUT)
     }
 
     fn get(&self) -> Option<String> {
@@ -244,7 +244,7 @@ impl<'a> TableTools<'a> {
             ("limit".to_owned(), limit()),
         ];
         let names: Vec<String> = searched.iter().map(|field| names::in_words(&field.name)).collect();
-        Some(self.tool(&format!("Find {} by a part of their {}.", self.noun(), listed(&names)), "", &lines, &inputs, OUTPUT))
+        Some(self.tool(&format!("Find {} by a part of their {}.", self.rows(), listed(&names)), "", &lines, &inputs, OUTPUT))
     }
 
     fn create(&self) -> Option<String> {
@@ -331,9 +331,15 @@ impl<'a> TableTools<'a> {
         )
     }
 
-    /// The rows in words.
+    /// The table in words.
     pub(super) fn noun(&self) -> String {
         names::in_words(&self.name)
+    }
+
+    /// Its rows in words: `customers`, and `rows of stock`.
+    fn rows(&self) -> String {
+        let noun = self.noun();
+        if noun.ends_with('s') { noun } else { format!("rows of {noun}") }
     }
 
     fn columns(&self) -> Vec<String> {
@@ -417,6 +423,8 @@ impl<'a> TableTools<'a> {
         match kind {
             Kind::BigInt => format!("CAST({value} AS bigint)"),
             Kind::Json if self.dialect == Dialect::Sqlite => format!("json({value})"),
+            // A text is bound as JSON, with its quotes: the value is what it says.
+            Kind::Any => format!("json_extract({value}, '$')"),
             Kind::Array(cast) => format!("{value}::{cast}"),
             _ => value,
         }
@@ -487,9 +495,8 @@ impl<'a> TableTools<'a> {
             Kind::Date if is_postgres => "date",
             Kind::DateTime if is_postgres => "datetime",
             Kind::Uuid if is_postgres => "uuid",
-            Kind::Json if is_postgres => "json",
             Kind::Array(_) | Kind::OtherArray => "array",
-            Kind::Any => "json",
+            Kind::Json | Kind::Any => "json",
             _ => "string",
         }
     }
