@@ -32,3 +32,4 @@ mod worker_load;
 mod worker_ports;
 mod worker_postgres;
 mod worker_state;
+mod workflows;
