@@ -4,9 +4,10 @@ use alloc::rc::Rc;
 
 use crate::{
     app::App,
+    cancel::Cancel,
     pipeline::Pipeline,
     ports::Ports,
-    protocol::{Protocol, Request, Response},
+    protocol::{Body, Connection, Protocol, Request, Response, ResponseBody},
 };
 
 /// One isolate's endpoint. A call whose answer is a stream holds on to what is in it.
@@ -42,6 +43,13 @@ impl Endpoint {
     #[must_use]
     pub fn refusal(&self, request: &Request) -> Option<Response> {
         self.0.refusal(request)
+    }
+
+    /// Answers one message of a connection, without HTTP: with one message, an array of them, a stream of them, or nothing, which is an
+    /// empty body. No message has a line feed. Where `cancel` is tripped, the client has cancelled the request, and nothing may be sent for it
+    /// any more.
+    pub async fn handle_message(&self, connection: &Connection, message: Body, cancel: Cancel) -> ResponseBody {
+        self.0.message(connection, message, cancel).await
     }
 
     /// Answers one HTTP request. Never fails: what goes wrong is a [`Response`].

@@ -1,6 +1,7 @@
 //! The MCP endpoint: bytes ↔ typed requests and results.
 //!
-//! [`Request`] and [`Response`] are all that crosses the border between a host and the core. The endpoint is stateless and
+//! [`Request`] and [`Response`] are all that crosses the border between a host and the core; where there is no HTTP, messages of a
+//! [`Connection`] do. The endpoint is stateless and
 //! serves two eras of MCP at one path: the *modern* one, where every request carries its version and capabilities in
 //! `params._meta` (2026-07-28), and the *legacy* one, which starts with `initialize` (2024-11-05 to 2025-11-25). It mints no
 //! session, and ignores `Mcp-Session-Id` and `Last-Event-ID`.
@@ -49,6 +50,7 @@ use alloc::{rc::Rc, vec::Vec};
 
 mod batch;
 mod completion;
+mod connection;
 mod encode;
 mod era;
 mod event_stream;
@@ -61,6 +63,7 @@ mod http;
 mod json_rpc;
 mod lists;
 mod mcp_headers;
+mod message;
 mod meta;
 mod methods;
 mod notifications;
@@ -75,6 +78,7 @@ mod runtime;
 mod sse;
 mod tools;
 
+pub use connection::Connection;
 pub use event_stream::EventStream;
 pub use lists::tools_list_bytes;
 pub use request::{Body, Request};
@@ -136,12 +140,16 @@ impl Protocol {
             Ok(selected) => selected,
             Err(failure) => return http::reply(encode::MessageReply::failure(Some(&call.id), &failure)),
         };
-        let Some(outbox) = notifications::Outbox::of(&self.pipeline, &call, selected, &request.headers) else {
-            return http::reply(self.dispatch(request, selected, &mut call, None).await);
+        let hearer = notifications::Hearer::Request(&request.headers);
+        let Some(outbox) = notifications::Outbox::of(&self.pipeline, &call, selected, hearer) else {
+            return http::reply(self.dispatch(request, selected, &mut call, exchange::Beside::default()).await);
         };
         let (outbox, cancel) = (Rc::new(outbox), request.cancel.clone());
         let (protocol, request, listener) = (self.clone(), request.clone(), outbox.clone());
-        let work = async move { protocol.dispatch(&request, selected, &mut call, Some(&*listener)).await };
+        let work = async move {
+            let beside = exchange::Beside { listener: Some(&*listener), connection: None };
+            protocol.dispatch(&request, selected, &mut call, beside).await
+        };
         events::reply(alloc::boxed::Box::pin(work), outbox, cancel).await
     }
 }

@@ -238,7 +238,7 @@ pub fn answer(request: &Exchange, status: u16, mut headers: Vec<(String, String)
 }
 
 /// After how many seconds a call that came too often may come again depends on the time of day: `N` stands for it.
-fn without_times(body: &str) -> String {
+pub(crate) fn without_times(body: &str) -> String {
     let mut text = body.to_owned();
     if body.contains("RATE_LIMITED") {
         for before in ["<retry_after>", "\"retry_after\":"] {

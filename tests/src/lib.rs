@@ -27,6 +27,7 @@ pub mod redis;
 pub mod scripted;
 pub mod sqld;
 pub mod sqlite_text;
+pub mod stdio;
 pub mod worker;
 pub mod workerd;
 

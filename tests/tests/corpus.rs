@@ -1,8 +1,8 @@
 //! Every case through every host: the answers of the core are the expected ones, twice, and every host gives the same bytes.
 
-use std::{collections::BTreeSet, fs};
+use std::{cell::RefCell, collections::BTreeSet, fs};
 
-use millrace_tests::{Group, direct, groups, is_everything_selected, libsql_group::LibsqlGroup, local, selected_groups};
+use millrace_tests::{Group, direct, groups, is_everything_selected, libsql_group::LibsqlGroup, local, selected_groups, stdio};
 
 /// Runs all groups on one host and panics with every difference.
 fn check(host: &str, run: impl Fn(&Group) -> Vec<Vec<String>>) {
@@ -31,6 +31,16 @@ fn the_core_answers_the_same_again() {
 #[test]
 fn the_local_host_answers_the_same() {
     check("local host", local::run);
+}
+
+#[test]
+fn standard_input_and_output_answer_the_same() {
+    let needed = RefCell::new([0; stdio::REASONS.len()]);
+    check("stdio", |group| stdio::run(group, &mut needed.borrow_mut()));
+    for ((reason, _), needed) in stdio::REASONS.iter().zip(needed.into_inner()) {
+        println!("{needed} answers differ: {reason}");
+        assert!(needed > 0 || !is_everything_selected(), "no answer differs because {reason}: remove the reason");
+    }
 }
 
 #[test]

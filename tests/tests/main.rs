@@ -22,6 +22,7 @@ mod postgres;
 mod readme;
 mod spoilt;
 mod sqlite_text;
+mod stdio;
 mod streams;
 mod telemetry;
 mod tenants;

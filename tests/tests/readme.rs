@@ -13,6 +13,7 @@ use millrace_tests::{
     docs::{blocks, shell, text},
     groups,
     local::{Host, binary},
+    stdio::Pipe,
 };
 
 #[test]
@@ -68,6 +69,46 @@ fn the_readme_lists_every_command() {
     for command in commands {
         assert!(readme.contains(&format!("`millrace {command}")), "README.md does not list `millrace {command}`");
     }
+}
+
+#[test]
+fn a_client_starts_the_app_as_the_page_says() {
+    let page = fs::read_to_string(root().join("docs/stdio.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let made = shell(folder.path(), "millrace new notes");
+    assert!(made.status.success(), "{}", text(&made));
+    let notes = folder.path().join("notes");
+    let mut ran = (0, 0);
+    for (kind, body) in blocks(&page) {
+        match kind.as_str() {
+            "sh" => {
+                let output = shell(folder.path(), &body);
+                assert!(output.status.success(), "{body}\n{}", text(&output));
+                assert!(!body.contains("tools/list") || text(&output).contains("\"greet\""), "{body}\n{}", text(&output));
+                ran.0 += 1;
+            }
+            "json" => {
+                let body = body.replace("/home/ada/notes", &notes.display().to_string());
+                let configuration: millrace_core::Json = serde_json::from_str(&body).unwrap();
+                let server = &configuration["mcpServers"]["notes"];
+                assert_eq!(server["command"], "millrace");
+                let mut command = Command::new(binary());
+                command
+                    .args(server["args"].as_array().unwrap().iter().filter_map(|argument| argument.as_str()))
+                    .current_dir("/")
+                    .env_clear();
+                let env = server["env"].as_object().into_iter().flatten();
+                command.envs(env.map(|(name, value)| (name, value.as_str().unwrap())));
+                let mut pipe = Pipe::spawn(command.stderr(std::process::Stdio::null()));
+                let greet = serde_json::json!({ "name": "greet", "arguments": { "name": "Ada" } });
+                let (_, answer) = pipe.ask(&serde_json::json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": greet }));
+                assert!(answer["result"]["content"][0]["text"].as_str().is_some_and(|text| text.contains("Ada")), "{answer}");
+                ran.1 += 1;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(ran, (2, 2));
 }
 
 /// The pages of the repository: those in its root, of the documentation, and the decisions.

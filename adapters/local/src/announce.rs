@@ -40,6 +40,13 @@ impl Announcement {
         }
     }
 
+    /// Says it to whoever reads standard error, without an address: a client has standard output.
+    pub(crate) fn note(&self) {
+        let tools = app::count(self.tools.len(), "tool");
+        note(format_args!("`{}` with {tools} on standard input and output", self.name));
+        self.databases.iter().for_each(note);
+    }
+
     /// Says it.
     pub(crate) fn print(&self, scheme: &str, address: SocketAddr) -> CommandResult {
         let base = format!("{scheme}://{}", reachable(address));

@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Build(Build),
     /// Serve a bundle
     Serve(Serve),
+    /// Serve an app to the client that starts this command, on standard input and output
+    Run(Run),
     /// Connect an MCP client to an app: print its configuration, or write it
     Connect(Connect),
     /// Ask a server whether it is well: exit code 0 if it is, 1 if not
@@ -106,18 +108,28 @@ pub(crate) struct Host {
     /// The private key of the certificate, as PEM
     #[arg(long, env = "MILLRACE_TLS_KEY", value_name = "FILE", requires = "tls_cert")]
     pub(crate) tls_key: Option<PathBuf>,
-    /// How long calls in flight may take when the server is told to end, in seconds
-    #[arg(long, env = "MILLRACE_GRACE", value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=3600))]
-    pub(crate) grace: u64,
     /// How many isolates (processes with an endpoint each); without it, one for each processor
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) isolates: Option<u16>,
+    /// Serve one client on standard input and output instead of listening
+    #[arg(long, conflicts_with_all = ["host", "allow_hosts", "isolates"])]
+    pub(crate) stdio: bool,
+    #[command(flatten)]
+    pub(crate) isolate: IsolateOptions,
+}
+
+/// What an isolate is, and what it and its calls may have.
+#[derive(Args)]
+pub(crate) struct IsolateOptions {
     /// How much memory an isolate may have, in MB; without it, a share of three quarters of the machine's, 1024 at the most
     #[arg(long, env = "MILLRACE_ISOLATE_MEMORY", value_name = "MB", value_parser = clap::value_parser!(u64).range(128..=1 << 20))]
     pub(crate) isolate_memory: Option<u64>,
     /// Run isolates as threads of this process, which nothing watches or limits; on Windows they always are
     #[arg(long)]
     pub(crate) threads: bool,
+    /// How long calls in flight may take when the server is told to end, in seconds
+    #[arg(long, env = "MILLRACE_GRACE", value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=3600))]
+    pub(crate) grace: u64,
 }
 
 /// What the process of an isolate is told on its command line; the rest comes over its standard input.
@@ -254,7 +266,7 @@ pub(crate) struct Serve {
     #[arg(long, value_name = "DIR")]
     pub(crate) user_data: Option<PathBuf>,
     /// Also serve the page of `dev` at `/`, to everybody who reaches the server, without what only `dev` shows
-    #[arg(long)]
+    #[arg(long, conflicts_with = "stdio")]
     pub(crate) page: bool,
     #[command(flatten)]
     pub(crate) host: Host,
@@ -307,6 +319,15 @@ pub(crate) struct Health {
     /// How long to wait for the answer, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=300))]
     pub(crate) timeout: u64,
+}
+
+#[derive(Args)]
+pub(crate) struct Run {
+    /// The app's folder; everything relative in the app starts there
+    #[arg(default_value = ".")]
+    pub(crate) app: PathBuf,
+    #[command(flatten)]
+    pub(crate) isolate: IsolateOptions,
 }
 
 #[derive(Args)]

@@ -17,6 +17,7 @@ mod dev;
 mod explain;
 mod health;
 mod new;
+mod run;
 mod schema;
 mod serve;
 mod types;
@@ -37,6 +38,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         // What is wrong with the file is told when the command reads it.
         Command::Dev(dev) => crate::app::variables(&dev.app).unwrap_or_default(),
         Command::Call(call) => crate::app::variables(&call.app).unwrap_or_default(),
+        Command::Run(run) => crate::app::variables(&run.app).unwrap_or_default(),
         _ => Variables::of_process(),
     };
     logging::init(filter, logging::Format::of(&variables).map_err(CommandError::Usage)?).map_err(CommandError::wrong)?;
@@ -49,6 +51,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Serve(arguments) => serve::run(&arguments, log),
         Command::Connect(arguments) => connect::run(&arguments),
         Command::Health(arguments) => health::run(arguments),
+        Command::Run(arguments) => run::run(arguments, log),
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),

@@ -5,9 +5,10 @@ use std::{cell::OnceCell, net::IpAddr, path::PathBuf, rc::Rc, sync::Arc};
 use millrace_core::{
     Endpoint,
     app::App,
-    protocol::{Request, Response},
+    cancel::Cancel,
+    protocol::{Body, Connection, Request, Response, ResponseBody},
 };
-use millrace_native::http::Handler;
+use millrace_native::{http::Handler, lines::MessageHandler};
 
 use crate::{
     call_details::CallDetails,
@@ -41,8 +42,9 @@ pub(crate) enum Page {
 }
 
 impl Page {
-    /// The page of a `dev` that listens on an address: with details on the loopback, unless a proxy passes on the requests of others.
-    pub(crate) fn of_dev(listens_on: IpAddr, app: &App) -> Self {
+    /// The page of a `dev` that listens on an address, if any: with details on the loopback, unless a proxy passes on the requests of others.
+    pub(crate) fn of_dev(listens_on: Option<IpAddr>, app: &App) -> Self {
+        let Some(listens_on) = listens_on else { return Self::Off };
         let is_own = listens_on.is_loopback() && app.server.hosts.is_empty() && app.server.path != "/";
         if is_own { Self::WithDetails } else { Self::Public }
     }
@@ -72,6 +74,12 @@ impl EndpointAndPage {
             _ => return None,
         };
         Some(self.endpoint.refusal(request).unwrap_or_else(answer))
+    }
+}
+
+impl MessageHandler for EndpointAndPage {
+    async fn handle_message(&self, connection: &Connection, message: Body, cancel: Cancel) -> ResponseBody {
+        self.endpoint.handle_message(connection, message, cancel).await
     }
 }
 

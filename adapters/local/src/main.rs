@@ -21,6 +21,7 @@ mod page;
 mod processes;
 mod serving;
 mod state_key;
+mod stdio;
 mod timing;
 mod watch;
 

@@ -2,7 +2,8 @@
 //!
 //! What cannot be stopped inside a process (a regular expression that backtracks, one built-in at work, a stack or a memory that is
 //! exhausted) ends no more than one isolate of several. The supervisor binds the socket and starts one process of this same executable
-//! for each isolate, which accepts connections by itself; no call passes through the supervisor. In the order of the data:
+//! for each isolate, which accepts connections by itself; no call passes through the supervisor. Where the client is on standard input and
+//! output there is one isolate, and the supervisor passes lines on ([`crate::stdio`]). In the order of the data:
 //!
 //! - [`deployment`]: what is served, as bytes in a file of memory;
 //! - [`control`]: the socket between the supervisor and an isolate, over which files are passed;
@@ -27,6 +28,7 @@ use std::{
 
 use millrace_native::{
     board::{Board, LastCall},
+    lines::Client,
     listener::bind,
 };
 use tokio::{
@@ -40,6 +42,7 @@ use tokio::{
 use crate::{
     output::{CommandError, CommandResult},
     serving::{ListenOptions, Reloader, ServedApp, stop_signal},
+    stdio::Pump,
 };
 
 mod control;
@@ -49,6 +52,7 @@ mod memory;
 mod watch;
 
 use control::ControlMessage;
+use deployment::Channel;
 use watch::{TICK, Watch};
 
 /// How long an isolate may take from its start until it serves.
@@ -76,7 +80,7 @@ struct Deployment {
 pub(crate) struct IsolateReloader {
     deployments: tokio_watch::Sender<Arc<Deployment>>,
     isolates: usize,
-    checks_host: bool,
+    channel: Channel,
 }
 
 impl IsolateReloader {
@@ -86,7 +90,7 @@ impl IsolateReloader {
     /// The app cannot be passed on.
     pub(crate) fn replace(&self, served: &ServedApp) -> CommandResult {
         let (taken, answers) = std_mpsc::channel();
-        let file = deployment::write(served, self.checks_host)?;
+        let file = deployment::write(served, &self.channel)?;
         drop(self.deployments.send(Arc::new(Deployment { file, taken: Some(taken) })));
         let until = Instant::now() + RELOAD;
         for _ in 0..self.isolates {
@@ -98,10 +102,28 @@ impl IsolateReloader {
     }
 }
 
+/// Where the requests of an isolate come from.
+enum RequestSource {
+    /// They share a listening socket.
+    Listener(TcpListener),
+    /// This process reads them from its standard input, for a single isolate.
+    Lines(Arc<Pump>),
+}
+
+impl RequestSource {
+    /// What becomes of the requests of an isolate that ends.
+    fn fate(&self) -> &'static str {
+        match self {
+            Self::Listener(_) => "its connections are closed",
+            Self::Lines(_) => "its calls are answered with an error",
+        }
+    }
+}
+
 /// What all isolates have in common.
 struct Common {
     program: PathBuf,
-    listener: TcpListener,
+    source: RequestSource,
     board: Board,
     /// The last calls, for the page of `dev`.
     calls: File,
@@ -125,8 +147,7 @@ pub(crate) async fn serve(
     let listener = bind(place.address).map_err(|error| place.explain(&error))?;
     let address = listener.local_addr().map_err(CommandError::wrong)?;
     // From here on a signal ends the server in order, also one that comes before it serves.
-    let signal = stop_signal().map_err(CommandError::wrong)?;
-    let limits = place.limits();
+    let mut signal = pin!(stop_signal().map_err(CommandError::wrong)?);
     let (certificates, certificate) = tokio_watch::channel(None);
     if let Some(files) = place.certificate.clone() {
         let (pem, _) = files.open()?;
@@ -138,58 +159,123 @@ pub(crate) async fn serve(
             Ok(())
         })?;
     }
-    let isolates = place.isolates;
-    let file = deployment::write(&served, limits.checks_host)?;
-    drop(served);
-    let board = Board::new(deployment::memory_file("millrace-board").map_err(deployment::unable)?, isolates);
-    let common = Arc::new(Common {
-        program: program().map_err(deployment::unable)?,
-        listener: listener.into_std().map_err(deployment::unable)?,
-        board,
-        calls: deployment::memory_file("millrace-calls").map_err(deployment::unable)?,
-        isolates,
-        memory_mb: place.memory_mb.unwrap_or_else(|| memory::default_mb(isolates)),
-        log: place.log.clone(),
-        grace: limits.grace,
-        certificate,
-    });
-    let (deployments, deployed) = tokio_watch::channel(Arc::new(Deployment { file, taken: None }));
-    let (stop, stopped) = tokio_watch::channel(false);
-    let mut tasks = JoinSet::new();
-    let mut firsts = Vec::with_capacity(isolates);
-    for index in 0..isolates {
-        let (first, started) = oneshot::channel();
-        firsts.push(started);
-        let keeper =
-            IsolateSupervisor { common: common.clone(), index, deployed: deployed.clone(), stopped: stopped.clone(), first: Some(first) };
-        tasks.spawn(keeper.keep());
+    let source = RequestSource::Listener(listener.into_std().map_err(deployment::unable)?);
+    let channel = Channel::Http { checks_host: place.limits().checks_host };
+    let (mut isolates, reloader) = Isolates::start(place, place.isolates, source, certificate, served, channel)?;
+    tokio::select! {
+        biased;
+        () = signal.as_mut() => {}
+        outcome = isolates.serving() => {
+            outcome?;
+            ready(address, Reloader::Processes(reloader))?;
+            signal.await;
+        }
     }
-    drop((deployed, stopped));
-    let started = async {
-        for (index, first) in firsts.into_iter().enumerate() {
+    isolates.end().await;
+    Ok(())
+}
+
+/// Serves one client on standard input and output until that ends, or the process is told to; `ready` is called when lines are taken.
+///
+/// # Errors
+/// The isolate cannot be started; what `ready` fails with.
+pub(crate) async fn serve_lines(
+    place: &ListenOptions,
+    served: ServedApp,
+    client: &Client,
+    pump: Arc<Pump>,
+    ready: impl FnOnce(Reloader) -> CommandResult,
+) -> CommandResult {
+    let mut signal = pin!(stop_signal().map_err(CommandError::wrong)?);
+    let (source, channel) = (RequestSource::Lines(pump.clone()), Channel::lines(client));
+    let (mut isolates, reloader) = Isolates::start(place, 1, source, tokio_watch::channel(None).1, served, channel)?;
+    let outcome = tokio::select! {
+        biased;
+        () = signal.as_mut() => Ok(()),
+        outcome = isolates.serving() => {
+            outcome?;
+            ready(Reloader::Processes(reloader))?;
+            pump.run(signal).await
+        }
+    };
+    isolates.end().await;
+    outcome
+}
+
+/// Isolates that run, each with its supervisor.
+struct Isolates {
+    common: Arc<Common>,
+    stop: tokio_watch::Sender<bool>,
+    supervisors: JoinSet<()>,
+    /// How the first start of each goes.
+    firsts: Vec<oneshot::Receiver<Result<(), String>>>,
+}
+
+impl Isolates {
+    /// Starts as many.
+    ///
+    /// # Errors
+    /// The app cannot be passed on.
+    fn start(
+        place: &ListenOptions,
+        isolates: usize,
+        source: RequestSource,
+        certificate: tokio_watch::Receiver<Option<Arc<File>>>,
+        served: ServedApp,
+        channel: Channel,
+    ) -> CommandResult<(Self, IsolateReloader)> {
+        let file = deployment::write(&served, &channel)?;
+        drop(served);
+        let board = Board::new(deployment::memory_file("millrace-board").map_err(deployment::unable)?, isolates);
+        let common = Arc::new(Common {
+            program: program().map_err(deployment::unable)?,
+            source,
+            board,
+            calls: deployment::memory_file("millrace-calls").map_err(deployment::unable)?,
+            isolates,
+            memory_mb: place.memory_mb.unwrap_or_else(|| memory::default_mb(isolates)),
+            log: place.log.clone(),
+            grace: place.limits().grace,
+            certificate,
+        });
+        let (deployments, deployed) = tokio_watch::channel(Arc::new(Deployment { file, taken: None }));
+        let (stop, stopped) = tokio_watch::channel(false);
+        let mut supervisors = JoinSet::new();
+        let mut firsts = Vec::with_capacity(isolates);
+        for index in 0..isolates {
+            let (first, started) = oneshot::channel();
+            firsts.push(started);
+            let (common, deployed, stopped) = (common.clone(), deployed.clone(), stopped.clone());
+            supervisors.spawn(IsolateSupervisor { common, index, deployed, stopped, first: Some(first) }.keep());
+        }
+        Ok((Self { common, stop, supervisors, firsts }, IsolateReloader { deployments, isolates, channel }))
+    }
+
+    /// Waits until all of them serve.
+    ///
+    /// # Errors
+    /// One cannot be started.
+    async fn serving(&mut self) -> CommandResult {
+        for (index, first) in self.firsts.drain(..).enumerate() {
             // Its task ends only after it has said how the start went.
             if let Ok(Err(why)) = first.await {
                 return Err(CommandError::Wrong(format!("isolate {index} could not start: {why}")));
             }
         }
         Ok(())
-    };
-    let mut signal = pin!(signal);
-    tokio::select! {
-        biased;
-        () = signal.as_mut() => {}
-        outcome = started => {
-            outcome?;
-            ready(address, Reloader::Processes(IsolateReloader { deployments, isolates, checks_host: limits.checks_host }))?;
-            signal.await;
-        }
     }
-    let _ = stop.send(true);
-    // Also where an isolate is stuck and does not close its own: nobody is let in any more. Elsewhere than on Linux it is closed by the last one.
-    let _ = rustix::net::shutdown(&common.listener, rustix::net::Shutdown::Both);
-    drop(common);
-    while tasks.join_next().await.is_some() {}
-    Ok(())
+
+    /// Tells them to end, and waits until they have.
+    async fn end(mut self) {
+        let _ = self.stop.send(true);
+        if let RequestSource::Listener(listener) = &self.common.source {
+            // Also where an isolate is stuck and does not close its own: nobody is let in any more. Elsewhere than on Linux it is closed by the last
+            // one.
+            let _ = rustix::net::shutdown(listener, rustix::net::Shutdown::Both);
+        }
+        drop(self.common);
+        while self.supervisors.join_next().await.is_some() {}
+    }
 }
 
 /// The program of an isolate: this one, also where its file was replaced since.
@@ -260,8 +346,9 @@ impl IsolateSupervisor {
                 tool,
                 request_id,
                 pause_ms = (!pause.is_zero()).then_some(pause.as_millis() as u64),
-                "an isolate {}; its connections are closed, and {next}",
-                end.why
+                "an isolate {}; {}, and {next}",
+                end.why,
+                self.common.source.fate()
             );
             tokio::select! {
                 () = sleep(pause) => {}
@@ -397,7 +484,17 @@ impl Process {
         drop(command);
         let pid = child.id();
         let process = Self { child: Some(child), pid, control: UnixStream::from_std(ours)? };
-        let mut files = vec![common.listener.as_fd(), common.board.file().as_fd(), common.calls.as_fd(), deployment.file.as_fd()];
+        let lines;
+        let requests = match &common.source {
+            RequestSource::Listener(listener) => listener.as_fd(),
+            RequestSource::Lines(pump) => {
+                let (ours, theirs) = StdUnixStream::pair()?;
+                pump.attach_socket(ours)?;
+                lines = theirs;
+                lines.as_fd()
+            }
+        };
+        let mut files = vec![requests, common.board.file().as_fd(), common.calls.as_fd(), deployment.file.as_fd()];
         let certificate = common.certificate.borrow().clone();
         files.extend(certificate.iter().map(|file| file.as_fd()));
         control::send(process.control.as_fd(), ControlMessage::Start, &files)?;

@@ -10,16 +10,18 @@ use millrace_native::{
     cache::CacheChoice,
     env::Variables,
     http::{Limits, MakeHandler},
+    isolate::Order,
     listener::{Replacer, Server},
     telemetry,
 };
+use tokio::sync::mpsc;
 
 use crate::{
     app,
     call_details::CallDetails,
     call_log::CallLog,
     certificate::CertificateFiles,
-    cli::Host,
+    cli::{Host, IsolateOptions},
     endpoint_and_page::{EndpointAndPage, Page},
     output::{CommandError, CommandResult, note},
     page::Setting,
@@ -37,7 +39,7 @@ pub(crate) struct ListenOptions {
     grace: Duration,
     /// Whether isolates are threads of this process instead of processes.
     #[cfg_attr(not(unix), allow(dead_code, reason = "they always are"))]
-    threads: bool,
+    pub(crate) threads: bool,
     /// How much memory an isolate may have, where somebody says.
     #[cfg_attr(not(unix), allow(dead_code, reason = "only processes have a limit"))]
     pub(crate) memory_mb: Option<u64>,
@@ -53,6 +55,8 @@ pub(crate) type MakeObserver = Box<dyn FnOnce() -> Rc<dyn Observer> + Send>;
 pub(crate) enum Reloader {
     /// In the threads of this process.
     Threads(Replacer<EndpointAndPage>, CallLog),
+    /// In the one thread that has the client on standard input.
+    Line(mpsc::UnboundedSender<Order<EndpointAndPage>>, CallLog),
     /// In processes.
     #[cfg(unix)]
     Processes(crate::processes::IsolateReloader),
@@ -66,6 +70,8 @@ impl Reloader {
     pub(crate) fn replace(&self, served: &ServedApp) -> CommandResult {
         match self {
             Self::Threads(replacer, calls) => replacer.replace(|| served.make(None, calls)),
+            // An isolate that has ended serves nobody.
+            Self::Line(isolate, calls) => drop(isolate.send(Order::Replace(served.make(None, calls)))),
             #[cfg(unix)]
             Self::Processes(exchange) => return exchange.replace(served),
         }
@@ -122,9 +128,17 @@ impl ListenOptions {
         if !checks_host && certificate.is_none() {
             note("warning: any `Host` is let in, which invites DNS rebinding; name the server's own by `server.hosts` or `--allow-host`");
         }
-        let threads = host.threads || cfg!(not(unix));
-        let grace = Duration::from_secs(host.grace);
-        Self { address, isolates, checks_host, certificate, grace, threads, memory_mb: host.isolate_memory, log: log.to_owned() }
+        let IsolateOptions { isolate_memory, threads, grace } = host.isolate;
+        let (threads, grace) = (threads || cfg!(not(unix)), Duration::from_secs(grace));
+        Self { address, isolates, checks_host, certificate, grace, threads, memory_mb: isolate_memory, log: log.to_owned() }
+    }
+
+    /// For a client on standard input and output, which needs no address.
+    pub(crate) fn of_stdio(isolate: &IsolateOptions, log: &str) -> Self {
+        let IsolateOptions { isolate_memory, threads, grace } = *isolate;
+        let (threads, grace) = (threads || cfg!(not(unix)), Duration::from_secs(grace));
+        let (address, log) = (SocketAddr::from(([127, 0, 0, 1], 0)), log.to_owned());
+        Self { address, isolates: 1, checks_host: false, certificate: None, grace, threads, memory_mb: isolate_memory, log }
     }
 
     /// How the URL of the server begins.

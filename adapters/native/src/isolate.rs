@@ -7,6 +7,16 @@ use tokio::{
     sync::{mpsc, oneshot},
 };
 
+use crate::http::MakeHandler;
+
+/// What an isolate that takes requests by itself is told.
+pub enum Order<H> {
+    /// Requests from now on are answered by another handler; those in flight end with theirs.
+    Replace(MakeHandler<H>),
+    /// End: nothing more is taken, calls in flight finish, idle connections close.
+    Stop,
+}
+
 /// The stack of an isolate's thread. The script engine recurses on it; what is not used of it takes no memory.
 pub const STACK_BYTES: usize = 16 << 20;
 

@@ -8,6 +8,7 @@
 //! - [`isolate`]: the thread, its runtime, the handler that it answers with and how that is replaced.
 //! - [`server_tls`]: the certificate of a server that speaks TLS, and how that is replaced.
 //! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
+//! - [`lines`]: one client on standard input and output instead of HTTP, as the isolate sees it.
 //! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`]: which one a variable chose.
 //! - [`logging`]: log lines on standard error; [`telemetry`]: traces to a collector.
 
@@ -24,6 +25,7 @@ pub mod http;
 pub mod http_client;
 pub mod isolate;
 mod ledger;
+pub mod lines;
 pub mod listener;
 pub mod logging;
 mod outgoing;

@@ -26,6 +26,7 @@ use crate::{
     board::BoardSlot,
     connection_slot::ConnectionSlot,
     http::{self, Handler, Job, Limits, MakeHandler},
+    isolate::Order,
     listener::{ACCEPT_PAUSE, is_clients, raise_descriptor_limit},
     server_tls::ServerTls,
 };
@@ -36,14 +37,6 @@ pub const BEAT: Duration = Duration::from_millis(200);
 /// How long an isolate leaves a new connection to the others for each connection that it has more than another one, and for how many.
 const MOMENT: Duration = Duration::from_millis(1);
 const MOMENTS: u64 = 4;
-
-/// What such an isolate is told.
-pub enum Order<H> {
-    /// Requests from now on are answered by another handler; those in flight end with theirs.
-    Replace(MakeHandler<H>),
-    /// End: nothing is accepted any more, calls in flight finish, idle connections close.
-    Stop,
-}
 
 /// The life of an isolate that shares a listening socket. Has to be called on its thread, and resolves when it has ended.
 ///
@@ -94,7 +87,7 @@ impl Listener {
     }
 }
 
-async fn beat(place: BoardSlot, connections: Arc<AtomicUsize>) {
+pub(crate) async fn beat(place: BoardSlot, connections: Arc<AtomicUsize>) {
     let mut interval = interval(BEAT);
     interval.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {

@@ -9,7 +9,9 @@ use serde_json::json;
 
 use super::{
     encode::MessageReply,
-    era, http,
+    era,
+    exchange::Beside,
+    http,
     json_rpc::Message,
     request::{Body, Request},
     response::Response,
@@ -40,14 +42,28 @@ enum UnansweredReason {
 impl Protocol {
     /// A batch is refused as a whole before anything of it runs, and its answer is always JSON.
     pub(super) async fn batch(&self, request: &Request, messages: Vec<Message>) -> Response {
+        match self.batch_reply(request, messages, era::may_batch(&request.headers)).await {
+            Ok(Some(answers)) => http::reply(answers),
+            Ok(None) => http::accepted(),
+            Err(failure) => http::refuse(&failure),
+        }
+    }
+
+    /// The answers of a batch as one array; `None` where nothing in it wants one.
+    ///
+    /// # Errors
+    /// The batch is refused as a whole.
+    pub(super) async fn batch_reply(
+        &self,
+        request: &Request,
+        messages: Vec<Message>,
+        may_batch: bool,
+    ) -> Result<Option<MessageReply>, RpcError> {
         let pipeline = &self.pipeline;
         let limits = &pipeline.app().batch;
-        let calls = match era::batch(messages, &request.headers, limits.messages as usize) {
-            Ok(calls) => calls,
-            Err(failure) => return http::refuse(&failure),
-        };
+        let calls = era::batch(messages, may_batch, limits.messages as usize)?;
         if calls.is_empty() {
-            return http::accepted();
+            return Ok(None);
         }
         let clock = &*pipeline.ports().clock;
         let began_ms = clock.now_ms();
@@ -72,7 +88,7 @@ impl Protocol {
                 answers.push(MessageReply::failure(Some(&call.id), &failure));
                 continue;
             }
-            let answer = self.dispatch(&request, era::Selected::BATCH, &mut call, None).await;
+            let answer = self.dispatch(&request, era::Selected::BATCH, &mut call, Beside::default()).await;
             match answers.room_for(answer.body.len()) {
                 Ok(()) => answers.push(answer),
                 Err(why) => {
@@ -83,7 +99,7 @@ impl Protocol {
                 }
             }
         }
-        http::reply(answers.finish())
+        Ok(Some(answers.finish()))
     }
 }
 

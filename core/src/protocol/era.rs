@@ -39,21 +39,30 @@ pub(super) enum Era {
 pub(super) struct Selected {
     pub(super) era: Era,
     pub(super) version: &'static str,
+    /// Whether header fields came with the request that have to equal its body: over HTTP, in the modern era.
+    pub(super) has_fields: bool,
 }
 
 impl Selected {
     /// The messages of a batch.
-    pub(super) const BATCH: Self = Self { era: Era::Legacy, version: BATCHING };
+    pub(super) const BATCH: Self = Self { era: Era::Legacy, version: BATCHING, has_fields: false };
+
+    fn legacy(version: &'static str) -> Self {
+        Self { era: Era::Legacy, version, has_fields: false }
+    }
+
+    fn modern(has_fields: bool) -> Self {
+        Self { era: Era::Modern, version: MODERN, has_fields }
+    }
 }
 
 /// Selects the era of a request, and refuses what is wrong with it before its method is looked at.
 pub(super) fn select(call: &Call, headers: &Headers) -> Result<Selected, RpcError> {
-    let claims = call.params.meta().and_then(|meta| meta.get(META_VERSION)).is_some();
-    if claims || names_modern(headers) {
-        return modern(call, headers);
+    if claims_modern(call) || names_modern(headers) {
+        return modern(call, Some(headers));
     }
     if call.method == "initialize" {
-        return Ok(Selected { era: Era::Legacy, version: LEGACY[0] });
+        return Ok(Selected::legacy(LEGACY[0]));
     }
     let version = match headers.only(VERSION_FIELD) {
         Ok(None) => BATCHING,
@@ -66,13 +75,36 @@ pub(super) fn select(call: &Call, headers: &Headers) -> Result<Selected, RpcErro
             return Err(unsupported(&named.join(", ")));
         }
     };
-    Ok(Selected { era: Era::Legacy, version })
+    Ok(Selected::legacy(version))
+}
+
+/// The same for a message of a connection, which has no header fields: `negotiated` is what `initialize` gave.
+pub(super) fn select_on_connection(call: &Call, negotiated: Option<&'static str>) -> Result<Selected, RpcError> {
+    if claims_modern(call) {
+        return modern(call, None);
+    }
+    let version = if call.method == "initialize" { LEGACY[0] } else { negotiated.unwrap_or(BATCHING) };
+    Ok(Selected::legacy(version))
+}
+
+fn claims_modern(call: &Call) -> bool {
+    call.params.meta().and_then(|meta| meta.get(META_VERSION)).is_some()
+}
+
+/// Whether a request with these header fields may be a batch.
+pub(super) fn may_batch(headers: &Headers) -> bool {
+    matches!(headers.only(VERSION_FIELD), Ok(None | Some(BATCHING)))
+}
+
+/// Whether a connection may send batches: its revision is the one that has them, or none is agreed on.
+pub(super) fn may_batch_on_connection(negotiated: Option<&'static str>) -> bool {
+    negotiated.is_none_or(|version| version == BATCHING)
 }
 
 /// Step 8: the requests of a batch, its notifications and responses left out.
-pub(super) fn batch(messages: Vec<Message>, headers: &Headers, limit: usize) -> Result<Vec<Call>, RpcError> {
+pub(super) fn batch(messages: Vec<Message>, may_batch: bool, limit: usize) -> Result<Vec<Call>, RpcError> {
     let refuse = |problem: &str| Err(RpcError::http(400, INVALID_REQUEST, format!("Invalid request: {problem}")));
-    if !matches!(headers.only(VERSION_FIELD), Ok(None | Some(BATCHING))) || messages.iter().any(Message::claims_modern) {
+    if !may_batch || messages.iter().any(Message::claims_modern) {
         return refuse("only revision 2025-03-26 has batches; send one message a request");
     }
     if messages.is_empty() {
@@ -94,8 +126,8 @@ pub(super) fn batch(messages: Vec<Message>, headers: &Headers, limit: usize) -> 
     Ok(calls)
 }
 
-/// Steps 11a to 11e.
-fn modern(call: &Call, headers: &Headers) -> Result<Selected, RpcError> {
+/// Steps 11a to 11e; without header fields 11a and 11c.
+fn modern(call: &Call, headers: Option<&Headers>) -> Result<Selected, RpcError> {
     let incomplete = |problem: String| RpcError::http(400, INVALID_PARAMS, problem);
     let meta = match call.params.meta() {
         Some(Json::Object(meta)) => meta,
@@ -109,6 +141,9 @@ fn modern(call: &Call, headers: &Headers) -> Result<Selected, RpcError> {
         return Err(incomplete(format!("Invalid params: `{META_CAPABILITIES}` in `_meta` must be an object")));
     }
 
+    let Some(headers) = headers else {
+        return if version == MODERN { Ok(Selected::modern(false)) } else { Err(unsupported(version)) };
+    };
     let named = headers
         .only(VERSION_FIELD)
         .map_err(|Repeated| RpcError::http(400, HEADER_MISMATCH, "Header mismatch: `MCP-Protocol-Version` appears more than once"))?;
@@ -126,11 +161,11 @@ fn modern(call: &Call, headers: &Headers) -> Result<Selected, RpcError> {
     let member = match call.method.as_str() {
         "tools/call" | "prompts/get" => "name",
         "resources/read" => "uri",
-        _ => return Ok(Selected { era: Era::Modern, version: MODERN }),
+        _ => return Ok(Selected::modern(true)),
     };
     let name = call.params.object().and_then(|params| params.get(member)).and_then(Json::as_str);
     mirror(headers, "Mcp-Name", name, true)?;
-    Ok(Selected { era: Era::Modern, version: MODERN })
+    Ok(Selected::modern(true))
 }
 
 /// The versions to try instead. One that is served, only not in this way, is not offered again.

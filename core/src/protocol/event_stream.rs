@@ -8,10 +8,10 @@ use core::{
     task::{Context, Poll},
 };
 
-use super::{encode::MessageReply, notifications::Outbox, sse::frame};
+use super::{encode::MessageReply, notifications::Outbox};
 use crate::{cancel::Cancel, ports::LocalFuture};
 
-/// The events of one call. The call goes on only while it is polled: it is the host's to poll it even where its client reads slowly.
+/// The events of one call: server-sent events over HTTP, bare messages over a [`Connection`](super::Connection). The call goes on only while it is polled: it is the host's to poll it even where its client reads slowly.
 /// What nobody has taken yet is bounded: 256 KiB of notifications and the answer. Dropped before its end, it drops the call where it is;
 /// [`finish`](Self::finish) lets it come to its end.
 pub struct EventStream {
@@ -47,7 +47,7 @@ impl EventStream {
             }
         }
         match mem::replace(&mut self.state, State::Ended) {
-            State::Over(answer) => Poll::Ready(Some(frame(&answer))),
+            State::Over(answer) => Poll::Ready(Some(self.outbox.framed(answer))),
             State::Running(_) | State::Ended => Poll::Ready(self.last.take().and_then(|last| last())),
         }
     }

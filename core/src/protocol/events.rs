@@ -20,18 +20,33 @@ use super::{
 use crate::{cancel::Cancel, headers::Headers, ports::LocalFuture};
 
 /// Runs a call until it is over or has said something, and answers accordingly.
-pub(super) async fn reply(mut call: LocalFuture<'static, MessageReply>, outbox: Rc<Outbox>, cancel: Cancel) -> Response {
+pub(super) async fn reply(call: LocalFuture<'static, MessageReply>, outbox: Rc<Outbox>, cancel: Cancel) -> Response {
+    let events = match run(call, outbox, cancel).await {
+        Ok(answer) => return http::reply(answer),
+        Err(events) => events,
+    };
+    let headers = [("content-type", "text/event-stream"), ("x-accel-buffering", "no")];
+    Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body: ResponseBody::Events(events) }
+}
+
+/// Runs a call until it is over or has said something.
+///
+/// # Errors
+/// It has said something: the rest is a stream.
+pub(super) async fn run(
+    mut call: LocalFuture<'static, MessageReply>,
+    outbox: Rc<Outbox>,
+    cancel: Cancel,
+) -> Result<MessageReply, EventStream> {
     let over = poll_fn(|context| match call.as_mut().poll(context) {
         Poll::Ready(answer) => Poll::Ready(Some(answer)),
         Poll::Pending if outbox.has_spoken() => Poll::Ready(None),
         Poll::Pending => Poll::Pending,
     });
     let state = match over.await {
-        Some(answer) if !outbox.has_spoken() => return http::reply(answer),
+        Some(answer) if !outbox.has_spoken() => return Ok(answer),
         Some(answer) => State::Over(answer.body),
         None => State::Running(call),
     };
-    let headers = [("content-type", "text/event-stream"), ("x-accel-buffering", "no")];
-    let body = ResponseBody::Events(EventStream { outbox, state, cancel, last: None });
-    Response { status: 200, headers: headers.into_iter().collect::<Headers>(), body }
+    Err(EventStream { outbox, state, cancel, last: None })
 }

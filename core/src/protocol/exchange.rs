@@ -4,6 +4,7 @@ use alloc::string::String;
 use core::cell::OnceCell;
 
 use super::{
+    connection::Connection,
     encode::ResultWriter,
     era::Selected,
     json_rpc::{Id, Params},
@@ -13,6 +14,15 @@ use super::{
 };
 use crate::{app::App, pipeline::Listener};
 
+/// Who else takes part in a request.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Beside<'a> {
+    /// Hears what a call says before its result.
+    pub(super) listener: Option<&'a dyn Listener>,
+    /// Where the request came from, unless it came over HTTP.
+    pub(super) connection: Option<&'a Connection>,
+}
+
 /// A request.
 pub(super) struct Exchange<'a> {
     pub(super) protocol: &'a Protocol,
@@ -21,8 +31,7 @@ pub(super) struct Exchange<'a> {
     pub(super) id: &'a Id,
     /// The method that was asked for.
     pub(super) method: &'a str,
-    /// Hears what a call says before its result.
-    pub(super) listener: Option<&'a dyn Listener>,
+    pub(super) beside: Beside<'a>,
     /// The caller's span.
     pub(super) trace: TraceContext,
     /// Made at its first use: by a method that runs a tool.
@@ -34,13 +43,11 @@ impl<'a> Exchange<'a> {
         protocol: &'a Protocol,
         request: &'a Request,
         selected: Selected,
-        id: &'a Id,
-        method: &'a str,
-        params: &Params,
-        listener: Option<&'a dyn Listener>,
+        (id, method, params): (&'a Id, &'a str, &Params),
+        beside: Beside<'a>,
     ) -> Self {
         let trace = TraceContext::of(params, &request.headers);
-        Self { protocol, request, selected, id, method, listener, trace, request_id: OnceCell::new() }
+        Self { protocol, request, selected, id, method, beside, trace, request_id: OnceCell::new() }
     }
 
     pub(super) fn app(&self) -> &'a App {

@@ -55,7 +55,7 @@ impl Exchange<'_> {
             protocol: self.selected.version,
             deadline_ms: self.request.deadline_ms,
             cancel: &self.request.cancel,
-            listener: self.listener,
+            listener: self.beside.listener,
             rounds,
         };
         self.protocol.pipeline.fetch(call).await

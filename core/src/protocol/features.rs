@@ -27,7 +27,8 @@ impl Features {
     }
 
     /// As the server declares them.
-    pub(super) fn capabilities(self) -> Json {
+    /// `lists_change`: whether the client is told when a list is another one.
+    pub(super) fn capabilities(self, lists_change: bool) -> Json {
         let mut capabilities = Map::new();
         let has = [
             ("tools", true),
@@ -37,7 +38,8 @@ impl Features {
             ("logging", self.logging),
         ];
         for (name, _) in has.into_iter().filter(|(_, has)| *has) {
-            capabilities.insert(name.into(), json!({}));
+            let is_list = matches!(name, "tools" | "prompts" | "resources");
+            capabilities.insert(name.into(), if lists_change && is_list { json!({ "listChanged": true }) } else { json!({}) });
         }
         Json::Object(capabilities)
     }

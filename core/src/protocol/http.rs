@@ -128,7 +128,12 @@ pub(super) fn body_of_post(request: &Request, limit: usize) -> Result<&[u8], Rpc
     if !accepts_json(&request.headers) {
         return Err(refusal(406, "Not acceptable: `Accept` must allow application/json"));
     }
-    match &request.body {
+    within_limit(&request.body, limit)
+}
+
+/// Step 6.
+pub(super) fn within_limit(body: &Body, limit: usize) -> Result<&[u8], RpcError> {
+    match body {
         Body::Whole(body) if body.len() <= limit => Ok(body),
         Body::Whole(_) | Body::TooLarge => Err(refusal(413, format!("Content too large: the body may have {limit} bytes"))),
     }

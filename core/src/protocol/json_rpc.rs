@@ -170,6 +170,19 @@ impl Message {
         }
     }
 
+    /// The request that it cancels, where it is `notifications/cancelled`.
+    pub(super) fn cancels(&self) -> Option<Id> {
+        if self.method() != Some("notifications/cancelled") || !matches!(self.id, Member::Absent) || self.problem().is_some() {
+            return None;
+        }
+        let Member::Present(params) = &self.params else { return None };
+        match params.get("requestId")? {
+            id @ Json::String(_) => Some(Id(id.to_string())),
+            Json::Number(id) if !id.is_f64() => Some(Id(id.to_string())),
+            _ => None,
+        }
+    }
+
     /// Whether it is a response to a request, which nobody sent.
     pub(super) fn is_answer(&self) -> bool {
         self.answers && matches!(self.method, Member::Absent)

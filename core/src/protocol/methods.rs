@@ -5,9 +5,10 @@ use alloc::{format, string::String, vec::Vec};
 use serde_json::Map;
 
 use super::{
+    connection::Connection,
     encode::MessageReply,
     era::{Era, LEGACY, LISTED, Selected},
-    exchange::Exchange,
+    exchange::{Beside, Exchange},
     features::Features,
     json_rpc::{Call, Params},
     lists::Kind,
@@ -18,7 +19,7 @@ use super::{
     rpc_error::{INVALID_PARAMS, METHOD_NOT_FOUND, RpcError},
     runtime::Protocol,
 };
-use crate::{Json, pipeline::Listener};
+use crate::Json;
 
 #[derive(Clone, Copy)]
 enum Method {
@@ -49,8 +50,8 @@ impl Method {
             "server/discover" => (Self::Discover, era == Era::Modern),
             "initialize" => (Self::Initialize, era == Era::Legacy),
             "ping" => (Self::Ping, era == Era::Legacy),
-            // A level cannot be kept without a session: it is taken, and what is logged stays within the request's own stream. Resources
-            // never change, so every subscription is kept. Some legacy clients ask for both without looking at the capabilities.
+            // Over HTTP a level cannot be kept without a session: it is taken, and what is logged stays within the request's own stream.
+            // Resources never change, so every subscription is kept. Some legacy clients ask for both without looking at the capabilities.
             "logging/setLevel" => (Self::SetLevel, era == Era::Legacy),
             "resources/subscribe" | "resources/unsubscribe" => (Self::Subscribe, era == Era::Legacy && features.resources),
             _ => return None,
@@ -61,15 +62,9 @@ impl Method {
 
 impl Protocol {
     /// Steps 11f to 11h, and the answer.
-    pub(super) async fn dispatch(
-        &self,
-        request: &Request,
-        selected: Selected,
-        call: &mut Call,
-        listener: Option<&dyn Listener>,
-    ) -> MessageReply {
+    pub(super) async fn dispatch(&self, request: &Request, selected: Selected, call: &mut Call, beside: Beside<'_>) -> MessageReply {
         let Call { id, method, params } = call;
-        let exchange = Exchange::new(self, request, selected, id, method, params, listener);
+        let exchange = Exchange::new(self, request, selected, (id, method, params), beside);
         match exchange.answer(params).await {
             Ok(body) => MessageReply::result(body),
             Err(failure) => MessageReply::failure(Some(id), &failure),
@@ -105,7 +100,7 @@ impl Exchange<'_> {
             let status = if modern { 404 } else { 200 };
             return Err(RpcError::http(status, METHOD_NOT_FOUND, format!("Method not found: `{}`", shorten(self.method))));
         };
-        if modern && matches!(method, Method::CallTool) {
+        if self.selected.has_fields && matches!(method, Method::CallTool) {
             let named = params.object().and_then(|params| params.get("name")).and_then(Json::as_str);
             if let Some((_, tool)) = named.and_then(|name| self.protocol.pipeline.tool(name)) {
                 let arguments = params.object().and_then(|params| params.get("arguments")).and_then(Json::as_object);
@@ -142,10 +137,14 @@ impl Exchange<'_> {
         let version = LEGACY.into_iter().find(|version| *version == asked).unwrap_or(LEGACY[0]);
         let mut result = self.result();
         result.text("protocolVersion", version);
-        result.member("capabilities", &self.protocol.features.capabilities());
+        let lists_change = self.beside.connection.is_some_and(Connection::lists_change);
+        result.member("capabilities", &self.protocol.features.capabilities(lists_change));
         result.raw("serverInfo", &self.protocol.server_info);
         if let Some(instructions) = &self.app().instructions {
             result.text("instructions", instructions);
+        }
+        if let Some(connection) = self.beside.connection {
+            connection.initialize(version, self.protocol.features);
         }
         Ok(result.finish())
     }
@@ -153,7 +152,7 @@ impl Exchange<'_> {
     fn discover(&self) -> alloc::vec::Vec<u8> {
         let mut result = self.result();
         result.member("supportedVersions", &LISTED);
-        result.member("capabilities", &self.protocol.features.capabilities());
+        result.member("capabilities", &self.protocol.features.capabilities(false));
         if let Some(instructions) = &self.app().instructions {
             result.text("instructions", instructions);
         }
@@ -163,8 +162,9 @@ impl Exchange<'_> {
 
     fn set_level(&self, params: &mut Map<String, Json>) -> Result<alloc::vec::Vec<u8>, RpcError> {
         let level = text(params, "level")?;
-        if !LOG_LEVELS.contains(&level.as_str()) {
-            return Err(bad_level("level"));
+        let Some(place) = LOG_LEVELS.iter().position(|known| *known == level) else { return Err(bad_level("level")) };
+        if let Some(connection) = self.beside.connection {
+            connection.set_log_level(place);
         }
         Ok(self.result().finish())
     }

@@ -1,8 +1,8 @@
 //! What a call says before its result: `notifications/progress` and `notifications/message`, held for the one who reads them.
 //!
-//! An [`Outbox`] is made for a `tools/call` whose tool runs a script and whose caller both accepts an event stream and wants to hear
-//! something: it sent a `progressToken`, it named a log level (modern), or it is of the legacy era, where log lines from `info` on are
-//! sent. What goes in are a script's `ctx.progress` and `ctx.log`; what comes out are server-sent events, in order.
+//! An [`Outbox`] is made for a `tools/call` whose tool runs a script and whose caller both accepts an event stream, as every connection
+//! does, and wants to hear something: it sent a `progressToken`, it named a log level (modern), or it is of the legacy era, where log lines from `info` on are
+//! sent. What goes in are a script's `ctx.progress` and `ctx.log`; what comes out are server-sent events or bare messages, in order.
 //!
 //! Progress must rise: what does not is left out. A script can say more than anybody reads, so number and size are bounded; what is
 //! beyond is left out, too, and a debug line says so once. See the specification's pages on
@@ -17,6 +17,7 @@ use alloc::{
 use core::cell::{Cell, RefCell};
 
 use super::{
+    connection::Connection,
     encode,
     era::{Era, Selected},
     json_rpc::Call,
@@ -38,7 +39,7 @@ const MAX_NOTIFICATIONS: usize = 1000;
 const MAX_BYTES: usize = 256 << 10;
 /// The most bytes of one text in a notification; a longer one is cut.
 const MAX_TEXT: usize = 8 << 10;
-/// The legacy level, as long as nobody can be asked for one: there is no session to keep an answer of `logging/setLevel` in.
+/// The legacy level where none was asked for. Over HTTP none can be: there is no session to keep it in.
 const LEGACY_LEVEL: usize = 1;
 
 /// The notifications of one call.
@@ -48,6 +49,7 @@ pub(super) struct Outbox {
     /// The least level that is sent, as a place in [`LOG_LEVELS`].
     level: Option<usize>,
     tool: String,
+    framing: Framing,
     frames: RefCell<VecDeque<Vec<u8>>>,
     has_spoken: Cell<bool>,
     progress: Cell<f64>,
@@ -56,12 +58,35 @@ pub(super) struct Outbox {
     is_full: Cell<bool>,
 }
 
+/// The form of a message on its way.
+#[derive(Clone, Copy)]
+enum Framing {
+    /// An event of an event stream.
+    Event,
+    /// The message and nothing else.
+    Bare,
+}
+
+/// Who hears what a call says.
+#[derive(Clone, Copy)]
+pub(super) enum Hearer<'a> {
+    /// A request of HTTP with these header fields.
+    Request(&'a Headers),
+    /// A connection.
+    Connection(&'a Connection),
+}
+
 impl Outbox {
     /// `None` where nothing can be said to this caller, so that its answer is JSON.
-    pub(super) fn of(pipeline: &Pipeline, call: &Call, selected: Selected, headers: &Headers) -> Option<Self> {
-        if call.method != "tools/call" || !accepts_events(headers) {
+    pub(super) fn of(pipeline: &Pipeline, call: &Call, selected: Selected, hearer: Hearer<'_>) -> Option<Self> {
+        if call.method != "tools/call" {
             return None;
         }
+        let (framing, legacy_level) = match hearer {
+            Hearer::Request(headers) if accepts_events(headers) => (Framing::Event, LEGACY_LEVEL),
+            Hearer::Request(_) => return None,
+            Hearer::Connection(connection) => (Framing::Bare, connection.log_level().unwrap_or(LEGACY_LEVEL)),
+        };
         let name = call.params.object()?.get("name")?.as_str()?;
         let (_, tool) = pipeline.tool(name).filter(|(_, tool)| runs_script(tool))?;
         let meta = call.params.meta();
@@ -70,12 +95,13 @@ impl Outbox {
             Era::Modern => meta
                 .and_then(|meta| meta.get(META_LOG_LEVEL)?.as_str())
                 .and_then(|level| LOG_LEVELS.iter().position(|known| *known == level)),
-            Era::Legacy => Some(LEGACY_LEVEL),
+            Era::Legacy => Some(legacy_level),
         };
         (token.is_some() || level.is_some()).then(|| Self {
             token,
             level,
             tool: tool.name.clone(),
+            framing,
             frames: RefCell::default(),
             has_spoken: Cell::new(false),
             progress: Cell::new(f64::NEG_INFINITY),
@@ -95,7 +121,15 @@ impl Outbox {
         self.frames.borrow_mut().pop_front()
     }
 
-    fn put(&self, message: &[u8]) {
+    /// A message in the form in which it is sent.
+    pub(super) fn framed(&self, message: Vec<u8>) -> Vec<u8> {
+        match self.framing {
+            Framing::Event => sse::frame(&message),
+            Framing::Bare => message,
+        }
+    }
+
+    fn put(&self, message: Vec<u8>) {
         if self.is_full.get() {
             return;
         }
@@ -108,7 +142,7 @@ impl Outbox {
         self.sent.set(sent);
         self.sent_bytes.set(sent_bytes);
         self.has_spoken.set(true);
-        self.frames.borrow_mut().push_back(sse::frame(message));
+        self.frames.borrow_mut().push_back(self.framed(message));
     }
 }
 
@@ -133,7 +167,7 @@ impl Listener for Outbox {
             encode::string(&mut out, cut(message));
         }
         out.extend_from_slice(b"}}");
-        self.put(&out);
+        self.put(out);
     }
 
     fn log(&self, level: LogLevel, message: &str) {
@@ -155,7 +189,7 @@ impl Listener for Outbox {
         out.extend_from_slice(br#","data":"#);
         encode::string(&mut out, cut(message));
         out.extend_from_slice(b"}}");
-        self.put(&out);
+        self.put(out);
     }
 }
 

@@ -38,7 +38,7 @@ impl Exchange<'_> {
             protocol: self.selected.version,
             deadline_ms: self.request.deadline_ms,
             cancel: &self.request.cancel,
-            listener: self.listener,
+            listener: self.beside.listener,
             rounds: rounds(params, self.selected.era)?,
         };
         match self.protocol.pipeline.call(call).await {

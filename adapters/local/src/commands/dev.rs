@@ -19,6 +19,7 @@ use crate::{
     page::Setting,
     serving::{ListenOptions, Reloader, ServedApp},
     state_key::RunKey,
+    stdio::Pump,
     watch::Watch,
 };
 
@@ -34,14 +35,18 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     outdated.iter().for_each(note);
     let announcement = Announcement::of(&app, databases);
     let current = fingerprint(&app);
-    let place = ListenOptions::of(&arguments.host, &mut app, log);
-    let (listens_on, page) = (arguments.host.host, Page::of_dev(arguments.host.host, &app));
+    let stdio = arguments.host.stdio;
+    let place =
+        if stdio { ListenOptions::of_stdio(&arguments.host.isolate, log) } else { ListenOptions::of(&arguments.host, &mut app, log) };
+    let listens_on = (!stdio).then_some(arguments.host.host);
+    let page = Page::of_dev(listens_on, &app);
     let reloads = Reloads {
         listens_on,
         folder: folder.clone(),
         current,
         allow_hosts: arguments.host.allow_hosts.clone(),
         endpoint: (app.server.port, app.server.path.clone()),
+        pump: None,
         key,
         broken: false,
         said: Vec::new(),
@@ -51,15 +56,16 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page, settings };
     // Whoever reads that the server is ready may change a file at once.
     let watch = Watch::start(&reloads.folder, &report.files);
+    if stdio {
+        return place.serve_stdio(served, true, |reloader, pump| {
+            announcement.note();
+            Reloads { pump: Some(pump.clone()), ..reloads }.spawn(watch, reloader)
+        });
+    }
     let scheme = place.scheme();
     place.serve(served, |address: SocketAddr, reloader| {
         announcement.print(scheme, address)?;
-        thread::Builder::new()
-            .name("watch".to_owned())
-            .stack_size(millrace_native::isolate::STACK_BYTES)
-            .spawn(move || reloads.run(watch, &reloader))
-            .map(drop)
-            .map_err(CommandError::wrong)
+        reloads.spawn(watch, reloader)
     })
 }
 
@@ -72,7 +78,10 @@ struct Reloads {
     endpoint: (u16, String),
     /// Kept, so that questions of before a change can be answered after it.
     key: RunKey,
-    listens_on: IpAddr,
+    /// `None` where there is a client on standard input instead.
+    listens_on: Option<IpAddr>,
+    /// Where there is a client on standard input.
+    pump: Option<Arc<Pump>>,
     /// `--allow-host`
     allow_hosts: Vec<String>,
     /// The last change left the app broken.
@@ -84,6 +93,17 @@ struct Reloads {
 }
 
 impl Reloads {
+    /// # Errors
+    /// The system gives no thread.
+    fn spawn(self, watch: notify::Result<Watch>, reloader: Reloader) -> CommandResult {
+        thread::Builder::new()
+            .name("watch".to_owned())
+            .stack_size(millrace_native::isolate::STACK_BYTES)
+            .spawn(move || self.run(watch, &reloader))
+            .map(drop)
+            .map_err(CommandError::wrong)
+    }
+
     fn run(mut self, watch: notify::Result<Watch>, reloader: &Reloader) {
         let mut watch = match watch {
             Ok(watch) => watch,
@@ -130,7 +150,9 @@ impl Reloads {
                 return note("still serving the last good version");
             }
         };
-        if (app.server.port, &app.server.path) != (self.endpoint.0, &self.endpoint.1) {
+        if let Some(pump) = &self.pump {
+            pump.set_body_limit(app.server.body_limit);
+        } else if (app.server.port, &app.server.path) != (self.endpoint.0, &self.endpoint.1) {
             note("`server.port` and `server.path` take effect at the next start");
         }
         let tools = count(app.tools.len(), "tool");

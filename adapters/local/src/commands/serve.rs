@@ -35,13 +35,17 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     };
     let base = base.to_owned();
     let (name, path, tools) = (app.name.clone(), app.server.path.clone(), app.tools.len());
-    let place = ListenOptions::of(&arguments.host, &mut app, log);
     let variables = Variables::of_process();
     let cache = crate::app::cache(&variables)?;
     let traces = crate::app::traces(&app, &variables)?;
     if let Some(missing) = app.missing_state_key(&variables) {
         note(format_args!("warning: {missing}"));
     }
+    if arguments.host.stdio {
+        let served = ServedApp { app: app.into(), base, variables, cache, traces, page: Page::Off, settings: Arc::default() };
+        return ListenOptions::of_stdio(&arguments.host.isolate, log).serve_stdio(served, false, |_, _| Ok(()));
+    }
+    let place = ListenOptions::of(&arguments.host, &mut app, log);
     // A proxy in front may pass on what others send as if it came from this machine: a server shows nobody what only its operator may see.
     let page = if arguments.page { Page::Public } else { Page::Off };
     let served = ServedApp { app: app.into(), base, variables, cache, traces, page, settings: Arc::default() };

@@ -23,7 +23,8 @@ pub(super) const SERVES: &[u8] = b"s";
 /// What an isolate is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ControlMessage {
-    /// Start, with the listening socket, the board, the file of the last calls, the deployment, and the certificate where there is one.
+    /// Start, with the listening socket or the one of lines, the board, the file of the last calls, the deployment, and the certificate
+    /// where there is one.
     Start,
     /// Serve another deployment, which is beside.
     Deploy,

@@ -13,7 +13,7 @@ use std::{
 };
 
 use millrace_core::app::App;
-use millrace_native::env::Variables;
+use millrace_native::{env::Variables, lines::Client};
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -25,13 +25,38 @@ use crate::{
     serving::ServedApp,
 };
 
+/// How requests come.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) enum Channel {
+    /// Over HTTP.
+    Http {
+        /// Whether `Host` must be the loopback or a name that is listed.
+        checks_host: bool,
+    },
+    /// As lines of one client, which are passed on.
+    Lines {
+        /// What calls see as header fields.
+        headers: Vec<(String, String)>,
+        /// Whether the app may be replaced.
+        lists_change: bool,
+    },
+}
+
+impl Channel {
+    /// Lines of this client.
+    pub(super) fn lines(client: &Client) -> Self {
+        let headers = client.headers.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Self::Lines { headers, lists_change: client.lists_change }
+    }
+}
+
 /// Everything but the bundle.
 #[derive(Serialize, Deserialize)]
 struct Head {
     base: Vec<u8>,
     page: Page,
     settings: Vec<Setting>,
-    checks_host: bool,
+    channel: Channel,
     variables: Vec<(String, String)>,
 }
 
@@ -42,11 +67,11 @@ const LENGTH: usize = 8;
 ///
 /// # Errors
 /// The app cannot be encoded, or there is no memory for it.
-pub(super) fn write(served: &ServedApp, checks_host: bool) -> CommandResult<File> {
+pub(super) fn write(served: &ServedApp, channel: &Channel) -> CommandResult<File> {
     let ServedApp { app, base, variables, page, settings, .. } = served;
     let variables = variables.iter().map(|(name, value)| (name.to_owned(), value.expose().clone())).collect();
     let base = base.as_os_str().as_bytes().to_vec();
-    let head = Head { base, page: *page, settings: settings.to_vec(), checks_host, variables };
+    let head = Head { base, page: *page, settings: settings.to_vec(), channel: channel.clone(), variables };
     let head = serde_json::to_vec(&head).map_err(CommandError::wrong)?;
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let mut file = memory_file("millrace-app").map_err(unable)?;
@@ -56,18 +81,18 @@ pub(super) fn write(served: &ServedApp, checks_host: bool) -> CommandResult<File
     Ok(file)
 }
 
-/// Reads a deployment; gives whether the server is reached by its own machine only, too.
+/// Reads a deployment; gives how requests come, too.
 ///
 /// # Errors
 /// It is none, or its variables are wrong.
-pub(super) fn read(file: &File) -> CommandResult<(ServedApp, bool)> {
+pub(super) fn read(file: &File) -> CommandResult<(ServedApp, Channel)> {
     let (head, bundle) = read_parts(file, "deployment")?;
-    let Head { base, page, settings, checks_host, variables } = serde_json::from_slice(&head).map_err(CommandError::wrong)?;
+    let Head { base, page, settings, channel, variables } = serde_json::from_slice(&head).map_err(CommandError::wrong)?;
     let app = App::from_bundle(&bundle).map_err(CommandError::wrong)?;
     let variables: Variables = variables.into_iter().collect();
     let (cache, traces) = (app::cache(&variables)?, app::traces(&app, &variables)?);
     let base = OsString::from_vec(base).into();
-    Ok((ServedApp { app: app.into(), base, variables, cache, traces, page, settings: settings.into() }, checks_host))
+    Ok((ServedApp { app: app.into(), base, variables, cache, traces, page, settings: settings.into() }, channel))
 }
 
 /// Writes a certificate and its key.

@@ -21,10 +21,11 @@ use std::{
 use millrace_native::{
     board::{Board, BoardSlot},
     http::{Limits, MakeHandler},
-    isolate::{Isolate, STACK_BYTES},
+    isolate::{Isolate, Order, STACK_BYTES},
+    lines::{self, Client},
     logging,
     server_tls::{ServerTls, UnusableCertificate},
-    shared::{self, Order},
+    shared,
 };
 use tokio::{
     signal::unix::{SignalKind, signal},
@@ -33,7 +34,8 @@ use tokio::{
 
 use super::{
     control::{self, ControlMessage, SERVES},
-    deployment, memory,
+    deployment::{self, Channel},
+    memory,
 };
 use crate::{
     call_log::CallLog,
@@ -57,15 +59,15 @@ pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> CommandResult {
         _ => Err(()),
     }
     .map_err(|()| CommandError::Usage("`isolate` is started by `dev` and `serve`".to_owned()))?;
-    let [listener, board, calls, deployed] = files;
-    let (listener, board, calls, deployed) = (TcpListener::from(listener), File::from(board), File::from(calls), File::from(deployed));
-    let (served, checks_host) = deployment::read(&deployed)?;
+    let [requests, board, calls, deployed] = files;
+    let (board, calls, deployed) = (File::from(board), File::from(calls), File::from(deployed));
+    let (served, channel) = deployment::read(&deployed)?;
     drop(deployed);
     let format = logging::Format::of(&served.variables).map_err(CommandError::Usage)?;
     logging::init(logging::filter(log).map_err(CommandError::Usage)?, format).map_err(CommandError::wrong)?;
     memory::bound(arguments.memory)?;
     let tls = certificate.map(|file| tls(&file.into())).transpose()?;
-    let limits = Limits { checks_host, grace: Duration::from_secs(arguments.grace), ..Limits::default() };
+    let limits = Limits { grace: Duration::from_secs(arguments.grace), ..Limits::default() };
     let (index, isolates) = (usize::from(arguments.index), usize::from(arguments.isolates));
     let place = BoardSlot::new(Board::new(board, isolates), index);
     let voice = Arc::new(socket.try_clone().map_err(CommandError::wrong)?);
@@ -75,8 +77,18 @@ pub(crate) fn run(arguments: &cli::Isolate, log: &str) -> CommandResult {
     let of_isolate = tls.clone();
     let body = move |orders| async move {
         ignore_signals();
-        if let Err(error) = shared::serve(listener, place, make, limits, of_isolate, orders).await {
-            tracing::error!(%error, "an isolate cannot accept connections");
+        let served = match channel {
+            Channel::Http { checks_host } => {
+                let limits = Limits { checks_host, ..limits };
+                shared::serve(TcpListener::from(requests), place, make, limits, of_isolate, orders).await
+            }
+            Channel::Lines { headers, lists_change } => {
+                let client = Client { headers: headers.into_iter().collect(), lists_change };
+                lines::serve_socket(UnixStream::from(requests), place, make, client, limits.grace, orders).await
+            }
+        };
+        if let Err(error) = served {
+            tracing::error!(%error, "an isolate cannot take requests");
         }
     };
     let isolate = Isolate::spawn(&format!("isolate-{index}"), body).map_err(CommandError::wrong)?;

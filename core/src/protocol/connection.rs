@@ -1,0 +1,227 @@
+//! A client whose messages come one after another over one channel: the transport
+//! [stdio](https://modelcontextprotocol.io/specification/2026-07-28/basic/transports/stdio).
+//!
+//! There is no HTTP below it: no statuses, and no header fields with a message. What those carry comes from elsewhere:
+//!
+//! | over HTTP | here |
+//! |---|---|
+//! | `MCP-Protocol-Version` of a legacy request | what `initialize` agreed on; before it 2025-03-26 |
+//! | `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name` and `Mcp-Param-*` of a modern request | not needed: the message says it all |
+//! | `Authorization`, `X-API-Key`, fields that the app asks for | the connection's own, the same for all messages |
+//! | an event stream | bare messages, mixed with those of other requests |
+//! | a client that disconnects | `notifications/cancelled` |
+//!
+//! The steps 6 to 11 of the ladder are the same, apart from the header fields, and so is everything after them. A connection keeps the
+//! revision, the level of `logging/setLevel` and which requests are on their way. It belongs to no endpoint: when an app is replaced, its
+//! connections go on.
+
+use alloc::{collections::BTreeMap, rc::Rc, string::String, vec::Vec};
+use core::cell::{Cell, RefCell};
+
+use serde_json::json;
+
+use super::{
+    encode,
+    era::LEGACY,
+    features::Features,
+    json_rpc::{self, Id, Message, Payload},
+    meta::LOG_LEVELS,
+    request::{Body, Request},
+    rpc_error::{INTERNAL_ERROR, RpcError},
+};
+use crate::{Json, cancel::Cancel, headers::Headers};
+
+/// One client and its channel. Clones share it.
+#[derive(Clone)]
+pub struct Connection(Rc<State>);
+
+struct State {
+    headers: Headers,
+    lists_change: bool,
+    version: Cell<Option<&'static str>>,
+    log_level: Cell<Option<usize>>,
+    /// What was declared at `initialize`.
+    declared: Cell<Option<Features>>,
+    /// Something of it is other than when it was asked for.
+    is_news: Cell<bool>,
+    running: RefCell<BTreeMap<u64, (Id, Cancel)>>,
+    started: Cell<u64>,
+}
+
+impl Connection {
+    /// A new connection. `headers` are seen by every call as if they had come with it. `lists_change` says that the app may be replaced, and
+    /// that whoever does it sends [`list_changes`](Self::list_changes).
+    #[must_use]
+    pub fn new(headers: Headers, lists_change: bool) -> Self {
+        let (version, log_level, declared) = Default::default();
+        let (is_news, running, started) = Default::default();
+        Self(Rc::new(State { headers, lists_change, version, log_level, declared, is_news, running, started }))
+    }
+
+    /// What the client agreed on since this was asked last, to go on with the connection elsewhere: [`restore`](Self::restore) takes it.
+    #[must_use]
+    pub fn news(&self) -> Option<Vec<u8>> {
+        self.0.is_news.take().then(|| self.agreed())
+    }
+
+    fn agreed(&self) -> Vec<u8> {
+        let State { version, log_level, declared, .. } = &*self.0;
+        let declared = declared.get().map(|declared| [declared.prompts, declared.resources]);
+        let agreed = json!({ "version": version.get(), "log_level": log_level.get(), "declared": declared });
+        serde_json::to_vec(&agreed).unwrap_or_default()
+    }
+
+    /// Takes what [`news`](Self::news) gave.
+    pub fn restore(&self, agreed: &[u8]) {
+        let agreed: Json = serde_json::from_slice(agreed).unwrap_or_default();
+        let version = agreed["version"].as_str();
+        self.0.version.set(LEGACY.into_iter().find(|known| version == Some(known)));
+        let level = agreed["log_level"].as_u64().and_then(|level| usize::try_from(level).ok());
+        self.0.log_level.set(level.filter(|level| *level < LOG_LEVELS.len()));
+        self.0.declared.set(agreed["declared"].as_array().map(|declared| {
+            let is = |index| declared.get(index).and_then(Json::as_bool).unwrap_or(false);
+            Features { prompts: is(0), resources: is(1), completions: false, logging: false }
+        }));
+    }
+
+    /// The notifications that the lists may be others now, for a client that was told that there are such: after the app was replaced.
+    #[must_use]
+    pub fn list_changes(&self) -> Vec<Vec<u8>> {
+        let Some(declared) = self.0.declared.get().filter(|_| self.0.lists_change) else { return Vec::new() };
+        let lists = [("tools", true), ("prompts", declared.prompts), ("resources", declared.resources)];
+        let lists = lists.into_iter().filter(|(_, is_declared)| *is_declared);
+        lists.map(|(list, _)| alloc::format!(r#"{{"jsonrpc":"2.0","method":"notifications/{list}/list_changed"}}"#).into_bytes()).collect()
+    }
+
+    /// The answers to a message that was passed to an endpoint and that nobody will answer any more; `None` where it wants none.
+    /// `problem` says why, and what the client can do.
+    #[must_use]
+    pub fn unanswered(message: &[u8], problem: &str) -> Option<Vec<u8>> {
+        let failure = RpcError::new(INTERNAL_ERROR, problem).with_data(json!({ "code": "UNANSWERED", "retryable": false }));
+        let answer = |message: Message| Some(encode::error(Some(&message.into_call().ok()??.id), &failure));
+        match json_rpc::parse(message).ok()? {
+            Payload::One(message) => answer(*message),
+            Payload::Batch(messages) => {
+                let answers: Vec<Vec<u8>> = messages.into_iter().filter_map(answer).collect();
+                (!answers.is_empty()).then(|| [b"[".as_slice(), &answers.join(&b','), b"]"].concat())
+            }
+        }
+    }
+
+    pub(super) fn initialize(&self, version: &'static str, declared: Features) {
+        self.0.version.set(Some(version));
+        self.0.declared.set(Some(declared));
+        self.0.is_news.set(true);
+    }
+
+    pub(super) fn lists_change(&self) -> bool {
+        self.0.lists_change
+    }
+
+    /// A place in [`LOG_LEVELS`].
+    pub(super) fn log_level(&self) -> Option<usize> {
+        self.0.log_level.get()
+    }
+
+    pub(super) fn set_log_level(&self, level: usize) {
+        self.0.log_level.set(Some(level));
+        self.0.is_news.set(true);
+    }
+
+    /// The revision that `initialize` gave.
+    pub(super) fn version(&self) -> Option<&'static str> {
+        self.0.version.get()
+    }
+
+    /// Cancels what the client calls by this id.
+    pub(super) fn cancel(&self, id: &Id) {
+        let running = self.0.running.borrow();
+        let cancels: Vec<Cancel> = running.values().filter(|(known, _)| known == id).map(|(_, cancel)| cancel.clone()).collect();
+        drop(running);
+        cancels.iter().for_each(Cancel::trip);
+    }
+
+    /// The request is on its way as long as the value is kept.
+    pub(super) fn enter(&self, id: &Id, cancel: &Cancel) -> Running {
+        let number = self.0.started.get();
+        self.0.started.set(number + 1);
+        self.0.running.borrow_mut().insert(number, (id.clone(), cancel.clone()));
+        Running { connection: self.clone(), number }
+    }
+
+    /// A message as a request: what is no part of a message comes from the connection.
+    pub(super) fn request(&self, cancel: Cancel) -> Request {
+        Request {
+            method: String::new(),
+            path: String::new(),
+            headers: self.0.headers.clone(),
+            body: Body::Whole(Vec::new()),
+            deadline_ms: None,
+            cancel,
+            checks_host: false,
+            is_tls: false,
+        }
+    }
+}
+
+/// A request on its way.
+pub(super) struct Running {
+    connection: Connection,
+    number: u64,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        self.connection.0.running.borrow_mut().remove(&self.number);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_agreed_on_is_restored() {
+        let connection = Connection::new(Headers::new(), true);
+        assert!(connection.list_changes().is_empty(), "a client that has not asked is told nothing");
+        connection.initialize("2025-06-18", Features { prompts: false, resources: true, completions: true, logging: true });
+        connection.set_log_level(4);
+        let other = Connection::new(Headers::new(), true);
+        other.restore(&connection.news().unwrap());
+        assert_eq!(connection.news(), None);
+        assert_eq!((other.0.version.get(), other.log_level()), (Some("2025-06-18"), Some(4)));
+        assert_eq!(other.agreed(), connection.agreed());
+        assert_eq!(other.list_changes().len(), 2);
+        let third = Connection::new(Headers::new(), false);
+        for damaged in [b"".as_slice(), b"{}", br#"{"version":"2026-07-28","log_level":8}"#] {
+            third.restore(damaged);
+            assert_eq!((third.0.version.get(), third.log_level(), third.list_changes().len()), (None, None, 0));
+        }
+    }
+
+    #[test]
+    fn only_requests_are_answered_for_an_endpoint_that_ended() {
+        let answer = |message: &str| Connection::unanswered(message.as_bytes(), "gone").map(|answer| String::from_utf8(answer).unwrap());
+        let gone = r#""error":{"code":-32603,"message":"gone","data":{"code":"UNANSWERED","retryable":false}}}"#;
+        let of = |id: &str| alloc::format!(r#"{{"jsonrpc":"2.0","id":{id},{gone}"#);
+        assert_eq!(answer(r#"{"jsonrpc":"2.0","id":"a","method":"x"}"#), Some(of("\"a\"")));
+        for silent in [r#"{"jsonrpc":"2.0","method":"x"}"#, "{", "[]", r#"[{"jsonrpc":"2.0","method":"x"}]"#, r#"{"id":1}"#] {
+            assert_eq!(answer(silent), None, "{silent}");
+        }
+        let batch = r#"[{"jsonrpc":"2.0","id":1,"method":"x"},{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":2,"method":"x"}]"#;
+        assert_eq!(answer(batch), Some(alloc::format!("[{},{}]", of("1"), of("2"))));
+    }
+
+    #[test]
+    fn a_request_is_cancelled_while_it_is_on_its_way() {
+        let connection = Connection::new(Headers::new(), false);
+        let cancels = [Cancel::new(), Cancel::new(), Cancel::new()];
+        let first = connection.enter(&Id::number(1), &cancels[0]);
+        let _second = connection.enter(&Id::number(2), &cancels[1]);
+        drop(first);
+        let _third = connection.enter(&Id::number(1), &cancels[2]);
+        connection.cancel(&Id::number(1));
+        connection.cancel(&Id::number(7));
+        assert_eq!(cancels.map(|cancel| cancel.is_tripped()), [false, false, true]);
+    }
+}
