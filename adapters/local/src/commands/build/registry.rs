@@ -33,12 +33,12 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     output.write(FILE, format!("{server:#}\n").as_bytes())?;
     output.finish()?;
     let path = arguments.out.join(FILE);
-    let name = server.get("name").cloned().unwrap_or_default();
+    let name = server.get("name").and_then(Json::as_str).unwrap_or_default();
     if arguments.json {
         return print_json(&json!({ "target": "registry", "file": path, "name": name }));
     }
     print(format_args!(
-        "{} for {name}; publish it with `mcp-publisher login github && mcp-publisher publish` in `{}`",
+        "{} for `{name}`; publish it with `mcp-publisher login github && mcp-publisher publish` in `{}`",
         path.display(),
         arguments.out.display()
     ))
