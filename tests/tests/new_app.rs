@@ -3,12 +3,8 @@
 use std::fs;
 
 use millrace_core::Json;
-use millrace_tests::{
-    case::{Exchange, root},
-    docs::{blocks, text},
-    local::Host,
-    new_app::NewApp,
-};
+use millrace_tests::{case::root, docs::blocks, new_app::NewApp};
+use serde_json::json;
 
 /// Each command in backticks in a text that an author can run anywhere: of npm and npx, without a placeholder.
 fn commands(page: &str) -> Vec<String> {
@@ -64,19 +60,23 @@ fn the_readme_of_a_new_app_names_what_exists() {
 }
 
 #[test]
-fn clients_find_the_endpoint_that_dev_serves() {
+fn clients_start_the_app_by_what_is_written_for_them() {
     let app = NewApp::make("notes", &[]);
     let configuration: Json = serde_json::from_str(&app.read(".mcp.json")).unwrap();
     let entry = &configuration["mcpServers"]["notes"];
-    assert_eq!(entry["type"], "http");
-    let host = Host::dev(&app.path(), &[]);
-    let path = entry["url"].as_str().unwrap().strip_prefix("http://127.0.0.1:8080").unwrap();
-    let request = Exchange { path: path.to_owned(), ..Exchange::parse("CALL find-notes {\"q\": \"tools\"}") };
-    let answer = host.send(&request);
-    assert!(answer.contains("A tool is a folder below app/tools."), "{answer}");
-    assert!(
-        text(&app.run("git init -q . && git add -A && git status --short"))
-            .lines()
-            .all(|line| !line.contains("notes.db") && !line.contains("node_modules"))
-    );
+    assert_eq!((&entry["type"], &entry["command"]), (&json!("stdio"), &json!("npx")));
+    let words = entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect::<Vec<_>>().join(" ");
+    let message =
+        |id: u8, method: &str, params: Json| json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }).to_string();
+    let client = json!({ "name": "test", "version": "1" });
+    let messages = [
+        message(1, "initialize", json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client })),
+        json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string(),
+        message(2, "tools/call", json!({ "name": "find-notes", "arguments": { "q": "tools" } })),
+    ];
+    fs::write(app.path().join("messages"), messages.join("\n") + "\n").unwrap();
+    let said = app.runs(&format!("npx {words} < messages"));
+    assert!(said.contains("A tool is a folder below app/tools."), "{said}");
+    let listed = app.runs("git init -q . && git add -A && git status --short");
+    assert!(!listed.contains("notes.db") && !listed.contains("node_modules") && listed.contains(".mcp.json"), "{listed}");
 }

@@ -5,7 +5,7 @@ use serde_json::{Map, Value as Json, json};
 use super::folder::AppFolder;
 use crate::{
     app,
-    clients::{Client, DEV_URL, Server},
+    clients::{Client, Server, npx},
     commands::build::{lambda::template, worker::wrangler},
     output::{CommandError, CommandResult},
 };
@@ -157,7 +157,9 @@ fn filled(template: &str, parts: &[(&str, &str)]) -> String {
 
 /// The file of Claude Code, which it reads in a project. Most other clients have the same member in their own files.
 fn mcp_client(name: &str) -> CommandResult<String> {
-    let server = Server::Address { url: DEV_URL.to_owned(), key: None };
+    // Claude Code starts it in the project's folder, with the version that `package.json` names once that is installed.
+    let (program, arguments) = npx(&["-y", "millrace", "run", "."].map(str::to_owned), cfg!(windows));
+    let server = Server::Command { program, arguments };
     let entry = Client::ClaudeCode.connection(name, &server).entry;
     entry.and_then(|entry| entry.text().ok()).ok_or_else(|| CommandError::Wrong("`.mcp.json` cannot be written".to_owned()))
 }
