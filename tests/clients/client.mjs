@@ -1,19 +1,23 @@
-// `node client.mjs URL MODE`: what a user of the official TypeScript clients does, and prints what came back as JSON.
+// `node client.mjs SERVER MODE`: what a user of the official TypeScript clients does, and prints what came back as JSON.
+// SERVER: an address, or JSON with the command to start, its arguments and variables.
 // MODE: sdk (@modelcontextprotocol/sdk 1.x), legacy, auto or 2026-07-28 (@modelcontextprotocol/client 2.x).
-const [url, mode] = process.argv.slice(2);
+const [server, mode] = process.argv.slice(2);
+const isUrl = server.startsWith("http");
 const info = { name: "millrace-tests", version: "1.0.0" };
 
 let client, transport;
 if (mode === "sdk") {
   const { Client } = await import("@modelcontextprotocol/sdk/client/index.js");
   const { StreamableHTTPClientTransport } = await import("@modelcontextprotocol/sdk/client/streamableHttp.js");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/sdk/client/stdio.js");
   client = new Client(info);
-  transport = new StreamableHTTPClientTransport(new URL(url));
+  transport = isUrl ? new StreamableHTTPClientTransport(new URL(server)) : new StdioClientTransport(JSON.parse(server));
 } else {
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
+  const { StdioClientTransport } = await import("@modelcontextprotocol/client/stdio");
   const negotiation = mode === "legacy" ? {} : { versionNegotiation: { mode: mode === "auto" ? "auto" : { pin: mode } } };
   client = new Client(info, negotiation);
-  transport = new StreamableHTTPClientTransport(new URL(url));
+  transport = isUrl ? new StreamableHTTPClientTransport(new URL(server)) : new StdioClientTransport(JSON.parse(server));
 }
 
 const outcome = async (promise) => {

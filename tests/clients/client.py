@@ -1,16 +1,17 @@
-"""`python client.py URL MODE`: what a user of the official Python client does, and prints what came back as JSON.
+"""`python client.py SERVER MODE`: what a user of the official Python client does, and prints what came back as JSON.
 
-MODE: auto, legacy or 2026-07-28.
+SERVER: an address, or JSON with the command to start, its arguments and variables. MODE: auto, legacy or 2026-07-28.
 """
 import asyncio
 import json
 import sys
 
-from mcp import Client
+from mcp import Client, StdioServerParameters
 
 
-async def main(url: str, mode: str) -> None:
-    async with Client(url, mode=mode) as client:
+async def main(server: str, mode: str) -> None:
+    target = server if server.startswith("http") else StdioServerParameters(**json.loads(server))
+    async with Client(target, mode=mode) as client:
         tools = await client.list_tools()
         user = await client.call_tool("get-user", {"id": 42})
         total = await client.call_tool("add", {"a": 2, "b": 40})

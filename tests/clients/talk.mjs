@@ -1,11 +1,13 @@
-// `node talk.mjs STREAMS_URL ROUNDS_URL`: progress, log lines and questions, as the official TypeScript client hears and answers them.
+// `node talk.mjs STREAMS ROUNDS`: progress, log lines and questions, as the official TypeScript client hears and answers them. Each
+// server is an address, or JSON with the command to start, its arguments and variables.
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 const [streams, rounds] = process.argv.slice(2);
 const info = { name: "millrace-tests", version: "1.0.0" };
 const lines = [];
 
-async function connect(url, pin) {
+async function connect(server, pin) {
   const capabilities = { elicitation: {}, sampling: {}, roots: {} };
   const client = new Client(info, pin ? { capabilities, versionNegotiation: { mode: { pin } } } : { capabilities });
   client.setNotificationHandler("notifications/message", ({ params }) => lines.push(`${params.level}: ${params.data}`));
@@ -20,7 +22,8 @@ async function connect(url, pin) {
     content: { type: "text", text: "Paris" },
   }));
   client.setRequestHandler("roots/list", () => ({ roots: [{ uri: "file:///home" }] }));
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const isUrl = server.startsWith("http");
+  await client.connect(isUrl ? new StreamableHTTPClientTransport(new URL(server)) : new StdioClientTransport(JSON.parse(server)));
   return client;
 }
 const text = (result) => result.content[0].text;

@@ -1,9 +1,12 @@
-"""`python talk.py STREAMS_URL ROUNDS_URL`: progress, log lines and questions, as the official Python client hears and answers them."""
+"""`python talk.py STREAMS ROUNDS`: progress, log lines and questions, as the official Python client hears and answers them.
+
+Each server is an address, or JSON with the command to start, its arguments and variables.
+"""
 import asyncio
 import json
 import sys
 
-from mcp import Client, types
+from mcp import Client, StdioServerParameters, types
 
 lines: list[str] = []
 
@@ -30,9 +33,9 @@ async def roots(context):
     return types.ListRootsResult(roots=[types.Root(uri="file:///home")])
 
 
-def client(url: str, mode: str) -> Client:
+def client(server: str, mode: str) -> Client:
     return Client(
-        url,
+        server if server.startswith("http") else StdioServerParameters(**json.loads(server)),
         mode=mode,
         logging_callback=log,
         log_level="warning",

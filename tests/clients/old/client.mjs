@@ -1,11 +1,14 @@
-// `node client.mjs URL PACKAGE`: what a user of an earlier TypeScript client does, and prints what came back as JSON.
+// `node client.mjs SERVER PACKAGE`: what a user of an earlier TypeScript client does, and prints what came back as JSON.
+// SERVER: an address, or JSON with the command to start, its arguments and variables.
 // PACKAGE: sdk-1.17 (revision 2025-06-18) or sdk-1.12 (2025-03-26).
-const [url, sdk] = process.argv.slice(2);
+const [server, sdk] = process.argv.slice(2);
 const { Client } = await import(`${sdk}/client/index.js`);
 const { StreamableHTTPClientTransport } = await import(`${sdk}/client/streamableHttp.js`);
+const { StdioClientTransport } = await import(`${sdk}/client/stdio.js`);
 
 const client = new Client({ name: "millrace-tests", version: "1.0.0" });
-const transport = new StreamableHTTPClientTransport(new URL(url));
+const isUrl = server.startsWith("http");
+const transport = isUrl ? new StreamableHTTPClientTransport(new URL(server)) : new StdioClientTransport(JSON.parse(server));
 const outcome = async (promise) => {
   try {
     return await promise;

@@ -1,9 +1,13 @@
-"""`python client.py URL`: what a user of the Python client 1.9.4 (revision 2025-03-26) does, and prints what came back as JSON."""
+"""`python client.py SERVER`: what a user of the Python client 1.9.4 (revision 2025-03-26) does, and prints what came back as JSON.
+
+SERVER: an address, or JSON with the command to start, its arguments and variables.
+"""
 import asyncio
 import json
 import sys
 
-from mcp import ClientSession, McpError
+from mcp import ClientSession, McpError, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamablehttp_client
 
 
@@ -14,8 +18,10 @@ async def code(work):
         return error.error.code
 
 
-async def main(url: str) -> None:
-    async with streamablehttp_client(url) as (read, write, _):
+async def main(server: str) -> None:
+    is_url = server.startswith("http")
+    streams = streamablehttp_client(server) if is_url else stdio_client(StdioServerParameters(**json.loads(server)))
+    async with streams as (read, write, *_):
         async with ClientSession(read, write) as client:
             await client.initialize()
             tools = await client.list_tools()
