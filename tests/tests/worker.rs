@@ -211,6 +211,28 @@ fn what_new_writes_runs_as_a_worker() {
     assert!(answer.contains("it's new"), "{answer}");
 }
 
+#[test]
+fn what_new_writes_for_a_database_runs_on_d1() {
+    let folder = tempfile::tempdir().unwrap();
+    let tables = "CREATE TABLE \"Order Items\" (id INTEGER PRIMARY KEY, \"{{ inputs.x }}\" TEXT, meta JSON, anything, paid BOOLEAN NOT NULL DEFAULT 0); \
+                  INSERT INTO \"Order Items\" VALUES (1, 'Pen', '{}', 1, 0), (2, 'Ink', NULL, 'two', 1);";
+    rusqlite::Connection::open(folder.path().join("shop.db")).unwrap().execute_batch(tables).unwrap();
+    let app = NewApp::make_in(folder, "shop", &["--from", "sqlite:shop.db", "--write"]);
+    let built = worker::build(&app.path());
+    let worker = worker::Worker::dev(&built, &[]);
+    worker.fill("DB", tables);
+    for (call, expected) in [
+        (r#"CALL order-items-list {"paid": true}"#, r#""inputs_x\":\"Ink\""#),
+        (r#"CALL order-items-search {"q": "en"}"#, r#""inputs_x\":\"Pen\""#),
+        (r#"CALL order-items-create {"inputs_x": "it's", "meta": {"a": [1]}, "anything": "three"}"#, r#"\"id\":3,\"inputs_x\":\"it's\""#),
+        (r#"CALL order-items-update {"id": 3, "paid": true}"#, r#"\"anything\":\"three\""#),
+        (r#"CALL order-items-get {"id": 4}"#, "NOT_FOUND"),
+    ] {
+        let answer = worker.send(&Exchange::parse(call));
+        assert!(answer.contains(expected), "{call}: {answer}");
+    }
+}
+
 /// An adapter on PostgreSQL, and a tool that uses it.
 fn with_postgres(app: &Path) {
     let files = [
