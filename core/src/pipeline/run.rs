@@ -133,7 +133,6 @@ impl<'a> Run<'a> {
         match (self.change.get(), self.unanswered_writes.get()) {
             // An earlier call made it.
             _ if self.replayed.get() => None,
-            _ if self.replayed.get() => None,
             (Change::None, 0) => None,
             (Change::None, _) => Some("unknown"),
             (Change::Some | Change::Made | Change::Recorded | Change::Kept, _) => Some("yes"),
