@@ -8,7 +8,7 @@ import argparse, glob, json, os, re, signal, socket, subprocess, sys, tempfile, 
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 TOOLS = os.path.join(ROOT, "target", "tools")
-MILLRACE = os.path.join(ROOT, "target", "release", "millrace")
+MILLRACE = os.path.join(ROOT, "target", "dist", "millrace")
 TICK = os.sysconf("SC_CLK_TCK")
 HEADERS = {"content-type": "application/json", "accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-06-18"}
 

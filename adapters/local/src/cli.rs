@@ -44,6 +44,10 @@ pub(crate) enum Command {
     Types(Types),
     /// Show what a call of a tool goes through, and where each setting came from
     Explain(Explain),
+    /// Make the runtimes that a published command brings along: `scripts/release` packs them
+    #[cfg(feature = "checkout")]
+    #[command(hide = true)]
+    Runtimes(Runtimes),
     /// One isolate of `dev` or `serve`
     #[cfg(unix)]
     #[command(hide = true)]
@@ -246,12 +250,24 @@ impl Architecture {
     }
 
     /// Rust's word.
+    #[cfg(feature = "checkout")]
     pub(crate) fn of_rust(self) -> &'static str {
         match self {
             Self::X86 => "x86_64",
             Self::Arm => "aarch64",
         }
     }
+}
+
+/// Where runtimes are written.
+#[cfg(feature = "checkout")]
+#[derive(Args)]
+pub(crate) struct Runtimes {
+    /// The folder to write to
+    pub(crate) out: PathBuf,
+    /// The processors of Lambda functions
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["x86_64", "arm64"])]
+    pub(crate) arch: Vec<Architecture>,
 }
 
 #[derive(Args)]

@@ -55,6 +55,8 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        #[cfg(feature = "checkout")]
+        Command::Runtimes(arguments) => build::runtimes(&arguments),
         // It has logs and traces of its own.
         #[cfg(unix)]
         Command::Isolate(_) => Ok(()),

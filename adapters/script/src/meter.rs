@@ -4,10 +4,14 @@
 //! allocated while it runs and not given back; other calls of the isolate run in between, and their share is their own. Garbage counts until
 //! it is collected, so that a call that seems to have too much first makes the collector run.
 
-use std::{alloc::System, cell::Cell};
+#[cfg(not(target_env = "musl"))]
+use std::alloc::System;
+use std::cell::Cell;
 
 use alloc_metrics::MetricAlloc;
 use millrace_core::app::ScriptLimits;
+#[cfg(target_env = "musl")]
+use mimalloc::MiMalloc as System;
 
 /// Counts the bytes of each thread. It is here, so that no host can forget it.
 #[global_allocator]

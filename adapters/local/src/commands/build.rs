@@ -5,11 +5,12 @@ use serde_json::json;
 use crate::{
     app,
     cli::{Build, Target},
-    output::{CommandError, CommandResult, print, print_json},
+    output::{CommandError, CommandResult, print},
 };
 
 mod adapter_file;
 mod app_for_deployment;
+#[cfg(feature = "checkout")]
 mod checkout;
 mod files;
 pub(super) mod lambda;
@@ -17,9 +18,29 @@ pub(super) mod mcpb;
 pub(super) mod needs;
 mod package_json;
 mod registry;
+mod packed_runtimes;
 pub(super) mod worker;
 
 use files::Output;
+
+/// Makes every runtime from the checkout: `OUT/worker/PARTS/` and `OUT/bootstrap-ARCH`.
+///
+/// # Errors
+/// A tool is missing or fails, or a file cannot be written.
+#[cfg(feature = "checkout")]
+pub(super) fn runtimes(arguments: &crate::cli::Runtimes) -> CommandResult {
+    let mut output = Output::new(&arguments.out, "runtimes");
+    for (parts, files) in worker::runtimes()? {
+        for (name, bytes) in files {
+            output.write(&format!("worker/{parts}/{name}"), &bytes)?;
+        }
+    }
+    for architecture in &arguments.arch {
+        let (name, bytes) = lambda::runtime_of(*architecture)?;
+        output.write(&name, &bytes)?;
+    }
+    output.finish()
+}
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
     check_options(arguments)?;
@@ -30,7 +51,8 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
         Target::Mcpb => return mcpb::run(arguments),
         Target::Registry => return registry::run(arguments),
     };
-    let app = app::load(&arguments.app)?.app;
+    let mut report = app::compile(&arguments.app);
+    let app = app_for_deployment::take(&mut report, arguments)?;
     let bytes = app.to_bundle().map_err(CommandError::wrong)?;
     let name = format!("{}.bundle", app.name);
     let path = arguments.out.join(&name);
@@ -39,7 +61,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     output.write(&name, &bytes)?;
     output.finish()?;
     if arguments.json {
-        return print_json(&json!({ "target": target, "bundle": path, "bytes": bytes.len() }));
+        return app_for_deployment::print_built(&report.diagnostics, json!({ "target": target, "bundle": path, "bytes": bytes.len() }));
     }
     print(format_args!("{} ({} bytes); serve it with `millrace serve {}`", path.display(), bytes.len(), path.display()))
 }

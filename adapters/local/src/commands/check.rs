@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     if arguments.json {
         print_json(&json!({
             "ok": good,
-            "diagnostics": report.diagnostics.iter().map(diagnostic).collect::<Vec<_>>(),
+            "diagnostics": diagnostics(&report.diagnostics),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sizes": report.sizes.as_ref().map(sizes),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
@@ -179,6 +179,11 @@ fn contents(app: &App) -> String {
         count(app.resources.len(), "resource"),
     ];
     format!("`{}` has {}", app.name, parts.join(", "))
+}
+
+/// Errors and warnings as `--json` has them.
+pub(super) fn diagnostics(diagnostics: &[Diagnostic]) -> Json {
+    diagnostics.iter().map(diagnostic).collect()
 }
 
 fn diagnostic(diagnostic: &Diagnostic) -> Json {

@@ -1,10 +1,51 @@
-//! What every deployment does with an app before it is packed.
+//! What every build does with an app before it is packed.
 
 use std::path::Path;
 
-use millrace_bundler::{Diagnostic, Severity};
-use millrace_core::app::{App, STATE_KEY, ScriptMap};
+use millrace_bundler::{Diagnostic, Report, Severity};
+use millrace_core::{
+    Json,
+    app::{App, STATE_KEY, ScriptMap},
+};
 use millrace_native::env::Variables;
+use serde_json::json;
+
+use crate::{
+    app,
+    cli::Build,
+    commands::check,
+    output::{CommandError, CommandResult, print_json},
+};
+
+/// The app that was compiled. Shows errors and warnings on standard error; with `--json`, errors are the answer.
+///
+/// # Errors
+/// The app is wrong.
+pub(super) fn take(report: &mut Report, arguments: &Build) -> CommandResult<App> {
+    if !arguments.json {
+        app::show(&arguments.app, &report.diagnostics);
+    }
+    let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
+    if let Some(app) = report.app.take().filter(|_| !is_wrong) {
+        return Ok(app);
+    }
+    if arguments.json {
+        print_json(&json!({ "ok": false, "diagnostics": check::diagnostics(&report.diagnostics) }))?;
+    }
+    Err(CommandError::Told)
+}
+
+/// Prints what `--json` answers after a build.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub(super) fn print_built(diagnostics: &[Diagnostic], mut built: Json) -> CommandResult {
+    if let Some(members) = built.as_object_mut() {
+        members.insert("ok".into(), true.into());
+        members.insert("diagnostics".into(), check::diagnostics(diagnostics));
+    }
+    print_json(&built)
+}
 
 /// Warns of a key that the app needs there and that nobody set here.
 pub(super) fn check_state_key(folder: &Path, app: &App) -> Option<Diagnostic> {

@@ -11,19 +11,10 @@ use millrace_core::Json;
 
 use crate::output::{CommandError, CommandResult};
 
-/// The checkout that this binary was made in.
-///
-/// # Errors
-/// It is gone. `runtime` is what was to be made, `given` the variable that names a finished one.
-pub(super) fn root(runtime: &str, given: &str) -> CommandResult<&'static Path> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/"));
-    match root.join("adapters").join(runtime).join("Cargo.toml").is_file() {
-        true => Ok(root),
-        false => Err(CommandError::Wrong(format!(
-            "the runtime `{runtime}` is built in a checkout of Millrace, and `{}` is not one; set `{given}` to a finished runtime",
-            root.display()
-        ))),
-    }
+/// The checkout that this binary was made in, while it is there. `runtime` is what is to be made.
+pub(super) fn root(runtime: &str) -> Option<&'static Path> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2)?;
+    root.join("adapters").join(runtime).join("Cargo.toml").is_file().then_some(root)
 }
 
 /// A folder that the variable names and `scripts/setup` fills, or what is in `PATH`.

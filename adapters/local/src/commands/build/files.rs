@@ -56,23 +56,6 @@ impl<'a> Output<'a> {
         write(&path, bytes).map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))
     }
 
-    /// Writes every file of a folder below another name.
-    ///
-    /// # Errors
-    /// One cannot be read or written.
-    pub(super) fn copy_all(&mut self, from: &Path, name: &str) -> CommandResult {
-        let unreadable = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be read: {error}", from.display()));
-        for entry in fs::read_dir(from).map_err(unreadable)? {
-            let entry = entry.map_err(unreadable)?;
-            let name = format!("{name}/{}", entry.file_name().to_string_lossy());
-            match entry.file_type().map_err(unreadable)?.is_dir() {
-                true => self.copy_all(&entry.path(), &name)?,
-                false => self.write(&name, &fs::read(entry.path()).map_err(unreadable)?)?,
-            }
-        }
-        Ok(())
-    }
-
     /// Removes what earlier builds made and this one did not, and writes the list. Single files, such as bundles of other apps, stay.
     ///
     /// # Errors

@@ -9,38 +9,46 @@
 
 use std::{fs, io, path::Path};
 
-use millrace_bundler::{Report, Severity};
+use millrace_bundler::Report;
 use millrace_core::app::App;
 use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
 
 use super::{
-    app_for_deployment::{check_state_key, shorten_maps},
+    app_for_deployment::{self, check_state_key, shorten_maps},
     files::Output,
 };
 use crate::{
     app,
     cli::Build,
-    output::{CommandError, CommandResult, note, print, print_json},
+    output::{CommandError, CommandResult, note, print},
 };
 
 mod database;
 mod runtime;
 pub(crate) mod template;
 
+#[cfg(feature = "checkout")]
+use crate::cli::Architecture;
+use runtime::Bootstrap;
+
 pub(super) fn run(arguments: &Build) -> CommandResult {
     let mut report = compile(&arguments.app);
-    app::show(&arguments.app, &report.diagnostics);
-    let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(CommandError::Told) };
+    let mut app = app_for_deployment::take(&mut report, arguments)?;
     shorten_maps(&mut app);
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
-    let made = runtime::ready(arguments.arch)?;
+    let bootstrap = runtime::ready(arguments.arch)?;
     let out = &arguments.out;
     let mut output = Output::new(out, "lambda");
     let has_own = arguments.app.join(template::FILE).is_file();
     let unwritable = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be written: {error}", out.display()));
-    install(&made, &output.path(runtime::BINARY)).map_err(unwritable)?;
+    match &bootstrap {
+        Bootstrap::File(made) => install(made, &output.path(runtime::BINARY)).map_err(unwritable)?,
+        Bootstrap::Bytes(bytes) => {
+            output.write(runtime::BINARY, bytes)?;
+            allow_to_run(&out.join(runtime::BINARY)).map_err(unwritable)?;
+        }
+    }
     output.write("app.bundle", &bundle)?;
     pack(arguments, &app, &mut output)?;
     if !has_own {
@@ -48,16 +56,25 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     }
     output.finish()?;
     warn_of_foreign(out, &output.foreign());
-    let bytes = fs::metadata(&made).map_or(0, |data| data.len());
+    let bytes = fs::metadata(out.join(runtime::BINARY)).map_or(0, |data| data.len());
     if arguments.json {
         let arch = arguments.arch.of_lambda();
-        return print_json(&json!({ "target": "lambda", "out": out, "arch": arch, "bytes": bundle.len(), "bootstrap": bytes }));
+        let built = json!({ "target": "lambda", "out": out, "arch": arch, "bytes": bundle.len(), "bootstrap": bytes });
+        return app_for_deployment::print_built(&report.diagnostics, built);
     }
     let next = match has_own {
         true => format!("zip what is in `{}`, or deploy it with {}", out.display(), template::command(&arguments.app)),
         false => format!("deploy it with `cd {} && sam deploy --guided`", out.display()),
     };
     print(format_args!("{} (app {} bytes, bootstrap {bytes} bytes); {next}", out.display(), bundle.len()))
+}
+
+/// A runtime made from the checkout, by the name of its file.
+#[cfg(feature = "checkout")]
+pub(super) fn runtime_of(architecture: Architecture) -> CommandResult<(String, Vec<u8>)> {
+    let path = runtime::from_checkout(architecture)?;
+    let bytes = fs::read(&path).map_err(|error| CommandError::Wrong(format!("`{}` cannot be read: {error}", path.display())))?;
+    Ok((format!("bootstrap-{}", architecture.of_lambda()), bytes))
 }
 
 /// Says what else is in the folder: `sam` and a zip of the folder take all of it.
@@ -108,6 +125,20 @@ fn install(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, &unfinished)?;
     fs::File::options().write(true).open(&unfinished)?.set_modified(data.modified()?)?;
     fs::rename(&unfinished, to)
+}
+
+/// Lambda starts the file itself.
+#[cfg(unix)]
+fn allow_to_run(path: &Path) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+}
+
+/// Windows has no such permission; `sam` gives it to every file that it zips there.
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "as on the other systems")]
+fn allow_to_run(_: &Path) -> io::Result<()> {
+    Ok(())
 }
 
 /// Puts the databases into the package; those that only a seed knows are made by their driver, as a server would.

@@ -8,20 +8,22 @@
 //! DIR/wrangler.toml   where the app has none of its own
 //! ```
 
-use std::{fs, path::Path};
+use std::path::Path;
 
-use millrace_bundler::{Report, Seed, Severity};
+use millrace_bundler::{Report, Seed};
 use millrace_core::app::{App, EnvPart};
 use serde_json::json;
 
+#[cfg(feature = "checkout")]
+use super::packed_runtimes::RuntimeFile;
 use super::{
-    app_for_deployment::{check_state_key, shorten_maps},
+    app_for_deployment::{self, check_state_key, shorten_maps},
     files::Output,
 };
 use crate::{
     app,
     cli::Build,
-    output::{CommandError, CommandResult, note, print, print_json},
+    output::{CommandError, CommandResult, note, print},
 };
 
 mod runtime;
@@ -35,9 +37,7 @@ const STATE: &str = include_str!("../../../../worker/state.mjs");
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
     let mut report = compile(&arguments.app);
-    app::show(&arguments.app, &report.diagnostics);
-    let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(CommandError::Told) };
+    let mut app = app_for_deployment::take(&mut report, arguments)?;
     shorten_maps(&mut app);
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let parts = worker_parts::Parts::of(&app);
@@ -47,14 +47,17 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     output.write("entry.mjs", ENTRY.as_bytes())?;
     output.write("state.mjs", STATE.as_bytes())?;
     output.write("app.bin", &bundle)?;
-    output.copy_all(&runtime, "runtime")?;
+    for (name, bytes) in &runtime {
+        output.write(&format!("runtime/{name}"), bytes)?;
+    }
     if wrangler::of_app(&arguments.app).is_none() {
         output.write("wrangler.toml", wrangler::generated(&app).as_bytes())?;
     }
     output.finish()?;
-    let wasm = fs::metadata(runtime.join(runtime::WASM)).map_or(0, |data| data.len());
+    let wasm = runtime.iter().find(|(name, _)| name == runtime::WASM).map_or(0, |(_, bytes)| bytes.len());
     if arguments.json {
-        return print_json(&json!({ "target": "worker", "out": out, "bytes": bundle.len(), "wasm": wasm, "runtime": parts.name() }));
+        let built = json!({ "target": "worker", "out": out, "bytes": bundle.len(), "wasm": wasm, "runtime": parts.name() });
+        return app_for_deployment::print_built(&report.diagnostics, built);
     }
     let next = match wrangler::of_app(&arguments.app) {
         Some(file) => format!("deploy it with `wrangler deploy --config {}`", file.display()),
@@ -64,6 +67,12 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
         note(format_args!("fill the database for `wrangler dev`: `{command}`; for the deployed one, `--remote` instead of `--local`"));
     }
     print(format_args!("{} (app {} bytes, runtime `{}` {wasm} bytes); {next}", out.display(), bundle.len(), parts.name()))
+}
+
+/// Every runtime there is, made from the checkout, by the name of its parts.
+#[cfg(feature = "checkout")]
+pub(super) fn runtimes() -> CommandResult<Vec<(String, Vec<RuntimeFile>)>> {
+    worker_parts::Parts::all().iter().map(|parts| Ok((parts.name(), runtime::from_checkout(parts)?))).collect()
 }
 
 /// The commands, for the folder that the build was started in, that fill D1 databases with the app's seeds.

