@@ -17,6 +17,7 @@ mod libsql;
 mod new_app;
 mod new_from;
 mod once;
+mod packages;
 mod page;
 mod postgres;
 mod readme;
