@@ -95,7 +95,6 @@ impl Drop for Registry {
 struct Machine {
     registry: Registry,
     tools: tempfile::TempDir,
-    home: tempfile::TempDir,
 }
 
 impl Machine {
@@ -117,17 +116,20 @@ impl Machine {
         for absent in ["cargo", "rustc", "cc", "gcc", "millrace"] {
             assert!(!tools.path().join(absent).exists());
         }
-        Self { registry: Registry::start(), tools, home: tempfile::tempdir().unwrap() }
+        Self { registry: Registry::start(), tools }
     }
 
     fn command(&self, folder: &Path, script: &str) -> Command {
         let mut command = Command::new(self.tools.path().join("sh"));
-        command.args(["-euc", script]).current_dir(folder).env_clear().env("PATH", self.tools.path()).env("HOME", self.home.path());
+        command.args(["-euc", script]).current_dir(folder).env("PATH", self.tools.path());
+        // How npm reaches its registry stays; what a checkout knows does not.
+        for (name, _) in std::env::vars_os()
+            .filter(|(name, _)| ["CARGO", "RUST", "MILLRACE"].iter().any(|start| name.to_string_lossy().starts_with(start)))
+        {
+            command.env_remove(name);
+        }
         command.env("npm_config_registry", &self.registry.url).env("npm_config_update_notifier", "false");
         command.envs([("WRANGLER_SEND_METRICS", "false"), ("CI", "1"), ("NO_COLOR", "1"), ("CLOUDFLARE_CF_FETCH_ENABLED", "false")]);
-        // What npm has fetched for this project once, it need not fetch again.
-        let cache = run(Command::new("npm").args(["config", "get", "cache"]));
-        command.env("npm_config_cache", String::from_utf8_lossy(&cache.stdout).trim());
         command.stdin(Stdio::null());
         command
     }
@@ -136,6 +138,17 @@ impl Machine {
         let output = run(&mut self.command(folder, script));
         assert!(output.status.success(), "{script}\n{}", text(&output));
         text(&output)
+    }
+}
+
+/// npx keeps what it once installed, by name and not by content: an earlier run's packages would be tested.
+fn forget_earlier_packages() {
+    let cache = run(Command::new("npm").args(["config", "get", "cache"]));
+    let kept = Path::new(String::from_utf8_lossy(&cache.stdout).trim()).join("_npx");
+    for entry in fs::read_dir(kept).into_iter().flatten().flatten() {
+        if entry.path().join("node_modules/millrace").exists() {
+            fs::remove_dir_all(entry.path()).unwrap();
+        }
     }
 }
 
@@ -174,6 +187,7 @@ fn call(port: u16, tool: &str, arguments: &Value) -> String {
 #[test]
 fn with_node_alone_a_new_app_answers_and_is_built_for_every_host() {
     let machine = Machine::new();
+    forget_earlier_packages();
     let folder = tempfile::tempdir().unwrap();
     let began = Instant::now();
     machine.shell(folder.path(), "npx --yes millrace new notes");
@@ -211,7 +225,7 @@ fn javascript_checks_and_builds_and_the_types_agree() {
     let folder = tempfile::tempdir().unwrap();
     machine.shell(
         folder.path(),
-        "npm init -y && npm pkg set type=module && npm install --no-audit --no-fund millrace && npx millrace new notes",
+        "echo '{ \"type\": \"module\" }' > package.json && npm install --no-audit --no-fund millrace && npx millrace new notes",
     );
     let script = r#"
 import { build, check, CommandError } from "millrace";
@@ -258,7 +272,7 @@ console.log(JSON.stringify({ good, built, bundle, failed: failed instanceof Comm
 fn the_launcher_is_the_command_with_its_exit_code_and_its_signals() {
     let machine = Machine::new();
     let folder = tempfile::tempdir().unwrap();
-    machine.shell(folder.path(), "npm init -y && npm install --no-audit --no-fund millrace && npx millrace new notes");
+    machine.shell(folder.path(), "echo '{}' > package.json && npm install --no-audit --no-fund millrace && npx millrace new notes");
     let code = |script: &str| run(&mut machine.command(folder.path(), script)).status.code();
     assert_eq!(code("node_modules/.bin/millrace check notes"), Some(0));
     assert_eq!(code("node_modules/.bin/millrace check nowhere"), Some(1));
