@@ -17,8 +17,8 @@ pub(super) mod lambda;
 pub(super) mod mcpb;
 pub(super) mod needs;
 mod package_json;
-mod registry;
 mod packed_runtimes;
+mod registry;
 pub(super) mod worker;
 
 use files::Output;

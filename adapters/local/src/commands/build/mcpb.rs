@@ -19,7 +19,7 @@ use serde_json::json;
 
 use super::{
     adapter_file::{self, AdapterFile},
-    app_for_deployment::shorten_maps,
+    app_for_deployment::{self, shorten_maps},
     files::{Output, sha256},
     package_json::{self, PackageJson},
 };
@@ -27,7 +27,7 @@ use crate::{
     app,
     cli::Build,
     commands::serve::data,
-    output::{CommandError, CommandResult, note, print, print_json},
+    output::{CommandError, CommandResult, note, print},
 };
 
 pub(super) mod manifest;
@@ -43,9 +43,7 @@ const MAX_PROGRAM: u64 = 1 << 30;
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
     let mut report = compile(&arguments.app);
-    app::show(&arguments.app, &report.diagnostics);
-    let is_wrong = report.diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    let Some(mut app) = report.app.take().filter(|_| !is_wrong) else { return Err(CommandError::Told) };
+    let mut app = app_for_deployment::take(&mut report, arguments)?;
     shorten_maps(&mut app);
     let package = PackageJson::of(&arguments.app)?;
     let description = description(arguments, &package, &app)?;
@@ -70,7 +68,8 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     let sum = sha256(&bytes);
     if arguments.json {
         let platform = platform.of_node();
-        return print_json(&json!({ "target": "mcpb", "file": path, "bytes": bytes.len(), "platform": platform, "sha256": sum }));
+        let built = json!({ "target": "mcpb", "file": path, "bytes": bytes.len(), "platform": platform, "sha256": sum });
+        return app_for_deployment::print_built(&report.diagnostics, built);
     }
     let shown = path.display();
     print(format_args!(

@@ -6,6 +6,7 @@ use millrace_core::app::{App, Auth};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
+    app_for_deployment,
     files::{Output, sha256},
     mcpb::{description, manifest},
     package_json::{self, PackageJson},
@@ -14,7 +15,7 @@ use crate::{
     app,
     cli::Build,
     clients::is_public,
-    output::{CommandError, CommandResult, print, print_json},
+    output::{CommandError, CommandResult, print},
 };
 
 /// The schema that the registry publishes.
@@ -26,7 +27,8 @@ const MAX_DESCRIPTION: usize = 100;
 const MAX_VERSION: usize = 255;
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
-    let app = app::load(&arguments.app)?.app;
+    let mut report = app::compile(&arguments.app);
+    let app = app_for_deployment::take(&mut report, arguments)?;
     let package = PackageJson::of(&arguments.app)?;
     let server = server(arguments, &app, &package)?;
     let mut output = Output::new(&arguments.out, "registry");
@@ -35,7 +37,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     let path = arguments.out.join(FILE);
     let name = server.get("name").and_then(Json::as_str).unwrap_or_default();
     if arguments.json {
-        return print_json(&json!({ "target": "registry", "file": path, "name": name }));
+        return app_for_deployment::print_built(&report.diagnostics, json!({ "target": "registry", "file": path, "name": name }));
     }
     print(format_args!(
         "{} for `{name}`; publish it with `mcp-publisher login github && mcp-publisher publish` in `{}`",
