@@ -91,7 +91,7 @@ impl Host {
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap_or_else(|error| panic!("millrace: {error}"));
         let lines = BufReader::new(child.stdout.take().unwrap_or_else(|| panic!("no stdout"))).lines();
         let port_of = |line: String| {
-            let (_, rest) = line.split_once("http://127.0.0.1:")?;
+            let (_, rest) = line.split_once("://127.0.0.1:")?;
             rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
         };
         let mut lines = lines.map_while(Result::ok);

@@ -5,10 +5,14 @@ use std::{
     fs,
     io::{self, Write as _},
     net::TcpStream,
+    process::Command,
     time::{Duration, Instant},
 };
 
-use millrace_tests::{case::Exchange, local::Host};
+use millrace_tests::{
+    case::Exchange,
+    local::{Host, binary},
+};
 
 /// How many connections of each kind there are.
 const BATCHES: usize = 20;
@@ -69,8 +73,11 @@ fn is_answered(socket: &TcpStream) -> bool {
     !matches!(socket.peek(&mut [0]), Err(error) if error.kind() == io::ErrorKind::WouldBlock)
 }
 
-/// The most that a process ever had in memory, in bytes.
-fn peak(pid: u32) -> u64 {
+/// The most that a server's only isolate ever had in memory, in bytes.
+fn peak(supervisor: u32) -> u64 {
+    let children = fs::read_to_string(format!("/proc/{supervisor}/task/{supervisor}/children")).unwrap();
+    let pid = children.trim();
+    assert!(pid.bytes().all(|byte| byte.is_ascii_digit()) && !pid.is_empty(), "isolates: {children}");
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() << 10
@@ -127,6 +134,44 @@ fn two_thousand_unfriendly_connections_keep_nobody_else_waiting() {
         before >> 20
     );
     assert_eq!(silent, [HEADS, IDLE], "these are open all the while");
+    assert!(waited < PATIENCE, "another caller waited for {waited:?}, and {alone:?} when it was alone");
+    assert!(peak < MEMORY, "the server took {} MB, {} MB before", peak >> 20, before >> 20);
+}
+
+/// The beginning of a `ClientHello` that claims to be as long as they get, in two records of which the second one lacks its end.
+fn long_hello() -> Vec<u8> {
+    let mut bytes = b"\x16\x03\x01\x40\x00\x01\x00\xff\xff\x03\x03".to_vec();
+    bytes.resize(5 + 0x4000, 0);
+    bytes.extend_from_slice(b"\x16\x03\x01\x40\x00");
+    bytes.resize(31_000, 0);
+    bytes
+}
+
+#[test]
+fn two_thousand_handshakes_that_do_not_end_keep_nobody_else_waiting() {
+    assert!(rlimit::increase_nofile_limit(8192).unwrap() > 4096, "the test needs more open files");
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("millrace.yaml"), "name: small\n").unwrap();
+    let rcgen::CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    fs::write(folder.path().join("tls.crt"), cert.pem()).unwrap();
+    fs::write(folder.path().join("tls.key"), signing_key.serialize_pem()).unwrap();
+    let build = Command::new(binary()).args(["build", "--target", "local"]).current_dir(folder.path()).output().unwrap();
+    assert!(build.status.success(), "{}", String::from_utf8_lossy(&build.stderr));
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    let host = Host::serve(&folder.path().join("dist/small.bundle"), &["--tls-cert", &file("tls.crt"), "--tls-key", &file("tls.key")], &[]);
+    let url = format!("https://127.0.0.1:{}/livez", host.port);
+    let ask = || {
+        let begun = Instant::now();
+        let asked = Command::new(binary()).args(["health", &url, "--timeout", "60"]).output().unwrap();
+        assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
+        begun.elapsed()
+    };
+    let alone = ask();
+    let before = peak(host.pid());
+    let _kinds = [open(host.port, 800, &long_hello()), open(host.port, 600, &long_hello()[..7]), open(host.port, 600, b"")];
+    let waited = ask();
+    let peak = peak(host.pid());
+    println!("another caller: {waited:?}, alone {alone:?}; memory: {} MB, before {} MB", peak >> 20, before >> 20);
     assert!(waited < PATIENCE, "another caller waited for {waited:?}, and {alone:?} when it was alone");
     assert!(peak < MEMORY, "the server took {} MB, {} MB before", peak >> 20, before >> 20);
 }
