@@ -11,7 +11,7 @@ const client = new Client({ name: "command", version: "1" });
 try {
   await client.connect(transport);
   const tools = (await client.listTools()).tools.map((tool) => tool.name);
-  const result = await client.callTool({ name, arguments: {} });
+  const result = await client.callTool({ name, arguments: {} }).catch((error) => ({ isError: true, code: error.code, message: error.message }));
   process.stdout.write(JSON.stringify({ tools, result }));
 } catch (error) {
   console.error(error.message + "\n" + log);

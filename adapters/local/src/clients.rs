@@ -67,6 +67,8 @@ pub(crate) enum Server {
         program: String,
         /// Its arguments.
         arguments: Vec<String>,
+        /// The key that the client gives the process, where the app needs one.
+        key: Option<Key>,
     },
     /// The client sends requests to an address.
     Address {
@@ -96,6 +98,15 @@ impl Key {
 
     fn is_authorization(&self) -> bool {
         self.field.eq_ignore_ascii_case("authorization")
+    }
+
+    /// The variable in which a process that a client starts finds the field: `MILLRACE_HEADER_X_API_KEY`.
+    fn process_variable(&self) -> String {
+        format!("MILLRACE_HEADER_{}", self.field.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    fn env(&self, reference: &str) -> Json {
+        json!({ self.process_variable(): self.value(reference) })
     }
 
     fn header(&self, reference: &str) -> Json {
@@ -147,35 +158,81 @@ impl Client {
     /// The lines that connect the client to `server` under the name `name`.
     pub(crate) fn connection(self, name: &str, server: &Server) -> Connection {
         let mut connection = match server {
-            Server::Command { program, arguments } => self.by_command(name, program, arguments),
+            Server::Command { program, arguments, key } => self.by_command(name, program, arguments, key.as_ref()),
             Server::Address { url, key } => self.by_address(name, url, key.as_ref()),
         };
         connection.notes.extend(self.after_a_change());
         connection
     }
 
-    fn by_command(self, name: &str, program: &str, arguments: &[String]) -> Connection {
-        let plain = json!({ "command": program, "args": arguments });
-        let typed = json!({ "type": "stdio", "command": program, "args": arguments });
-        let line = |start: &[&str]| {
-            let words = start.iter().copied().chain([program]).map(str::to_owned);
-            Some(words.chain(arguments.iter().cloned()).collect())
+    fn by_command(self, name: &str, program: &str, arguments: &[String], key: Option<&Key>) -> Connection {
+        let entry = |start: Json, reference: &dyn Fn(&Key) -> String| {
+            let mut server = start.as_object().cloned().unwrap_or_default();
+            server.insert("command".into(), program.into());
+            server.insert("args".into(), arguments.into());
+            server.extend(key.map(|key| ("env".to_owned(), key.env(&reference(key)))));
+            Json::from(server)
         };
+        let line = |start: &[&str]| {
+            let words = start.iter().copied().map(str::to_owned).chain([program.to_owned()]);
+            words.chain(arguments.iter().cloned()).collect::<Vec<String>>()
+        };
+        let variable = |key: &Key| format!("${{{}}}", key.variable);
+        // `NAME=VALUE`, where VALUE is a reference.
+        let assigned = |key: &Key, reference: &str| format!("{}={}", key.process_variable(), key.value(reference));
+        let typed = json!({ "type": "stdio" });
+        let told: Vec<String> = key.map(|key| set_variable(&key.variable)).into_iter().collect();
         match self {
-            Self::ClaudeDesktop | Self::GeminiCli => Connection::of(Entry::json("mcpServers", name, plain)),
-            Self::Cursor => Connection::of(Entry::json("mcpServers", name, typed)),
-            Self::ClaudeCode => Connection {
-                command: line(&["claude", "mcp", "add", name, "--"]),
-                ..Connection::of(Entry::json("mcpServers", name, typed))
-            },
-            Self::VsCode => Connection::of(Entry::json("servers", name, typed)),
-            Self::Codex => Connection {
-                command: line(&["codex", "mcp", "add", name, "--"]),
-                ..Connection::of(Entry { format: Format::Toml, ..Entry::json("mcp_servers", name, plain) })
-            },
-            Self::Inspector => Connection { command: line(&["npx", "-y", "@modelcontextprotocol/inspector"]), ..Connection::default() },
+            Self::ClaudeDesktop => {
+                let entry = Entry::json("mcpServers", name, json!({ "command": program, "args": arguments }));
+                let note = key.map(|key| {
+                    format!(
+                        "Claude Desktop puts no variable into this file, so tools that need `{}` refuse. It sends a key to an address (`--url`), and asks for \
+                         one when a desktop bundle is installed (`millrace build --target mcpb`).",
+                        key.field
+                    )
+                });
+                Connection { notes: note.into_iter().collect(), ..Connection::of(entry) }
+            }
+            Self::GeminiCli => Connection { notes: told, ..Connection::of(Entry::json("mcpServers", name, entry(json!({}), &variable))) },
+            Self::Cursor => {
+                let server = entry(typed, &|key| format!("${{env:{}}}", key.variable));
+                Connection { notes: told, ..Connection::of(Entry::json("mcpServers", name, server)) }
+            }
+            Self::ClaudeCode => {
+                let env = key.map(|key| assigned(key, &variable(key)));
+                let given: Vec<&str> = env.iter().flat_map(|env| ["--env", env]).collect();
+                let start = [&["claude", "mcp", "add", name][..], &given, &["--"]].concat();
+                let entry = Entry::json("mcpServers", name, entry(typed, &variable));
+                Connection { command: Some(line(&start)), notes: told, ..Connection::of(entry) }
+            }
+            Self::VsCode => {
+                let id = format!("{name}-key");
+                let mut entry = Entry::json("servers", name, entry(typed, &|_| format!("${{input:{id}}}")));
+                entry.inputs.extend(key.map(|key| asked(&id, name, key)));
+                Connection { notes: key.map(|_| KEPT.to_owned()).into_iter().collect(), ..Connection::of(entry) }
+            }
+            Self::Codex => {
+                let mut server = Map::from_iter([("command".to_owned(), program.into()), ("args".to_owned(), arguments.into())]);
+                server.extend(key.map(|key| ("env_vars".to_owned(), json!([key.process_variable()]))));
+                let entry = Entry { format: Format::Toml, ..Entry::json("mcp_servers", name, server.into()) };
+                // Its command knows no names of variables.
+                let command = key.is_none().then(|| line(&["codex", "mcp", "add", name, "--"]));
+                let told = key.map(|key| {
+                    let value = if key.is_authorization() { "`Bearer` and the key" } else { "the key" };
+                    format!("Set the variable `{}` to {value} where the client is started.", key.process_variable())
+                });
+                Connection { command, notes: told.into_iter().collect(), ..Connection::of(entry) }
+            }
+            Self::Inspector => {
+                let env = key.map(|key| assigned(key, &format!("${}", key.variable)));
+                let given: Vec<&str> = env.iter().flat_map(|env| ["-e", env]).collect();
+                let command = line(&[&["npx", "-y", "@modelcontextprotocol/inspector"][..], &given].concat());
+                let notes = key.map(|key| format!("The shell puts the key in from the variable `{}`.", key.variable));
+                Connection { command: Some(command), is_expanded: true, notes: notes.into_iter().collect(), ..Connection::default() }
+            }
             // They start nothing: the app has to be served.
-            Self::ClaudeAi | Self::ChatGpt | Self::McpRemote => self.by_address(name, DEV_URL, None),
+            Self::ClaudeAi | Self::ChatGpt | Self::McpRemote => self.by_address(name, DEV_URL, key),
         }
     }
 
@@ -187,9 +244,8 @@ impl Client {
             server
         };
         let variable = |key: &Key| format!("${{{}}}", key.variable);
-        let of_variable = |key: &Key| vec![format!("Set the variable `{}` to the key where the client is started.", key.variable)];
         let http = json!({ "type": "http", "url": url });
-        let told = key.map(of_variable).unwrap_or_default();
+        let told: Vec<String> = key.map(|key| set_variable(&key.variable)).into_iter().collect();
         match self {
             Self::ClaudeDesktop => {
                 let (words, notes) = remote(url, key);
@@ -233,13 +289,8 @@ impl Client {
                 let id = format!("{name}-key");
                 let server = with_headers(http, &|_| format!("${{input:{id}}}"));
                 let mut entry = Entry::json("servers", name, server);
-                let asks = key.map(|key| {
-                    let words = format!("Key for {name}, sent as {}", key.field);
-                    json!({ "type": "promptString", "id": id, "description": words, "password": true })
-                });
-                entry.inputs.extend(asks);
-                let told = key.map(|_| "VS Code asks for the key at the first start, and keeps it in its own store.".to_owned());
-                Connection { notes: told.into_iter().collect(), ..Connection::of(entry) }
+                entry.inputs.extend(key.map(|key| asked(&id, name, key)));
+                Connection { notes: key.map(|_| KEPT.to_owned()).into_iter().collect(), ..Connection::of(entry) }
             }
             Self::Codex => {
                 let mut server = Map::new();
@@ -290,6 +341,19 @@ impl Connection {
     fn of(entry: Entry) -> Self {
         Self { entry: Some(entry), ..Self::default() }
     }
+}
+
+/// What VS Code does with a key.
+const KEPT: &str = "VS Code asks for the key at the first start, and keeps it in its own store.";
+
+/// What VS Code asks for.
+fn asked(id: &str, name: &str, key: &Key) -> Json {
+    let description = format!("Key for {name}, sent as {}", key.field);
+    json!({ "type": "promptString", "id": id, "description": description, "password": true })
+}
+
+fn set_variable(name: &str) -> String {
+    format!("Set the variable `{name}` to the key where the client is started.")
 }
 
 /// The words after `npx` that start mcp-remote, and what to know of them.

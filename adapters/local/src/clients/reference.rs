@@ -17,10 +17,13 @@ fn made() -> String {
         let starts = if abilities.starts_command { "yes" } else { "no" };
         writeln!(text, "| {} (`{}`) | {starts} | {} | {} |", abilities.name, client.id(), abilities.address, abilities.key).unwrap();
     }
-    let by_command =
-        Server::Command { program: "npx".into(), arguments: ["-y", "millrace", "run", "/home/ada/notes"].map(str::to_owned).into() };
     let key = Key { field: "X-API-Key".into(), variable: "NOTES_API_KEY".into(), file: "/home/ada/.millrace/notes.headers".into() };
-    let by_address = Server::Address { url: "https://notes.example.com/mcp".into(), key: Some(key) };
+    let by_command = |key: Option<&Key>| Server::Command {
+        program: "npx".into(),
+        arguments: ["-y", "millrace", "run", "/home/ada/notes"].map(str::to_owned).into(),
+        key: key.cloned(),
+    };
+    let by_address = Server::Address { url: "https://notes.example.com/mcp".into(), key: Some(key.clone()) };
     for client in Client::value_variants() {
         let abilities = client.abilities();
         writeln!(text, "\n## {}\n", abilities.name.trim_matches('`')).unwrap();
@@ -29,13 +32,21 @@ fn made() -> String {
         }
         if abilities.starts_command {
             text.push_str("It starts the app itself:\n\n");
-            shown(&mut text, &client.connection("notes", &by_command));
+            shown(&mut text, &client.connection("notes", &by_command(None)));
+            let with_key = client.connection("notes", &by_command(Some(&key)));
+            if *client != Client::ClaudeDesktop {
+                text.push_str("\nThe same, with a key:\n\n");
+                shown(&mut text, &with_key);
+            }
+            let general = client.connection("notes", &by_command(None)).notes;
+            for note in with_key.notes.iter().filter(|note| !general.contains(note)) {
+                writeln!(text, "\n{note}").unwrap();
+            }
             text.push_str("\nFor an app that is served, with a key:\n\n");
         }
         let connection = client.connection("notes", &by_address);
         shown(&mut text, &connection);
-        let already = client.connection("notes", &by_command).notes;
-        for note in connection.notes.iter().chain(already.iter().filter(|note| !connection.notes.contains(note))) {
+        for note in &connection.notes {
             writeln!(text, "\n{note}").unwrap();
         }
     }

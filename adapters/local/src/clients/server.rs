@@ -31,16 +31,16 @@ pub(crate) fn server_name(name: &str) -> String {
 ///
 /// # Errors
 /// A path is not known, or is not UTF-8.
-pub(crate) fn command(folder: &Path, wants_npx: bool) -> CommandResult<Server> {
+pub(crate) fn command(folder: &Path, wants_npx: bool, key: Option<Key>) -> CommandResult<Server> {
     let folder = absolute_folder(folder)?;
     let this = env::current_exe().map_err(|error| CommandError::Wrong(format!("this program's own path is not known: {error}")))?;
     let of_package = this.components().any(|part| part.as_os_str() == "node_modules");
     if wants_npx || of_package {
         let (program, arguments) = npx(&["-y", "millrace", "run", &folder].map(str::to_owned), cfg!(windows));
-        return Ok(Server::Command { program, arguments });
+        return Ok(Server::Command { program, arguments, key });
     }
     match this.to_str() {
-        Some(this) => Ok(Server::Command { program: this.to_owned(), arguments: vec!["run".to_owned(), folder] }),
+        Some(this) => Ok(Server::Command { program: this.to_owned(), arguments: vec!["run".to_owned(), folder], key }),
         None => Err(CommandError::Wrong("this program's own path is not UTF-8; use `--npx`".into())),
     }
 }

@@ -95,7 +95,7 @@ impl Target {
         let server = match (starts, folder, &app) {
             (true, Some(folder), Some(app)) => {
                 notes.extend(notes_on_start(folder, app));
-                command(folder, arguments.npx)?
+                command(folder, arguments.npx, key_of(arguments, &name, Some(app))?)?
             }
             _ => {
                 if arguments.url.is_none() && !is_public(&url) && !client.abilities().needs_public_https {
@@ -104,9 +104,6 @@ impl Target {
                 Server::Address { url, key: key_of(arguments, &name, app.as_ref())? }
             }
         };
-        if matches!(server, Server::Command { .. }) && arguments.key.is_some() {
-            return Err(CommandError::Usage("a client that starts the app sends no header field; `--key` belongs to `--url`".into()));
-        }
         Ok(Self { name, server, notes })
     }
 }
@@ -173,8 +170,10 @@ fn notes_on_start(folder: &Path, app: &App) -> Vec<String> {
             folder.join(".env").display()
         ));
     }
-    if app.tools.iter().any(|tool| matches!(tool.auth, Some(Auth::ApiKey(_) | Auth::Script { .. }))) {
-        notes.push("Tools with `auth` need a header field, which only a client of an address sends: see `--url`.".to_owned());
+    if app.tools.iter().any(|tool| matches!(tool.auth, Some(Auth::Script { .. }))) {
+        let text =
+            "Tools with an authentication script read header fields, which the client gives the process as variables `MILLRACE_HEADER_…`.";
+        notes.push(text.to_owned());
     }
     notes
 }

@@ -10,6 +10,7 @@ use crate::{
     endpoint_and_page::Page,
     output::{CommandError, CommandResult, note, print},
     serving::{ListenOptions, ServedApp},
+    state_key::RunKey,
 };
 
 pub(super) mod data;
@@ -35,7 +36,11 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     };
     let base = base.to_owned();
     let (name, path, tools) = (app.name.clone(), app.server.path.clone(), app.tools.len());
-    let variables = Variables::of_process();
+    let mut variables = Variables::of_process();
+    if arguments.host.stdio {
+        // One process for one client: a key that it makes for itself is enough.
+        variables = RunKey::default().complete(&app, variables)?;
+    }
     let cache = crate::app::cache(&variables)?;
     let traces = crate::app::traces(&app, &variables)?;
     if let Some(missing) = app.missing_state_key(&variables) {

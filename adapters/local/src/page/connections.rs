@@ -19,9 +19,10 @@ const URL: &str = "{{url}}";
 pub(super) fn connections(app: &App, folder: Option<&Path>) -> Json {
     let name = server_name(&app.name);
     let home = folder.and_then(|_| home());
-    let by_address = Server::Address { url: URL.to_owned(), key: takes_key(app).then(|| key(&name, home.as_deref())) };
+    let key = takes_key(app).then(|| key(&name, home.as_deref()));
+    let by_address = Server::Address { url: URL.to_owned(), key: key.clone() };
     // Without a path that is text, only the address is left.
-    let by_command = folder.and_then(|folder| command(folder, false).ok());
+    let by_command = folder.and_then(|folder| command(folder, false, key.clone()).ok());
     let of_client = |client: &Client| {
         let abilities = client.abilities();
         let started = by_command.as_ref().filter(|_| abilities.starts_command).map(|server| client.connection(&name, server));

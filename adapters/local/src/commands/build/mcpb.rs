@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     let mut output = Output::new(&arguments.out, "mcpb");
     output.write(&name, &bytes)?;
     output.finish()?;
-    tell_of_keys(&app);
+    tell_of_scripts(&app);
     let path = arguments.out.join(&name);
     let sum = sha256(&bytes);
     if arguments.json {
@@ -187,16 +187,15 @@ pub(super) fn description(arguments: &Build, package: &PackageJson, app: &App) -
     })
 }
 
-/// Says which tools do not work where no header field is sent.
-fn tell_of_keys(app: &App) {
-    let names: Vec<String> = app
-        .tools
-        .iter()
-        .filter(|tool| matches!(tool.auth, Some(Auth::ApiKey(_) | Auth::Script { .. })))
-        .map(|tool| format!("`{}`", tool.name))
-        .collect();
+/// Says which tools do not work where nobody knows the header field that they read.
+fn tell_of_scripts(app: &App) {
+    let names: Vec<String> =
+        app.tools.iter().filter(|tool| matches!(tool.auth, Some(Auth::Script { .. }))).map(|tool| format!("`{}`", tool.name)).collect();
     if !names.is_empty() {
-        note(format_args!("warning: a client that starts the app sends no header field, so these tools refuse: {}", names.join(", ")));
+        note(format_args!(
+            "warning: a client that starts the app sends no header field but X-API-Key, so these tools refuse: {}",
+            names.join(", ")
+        ));
     }
 }
 

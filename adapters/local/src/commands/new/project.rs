@@ -159,7 +159,7 @@ fn filled(template: &str, parts: &[(&str, &str)]) -> String {
 fn mcp_client(name: &str) -> CommandResult<String> {
     // Claude Code starts it in the project's folder, with the version that `package.json` names once that is installed.
     let (program, arguments) = npx(&["-y", "millrace", "run", "."].map(str::to_owned), cfg!(windows));
-    let server = Server::Command { program, arguments };
+    let server = Server::Command { program, arguments, key: None };
     let entry = Client::ClaudeCode.connection(name, &server).entry;
     entry.and_then(|entry| entry.text().ok()).ok_or_else(|| CommandError::Wrong("`.mcp.json` cannot be written".to_owned()))
 }

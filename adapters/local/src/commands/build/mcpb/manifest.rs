@@ -4,10 +4,15 @@ use millrace_core::app::{App, Prompt, PromptContent, Root, TemplatePart};
 use serde_json::{Map, Value as Json, json};
 
 use super::platform::Platform;
-use crate::commands::build::{needs, package_json::PackageJson};
+use crate::{
+    clients::server::{KEY_FIELD, takes_key},
+    commands::build::{needs, package_json::PackageJson},
+};
 
 /// The version of the manifest. 0.4 differs only by a type of server that is an experiment.
 const VERSION: &str = "0.3";
+/// The variable of the field [`KEY_FIELD`].
+const KEY_VARIABLE: &str = "MILLRACE_HEADER_X_API_KEY";
 /// The name of the app's bundle in the archive.
 pub(super) const BUNDLE: &str = "app.bundle";
 
@@ -40,7 +45,12 @@ pub(super) fn of(app: &App, package: &PackageJson, words: &Words<'_>, platform: 
     if let Some(url) = &package.homepage {
         set("homepage", url.as_str().into());
     }
-    let variables = variables(app);
+    let mut variables = variables(app);
+    // A process that a client starts finds header fields in its variables.
+    if takes_key(app) {
+        let why = format!("Your key for the tools that need one, sent as {KEY_FIELD}.");
+        variables.push(Variable { name: KEY_VARIABLE.to_owned(), why, is_required: false });
+    }
     let env: Map<String, Json> =
         variables.iter().map(|variable| (variable.name.clone(), format!("${{user_config.{}}}", variable.name).into())).collect();
     let program = platform.program();
@@ -103,8 +113,7 @@ pub(in crate::commands::build) fn variables(app: &App) -> Vec<Variable> {
 impl Variable {
     /// Every variable is a secret for the app, and so it is here.
     fn option(&self) -> Json {
-        let mut option =
-            json!({ "type": "string", "title": self.name, "description": self.why, "sensitive": true, "required": self.is_required });
+        let mut option = json!({ "type": "string", "title": if self.name == KEY_VARIABLE { KEY_FIELD } else { self.name.as_str() }, "description": self.why, "sensitive": true, "required": self.is_required });
         // Without a value, a client would pass the placeholder on.
         if let Some(option) = option.as_object_mut().filter(|_| !self.is_required) {
             option.insert("default".to_owned(), "".into());
