@@ -190,12 +190,12 @@ fn with_node_alone_a_new_app_answers_and_is_built_for_every_host() {
     forget_earlier_packages();
     let folder = tempfile::tempdir().unwrap();
     let began = Instant::now();
-    machine.shell(folder.path(), "npx --yes millrace new notes");
     let app = folder.path().join("notes");
-    // What the app depends on, of which wrangler is the most.
-    machine.shell(&app, "npm install --no-audit --no-fund");
+    // As the README begins. What the app depends on is installed then, of which wrangler is the most.
+    let (first, last) = crate::readme::START.split_at(crate::readme::START.find("npm run dev").unwrap());
+    machine.shell(folder.path(), &first.replace("npx ", "npx --yes "));
     let installed = began.elapsed();
-    let server = Server::start(&mut machine.command(&app, "npm run dev -- --port 0"));
+    let server = Server::start(&mut machine.command(&app, &format!("{} -- --port 0", last.trim())));
     let answer = call(server.port, "find-notes", &serde_json::json!({ "q": "tools" }));
     assert!(answer.contains("\"isError\":false"), "{answer}");
     eprintln!(

@@ -16,6 +16,9 @@ use millrace_tests::{
     stdio::Pipe,
 };
 
+/// How the README begins for somebody who has Node.
+pub(crate) const START: &str = "npx millrace new notes\ncd notes\nnpm install\nnpm run dev\n";
+
 #[test]
 fn the_readme_does_what_it_says() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
@@ -31,6 +34,12 @@ fn the_readme_does_what_it_says() {
             // The commands that this test stands for: building, testing, installing.
             "sh" if body == "scripts/test\n" => assert!(root().join("scripts/test").exists()),
             "sh" if body == "cargo run -- dev\n" => server = Some(Host::dev(installed.path(), &[])),
+            // Run word for word, with the packages, by `packages::with_node_alone`.
+            "sh" if body == START => assert!(shell(folder.path(), "millrace new notes").status.success()),
+            "sh" if body.starts_with("npx millrace call") => {
+                let output = shell(&app, &body.replace("npx ", ""));
+                assert!(output.status.success(), "{body}\n{}", text(&output));
+            }
             "sh" => {
                 let port = server.as_ref().map_or(0, |host: &Host| host.port);
                 let script =
@@ -50,7 +59,7 @@ fn the_readme_does_what_it_says() {
         }
         ran += 1;
     }
-    assert!(ran >= 7, "only {ran} blocks were found");
+    assert!(readme.contains(START) && ran >= 9, "only {ran} blocks were found");
 
     // The app with the README's tools is good, and they do what the README says.
     let script = "millrace check notes && millrace call --app notes find-by-text part=e sort=text && millrace call --app notes shout id=1";
