@@ -221,7 +221,7 @@ fn build_writes_the_same_bundle_twice() {
     let app = app();
     let said = run(app.path(), &["build", "--target", "local", "--json"]).json();
     let bytes = fs::read(app.path().join("dist/small.bundle")).unwrap();
-    assert_eq!(said, json!({ "target": "local", "bundle": "dist/small.bundle", "bytes": bytes.len() }));
+    assert_eq!(said, json!({ "target": "local", "bundle": "dist/small.bundle", "bytes": bytes.len(), "ok": true, "diagnostics": [] }));
     let again = run(app.path(), &["build", ".", "--target", "local", "--out", "elsewhere"]);
     assert!(again.out.contains("millrace serve elsewhere/small.bundle"), "{}", again.out);
     assert_eq!(fs::read(app.path().join("elsewhere/small.bundle")).unwrap(), bytes);
