@@ -43,7 +43,7 @@
 //! [`EventStream`].
 //!
 //! # What is deliberately absent
-//! No subscriptions, no server-to-client requests (legacy sampling and elicitation need a session). Capabilities name only what
+//! No subscriptions, and over HTTP no server-to-client requests (legacy sampling and elicitation need a session, which a connection is). Capabilities name only what
 //! the app has.
 
 use alloc::{rc::Rc, vec::Vec};
@@ -147,7 +147,7 @@ impl Protocol {
         let (outbox, cancel) = (Rc::new(outbox), request.cancel.clone());
         let (protocol, request, listener) = (self.clone(), request.clone(), outbox.clone());
         let work = async move {
-            let beside = exchange::Beside { listener: Some(&*listener), connection: None };
+            let beside = exchange::Beside { listener: Some(&*listener), ..Default::default() };
             protocol.dispatch(&request, selected, &mut call, beside).await
         };
         events::reply(alloc::boxed::Box::pin(work), outbox, cancel).await

@@ -40,8 +40,12 @@ for (const pin of ["2026-07-28", undefined]) {
   await client.close();
   out[pin ?? "legacy"] = { progress, result: text(result), lines: [...lines], logged: text(logged) };
 }
-const client = await connect(rounds, "2026-07-28");
-const call = async (name, args = {}) => text(await client.callTool({ name, arguments: args }));
-out.rounds = [await call("ask"), await call("twice"), await call("sample"), await call("confirmed", { id: 7 }), await call("adapts")];
-await client.close();
+// A legacy client can only be asked over a pipe.
+for (const pin of rounds.startsWith("http") ? ["2026-07-28"] : ["2026-07-28", undefined]) {
+  const client = await connect(rounds, pin);
+  const call = async (name, args = {}) => text(await client.callTool({ name, arguments: args }));
+  const answers = [await call("ask"), await call("twice"), await call("sample"), await call("confirmed", { id: 7 }), await call("adapts")];
+  out[pin ? "rounds" : "legacy rounds"] = answers;
+  await client.close();
+}
 console.log(JSON.stringify(out));

@@ -65,9 +65,12 @@ async def main(streams: str, rounds: str) -> None:
                 "lines": list(lines),
                 "logged": logged.content[0].text,
             }
-    async with client(rounds, "2026-07-28") as session:
-        calls = [("ask", {}), ("twice", {}), ("sample", {}), ("confirmed", {"id": 7}), ("adapts", {})]
-        out["rounds"] = [(await session.call_tool(name, arguments)).content[0].text for name, arguments in calls]
+    # A legacy client can only be asked over a pipe.
+    for mode in ["2026-07-28"] if rounds.startswith("http") else ["2026-07-28", "legacy"]:
+        async with client(rounds, mode) as session:
+            calls = [("ask", {}), ("twice", {}), ("sample", {}), ("confirmed", {"id": 7}), ("adapts", {})]
+            answers = [(await session.call_tool(name, arguments)).content[0].text for name, arguments in calls]
+            out["legacy rounds" if mode == "legacy" else "rounds"] = answers
     print(json.dumps(out))
 
 

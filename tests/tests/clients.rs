@@ -215,20 +215,23 @@ fn served(name: &str) -> (Host, tempfile::TempDir) {
 }
 
 /// What every client must hear, and what it must be asked. Over one pipe the last step and the answer may come together, and a client may then have
-/// forgotten who waits for the step before it passes it on: `last_may_miss`.
-fn expect_talk(answer: &Json, last_may_miss: bool) {
+/// forgotten who waits for the step before it passes it on; and a legacy client can be asked.
+fn expect_talk(answer: &Json, is_pipe: bool) {
     let warnings = ["warning: ü", "error: no more"].map(String::from).to_vec();
     let all = [vec!["info: a line\nand \"another\"".to_owned()], warnings.clone()].concat();
     for (mode, lines) in [("2026-07-28", &warnings), ("legacy", &all)] {
         let heard = &answer[mode];
         let progress: Vec<f64> = heard["progress"].as_array().unwrap().iter().filter_map(|step| step[0].as_f64()).collect();
-        let is_cut = last_may_miss && progress == [1.0, 2.0, 3.0];
+        let is_cut = is_pipe && progress.len() > 1 && [1.0, 2.0, 3.0].starts_with(&progress);
         assert!(is_cut || progress == [1.0, 2.0, 3.0, 3.5], "{mode} {answer:#}");
         assert_eq!((heard["result"].as_str(), heard["logged"].as_str()), (Some("done"), Some("{\"logged\":true}")), "{mode} {answer:#}");
         assert_eq!(heard["lines"], Json::from(lines.clone()), "{mode} {answer:#}");
     }
     let rounds = ["Hello, Ada!", "[\"Ada\",\"Bob\"]", "Paris", "order 7 is cancelled", "{\"roots\":[{\"uri\":\"file:///home\"}]}"];
     assert_eq!(answer["rounds"], Json::from(rounds.to_vec()), "{answer:#}");
+    if is_pipe {
+        assert_eq!(answer["legacy rounds"], answer["rounds"], "{answer:#}");
+    }
 }
 
 #[test]

@@ -55,6 +55,15 @@ fn app(upstream: u16) -> tempfile::TempDir {
     script("noisy", "", "console.log('on standard error'); ctx.log.info('heard'); return 'said';");
     script("long", "", "return 'x'.repeat(100000);");
     script("language", "", "return ctx.request.headers['accept-language'] ?? 'none';");
+    write("app/tools/greet/config.yaml", "description: A script.\n");
+    write(
+        "app/tools/greet/handler.ts",
+        "import { elicit, requireInput } from \"millrace\";\n\
+         const schema = { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] };\n\
+         export default () => {\n  const { name } = requireInput({ name: elicit('Name?', schema) });\n  \
+         return name.action === 'accept' ? 'Hello, ' + name.content.name : name.action;\n};\n",
+    );
+    write("app/tools/drop/config.yaml", "use: main\nconfirm: \"Really?\"\nstatement: DELETE FROM item WHERE id = 2\n");
     script(
         "locked",
         "auth: { plugin: api_key, policy: { keys: [{ name: ada, value: \"{{ env.ADA_KEY }}\" }] } }\n",
@@ -509,4 +518,72 @@ fn dev_tells_its_client_of_a_change() {
         let said = fs::read_to_string(folder.path().join("said.txt")).unwrap();
         assert!(said.contains("reloaded") && said.contains("`small` with"), "{said}");
     }
+}
+
+#[test]
+fn a_legacy_client_is_asked_by_requests_of_the_server() {
+    let folder = app(1);
+    let mut pipe = started(folder.path(), &[], &[]);
+    let asks_of = |capabilities: Json| {
+        let params =
+            json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities, "clientInfo": { "name": "t", "version": "1" } });
+        json!({ "jsonrpc": "2.0", "id": "start", "method": "initialize", "params": params })
+    };
+    // Who cannot be asked is not.
+    pipe.ask(&asks_of(json!({})));
+    assert!(text(&pipe.ask(&call(1, "greet", &json!({}))).1).contains("INPUT_NOT_SUPPORTED"));
+    pipe.ask(&asks_of(json!({ "elicitation": {} })));
+    let question = |pipe: &Pipe| {
+        let question = pipe.message();
+        assert_eq!(question["method"], "elicitation/create", "{question}");
+        question
+    };
+    let answer = |question: &Json, result: Json| json!({ "jsonrpc": "2.0", "id": question["id"], "result": result }).to_string();
+    let accept = |content: Json| json!({ "action": "accept", "content": content });
+
+    pipe.send(&call(2, "greet", &json!({})).to_string());
+    let first = question(&pipe);
+    assert_eq!(
+        (&first["params"]["message"], &first["params"]["requestedSchema"]["required"]),
+        (&json!("Name?"), &json!(["name"])),
+        "{first}"
+    );
+    // Others are served meanwhile, and asked, too.
+    assert_eq!(text(&pipe.ask(&call(3, "get-item", &json!({ "id": 2 }))).1), "[{\"n\":0,\"name\":\"two\"}]");
+    pipe.send(&call(4, "greet", &json!({})).to_string());
+    let second = question(&pipe);
+    assert_ne!(first["id"], second["id"]);
+    pipe.send(&answer(&second, accept(json!({ "name": "Bob" }))));
+    let greeted = pipe.message();
+    assert_eq!((text(&greeted), &greeted["id"]), ("Hello, Bob", &json!(4)));
+    // What does not fit is asked again.
+    pipe.send(&answer(&first, accept(json!({ "name": 7 }))));
+    let again = question(&pipe);
+    pipe.send(&answer(&again, accept(json!({ "name": "Ada" }))));
+    let greeted = pipe.message();
+    assert_eq!((text(&greeted), &greeted["id"]), ("Hello, Ada", &json!(2)));
+
+    // Nothing is done that the user does not confirm.
+    let drop_two = call(5, "drop", &json!({})).to_string();
+    pipe.send(&drop_two);
+    let asked = question(&pipe);
+    pipe.send(&answer(&asked, json!({ "action": "decline" })));
+    assert!(text(&pipe.message()).contains("DECLINED"));
+    // A client that has no answer, and one that cancels while it is asked.
+    pipe.send(&drop_two);
+    let asked = question(&pipe);
+    pipe.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "error": { "code": -1, "message": "no user" } }).to_string());
+    assert_eq!(pipe.message()["error"]["code"], -32603);
+    pipe.send(&drop_two);
+    let asked = question(&pipe);
+    pipe.send(r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":5}}"#);
+    pipe.send(&answer(&asked, accept(json!({}))));
+    assert_eq!(text(&pipe.ask(&call(6, "get-item", &json!({ "id": 2 }))).1), "[{\"n\":0,\"name\":\"two\"}]");
+    pipe.send(&drop_two);
+    let asked = question(&pipe);
+    pipe.send(&answer(&asked, accept(json!({}))));
+    assert_eq!(pipe.message()["result"]["isError"], false);
+    assert_eq!(text(&pipe.ask(&call(7, "get-item", &json!({ "id": 2 }))).1), "[]");
+    let (rest, status) = pipe.end();
+    assert!(rest.is_empty() && status.success(), "{rest:?} {status}");
 }

@@ -162,9 +162,7 @@ impl<H: MessageHandler> Session<H> {
         let cancel = Cancel::new();
         let answer = async {
             let answer = handler.handle_message(&self.connection, line, cancel.clone()).await;
-            if let Some(agreed) = self.connection.news() {
-                (self.send)(FromIsolate::Agreed(agreed));
-            }
+            self.tell_news();
             match answer {
                 ResponseBody::Whole(answer) => answer,
                 ResponseBody::Events(events) => {
@@ -181,9 +179,17 @@ impl<H: MessageHandler> Session<H> {
         }
     }
 
+    /// Has the isolate after this one know what the client agreed on.
+    fn tell_news(&self) {
+        if let Some(agreed) = self.connection.news() {
+            (self.send)(FromIsolate::Agreed(agreed));
+        }
+    }
+
     /// Sends what a call says as it comes, its answer among it. Whoever cancels a request is told nothing more of it.
     async fn pass_on(&self, mut events: EventStream, cancel: &Cancel) {
         while let Some(event) = events.next().await {
+            self.tell_news();
             if !cancel.is_tripped() {
                 (self.send)(FromIsolate::Message(event));
             }

@@ -10,15 +10,21 @@
 //! | `Authorization`, `X-API-Key`, fields that the app asks for | the connection's own, the same for all messages |
 //! | an event stream | bare messages, mixed with those of other requests |
 //! | a client that disconnects | `notifications/cancelled` |
+//! | no requests to a legacy client | such requests, and the call goes on with their answers |
 //!
 //! The steps 6 to 11 of the ladder are the same, apart from the header fields, and so is everything after them. A connection keeps the
 //! revision, the level of `logging/setLevel` and which requests are on their way. It belongs to no endpoint: when an app is replaced, its
 //! connections go on.
 
 use alloc::{collections::BTreeMap, rc::Rc, string::String, vec::Vec};
-use core::cell::{Cell, RefCell};
+use core::{
+    cell::{Cell, RefCell},
+    future::{Future as _, poll_fn},
+    pin::Pin,
+    task::{Poll, Waker},
+};
 
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::{
     encode,
@@ -26,6 +32,7 @@ use super::{
     features::Features,
     json_rpc::{self, Id, Message, Payload},
     meta::LOG_LEVELS,
+    notifications::Outbox,
     request::{Body, Request},
     rpc_error::{INTERNAL_ERROR, RpcError},
 };
@@ -46,6 +53,19 @@ struct State {
     is_news: Cell<bool>,
     running: RefCell<BTreeMap<u64, (Id, Cancel)>>,
     started: Cell<u64>,
+    /// What a legacy client says that it can do: `capabilities` of `initialize`.
+    capabilities: RefCell<Map<String, Json>>,
+    /// Questions that were sent and are not forgotten, by their number.
+    questions: RefCell<BTreeMap<u64, Question>>,
+    asked: Cell<u64>,
+}
+
+/// A request to the client.
+#[derive(Default)]
+struct Question {
+    /// Its whole message.
+    answer: Option<Json>,
+    waker: Option<Waker>,
 }
 
 impl Connection {
@@ -55,7 +75,10 @@ impl Connection {
     pub fn new(headers: Headers, lists_change: bool) -> Self {
         let (version, log_level, declared) = Default::default();
         let (is_news, running, started) = Default::default();
-        Self(Rc::new(State { headers, lists_change, version, log_level, declared, is_news, running, started }))
+        let (capabilities, questions, asked) = Default::default();
+        let state =
+            State { headers, lists_change, version, log_level, declared, is_news, running, started, capabilities, questions, asked };
+        Self(Rc::new(state))
     }
 
     /// What the client agreed on since this was asked last, to go on with the connection elsewhere: [`restore`](Self::restore) takes it.
@@ -65,15 +88,25 @@ impl Connection {
     }
 
     fn agreed(&self) -> Vec<u8> {
-        let State { version, log_level, declared, .. } = &*self.0;
+        let State { version, log_level, declared, capabilities, asked, .. } = &*self.0;
         let declared = declared.get().map(|declared| [declared.prompts, declared.resources]);
-        let agreed = json!({ "version": version.get(), "log_level": log_level.get(), "declared": declared });
+        let agreed = json!({
+            "version": version.get(),
+            "log_level": log_level.get(),
+            "declared": declared,
+            "capabilities": &*capabilities.borrow(),
+            "asked": asked.get(),
+        });
         serde_json::to_vec(&agreed).unwrap_or_default()
     }
 
     /// Takes what [`news`](Self::news) gave.
     pub fn restore(&self, agreed: &[u8]) {
-        let agreed: Json = serde_json::from_slice(agreed).unwrap_or_default();
+        let mut agreed: Json = serde_json::from_slice(agreed).unwrap_or_default();
+        if let Some(Json::Object(capabilities)) = agreed.get_mut("capabilities").map(Json::take) {
+            self.0.capabilities.replace(capabilities);
+        }
+        self.0.asked.set(agreed["asked"].as_u64().unwrap_or(0));
         let version = agreed["version"].as_str();
         self.0.version.set(LEGACY.into_iter().find(|known| version == Some(known)));
         let level = agreed["log_level"].as_u64().and_then(|level| usize::try_from(level).ok());
@@ -108,10 +141,84 @@ impl Connection {
         }
     }
 
-    pub(super) fn initialize(&self, version: &'static str, declared: Features) {
+    pub(super) fn initialize(&self, version: &'static str, declared: Features, capabilities: Map<String, Json>) {
+        self.0.capabilities.replace(capabilities);
         self.0.version.set(Some(version));
         self.0.declared.set(Some(declared));
         self.0.is_news.set(true);
+    }
+
+    /// What a legacy client says that it can do, where it can be asked anything.
+    pub(super) fn capabilities(&self) -> Option<Map<String, Json>> {
+        let capabilities = self.0.capabilities.borrow();
+        ["elicitation", "sampling", "roots"].iter().any(|kind| capabilities.contains_key(*kind)).then(|| capabilities.clone())
+    }
+
+    /// Sends requests to the client, each a method and its parameters, and waits for its answers, however long that takes. They come under the
+    /// same keys.
+    ///
+    /// # Errors
+    /// The client has no answer to one of them, or cancels the call.
+    pub(super) async fn ask(&self, outbox: &Outbox, requests: &Map<String, Json>, cancel: &Cancel) -> Result<Map<String, Json>, RpcError> {
+        let mut sent = Sent { connection: self.clone(), numbers: Vec::with_capacity(requests.len()) };
+        for request in requests.values() {
+            let number = self.0.asked.get() + 1;
+            self.0.asked.set(number);
+            self.0.is_news.set(true);
+            self.0.questions.borrow_mut().insert(number, Question::default());
+            sent.numbers.push(number);
+            let message = json!({
+                "jsonrpc": "2.0",
+                "id": alloc::format!("{QUESTION}{number}"),
+                "method": request["method"],
+                "params": request.get("params").cloned().unwrap_or_else(|| json!({})),
+            });
+            outbox.ask(serde_json::to_vec(&message).unwrap_or_default());
+        }
+        let mut cancelled = cancel.tripped();
+        let is_answered = poll_fn(|context| {
+            if Pin::new(&mut cancelled).poll(context).is_ready() {
+                return Poll::Ready(false);
+            }
+            let mut questions = self.0.questions.borrow_mut();
+            let mut is_answered = true;
+            for number in &sent.numbers {
+                if let Some(question) = questions.get_mut(number).filter(|question| question.answer.is_none()) {
+                    is_answered = false;
+                    question.waker = Some(context.waker().clone());
+                }
+            }
+            drop(questions);
+            if is_answered { Poll::Ready(true) } else { Poll::Pending }
+        });
+        let refuse = |problem: String| Err(RpcError::new(INTERNAL_ERROR, problem));
+        if !is_answered.await {
+            return refuse("The request was cancelled".into());
+        }
+        let mut answers = Map::new();
+        for ((key, request), number) in requests.iter().zip(&sent.numbers) {
+            let answer = self.0.questions.borrow_mut().remove(number).and_then(|question| question.answer).unwrap_or_default();
+            let Some(result) = answer.get("result") else {
+                let method = request["method"].as_str().unwrap_or_default();
+                return refuse(alloc::format!("This request needs an answer to `{method}`, and the client answered with an error"));
+            };
+            answers.insert(key.clone(), result.clone());
+        }
+        Ok(answers)
+    }
+
+    /// Takes the answer to a question. `false` where the message is something else.
+    pub(super) fn answer(&self, message: &[u8]) -> bool {
+        let Ok(message) = serde_json::from_slice::<Json>(message) else { return false };
+        let Some(number) = message["id"].as_str().and_then(|id| id.strip_prefix(QUESTION)?.parse::<u64>().ok()) else { return false };
+        // Nobody waits for the answer of a call that was cancelled.
+        if let Some(question) = self.0.questions.borrow_mut().get_mut(&number) {
+            question.answer = Some(message);
+            if let Some(waker) = question.waker.take() {
+                waker.wake();
+            }
+        }
+        true
     }
 
     pub(super) fn lists_change(&self) -> bool {
@@ -164,6 +271,22 @@ impl Connection {
     }
 }
 
+/// How the id of a question begins.
+const QUESTION: &str = "millrace-";
+
+/// Questions that are forgotten with the value.
+struct Sent {
+    connection: Connection,
+    numbers: Vec<u64>,
+}
+
+impl Drop for Sent {
+    fn drop(&mut self) {
+        let mut questions = self.connection.0.questions.borrow_mut();
+        self.numbers.iter().for_each(|number| drop(questions.remove(number)));
+    }
+}
+
 /// A request on its way.
 pub(super) struct Running {
     connection: Connection,
@@ -184,7 +307,8 @@ mod tests {
     fn what_was_agreed_on_is_restored() {
         let connection = Connection::new(Headers::new(), true);
         assert!(connection.list_changes().is_empty(), "a client that has not asked is told nothing");
-        connection.initialize("2025-06-18", Features { prompts: false, resources: true, completions: true, logging: true });
+        let capabilities = json!({ "elicitation": {}, "other": 1 }).as_object().cloned().unwrap();
+        connection.initialize("2025-06-18", Features { prompts: false, resources: true, completions: true, logging: true }, capabilities);
         connection.set_log_level(4);
         let other = Connection::new(Headers::new(), true);
         other.restore(&connection.news().unwrap());
@@ -192,6 +316,7 @@ mod tests {
         assert_eq!((other.0.version.get(), other.log_level()), (Some("2025-06-18"), Some(4)));
         assert_eq!(other.agreed(), connection.agreed());
         assert_eq!(other.list_changes().len(), 2);
+        assert!(other.capabilities().is_some() && Connection::new(Headers::new(), true).capabilities().is_none());
         let third = Connection::new(Headers::new(), false);
         for damaged in [b"".as_slice(), b"{}", br#"{"version":"2026-07-28","log_level":8}"#] {
             third.restore(damaged);

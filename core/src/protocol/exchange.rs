@@ -1,7 +1,7 @@
 //! One request on its way to its answer: what every method may look at.
 
 use alloc::string::String;
-use core::cell::OnceCell;
+use core::cell::{OnceCell, RefCell};
 
 use super::{
     connection::Connection,
@@ -12,7 +12,10 @@ use super::{
     request_id::{self, TraceContext},
     runtime::Protocol,
 };
-use crate::{app::App, pipeline::Listener};
+use crate::{
+    app::App,
+    pipeline::{InputRequired, Listener},
+};
 
 /// Who else takes part in a request.
 #[derive(Clone, Copy, Default)]
@@ -21,6 +24,8 @@ pub(super) struct Beside<'a> {
     pub(super) listener: Option<&'a dyn Listener>,
     /// Where the request came from, unless it came over HTTP.
     pub(super) connection: Option<&'a Connection>,
+    /// Takes what the call asks for, where the connection asks it.
+    pub(super) questions: Option<&'a RefCell<Option<InputRequired>>>,
 }
 
 /// A request.

@@ -81,6 +81,7 @@ impl Id {
 }
 
 /// A request: a well-formed message that wants an answer.
+#[derive(Clone)]
 pub(super) struct Call {
     pub(super) id: Id,
     pub(super) method: String,
@@ -88,6 +89,7 @@ pub(super) struct Call {
 }
 
 /// `params`
+#[derive(Clone)]
 pub(super) enum Params {
     Absent,
     Object(Map<String, Json>),

@@ -144,7 +144,11 @@ impl Exchange<'_> {
             result.text("instructions", instructions);
         }
         if let Some(connection) = self.beside.connection {
-            connection.initialize(version, self.protocol.features);
+            let capabilities = match params.get_mut("capabilities").map(Json::take) {
+                Some(Json::Object(capabilities)) => capabilities,
+                _ => Map::new(),
+            };
+            connection.initialize(version, self.protocol.features, capabilities);
         }
         Ok(result.finish())
     }

@@ -17,7 +17,6 @@ use alloc::{
 use core::cell::{Cell, RefCell};
 
 use super::{
-    connection::Connection,
     encode,
     era::{Era, Selected},
     json_rpc::Call,
@@ -72,8 +71,8 @@ enum Framing {
 pub(super) enum Hearer<'a> {
     /// A request of HTTP with these header fields.
     Request(&'a Headers),
-    /// A connection.
-    Connection(&'a Connection),
+    /// A connection with this level, if any: a place in [`LOG_LEVELS`].
+    Connection(Option<usize>),
 }
 
 impl Outbox {
@@ -85,7 +84,7 @@ impl Outbox {
         let (framing, legacy_level) = match hearer {
             Hearer::Request(headers) if accepts_events(headers) => (Framing::Event, LEGACY_LEVEL),
             Hearer::Request(_) => return None,
-            Hearer::Connection(connection) => (Framing::Bare, connection.log_level().unwrap_or(LEGACY_LEVEL)),
+            Hearer::Connection(level) => (Framing::Bare, level.unwrap_or(LEGACY_LEVEL)),
         };
         let name = call.params.object()?.get("name")?.as_str()?;
         let (_, tool) = pipeline.tool(name).filter(|(_, tool)| runs_script(tool))?;
@@ -97,10 +96,19 @@ impl Outbox {
                 .and_then(|level| LOG_LEVELS.iter().position(|known| *known == level)),
             Era::Legacy => Some(legacy_level),
         };
-        (token.is_some() || level.is_some()).then(|| Self {
-            token,
-            level,
-            tool: tool.name.clone(),
+        (token.is_some() || level.is_some()).then(|| Self { token, level, ..Self::silent(tool.name.clone(), framing) })
+    }
+
+    /// For the questions of a call on a connection that says nothing else.
+    pub(super) fn for_questions() -> Self {
+        Self::silent(String::new(), Framing::Bare)
+    }
+
+    fn silent(tool: String, framing: Framing) -> Self {
+        Self {
+            token: None,
+            level: None,
+            tool,
             framing,
             frames: RefCell::default(),
             has_spoken: Cell::new(false),
@@ -108,7 +116,13 @@ impl Outbox {
             sent: Cell::new(0),
             sent_bytes: Cell::new(0),
             is_full: Cell::new(false),
-        })
+        }
+    }
+
+    /// Sends a question. How many there are is limited by whoever asks.
+    pub(super) fn ask(&self, question: Vec<u8>) {
+        self.has_spoken.set(true);
+        self.frames.borrow_mut().push_back(self.framed(question));
     }
 
     /// Whether anything was ever said.

@@ -1,7 +1,7 @@
 //! What the protocol keeps between requests.
 
 use alloc::{rc::Rc, string::String, vec::Vec};
-use core::cell::Cell;
+use core::cell::{Cell, OnceCell};
 
 use super::{encode::server_info, features::Features, http::Origin, lists::Lists, resource_index::Index};
 use crate::pipeline::Pipeline;
@@ -20,6 +20,7 @@ pub(crate) struct Protocol {
     pub(super) resources: Index,
     /// What unfinished batches hold.
     pub(super) batches: HeldBytes,
+    asks: OnceCell<bool>,
 }
 
 impl Protocol {
@@ -32,7 +33,13 @@ impl Protocol {
             lists: Lists::default(),
             resources: Index::default(),
             batches: HeldBytes::default(),
+            asks: OnceCell::new(),
             pipeline,
         }
+    }
+
+    /// Whether a tool of the app may ask its caller.
+    pub(super) fn asks(&self) -> bool {
+        *self.asks.get_or_init(|| self.pipeline.app().asking_tool().is_some())
     }
 }

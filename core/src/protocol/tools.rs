@@ -39,7 +39,7 @@ impl Exchange<'_> {
             deadline_ms: self.request.deadline_ms,
             cancel: &self.request.cancel,
             listener: self.beside.listener,
-            rounds: rounds(params, self.selected.era)?,
+            rounds: rounds(params, self.may_ask())?,
         };
         match self.protocol.pipeline.call(call).await {
             Ok(result) => {
@@ -56,8 +56,8 @@ impl Exchange<'_> {
 }
 
 /// What a request says of rounds.
-fn rounds(params: &Map<String, Json>, era: Era) -> Result<Rounds<'_>, RpcError> {
-    if era == Era::Legacy {
+fn rounds(params: &Map<String, Json>, may_ask: bool) -> Result<Rounds<'_>, RpcError> {
+    if !may_ask {
         return Ok(Rounds::default());
     }
     let responses = match params.get("inputResponses") {
@@ -85,7 +85,7 @@ impl Exchange<'_> {
 
     /// What a request that runs `tools` tools says of rounds. Only a single one can ask: a state belongs to one call.
     pub(super) fn rounds<'p>(&self, params: &'p Map<String, Json>, tools: usize) -> Result<Rounds<'p>, RpcError> {
-        let rounds = rounds(params, self.selected.era)?;
+        let rounds = rounds(params, self.may_ask())?;
         match (tools, rounds.state) {
             (1, _) => Ok(rounds),
             (_, None) => Ok(Rounds::default()),
@@ -93,8 +93,17 @@ impl Exchange<'_> {
         }
     }
 
-    /// Writes what a call asks for.
+    /// Whether this client can be asked: the result says what a modern one is asked, and a connection asks a legacy one.
+    fn may_ask(&self) -> bool {
+        self.selected.era == Era::Modern || self.beside.questions.is_some()
+    }
+
+    /// Writes what a call asks for, or leaves it to the connection.
     pub(super) fn asking(&self, input: &InputRequired) -> Vec<u8> {
+        if let Some(questions) = self.beside.questions {
+            questions.replace(Some(input.clone()));
+            return Vec::new();
+        }
         let mut writer = self.question();
         writer.member("inputRequests", &input.requests);
         writer.text("requestState", &input.state);
