@@ -10,8 +10,8 @@ RUN apt-get update && apt-get install -y --no-install-recommends musl-tools
 RUN rustup target add "$(uname -m)-unknown-linux-musl"
 WORKDIR /source
 COPY . .
-RUN cargo build -p millrace --release --locked --target "$(uname -m)-unknown-linux-musl"
-RUN install -D "target/$(uname -m)-unknown-linux-musl/release/millrace" /out/millrace
+RUN cargo build -p millrace --profile dist --no-default-features --locked --target "$(uname -m)-unknown-linux-musl"
+RUN install -D "target/$(uname -m)-unknown-linux-musl/dist/millrace" /out/millrace
 
 FROM scratch AS packages-amd64
 COPY target/packages/bin/linux-x64/millrace /out/millrace

@@ -1,5 +1,6 @@
 // The configuration formats of clients, as their makers publish them; standard input has what `millrace connect CLIENT --json` prints, an
-// array of it. Each schema is strict: a member that the client does not know is an error. Read in November 2026.
+// array of it. Each schema is strict: a member that the client does not know is an error. VS Code, Codex and Gemini CLI: from their source code, in
+// November 2026. Claude Code, Cursor and Claude Desktop publish no schema: from the examples of their documentation, and no more than those show.
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 

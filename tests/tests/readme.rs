@@ -237,8 +237,9 @@ fn the_tree_of_the_architecture_exists() {
     assert!(seen > 20, "only {seen} names were found");
 }
 
-const AREAS: [&str; 12] = [
+const AREAS: [&str; 13] = [
     "core",
+    "build",
     "bundler",
     "scripts",
     "connectors",

@@ -8,11 +8,12 @@ use std::{
 use millrace_bundler::{Diagnostic, Options, Report, Severity, bundle, render};
 use millrace_catalogue::Host;
 use millrace_core::{
-    Endpoint,
+    Endpoint, Json,
     app::{Adapter, App},
     ports::{Observer, Ports},
 };
 use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, telemetry, wait_until::Tasks};
+use serde_json::json;
 
 use crate::output::{CommandError, CommandResult, note_styled};
 
@@ -59,6 +60,23 @@ pub(crate) fn show(folder: &Path, diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
         note_styled(render(folder, diagnostics, logging::colours()).trim_end());
     }
+}
+
+/// Errors and warnings as `--json` has them.
+pub(crate) fn diagnostics_json(diagnostics: &[Diagnostic]) -> Json {
+    diagnostics.iter().map(diagnostic_json).collect()
+}
+
+fn diagnostic_json(diagnostic: &Diagnostic) -> Json {
+    json!({
+        "severity": match diagnostic.severity { Severity::Error => "error", Severity::Warning => "warning" },
+        "file": diagnostic.file,
+        "line": diagnostic.line,
+        "column": diagnostic.column,
+        "length": diagnostic.length,
+        "message": diagnostic.message,
+        "help": diagnostic.help,
+    })
 }
 
 /// `2 errors, 1 warning`

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use millrace_bundler::{AnswerSize, Diagnostic, ListSize, Origin, Severity, Sizes, tokens};
+use millrace_bundler::{AnswerSize, ListSize, Origin, Severity, Sizes, tokens};
 use millrace_core::{
     Error, Json,
     app::{App, Execute},
@@ -59,7 +59,7 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     if arguments.json {
         print_json(&json!({
             "ok": good,
-            "diagnostics": diagnostics(&report.diagnostics),
+            "diagnostics": app::diagnostics_json(&report.diagnostics),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sizes": report.sizes.as_ref().map(sizes),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
@@ -179,23 +179,6 @@ fn contents(app: &App) -> String {
         count(app.resources.len(), "resource"),
     ];
     format!("`{}` has {}", app.name, parts.join(", "))
-}
-
-/// Errors and warnings as `--json` has them.
-pub(super) fn diagnostics(diagnostics: &[Diagnostic]) -> Json {
-    diagnostics.iter().map(diagnostic).collect()
-}
-
-fn diagnostic(diagnostic: &Diagnostic) -> Json {
-    json!({
-        "severity": match diagnostic.severity { Severity::Error => "error", Severity::Warning => "warning" },
-        "file": diagnostic.file,
-        "line": diagnostic.line,
-        "column": diagnostic.column,
-        "length": diagnostic.length,
-        "message": diagnostic.message,
-        "help": diagnostic.help,
-    })
 }
 
 fn connection(connection: &Connection) -> Json {

@@ -13,7 +13,6 @@ use serde_json::json;
 use crate::{
     app,
     cli::Build,
-    commands::check,
     output::{CommandError, CommandResult, print_json},
 };
 
@@ -30,7 +29,7 @@ pub(super) fn take(report: &mut Report, arguments: &Build) -> CommandResult<App>
         return Ok(app);
     }
     if arguments.json {
-        print_json(&json!({ "ok": false, "diagnostics": check::diagnostics(&report.diagnostics) }))?;
+        print_json(&json!({ "ok": false, "diagnostics": app::diagnostics_json(&report.diagnostics) }))?;
     }
     Err(CommandError::Told)
 }
@@ -42,7 +41,7 @@ pub(super) fn take(report: &mut Report, arguments: &Build) -> CommandResult<App>
 pub(super) fn print_built(diagnostics: &[Diagnostic], mut built: Json) -> CommandResult {
     if let Some(members) = built.as_object_mut() {
         members.insert("ok".into(), true.into());
-        members.insert("diagnostics".into(), check::diagnostics(diagnostics));
+        members.insert("diagnostics".into(), app::diagnostics_json(diagnostics));
     }
     print_json(&built)
 }

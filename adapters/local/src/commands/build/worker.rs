@@ -54,7 +54,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
         output.write("wrangler.toml", wrangler::generated(&app).as_bytes())?;
     }
     output.finish()?;
-    let wasm = runtime.iter().find(|(name, _)| name == runtime::WASM).map_or(0, |(_, bytes)| bytes.len());
+    let wasm = runtime.iter().find(|(name, _)| name == worker_parts::WASM).map_or(0, |(_, bytes)| bytes.len());
     if arguments.json {
         let built = json!({ "target": "worker", "out": out, "bytes": bundle.len(), "wasm": wasm, "runtime": parts.name() });
         return app_for_deployment::print_built(&report.diagnostics, built);

@@ -7,7 +7,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::worker_parts::Parts;
+use super::worker_parts::{Parts, WASM};
 #[cfg(feature = "checkout")]
 use crate::commands::build::checkout;
 use crate::{
@@ -18,8 +18,6 @@ use crate::{
 #[cfg(feature = "checkout")]
 mod from_source;
 
-/// The wasm module below the runtime's folder.
-pub(super) const WASM: &str = "index_bg.wasm";
 /// A folder with a runtime that was made elsewhere, or with several, each in a folder named by its parts: `lean`, `scripts-tcp`.
 const GIVEN: &str = "MILLRACE_WORKER_RUNTIME";
 

@@ -5,6 +5,9 @@
 use millrace_catalogue::WorkerPart;
 use millrace_core::app::{Adapter, App};
 
+/// The wasm module below a runtime's folder.
+pub(super) const WASM: &str = "index_bg.wasm";
+
 /// A part by its feature's name, and whether an app needs it.
 type Part = (&'static str, fn(&App) -> bool);
 

@@ -14,7 +14,7 @@ use std::{
 use millrace_core::Json;
 use sha2::{Digest as _, Sha256};
 
-use super::{super::worker_parts::Parts, WASM};
+use super::super::worker_parts::{Parts, WASM};
 use crate::output::{CommandError, CommandResult, note};
 
 /// Names how the JavaScript around the module is made: a change of [`finish`] is a new name, or a runtime that is there would be taken.
