@@ -478,6 +478,8 @@ impl Process {
         command.arg0("millrace").arg("isolate").args(["--index", &index.to_string(), "--isolates", &common.isolates.to_string()]);
         command.args(["--memory", &common.memory_mb.to_string(), "--grace", &common.grace.as_secs().to_string()]);
         command.env("MILLRACE_LOG", &common.log);
+        // mimalloc, which the static command has, else reserves 1 GiB that can be written: all of the isolate's memory limit.
+        command.env("MIMALLOC_ARENA_EAGER_COMMIT", "0");
         // Its standard error is this process's.
         let child = command.stdin(OwnedFd::from(theirs)).stdout(Stdio::null()).spawn()?;
         // The command holds the other end: without it, the end of the child is the end of the stream.

@@ -9,7 +9,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    io::{self, Read, Write},
+    io::{Read, Write},
     sync::{
         Arc, Condvar, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicUsize, Ordering},
@@ -20,7 +20,7 @@ use std::{
 };
 
 #[cfg(unix)]
-use std::os::unix::net::UnixStream;
+use std::{io, os::unix::net::UnixStream};
 
 use millrace_core::protocol::{Body, Connection};
 #[cfg(unix)]
