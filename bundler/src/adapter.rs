@@ -7,7 +7,7 @@ use std::{
 };
 
 use millrace_catalogue::{BindingKind, COMMON_OPTIONS, CONNECTION_STRINGS, CONNECTORS, Connector, Language, NAMES, OPTIONS, PLANNED, find};
-use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script};
+use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script, SessionTemplate};
 
 use crate::{
     Seed, Severity,
@@ -20,6 +20,7 @@ use crate::{
     yaml::{Data, Document, Entry, Node},
 };
 
+mod session;
 mod worker;
 
 /// `app/adapters/*.yaml`
@@ -32,6 +33,11 @@ pub(crate) static ADAPTER: Record = Record {
         Field::new("connector", Shape::Text, NAMES).required(),
         Field::new("connection_string", Shape::Text, CONNECTION_STRINGS).required(),
         Field::new("options", Shape::Map(&Shape::Scalar), OPTIONS),
+        Field::new(
+            "session",
+            Shape::Record(&session::SESSION),
+            "What is set in the database for the time of one call, from the caller's principal, so that row-level security decides. For `postgres`.",
+        ),
         Field::new(
             "fallback",
             Shape::Record(&FALLBACK),
@@ -136,6 +142,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     if let Some((stand_in, binding)) = bound {
         let mut adapter = options(compiler, &document, settings, name, connector, EnvTemplate(vec![EnvPart::Text(binding)]));
         adapter.connector = stand_in.name.to_owned();
+        adapter.session = session::read(compiler, &document, stand_in.name, Some(stand_in.sets_session));
         // What else there is, is about a file.
         adapter.options.clear();
         adapter.seed = None;
@@ -152,7 +159,9 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
             refuse_server(compiler, &document, server, scheme);
         }
     }
-    let adapter = options(compiler, &document, settings, name, connector, connection_string);
+    let mut adapter = options(compiler, &document, settings, name, connector, connection_string);
+    let sets_session = find(&adapter.connector).map(|known| known.sets_session);
+    adapter.session = session::read(compiler, &document, &adapter.connector, sets_session);
     if supported && let Some(known) = find(&adapter.connector) {
         worker::check(compiler, &document, settings, &adapter, known);
     }
@@ -283,6 +292,7 @@ fn options(
         max_rows: 10_000,
         read_only: false,
         seed: None,
+        session: Vec::new(),
     };
     let known = find(&adapter.connector);
     for entry in settings.at("options").map(Node::entries).unwrap_or_default() {
@@ -358,6 +368,11 @@ impl Adapters {
     pub(crate) fn named(&mut self, name: &str) -> Option<UsedAdapter> {
         let connector = self.known.get(name)?.connector.clone();
         Some(self.used(name, connector.as_deref()))
+    }
+
+    /// The `session` of an adapter in use.
+    pub(crate) fn session(&self, used: UsedAdapter) -> &[SessionTemplate] {
+        self.list.get(used.index as usize).map(|adapter| adapter.session.as_slice()).unwrap_or_default()
     }
 
     /// The names of all adapters.

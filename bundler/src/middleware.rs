@@ -267,6 +267,16 @@ fn audit_table(compiler: &mut Compiler<'_>, document: &Document, to: &Node, tabl
         compiler.error(document, to.range.clone(), format!("the adapter `{name}` is read only, and audit lines are inserted"), help);
         return None;
     }
+    if !adapters.session(used).is_empty() {
+        let help = "Give the audit an adapter of its own: lines about callers that were refused are inserted, too.";
+        compiler.error(
+            document,
+            to.range.clone(),
+            format!("the adapter `{name}` has a `session`, and an audit line is not the caller's"),
+            help,
+        );
+        return None;
+    }
     let Some(statement) = dialect.insert(table.text().unwrap_or_default(), &AUDIT_COLUMNS) else {
         let help = "Write `audit_log`, or `schema.audit_log`.";
         compiler.error(document, table.range.clone(), "`table` is not the name of a table", help);

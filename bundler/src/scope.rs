@@ -277,6 +277,11 @@ impl ToolScope<'_> {
 }
 
 impl PathScope {
+    /// `auth` of a tool.
+    pub(crate) fn of_auth(auth: Option<&Auth>) -> Self {
+        Self { roots: vec![("auth", ValueType::of_auth(auth))] }
+    }
+
     /// `auth`, whatever the tool's is.
     pub(crate) fn of_caller() -> Self {
         Self { roots: vec![("auth", ValueType::of_caller())] }

@@ -63,6 +63,31 @@ impl Compiler<'_> {
         EnvTemplate(parts)
     }
 
+    /// A value of an adapter's `session`: text, variables and parts of the principal.
+    pub(crate) fn session_value(&mut self, document: &Document, node: &Node, text: &str) -> Vec<StatementPiece> {
+        let scope = PathScope::of_caller();
+        let mut parts = Vec::new();
+        for piece in self.pieces(document, node, text) {
+            match piece {
+                Piece::Text("") => {}
+                Piece::Text(text) => parts.push(StatementPiece::Text(text.to_owned())),
+                Piece::Placeholder(placeholder) => {
+                    self.no_filter(document, node, &placeholder);
+                    match placeholder.path.as_slice() {
+                        ["env", name] => parts.push(StatementPiece::Env((*name).to_owned())),
+                        ["auth", ..] => parts.extend(self.message_source(document, node, &placeholder, &scope).map(StatementPiece::Source)),
+                        path => {
+                            let message = format!("`{}` has no value here", path.join("."));
+                            let help = "Use `{{ auth.claims.NAME }}`, another part of the principal, or `{{ env.NAME }}`.";
+                            self.misplaced(document, node, &placeholder, message, help);
+                        }
+                    }
+                }
+            }
+        }
+        parts
+    }
+
     /// A message of `errors.on`, or the question of `confirm`.
     pub(crate) fn message(&mut self, document: &Document, node: &Node, scope: &PathScope) -> Template {
         let text = node.text().unwrap_or_default().to_owned();

@@ -241,6 +241,9 @@ fn read(
     let map_input = mapper(compiler, &reading, mappers, "input", |stem| stem.contains("input") && stem.contains("validator"));
     let map_output = mapper(compiler, &reading, mappers, "output", |stem| stem.contains("data") && stem.contains("mapper"));
     let auth = auth(compiler, &reading);
+    if let Some(execute) = &execute {
+        execute::check_session(compiler, &reading, execute, auth.as_ref(), adapters);
+    }
     // What an output mapper gives is its own affair.
     let results = if map_output.is_some() || compiler.imported { None } else { execute.as_ref() };
     // A schema that is wrong says nothing of the inputs.

@@ -12,6 +12,7 @@ mod npm_imports;
 mod reference;
 mod rendered;
 mod sample;
+mod session;
 mod stable;
 mod statement;
 mod support;

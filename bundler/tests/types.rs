@@ -119,6 +119,7 @@ fn app() -> App {
             max_rows: 1,
             read_only: true,
             seed: None,
+            session: Vec::new(),
         }],
         scripts: Vec::new(),
         epochs: Vec::new(),

@@ -142,7 +142,21 @@ pub struct Adapter {
     pub read_only: bool,
     /// `options.seed` of `sqlite`: the SQL that fills a database which does not exist yet.
     pub seed: Option<String>,
+    /// `session`: what is set in the database for the time of one call. The role is the last one, under the name `role`.
+    pub session: Vec<SessionTemplate>,
 }
+
+/// A setting of an adapter's `session`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SessionTemplate {
+    /// The setting's name, as the database knows it: `app.tenant`.
+    pub name: String,
+    /// Its value: text, variables and parts of the principal.
+    pub value: Vec<Piece>,
+}
+
+/// The name of the setting that is the role of a session.
+pub const SESSION_ROLE: &str = "role";
 
 /// A script and everything it imports, linked into one program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -57,6 +57,7 @@ mod scope;
 mod script;
 mod secrets;
 mod serialize;
+mod session;
 mod shrink;
 mod signal;
 pub mod stage;

@@ -155,6 +155,7 @@ pub fn outcomes(replies: &[Reply], settings: impl Fn(&Scripted) -> Connection) -
 pub const fn query(text: &str) -> Query<'_> {
     Query {
         command: Command::Statement { text, values: &[] },
+        session: &[],
         access: Access::Write,
         deadline_ms: PATIENCE_MS,
         max_rows: 10_000,

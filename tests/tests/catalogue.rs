@@ -3,7 +3,7 @@
 use millrace_catalogue::{CONNECTORS, Host, Language};
 use millrace_core::{
     ErrorKind,
-    ports::{ApiRequest, Command, Connection, Connectors, Node, Query},
+    ports::{ApiRequest, Command, Connection, Connectors, Node, Query, SessionSetting},
     value::Value,
 };
 use millrace_native::{clock::SystemClock, connectors::NativeConnectors};
@@ -60,6 +60,13 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
         for (command, form) in commands {
             let error = database.run_with(&Query { command, ..query("") }).unwrap_err();
             let message = format!("connector `{}` takes statements, and the tool has {form}", connector.name);
+            assert_eq!((error.kind, error.message), (ErrorKind::Configuration, message));
+        }
+        // Nor does it run anything without what it cannot set.
+        let session = &[SessionSetting { name: "app.tenant".into(), value: "north".into() }];
+        if !connector.sets_session {
+            let error = database.run_with(&Query { session, ..query("SELECT 1") }).unwrap_err();
+            let message = format!("connector `{}` cannot set what the adapter's `session` demands", connector.name);
             assert_eq!((error.kind, error.message), (ErrorKind::Configuration, message));
         }
     }

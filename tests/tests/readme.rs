@@ -10,9 +10,10 @@ use std::{
 
 use millrace_tests::{
     case::root,
-    docs::{blocks, shell, text},
+    docs::{blocks, shell, shell_with, text},
     groups,
     local::{Host, binary},
+    postgres::{Postgres, psql},
     stdio::Pipe,
 };
 
@@ -423,6 +424,54 @@ fn the_presenters_page_does_what_it_says() {
         works && said.contains("presents the result with `invoice`") && said.contains("app/tools/list-invoices/config.yaml:4:10"),
         "{said}"
     );
+}
+
+#[test]
+fn the_row_level_security_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/row-level-security.md")).unwrap();
+    let server = Postgres::start(&[]);
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    for (kind, body) in blocks(&page) {
+        if kind == "sql" {
+            psql(&server.url("postgres"), &body);
+        } else if let Some((first, rest)) = body.split_once('\n').filter(|(first, _)| first.contains("app/")) {
+            let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, rest).unwrap();
+        } else {
+            let folder = tempfile::tempdir().unwrap();
+            fs::create_dir_all(folder.path().join("app/adapters")).unwrap();
+            fs::write(folder.path().join("millrace.yaml"), "name: x\n").unwrap();
+            fs::write(folder.path().join("app/adapters/x.yaml"), body).unwrap();
+            let output = shell(folder.path(), "millrace check .");
+            assert!(output.status.success() && text(&output).contains("no tool uses the adapter `x`"), "{}", text(&output));
+        }
+    }
+    let run = |command: &str| {
+        let database = format!("postgres://shop:a%20long%20one@127.0.0.1:{}/postgres", server.port);
+        let variables = [("SHOP_DATABASE", database.as_str()), ("NORTH_KEY", "the-northern-key"), ("SOUTH_KEY", "the-southern-key")];
+        let output = shell_with(folder.path(), command, &variables, &[]);
+        (output.status.success(), text(&output))
+    };
+    let (works, said) = run("millrace check notes --connect");
+    assert!(works, "{said}");
+    let key = |tenant: &str| format!("-H 'X-API-Key: the-{tenant}ern-key'");
+    let (north, south) = (key("north"), key("south"));
+    for (tenant, key) in [("north", &north), ("south", &south)] {
+        let (works, said) = run(&format!("millrace call --app notes orders-add tenant={tenant} item={tenant}s-tea {key}"));
+        assert!(works, "{said}");
+    }
+    let (works, said) = run(&format!("millrace call --app notes orders-list {south}"));
+    assert!(works && said.contains("souths-tea") && !said.contains("norths-tea"), "{said}");
+    let (works, said) = run(&format!("millrace call --app notes orders-add tenant=north item=x {south}"));
+    assert!(!works && said.contains("QUERY_REFUSED"), "{said}");
+    // The message of the page, word for word.
+    fs::write(folder.path().join("notes/app/auth.ts"), "export default () => ({ subject: 'x' });").unwrap();
+    let (works, said) = run(&format!("millrace call --app notes orders-list {south}"));
+    let message = page.split("the claim: ``").nth(1).unwrap().split("``").next().unwrap().replace('\n', " ");
+    let shown = said.replace("&#39;", "'");
+    assert!(!works && shown.contains(&message), "{shown} has not: {message}");
 }
 
 #[test]

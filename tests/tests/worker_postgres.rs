@@ -52,6 +52,17 @@ fn app() -> tempfile::TempDir {
             tool("write", &format!("statement: CREATE TABLE u AS {ENDLESS}\n"));
             tool("late", "statement: SELECT pg_sleep(600)\nlimits: { timeout: 3s }\n");
         }
+        for (name, connection_string) in [("direct", "{{ env.DATABASE_URL }}"), ("bound", "hyperdrive:DB")] {
+            let session = "session:\n  settings: { app.tenant: \"{{ auth.subject }}\" }\n  role: clerk\n";
+            let adapter = format!("connector: postgres\nconnection_string: \"{connection_string}\"\n{session}");
+            write(folder.path(), &format!("app/adapters/rows-{name}.yaml"), &adapter);
+            let keys = "- { name: north, value: northern-key }\n      - { name: south, value: southern-key }";
+            let tool = format!(
+                "description: x\nuse: rows-{name}\nstatement: SELECT tenant, current_user::text AS who FROM orders\n\
+                 auth:\n  plugin: api_key\n  policy:\n    keys:\n      {keys}\n"
+            );
+            write(folder.path(), &format!("app/tools/rows-{name}/config.yaml"), &tool);
+        }
         let built = worker::build(folder.path());
         (folder, built)
     });
@@ -232,6 +243,35 @@ fn a_client_that_goes_away_closes_its_connection() {
         wait_for("the call has ended", || kit.workerd.log().contains("code=\"CANCELLED\""));
         assert_eq!(kit.ask(adapter), json!({"i": 7, "ssl": false}), "{adapter}");
     }
+}
+
+#[test]
+fn two_tenants_see_their_own_rows() {
+    let server = Postgres::start(&[]);
+    psql(
+        &server.url("postgres"),
+        "CREATE ROLE clerk NOLOGIN;
+         CREATE TABLE orders (tenant text);
+         INSERT INTO orders VALUES ('north'), ('south');
+         ALTER TABLE orders ENABLE ROW LEVEL SECURITY;
+         CREATE POLICY own_rows ON orders USING (tenant = current_setting('app.tenant'));
+         GRANT SELECT ON orders TO clerk;",
+    );
+    let kit = Kit::of(&server);
+    thread::scope(|scope| {
+        for number in 0..24 {
+            let kit = &kit;
+            scope.spawn(move || {
+                let (tool, tenant) = (["rows-direct", "rows-bound"][number % 2], ["north", "south"][number / 2 % 2]);
+                let mut request = call(tool, &json!({}));
+                request.headers.push(("x-api-key".into(), format!("{tenant}ern-key")));
+                let answer = kit.workerd.send(&request);
+                let body: Json = serde_json::from_str(answer.split_once("\n\n").unwrap().1).unwrap();
+                let expected = format!(r#"[{{"tenant":"{tenant}","who":"clerk"}}]"#);
+                assert_eq!(body["result"]["content"][0]["text"], expected, "{answer}\n{}", kit.workerd.log());
+            });
+        }
+    });
 }
 
 /// A port where nobody listens.

@@ -27,6 +27,8 @@ pub struct Connector {
     pub max_values: Option<u32>,
     /// Whether it keeps the records of calls, which `idempotency` of a statement needs.
     pub keeps_call_records: bool,
+    /// Whether it sets what an adapter's `session` says, for one call.
+    pub sets_session: bool,
     /// The value of OpenTelemetry's attribute `db.system.name`.
     pub system: &'static str,
 }

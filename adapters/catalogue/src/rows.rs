@@ -49,6 +49,7 @@ rows! {
         is_file: true,
         max_values: None,
         keeps_call_records: true,
+        sets_session: false,
         system: "sqlite",
     };
 
@@ -68,6 +69,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: true,
+        sets_session: false,
         system: "libsql",
     };
 
@@ -87,6 +89,7 @@ rows! {
         is_file: false,
         max_values: Some(100),
         keeps_call_records: true,
+        sets_session: false,
         system: "cloudflare.d1",
     };
 
@@ -119,6 +122,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: true,
+        sets_session: true,
         system: "postgresql",
     };
 }

@@ -93,7 +93,7 @@ impl D1 {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let (text, values) = query.command.statement(catalogue::D1.name)?;
+        let (text, values) = query.statement(catalogue::D1.name)?;
         let prepared = Prepared::of(text, values, self.transport.takes_bytes())?;
         if self.read_only {
             only_reads(query, prepared.effect)?;
@@ -120,6 +120,7 @@ impl Connector for D1 {
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
         let query = Query {
             command: Command::Statement { text: "SELECT 1", values: &[] },
+            session: &[],
             access: Access::Read,
             deadline_ms,
             max_rows: 1,

@@ -79,7 +79,7 @@ impl Libsql {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let effect = check(query.command.statement(LIBSQL.name)?.0, LIBSQL.name)?;
+        let effect = check(query.statement(LIBSQL.name)?.0, LIBSQL.name)?;
         if self.read_only {
             only_reads(query, effect)?;
         }
@@ -128,6 +128,7 @@ impl Connector for Libsql {
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
         let query = Query {
             command: Command::Statement { text: "SELECT 1", values: &[] },
+            session: &[],
             access: Access::Read,
             deadline_ms,
             max_rows: 1,

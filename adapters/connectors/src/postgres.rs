@@ -11,6 +11,12 @@
 //! ends at its deadline on the server, too, whoever waits for it. For a read-only adapter the batch stands between `BEGIN READ ONLY` and
 //! `COMMIT`.
 //!
+//! # Sessions
+//!
+//! What an adapter's `session` sets goes along with the deadline, in the same message and for the same transaction, and its values are bound.
+//! The batch stands between `BEGIN` and `COMMIT` then: a procedure that commits would go on without role and settings, and PostgreSQL refuses
+//! that within a transaction block. What a statement could set for longer than the transaction, or in place of the session, is not sent.
+//!
 //! # Why not tokio-postgres
 //!
 //! It asks for results in the binary form. That form is different for every type, so a type that a driver does not know (an interval, an
@@ -61,7 +67,7 @@ use crate::{
 };
 use address::PostgresAddress;
 use pool::Pool;
-use session::{Batch, Session};
+use session::{Batch, Session, Transaction};
 use within::within;
 
 /// A PostgreSQL database.
@@ -117,8 +123,13 @@ impl Postgres {
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let (text, values) = query.command.statement(POSTGRES.name)?;
-        statement::check(text)?;
-        let batch = Batch::of(text, values, self.read_only)?;
+        statement::check(text, !query.session.is_empty())?;
+        let transaction = match (self.read_only, query.session) {
+            (true, _) => Transaction::ReadOnly,
+            (false, []) => Transaction::Implied,
+            (false, _) => Transaction::Own,
+        };
+        let batch = Batch::of(text, values, transaction)?.with_settings(query.session);
         let phase = Cell::new(Phase::Waiting);
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access == Access::Read, returns: true };
@@ -132,8 +143,8 @@ impl Postgres {
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         once::check(self.read_only, query)?;
         let (text, values) = query.command.statement(POSTGRES.name)?;
-        statement::check(text)?;
-        let batch = Batch::of(text, values, false)?;
+        statement::check(text, !query.session.is_empty())?;
+        let batch = Batch::of(text, values, Transaction::Implied)?.with_settings(query.session);
         self.repeatedly(query, async |session: &mut Session, left_ms| once::write_once(session, &batch, query, record, left_ms).await).await
     }
 
@@ -243,5 +254,12 @@ impl Connector for Postgres {
 
 /// A query of the connector's own.
 const fn own_query(deadline_ms: u64) -> Query<'static> {
-    Query { command: Command::Statement { text: "SELECT 1", values: &[] }, access: Access::Read, deadline_ms, max_rows: 1, max_bytes: 64 }
+    Query {
+        command: Command::Statement { text: "SELECT 1", values: &[] },
+        session: &[],
+        access: Access::Read,
+        deadline_ms,
+        max_rows: 1,
+        max_bytes: 64,
+    }
 }

@@ -227,6 +227,7 @@ mod tests {
             max_rows: 1,
             read_only: false,
             seed: None,
+            session: Vec::new(),
         };
         let text = |text: &str| vec![EnvPart::Text(text.into())];
         for (parts, expected) in [

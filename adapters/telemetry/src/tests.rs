@@ -190,6 +190,7 @@ fn adapter(name: &str, connector: &str) -> Adapter {
         max_rows: 1,
         read_only: false,
         seed: None,
+        session: Vec::new(),
     }
 }
 

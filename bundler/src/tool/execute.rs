@@ -1,11 +1,11 @@
 //! What stage *execute* does: `use` and `statement`, or `handler`.
 
 use millrace_catalogue::Language;
-use millrace_core::app::{Access, Execute, Input};
+use millrace_core::app::{Access, Auth, Execute, Input, Piece as StatementPiece};
 
 use super::reader::ToolReader;
 use crate::{
-    Severity,
+    Problem, Severity,
     adapter::Adapters,
     compiler::Compiler,
     link::by_convention,
@@ -105,6 +105,44 @@ fn statement(
         compiler.warning(named_in, adapter.range.clone(), message, "Use another adapter, or drop `options.read_only` from its file.");
     }
     Some((Execute::Statement { adapter: used.index, statement: compiled.statement }, Some(compiled.tables)))
+}
+
+/// Looks whether the callers of a tool can have what the `session` of its adapter is made of, and whether its statement leaves that alone.
+pub(super) fn check_session(
+    compiler: &mut Compiler<'_>,
+    reading: &ToolReader<'_>,
+    execute: &Execute,
+    auth: Option<&Auth>,
+    adapters: &Adapters,
+) {
+    let Execute::Statement { adapter, .. } = execute else { return };
+    let Some(adapter) = adapters.list.get(*adapter as usize).filter(|adapter| !adapter.session.is_empty()) else { return };
+    let document = reading.document;
+    let scope = PathScope::of_auth(auth);
+    let sources = adapter.session.iter().flat_map(|setting| {
+        setting
+            .value
+            .iter()
+            .filter_map(move |piece| if let StatementPiece::Source(source) = piece { Some((&setting.name, source)) } else { None })
+    });
+    for (name, source) in sources {
+        if let Some(Err(dead_end)) = scope.named(&source.to_string()) {
+            let used = document.root.entry("use").or_else(|| document.root.entry("statement"));
+            let range = used.map_or(0..0, |entry| entry.value.range.clone());
+            let message = format!("the adapter `{}` sets `{name}` to `{source}` for each call, but {}", adapter.name, dead_end.message);
+            compiler.error(document, range, message, &dead_end.help);
+            break;
+        }
+    }
+    let Some(node) = document.root.at("statement") else { return };
+    let Some(text) = node.text() else { return };
+    let is_block = text.trim_start().get(..3).is_some_and(|start| start.eq_ignore_ascii_case("do ") || start.eq_ignore_ascii_case("do$"));
+    let found = text.to_ascii_lowercase().find("set_config").map(|at| (at..at + 10, "`set_config`"));
+    if let Some((range, what)) = found.or_else(|| is_block.then_some((0..2, "`DO`"))) {
+        let message = format!("{what} could change what the `session` of the adapter `{}` sets", adapter.name);
+        let help = Some("Set it under `session`, or use an adapter without one.".to_owned());
+        compiler.findings.problem(document, node, Problem { severity: Severity::Error, range, message, help });
+    }
 }
 
 /// Looks whether the placeholders of the statement that begin with one of `roots` can have a value.

@@ -45,6 +45,7 @@ impl App {
             let holder = Holder::Adapter(&adapter.name);
             of_env(&adapter.connection_string, holder, visit);
             adapter.options.iter().for_each(|(_, option)| of_env(option, holder, visit));
+            adapter.session.iter().for_each(|setting| of_pieces(&setting.value, holder, visit));
         }
         self.tools.iter().for_each(|tool| tool.visit(visit));
         if self.presenters.iter().any(Presenter::hashes) {

@@ -17,7 +17,7 @@
 //!
 //! The error's message goes to the caller, its source only under `errors.expose: full`, and to the log.
 
-use alloc::{format, string::String};
+use alloc::{format, string::String, vec::Vec};
 
 use super::{
     call_end::CallEnd,
@@ -26,13 +26,14 @@ use super::{
     output::ToolOutput,
     record::Subject,
     run::{Run, SAFE_TO_REPEAT, TARGET, Work},
+    session,
     signal::cancelled,
 };
 use crate::{
     Error, ErrorKind, Json, Result,
     app::{Access, Adapter, Statement},
     fault::{Change, Fault, FaultResult, Stage},
-    ports::{CallEvent, Command, Query},
+    ports::{CallEvent, Command, Query, SessionSetting},
     value::Rows,
 };
 
@@ -63,6 +64,13 @@ pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<ToolOutp
 
 async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Json) -> FaultResult<Rows> {
     let rendered = statement::render(run, statement, inputs)?;
+    // Before the cache is looked at: nothing is given to a caller that the session refuses.
+    let session = match run.pipeline.app.adapters.get(adapter) {
+        Some(adapter) if !adapter.session.is_empty() => {
+            session::of(run, adapter).map_err(|error| fault_of(run, statement.access, error))?
+        }
+        _ => Vec::new(),
+    };
     let lookup = async {
         let settings = run.tool.cache.filter(|_| statement.access == Access::Read)?;
         let adapter = run.pipeline.app.adapters.get(adapter)?;
@@ -76,7 +84,7 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
                 }
             },
         };
-        let entry = cache::Entry::of(run, settings, &adapter.name, &rendered, epochs.as_deref());
+        let entry = cache::Entry::of(run, settings, &adapter.name, (&rendered, &session), epochs.as_deref());
         let found = entry.look_up(run, adapter).await;
         Some((entry, found))
     };
@@ -85,14 +93,20 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
         Some((entry, None)) => Some(entry),
         None => None,
     };
-    let rows = ask(run, adapter, statement.access, &rendered).await?;
+    let rows = ask(run, adapter, statement.access, &rendered, &session).await?;
     if let Some(entry) = entry {
         entry.store(run, &rows);
     }
     Ok(rows)
 }
 
-async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement::Rendered<'_>) -> FaultResult<Rows> {
+async fn ask(
+    run: &Run<'_>,
+    adapter: usize,
+    access: Access,
+    rendered: &statement::Rendered<'_>,
+    session: &[SessionSetting],
+) -> FaultResult<Rows> {
     let fault = |error| fault_of(run, access, error);
     let (adapter, connector) = run.pipeline.connections.open(&run.pipeline.app, &run.pipeline.ports, adapter).map_err(fault)?;
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
@@ -101,6 +115,7 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, rendered: &statement
     }
     let query = Query {
         command: Command::Statement { text: &rendered.text, values: &rendered.params },
+        session,
         access,
         deadline_ms: run.signal.deadline_within(adapter.timeout_ms),
         max_rows: adapter.max_rows as usize,

@@ -329,6 +329,8 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
     pipeline.ports.wait_until.wait_until(Box::pin(async move {
         let query = Query {
             command: Command::Statement { text: &statement, values: &values },
+            // The bundler refuses an adapter with a session here.
+            session: &[],
             access: Access::Write,
             deadline_ms: clock.now_ms().saturating_add(timeout_ms.into()),
             max_rows: 1,

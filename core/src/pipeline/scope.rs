@@ -104,7 +104,7 @@ impl<'a> Scope<'a> {
     }
 }
 
-fn walk<'a>(start: &'a Json, path: &[String]) -> Option<&'a Json> {
+pub(super) fn walk<'a>(start: &'a Json, path: &[String]) -> Option<&'a Json> {
     path.iter().try_fold(start, |value, name| match value {
         Json::Object(members) => members.get(name),
         Json::Array(elements) => elements.get(name.parse::<usize>().ok()?),

@@ -102,6 +102,8 @@ impl<'a> Command<'a> {
 pub struct Query<'a> {
     /// What to run.
     pub command: Command<'a>,
+    /// What is set in the database while the command runs, and not any longer. A connector that cannot do so refuses the query.
+    pub session: &'a [SessionSetting],
     /// Whether the command only reads: only such a command may be sent twice.
     pub access: Access,
     /// When to give up, in milliseconds since the Unix epoch.
@@ -110,6 +112,29 @@ pub struct Query<'a> {
     pub max_rows: usize,
     /// The most bytes of cells to read; one more is [`TooLarge`](crate::ErrorKind::TooLarge).
     pub max_bytes: usize,
+}
+
+/// A setting of an adapter's session, with its value in one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionSetting {
+    /// Its name: `app.tenant`, or [`SESSION_ROLE`](crate::app::SESSION_ROLE).
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+impl<'a> Query<'a> {
+    /// The statement and its values, for a connector that takes nothing else and has no session.
+    ///
+    /// # Errors
+    /// As [`Command::statement`]; and [`Configuration`](ErrorKind::Configuration) where something is to be set: nothing is run without it.
+    pub fn statement(&self, connector: &str) -> Result<(&'a str, &'a [Value])> {
+        if !self.session.is_empty() {
+            let message = format!("connector `{connector}` cannot set what the adapter's `session` demands");
+            return Err(Error::new(ErrorKind::Configuration, message));
+        }
+        self.command.statement(connector)
+    }
 }
 
 /// The table in which connectors keep the records of calls that must happen once.

@@ -28,6 +28,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         max_rows: 100,
         read_only: false,
         seed: None,
+        session: vec![],
     };
     App {
         name: "shop".into(),

@@ -259,6 +259,7 @@ pub(crate) fn adapter(name: &str, connector: &str) -> Adapter {
         max_rows: 10,
         read_only: false,
         seed: None,
+        session: vec![],
     }
 }
 

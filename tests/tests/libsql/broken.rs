@@ -99,6 +99,7 @@ fn what_is_refused_is_not_sent() {
         database
             .run_with(&Query {
                 command: Command::Statement { text: "SELECT ?1", values: &[Value::F64(f64::INFINITY)] },
+                session: &[],
                 access: Access::Read,
                 ..query("")
             })

@@ -29,7 +29,7 @@ const WRITE: usize = 3;
 
 impl D1 {
     pub(super) async fn write_recorded(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
-        let (text, values) = query.command.statement(catalogue::D1.name)?;
+        let (text, values) = query.statement(catalogue::D1.name)?;
         let prepared = Prepared::of(text, values, self.transport.takes_bytes())?;
         if self.read_only {
             only_reads(query, prepared.effect)?;
@@ -58,6 +58,7 @@ impl D1 {
     pub(super) async fn make_records(&self, deadline_ms: u64) -> Result<()> {
         let query = Query {
             command: Command::Statement { text: FIND, values: &[] },
+            session: &[],
             access: Access::Read,
             deadline_ms,
             max_rows: 1,

@@ -40,7 +40,7 @@ const COMMITTED: u8 = 7;
 
 impl Libsql {
     pub(super) async fn write_recorded(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
-        let (text, _) = query.command.statement(LIBSQL.name)?;
+        let (text, _) = query.statement(LIBSQL.name)?;
         let effect = check(text, LIBSQL.name)?;
         if self.read_only {
             only_reads(query, effect)?;
@@ -61,6 +61,7 @@ impl Libsql {
     pub(super) async fn make_records(&self, deadline_ms: u64) -> Result<()> {
         let query = Query {
             command: Command::Statement { text: FIND, values: &[] },
+            session: &[],
             access: Access::Read,
             deadline_ms,
             max_rows: 1,
@@ -85,7 +86,7 @@ impl Libsql {
         effect: Effect,
         record: CallRecord<'_>,
     ) -> Result<Option<RecordedWrite>, StatementFailure> {
-        let (text, params) = query.command.statement(LIBSQL.name).map_err(StatementFailure::last)?;
+        let (text, params) = query.statement(LIBSQL.name).map_err(StatementFailure::last)?;
         let (insert, find, sweep) = values(record);
         let step = |condition, text, values| Step { condition, text, values };
         let after = |number| Some(Condition::ok(number));

@@ -38,7 +38,7 @@ pub(super) enum Version {
 /// # Errors
 /// [`Constraint`](ErrorKind::Constraint) for an infinite number, which the protocol has no form for.
 pub(super) fn prepare(base: &str, token: Option<&Secret<String>>, version: Version, query: &Query<'_>) -> Result<HttpRequest> {
-    let (text, values) = query.command.statement(LIBSQL.name)?;
+    let (text, values) = query.statement(LIBSQL.name)?;
     let statement = Statement::of(text, values)?;
     let pipeline = Pipeline { baton: None, requests: &[Request::Execute { stmt: &statement }, Request::Close] };
     request(base, token, version, &pipeline, query)

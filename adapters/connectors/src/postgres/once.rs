@@ -13,7 +13,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use super::session::{Batch, IDLE, IN_TRANSACTION, Session, commands};
+use super::session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands};
 use crate::shared::{Execution, StatementFailure, kept, made_before};
 
 /// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
@@ -22,6 +22,10 @@ const CREATE_TABLE: &str =
 /// Makes the index by which expired records are found.
 const CREATE_INDEX: &str = "CREATE INDEX IF NOT EXISTS millrace_calls_expires_at ON millrace_calls (expires_at)";
 const TIMEOUT: &str = "SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)";
+/// Lets the constraints that are checked at the end be checked as the caller.
+const CHECK_NOW: &str = "SET CONSTRAINTS ALL IMMEDIATE";
+/// Gives back the role of a session.
+const OWN_ROLE: &str = "SELECT set_config('role', 'none', true)";
 const FORGET: &str = "DELETE FROM millrace_calls WHERE key = $1 AND expires_at <= $2";
 const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
 const FIND: &str = "SELECT affected, rows FROM millrace_calls WHERE key = $1";
@@ -52,7 +56,7 @@ enum Place {
 /// What the server said, and what that means for another attempt.
 pub(super) async fn write_once(
     session: &mut Session,
-    statement: &Batch,
+    statement: &Batch<'_>,
     query: &Query<'_>,
     record: CallRecord<'_>,
     left_ms: u64,
@@ -71,13 +75,14 @@ pub(super) async fn write_once(
     }
     let rows = session.run_within(statement, query, left_ms).await.map_err(nothing_committed)?;
     let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
-    let end = commands(&[
-        (KEEP, &[text(record.key), bytes]),
-        (SWEEP, &[Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())]),
-        ("COMMIT", &[]),
-    ]);
+    // The record is the adapter's, not the caller's; and what is checked at the end of the statement's transaction is the caller's still.
+    let own_again: &[(&str, &[Value])] = if query.session.is_empty() { &[] } else { &[(CHECK_NOW, &[]), (OWN_ROLE, &[])] };
+    let kept = [text(record.key), bytes];
+    let swept = [Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())];
+    let end = [own_again, &[(KEEP, &kept), (SWEEP, &swept), ("COMMIT", &[])]].concat();
+    let end = commands(&end);
     let end = end.map_err(StatementFailure::last)?;
-    session.step(&end, 2, query, IDLE).await.map_err(of_commit)?;
+    session.step(&end, own_again.len() + 2, query, IDLE).await.map_err(of_commit)?;
     Ok(RecordedWrite::Made(rows))
 }
 
@@ -86,7 +91,7 @@ pub(super) async fn write_once(
 /// # Errors
 /// As [`write_once`].
 pub(super) async fn prepare(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
-    match session.run(&Batch::of(FIND, &[text("")], false).map_err(StatementFailure::last)?, query, left_ms).await {
+    match session.run(&Batch::of(FIND, &[text("")], Transaction::Implied).map_err(StatementFailure::last)?, query, left_ms).await {
         Err(failure) if is_missing(&failure.error) => create(session, query, left_ms).await,
         outcome => outcome.map(drop).map_err(of_records),
     }
@@ -112,7 +117,7 @@ async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, l
 
 /// What the record says that was there, which ends the transaction.
 async fn look(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, left_ms: u64) -> Result<RecordedWrite, StatementFailure> {
-    let batch = Batch::of(FIND, &[text(record.key)], false).map_err(StatementFailure::last)?;
+    let batch = Batch::of(FIND, &[text(record.key)], Transaction::Implied).map_err(StatementFailure::last)?;
     let found = session.run_within(&batch, query, left_ms).await.map_err(nothing_committed)?;
     session.give_up().await.map_err(nothing_committed)?;
     let Some([affected, rows]) = found.rows.first().and_then(|cells| cells.first_chunk::<2>()) else {
@@ -128,7 +133,7 @@ async fn look(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, 
 /// Makes the table and its index.
 async fn create(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
     for statement in [CREATE_TABLE, CREATE_INDEX] {
-        let batch = Batch::of(statement, &[], false).map_err(StatementFailure::last)?;
+        let batch = Batch::of(statement, &[], Transaction::Implied).map_err(StatementFailure::last)?;
         match session.run(&batch, query, left_ms).await {
             // Somebody else made it at the same time.
             Err(failure) if failure.error.kind == ErrorKind::Constraint || is_code(&failure.error, "42P07") => {}

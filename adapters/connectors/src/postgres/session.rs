@@ -7,7 +7,7 @@ use fallible_iterator::FallibleIterator as _;
 use millrace_core::{
     Error, ErrorKind,
     app::Access,
-    ports::Query,
+    ports::{Query, SessionSetting},
     value::{Rows, Value, unique_names},
 };
 use postgres_protocol::{
@@ -34,10 +34,23 @@ pub(super) const IDLE: u8 = b'I';
 pub(super) const IN_TRANSACTION: u8 = b'T';
 
 /// A statement as messages, up to its deadline.
-pub(super) struct Batch {
+pub(super) struct Batch<'a> {
     /// Everything after the deadline has been set.
     statement: BytesMut,
-    read_only: bool,
+    transaction: Transaction,
+    /// What is set for the time of the transaction.
+    settings: &'a [SessionSetting],
+}
+
+/// Whether a batch begins and ends its transaction itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transaction {
+    /// It does not: the messages up to `Sync` are one, or one is open.
+    Implied,
+    /// It does, so that the statement cannot end it, and what is set with it.
+    Own,
+    /// It does, and nothing may write.
+    ReadOnly,
 }
 
 /// A connection that has logged in.
@@ -46,39 +59,67 @@ pub(super) struct Session {
     usable: bool,
 }
 
-impl Batch {
+impl Transaction {
+    const fn begin(self) -> Option<&'static str> {
+        match self {
+            Self::Implied => None,
+            Self::Own => Some("BEGIN"),
+            Self::ReadOnly => Some("BEGIN READ ONLY"),
+        }
+    }
+}
+
+impl<'a> Batch<'a> {
     /// Writes a statement with its values.
     ///
     /// # Errors
     /// [`Syntax`](ErrorKind::Syntax) for more values than a statement can have.
-    pub(super) fn of(text: &str, values: &[Value], read_only: bool) -> Result<Self, Error> {
+    pub(super) fn of(text: &str, values: &[Value], transaction: Transaction) -> Result<Self, Error> {
         let params: Vec<Parameter> = values.iter().map(Parameter::of).collect();
         let mut statement = BytesMut::with_capacity(text.len() + 64 + 16 * params.len());
         let written = frontend::parse("", text, params.iter().map(|param| param.oid), &mut statement)
             .and_then(|()| bind(&params, &mut statement))
             .and_then(|()| frontend::describe(b'P', "", &mut statement))
             .and_then(|()| frontend::execute("", 0, &mut statement))
-            .and_then(|()| if read_only { command("COMMIT", &mut statement) } else { Ok(()) });
+            .and_then(|()| if transaction.begin().is_some() { command("COMMIT", &mut statement) } else { Ok(()) });
         frontend::sync(&mut statement);
         written.map_err(|error| {
             let message = "the statement or its values are larger than PostgreSQL accepts";
             Error::new(ErrorKind::Syntax, message).with_source(error.to_string())
         })?;
-        Ok(Self { statement, read_only })
+        Ok(Self { statement, transaction, settings: &[] })
+    }
+
+    /// The same, with what is set before the statement and holds until the transaction ends.
+    pub(super) fn with_settings(self, settings: &'a [SessionSetting]) -> Self {
+        Self { settings, ..self }
     }
 
     /// The whole batch, and the place of the statement among its commands.
     fn with_deadline(&self, left_ms: u64) -> Result<(BytesMut, usize), Error> {
         let mut batch = BytesMut::with_capacity(self.statement.len() + 128);
         // The server's own limit is that of a signed number.
-        let timeout = Parameter { oid: TEXT, value: Some(left_ms.clamp(1, i32::MAX as u64).to_string()) };
-        let written = if self.read_only { command("BEGIN READ ONLY", &mut batch) } else { Ok(()) }
-            .and_then(|()| frontend::parse("", "SELECT set_config('statement_timeout', $1, true)", [TEXT], &mut batch))
-            .and_then(|()| bind(&[timeout], &mut batch))
+        let timeout = left_ms.clamp(1, i32::MAX as u64).to_string();
+        let mut text = String::from("SELECT set_config('statement_timeout', $1, true)");
+        let mut params = vec![Parameter { oid: TEXT, value: Some(timeout) }];
+        for SessionSetting { name, value } in self.settings {
+            let number = params.len() + 1;
+            text.push_str(&format!(", set_config(${number}, ${}, true)", number + 1));
+            params.extend([name, value].map(|text| Parameter { oid: TEXT, value: Some(text.clone()) }));
+        }
+        let begin = self.transaction.begin();
+        let written = begin
+            .map_or(Ok(()), |begin| command(begin, &mut batch))
+            .and_then(|()| frontend::parse("", &text, params.iter().map(|param| param.oid), &mut batch))
+            .and_then(|()| bind(&params, &mut batch))
             .and_then(|()| frontend::execute("", 0, &mut batch));
         written.map_err(|error| unknown(&error.to_string()))?;
         batch.extend_from_slice(&self.statement);
-        Ok((batch, if self.read_only { 2 } else { 1 }))
+        Ok((batch, if begin.is_some() { 2 } else { 1 }))
+    }
+
+    fn is_read_only(&self) -> bool {
+        self.transaction == Transaction::ReadOnly
     }
 }
 
@@ -118,9 +159,10 @@ impl Session {
     ///
     /// # Errors
     /// What the server said, and what that means for another attempt. The connection may not be usable afterwards.
-    pub(super) async fn run(&mut self, batch: &Batch, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
+    pub(super) async fn run(&mut self, batch: &Batch<'_>, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
-        let (answer, status) = self.exchange(&bytes, place, query, batch.read_only).await?;
+        let (mut answer, status) = self.exchange(&bytes, place, query, batch.is_read_only()).await?;
+        answer.blame_settings(batch);
         if status != IDLE {
             self.roll_back().await?;
         }
@@ -136,9 +178,11 @@ impl Session {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub(super) async fn run_within(&mut self, batch: &Batch, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
+    pub(super) async fn run_within(&mut self, batch: &Batch<'_>, query: &Query<'_>, left_ms: u64) -> Result<Rows, StatementFailure> {
         let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
-        self.step(&bytes, place, query, IN_TRANSACTION).await
+        let (mut answer, status) = self.exchange(&bytes, place, query, false).await?;
+        answer.blame_settings(batch);
+        self.expect(answer, status, query, IN_TRANSACTION).await
     }
 
     /// Sends messages that end with `Sync`, for the answer of the command at `place`. Then a transaction must be open, or none, as `expected`
@@ -148,6 +192,10 @@ impl Session {
     /// As [`run`](Self::run).
     pub(super) async fn step(&mut self, bytes: &[u8], place: usize, query: &Query<'_>, expected: u8) -> Result<Rows, StatementFailure> {
         let (answer, status) = self.exchange(bytes, place, query, false).await?;
+        self.expect(answer, status, query, expected).await
+    }
+
+    async fn expect(&mut self, answer: BatchReply, status: u8, query: &Query<'_>, expected: u8) -> Result<Rows, StatementFailure> {
         let rows = answer.into_rows(query);
         if status != IDLE && (rows.is_err() || status != expected) {
             self.roll_back().await?;
@@ -241,6 +289,20 @@ struct Column {
 }
 
 impl BatchReply {
+    /// Says that it was the settings of the session, and not the statement, that the server refused. Whatever has no bearing on them (a lost
+    /// connection, the deadline) stays what it is.
+    fn blame_settings(&mut self, batch: &Batch<'_>) {
+        if batch.settings.is_empty() || self.done >= self.place {
+            return;
+        }
+        if let Some(StatementFailure { error, .. }) = &mut self.failure
+            && matches!(error.kind, ErrorKind::Syntax | ErrorKind::Constraint | ErrorKind::Denied | ErrorKind::Protocol)
+        {
+            error.kind = ErrorKind::Denied;
+            error.message = "PostgreSQL refused a setting or the role of the adapter's `session`".to_owned();
+        }
+    }
+
     fn take(&mut self, message: Message, query: &Query<'_>, read_only: bool) -> Result<(), StatementFailure> {
         match message {
             Message::RowDescription(body) => self.columns = Some(columns(&body).map_err(StatementFailure::unknown)?),

@@ -33,11 +33,16 @@ const REFUSED: [&str; 25] = [
     "VACUUM",
 ];
 
-/// Looks at a statement.
+/// What would change the settings of a session, or do so unseen.
+const SETS: &str = "set_config";
+/// A block of code, which may set what it likes.
+const BLOCK: &str = "DO";
+
+/// Looks at a statement. `has_session`: it runs with what the adapter's `session` sets, which it must not change.
 ///
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for a NUL character; [`Denied`](ErrorKind::Denied) for what is not sent.
-pub(super) fn check(text: &str) -> Result<()> {
+pub(super) fn check(text: &str, has_session: bool) -> Result<()> {
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
@@ -51,7 +56,15 @@ pub(super) fn check(text: &str) -> Result<()> {
         let is_temporary = second.eq_ignore_ascii_case("TEMP") || second.eq_ignore_ascii_case("TEMPORARY");
         (first.eq_ignore_ascii_case("CREATE") && is_temporary).then_some("CREATE TEMP")
     });
+    let changes_session = || {
+        let is_written = text.as_bytes().windows(SETS.len()).any(|word| word.eq_ignore_ascii_case(SETS.as_bytes()));
+        if is_written { Some(SETS) } else { first.eq_ignore_ascii_case(BLOCK).then_some(BLOCK) }
+    };
     match refused {
+        None if has_session && let Some(refused) = changes_session() => {
+            let message = format!("connector `postgres` does not run `{refused}` where the adapter has a `session`");
+            Err(Error::new(ErrorKind::Denied, message))
+        }
         Some(refused) => Err(Error::new(ErrorKind::Denied, format!("connector `postgres` does not run `{refused}`"))),
         None => Ok(()),
     }
@@ -126,8 +139,19 @@ mod tests {
                 Some(refused) => Err(Error::new(ErrorKind::Denied, format!("connector `postgres` does not run `{refused}`"))),
                 None => Ok(()),
             };
-            assert_eq!(check(text), expected, "{text}");
+            assert_eq!(check(text, false), expected, "{text}");
+            assert_eq!(check(text, true), expected, "{text}");
         }
-        assert_eq!(check("SELECT 1\0").unwrap_err().kind, ErrorKind::Syntax);
+        assert_eq!(check("SELECT 1\0", false).unwrap_err().kind, ErrorKind::Syntax);
+    }
+
+    #[test]
+    fn a_statement_does_not_change_its_session() {
+        for text in ["SELECT set_config('a.b', $1, false)", "SELECT pg_catalog . SET_Config ($1, '', true)", "/**/do $$ BEGIN END $$"] {
+            assert_eq!(check(text, false), Ok(()), "{text}");
+            let error = check(text, true).unwrap_err();
+            assert!(error.kind == ErrorKind::Denied && error.message.ends_with("where the adapter has a `session`"), "{text}: {error:?}");
+        }
+        assert_eq!(check("SELECT domain, settings FROM do_not", true), Ok(()));
     }
 }

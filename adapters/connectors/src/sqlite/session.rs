@@ -97,7 +97,7 @@ impl Session {
     /// As [`run`](Self::run).
     pub(super) fn write_once(&mut self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         self.with_prepared(query, |statement| {
-            let (text, _) = query.command.statement(SQLITE.name)?;
+            let (text, _) = query.statement(SQLITE.name)?;
             // Some of what is refused is refused at its first step only, where the transaction would hide why.
             sqlite_text::check(text, SQLITE.name)?;
             self.bind(statement, query)?;
@@ -132,7 +132,7 @@ impl Session {
 
     /// Prepares the statement of a query, does `work` with it, and keeps it where it may be kept.
     fn with_prepared<T>(&self, query: &Query<'_>, work: impl FnOnce(&mut CachedStatement<'_>) -> Result<T>) -> Result<T> {
-        let (text, values) = query.command.statement(SQLITE.name)?;
+        let (text, values) = query.statement(SQLITE.name)?;
         sqlite_text::nul(text)?;
         self.authorizer.start();
         let mut statement =
@@ -158,14 +158,14 @@ impl Session {
             let write = || write_and_read(&self.connection, statement, query, &self.authorizer);
             self.authorizer.with_own_transaction(write)?
         };
-        let (text, _) = query.command.statement(SQLITE.name)?;
+        let (text, _) = query.statement(SQLITE.name)?;
         let columns = self.known.names(text, statement);
         Ok(Rows { columns, rows, affected: 0 })
     }
 
     /// Binds the values of a statement that may run; whether it only reads.
     fn bind(&self, statement: &mut Statement<'_>, query: &Query<'_>) -> Result<bool> {
-        let (text, values) = query.command.statement(SQLITE.name)?;
+        let (text, values) = query.statement(SQLITE.name)?;
         // SQLite takes an explanation for what it explains.
         let reads = statement.readonly() || statement.is_explain() != 0;
         if self.read_only && !reads {
@@ -240,7 +240,7 @@ fn refused(authorizer: &Authorizer, query: &Query<'_>, error: rusqlite::Error, p
     let explained = explain(error, phase);
     let Some(what) = authorizer.take_refused() else { return explained };
     // In the words of every driver of the dialect, where they see it, too.
-    let judged = query.command.statement(SQLITE.name).and_then(|(text, _)| sqlite_text::check(text, SQLITE.name));
+    let judged = query.statement(SQLITE.name).and_then(|(text, _)| sqlite_text::check(text, SQLITE.name));
     let Error { kind, message, .. } =
         judged.err().unwrap_or_else(|| Error::new(ErrorKind::Denied, format!("connector `sqlite` does not run `{what}`")));
     Error { kind, message, ..explained }

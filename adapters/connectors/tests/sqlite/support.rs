@@ -104,6 +104,7 @@ impl Isolate {
 pub(crate) fn query(text: &str) -> Query<'_> {
     Query {
         command: Command::Statement { text, values: &[] },
+        session: &[],
         access: Access::Write,
         deadline_ms: DEADLINE_MS,
         max_rows: 10_000,

@@ -1,7 +1,8 @@
 //! The cache of results of statements that only read.
 //!
 //! The key is the SHA-256 of everything that the result depends on: app, tool, adapter, final statement, bound values with their
-//! types, the [`Identity`] of who may share it, and the [`epochs`](crate::pipeline::epochs) of what it was read from. Each part is written with its length before it, so that no two calls write the same bytes. A failing
+//! types, the [`Identity`] of who may share it, what the adapter's `session` sets in the call, and the
+//! [`epochs`](crate::pipeline::epochs) of what it was read from. Each part is written with its length before it, so that no two calls write the same bytes. A failing
 //! cache never fails a call: it is a miss and a logged warning.
 
 use alloc::{boxed::Box, rc::Rc, string::String, vec::Vec};
@@ -19,6 +20,7 @@ use crate::{
         record::Subject,
         run::{Run, TARGET},
     },
+    ports::SessionSetting,
     value::{Rows, Value},
 };
 
@@ -44,6 +46,9 @@ pub(super) async fn epochs(run: &Run<'_>, reads: &CachedReads) -> Option<Vec<u8>
     }
 }
 
+/// A statement, and what is set in its database while it runs.
+pub(super) type Asked<'a> = (&'a Rendered<'a>, &'a [SessionSetting]);
+
 /// The place of one result in the cache.
 pub(super) struct Entry {
     key: String,
@@ -52,12 +57,12 @@ pub(super) struct Entry {
 
 impl Entry {
     /// `epochs` are those of what the result depends on.
-    pub(super) fn of(run: &Run<'_>, settings: Cache, adapter: &str, statement: &Rendered<'_>, epochs: Option<&[u8]>) -> Self {
+    pub(super) fn of(run: &Run<'_>, settings: Cache, adapter: &str, asked: Asked<'_>, epochs: Option<&[u8]>) -> Self {
         let scope = match settings.scope {
             CacheScope::Public => None,
             CacheScope::Principal => Some(run.identity()),
         };
-        let key = key(&run.pipeline.app.name, &run.tool.name, adapter, statement, scope, epochs);
+        let key = key(&run.pipeline.app.name, &run.tool.name, adapter, asked, scope, epochs);
         Self { key, ttl_s: settings.ttl_s }
     }
 
@@ -97,7 +102,7 @@ impl Entry {
 }
 
 /// `scope` is who may share the entry, or `None` for what every caller shares.
-fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Option<Identity>, epochs: Option<&[u8]>) -> String {
+fn key(app: &str, tool: &str, adapter: &str, (statement, session): Asked<'_>, scope: Option<Identity>, epochs: Option<&[u8]>) -> String {
     let mut digest = Sha256::new();
     for part in [VERSION, app, tool, adapter, &statement.text] {
         update(&mut digest, b'p', part.as_bytes());
@@ -109,6 +114,13 @@ fn key(app: &str, tool: &str, adapter: &str, statement: &Rendered<'_>, scope: Op
     match scope {
         None => update(&mut digest, b'o', b"public"),
         Some(identity) => update(&mut digest, b'w', identity.as_bytes()),
+    }
+    if !session.is_empty() {
+        update_count(&mut digest, b'r', session.len());
+        for SessionSetting { name, value } in session {
+            update(&mut digest, b'p', name.as_bytes());
+            update(&mut digest, b't', value.as_bytes());
+        }
     }
     if let Some(epochs) = epochs {
         update(&mut digest, b'e', epochs);
@@ -163,7 +175,7 @@ mod tests {
     fn keys(calls: &[Call]) -> Vec<String> {
         let key = |(app, tool, adapter, text, params, scope): &Call| {
             let statement = Rendered { text: Cow::Borrowed(text), params: params.clone() };
-            key(app, tool, adapter, &statement, scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
+            key(app, tool, adapter, (&statement, &[]), scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
         };
         calls.iter().map(key).collect()
     }
@@ -205,5 +217,30 @@ mod tests {
         let keys = keys(&calls);
         assert_eq!(keys.iter().collect::<BTreeSet<_>>().len(), calls.len());
         assert!(keys.iter().all(|key| key.len() == 64 && key.bytes().all(|byte| byte.is_ascii_hexdigit())));
+    }
+
+    #[test]
+    fn different_sessions_have_different_keys() {
+        let statement = Rendered { text: Cow::Borrowed("S"), params: vec![] };
+        let sessions: [&[(&str, &str)]; 8] = [
+            &[],
+            &[("a.b", "1")],
+            &[("a.b", "2")],
+            &[("a.c", "1")],
+            &[("a.b1", "")],
+            &[("a.b", "1"), ("role", "x")],
+            &[("role", "x")],
+            &[("a.b", "1role"), ("", "x")],
+        ];
+        let mut keys = BTreeSet::new();
+        for session in sessions {
+            let session: Vec<_> =
+                session.iter().map(|(name, value)| SessionSetting { name: (*name).into(), value: (*value).into() }).collect();
+            for epochs in [None, Some(&b"r"[..])] {
+                keys.insert(key("a", "t", "d", (&statement, &session), None, epochs));
+                keys.insert(key("a", "t", "d", (&statement, &session), Some(Identity::of(None)), epochs));
+            }
+        }
+        assert_eq!(keys.len(), sessions.len() * 4);
     }
 }

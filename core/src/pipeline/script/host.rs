@@ -14,6 +14,7 @@ use crate::{
         record::Subject,
         rounds,
         run::{Run, TARGET},
+        session,
     },
     ports::{CallEvent, Command, Fetched, HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, Redirect, ScriptHost},
     value::{Rows, Value},
@@ -127,8 +128,10 @@ impl ScriptHost for Host<'_> {
                 return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter `{adapter}`")));
             };
             let (adapter, connector) = pipeline.connections.open(&pipeline.app, &pipeline.ports, index)?;
+            let session = session::of(self.run, adapter).inspect_err(|error| self.note(error))?;
             let query = Query {
                 command: Command::Statement { text, values: &params },
+                session: &session,
                 // Nobody looked at the statement; only a read-only connection makes sure that it reads.
                 access: if adapter.read_only { Access::Read } else { Access::Write },
                 deadline_ms: self.run.signal.deadline_within(adapter.timeout_ms),

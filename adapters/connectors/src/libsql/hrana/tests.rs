@@ -7,7 +7,7 @@ use super::*;
 use crate::shared::Execution;
 
 fn query<'a>(text: &'a str, values: &'a [Value]) -> Query<'a> {
-    Query { command: Command::Statement { text, values }, access: Access::Read, deadline_ms: 7, max_rows: 10, max_bytes: 100 }
+    Query { command: Command::Statement { text, values }, session: &[], access: Access::Read, deadline_ms: 7, max_rows: 10, max_bytes: 100 }
 }
 
 fn text(value: &str) -> Value {
