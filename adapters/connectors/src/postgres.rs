@@ -129,7 +129,9 @@ impl Postgres {
             (false, []) => Transaction::Implied,
             (false, _) => Transaction::Own,
         };
-        let batch = Batch::of(text, values, transaction)?.with_settings(query.session);
+        // What answers between here and the server by text and values alone, as a Hyperdrive may, must not take one session for another.
+        let marked = query.session_digest().map(|digest| format!("/* session {digest} */ {text}"));
+        let batch = Batch::of(marked.as_deref().unwrap_or(text), values, transaction)?.with_settings(query.session);
         let phase = Cell::new(Phase::Waiting);
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access == Access::Read, returns: true };

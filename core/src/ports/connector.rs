@@ -1,9 +1,12 @@
 use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
 
+use sha2::{Digest as _, Sha256};
+
 use super::LocalFuture;
 use crate::{
     Error, ErrorKind, Json, Result,
     app::Access,
+    hex,
     secret::Secret,
     value::{Rows, Value},
 };
@@ -124,6 +127,17 @@ pub struct SessionSetting {
 }
 
 impl<'a> Query<'a> {
+    /// 64 hexadecimal digits that are different for different sessions, and say nothing of their values; `None` without one.
+    #[must_use]
+    pub fn session_digest(&self) -> Option<String> {
+        let mut digest = Sha256::new();
+        for text in self.session.iter().flat_map(|SessionSetting { name, value }| [name, value]) {
+            digest.update((text.len() as u64).to_le_bytes());
+            digest.update(text);
+        }
+        (!self.session.is_empty()).then(|| hex::encode(&digest.finalize()))
+    }
+
     /// The statement and its values, for a connector that takes nothing else and has no session.
     ///
     /// # Errors

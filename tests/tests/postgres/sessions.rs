@@ -84,6 +84,16 @@ fn values_arrive_as_they_are_and_last_for_one_call() {
     assert_eq!(changed.affected, 5);
     assert_eq!(ask(&database, &clerk_of("south"), "INSERT INTO orders (tenant, item) VALUES ('north', 'x')").unwrap_err().kind, Denied);
     assert_eq!(database.rows("SELECT count(*) FROM orders WHERE item LIKE '%!' AND tenant = 'north'"), [[Value::I64(0)]]);
+    // A cache between, which knows statements by their text and values, tells sessions apart.
+    let text_of = |tenant: &str| {
+        let shown = "SELECT query FROM pg_stat_activity WHERE pid = pg_backend_pid()";
+        match &ask(&database, &settings(&[("app.tenant", tenant)]), shown).unwrap().rows[0][0] {
+            Value::Text(text) => text.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (north, south) = (text_of("north"), text_of("south"));
+    assert!(north != south && north == text_of("north") && !north.contains("north"), "{north}");
     // In the same round trip, in a connection that only reads, too.
     let reader = Database::open(Connection { read_only: true, ..server.connection(&[]) });
     assert_eq!(tenants(&ask(&reader, &clerk_of("south"), "SELECT tenant FROM orders").unwrap()), [&text("south")]);
