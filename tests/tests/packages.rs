@@ -38,9 +38,13 @@ fn packed(work: &Path) -> PathBuf {
     fs::create_dir_all(commands.join(platform)).unwrap();
     let command = commands.join(platform).join("millrace");
     assert!(run(Command::new("objcopy").arg("--strip-debug").arg(binary()).arg(&command)).status.success());
-    // Its own build is all that the package for the other processor would add.
+    // Each more is a build of its own, and no other work.
     let runtimes = work.join("runtimes");
-    let made = run(Command::new(binary()).arg("runtimes").arg(&runtimes).args(["--arch", "x86_64"]).env("MILLRACE_WASM_OPT", "none"));
+    let made = run(Command::new(binary())
+        .arg("runtimes")
+        .arg(&runtimes)
+        .args(["--arch", "x86_64", "--worker", "lean,scripts"])
+        .env("MILLRACE_WASM_OPT", "none"));
     assert!(made.status.success(), "{}", text(&made));
     let out = work.join("out");
     let pack = run(Command::new(root().join("npm/pack.py"))

@@ -268,6 +268,9 @@ pub(crate) struct Runtimes {
     /// The processors of Lambda functions
     #[arg(long, value_enum, value_delimiter = ',', default_values = ["x86_64", "arm64"])]
     pub(crate) arch: Vec<Architecture>,
+    /// The Worker's runtimes, by the names of their folders, instead of all
+    #[arg(long, value_delimiter = ',', value_name = "PARTS")]
+    pub(crate) worker: Vec<String>,
 }
 
 #[derive(Args)]

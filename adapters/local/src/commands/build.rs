@@ -23,14 +23,14 @@ pub(super) mod worker;
 
 use files::Output;
 
-/// Makes every runtime from the checkout: `OUT/worker/PARTS/` and `OUT/bootstrap-ARCH`.
+/// Makes runtimes from the checkout: `OUT/worker/PARTS/` and `OUT/bootstrap-ARCH`.
 ///
 /// # Errors
 /// A tool is missing or fails, or a file cannot be written.
 #[cfg(feature = "checkout")]
 pub(super) fn runtimes(arguments: &crate::cli::Runtimes) -> CommandResult {
     let mut output = Output::new(&arguments.out, "runtimes");
-    for (parts, files) in worker::runtimes()? {
+    for (parts, files) in worker::runtimes(&arguments.worker)? {
         for (name, bytes) in files {
             output.write(&format!("worker/{parts}/{name}"), &bytes)?;
         }

@@ -69,10 +69,16 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     print(format_args!("{} (app {} bytes, runtime `{}` {wasm} bytes); {next}", out.display(), bundle.len(), parts.name()))
 }
 
-/// Every runtime there is, made from the checkout, by the name of its parts.
+/// The runtimes of these names, or every one, made from the checkout: each with the name of its parts.
 #[cfg(feature = "checkout")]
-pub(super) fn runtimes() -> CommandResult<Vec<(String, Vec<RuntimeFile>)>> {
-    worker_parts::Parts::all().iter().map(|parts| Ok((parts.name(), runtime::from_checkout(parts)?))).collect()
+pub(super) fn runtimes(names: &[String]) -> CommandResult<Vec<(String, Vec<RuntimeFile>)>> {
+    let all = worker_parts::Parts::all();
+    if let Some(unknown) = names.iter().find(|name| all.iter().all(|parts| parts.name() != **name)) {
+        let known: Vec<String> = all.iter().map(|parts| format!("`{}`", parts.name())).collect();
+        return Err(CommandError::Usage(format!("there is no runtime `{unknown}`; there are {}", known.join(", "))));
+    }
+    let wanted = all.iter().filter(|parts| names.is_empty() || names.contains(&parts.name()));
+    wanted.map(|parts| Ok((parts.name(), runtime::from_checkout(parts)?))).collect()
 }
 
 /// The commands, for the folder that the build was started in, that fill D1 databases with the app's seeds.
