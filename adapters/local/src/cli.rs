@@ -298,7 +298,7 @@ pub(crate) struct Connect {
     pub(crate) client: Option<Client>,
     /// The app's folder; without it and `--url`, the current one
     pub(crate) app: Option<PathBuf>,
-    /// The address of an app that is served, such as https://notes.example.com/mcp; without it, the client starts the app
+    /// The address of an app that is served, such as `https://notes.example.com/mcp`; without it, the client starts the app
     #[arg(long)]
     pub(crate) url: Option<String>,
     /// What the client calls the server; without it, the app's name
