@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     fn body(response: Response) -> String {
-        let ResponseBody::Whole(body) = response.body else { panic!("the page is no stream") };
+        let ResponseBody::Whole(body) = response.body else { panic!("the page must not be a stream") };
         String::from_utf8(body).unwrap()
     }
 

@@ -103,7 +103,7 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         "42P18" => (Syntax, unclear("the type of a value cannot be determined; write a cast, `{{ … }}::text`")),
         "42P01" => (Syntax, unclear("a table is missing")),
         "42703" => (Syntax, unclear("a column is missing")),
-        "42883" => (Syntax, unclear("there is no such function or operator for values of these types")),
+        "42883" => (Syntax, unclear("a function or operator does not exist for values of these types")),
         "42725" => (Syntax, unclear("several functions or operators fit; write a cast")),
         "42804" | "42846" | "42P08" => (Syntax, unclear("a value does not have the type that its place requires")),
         "42501" => (Denied, "the user of the adapter may not do what the statement does".to_owned()),

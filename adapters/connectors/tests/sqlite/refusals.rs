@@ -101,7 +101,7 @@ fn a_wrong_statement_is_a_syntax_error() {
     for (statement, message) in cases {
         let error = isolate.error(statement);
         assert_eq!((error.kind, error.message.as_str()), (Syntax, message), "{statement:?}: {error:?}");
-        assert!(!error.source.unwrap_or_default().contains("SELECT"), "the statement is no part of the source: {statement}");
+        assert!(!error.source.unwrap_or_default().contains("SELECT"), "the source must not contain the statement: {statement}");
     }
     let surplus = isolate.run("SELECT ?1", &[Value::Null, Value::Null]).unwrap_err();
     assert_eq!((surplus.kind, surplus.message.as_str()), (Syntax, "the statement takes 1 values, and 2 were given"));

@@ -15,7 +15,7 @@ use crate::output::{CommandError, CommandResult};
 pub(super) fn key(app: &App, tool: &str, name: &str, env: &dyn Env) -> CommandResult<Secret<String>> {
     let wrong = |problem: String| Err(CommandError::Usage(problem));
     let Some(found) = app.tools.iter().find(|candidate| candidate.name == tool) else {
-        return wrong(format!("there is no tool `{tool}`, so `--as` names no key of it"));
+        return wrong(format!("the tool `{tool}` does not exist, so `--as` cannot name one of its keys"));
     };
     let Some(Auth::ApiKey(policy)) = &found.auth else {
         return wrong(format!("`--as` names a key of `api_key`, and `{tool}` does not use that; send credentials with `--header`"));

@@ -51,7 +51,7 @@ fn exit_codes_are_0_good_1_wrong_2_usage() {
         let said = run(broken.path(), command);
         assert_eq!((said.code, said.out.as_str()), (Some(1), ""), "{command:?}: {}", said.err);
         assert!(said.err.contains("`nonsense`") && said.err.contains("config.yaml:7:1"), "{command:?}: {}", said.err);
-        assert!(!said.err.contains('\x1b'), "no colours where there is no terminal: {}", said.err);
+        assert!(!said.err.contains('\x1b'), "output that is not for a terminal must not have colours: {}", said.err);
     }
 }
 
@@ -175,7 +175,7 @@ fn call_takes_a_key_by_its_name() {
         (["call", "who", "--as", "absent"], 1, "the key `absent` needs the variable `NOT_SET_AT_ALL`, which is not set"),
         (["call", "who", "--as", "digest"], 2, "only the digest of the key `digest` is known"),
         (["call", "open", "--as", "clerk"], 2, "`open` does not use that; send credentials with `--header`"),
-        (["call", "none", "--as", "clerk"], 2, "there is no tool `none`"),
+        (["call", "none", "--as", "clerk"], 2, "the tool `none` does not exist"),
     ] {
         let refused = run(app.path(), &arguments);
         assert!(refused.code == Some(code) && refused.err.contains(expected), "{arguments:?}: {}", refused.err);

@@ -75,7 +75,7 @@ pub(super) fn runtimes(names: &[String]) -> CommandResult<Vec<(String, Vec<Runti
     let all = worker_parts::Parts::all();
     if let Some(unknown) = names.iter().find(|name| all.iter().all(|parts| parts.name() != **name)) {
         let known: Vec<String> = all.iter().map(|parts| format!("`{}`", parts.name())).collect();
-        return Err(CommandError::Usage(format!("there is no runtime `{unknown}`; there are {}", known.join(", "))));
+        return Err(CommandError::Usage(format!("the runtime `{unknown}` does not exist; use {}", known.join(", "))));
     }
     let wanted = all.iter().filter(|parts| names.is_empty() || names.contains(&parts.name()));
     wanted.map(|parts| Ok((parts.name(), runtime::from_checkout(parts)?))).collect()
