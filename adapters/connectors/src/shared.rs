@@ -5,7 +5,11 @@ mod call_records;
 mod limits;
 mod retry;
 
-use millrace_core::{Error, ErrorKind};
+use millrace_core::{
+    Error, ErrorKind,
+    app::Access,
+    ports::{Command, Query},
+};
 
 pub(crate) use call_records::{kept, made_before};
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
@@ -13,6 +17,11 @@ pub use retry::{Effect, Execution, Retry, StatementFailure};
 
 /// The most characters of an upstream's text that are kept for the log.
 const LONGEST_SOURCE: usize = 500;
+
+/// A query of a driver's own, which reads at most one small row: no caller's, so nothing of a session is set.
+pub(crate) const fn own_query(text: &'static str, deadline_ms: u64) -> Query<'static> {
+    Query { command: Command::Statement { text, values: &[] }, session: &[], access: Access::Read, deadline_ms, max_rows: 1, max_bytes: 64 }
+}
 
 /// An upstream's own words, short enough for a log line.
 pub(crate) fn excerpt(text: &str) -> String {

@@ -15,6 +15,7 @@ use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Connection, Connector, Connectors},
 };
+use millrace_native::folder::copy_files;
 
 /// The folders of databases.
 #[derive(Clone)]
@@ -58,25 +59,15 @@ impl Connectors for Databases {
 
 /// Copies what is not there yet: a process that starts again in the same environment finds what the one before has written.
 fn copy(from: &Path, to: &Path) -> io::Result<()> {
-    fs::create_dir_all(to)?;
-    let entries = match fs::read_dir(from) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        if entry.file_type()?.is_dir() {
-            copy(&entry.path(), &target)?;
-        } else if !target.exists() {
-            let unfinished = target.with_extension("unfinished");
-            // The bytes only: the package's files may be marked as not to be written.
-            io::copy(&mut fs::File::open(entry.path())?, &mut fs::File::create(&unfinished)?)?;
-            fs::rename(&unfinished, &target)?;
+    copy_files(from, to, &|from, to| {
+        if to.exists() {
+            return Ok(());
         }
-    }
-    Ok(())
+        let unfinished = to.with_extension("unfinished");
+        // The bytes only: the package's files may be marked as not to be written.
+        io::copy(&mut fs::File::open(from)?, &mut fs::File::create(&unfinished)?)?;
+        fs::rename(&unfinished, to)
+    })
 }
 
 #[cfg(test)]

@@ -21,6 +21,7 @@ pub mod connectors;
 pub mod dialer;
 mod disconnected;
 pub mod env;
+pub mod folder;
 pub mod http;
 pub mod http_client;
 pub mod isolate;

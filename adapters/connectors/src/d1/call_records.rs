@@ -7,14 +7,13 @@
 use millrace_catalogue as catalogue;
 use millrace_core::{
     Error, ErrorKind, Result,
-    app::Access,
-    ports::{CALL_RECORDS, CallRecord, Command, Query, RecordedWrite},
+    ports::{CALL_RECORDS, CallRecord, Query, RecordedWrite},
     value::{Rows, Value},
 };
 
 use super::{D1, Prepared, Reply};
 use crate::{
-    shared::{StatementFailure, kept, only_reads, within_limits},
+    shared::{StatementFailure, kept, only_reads, own_query, within_limits},
     sqlite_text::{
         call_records::{
             COUNT, COUNT_NONE, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, INSERT, STORE, SWEEP, counted, found, of_no_table, of_records,
@@ -56,14 +55,7 @@ impl D1 {
 
     /// Makes the table of records where it is missing.
     pub(super) async fn make_records(&self, deadline_ms: u64) -> Result<()> {
-        let query = Query {
-            command: Command::Statement { text: FIND, values: &[] },
-            session: &[],
-            access: Access::Read,
-            deadline_ms,
-            max_rows: 1,
-            max_bytes: 64,
-        };
+        let query = own_query(FIND, deadline_ms);
         let nothing = CallRecord { key: "", now_s: 0, expires_s: 0 };
         let make = async || match self.find(&query, nothing).await {
             Err(failure) if of_no_table(&failure) => self.create_records(&query).await,

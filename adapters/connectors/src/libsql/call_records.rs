@@ -7,8 +7,7 @@
 use millrace_catalogue::LIBSQL;
 use millrace_core::{
     Result,
-    app::Access,
-    ports::{CallRecord, Command, Query, RecordedWrite},
+    ports::{CallRecord, Query, RecordedWrite},
     value::{Rows, Value},
 };
 
@@ -17,7 +16,7 @@ use super::{
     hrana::{self, BatchReply, Condition, Step},
 };
 use crate::{
-    shared::{Effect, StatementFailure, kept, only_reads, within_limits},
+    shared::{Effect, StatementFailure, kept, only_reads, own_query, within_limits},
     sqlite_text::{
         call_records::{
             COUNT, COUNT_NONE, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, INSERT, STORE, SWEEP, counted, found, of_no_table, of_records,
@@ -59,14 +58,7 @@ impl Libsql {
 
     /// Makes the table of records where it is missing.
     pub(super) async fn make_records(&self, deadline_ms: u64) -> Result<()> {
-        let query = Query {
-            command: Command::Statement { text: FIND, values: &[] },
-            session: &[],
-            access: Access::Read,
-            deadline_ms,
-            max_rows: 1,
-            max_bytes: 64,
-        };
+        let query = own_query(FIND, deadline_ms);
         let nothing = values(CallRecord { key: "", now_s: 0, expires_s: 0 }).1;
         self.retry
             .run_safe(&query, async || {

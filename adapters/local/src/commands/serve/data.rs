@@ -5,6 +5,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use millrace_native::folder::copy_files;
+
 use crate::output::{CommandError, CommandResult};
 
 /// The folder beside a bundle whose files belong to the user once they are copied.
@@ -23,28 +25,8 @@ pub(super) fn prepare(bundle: &Path, data: &Path) -> CommandResult {
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.recursive(true).create(data).map_err(failed)?;
-    copy(&bundle.join(DATA), data, &keep).map_err(failed)?;
-    copy(&bundle.join(READ_ONLY), data, &renew).map_err(failed)
-}
-
-fn copy(from: &Path, to: &Path, file: &dyn Fn(&Path, &Path) -> io::Result<()>) -> io::Result<()> {
-    let entries = match fs::read_dir(from) {
-        Ok(entries) => entries,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
-    for entry in entries {
-        let entry = entry?;
-        let target = to.join(entry.file_name());
-        match entry.file_type()?.is_dir() {
-            true => {
-                fs::create_dir_all(&target)?;
-                copy(&entry.path(), &target, file)?;
-            }
-            false => file(&entry.path(), &target)?,
-        }
-    }
-    Ok(())
+    copy_files(&bundle.join(DATA), data, &keep).map_err(failed)?;
+    copy_files(&bundle.join(READ_ONLY), data, &renew).map_err(failed)
 }
 
 /// Copies a file unless there is one. Of two processes that start at the same time, one copies, and what it writes afterwards stays.
