@@ -11,6 +11,7 @@ mod adapter;
 mod app_settings;
 mod argument;
 mod auth;
+mod authorization;
 mod budget;
 mod compiler;
 mod context;

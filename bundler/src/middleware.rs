@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use millrace_core::app::{
-    AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, EpochWrites, Middleware, MiddlewareAction, Root, Source, Template, TemplatePart,
-    ValueTemplate,
+    AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, EpochWrites, Middleware, MiddlewareAction, RequiredScopes, Root, Source, Template,
+    TemplatePart, ValueTemplate,
 };
 
 use crate::{
     adapter::Adapters,
+    authorization::{REQUIRE_SCOPE, required_scopes},
     compiler::Compiler,
     context::ContextBlock,
     expression,
@@ -48,7 +49,7 @@ static ENTRY: Record = Record {
         Field::new("require", Shape::Record(&REQUIRE), "A condition; a call for which it does not hold is refused."),
         Field::new(
             "require_scope",
-            Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]),
+            REQUIRE_SCOPE,
             "The scopes that the caller must have; a call without them is refused with HTTP 403.",
         ),
     ],
@@ -211,19 +212,12 @@ fn require_scope(
     node: &Node,
     key: Range<usize>,
     scope: &ToolScope<'_>,
-) -> Option<Vec<String>> {
+) -> Option<RequiredScopes> {
     if let Some(Err(problem)) = scope.of_confirm().named("auth.scopes") {
         compiler.error(document, key, format!("`require_scope` refuses every call: {}", problem.message), problem.help);
         return None;
     }
-    let nodes = if node.text().is_some() { std::slice::from_ref(node) } else { node.items() };
-    let scopes: Vec<String> = nodes.iter().filter_map(Node::text).map(|text| text.trim().to_owned()).collect();
-    if scopes.is_empty() || scopes.iter().any(|scope| scope.is_empty() || scope.contains(char::is_whitespace)) {
-        let help = "Write `require_scope: orders:write`, or a list of scopes.";
-        compiler.error(document, node.range.clone(), "a scope is a word without blanks", help);
-        return None;
-    }
-    Some(scopes)
+    required_scopes(compiler, document, node)
 }
 
 fn audit(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &ToolScope<'_>, adapters: &mut Adapters) -> Option<Audit> {

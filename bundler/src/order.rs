@@ -2,7 +2,7 @@
 
 use millrace_core::app::App;
 
-use crate::{adapter, budget, compiler::Compiler, presenter, prompt, resource, root, search, sync, tool};
+use crate::{adapter, authorization, budget, compiler::Compiler, presenter, prompt, resource, root, search, sync, tool};
 
 /// Compiles the app. `None` where there is none; else the app as far as it could be read, which is whole where no finding is an
 /// error.
@@ -22,6 +22,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let all = std::mem::take(&mut tools.sync);
     let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, (&scripts, &adapters.list));
     let tools = tools.list;
+    let authorization = authorization::read(compiler, &root, (&tools, &prompts, &resources));
     adapters.warn_unused(compiler, &scripts);
     if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !compiler.findings.has_errors() {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
@@ -32,6 +33,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         version: root.version,
         instructions: root.instructions,
         server: root.server,
+        authorization,
         batch: root.batch,
         env: root.env,
         fetch_allow: root.fetch_allow,

@@ -7,6 +7,7 @@ use millrace_core::app::Prompt;
 use crate::{
     app_settings::RootSettings,
     argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
+    authorization::{self, FEATURE_SCOPES},
     compiler::Compiler,
     descriptor,
     field::{Field, Record, Shape},
@@ -29,6 +30,7 @@ pub(crate) static PROMPT: Record = Record {
         DESCRIPTION,
         Field::new("arguments", Shape::Map(&Shape::Record(&ARGUMENT)), "What it takes, by name."),
         MESSAGES,
+        FEATURE_SCOPES,
     ],
 };
 
@@ -43,6 +45,7 @@ pub(crate) static INLINE_PROMPT: Record = Record {
         DESCRIPTION,
         Field::new("arguments", Shape::List(&Shape::Record(&INLINE_ARGUMENT)), "What it takes."),
         MESSAGES,
+        FEATURE_SCOPES,
     ],
 };
 
@@ -88,7 +91,8 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: 
     if let Some(Node { data: Data::List(items), .. }) = root.document.root.at("prompts") {
         for item in items {
             let Some(name) = item.at("name") else { continue };
-            read(compiler, &root.document, item, name.text().unwrap_or_default(), name.range.clone(), tools, (&mut prompts, &mut places));
+            let range = name.range.clone();
+            read(compiler, (root, &root.document), item, name.text().unwrap_or_default(), range, tools, (&mut prompts, &mut places));
         }
     } else {
         for file in compiler.tree.walk(&root.prompts_folder).into_iter().filter(|file| is_yaml(&file.name)) {
@@ -96,7 +100,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: 
             let node = document.root.at("name");
             let name = node.and_then(Node::text).unwrap_or_else(|| stem(&file.name)).to_owned();
             let range = node.map_or(0..0, |node| node.range.clone());
-            read(compiler, &document, &document.root, &name, range, tools, (&mut prompts, &mut places));
+            read(compiler, (root, &document), &document.root, &name, range, tools, (&mut prompts, &mut places));
         }
     }
     prompts.sort_by(|a, b| a.name.cmp(&b.name));
@@ -105,7 +109,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: 
 
 fn read(
     compiler: &mut Compiler<'_>,
-    document: &Document,
+    (root, document): (&RootSettings, &Document),
     node: &Node,
     name: &str,
     range: Range<usize>,
@@ -139,5 +143,6 @@ fn read(
         description: node.text_at("description").map(String::from),
         arguments: arguments.into_iter().map(|declared| declared.argument).collect(),
         messages,
+        access: authorization::access(compiler, root, document, node),
     });
 }

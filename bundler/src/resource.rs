@@ -7,6 +7,7 @@ use millrace_core::app::{Argument, Content, Resource, Template, ToolUse, UriPatt
 use crate::{
     app_settings::RootSettings,
     argument::{self, ARGUMENT, DeclaredArgument, INLINE_ARGUMENT},
+    authorization::{self, FEATURE_SCOPES},
     compiler::Compiler,
     descriptor,
     field::{Field, Record, Shape},
@@ -49,6 +50,7 @@ pub(crate) static RESOURCE: Record = Record {
             "Descriptions and completions of the variables of `uri_template`, \
                                                                         by name.",
         ),
+        FEATURE_SCOPES,
     ],
 };
 
@@ -76,6 +78,7 @@ pub(crate) static INLINE_RESOURCE: Record = Record {
             "Descriptions and completions of the variables of \
                                                                                 `uri_template`.",
         ),
+        FEATURE_SCOPES,
     ],
 };
 
@@ -109,7 +112,7 @@ const ARGS: Field = Field::new("args", Shape::Map(&Shape::Any), "The inputs of `
 
 /// Reads every resource, sorted by URI.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<Resource> {
-    let mut reading = ResourceReader { tools, resources: Vec::new(), names: BTreeMap::new(), uris: BTreeMap::new() };
+    let mut reading = ResourceReader { root, tools, resources: Vec::new(), names: BTreeMap::new(), uris: BTreeMap::new() };
     let inline = ["resources", "resource_templates"].map(|key| root.document.root.at(key));
     for item in inline.iter().flatten().filter(|node| matches!(node.data, Data::List(_))).flat_map(|node| node.items()) {
         let Some(name) = item.at("name") else { continue };
@@ -132,6 +135,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: 
 
 /// The resources so far, with their URIs, and the places of names and URIs.
 struct ResourceReader<'a> {
+    root: &'a RootSettings,
     tools: &'a Tools,
     resources: Vec<(String, Resource)>,
     names: BTreeMap<String, String>,
@@ -197,7 +201,8 @@ impl ResourceReader<'_> {
             node.text_at("description"),
             has_one_type.then_some(&mime_type),
         );
-        self.resources.push((uri.to_owned(), Resource { uri: pattern, descriptor, mime_type, arguments, content }));
+        let access = authorization::access(compiler, self.root, document, node);
+        self.resources.push((uri.to_owned(), Resource { uri: pattern, descriptor, mime_type, arguments, content, access }));
     }
 }
 

@@ -6,6 +6,7 @@ use crate::{
     Severity,
     app_settings::{Expose, RootSettings},
     auth::AUTH,
+    authorization,
     budget::BUDGET,
     compiler::{Compiler, Located},
     context::{CONTEXT, ContextBlock},
@@ -80,6 +81,7 @@ static TOOLS: Record = Record {
         )
         .default("direct"),
         Field::new("search", Shape::Record(&SEARCH), "Settings of the tool `search`."),
+        authorization::VISIBLE,
     ],
 };
 
@@ -147,6 +149,9 @@ static SERVER: Record = Record {
             "The public names of the server, where a proxy passes them on: `mcp.example.com`. `Host` must be one of them or the loopback.",
         )
         .default("[]"),
+        authorization::RESOURCE,
+        authorization::AUTHORIZATION_SERVERS,
+        authorization::SCOPES,
         Field::new("body_limit", Shape::Size, "The maximum length of a request.").default("1mb"),
         Field::new("log_level", Shape::Any, "How much is logged.").imported(),
     ],
@@ -376,6 +381,12 @@ fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Serv
         && (!path.starts_with('/') || path.contains(odd))
     {
         compiler.error(document, node.range.clone(), format!("`{path}` is not a path for the endpoint"), "It begins with `/`: `/mcp`.");
+    }
+    if let Some(node) = node.at("path")
+        && path.starts_with(authorization::WELL_KNOWN)
+    {
+        let message = format!("`{path}` tells clients where to sign in");
+        compiler.error(document, node.range.clone(), message, "Use another path, such as `/mcp`.");
     }
     if let Some(node) = node.at("path")
         && ["/heartbeat", "/livez", "/readyz"].contains(&path)

@@ -4,7 +4,7 @@
 
 use millrace_bundler::types::declarations;
 use millrace_core::app::{
-    Adapter, App, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, OnMismatch, PresentedField,
+    Adapter, App, Authorization, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, OnMismatch, PresentedField,
     Presenter, ScriptLimits, ScriptRef, Server, TextFormat, Tool, UnknownFields,
 };
 use oxc::{allocator::Allocator, parser::Parser, semantic::SemanticBuilder, span::SourceType};
@@ -106,6 +106,7 @@ fn app() -> App {
         version: "1".to_owned(),
         instructions: None,
         server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), hosts: Vec::new(), body_limit: 1 },
+        authorization: Authorization::default(),
         batch: BatchLimits::default(),
         env: vec!["LLM_KEY".to_owned()],
         fetch_allow: Vec::new(),

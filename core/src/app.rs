@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Json, expression::Expression};
 
+mod authorization;
 mod bundle;
 mod context;
 mod feature;
@@ -26,6 +27,7 @@ mod sync;
 mod template;
 mod visit;
 
+pub use authorization::{Authorization, FeatureAccess, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, is_scope};
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use context::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVED_NAMES, ValueTemplate, ValueText};
 pub use feature::{
@@ -59,6 +61,8 @@ pub struct App {
     pub instructions: Option<String>,
     /// `server`
     pub server: Server,
+    /// What `server` and `tools` say of sign-in.
+    pub authorization: Authorization,
     /// `limits.batch`
     pub batch: BatchLimits,
     /// `env`: the variables that scripts see as `ctx.env`.
@@ -267,6 +271,17 @@ pub enum Auth {
         /// `policy`, handed to the plugin.
         policy: Policy,
     },
+}
+
+impl Auth {
+    /// The scopes that its policy requires, as far as it lists them.
+    #[must_use]
+    pub fn required_scopes(&self) -> &[String] {
+        match self {
+            Self::AllowAll | Self::Script { .. } => &[],
+            Self::ApiKey(policy) => &policy.scopes,
+        }
+    }
 }
 
 /// The policy of `api_key`.

@@ -130,6 +130,8 @@ pub struct Fault {
     pub issues: Vec<Issue>,
     /// Set where the protocol has its own words for it.
     pub refusal: Option<Refusal>,
+    /// The scopes that the refused request can need, for `WWW-Authenticate`.
+    pub scopes: Vec<String>,
     /// What only the log may see: upstream text, stacks.
     pub log: Option<String>,
 }
@@ -150,6 +152,7 @@ impl Fault {
             change: Change::None,
             issues: Vec::new(),
             refusal: None,
+            scopes: Vec::new(),
             log: None,
         }
     }

@@ -9,10 +9,12 @@
 //! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
 //! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in.
 
+use alloc::vec::Vec;
+
 use crate::{
     Json,
     app::Tool,
-    fault::{FaultResult, Remedy},
+    fault::{FaultResult, Refusal, Remedy},
     ports::{CallOutcome, RunningCall},
 };
 
@@ -21,6 +23,7 @@ mod blocks;
 mod call;
 mod call_end;
 mod call_key;
+mod callable;
 mod chain;
 mod connections;
 mod content;
@@ -29,6 +32,7 @@ mod dialogue;
 mod env;
 mod epochs;
 mod execute;
+mod gate;
 mod gates;
 mod gateway;
 mod guard;
@@ -54,6 +58,7 @@ mod run;
 mod runtime;
 mod schemas;
 mod scope;
+mod scopes;
 mod script;
 mod secrets;
 mod serialize;
@@ -66,9 +71,12 @@ mod validate;
 mod window;
 
 pub use call::{Call, Listener, Trace};
+pub use callable::Callable;
 pub use dialogue::Rounds;
+pub use gate::Caller;
 pub use result::{ContentBlock, InputRequired, ToolResult};
 pub use runtime::Pipeline;
+pub use scopes::Operation;
 pub use stage::Stage;
 
 use call_end::{CallEnd, CallFailure};
@@ -106,7 +114,7 @@ impl Pipeline {
         let record = Record::begin(self, &call);
         let (headers, listener) = (call.headers, call.listener);
         let subject = Subject { tool: call.tool, request_id: call.request_id, method: call.method };
-        let call = match gateway::forward(self, call, &record) {
+        let call = match gateway::forward(self, call, &record).await {
             Ok(call) => call,
             Err((gateway, why)) => {
                 let why = CallSecrets::of(&self.secrets, headers, None).strike_failed(why);
@@ -224,6 +232,17 @@ fn told(run: &Run<'_>, mut why: CallFailure) -> CallFailure {
     if !(is_reply && fault.stage <= Stage::Execute) {
         fault.after(run.change.get());
     }
+    // Where something else than a scope is missing, none is asked for.
+    fault.scopes = match &fault.refusal {
+        Some(Refusal::Unauthorized) => scopes::advised(&run.pipeline.app, Some(run.tool), run.operation, None),
+        Some(Refusal::Forbidden(missing)) if !missing.is_empty() => {
+            let mut needed = scopes::advised(&run.pipeline.app, Some(run.tool), run.operation, run.auth.as_ref());
+            let others: Vec<_> = missing.iter().filter(|scope| !needed.contains(scope)).cloned().collect();
+            needed.extend(others);
+            needed
+        }
+        _ => Vec::new(),
+    };
     if fault.remedy != Remedy::Caller && fault.log.is_none() {
         fault.log = Some(fault.message.clone());
     }

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | too many or too long header fields | 431 −32600 |
 //! | 0 `Host` of a loopback server, then `Origin` | 403 −32600 |
-//! | the path: the endpoint, `/heartbeat`, `/livez`, `/readyz` | 404 −32600 |
+//! | the path: the endpoint, `/heartbeat`, `/livez`, `/readyz`, the metadata of [`discovery`] | 404 −32600 |
 //! | 1 `OPTIONS` | answered 204, with CORS fields for an allowed origin |
 //! | 2 any other method than `POST` | 405 −32600 with `Allow` |
 //! | 4 `Content-Type` | 415 −32600 |
@@ -51,6 +51,7 @@ use alloc::{rc::Rc, vec::Vec};
 mod batch;
 mod completion;
 mod connection;
+mod discovery;
 mod encode;
 mod era;
 mod event_stream;
@@ -79,6 +80,7 @@ mod sse;
 mod tools;
 
 pub use connection::Connection;
+pub use discovery::{check_issuer, check_resource};
 pub use event_stream::EventStream;
 pub use lists::tools_list_bytes;
 pub use request::{Body, Request};
@@ -94,6 +96,12 @@ impl Protocol {
     /// Answers one HTTP request. A call that becomes a stream holds on to the protocol.
     pub(crate) async fn answer(self: &Rc<Self>, request: Rc<Request>) -> Response {
         let pipeline = &self.pipeline;
+        if let Some(mut response) = discovery::answer(pipeline, &request) {
+            if request.method == "HEAD" {
+                response.body = Vec::new().into();
+            }
+            return response;
+        }
         let origin = match http::admit(&request, &self.origins, &pipeline.app().server.hosts) {
             Ok(origin) => origin,
             Err(failure) => return http::refuse(&failure),
@@ -116,7 +124,7 @@ impl Protocol {
     /// Steps 1 to 7 of the ladder, then the messages.
     async fn at_endpoint(self: &Rc<Self>, request: &Rc<Request>) -> Response {
         if request.method == "OPTIONS" {
-            return http::preflight(request);
+            return http::preflight(request, "POST, OPTIONS");
         }
         let limit = self.pipeline.app().server.body_limit as usize;
         let body = match http::body_of_post(request, limit) {

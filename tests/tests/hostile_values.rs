@@ -35,6 +35,7 @@ async fn rows(endpoint: &Endpoint, tool: &str, arguments: Json) -> Vec<Json> {
         cancel: &Cancel::new(),
         listener: None,
         rounds: Default::default(),
+        operation: Default::default(),
     };
     let result = endpoint.pipeline().call(call).await.unwrap_or_else(|fault| panic!("{tool}: {fault:?}"));
     let [ContentBlock::Text(text)] = result.content.as_slice() else { panic!("{tool}: {result:?}") };

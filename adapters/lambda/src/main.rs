@@ -102,6 +102,9 @@ fn start() -> Result<InvocationHandler, Error> {
     if let Some(missing) = app.missing_state_key(&variables) {
         tracing::warn!("{missing}");
     }
+    if let Some(problem) = app.sign_in_problem(&variables) {
+        tracing::warn!("{problem}");
+    }
     let seed = Seed { app, variables, cache, traces, places, streams };
     Ok(InvocationHandler {
         isolates: Arc::new(Isolates::start(&seed, isolates)?),

@@ -66,6 +66,9 @@ pub(crate) fn endpoint(env: &Env) -> Option<Rc<Endpoint>> {
             if let Some(missing) = app.missing_state_key(&*ports.env) {
                 tracing::warn!("{missing}");
             }
+            if let Some(problem) = app.sign_in_problem(&*ports.env) {
+                tracing::warn!("{problem}");
+            }
             telemetry::trace(&app, &mut ports);
             *state = State::Ready(Rc::new(Endpoint::new(*app, ports)));
         }

@@ -9,7 +9,7 @@ use super::{App, Audit, Auth, Content, EpochWrites, Execute, MiddlewareAction, P
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
 /// The version of the bundle encoding. Any change of [`App`] is a new version.
-pub const BUNDLE_VERSION: u16 = 10;
+pub const BUNDLE_VERSION: u16 = 11;
 
 /// Why bytes are no bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,6 +72,7 @@ impl App {
     fn verify(&self) -> Result<(), BundleError> {
         let (tools, scripts, adapters) = (self.tools.len(), self.scripts.len(), self.adapters.len());
         let is_script = |reference: &ScriptRef| (reference.script as usize) < scripts;
+        let is_auth = |auth: &Auth| if let Auth::Script { script, .. } = auth { is_script(script) } else { true };
         let is_tool = |place: u32| (place as usize) < tools;
         let epochs =
             |writes: &EpochWrites| writes.epochs.iter().chain(&writes.unsettled).all(|epoch| (*epoch as usize) < self.epochs.len());
@@ -86,7 +87,7 @@ impl App {
                 _ => true,
             });
             let presents = tool.returns.is_none_or(|place| (place as usize) < self.presenters.len());
-            let plugin = if let Some(Auth::Script { script, .. }) = &tool.auth { is_script(script) } else { true };
+            let plugin = tool.auth.as_ref().is_none_or(is_auth);
             let syncs = tool.sync.as_ref().is_none_or(|sync| {
                 let reads = sync
                     .reads
@@ -99,6 +100,8 @@ impl App {
         };
         let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
         let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));
+        let of_prompts = self.prompts.iter().filter_map(|prompt| prompt.access.as_ref());
+        let mut accesses = of_prompts.chain(self.resources.iter().filter_map(|resource| resource.access.as_ref()));
         let messages = self.prompts.iter().flat_map(|prompt| &prompt.messages);
         let of_messages = messages.filter_map(|message| if let PromptContent::Tool(used) = &message.content { Some(used) } else { None });
         let of_resources =
@@ -118,6 +121,8 @@ impl App {
             (self.adapters.is_sorted_by(|a, b| a.name < b.name), "its adapters are not sorted by name"),
             (self.resources.iter().all(sorted), "the files of a resource are not sorted by name"),
             (self.tools.iter().all(refers), "a tool refers to something that it does not have"),
+            (accesses.all(|access| is_auth(&access.auth)), "a prompt or a resource has an `auth` that refers to something that it does not have"),
+            (self.authorization.implied.is_sorted_by(|a, b| a.scope < b.scope), "its scopes are not sorted by name"),
             (
                 arguments.all(|argument| argument.complete.as_ref().is_none_or(|completer| is_tool(completer.tool)))
                     && of_messages.chain(of_resources).all(|used| is_tool(used.tool)),

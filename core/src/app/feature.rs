@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Literal, Template};
+use super::{FeatureAccess, Literal, Template};
 
 /// `app/prompts/*.yaml`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -19,6 +19,8 @@ pub struct Prompt {
     pub arguments: Vec<Argument>,
     /// The messages.
     pub messages: Vec<PromptMessage>,
+    /// `require_scope`; `None`: who may call its tools may have it.
+    pub access: Option<FeatureAccess>,
 }
 
 /// An argument of a prompt, or a variable of a resource template.
@@ -118,6 +120,8 @@ pub struct Resource {
     pub arguments: Vec<Argument>,
     /// What it says.
     pub content: Content,
+    /// `require_scope`; `None`: who may call its tool may read it.
+    pub access: Option<FeatureAccess>,
 }
 
 /// A URI or a template of URIs ([RFC 6570](https://www.rfc-editor.org/rfc/rfc6570): `{id}`, and once `{+path}`), cut at its variables.

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{EpochWrites, RateLimit, ScriptRef, Template, ValueTemplate};
+use super::{EpochWrites, RateLimit, RequiredScopes, ScriptRef, Template, ValueTemplate};
 use crate::expression::Expression;
 
 /// One entry of a tool's middleware.
@@ -38,7 +38,7 @@ pub enum MiddlewareAction {
         message: Template,
     },
     /// `require_scope`: the scopes that the caller must have.
-    RequireScope(Vec<String>),
+    RequireScope(RequiredScopes),
     /// `audit`: a line about each call that gets this far.
     Audit(Audit),
     /// `rate_limit`: how often calls may come this far, those of all tools that have the entry together.

@@ -2,7 +2,7 @@
 
 use super::{
     App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, HASH_KEY, InputSource, MiddlewareAction, Part, Piece,
-    Presenter, PromptContent, RateLimit, Source, Statement, Template, TemplatePart, Tool, ToolUse, ValueTemplate, ValueText,
+    Presenter, PromptContent, RateLimit, ResourceUrl, Source, Statement, Template, TemplatePart, Tool, ToolUse, ValueTemplate, ValueText,
 };
 use crate::expression::{Expression, Step};
 
@@ -41,6 +41,12 @@ impl App {
         for name in &self.env {
             visit(Holder::App, TemplateReference::Variable(name));
         }
+        if let Some(resource) = &self.authorization.resource {
+            if let ResourceUrl::Url(url) = &resource.url {
+                of_env(url, Holder::App, visit);
+            }
+            resource.authorization_servers.iter().for_each(|server| of_env(server, Holder::App, visit));
+        }
         for adapter in &self.adapters {
             let holder = Holder::Adapter(&adapter.name);
             of_env(&adapter.connection_string, holder, visit);
@@ -53,6 +59,9 @@ impl App {
         }
         for prompt in &self.prompts {
             let holder = Holder::Prompt(&prompt.name);
+            if let Some(access) = &prompt.access {
+                of_auth(&access.auth, holder, visit);
+            }
             for message in &prompt.messages {
                 match &message.content {
                     PromptContent::Text(template) => of_template(template, holder, visit),
@@ -68,7 +77,11 @@ impl App {
             }
         }
         for (place, resource) in self.resources.iter().enumerate() {
-            of_content(&resource.content, Holder::Resource(place), visit);
+            let holder = Holder::Resource(place);
+            if let Some(access) = &resource.access {
+                of_auth(&access.auth, holder, visit);
+            }
+            of_content(&resource.content, holder, visit);
         }
     }
 }
@@ -77,15 +90,8 @@ impl Tool {
     /// The same for one tool.
     pub fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a>) {
         let holder = Holder::Tool(&self.name);
-        match &self.auth {
-            None | Some(Auth::AllowAll) => {}
-            Some(Auth::ApiKey(policy)) => {
-                for key in &policy.keys {
-                    let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
-                    of_env(template, holder, visit);
-                }
-            }
-            Some(Auth::Script { policy, .. }) => policy.templates.iter().for_each(|(_, template)| of_env(template, holder, visit)),
+        if let Some(auth) = &self.auth {
+            of_auth(auth, holder, visit);
         }
         for (_, value) in self.context.values() {
             of_value(value, holder, visit);
@@ -118,6 +124,19 @@ impl Tool {
             of_expression(&rule.when, holder, visit);
             of_template(&rule.message, holder, visit);
         }
+    }
+}
+
+fn of_auth<'a>(auth: &'a Auth, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
+    match auth {
+        Auth::AllowAll => {}
+        Auth::ApiKey(policy) => {
+            for key in &policy.keys {
+                let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
+                of_env(template, holder, visit);
+            }
+        }
+        Auth::Script { policy, .. } => policy.templates.iter().for_each(|(_, template)| of_env(template, holder, visit)),
     }
 }
 

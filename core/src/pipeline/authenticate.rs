@@ -22,7 +22,7 @@ use super::{
     env::{self, UnsetVariable},
     identity,
     json_text::word,
-    run::Run,
+    run::{NO_TOOL, Run},
     runtime::Pipeline,
     script, signal,
 };
@@ -59,7 +59,7 @@ pub(super) fn admits(pipeline: &Pipeline, headers: &Headers, tool: &Tool) -> Opt
     }
 }
 
-fn refused(reason: impl Into<String>) -> Box<Fault> {
+pub(super) fn refused(reason: impl Into<String>) -> Box<Fault> {
     let mut fault = Fault::new(Stage::Authenticate, "UNAUTHORIZED", "Unauthorized: the request has no valid credentials for this tool.")
         .suggesting("Send valid credentials: without them, every call is refused.")
         .logging(reason);
@@ -102,7 +102,9 @@ fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> FaultRes
         found.conditional_assign(&(index as u64), sent.as_slice().ct_eq(expected));
     }
     let key = usize::try_from(found).ok().and_then(|index| keys.get(index)).ok_or_else(|| refused("the key does not match"))?;
-    let missing: Vec<&str> = policy.scopes.iter().filter(|scope| !key.scopes.contains(scope)).map(String::as_str).collect();
+    let granted: Vec<&str> = key.scopes.iter().map(String::as_str).collect();
+    let lacks = |scope: &&str| !pipeline.app.authorization.grants(&granted, scope);
+    let missing: Vec<&str> = policy.scopes.iter().map(String::as_str).filter(lacks).collect();
     if !missing.is_empty() {
         return Err(forbidden(&key.name, &missing, &policy.scopes));
     }
@@ -135,7 +137,7 @@ fn sent_key(headers: &Headers) -> Option<&str> {
 
 async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResult<Option<Json>> {
     let policy = policy_json(run, policy)?;
-    let payload = json!({ "headers": headers(run), "policy": policy, "tool": run.tool.name });
+    let payload = json!({ "headers": headers(run), "policy": policy, "tool": (run.place != NO_TOOL).then_some(&run.tool.name) });
     // Not the `ctx` that later scripts get: that one has the principal.
     let ctx = run.new_context();
     match script::invoke(run, &run.signal, plugin, &payload, ctx.data()).await {

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::dialogue::Rounds;
+use super::{dialogue::Rounds, gate::Caller, scopes::Operation};
 use crate::{Json, cancel::Cancel, headers::Headers, ports::LogLevel};
 
 /// One `tools/call`.
@@ -29,6 +29,16 @@ pub struct Call<'a> {
     pub listener: Option<&'a dyn Listener>,
     /// What the caller may be asked, and what it answered.
     pub rounds: Rounds<'a>,
+    /// What the call is a part of; nothing else for `tools/call`.
+    pub operation: Operation<'a>,
+}
+
+impl<'a> Call<'a> {
+    /// Who sends it.
+    pub(super) const fn caller(&self) -> Caller<'a> {
+        let Self { method, request_id, headers, protocol, deadline_ms, cancel, .. } = *self;
+        Caller { method, request_id, headers, protocol, deadline_ms, cancel }
+    }
 }
 
 /// Hears what a call says before its result.

@@ -57,7 +57,7 @@ pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<ToolOutp
             Some(key) => once::handle(run, key, script::handle(run, handler, inputs)).await,
         },
         // A string is sent as it is.
-        Work::Search(index) => Ok(ToolOutput::Value(search::search(run, index, inputs).into())),
+        Work::Search(index) => Ok(ToolOutput::Value(search::search(run, index, inputs).await.into())),
         Work::Statement { adapter, statement } => query(run, adapter, statement, inputs).await.map(ToolOutput::Rows).map_err(CallEnd::from),
     }
 }

@@ -6,11 +6,12 @@ use core::mem;
 
 use serde_json::Map;
 
-use super::{authenticate, call::Call, call_end::CallFailure, names::shown, record::Record, runtime::Pipeline, validate};
+use super::{authenticate, call::Call, callable::Callable, call_end::CallFailure, names::shown, record::Record, runtime::Pipeline, validate};
 use crate::{
     Json,
     app::{Execute, Tool},
     fault::{Fault, Stage},
+    headers::Headers,
     ports::CallEvent,
     sort::sort,
 };
@@ -22,7 +23,7 @@ const MOST_NEAR: usize = 3;
 ///
 /// # Errors
 /// `VALIDATION_ERROR` of `execute` itself, and `TOOL_NOT_FOUND` with the names that are near, as far as the caller may call them.
-pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>, record: &Record) -> Result<Call<'a>, (&'a Tool, CallFailure)> {
+pub(super) async fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>, record: &Record) -> Result<Call<'a>, (&'a Tool, CallFailure)> {
     let Some((_, gateway)) = pipeline.tool(call.tool) else { return Ok(call) };
     if gateway.execute != Execute::Forward {
         return Ok(call);
@@ -34,7 +35,7 @@ pub(super) fn forward<'a>(pipeline: &'a Pipeline, mut call: Call<'a>, record: &R
     };
     let Some(Json::String(name)) = arguments.get_mut("tool").map(Json::take) else { return Ok(call) };
     let Some((_, tool)) = pipeline.tool(&name).filter(|(_, tool)| !is_gateway(tool)) else {
-        return Err((gateway, unknown(pipeline, &call, &name).into()));
+        return Err((gateway, unknown(pipeline, &call, &name).await.into()));
     };
     record.tell(CallEvent::Forwarded(&tool.name));
     call.tool = &tool.name;
@@ -50,8 +51,8 @@ pub(super) fn is_gateway(tool: &Tool) -> bool {
     matches!(tool.execute, Execute::Search(_) | Execute::Forward)
 }
 
-fn unknown(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Box<Fault> {
-    let near = near(pipeline, call, name);
+async fn unknown(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Box<Fault> {
+    let near = near(pipeline, call, name).await;
     let quoted: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
     let suggestion = match quoted.split_last() {
         None => "Find the right name with `search`.".into(),
@@ -64,18 +65,27 @@ fn unknown(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Box<Fault> {
 }
 
 /// The names like this one, nearest first, of tools that the caller may call as far as can be known.
-fn near(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Vec<String> {
+async fn near(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Vec<String> {
     let wanted: Vec<char> = name.chars().take(MOST_COMPARED).flat_map(char::to_lowercase).collect();
+    let callable = pipeline.app.authorization.lists_callable.then(|| pipeline.callable(call.caller()));
     let mut near: Vec<(usize, &str)> = Vec::new();
     for tool in pipeline.app.tools.iter().filter(|tool| !is_gateway(tool)) {
         let candidate: Vec<char> = tool.name.chars().flat_map(char::to_lowercase).collect();
         let distance = distance(&wanted, &candidate);
-        if distance <= candidate.len() / 3 && authenticate::admits(pipeline, call.headers, tool) != Some(false) {
+        if distance <= candidate.len() / 3 && is_shown(pipeline, callable.as_ref(), call.headers, tool).await != Some(false) {
             near.push((distance, &tool.name));
         }
     }
     sort(&mut near);
     near.into_iter().take(MOST_NEAR).map(|(_, name)| name.into()).collect()
+}
+
+/// Whether the gateway shows a tool to a caller; `None` where only a script can tell, and is not asked.
+pub(super) async fn is_shown<'a>(pipeline: &Pipeline, callable: Option<&Callable<'a>>, headers: &Headers, tool: &'a Tool) -> Option<bool> {
+    match callable {
+        Some(callable) => Some(callable.tool(tool).await),
+        None => authenticate::admits(pipeline, headers, tool),
+    }
 }
 
 /// The longest name that is compared.

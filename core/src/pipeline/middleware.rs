@@ -19,13 +19,14 @@ use super::{
     record::Subject,
     run::{Run, TARGET},
     scope::Scope,
+    scopes,
     script::{self, ScriptOutput},
     signal::Signal,
     sync::LaterSync,
 };
 use crate::{
     Json,
-    app::{Access, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction, ScriptRef, ValueTemplate},
+    app::{Access, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction, RequiredScopes, ScriptRef, ValueTemplate},
     cancel::Cancel,
     expression::Expression,
     fault::{Fault, FaultResult, Refusal, Stage},
@@ -84,7 +85,7 @@ async fn pass(run: &Run<'_>, entry: &Middleware, inputs: &Json, ctx: &mut Json) 
             }
             Err(Fault::new(Stage::Middleware, code, scope.render(message, &Json::Null)).suggesting(REFUSED).into())
         }
-        MiddlewareAction::RequireScope(needed) => Ok(require_scope(run, needed)?),
+        MiddlewareAction::RequireScope(required) => Ok(require_scope(run, Stage::Middleware, run.auth.as_ref(), required)?),
         MiddlewareAction::RateLimit(limit) => {
             let owner = format!("entry {}", entry.place);
             Ok(guard::rate(Stage::Middleware, limit, &owner, &Scope { run, inputs, ctx }).await?)
@@ -125,17 +126,12 @@ fn defect(run: &Run<'_>, script: &ScriptRef, problem: &str) -> Fault {
     Fault::new(Stage::Middleware, "SCRIPT_RESULT", message).by_author()
 }
 
-fn require_scope(run: &Run<'_>, needed: &[String]) -> FaultResult<()> {
-    let scopes = run.auth.as_ref().and_then(|auth| auth.get("scopes")).and_then(Json::as_array).map(Vec::as_slice).unwrap_or_default();
-    let missing: Vec<&str> =
-        needed.iter().map(String::as_str).filter(|needed| !scopes.iter().any(|scope| scope.as_str() == Some(needed))).collect();
-    if missing.is_empty() {
-        return Ok(());
-    }
-    let message = format!("Forbidden: the credentials lack the scope `{}`.", missing.join("`, `"));
-    let mut fault = Fault::new(Stage::Middleware, FORBIDDEN, message)
+/// Refuses a caller that was not granted what is required.
+pub(super) fn require_scope(run: &Run<'_>, stage: Stage, principal: Option<&Json>, required: &RequiredScopes) -> FaultResult<()> {
+    let Some(missing) = required.missing(&run.pipeline.app.authorization, &scopes::granted(principal)) else { return Ok(()) };
+    let mut fault = Fault::new(stage, FORBIDDEN, format!("Forbidden: the credentials lack {missing}."))
         .suggesting("Use credentials that have the scope: with these, every call is refused.");
-    fault.refusal = Some(Refusal::Forbidden(needed.to_vec()));
+    fault.refusal = Some(Refusal::Forbidden(missing.all.into_iter().chain(missing.any.into_iter().take(1)).collect()));
     Err(fault.into())
 }
 

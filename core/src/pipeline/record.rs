@@ -50,6 +50,11 @@ impl Record {
         Self { observer, hit: Cell::new(None), began_ms: pipeline.ports.clock.now_ms() }
     }
 
+    /// The record of what is no call of a tool.
+    pub(super) fn unobserved(pipeline: &Pipeline) -> Self {
+        Self { observer: None, hit: Cell::new(None), began_ms: pipeline.ports.clock.now_ms() }
+    }
+
     /// Tells the observer, where there is one.
     pub(super) fn tell(&self, event: CallEvent<'_>) {
         if let Some(observer) = &self.observer {

@@ -17,6 +17,7 @@ use super::{
 };
 use crate::{
     Json,
+    app::Tool,
     fault::{Change, Fault, FaultResult, Stage},
     ports::CallStore,
 };
@@ -32,8 +33,19 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Re
         let message = format!("tool '{}' not found", shown(call.tool));
         return Err(Box::new(Fault::new(Stage::Resolve, "TOOL_NOT_FOUND", message)));
     };
+    let run = begin(pipeline, &call, record, (place, tool, work));
+    Ok((run, Json::Object(call.arguments)))
+}
+
+/// Begins a call.
+pub(super) fn begin<'a>(
+    pipeline: &'a Pipeline,
+    call: &Call<'a>,
+    record: &'a Record,
+    (place, tool, work): (usize, &'a Tool, Work<'a>),
+) -> Run<'a> {
     let signal = Signal::since(record.began_ms, &*pipeline.ports.clock, call.cancel, call.deadline_ms, tool.limits.timeout_ms);
-    let run = Run {
+    Run {
         pipeline,
         tool,
         place,
@@ -42,6 +54,7 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Re
         method: call.method,
         headers: call.headers,
         protocol: call.protocol,
+        operation: call.operation,
         signal,
         auth: None,
         listener: None,
@@ -60,6 +73,5 @@ pub(super) fn resolve<'a>(pipeline: &'a Pipeline, call: Call<'a>, record: &'a Re
         unanswered_writes: Cell::new(0),
         sync: PendingSync::default(),
         secrets: OnceCell::new(),
-    };
-    Ok((run, Json::Object(call.arguments)))
+    }
 }

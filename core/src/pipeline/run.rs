@@ -15,10 +15,12 @@ use super::{
     chain::Chain,
     context::Context,
     dialogue::{Dialogue, Rounds},
+    gate::Caller,
     identity::Identity,
     pending_sync::PendingSync,
     record::{Record, Subject},
     runtime::Pipeline,
+    scopes::Operation,
     secrets::CallSecrets,
     signal::{Interruption, Signal},
 };
@@ -44,17 +46,22 @@ pub(super) const SAFE_TO_REPEAT: &str =
 /// The recovery line of a validation error.
 pub(super) const RECOVERY: &str = "Fix the fields above and call the tool again. Do not explain the error.";
 
+/// The place where no tool is called; see [`gate`](super::gate).
+pub(super) const NO_TOOL: usize = usize::MAX;
+
 /// One call. `'a` outlives it.
 pub(super) struct Run<'a> {
     pub(super) pipeline: &'a Pipeline,
     pub(super) tool: &'a Tool,
-    /// The tool's place in [`App::tools`](crate::app::App::tools).
+    /// The tool's place in [`App::tools`](crate::app::App::tools), or [`NO_TOOL`].
     pub(super) place: usize,
     pub(super) work: Work<'a>,
     pub(super) request_id: &'a str,
     pub(super) method: &'a str,
     pub(super) headers: &'a Headers,
     pub(super) protocol: &'a str,
+    /// What the call is a part of.
+    pub(super) operation: Operation<'a>,
     pub(super) signal: Signal<'a>,
     /// The principal; `None` before stage *authenticate*, and for callers that nobody named.
     pub(super) auth: Option<Json>,
@@ -183,6 +190,12 @@ impl<'a> Run<'a> {
     pub(super) fn new_context(&self) -> Context {
         let headers = listed(self.headers, &self.tool.context.headers);
         Context::of(self.pipeline, self.request_id, headers, self.protocol, &self.rounds, self.auth.as_ref())
+    }
+
+    /// Who calls, until the call's own deadline.
+    pub(super) fn caller(&self) -> Caller<'a> {
+        let Self { method, request_id, headers, protocol, .. } = *self;
+        Caller { method, request_id, headers, protocol, deadline_ms: Some(self.signal.deadline_ms()), cancel: self.signal.cancel() }
     }
 
     /// What tells this caller from others.

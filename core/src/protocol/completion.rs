@@ -20,13 +20,36 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Argument, Completer},
+    app::{Argument, Completer, FeatureAccess, Prompt, Resource},
     fault::Stage,
-    pipeline::{ContentBlock, Rounds, ToolResult},
+    pipeline::{Callable, ContentBlock, Operation, Rounds, ToolResult},
 };
 
 /// The most values that MCP allows in one answer.
 const MAX_VALUES: usize = 100;
+
+/// Whose argument it is.
+#[derive(Clone, Copy)]
+enum Owner<'a> {
+    Prompt(&'a Prompt),
+    Resource(&'a Resource),
+}
+
+impl<'a> Owner<'a> {
+    fn access(self) -> Option<&'a FeatureAccess> {
+        match self {
+            Self::Prompt(prompt) => prompt.access.as_ref(),
+            Self::Resource(resource) => resource.access.as_ref(),
+        }
+    }
+
+    async fn is_callable(self, callable: &Callable<'a>) -> bool {
+        match self {
+            Self::Prompt(prompt) => callable.prompt(prompt).await,
+            Self::Resource(resource) => callable.resource(resource).await,
+        }
+    }
+}
 
 impl Exchange<'_> {
     pub(super) async fn complete(&self, params: &mut Map<String, Json>) -> Result<Vec<u8>, RpcError> {
@@ -35,23 +58,39 @@ impl Exchange<'_> {
         let name = text(&mut argument, "name")?;
         let typed = text(&mut argument, "value")?;
         let context = context(params)?;
-        let arguments = self.arguments(&mut reference)?;
+        let (owner, arguments) = self.owner(&mut reference)?;
         let argument = arguments.iter().find(|argument| argument.name == name);
         let argument = argument.ok_or_else(|| RpcError::invalid_params(format!("Unknown argument: `{}`", shorten(&name))))?;
 
+        let callable = self.app().authorization.lists_callable.then(|| self.protocol.pipeline.callable(self.caller()));
+        if let Some(callable) = &callable
+            && !owner.is_callable(callable).await
+        {
+            return Ok(self.completion(Vec::new()));
+        }
+        let operation = Operation { access: owner.access(), messages: &[] };
+        self.admit(&name, operation).await?;
         let mut values: Vec<String> = argument.completion.iter().filter(|value| value.starts_with(&typed)).cloned().collect();
-        if let Some(completer) = &argument.complete {
+        let completer = match (&argument.complete, &callable) {
+            (Some(completer), Some(callable)) if !callable.completer(completer).await => None,
+            (completer, _) => completer.as_ref(),
+        };
+        if let Some(completer) = completer {
             let mut seen = BTreeSet::new();
             seen.extend(values.iter().cloned());
-            let found = self.found(argument, completer, &typed, &context).await?;
+            let found = self.found(argument, completer, &typed, (&context, operation)).await?;
             values.extend(found.into_iter().filter(|value| value.starts_with(&typed) && seen.insert(value.clone())));
         }
+        Ok(self.completion(values))
+    }
+
+    fn completion(&self, mut values: Vec<String>) -> Vec<u8> {
         let total = values.len();
         values.truncate(MAX_VALUES);
         let mut result = self.result();
         let completion = json!({ "values": values, "total": total, "hasMore": values.len() < total });
         result.member("completion", &completion);
-        Ok(result.finish())
+        result.finish()
     }
 
     /// What an argument's tool finds.
@@ -60,7 +99,7 @@ impl Exchange<'_> {
         argument: &Argument,
         completer: &Completer,
         typed: &str,
-        context: &Map<String, Json>,
+        (context, operation): (&Map<String, Json>, Operation<'_>),
     ) -> Result<Vec<String>, RpcError> {
         let mut inputs = Map::new();
         for name in &completer.inputs {
@@ -70,7 +109,7 @@ impl Exchange<'_> {
                 inputs.insert(name.clone(), value);
             }
         }
-        match self.fetch(completer.tool, inputs, Rounds::default()).await {
+        match self.fetch(completer.tool, inputs, Rounds::default(), operation).await {
             Ok(result) => suggestions(&result, completer.field.as_deref()).ok_or_else(|| {
                 RpcError::new(INTERNAL_ERROR, format!("The tool that completes `{}` returns no list of suggestions", argument.name))
             }),
@@ -79,19 +118,20 @@ impl Exchange<'_> {
         }
     }
 
-    fn arguments(&self, reference: &mut Map<String, Json>) -> Result<&[Argument], RpcError> {
+    /// The prompt or the resource, and its arguments.
+    fn owner(&self, reference: &mut Map<String, Json>) -> Result<(Owner<'_>, &[Argument]), RpcError> {
         match text(reference, "type")?.as_str() {
             "ref/prompt" => {
                 let name = text(reference, "name")?;
                 let prompt = self.app().prompts.iter().find(|prompt| prompt.name == name);
                 let prompt = prompt.ok_or_else(|| RpcError::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
-                Ok(&prompt.arguments)
+                Ok((Owner::Prompt(prompt), &prompt.arguments))
             }
             "ref/resource" => {
                 let uri = text(reference, "uri")?;
                 let resource = self.app().resources.iter().find(|resource| pattern_text(&resource.uri) == uri);
                 let resource = resource.ok_or_else(|| RpcError::invalid_params("Unknown resource").with_data(json!({ "uri": uri })))?;
-                Ok(&resource.arguments)
+                Ok((Owner::Resource(resource), &resource.arguments))
             }
             _ => Err(RpcError::invalid_params("Invalid params: `ref.type` must be `ref/prompt` or `ref/resource`")),
         }

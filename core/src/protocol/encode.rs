@@ -14,6 +14,15 @@ use crate::{Json, app::App};
 const CACHE_TTL_MS: &str = "5000";
 const SERVER_INFO: &str = "io.modelcontextprotocol/serverInfo";
 
+/// Who may share a kept result.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum CacheScope {
+    /// Everybody: nothing of it depends on the caller.
+    Public,
+    /// Requests with the same credentials.
+    Private,
+}
+
 /// The reply to one message or batch, before it is an HTTP response.
 pub(super) struct MessageReply {
     pub(super) status: u16,
@@ -117,11 +126,11 @@ impl<'a> ResultWriter<'a> {
         write(&mut self.out);
     }
 
-    /// The cache hints of the six results that have them. Nothing of them depends on the caller, hence `public`.
-    pub(super) fn cacheable(&mut self) {
+    /// The cache hints of the six results that have them.
+    pub(super) fn cacheable(&mut self, scope: CacheScope) {
         if self.era == Era::Modern {
             self.raw("ttlMs", CACHE_TTL_MS);
-            self.raw("cacheScope", "\"public\"");
+            self.raw("cacheScope", if scope == CacheScope::Private { "\"private\"" } else { "\"public\"" });
         }
     }
 

@@ -11,13 +11,12 @@ use super::{
     exchange::Exchange,
     prompts::fill,
     rpc_error::{INTERNAL_ERROR, INVALID_PARAMS, RpcError},
-    tools,
 };
 use crate::{
     Json,
     app::{InputSource, ToolUse},
     fault::{Fault, FaultResult, Stage},
-    pipeline::{Call, Rounds, ToolResult},
+    pipeline::{Call, Caller, Operation, Rounds, ToolResult},
 };
 
 impl Exchange<'_> {
@@ -27,6 +26,7 @@ impl Exchange<'_> {
         used: &ToolUse,
         value: impl Fn(&str) -> Option<&'v str> + Copy,
         rounds: Rounds<'_>,
+        operation: Operation<'_>,
     ) -> FaultResult<ToolResult> {
         let mut inputs = Map::new();
         for (name, given) in &used.inputs {
@@ -39,11 +39,17 @@ impl Exchange<'_> {
                 inputs.insert(name.clone(), input);
             }
         }
-        self.fetch(used.tool, inputs, rounds).await
+        self.fetch(used.tool, inputs, rounds, operation).await
     }
 
     /// Runs a tool whose result becomes part of an answer; it may be that the tool asks its caller first.
-    pub(super) async fn fetch(&self, tool: u32, arguments: Map<String, Json>, rounds: Rounds<'_>) -> FaultResult<ToolResult> {
+    pub(super) async fn fetch(
+        &self,
+        tool: u32,
+        arguments: Map<String, Json>,
+        rounds: Rounds<'_>,
+        operation: Operation<'_>,
+    ) -> FaultResult<ToolResult> {
         let call = Call {
             method: self.method,
             // The bundler lets no index past the end through.
@@ -57,13 +63,34 @@ impl Exchange<'_> {
             cancel: &self.request.cancel,
             listener: self.beside.listener,
             rounds,
+            operation,
         };
         self.protocol.pipeline.fetch(call).await
     }
 
+    /// Lets the caller have a prompt or a resource, or not. `name` is for the log.
+    pub(super) async fn admit(&self, name: &str, operation: Operation<'_>) -> Result<(), RpcError> {
+        if operation.access.is_none() {
+            return Ok(());
+        }
+        self.protocol.pipeline.admit(self.caller(), name, operation).await.map_err(|fault| self.failed(&fault))
+    }
+
+    /// Who sends the request.
+    pub(super) fn caller(&self) -> Caller<'_> {
+        Caller {
+            method: self.method,
+            request_id: self.request_id(),
+            headers: &self.request.headers,
+            protocol: self.selected.version,
+            deadline_ms: self.request.deadline_ms,
+            cancel: &self.request.cancel,
+        }
+    }
+
     /// What a failed tool becomes.
     pub(super) fn failed(&self, fault: &Fault) -> RpcError {
-        let failure = tools::failure(fault, &self.request.headers, &self.app().name);
+        let failure = self.failure(fault);
         match fault.stage {
             _ if fault.refusal.is_some() => failure,
             Stage::Validate => RpcError { code: INVALID_PARAMS, ..failure },

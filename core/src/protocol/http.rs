@@ -80,11 +80,7 @@ impl Authority {
 /// Lets a request in, or not: the size of its header, `Host` and `Origin`. Gives back the allowed origin, as it was sent.
 pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[String]) -> Result<Option<&'r str>, RpcError> {
     let headers = &request.headers;
-    let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
-    if headers.len() > MAX_FIELDS || bytes > MAX_FIELD_BYTES {
-        return Err(refusal(431, "Too many or too long header fields"));
-    }
-    let host = if request.checks_host { Some(known_host(headers, hosts)?) } else { None };
+    let host = admit_host(request, hosts)?;
     let sent = headers.only("origin").map_err(|Repeated| refusal(403, "Forbidden: `Origin` appears more than once"))?;
     let Some(sent) = sent else { return Ok(None) };
     let Some(origin) = Origin::parse(sent) else {
@@ -94,6 +90,30 @@ pub(super) fn admit<'r>(request: &'r Request, origins: &[Origin], hosts: &[Strin
         return Ok(Some(sent));
     }
     Err(refusal(403, "Forbidden: this `Origin` may not call; `server.cors.origins` lists those that may"))
+}
+
+/// The same, whatever its `Origin`, for what everybody may read.
+pub(super) fn admit_any_origin(request: &Request, hosts: &[String]) -> Result<(), RpcError> {
+    admit_host(request, hosts).map(drop)
+}
+
+fn admit_host(request: &Request, hosts: &[String]) -> Result<Option<Authority>, RpcError> {
+    let headers = &request.headers;
+    let bytes: usize = headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if headers.len() > MAX_FIELDS || bytes > MAX_FIELD_BYTES {
+        return Err(refusal(431, "Too many or too long header fields"));
+    }
+    request.checks_host.then(|| known_host(headers, hosts)).transpose()
+}
+
+/// `Host` as a public name of the server: one of `hosts`, or the loopback where a machine serves itself. As a URL's host and port, in lower
+/// case, with whether it is the loopback.
+pub(super) fn public_host(request: &Request, hosts: &[String]) -> Option<(String, bool)> {
+    let host = request.headers.only("host").ok().flatten().and_then(Authority::parse)?;
+    let is_listed = hosts.iter().filter_map(|known| Authority::parse(known)).any(|known| host.is(&known));
+    let is_own = request.checks_host && host.is_loopback();
+    let port = host.port.map_or_else(String::new, |port| format!(":{port}"));
+    (is_listed || is_own).then(|| (format!("{}{port}", host.host), host.is_loopback()))
 }
 
 /// The authority in `Host`, which must be the loopback or one of the public names of the server.
@@ -170,13 +190,13 @@ fn accepts_json(headers: &Headers) -> bool {
 }
 
 /// Answers `OPTIONS`. Which origin may do it is added by [`share`].
-pub(super) fn preflight(request: &Request) -> Response {
+pub(super) fn preflight(request: &Request, methods: &str) -> Response {
     let mut headers = Headers::new();
-    headers.append("allow", "POST, OPTIONS");
+    headers.append("allow", methods);
     if request.headers.first("origin").is_some() {
         let asked = request.headers.all("access-control-request-headers").flat_map(|value| value.split(',')).map(str::trim);
         let shared: Vec<String> = asked.map(str::to_ascii_lowercase).filter(|name| is_shared(name)).collect();
-        headers.append("access-control-allow-methods", "POST, OPTIONS");
+        headers.append("access-control-allow-methods", methods);
         if !shared.is_empty() {
             headers.append("access-control-allow-headers", shared.join(", "));
         }
@@ -195,6 +215,11 @@ pub(super) fn share(response: &mut Response, origin: &str) {
     response.headers.append("access-control-allow-origin", origin);
     response.headers.append("access-control-expose-headers", "WWW-Authenticate");
     response.headers.append("vary", "Origin");
+}
+
+/// Lets the scripts of every origin read a response.
+pub(super) fn share_with_all(response: &mut Response) {
+    response.headers.append("access-control-allow-origin", "*");
 }
 
 /// A response with a JSON body.
@@ -233,9 +258,14 @@ fn refusal(status: u16, message: impl ToString) -> RpcError {
 
 /// Refuses everything but `GET` and `HEAD`.
 pub(super) fn read_only(request: &Request) -> Option<Response> {
+    read_only_with(request, "GET, HEAD")
+}
+
+/// The same; `methods` are all that the path takes.
+pub(super) fn read_only_with(request: &Request, methods: &str) -> Option<Response> {
     if matches!(request.method.as_str(), "GET" | "HEAD") {
         return None;
     }
-    let failure = refusal(405, "Method not allowed: this path takes `GET`").with_field("allow", "GET, HEAD".into());
+    let failure = refusal(405, "Method not allowed: this path takes `GET`").with_field("allow", methods.into());
     Some(reply(encode::MessageReply::failure(None, &failure)))
 }

@@ -51,17 +51,27 @@ pub(super) struct Lists {
     prompts: OnceCell<List>,
     resources: OnceCell<List>,
     templates: OnceCell<List>,
-    /// By the tool's place, whether the legacy era sees its `outputSchema` wrapped.
-    wrapped: OnceCell<Vec<bool>>,
+    /// By the tool's place, its entry where the legacy era sees its `outputSchema` wrapped.
+    wrapped: OnceCell<Vec<Option<String>>>,
 }
 
 impl Lists {
     /// Whether the legacy era sees what a tool gives as the member `result` of an object.
     pub(super) fn wraps(&self, pipeline: &Pipeline, tool: &str) -> bool {
         let Some((place, _)) = pipeline.tool(tool) else { return false };
-        let tools = &pipeline.app().tools;
-        let wrapped = self.wrapped.get_or_init(|| tools.iter().map(|tool| wrap_output_schema(&tool.descriptor).is_some()).collect());
-        wrapped.get(place).copied().unwrap_or_default()
+        self.wrapped(pipeline.app()).get(place).is_some_and(Option::is_some)
+    }
+
+    /// The entry of a tool as an era sees it.
+    pub(super) fn tool<'a>(&'a self, place: usize, era: Era, app: &'a App) -> &'a String {
+        static NOTHING: String = String::new();
+        let wrapped = || self.wrapped(app).get(place).and_then(Option::as_ref);
+        let wrapped = (era == Era::Legacy).then(wrapped).flatten();
+        wrapped.or_else(|| app.tools.get(place).map(|tool| &tool.descriptor)).unwrap_or(&NOTHING)
+    }
+
+    fn wrapped(&self, app: &App) -> &[Option<String>] {
+        self.wrapped.get_or_init(|| app.tools.iter().map(|tool| wrap_output_schema(&tool.descriptor)).collect())
     }
 
     /// A list as an era sees it.
@@ -103,7 +113,7 @@ pub(super) struct Page {
 }
 
 impl List {
-    fn new<'a>(kind: Kind, entries: impl Iterator<Item = Cow<'a, str>>) -> Self {
+    pub(super) fn new<'a>(kind: Kind, entries: impl Iterator<Item = Cow<'a, str>>) -> Self {
         let mut pages: Vec<Page> = Vec::new();
         let mut page = Page { cursor: String::new(), entries: String::from("["), next: None };
         let mut count = 0;

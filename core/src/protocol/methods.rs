@@ -6,12 +6,12 @@ use serde_json::Map;
 
 use super::{
     connection::Connection,
-    encode::MessageReply,
+    encode::{CacheScope, MessageReply},
     era::{Era, LEGACY, LISTED, Selected},
     exchange::{Beside, Exchange},
     features::Features,
     json_rpc::{Call, Params},
-    lists::Kind,
+    lists::{Kind, List, is_template},
     mcp_headers,
     meta::{LOG_LEVELS, META_LOG_LEVEL},
     notifications::progress_token,
@@ -74,13 +74,20 @@ impl Protocol {
 
 impl Exchange<'_> {
     /// `tools/list`, `prompts/list`, `resources/list`, `resources/templates/list`
-    pub(super) fn list(&self, kind: Kind, params: &Map<String, Json>) -> Result<Vec<u8>, RpcError> {
+    pub(super) async fn list(&self, kind: Kind, params: &Map<String, Json>) -> Result<Vec<u8>, RpcError> {
         let cursor = match params.get("cursor") {
             None | Some(Json::Null) => "",
             Some(Json::String(cursor)) => cursor,
             Some(_) => return Err(RpcError::invalid_params("Invalid params: `cursor` must be a string")),
         };
-        let page = self.protocol.lists.list(kind, self.selected.era, self.app()).page(cursor);
+        let of_caller;
+        let (list, scope) = if self.app().authorization.lists_callable {
+            of_caller = self.callable_list(kind).await;
+            (&of_caller, CacheScope::Private)
+        } else {
+            (self.protocol.lists.list(kind, self.selected.era, self.app()), CacheScope::Public)
+        };
+        let page = list.page(cursor);
         let page = page.ok_or_else(|| RpcError::invalid_params("Invalid params: `cursor` was not issued by this list"))?;
         let mut result = self.result();
         result.reserve(page.entries.len());
@@ -88,8 +95,38 @@ impl Exchange<'_> {
         if let Some(next) = &page.next {
             result.text("nextCursor", next);
         }
-        result.cacheable();
+        result.cacheable(scope);
         Ok(result.finish())
+    }
+
+    /// The list without what the caller cannot call.
+    async fn callable_list(&self, kind: Kind) -> List {
+        let (app, callable) = (self.app(), self.protocol.pipeline.callable(self.caller()));
+        let mut shown = Vec::new();
+        match kind {
+            Kind::Tools => {
+                for (place, tool) in app.tools.iter().enumerate().filter(|(_, tool)| tool.listed) {
+                    if callable.tool(tool).await {
+                        shown.push(self.protocol.lists.tool(place, self.selected.era, app));
+                    }
+                }
+            }
+            Kind::Prompts => {
+                for prompt in &app.prompts {
+                    if callable.prompt(prompt).await {
+                        shown.push(&prompt.descriptor);
+                    }
+                }
+            }
+            Kind::Resources | Kind::Templates => {
+                for resource in app.resources.iter().filter(|resource| is_template(resource) == (kind == Kind::Templates)) {
+                    if callable.resource(resource).await {
+                        shown.push(&resource.descriptor);
+                    }
+                }
+            }
+        }
+        List::new(kind, shown.into_iter().map(|entry| entry.as_str().into()))
     }
 }
 
@@ -123,7 +160,7 @@ impl Exchange<'_> {
             Method::SetLevel => self.set_level(params),
             Method::Subscribe => self.subscribe(params),
             Method::Discover => Ok(self.discover()),
-            Method::List(kind) => self.list(kind, params),
+            Method::List(kind) => self.list(kind, params).await,
             Method::CallTool => self.call_tool(params).await,
             Method::GetPrompt => self.get_prompt(params).await,
             Method::ReadResource => self.read_resource(params).await,
@@ -160,7 +197,7 @@ impl Exchange<'_> {
         if let Some(instructions) = &self.app().instructions {
             result.text("instructions", instructions);
         }
-        result.cacheable();
+        result.cacheable(CacheScope::Public);
         result.finish()
     }
 

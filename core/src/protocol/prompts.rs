@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Json,
     app::{Embedded, Media, Prompt, PromptContent, Root, Template, TemplatePart},
-    pipeline::{InputRequired, Rounds},
+    pipeline::{InputRequired, Operation, Rounds},
 };
 
 impl Exchange<'_> {
@@ -25,10 +25,12 @@ impl Exchange<'_> {
         let name = text(params, "name")?;
         let prompt = self.app().prompts.iter().find(|prompt| prompt.name == name);
         let prompt = prompt.ok_or_else(|| RpcError::invalid_params(format!("Unknown prompt: `{}`", shorten(&name))))?;
+        let operation = Operation { access: prompt.access.as_ref(), messages: &prompt.messages };
+        self.admit(&name, operation).await?;
         let arguments = arguments(prompt, params)?;
         let tools = prompt.messages.iter().filter(|message| matches!(message.content, PromptContent::Tool(_))).count();
         let rounds = self.rounds(params, tools)?;
-        let messages = match self.messages(prompt, &arguments, rounds).await? {
+        let messages = match self.messages(prompt, &arguments, rounds, operation).await? {
             Ok(messages) => messages,
             Err(input) => return Ok(self.asking(&input)),
         };
@@ -47,6 +49,7 @@ impl Exchange<'_> {
         prompt: &Prompt,
         arguments: &Map<String, Json>,
         rounds: Rounds<'_>,
+        operation: Operation<'_>,
     ) -> Result<Result<Vec<u8>, InputRequired>, RpcError> {
         let value = |name: &str| arguments.get(name).and_then(Json::as_str);
         let mut out = Vec::with_capacity(512);
@@ -69,7 +72,7 @@ impl Exchange<'_> {
                     out.push(b'}');
                 }),
                 PromptContent::Tool(used) => {
-                    let result = self.use_tool(used, value, rounds).await.map_err(|fault| self.failed(&fault))?;
+                    let result = self.use_tool(used, value, rounds, operation).await.map_err(|fault| self.failed(&fault))?;
                     if let Some(input) = result.input {
                         return Ok(Err(input));
                     }

@@ -8,7 +8,7 @@ use base64::{Engine as _, engine::general_purpose::STANDARD};
 use serde_json::{Map, json};
 
 use super::{
-    encode,
+    encode::{self, CacheScope},
     era::Era,
     exchange::Exchange,
     methods::text,
@@ -19,7 +19,7 @@ use super::{
 use crate::{
     Json,
     app::{Content, Embedded},
-    pipeline::{ContentBlock, ToolResult},
+    pipeline::{ContentBlock, Operation, ToolResult},
 };
 
 /// The code by which a tool says that there is nothing at a URI.
@@ -30,11 +30,13 @@ impl Exchange<'_> {
         let uri = text(params, "uri")?;
         let found = self.find_resource(&uri)?;
         let resource = found.resource;
+        let operation = Operation { access: resource.access.as_ref(), messages: &[] };
+        self.admit(&uri, operation).await?;
         let value = |name: &str| found.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         let rounds = self.rounds(params, usize::from(matches!(resource.content, Content::Tool { .. })))?;
         let mut contents = Vec::new();
         match &resource.content {
-            Content::Tool { used, binary } => match self.use_tool(used, value, rounds).await {
+            Content::Tool { used, binary } => match self.use_tool(used, value, rounds, operation).await {
                 Ok(ToolResult { input: Some(input), .. }) => return Ok(self.asking(&input)),
                 Ok(result) => said_by_tool(&mut contents, &uri, &resource.mime_type, *binary, &result)?,
                 Err(fault) if fault.code == NOT_FOUND => return Err(self.no_resource(&uri)),
@@ -61,7 +63,7 @@ impl Exchange<'_> {
         if matches!(resource.content, Content::Tool { .. }) {
             result.not_cacheable();
         } else {
-            result.cacheable();
+            result.cacheable(if resource.access.is_some() { CacheScope::Private } else { CacheScope::Public });
         }
         Ok(result.finish())
     }

@@ -1,10 +1,11 @@
 //! `tools/call`: from the request's parameters to the pipeline, and from its result or fault to the reply.
 
-use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use alloc::{borrow::Cow, string::String, vec::Vec};
 
 use serde_json::Map;
 
 use super::{
+    discovery,
     encode::{self, ResultWriter},
     era::Era,
     exchange::Exchange,
@@ -16,8 +17,7 @@ use crate::{
     Json,
     app::Execute,
     fault::{Fault, Refusal},
-    headers::Headers,
-    pipeline::{Call, ContentBlock, InputRequired, Rounds, ToolResult},
+    pipeline::{Call, ContentBlock, InputRequired, Operation, Rounds, ToolResult},
 };
 
 impl Exchange<'_> {
@@ -40,6 +40,7 @@ impl Exchange<'_> {
             cancel: &self.request.cancel,
             listener: self.beside.listener,
             rounds: rounds(params, self.may_ask())?,
+            operation: Operation::default(),
         };
         match self.protocol.pipeline.call(call).await {
             Ok(result) => {
@@ -50,7 +51,7 @@ impl Exchange<'_> {
                 let structured = self.structured(&name, &result);
                 Ok(write(self.result(), &result, structured, self.selected.version, wraps))
             }
-            Err(fault) => Err(failure(&fault, &self.request.headers, &self.app().name)),
+            Err(fault) => Err(self.failure(&fault)),
         }
     }
 }
@@ -160,8 +161,14 @@ pub(super) fn block(out: &mut Vec<u8>, block: &ContentBlock, version: &str) {
     }
 }
 
-/// The JSON-RPC error of a fault, and the HTTP status of a refused caller.
-pub(super) fn failure(fault: &Fault, headers: &Headers, realm: &str) -> RpcError {
+impl Exchange<'_> {
+    /// The JSON-RPC error of a fault, and the HTTP status of a refused caller.
+    pub(super) fn failure(&self, fault: &Fault) -> RpcError {
+        failure(fault, |refusal| discovery::challenge(&self.protocol.pipeline, self.request, refusal, &fault.scopes))
+    }
+}
+
+fn failure(fault: &Fault, challenge: impl FnOnce(&Refusal) -> String) -> RpcError {
     let failure = RpcError::new(fault.json_rpc_code(), fault.message.as_str()).with_data(fault.data());
     let Some(refusal) = &fault.refusal else { return failure };
     let status = match refusal {
@@ -170,31 +177,7 @@ pub(super) fn failure(fault: &Fault, headers: &Headers, realm: &str) -> RpcError
         Refusal::Capability(_) => return RpcError { status: 400, ..failure },
         Refusal::State => return failure,
     };
-    let challenge = challenge(refusal, headers, realm);
-    RpcError { status, ..failure }.with_field("www-authenticate", challenge)
-}
-
-/// The value of `WWW-Authenticate` (RFC 6750, section 3). A caller that sent no token is told of no error.
-fn challenge(refusal: &Refusal, headers: &Headers, realm: &str) -> String {
-    let realm = realm.replace(['"', '\\'], "");
-    match refusal {
-        Refusal::Unauthorized if headers.first("authorization").is_some() => format!(r#"Bearer realm="{realm}", error="invalid_token""#),
-        Refusal::Unauthorized => format!(r#"Bearer realm="{realm}""#),
-        Refusal::Capability(_) | Refusal::State => String::new(),
-        Refusal::Forbidden(scopes) => {
-            let scopes: Vec<&str> = scopes.iter().map(String::as_str).filter(|scope| is_scope(scope)).collect();
-            let mut challenge = format!(r#"Bearer realm="{realm}", error="insufficient_scope""#);
-            if !scopes.is_empty() {
-                challenge.push_str(&format!(r#", scope="{}""#, scopes.join(" ")));
-            }
-            challenge
-        }
-    }
-}
-
-/// Whether it is a scope token of RFC 6749, section 3.3, and so can stand in a quoted string.
-fn is_scope(scope: &str) -> bool {
-    !scope.is_empty() && scope.bytes().all(|byte| matches!(byte, 0x21 | 0x23..=0x5b | 0x5d..=0x7e))
+    RpcError { status, ..failure }.with_field("www-authenticate", challenge(refusal))
 }
 
 #[cfg(test)]
@@ -204,35 +187,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::{fault::Stage, protocol::json_rpc::Id};
-
-    fn refused(refusal: Refusal) -> Fault {
-        let mut fault = Fault::new(Stage::Authenticate, "UNAUTHORIZED", "Unauthorized.");
-        fault.refusal = Some(refusal);
-        fault
-    }
-
-    #[test]
-    fn a_refused_caller_is_challenged() {
-        let forbidden = |scopes: &[&str]| Refusal::Forbidden(scopes.iter().map(ToString::to_string).collect());
-        let cases = [
-            (Refusal::Unauthorized, None, 401, r#"Bearer realm="shop""#),
-            (Refusal::Unauthorized, Some("Bearer x"), 401, r#"Bearer realm="shop", error="invalid_token""#),
-            (
-                forbidden(&["orders:read", "b"]),
-                Some("Bearer x"),
-                403,
-                r#"Bearer realm="shop", error="insufficient_scope", scope="orders:read b""#,
-            ),
-            (forbidden(&["a\", x=\"", ""]), None, 403, r#"Bearer realm="shop", error="insufficient_scope""#),
-        ];
-        for (refusal, token, status, challenge) in cases {
-            let headers: Headers = token.map(|token| ("authorization", token)).into_iter().collect();
-            let failure = failure(&refused(refusal), &headers, "sh\"op");
-            assert_eq!((failure.status, failure.code), (status, -32000));
-            assert_eq!(failure.field.as_deref(), Some(&("www-authenticate", challenge.to_string())));
-        }
-    }
+    use crate::protocol::json_rpc::Id;
 
     #[test]
     fn structured_content_is_an_object_in_the_legacy_era() {

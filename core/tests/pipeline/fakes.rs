@@ -5,7 +5,7 @@ use std::rc::Rc;
 use millrace_core::{
     Json,
     app::{
-        Access, Adapter, App, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, OnExceed,
+        Access, Adapter, App, Authorization, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, OnExceed,
         ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
     },
     cancel::Cancel,
@@ -35,6 +35,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         version: "1".into(),
         instructions: None,
         server: Server { port: 0, path: "/mcp".into(), cors_origins: vec![], hosts: vec![], body_limit: 1 << 20 },
+        authorization: Authorization::default(),
         batch: BatchLimits::default(),
         env: vec![],
         fetch_allow: vec![],
@@ -165,6 +166,7 @@ pub fn call_named(pipeline: &Pipeline, tool: &str, arguments: Json, with: &With)
         cancel: &with.cancel,
         listener: None,
         rounds: Default::default(),
+        operation: Default::default(),
     }))
 }
 

@@ -9,7 +9,7 @@ use std::{
 use millrace_core::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
-        Adapter, ApiKey, ApiKeys, App, Argument, Auth, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute,
+        Adapter, ApiKey, ApiKeys, App, Argument, Auth, Authorization, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute,
         ExpectedKey, Input, InputKind, Limits, OnExceed, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits,
         ScriptRef, Server, Source, Template, TemplatePart, Tool, UriPattern,
     },
@@ -158,6 +158,7 @@ pub(crate) fn empty_app() -> App {
             cors_origins: vec!["https://chat.example.com".into(), "http://Tools.example.com:8081".into()],
             body_limit: 4096,
         },
+        authorization: Authorization::default(),
         batch: BatchLimits::default(),
         env: vec![],
         fetch_allow: vec![],
@@ -295,6 +296,7 @@ fn prompt() -> Prompt {
                 content: PromptContent::Text(Template(vec![placeholder("tone"), TemplatePart::Text("!".into())])),
             },
         ],
+        access: None,
     }
 }
 
@@ -315,6 +317,7 @@ pub(crate) fn resource(uri: &str, mime_type: &str, content: Content) -> Resource
         uri: UriPattern { literals, variables, reserved: None },
         mime_type: mime_type.into(),
         content,
+        access: None,
     }
 }
 

@@ -90,6 +90,7 @@ async fn value(isolate: &Pipeline, tool: &str) -> i64 {
         cancel: &Cancel::new(),
         listener: None,
         rounds: Rounds::default(),
+        operation: Default::default(),
     };
     let result = isolate.call(call).await.unwrap();
     let ContentBlock::Text(text) = &result.content[0] else { panic!("{result:?}") };

@@ -49,6 +49,7 @@ async fn answer(endpoint: &Endpoint, tool: &str, arguments: Json) -> Result<Vec<
         cancel: &Cancel::new(),
         listener: None,
         rounds: Default::default(),
+        operation: Default::default(),
     };
     let result = endpoint.pipeline().call(call).await.map_err(|fault| format!("{fault:?}"))?;
     let [ContentBlock::Text(text)] = result.content.as_slice() else { panic!("{tool}: {result:?}") };

@@ -33,6 +33,9 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let databases = announce::databases(&app, &folder, &variables)?;
     let outdated = announce::outdated(&app, &folder, &variables, &report.seeds);
     outdated.iter().for_each(note);
+    if let Some(problem) = app.sign_in_problem(&variables) {
+        note(format_args!("warning: {problem}"));
+    }
     let announcement = Announcement::of(&app, databases);
     let current = fingerprint(&app);
     let stdio = arguments.host.stdio;

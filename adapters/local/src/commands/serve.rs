@@ -46,6 +46,9 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     if let Some(missing) = app.missing_state_key(&variables) {
         note(format_args!("warning: {missing}"));
     }
+    if let Some(problem) = app.sign_in_problem(&variables) {
+        note(format_args!("warning: {problem}"));
+    }
     if arguments.host.stdio {
         let served = ServedApp { app: app.into(), base, variables, cache, traces, page: Page::Off, settings: Arc::default() };
         return ListenOptions::of_stdio(&arguments.host.isolate, log).serve_stdio(served, false, |_, _| Ok(()));

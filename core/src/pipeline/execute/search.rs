@@ -2,12 +2,12 @@
 //!
 //! A tool is found by the words of the query that it has, whole or as a beginning (`order` finds `ordering`, and the other way round); the
 //! weights are the index's. Among equals the order is that of the names. A tool whose authentication refuses this caller is left out; where
-//! only a script could tell, the tool is shown with `"auth": "script"`.
+//! only a script could tell, the tool is shown with `"auth": "script"`; under `tools.visible: callable` the script is asked.
 
 use alloc::{string::String, vec::Vec};
 use core::{cmp::Reverse, fmt::Write as _};
 
-use super::super::{authenticate, run::Run};
+use super::super::{gateway, run::Run};
 use crate::{
     Json,
     app::{SearchIndex, words},
@@ -20,14 +20,15 @@ const SHORTEST_BEGINNING: usize = 3;
 const WHOLE: u64 = 4;
 
 /// `{ "tools": […], "total": n }`, as JSON text: the entries of `tools/list` of the best, and how many there are in all.
-pub(super) fn search(run: &Run<'_>, index: &SearchIndex, inputs: &Json) -> String {
+pub(super) async fn search(run: &Run<'_>, index: &SearchIndex, inputs: &Json) -> String {
     let query = inputs["query"].as_str().unwrap_or_default();
     let limit = inputs["limit"].as_u64().and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let callable = run.pipeline.app.authorization.lists_callable.then(|| run.pipeline.callable(run.caller()));
     let mut text = String::from("{\"tools\":[");
     let (mut found, mut total) = (0_usize, 0_usize);
     for place in rank(index, run.pipeline.app.tools.len(), query) {
         let Some(tool) = run.pipeline.app.tools.get(place) else { continue };
-        let admitted = authenticate::admits(run.pipeline, run.headers, tool);
+        let admitted = gateway::is_shown(run.pipeline, callable.as_ref(), run.headers, tool).await;
         if admitted == Some(false) {
             continue;
         }

@@ -7,13 +7,14 @@ use serde_json::{Map, json};
 use super::{embedded::embedded, fill::Sight, fit::Cut};
 use crate::{
     Json,
-    app::{ActionTemplate, Auth, ItemLimit, MiddlewareAction, Presenter, PresenterRule, ShownFor, Tool, UiTemplate},
+    app::{ActionTemplate, Auth, ItemLimit, Presenter, PresenterRule, ShownFor, Tool, UiTemplate},
     fault::{Fault, FaultResult, Stage},
     pipeline::{
         blocks::{self, Action},
         json_text::text_of,
         result::ContentBlock,
         run::Run,
+        scopes,
     },
 };
 
@@ -213,10 +214,8 @@ impl Said {
 /// Whether the caller can call a tool, as far as names, keys and scopes tell.
 fn may_call(run: &Run<'_>, tool: &Tool) -> bool {
     let text_of_auth = |name: &str| run.auth.as_ref().and_then(|auth| auth.get(name)?.as_str());
-    let has_scopes = |scopes: &[String]| {
-        let Some(granted) = run.auth.as_ref().and_then(|auth| auth.get("scopes")?.as_array()) else { return scopes.is_empty() };
-        scopes.iter().all(|scope| granted.iter().any(|granted| granted == scope.as_str()))
-    };
+    let (authorization, granted) = (&run.pipeline.app.authorization, scopes::granted(run.auth.as_ref()));
+    let has_scopes = |scopes: &[String]| scopes.iter().all(|scope| authorization.grants(&granted, scope));
     let admits = match &tool.auth {
         None | Some(Auth::AllowAll) => true,
         // Its plugin decides, and it is not asked here.
@@ -230,11 +229,7 @@ fn may_call(run: &Run<'_>, tool: &Tool) -> bool {
             is_known && (run.auth.is_none() || has_scopes(&policy.scopes))
         }
     };
-    admits
-        && tool.middleware.iter().all(|entry| match &entry.action {
-            MiddlewareAction::RequireScope(scopes) => has_scopes(scopes),
-            _ => true,
-        })
+    admits && scopes::required(tool).all(|required| required.missing(authorization, &granted).is_none())
 }
 
 /// What tells that items are missing.

@@ -119,7 +119,7 @@ fn action(app: &App, action: &MiddlewareAction) -> String {
         }
         MiddlewareAction::Require { when, code, .. } => format!("refuses with `{code}` unless `{when}`"),
         MiddlewareAction::RateLimit(limit) => format!("refuses with `RATE_LIMITED` above the limit: {limit}"),
-        MiddlewareAction::RequireScope(scopes) => format!("requires the scopes {}", scopes.join(", ")),
+        MiddlewareAction::RequireScope(scopes) => format!("requires {scopes}"),
         MiddlewareAction::Audit(audit) => {
             let table = audit.table.as_ref().and_then(|table| app.adapters.get(table.adapter as usize));
             let table = table.map_or_else(String::new, |adapter| format!(" and with adapter `{}`", adapter.name));

@@ -1,0 +1,118 @@
+//! What a caller can call, as far as that is known without calling it: `tools.visible: callable`.
+//!
+//! Each distinct `auth` is asked once. Then the scopes of `require_scope` decide, and the conditions of `require` that look at nothing but
+//! the principal. What only a script of the middleware or the inputs can tell is taken to be allowed: a list is no lock.
+
+use alloc::{rc::Rc, vec::Vec};
+use core::cell::RefCell;
+
+use super::{gate::Caller, runtime::Pipeline, scopes};
+use crate::{
+    Json,
+    app::{Auth, Completer, Content, FeatureAccess, MiddlewareAction, Prompt, PromptContent, Resource, Tool},
+    expression::{Expression, Step},
+};
+
+/// What one caller can call.
+pub struct Callable<'a> {
+    pipeline: &'a Pipeline,
+    caller: Caller<'a>,
+    /// Who the caller is for each `auth` that was asked; `None` where it refused.
+    known: RefCell<Vec<(&'a Auth, Answer)>>,
+}
+
+/// The principal, if the caller was let in and has one.
+type Answer = Option<Option<Rc<Json>>>;
+
+impl Pipeline {
+    /// What a caller can call. Asks nobody yet.
+    #[must_use]
+    pub const fn callable<'a>(&'a self, caller: Caller<'a>) -> Callable<'a> {
+        Callable { pipeline: self, caller, known: RefCell::new(Vec::new()) }
+    }
+}
+
+impl<'a> Callable<'a> {
+    /// Whether the caller can call a tool.
+    pub async fn tool(&self, tool: &'a Tool) -> bool {
+        let principal = match &tool.auth {
+            None => None,
+            Some(auth) => match self.answer(auth, Some(tool)).await {
+                Some(principal) => principal,
+                None => return false,
+            },
+        };
+        let principal = principal.as_deref();
+        let granted = scopes::granted(principal);
+        let authorization = &self.pipeline.app.authorization;
+        tool.middleware.iter().all(|entry| match &entry.action {
+            MiddlewareAction::RequireScope(required) => required.missing(authorization, &granted).is_none(),
+            MiddlewareAction::Require { when, .. } if looks_at_principal_only(when) => {
+                let roots: Vec<(&str, &Json)> = principal.iter().map(|principal| ("auth", *principal)).collect();
+                when.holds(&roots, &self.pipeline.patterns)
+            }
+            _ => true,
+        })
+    }
+
+    /// Whether the caller can have a prompt: itself and all that its tools say.
+    pub async fn prompt(&self, prompt: &'a Prompt) -> bool {
+        if !self.access(prompt.access.as_ref()).await {
+            return false;
+        }
+        for message in &prompt.messages {
+            if let PromptContent::Tool(used) = &message.content
+                && !self.tool_at(used.tool).await
+            {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Whether the caller can read a resource.
+    pub async fn resource(&self, resource: &'a Resource) -> bool {
+        if !self.access(resource.access.as_ref()).await {
+            return false;
+        }
+        match &resource.content {
+            Content::Tool { used, .. } => self.tool_at(used.tool).await,
+            _ => true,
+        }
+    }
+
+    /// Whether the caller can call the tool that completes an argument.
+    pub async fn completer(&self, completer: &Completer) -> bool {
+        self.tool_at(completer.tool).await
+    }
+
+    async fn tool_at(&self, place: u32) -> bool {
+        match self.pipeline.app.tools.get(place as usize) {
+            Some(tool) => self.tool(tool).await,
+            None => false,
+        }
+    }
+
+    async fn access(&self, access: Option<&'a FeatureAccess>) -> bool {
+        let Some(FeatureAccess { auth, scopes: required }) = access else { return true };
+        let like = self.pipeline.app.tools.iter().find(|tool| tool.auth.as_ref() == Some(auth));
+        let Some(principal) = self.answer(auth, like).await else { return false };
+        required.missing(&self.pipeline.app.authorization, &scopes::granted(principal.as_deref())).is_none()
+    }
+
+    async fn answer(&self, auth: &'a Auth, like: Option<&'a Tool>) -> Answer {
+        let known = self.known.borrow().iter().find(|(known, _)| *known == auth).map(|(_, answer)| answer.clone());
+        if let Some(answer) = known {
+            return answer;
+        }
+        let answer = self.pipeline.identify(self.caller, auth, like).await.map(|principal| principal.map(Rc::new));
+        self.known.borrow_mut().push((auth, answer.clone()));
+        answer
+    }
+}
+
+fn looks_at_principal_only(when: &Expression) -> bool {
+    let mut only = true;
+    when.paths(&mut |path| only &= matches!(path.first(), Some(Step::Member(root)) if root == "auth"));
+    only
+}

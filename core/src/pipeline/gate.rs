@@ -1,0 +1,157 @@
+//! Who asks, where no tool is called: for a prompt or a resource with `require_scope`, and for a list of what can be called.
+//!
+//! The plugin runs as in stage *authenticate*, with the limits of a tool that has it, and is told of no tool.
+
+use alloc::{string::String, vec::Vec};
+
+use serde_json::Map;
+
+use super::{
+    authenticate,
+    call::{Call, Trace},
+    call_end::{CallEnd, CallFailure},
+    dialogue::Rounds,
+    middleware,
+    observed::observed,
+    record::{Record, Subject},
+    resolve,
+    run::{NO_TOOL, Run, Work},
+    runtime::Pipeline,
+    scopes::Operation,
+    stage::Stage,
+    told,
+};
+use crate::{
+    Json,
+    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, FeatureAccess, Limits, OnExceed, ScriptLimits, SearchIndex, Tool},
+    cancel::Cancel,
+    fault::{FaultResult, Remedy},
+    headers::Headers,
+    ports::RunningCall,
+};
+
+/// Who sends a request, and how long it may take.
+#[derive(Clone, Copy)]
+pub struct Caller<'a> {
+    /// The method of MCP.
+    pub method: &'a str,
+    /// The id of the request in logs.
+    pub request_id: &'a str,
+    /// Header fields of the HTTP request.
+    pub headers: &'a Headers,
+    /// The revision of MCP.
+    pub protocol: &'a str,
+    /// When the host will end the request, in milliseconds since the Unix epoch.
+    pub deadline_ms: Option<u64>,
+    /// Tripped when the caller goes away.
+    pub cancel: &'a Cancel,
+}
+
+/// The limits where no tool has any: the defaults of `limits`.
+const LIMITS: Limits = Limits {
+    timeout_ms: 30_000,
+    output_bytes: 1 << 20,
+    on_exceed: OnExceed::Error,
+    rate: None,
+    concurrency: None,
+    script: ScriptLimits { loops: 2_000_000, recursion: 400, memory_bytes: 64 << 20, output_bytes: 1 << 20 },
+};
+
+impl Pipeline {
+    /// Lets a caller have a prompt or a resource, or not. `name` is for the log.
+    ///
+    /// # Errors
+    /// Those of stage *authenticate*, and `FORBIDDEN` where a scope is missing.
+    pub async fn admit(&self, caller: Caller<'_>, name: &str, operation: Operation<'_>) -> FaultResult<()> {
+        let Some(FeatureAccess { auth, scopes }) = operation.access else { return Ok(()) };
+        let gate = gate(name, auth, LIMITS);
+        let record = Record::unobserved(self);
+        let run = begin(self, caller, &gate, operation, &record);
+        let outcome = match ask(&run, auth).await {
+            Ok(principal) => middleware::require_scope(&run, Stage::Authenticate, principal.as_ref(), scopes).map_err(CallFailure::from),
+            Err(why) => Err(why),
+        };
+        outcome.map_err(|why| {
+            let why = run.secrets().strike_failed(told(&run, why));
+            record.failed(self, Subject { tool: name, request_id: caller.request_id, method: caller.method }, &why);
+            let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = why;
+            fault
+        })
+    }
+
+    /// The principal that an `auth` finds; `None` where it refuses, or cannot tell. What is not the caller's fault is logged. `like` is a
+    /// tool that has this `auth`.
+    pub(super) async fn identify(&self, caller: Caller<'_>, auth: &Auth, like: Option<&Tool>) -> Option<Option<Json>> {
+        let gate = gate(caller.method, auth, like.map_or(LIMITS, |tool| Limits { rate: None, concurrency: None, ..tool.limits.clone() }));
+        let record = Record::unobserved(self);
+        let run = begin(self, caller, &gate, Operation::default(), &record);
+        match ask(&run, auth).await {
+            Ok(principal) => Some(principal),
+            Err(why) => {
+                let why = run.secrets().strike_failed(told(&run, why));
+                let (CallFailure::Fault(fault) | CallFailure::Reply(fault)) = &why;
+                if fault.remedy != Remedy::Caller {
+                    record.failed(self, Subject { tool: caller.method, request_id: caller.request_id, method: caller.method }, &why);
+                }
+                None
+            }
+        }
+    }
+}
+
+/// Stands where the pipeline has a tool.
+fn gate(name: &str, auth: &Auth, limits: Limits) -> Tool {
+    Tool {
+        name: name.into(),
+        path: String::new(),
+        descriptor: String::new(),
+        listed: false,
+        auth: Some(auth.clone()),
+        inputs: Vec::new(),
+        input_schema: None,
+        context: ContextSettings::default(),
+        middleware: Vec::new(),
+        confirm: None,
+        idempotency: None,
+        output: None,
+        returns: None,
+        map_input: None,
+        execute: Execute::Search(SearchIndex::default()),
+        map_output: None,
+        cache: None,
+        sync: None,
+        errors: Errors { style: ErrorStyle::Protocol, expose: false, on: Vec::new() },
+        limits,
+        results_as_rows: false,
+    }
+}
+
+fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operation: Operation<'a>, record: &'a Record) -> Run<'a> {
+    let call = Call {
+        method: caller.method,
+        tool: &gate.name,
+        arguments: Map::new(),
+        request_id: caller.request_id,
+        trace: Trace::default(),
+        headers: caller.headers,
+        protocol: caller.protocol,
+        deadline_ms: caller.deadline_ms,
+        cancel: caller.cancel,
+        listener: None,
+        rounds: Rounds::default(),
+        operation,
+    };
+    const NOTHING: &SearchIndex = &SearchIndex { words: Vec::new() };
+    resolve::begin(pipeline, &call, record, (NO_TOOL, gate, Work::Search(NOTHING)))
+}
+
+async fn ask(run: &Run<'_>, auth: &Auth) -> Result<Option<Json>, CallFailure> {
+    let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
+    let authenticated = run.at(Stage::Authenticate, authenticate::authenticate(run, auth));
+    match observed(run.pipeline.ports.observer.as_deref(), running, authenticated).await {
+        Ok(principal) => Ok(principal),
+        Err(CallEnd::Failed(why)) => Err(why),
+        // A plugin that asks has been refused as wrong.
+        Err(CallEnd::Asks) => Err(authenticate::refused("the plugin asks its caller").into()),
+    }
+}

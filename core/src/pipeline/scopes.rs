@@ -1,0 +1,69 @@
+//! Scopes: which ones a caller was granted, and which ones its request can need.
+//!
+//! What a request can need is known before anything of it runs: the bundle has the policies and the `require_scope` of every tool that it
+//! runs. So one challenge names all of it, and a client signs in once ([MCP, scope challenge
+//! handling](https://modelcontextprotocol.io/specification/draft/basic/authorization#scope-challenge-handling)).
+
+use alloc::{string::String, vec::Vec};
+
+use crate::{
+    Json,
+    app::{App, Auth, FeatureAccess, MiddlewareAction, PromptContent, PromptMessage, RequiredScopes, Tool},
+};
+
+/// What a call is a part of: the scopes of the whole are asked for at once.
+#[derive(Clone, Copy, Default)]
+pub struct Operation<'a> {
+    /// `require_scope` of the prompt or the resource.
+    pub access: Option<&'a FeatureAccess>,
+    /// The messages of the prompt, whose tools all run.
+    pub messages: &'a [PromptMessage],
+}
+
+/// The scopes of a principal.
+pub(super) fn granted(principal: Option<&Json>) -> Vec<&str> {
+    let scopes = principal.and_then(|principal| principal.get("scopes")).and_then(Json::as_array);
+    scopes.into_iter().flatten().filter_map(Json::as_str).collect()
+}
+
+/// What the middleware of a tool requires.
+pub(super) fn required(tool: &Tool) -> impl Iterator<Item = &RequiredScopes> {
+    tool.middleware.iter().filter_map(|entry| match &entry.action {
+        MiddlewareAction::RequireScope(scopes) => Some(scopes),
+        _ => None,
+    })
+}
+
+/// The scopes that a request can need, each once, in the order in which they are asked for. Of alternatives it is the one that the caller
+/// has, else one that is needed anyway, else the first.
+pub(super) fn needed<'a>(app: &'a App, tool: Option<&'a Tool>, operation: Operation<'a>, granted: &[&str]) -> Vec<&'a str> {
+    let of_prompt = operation.messages.iter().filter_map(|message| match &message.content {
+        PromptContent::Tool(used) => app.tools.get(used.tool as usize),
+        _ => None,
+    });
+    let tools: Vec<&Tool> = tool.into_iter().chain(of_prompt).collect();
+    let auths = operation.access.map(|access| &access.auth).into_iter().chain(tools.iter().filter_map(|tool| tool.auth.as_ref()));
+    let rules = || operation.access.map(|access| &access.scopes).into_iter().chain(tools.iter().flat_map(|tool| required(tool)));
+    let mut needed: Vec<&str> = Vec::new();
+    let policies = auths.flat_map(Auth::required_scopes);
+    for scope in policies.chain(rules().flat_map(|rule| &rule.all)) {
+        if !needed.contains(&scope.as_str()) {
+            needed.push(scope);
+        }
+    }
+    for rule in rules() {
+        let has = |scopes: &[&str]| rule.any.iter().find(|scope| app.authorization.grants(scopes, scope));
+        if has(&needed).is_some() {
+            continue;
+        }
+        if let Some(scope) = has(granted).or_else(|| rule.any.first()) {
+            needed.push(scope);
+        }
+    }
+    needed
+}
+
+/// The same as text of a fault.
+pub(super) fn advised(app: &App, tool: Option<&Tool>, operation: Operation<'_>, principal: Option<&Json>) -> Vec<String> {
+    needed(app, tool, operation, &granted(principal)).into_iter().map(String::from).collect()
+}

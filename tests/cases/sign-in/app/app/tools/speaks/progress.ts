@@ -1,0 +1,1 @@
+export default (_, ctx) => { ctx.progress(1, 2); };
