@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use millrace_core::{
     app::{
-        Auth, Authorization, EnvPart, EnvTemplate, FeatureAccess, ImpliedScopes, MiddlewareAction, Prompt, ProtectedResource, RequiredScopes,
-        Resource, ResourceUrl, Tool, is_scope,
+        Auth, Authorization, EnvPart, EnvTemplate, ImpliedScopes, MiddlewareAction, Prompt, ProtectedResource, RequiredScopes, Resource,
+        ResourceUrl, Tool, is_scope,
     },
     protocol::{check_issuer, check_resource},
 };
@@ -14,9 +14,10 @@ use millrace_core::{
 use crate::{
     app_settings::RootSettings,
     compiler::Compiler,
-    field::{Field, Record, Shape},
+    field::{Field, Shape},
+    required_scopes::{REQUIRE_SCOPE, WORDS, not_a_scope, required_scopes, words},
     scope::PathScope,
-    yaml::{Data, Document, Node},
+    yaml::{Document, Node},
 };
 
 /// Where the metadata is; no endpoint can be there.
@@ -47,70 +48,15 @@ pub(crate) const VISIBLE: Field = Field::new(
     "`all`: everybody sees the same lists. `callable`: lists leave out the tools, prompts and resources that their caller cannot call.",
 )
 .default("all");
-/// `require_scope`
-pub(crate) const REQUIRE_SCOPE: Shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text), Shape::Record(&REQUIRED)]);
 /// `require_scope` of a prompt or a resource.
 pub(crate) const FEATURE_SCOPES: Field = Field::new(
     "require_scope",
     REQUIRE_SCOPE,
-    "The scopes that a caller must have to get it; the root's `auth` finds out who asks. Tools behind it have their own.",
+    "The scopes that a caller must have; the root's `auth` finds out who asks. A tool behind it has an `auth` of its own.",
 );
 
-const WORDS: Shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]);
-
-static REQUIRED: Record = Record {
-    name: "required_scopes",
-    noun: "`require_scope`",
-    doc: "The scopes that a caller must have. As text, one scope; as a list, each of them.",
-    fields: &[
-        Field::new("all", WORDS, "Each of these."),
-        Field::new("any", WORDS, "One of these at least. A caller that has none of them is asked for the first."),
-    ],
-};
-
-/// Reads `require_scope`. `None` where it is wrong, which has been said.
-pub(crate) fn required_scopes(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Option<RequiredScopes> {
-    let required = if let Data::Map(_) = node.data {
-        RequiredScopes { all: words(compiler, document, node.at("all"))?, any: words(compiler, document, node.at("any"))? }
-    } else {
-        RequiredScopes::all(words(compiler, document, Some(node))?)
-    };
-    if required.named().next().is_none() {
-        let help = "Write `require_scope: orders:write`, a list of scopes, or `{ any: [orders:read, orders:write] }`.";
-        compiler.error(document, node.range.clone(), "`require_scope` names no scope", help);
-        return None;
-    }
-    Some(required)
-}
-
-/// A scope, or a list of them, each once. `None` where one is wrong, which has been said.
-fn words(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>) -> Option<Vec<String>> {
-    let nodes = match node {
-        None => return Some(Vec::new()),
-        Some(node) if node.text().is_some() => std::slice::from_ref(node),
-        Some(node) => node.items(),
-    };
-    let mut words: Vec<String> = Vec::new();
-    let mut are_good = true;
-    for node in nodes {
-        let word = node.text().unwrap_or_default().trim();
-        if !is_scope(word) {
-            not_a_scope(compiler, document, node.range.clone(), word);
-            are_good = false;
-        } else if !words.iter().any(|known| known == word) {
-            words.push(word.to_owned());
-        }
-    }
-    are_good.then_some(words)
-}
-
-fn not_a_scope(compiler: &mut Compiler<'_>, document: &Document, range: std::ops::Range<usize>, word: &str) {
-    let help = "A scope is one word of ASCII characters, without blanks, `\"` and `\\`: `orders:write`.";
-    compiler.error(document, range, format!("`{word}` is not a scope"), help);
-}
-
 /// Reads `require_scope` of a prompt or a resource.
-pub(crate) fn access(compiler: &mut Compiler<'_>, root: &RootSettings, document: &Document, node: &Node) -> Option<FeatureAccess> {
+pub(crate) fn of_feature(compiler: &mut Compiler<'_>, root: &RootSettings, document: &Document, node: &Node) -> Option<RequiredScopes> {
     let entry = node.entry("require_scope")?;
     let Some(auth) = root.auth.as_ref().map(|auth| &auth.value) else {
         // An `auth` that is wrong has been reported.
@@ -126,38 +72,38 @@ pub(crate) fn access(compiler: &mut Compiler<'_>, root: &RootSettings, document:
         compiler.error(document, entry.key_range.clone(), message, problem.help);
         return None;
     }
-    Some(FeatureAccess { auth: auth.clone(), scopes: required_scopes(compiler, document, &entry.value)? })
+    required_scopes(compiler, document, &entry.value)
 }
 
-/// Reads what the root file says of sign-in, once all that requires scopes is known.
+/// Reads what the root file says of sign-in, once all that requires scopes is known; and the `auth` of prompts and resources, where one of
+/// them requires a scope.
 pub(crate) fn read(
     compiler: &mut Compiler<'_>,
     root: &RootSettings,
     (tools, prompts, resources): (&[Tool], &[Prompt], &[Resource]),
-) -> Authorization {
+) -> (Authorization, Option<Auth>) {
     let nothing = Node::nothing();
     let server = root.document.root.at("server").unwrap_or(&nothing);
-    let accesses: Vec<&FeatureAccess> =
-        prompts.iter().filter_map(|prompt| prompt.access.as_ref()).chain(resources.iter().filter_map(|resource| resource.access.as_ref())).collect();
-    let auths: Vec<&Auth> = tools.iter().filter_map(|tool| tool.auth.as_ref()).chain(accesses.iter().map(|access| &access.auth)).collect();
+    let of_prompts = prompts.iter().filter_map(|prompt| prompt.scopes.as_ref());
+    let of_features: Vec<&RequiredScopes> = of_prompts.chain(resources.iter().filter_map(|resource| resource.scopes.as_ref())).collect();
+    let feature_auth = root.auth.as_ref().map(|auth| &auth.value).filter(|_| !of_features.is_empty());
+    let auths: Vec<&Auth> = tools.iter().filter_map(|tool| tool.auth.as_ref()).chain(feature_auth).collect();
     let entries = tools.iter().flat_map(|tool| &tool.middleware).filter_map(|entry| match &entry.action {
         MiddlewareAction::RequireScope(scopes) => Some(scopes),
         _ => None,
     });
-    let rules = entries.chain(accesses.iter().map(|access| &access.scopes));
+    let rules = entries.chain(of_features);
     let policies = auths.iter().flat_map(|auth| auth.required_scopes()).map(String::as_str);
     let required: BTreeSet<&str> = policies.chain(rules.flat_map(RequiredScopes::named)).collect();
     let visible = root.document.root.at("tools").and_then(|tools| tools.at("visible"));
     let lists_callable = visible.and_then(Node::text) == Some("callable");
-    if let Some(node) = visible.filter(|_| lists_callable && auths.is_empty()) {
+    if let Some(node) = visible.filter(|_| lists_callable && auths.is_empty() && !compiler.findings.has_errors()) {
         let message = "`visible: callable` hides nothing: nothing in the app has an `auth`";
         compiler.warning(&root.document, node.range.clone(), message, "Add `auth`, or remove it.");
     }
-    Authorization {
-        resource: resource(compiler, root, server, &auths, &required),
-        implied: implied(compiler, &root.document, server.at("scopes"), &required),
-        lists_callable,
-    }
+    let resource = resource(compiler, root, server, &auths, &required);
+    let implied = implied(compiler, &root.document, server.at("scopes"), &required);
+    (Authorization { resource, implied, lists_callable }, feature_auth.cloned())
 }
 
 fn resource(
@@ -186,20 +132,19 @@ fn resource(
         }
         _ => {
             let help = "Write the URL of the endpoint as clients reach it, without a slash at its end: `https://mcp.example.com/mcp`.";
-            let template = url(compiler, document, node, ("server.resource", help), check_resource);
+            let template = url(compiler, document, node, ("`server.resource`", help), check_resource);
             warn_of_path(compiler, root, node, &template);
             ResourceUrl::Url(template)
         }
     };
     let nodes = servers.map(|entry| entry.value.items()).unwrap_or_default();
     let help = "Write the issuer as its metadata spell it: `https://login.example.com`.";
-    let issuers: Vec<EnvTemplate> =
-        nodes.iter().map(|node| url_of_server(compiler, document, node, help)).collect();
+    let issuers: Vec<EnvTemplate> = nodes.iter().map(|node| url_of_server(compiler, document, node, help)).collect();
     if issuers.is_empty() {
         let range = servers.map_or_else(|| node.range.clone(), |servers| servers.value.range.clone());
         let help = "Name the servers that clients sign in at: `authorization_servers: [\"https://login.example.com\"]`.";
         compiler.error(document, range, "`server.resource` needs `server.authorization_servers`", help);
-    } else if auths.iter().all(|auth| matches!(auth, Auth::AllowAll | Auth::ApiKey(_))) {
+    } else if !compiler.findings.has_errors() && auths.iter().all(|auth| matches!(auth, Auth::AllowAll | Auth::ApiKey(_))) {
         let help = "Give the tools an `auth` that accepts the tokens of these servers.";
         compiler.warning(document, node.range.clone(), "clients are told where to sign in, but no `auth` of the app accepts a token", help);
     }
@@ -208,7 +153,7 @@ fn resource(
 }
 
 fn url_of_server(compiler: &mut Compiler<'_>, document: &Document, node: &Node, help: &str) -> EnvTemplate {
-    url(compiler, document, node, ("server.authorization_servers", help), check_issuer)
+    url(compiler, document, node, ("an issuer of `server.authorization_servers`", help), check_issuer)
 }
 
 /// A URL, which is looked at here where no variable is part of it.
@@ -220,8 +165,10 @@ fn url(
     check: fn(&str) -> Result<(), &'static str>,
 ) -> EnvTemplate {
     let template = compiler.env_template(document, node);
-    if let Some(Err(problem)) = literal(&template).map(check) {
-        compiler.error(document, node.range.clone(), format!("a URL of `{setting}` {problem}"), help);
+    // A placeholder that is wrong has been reported.
+    let is_whole = !template.0.is_empty() || node.text().is_some_and(|text| text.trim().is_empty());
+    if let Some(Err(problem)) = literal(&template).filter(|_| is_whole).map(check) {
+        compiler.error(document, node.range.clone(), format!("{setting} {problem}"), help);
     }
     template
 }
@@ -269,7 +216,8 @@ fn implied(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>
         if implies.contains(entry.key.as_str()) {
             let message = format!("the scope `{}` implies itself", entry.key);
             compiler.error(document, entry.key_range.clone(), message, "Of two scopes, only one can be the broader one.");
-        } else if !implies.iter().any(|scope| required.contains(scope)) {
+        } else if !compiler.findings.has_errors() && !implies.iter().any(|scope| required.contains(scope)) {
+            // Of a tool with a mistake nobody knows what it requires.
             let message = format!("the scope `{}` is of no use: nothing requires a scope that it implies", entry.key);
             compiler.warning(document, entry.key_range.clone(), message, "Check the spelling, or remove it.");
         }

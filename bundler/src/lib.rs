@@ -31,6 +31,7 @@ pub mod placeholder;
 mod presenter;
 mod prompt;
 mod render;
+mod required_scopes;
 mod resource;
 mod root;
 pub mod schema;

@@ -9,13 +9,13 @@ use millrace_core::app::{
 
 use crate::{
     adapter::Adapters,
-    authorization::{REQUIRE_SCOPE, required_scopes},
     compiler::Compiler,
     context::ContextBlock,
     expression,
     field::{Field, Record, Shape},
     guard::{self, RATE_LIMIT},
     names::{all_of, one_of},
+    required_scopes::{REQUIRE_SCOPE, required_scopes},
     scope::{ContextShape, ToolScope},
     statement::Dialect,
     tree::parent,
@@ -47,11 +47,7 @@ static ENTRY: Record = Record {
         Field::new("rate_limit", Shape::Record(&RATE_LIMIT), "How often calls may come this far."),
         Field::new("derive", Shape::Map(&Shape::Any), "Values for `ctx`, with placeholders: `region: \"{{ inputs.region }}\"`."),
         Field::new("require", Shape::Record(&REQUIRE), "A condition; a call for which it does not hold is refused."),
-        Field::new(
-            "require_scope",
-            REQUIRE_SCOPE,
-            "The scopes that the caller must have; a call without them is refused with HTTP 403.",
-        ),
+        Field::new("require_scope", REQUIRE_SCOPE, "The scopes that the caller must have; a call without them is refused with HTTP 403."),
     ],
 };
 

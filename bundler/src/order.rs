@@ -22,7 +22,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let all = std::mem::take(&mut tools.sync);
     let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, (&scripts, &adapters.list));
     let tools = tools.list;
-    let authorization = authorization::read(compiler, &root, (&tools, &prompts, &resources));
+    let (authorization, feature_auth) = authorization::read(compiler, &root, (&tools, &prompts, &resources));
     adapters.warn_unused(compiler, &scripts);
     if tools.is_empty() && prompts.is_empty() && resources.is_empty() && !compiler.findings.has_errors() {
         let help = format!("Add `{}/hello/config.yaml`.", root.tools_folder);
@@ -34,6 +34,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         instructions: root.instructions,
         server: root.server,
         authorization,
+        feature_auth,
         batch: root.batch,
         env: root.env,
         fetch_allow: root.fetch_allow,

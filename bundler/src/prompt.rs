@@ -143,6 +143,6 @@ fn read(
         description: node.text_at("description").map(String::from),
         arguments: arguments.into_iter().map(|declared| declared.argument).collect(),
         messages,
-        access: authorization::access(compiler, root, document, node),
+        scopes: authorization::of_feature(compiler, root, document, node),
     });
 }

@@ -201,8 +201,8 @@ impl ResourceReader<'_> {
             node.text_at("description"),
             has_one_type.then_some(&mime_type),
         );
-        let access = authorization::access(compiler, self.root, document, node);
-        self.resources.push((uri.to_owned(), Resource { uri: pattern, descriptor, mime_type, arguments, content, access }));
+        let scopes = authorization::of_feature(compiler, self.root, document, node);
+        self.resources.push((uri.to_owned(), Resource { uri: pattern, descriptor, mime_type, arguments, content, scopes }));
     }
 }
 

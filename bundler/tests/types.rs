@@ -4,8 +4,8 @@
 
 use millrace_bundler::types::declarations;
 use millrace_core::app::{
-    Adapter, App, Authorization, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, OnMismatch, PresentedField,
-    Presenter, ScriptLimits, ScriptRef, Server, TextFormat, Tool, UnknownFields,
+    Adapter, App, Authorization, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, OnMismatch,
+    PresentedField, Presenter, ScriptLimits, ScriptRef, Server, TextFormat, Tool, UnknownFields,
 };
 use oxc::{allocator::Allocator, parser::Parser, semantic::SemanticBuilder, span::SourceType};
 use serde_json::json;
@@ -107,6 +107,7 @@ fn app() -> App {
         instructions: None,
         server: Server { port: 1, path: "/mcp".to_owned(), cors_origins: Vec::new(), hosts: Vec::new(), body_limit: 1 },
         authorization: Authorization::default(),
+        feature_auth: None,
         batch: BatchLimits::default(),
         env: vec!["LLM_KEY".to_owned()],
         fetch_allow: Vec::new(),

@@ -27,7 +27,7 @@ mod sync;
 mod template;
 mod visit;
 
-pub use authorization::{Authorization, FeatureAccess, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, is_scope};
+pub use authorization::{Authorization, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, is_scope};
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use context::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVED_NAMES, ValueTemplate, ValueText};
 pub use feature::{
@@ -63,6 +63,8 @@ pub struct App {
     pub server: Server,
     /// What `server` and `tools` say of sign-in.
     pub authorization: Authorization,
+    /// The root's `auth`, which finds out who asks for a prompt or a resource with `require_scope`; `None` where there is none.
+    pub feature_auth: Option<Auth>,
     /// `limits.batch`
     pub batch: BatchLimits,
     /// `env`: the variables that scripts see as `ctx.env`.

@@ -9,12 +9,10 @@
 //! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
 //! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in.
 
-use alloc::vec::Vec;
-
 use crate::{
     Json,
     app::Tool,
-    fault::{FaultResult, Refusal, Remedy},
+    fault::FaultResult,
     ports::{CallOutcome, RunningCall},
 };
 
@@ -24,6 +22,7 @@ mod call;
 mod call_end;
 mod call_key;
 mod callable;
+mod caller;
 mod chain;
 mod connections;
 mod content;
@@ -67,13 +66,14 @@ mod shrink;
 mod signal;
 pub mod stage;
 mod sync;
+mod told;
 mod validate;
 mod window;
 
 pub use call::{Call, Listener, Trace};
 pub use callable::Callable;
+pub use caller::Caller;
 pub use dialogue::Rounds;
-pub use gate::Caller;
 pub use result::{ContentBlock, InputRequired, ToolResult};
 pub use runtime::Pipeline;
 pub use scopes::Operation;
@@ -85,6 +85,7 @@ use middleware::Ended;
 use record::{Record, Subject};
 use run::Run;
 use secrets::CallSecrets;
+use told::told;
 
 impl Pipeline {
     /// Runs one call through the stages.
@@ -222,29 +223,4 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
         run.at(Stage::Sync, sync::sync(run)).await?;
     }
     run.at(Stage::Serialize, serialize::success(run, outcome)).await
-}
-
-/// A failure with what its caller and its operator must know of it: whether a change was made before, and what the log says.
-fn told(run: &Run<'_>, mut why: CallFailure) -> CallFailure {
-    let is_reply = matches!(why, CallFailure::Reply(_));
-    let fault = why.fault_mut();
-    // A handler that returns a failure knows what it did.
-    if !(is_reply && fault.stage <= Stage::Execute) {
-        fault.after(run.change.get());
-    }
-    // Where something else than a scope is missing, none is asked for.
-    fault.scopes = match &fault.refusal {
-        Some(Refusal::Unauthorized) => scopes::advised(&run.pipeline.app, Some(run.tool), run.operation, None),
-        Some(Refusal::Forbidden(missing)) if !missing.is_empty() => {
-            let mut needed = scopes::advised(&run.pipeline.app, Some(run.tool), run.operation, run.auth.as_ref());
-            let others: Vec<_> = missing.iter().filter(|scope| !needed.contains(scope)).cloned().collect();
-            needed.extend(others);
-            needed
-        }
-        _ => Vec::new(),
-    };
-    if fault.remedy != Remedy::Caller && fault.log.is_none() {
-        fault.log = Some(fault.message.clone());
-    }
-    why
 }

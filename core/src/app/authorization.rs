@@ -8,7 +8,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Auth, EnvTemplate};
+use super::EnvTemplate;
 
 /// What the root file says of sign-in as a whole; the `auth` of a tool says who may call it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,15 +57,6 @@ pub struct RequiredScopes {
     pub all: Vec<String>,
     /// One of these at least; empty: none of them is needed.
     pub any: Vec<String>,
-}
-
-/// Who may have a prompt or a resource, whatever the tools behind it say.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FeatureAccess {
-    /// The root's `auth`, which finds out who asks.
-    pub auth: Auth,
-    /// `require_scope`
-    pub scopes: RequiredScopes,
 }
 
 impl Authorization {
@@ -147,7 +138,8 @@ mod tests {
             scope: scope.into(),
             implies: implies.iter().map(ToString::to_string).collect(),
         };
-        let authorization = Authorization { implied: vec![implied("admin", &["read", "write"]), implied("write", &["read"])], ..Authorization::default() };
+        let authorization =
+            Authorization { implied: vec![implied("admin", &["read", "write"]), implied("write", &["read"])], ..Authorization::default() };
         let required = |all: &[&str], any: &[&str]| RequiredScopes {
             all: all.iter().map(ToString::to_string).collect(),
             any: any.iter().map(ToString::to_string).collect(),

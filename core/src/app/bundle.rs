@@ -100,8 +100,8 @@ impl App {
         };
         let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
         let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));
-        let of_prompts = self.prompts.iter().filter_map(|prompt| prompt.access.as_ref());
-        let mut accesses = of_prompts.chain(self.resources.iter().filter_map(|resource| resource.access.as_ref()));
+        let of_features = self.prompts.iter().map(|prompt| &prompt.scopes).chain(self.resources.iter().map(|resource| &resource.scopes));
+        let has_scopes = of_features.flatten().next().is_some();
         let messages = self.prompts.iter().flat_map(|prompt| &prompt.messages);
         let of_messages = messages.filter_map(|message| if let PromptContent::Tool(used) = &message.content { Some(used) } else { None });
         let of_resources =
@@ -121,7 +121,7 @@ impl App {
             (self.adapters.is_sorted_by(|a, b| a.name < b.name), "its adapters are not sorted by name"),
             (self.resources.iter().all(sorted), "the files of a resource are not sorted by name"),
             (self.tools.iter().all(refers), "a tool refers to something that it does not have"),
-            (accesses.all(|access| is_auth(&access.auth)), "a prompt or a resource has an `auth` that refers to something that it does not have"),
+            (self.feature_auth.as_ref().map_or(!has_scopes, is_auth), "its prompts and resources require scopes of nobody"),
             (self.authorization.implied.is_sorted_by(|a, b| a.scope < b.scope), "its scopes are not sorted by name"),
             (
                 arguments.all(|argument| argument.complete.as_ref().is_none_or(|completer| is_tool(completer.tool)))

@@ -4,7 +4,7 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{FeatureAccess, Literal, Template};
+use super::{Literal, RequiredScopes, Template};
 
 /// `app/prompts/*.yaml`
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -20,7 +20,7 @@ pub struct Prompt {
     /// The messages.
     pub messages: Vec<PromptMessage>,
     /// `require_scope`; `None`: who may call its tools may have it.
-    pub access: Option<FeatureAccess>,
+    pub scopes: Option<RequiredScopes>,
 }
 
 /// An argument of a prompt, or a variable of a resource template.
@@ -121,7 +121,7 @@ pub struct Resource {
     /// What it says.
     pub content: Content,
     /// `require_scope`; `None`: who may call its tool may read it.
-    pub access: Option<FeatureAccess>,
+    pub scopes: Option<RequiredScopes>,
 }
 
 /// A URI or a template of URIs ([RFC 6570](https://www.rfc-editor.org/rfc/rfc6570): `{id}`, and once `{+path}`), cut at its variables.

@@ -47,6 +47,9 @@ impl App {
             }
             resource.authorization_servers.iter().for_each(|server| of_env(server, Holder::App, visit));
         }
+        if let Some(auth) = &self.feature_auth {
+            of_auth(auth, Holder::App, visit);
+        }
         for adapter in &self.adapters {
             let holder = Holder::Adapter(&adapter.name);
             of_env(&adapter.connection_string, holder, visit);
@@ -59,9 +62,6 @@ impl App {
         }
         for prompt in &self.prompts {
             let holder = Holder::Prompt(&prompt.name);
-            if let Some(access) = &prompt.access {
-                of_auth(&access.auth, holder, visit);
-            }
             for message in &prompt.messages {
                 match &message.content {
                     PromptContent::Text(template) => of_template(template, holder, visit),
@@ -77,11 +77,7 @@ impl App {
             }
         }
         for (place, resource) in self.resources.iter().enumerate() {
-            let holder = Holder::Resource(place);
-            if let Some(access) = &resource.access {
-                of_auth(&access.auth, holder, visit);
-            }
-            of_content(&resource.content, holder, visit);
+            of_content(&resource.content, Holder::Resource(place), visit);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use alloc::string::String;
 
-use super::{dialogue::Rounds, gate::Caller, scopes::Operation};
+use super::{caller::Caller, dialogue::Rounds, scopes::Operation};
 use crate::{Json, cancel::Cancel, headers::Headers, ports::LogLevel};
 
 /// One `tools/call`.

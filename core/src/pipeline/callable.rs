@@ -6,10 +6,10 @@
 use alloc::{rc::Rc, vec::Vec};
 use core::cell::RefCell;
 
-use super::{gate::Caller, runtime::Pipeline, scopes};
+use super::{caller::Caller, runtime::Pipeline, scopes};
 use crate::{
     Json,
-    app::{Auth, Completer, Content, FeatureAccess, MiddlewareAction, Prompt, PromptContent, Resource, Tool},
+    app::{Auth, Completer, Content, MiddlewareAction, Prompt, PromptContent, RequiredScopes, Resource, Tool},
     expression::{Expression, Step},
 };
 
@@ -57,7 +57,7 @@ impl<'a> Callable<'a> {
 
     /// Whether the caller can have a prompt: itself and all that its tools say.
     pub async fn prompt(&self, prompt: &'a Prompt) -> bool {
-        if !self.access(prompt.access.as_ref()).await {
+        if !self.has(prompt.scopes.as_ref()).await {
             return false;
         }
         for message in &prompt.messages {
@@ -72,7 +72,7 @@ impl<'a> Callable<'a> {
 
     /// Whether the caller can read a resource.
     pub async fn resource(&self, resource: &'a Resource) -> bool {
-        if !self.access(resource.access.as_ref()).await {
+        if !self.has(resource.scopes.as_ref()).await {
             return false;
         }
         match &resource.content {
@@ -93,8 +93,9 @@ impl<'a> Callable<'a> {
         }
     }
 
-    async fn access(&self, access: Option<&'a FeatureAccess>) -> bool {
-        let Some(FeatureAccess { auth, scopes: required }) = access else { return true };
+    async fn has(&self, required: Option<&'a RequiredScopes>) -> bool {
+        let Some(required) = required else { return true };
+        let Some(auth) = &self.pipeline.app.feature_auth else { return false };
         let like = self.pipeline.app.tools.iter().find(|tool| tool.auth.as_ref() == Some(auth));
         let Some(principal) = self.answer(auth, like).await else { return false };
         required.missing(&self.pipeline.app.authorization, &scopes::granted(principal.as_deref())).is_none()

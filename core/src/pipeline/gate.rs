@@ -10,6 +10,7 @@ use super::{
     authenticate,
     call::{Call, Trace},
     call_end::{CallEnd, CallFailure},
+    caller::Caller,
     dialogue::Rounds,
     middleware,
     observed::observed,
@@ -19,33 +20,14 @@ use super::{
     runtime::Pipeline,
     scopes::Operation,
     stage::Stage,
-    told,
+    told::told,
 };
 use crate::{
     Json,
-    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, FeatureAccess, Limits, OnExceed, ScriptLimits, SearchIndex, Tool},
-    cancel::Cancel,
+    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, Limits, OnExceed, ScriptLimits, SearchIndex, Tool},
     fault::{FaultResult, Remedy},
-    headers::Headers,
     ports::RunningCall,
 };
-
-/// Who sends a request, and how long it may take.
-#[derive(Clone, Copy)]
-pub struct Caller<'a> {
-    /// The method of MCP.
-    pub method: &'a str,
-    /// The id of the request in logs.
-    pub request_id: &'a str,
-    /// Header fields of the HTTP request.
-    pub headers: &'a Headers,
-    /// The revision of MCP.
-    pub protocol: &'a str,
-    /// When the host will end the request, in milliseconds since the Unix epoch.
-    pub deadline_ms: Option<u64>,
-    /// Tripped when the caller goes away.
-    pub cancel: &'a Cancel,
-}
 
 /// The limits where no tool has any: the defaults of `limits`.
 const LIMITS: Limits = Limits {
@@ -63,7 +45,8 @@ impl Pipeline {
     /// # Errors
     /// Those of stage *authenticate*, and `FORBIDDEN` where a scope is missing.
     pub async fn admit(&self, caller: Caller<'_>, name: &str, operation: Operation<'_>) -> FaultResult<()> {
-        let Some(FeatureAccess { auth, scopes }) = operation.access else { return Ok(()) };
+        let Some(scopes) = operation.scopes else { return Ok(()) };
+        let Some(auth) = &self.app.feature_auth else { return Err(authenticate::refused("the bundle has no `auth` for it")) };
         let gate = gate(name, auth, LIMITS);
         let record = Record::unobserved(self);
         let run = begin(self, caller, &gate, operation, &record);

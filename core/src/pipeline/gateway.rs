@@ -6,7 +6,9 @@ use core::mem;
 
 use serde_json::Map;
 
-use super::{authenticate, call::Call, callable::Callable, call_end::CallFailure, names::shown, record::Record, runtime::Pipeline, validate};
+use super::{
+    authenticate, call::Call, call_end::CallFailure, callable::Callable, names::shown, record::Record, runtime::Pipeline, validate,
+};
 use crate::{
     Json,
     app::{Execute, Tool},

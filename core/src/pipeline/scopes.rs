@@ -8,16 +8,18 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     Json,
-    app::{App, Auth, FeatureAccess, MiddlewareAction, PromptContent, PromptMessage, RequiredScopes, Tool},
+    app::{App, Auth, MiddlewareAction, PromptContent, PromptMessage, RequiredScopes, Tool},
 };
 
 /// What a call is a part of: the scopes of the whole are asked for at once.
 #[derive(Clone, Copy, Default)]
 pub struct Operation<'a> {
     /// `require_scope` of the prompt or the resource.
-    pub access: Option<&'a FeatureAccess>,
+    pub scopes: Option<&'a RequiredScopes>,
     /// The messages of the prompt, whose tools all run.
     pub messages: &'a [PromptMessage],
+    /// The tool of the resource or the completion; its place in [`App::tools`].
+    pub tool: Option<u32>,
 }
 
 /// The scopes of a principal.
@@ -41,9 +43,11 @@ pub(super) fn needed<'a>(app: &'a App, tool: Option<&'a Tool>, operation: Operat
         PromptContent::Tool(used) => app.tools.get(used.tool as usize),
         _ => None,
     });
-    let tools: Vec<&Tool> = tool.into_iter().chain(of_prompt).collect();
-    let auths = operation.access.map(|access| &access.auth).into_iter().chain(tools.iter().filter_map(|tool| tool.auth.as_ref()));
-    let rules = || operation.access.map(|access| &access.scopes).into_iter().chain(tools.iter().flat_map(|tool| required(tool)));
+    let of_resource = operation.tool.and_then(|place| app.tools.get(place as usize));
+    let tools: Vec<&Tool> = tool.into_iter().chain(of_prompt).chain(of_resource).collect();
+    let of_feature = operation.scopes.and(app.feature_auth.as_ref());
+    let auths = of_feature.into_iter().chain(tools.iter().filter_map(|tool| tool.auth.as_ref()));
+    let rules = || operation.scopes.into_iter().chain(tools.iter().flat_map(|tool| required(tool)));
     let mut needed: Vec<&str> = Vec::new();
     let policies = auths.flat_map(Auth::required_scopes);
     for scope in policies.chain(rules().flat_map(|rule| &rule.all)) {

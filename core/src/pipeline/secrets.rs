@@ -217,8 +217,7 @@ fn written_out(app: &App, env: &dyn Env) -> Vec<String> {
             add(option, &|_| SECRET_OPTIONS.iter().any(|word| name.contains(word)));
         }
     }
-    let of_features = app.prompts.iter().map(|prompt| &prompt.access).chain(app.resources.iter().map(|resource| &resource.access));
-    let auths = app.tools.iter().filter_map(|tool| tool.auth.as_ref()).chain(of_features.flatten().map(|access| &access.auth));
+    let auths = app.tools.iter().filter_map(|tool| tool.auth.as_ref()).chain(&app.feature_auth);
     for auth in auths {
         if let Auth::ApiKey(policy) = auth {
             for key in &policy.keys {

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Argument, Completer, FeatureAccess, Prompt, Resource},
+    app::{Argument, Completer, Prompt, RequiredScopes, Resource},
     fault::Stage,
     pipeline::{Callable, ContentBlock, Operation, Rounds, ToolResult},
 };
@@ -36,10 +36,10 @@ enum Owner<'a> {
 }
 
 impl<'a> Owner<'a> {
-    fn access(self) -> Option<&'a FeatureAccess> {
+    fn scopes(self) -> Option<&'a RequiredScopes> {
         match self {
-            Self::Prompt(prompt) => prompt.access.as_ref(),
-            Self::Resource(resource) => resource.access.as_ref(),
+            Self::Prompt(prompt) => prompt.scopes.as_ref(),
+            Self::Resource(resource) => resource.scopes.as_ref(),
         }
     }
 
@@ -68,7 +68,8 @@ impl Exchange<'_> {
         {
             return Ok(self.completion(Vec::new()));
         }
-        let operation = Operation { access: owner.access(), messages: &[] };
+        let tool = argument.complete.as_ref().map(|completer| completer.tool);
+        let operation = Operation { scopes: owner.scopes(), messages: &[], tool };
         self.admit(&name, operation).await?;
         let mut values: Vec<String> = argument.completion.iter().filter(|value| value.starts_with(&typed)).cloned().collect();
         let completer = match (&argument.complete, &callable) {

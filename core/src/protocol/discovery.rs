@@ -54,7 +54,11 @@ pub(super) fn answer(pipeline: &Pipeline, request: &Request) -> Option<Response>
             Err(Unavailable::Elsewhere) => return None,
             Err(Unavailable::Wrong(problem)) => {
                 tracing::warn!(target: "millrace::protocol", problem, "clients cannot find out where to sign in");
-                http::refuse(&RpcError::http(500, super::rpc_error::INTERNAL_ERROR, "The operator of this server has to set it up for sign-in"))
+                http::refuse(&RpcError::http(
+                    500,
+                    super::rpc_error::INTERNAL_ERROR,
+                    "Only the operator of this server can fix this: its settings for sign-in are wrong",
+                ))
             }
         },
     };

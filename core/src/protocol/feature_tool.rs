@@ -70,7 +70,7 @@ impl Exchange<'_> {
 
     /// Lets the caller have a prompt or a resource, or not. `name` is for the log.
     pub(super) async fn admit(&self, name: &str, operation: Operation<'_>) -> Result<(), RpcError> {
-        if operation.access.is_none() {
+        if operation.scopes.is_none() {
             return Ok(());
         }
         self.protocol.pipeline.admit(self.caller(), name, operation).await.map_err(|fault| self.failed(&fault))

@@ -30,7 +30,8 @@ impl Exchange<'_> {
         let uri = text(params, "uri")?;
         let found = self.find_resource(&uri)?;
         let resource = found.resource;
-        let operation = Operation { access: resource.access.as_ref(), messages: &[] };
+        let tool = if let Content::Tool { used, .. } = &resource.content { Some(used.tool) } else { None };
+        let operation = Operation { scopes: resource.scopes.as_ref(), messages: &[], tool };
         self.admit(&uri, operation).await?;
         let value = |name: &str| found.variables.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str());
         let rounds = self.rounds(params, usize::from(matches!(resource.content, Content::Tool { .. })))?;
@@ -63,7 +64,7 @@ impl Exchange<'_> {
         if matches!(resource.content, Content::Tool { .. }) {
             result.not_cacheable();
         } else {
-            result.cacheable(if resource.access.is_some() { CacheScope::Private } else { CacheScope::Public });
+            result.cacheable(if resource.scopes.is_some() { CacheScope::Private } else { CacheScope::Public });
         }
         Ok(result.finish())
     }

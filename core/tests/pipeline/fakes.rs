@@ -5,8 +5,8 @@ use std::rc::Rc;
 use millrace_core::{
     Json,
     app::{
-        Access, Adapter, App, Authorization, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, OnExceed,
-        ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
+        Access, Adapter, App, Authorization, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind,
+        Limits, OnExceed, ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
     },
     cancel::Cancel,
     fault::FaultResult,
@@ -36,6 +36,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         instructions: None,
         server: Server { port: 0, path: "/mcp".into(), cors_origins: vec![], hosts: vec![], body_limit: 1 << 20 },
         authorization: Authorization::default(),
+        feature_auth: None,
         batch: BatchLimits::default(),
         env: vec![],
         fetch_allow: vec![],

@@ -125,7 +125,7 @@ impl<'a> Polled<'a> {
             cancel,
             listener: None,
             rounds: Default::default(),
-        operation: Default::default(),
+            operation: Default::default(),
         };
         Self(Box::pin(pipeline.call(call)))
     }

@@ -9,9 +9,9 @@ use std::{
 use millrace_core::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
-        Adapter, ApiKey, ApiKeys, App, Argument, Auth, Authorization, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute,
-        ExpectedKey, Input, InputKind, Limits, OnExceed, Prompt, PromptContent, PromptMessage, Resource, Root, Script, ScriptLimits,
-        ScriptRef, Server, Source, Template, TemplatePart, Tool, UriPattern,
+        Adapter, ApiKey, ApiKeys, App, Argument, Auth, Authorization, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors,
+        Execute, ExpectedKey, Input, InputKind, Limits, OnExceed, Prompt, PromptContent, PromptMessage, Resource, Root, Script,
+        ScriptLimits, ScriptRef, Server, Source, Template, TemplatePart, Tool, UriPattern,
     },
     cancel::Cancel,
     headers::Headers,
@@ -159,6 +159,7 @@ pub(crate) fn empty_app() -> App {
             body_limit: 4096,
         },
         authorization: Authorization::default(),
+        feature_auth: None,
         batch: BatchLimits::default(),
         env: vec![],
         fetch_allow: vec![],
@@ -296,7 +297,7 @@ fn prompt() -> Prompt {
                 content: PromptContent::Text(Template(vec![placeholder("tone"), TemplatePart::Text("!".into())])),
             },
         ],
-        access: None,
+        scopes: None,
     }
 }
 
@@ -317,7 +318,7 @@ pub(crate) fn resource(uri: &str, mime_type: &str, content: Content) -> Resource
         uri: UriPattern { literals, variables, reserved: None },
         mime_type: mime_type.into(),
         content,
-        access: None,
+        scopes: None,
     }
 }
 

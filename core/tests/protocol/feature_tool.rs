@@ -45,7 +45,7 @@ fn prompt(name: &str, contents: Vec<PromptContent>) -> Prompt {
             argument("broken", completer(1, None, &[])),
         ],
         messages: contents.into_iter().map(|content| PromptMessage { role: "user".into(), content }).collect(),
-        access: None,
+        scopes: None,
     }
 }
 

@@ -65,6 +65,7 @@ pub(super) fn run(arguments: Call) -> CommandResult {
                 cancel: &cancel,
                 listener: None,
                 rounds: round.rounds(),
+                operation: Default::default(),
             };
             let outcome = endpoint.pipeline().call(call).await;
             match outcome {

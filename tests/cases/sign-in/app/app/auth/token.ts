@@ -1,3 +1,5 @@
+import { toolError } from "millrace";
+
 // The token says who it is: `ada` and `orders:read docs:read` are `ada/orders:read,docs:read`.
 export default function ({ headers, tool }) {
   const [subject, scopes] = (headers.authorization ?? "").replace("Bearer ", "").split("/");
