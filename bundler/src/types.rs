@@ -39,9 +39,14 @@ pub fn declarations(app: &App) -> String {
         out.push_str(&format!("    {}: {};\n", quoted(&presenter.name), item(app, &presenter.fields, 2)));
     }
     out.push_str("  }\n");
-    out.push_str(TAIL);
+    // Most apps ask their plugins about tools only.
+    let asks_without_tool = app.authorization.lists_callable || app.feature_auth.is_some();
+    out.push_str(&TAIL.replace(OR_NULL, if asks_without_tool { " | null" } else { "" }));
     out
 }
+
+/// Stands in [`TAIL`] where a plugin may be asked about no tool.
+const OR_NULL: &str = "@OR_NULL@";
 
 fn item(app: &App, declared: &[PresentedField], depth: usize) -> String {
     let indent = "  ".repeat(depth);
@@ -350,7 +355,8 @@ const TAIL: &str = r#"
   export interface AuthPluginPayload {
     readonly headers: { readonly [name: string]: string | undefined };
     readonly policy: { readonly [name: string]: Json };
-    readonly tool: string;
+    /** The tool; null where a list, a prompt or a resource is asked for. */
+    readonly tool: string@OR_NULL@;
   }
   /** An authentication plugin: it returns who calls, or nothing; it throws to refuse. */
   export type AuthPlugin = (payload: AuthPluginPayload, ctx: Context) => Awaitable<Auth | null | undefined | void>;

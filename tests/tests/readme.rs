@@ -475,6 +475,38 @@ fn the_row_level_security_page_does_what_it_says() {
 }
 
 #[test]
+fn the_authorization_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/authorization.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind != "text" && kind != "json") {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = folder.path().join("notes").join(first.trim_start_matches(['#', '/', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    }
+    let output = shell(folder.path(), "millrace check notes");
+    assert!(output.status.success(), "{}", text(&output));
+    let resource = ("MCP_RESOURCE".to_owned(), "https://mcp.example.com/mcp".to_owned());
+    let host = millrace_tests::local::Host::dev(&folder.path().join("notes"), &[resource]);
+    let ask = |more: &str| {
+        let command = format!("curl -si --max-time 20 http://127.0.0.1:{}{more}", host.port);
+        text(&shell(folder.path(), &command)).replace("\r\n", "\n")
+    };
+    let block = |kind: &str| page.split(&format!("```{kind}\n")).nth(1).unwrap().lines().next().unwrap();
+    let call =
+        r#"/mcp -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"notes-publish"}}'"#;
+    let refused = ask(call);
+    assert!(refused.starts_with("HTTP/1.1 401") && refused.contains(block("text").split_once(": ").unwrap().1), "{refused}");
+    for path in ["", "/mcp"] {
+        let metadata = ask(&format!("/.well-known/oauth-protected-resource{path}"));
+        assert!(metadata.ends_with(&format!("\n\n{}", block("json"))), "{metadata}");
+    }
+    let list = ask(r#"/mcp -H 'content-type: application/json' -d '{"jsonrpc":"2.0","id":1,"method":"prompts/list"}'"#);
+    assert!(list.contains(r#""prompts":[]"#), "{list}");
+}
+
+#[test]
 fn the_idempotency_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/idempotency.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();

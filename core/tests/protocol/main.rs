@@ -10,4 +10,5 @@ mod malformed;
 mod matrix;
 mod mirrored;
 mod rounds;
+mod sign_in;
 mod streams;
