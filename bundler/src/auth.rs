@@ -12,17 +12,42 @@ use crate::{
     yaml::{Data, Document, Node},
 };
 
+mod jwt;
+
+pub(crate) use jwt::JWT_POLICY;
+
 /// `auth`
 pub(crate) static AUTH: Record = Record {
     name: "auth",
     noun: "`auth`",
-    doc: "Who may call. Without it, everyone may.",
+    doc: "Who may call: one `plugin`, or `any` of several. Without the block, everyone may.",
     fields: &[
-        Field::new("plugin", Shape::Text, "`allow_all`, `api_key`, or a script: `./auth/x.ts`, with `#name` for a named export.")
-            .required(),
-        Field::new("policy", Shape::Map(&Shape::Any), "What the plugin needs. For `api_key` see its keys; a script gets it as `policy`."),
+        Field::new("plugin", Shape::Text, PLUGINS),
+        Field::new(
+            "policy",
+            Shape::Map(&Shape::Any),
+            "What the plugin needs. For `api_key` and `jwt` see their keys; a script gets it as `policy`.",
+        ),
+        Field::new(
+            "any",
+            Shape::List(&Shape::Record(&AUTH_ENTRY)),
+            "Several plugins, in place of `plugin`. They are asked in order, until one knows the caller, or refuses what it sent.",
+        ),
     ],
 };
+
+/// One of `auth.any`
+pub(crate) static AUTH_ENTRY: Record = Record {
+    name: "auth_entry",
+    noun: "a plugin of `any`",
+    doc: "A plugin, and what it needs.",
+    fields: &[
+        Field::new("plugin", Shape::Text, PLUGINS).required(),
+        Field::new("policy", Shape::Map(&Shape::Any), "What the plugin needs."),
+    ],
+};
+
+const PLUGINS: &str = "`allow_all`, `api_key`, `jwt`, or a script: `./auth/x.ts`, with `#name` for a named export.";
 
 /// `auth.policy` of `api_key`
 pub(crate) static API_KEY_POLICY: Record = Record {
@@ -59,6 +84,62 @@ const ONE_OR_MORE: Shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)
 impl Compiler<'_> {
     /// Reads an `auth` block. `None` where it is wrong, which has been said.
     pub(crate) fn auth(&mut self, document: &Document, node: &Node) -> Option<Auth> {
+        let Some(any) = node.entry("any") else {
+            if node.entry("plugin").is_none() {
+                let message = "`auth.plugin` is missing";
+                self.error(document, node.range.start..node.range.start, message, format!("{PLUGINS} Or give several, under `any`."));
+            }
+            return self.plugin(document, node, "auth");
+        };
+        if let Some(plugin) = node.entry("plugin").or_else(|| node.entry("policy")) {
+            let message = format!("`auth` takes `plugin` or `any`; here are `any` and `{}`", plugin.key);
+            self.error(document, plugin.key_range.clone(), message, "Make it one of the elements of `any`.");
+            return None;
+        }
+        let items = node.at("any").map(Node::items).unwrap_or_default();
+        if items.is_empty() {
+            self.error(document, any.key_range.clone(), "`auth.any` must have at least 1 element", PLUGINS);
+            return None;
+        }
+        let mut entries = Vec::new();
+        let mut are_good = true;
+        for (place, item) in items.iter().enumerate() {
+            match self.plugin(document, item, &format!("auth.any[{place}]")) {
+                Some(entry) => {
+                    are_good &= self.fits_after(document, item, &entry, &entries, place + 1 == items.len());
+                    entries.push(entry);
+                }
+                None => are_good = false,
+            }
+        }
+        are_good.then_some(Auth::Any(entries))
+    }
+
+    /// Whether a plugin of `any` can ever be asked, after those before it.
+    fn fits_after(&mut self, document: &Document, item: &Node, entry: &Auth, before: &[Auth], is_last: bool) -> bool {
+        let (message, help) = match entry {
+            Auth::AllowAll if !is_last => {
+                ("`allow_all` is not the last element of `any`".to_owned(), "It admits everyone who sends no credentials. Put it last.")
+            }
+            Auth::Jwt(policy) => {
+                let is_same =
+                    |other: &Auth| matches!(other, Auth::Jwt(other) if other.issuer == policy.issuer && other.carrier == policy.carrier);
+                if !before.iter().any(is_same) {
+                    return true;
+                }
+                (
+                    format!("the issuer `{}` is in `any` twice", policy.issuer),
+                    "The first policy refuses all tokens of the issuer that do not fit it. Make one policy of both, with several audiences.",
+                )
+            }
+            _ => return true,
+        };
+        self.error(document, item.at("plugin").unwrap_or(item).range.clone(), message, help);
+        false
+    }
+
+    /// Reads one plugin. `path` is the place of its block.
+    fn plugin(&mut self, document: &Document, node: &Node, path: &str) -> Option<Auth> {
         let plugin_node = node.at("plugin")?;
         let plugin = plugin_node.text()?.trim();
         let word = if self.imported { plugin.to_ascii_lowercase() } else { plugin.to_owned() };
@@ -66,21 +147,17 @@ impl Compiler<'_> {
             "allow_all" => Some(Auth::AllowAll),
             "api_key" => {
                 let scopes = node.at("policy").map(|policy| policy.texts_at("scopes")).unwrap_or_default();
-                Some(Auth::ApiKey(ApiKeys { keys: self.api_keys(document, node), scopes }))
+                Some(Auth::ApiKey(ApiKeys { keys: self.api_keys(document, node, path), scopes }))
             }
-            "jwt" => {
-                let help = "Use `api_key`, or a script: `./auth/x.ts`.";
-                self.error(document, plugin_node.range.clone(), "the auth plugin `jwt` is not supported yet", help);
-                None
-            }
+            "jwt" => self.jwt(document, node, path),
             _ if is_reference(plugin) => {
                 let script = self.script(document, plugin_node, parent(&document.source.path))?;
                 Some(Auth::Script { script, policy: self.policy(document, node.at("policy")) })
             }
             _ => {
-                let help = match nearest(&word, ["allow_all", "api_key"]) {
+                let help = match nearest(&word, ["allow_all", "api_key", "jwt"]) {
                     Some(near) => format!("Did you mean `{near}`?"),
-                    None => "Use `allow_all`, `api_key`, or a script: `./auth/x.ts`.".into(),
+                    None => "Use `allow_all`, `api_key`, `jwt`, or a script: `./auth/x.ts`.".into(),
                 };
                 self.error(document, plugin_node.range.clone(), format!("there is no auth plugin `{plugin}`"), help);
                 None
@@ -134,12 +211,20 @@ impl Compiler<'_> {
         }
     }
 
-    fn api_keys(&mut self, document: &Document, node: &Node) -> Vec<ApiKey> {
+    fn api_keys(&mut self, document: &Document, node: &Node, path: &str) -> Vec<ApiKey> {
         let mut keys = Vec::new();
         if let Some(entry) = node.entry("policy") {
             let mut policy = entry.value.clone();
             let checked = CheckMode::strict(self.imported);
-            check_part(document, &mut policy, &API_KEY_POLICY, "auth.policy", entry.key_range.clone(), checked, &mut self.findings);
+            check_part(
+                document,
+                &mut policy,
+                &API_KEY_POLICY,
+                &format!("{path}.policy"),
+                entry.key_range.clone(),
+                checked,
+                &mut self.findings,
+            );
             let name = policy.text_at("name").unwrap_or("api_key").to_owned();
             let found = self.expected(document, &policy);
             keys.extend(found.into_iter().map(|expected| key(&name, expected, &policy)));

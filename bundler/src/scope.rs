@@ -152,9 +152,11 @@ impl ValueType {
                 let help = "Add `auth` to the tool, to the `_folder.yaml` of its folder or to the root file.";
                 return Self::Never("the tool has no `auth`, so no caller is identified", help);
             }
-            Some(Auth::AllowAll) => return Self::Never("`allow_all` identifies no caller", "Use `api_key` or a script."),
-            Some(Auth::ApiKey(_)) => Self::Never("an API key has no claims", "Use a script: the members of what it returns are claims."),
-            Some(Auth::Script { .. }) => Self::Any,
+            Some(Auth::AllowAll) => return Self::Never("`allow_all` identifies no caller", "Use `api_key`, `jwt` or a script."),
+            Some(Auth::ApiKey(_)) => {
+                Self::Never("an API key has no claims", "Use `jwt`, or a script: the members of what it returns are claims.")
+            }
+            Some(Auth::Script { .. } | Auth::Jwt(_) | Auth::Any(_)) => Self::Any,
         };
         let members = [("subject", Self::Text), ("scopes", texts()), ("roles", texts()), ("claims", claims), ("plugin", Self::Text)];
         Self::Object(members.map(|(name, value)| (name.to_owned(), value)).to_vec())

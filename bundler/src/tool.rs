@@ -394,6 +394,8 @@ fn auth(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> Option<Auth> {
         Auth::AllowAll => "allow_all".to_owned(),
         Auth::ApiKey(_) => "api_key".to_owned(),
         Auth::Script { script, .. } => format!("script #{}", script.export),
+        Auth::Jwt(policy) => policy.plugin.clone(),
+        Auth::Any(_) => "any".to_owned(),
     };
     compiler.origin(reading.name, "auth.plugin", word, placed.place);
     Some(placed.value)

@@ -7,14 +7,16 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Json, expression::Expression};
+use crate::expression::Expression;
 
+mod auth;
 mod authorization;
 mod bundle;
 mod context;
 mod feature;
 mod guard;
 mod input_kind;
+mod jwt_policy;
 mod literal;
 mod middleware;
 mod pattern;
@@ -27,6 +29,7 @@ mod sync;
 mod template;
 mod visit;
 
+pub use auth::{ApiKey, ApiKeys, Auth, ExpectedKey, Policy};
 pub use authorization::{Authorization, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, is_scope};
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use context::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVED_NAMES, ValueTemplate, ValueText};
@@ -35,6 +38,7 @@ pub use feature::{
 };
 pub use guard::{Concurrency, RateLimit};
 pub use input_kind::InputKind;
+pub use jwt_policy::{Audience, ClaimRule, ClaimValue, JwtPolicy, KeySource, TokenAlgorithm, TokenCarrier};
 pub use literal::Literal;
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
 pub use pattern::{Matcher, Pattern, PatternError};
@@ -99,6 +103,20 @@ impl App {
         let asks =
             |script: &ScriptRef| self.scripts.get(script.script as usize).is_some_and(|script| script.program.contains("requireInput"));
         self.tools.iter().find(|tool| tool.confirm.is_some() || tool.scripts().any(asks))
+    }
+
+    /// The issuers whose tokens let callers in, in the order of the tools, each once.
+    #[must_use]
+    pub fn token_issuers(&self) -> Vec<&EnvTemplate> {
+        let mut issuers = Vec::new();
+        for auth in self.tools.iter().filter_map(|tool| tool.auth.as_ref()).flat_map(Auth::entries) {
+            if let Auth::Jwt(policy) = auth
+                && !issuers.contains(&&policy.issuer)
+            {
+                issuers.push(&policy.issuer);
+            }
+        }
+        issuers
     }
 
     /// What to tell the operator of a host that has no [`STATE_KEY`], where the app needs one.
@@ -257,79 +275,6 @@ pub enum Execute {
     Search(SearchIndex),
     /// The gateway tool `execute`: the call becomes one of the tool that it names.
     Forward,
-}
-
-/// `auth`
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Auth {
-    /// `allow_all`
-    AllowAll,
-    /// `api_key`
-    ApiKey(ApiKeys),
-    /// `./auth/x.ts`
-    Script {
-        /// The plugin.
-        script: ScriptRef,
-        /// `policy`, handed to the plugin.
-        policy: Policy,
-    },
-}
-
-impl Auth {
-    /// The scopes that its policy requires, as far as it lists them.
-    #[must_use]
-    pub fn required_scopes(&self) -> &[String] {
-        match self {
-            Self::AllowAll | Self::Script { .. } => &[],
-            Self::ApiKey(policy) => &policy.scopes,
-        }
-    }
-}
-
-/// The policy of `api_key`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ApiKeys {
-    /// The expected keys. No key: the call is refused.
-    pub keys: Vec<ApiKey>,
-    /// `policy.scopes`: what a caller must have.
-    pub scopes: Vec<String>,
-}
-
-/// The policy of a script plugin. Its strings are templates, at every depth.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Policy {
-    /// The policy, an object; `null` where [`Self::templates`] has a string.
-    pub value: Literal,
-    /// The strings with `{{ env.X }}`, each by its JSON pointer. They are filled in per call.
-    pub templates: Vec<(String, EnvTemplate)>,
-}
-
-impl Default for Policy {
-    fn default() -> Self {
-        Self { value: Literal(Json::Object(serde_json::Map::new())), templates: Vec::new() }
-    }
-}
-
-/// One key of `api_key`.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ApiKey {
-    /// Who comes with this key: `auth.subject`; `api_key` where the policy does not say.
-    pub name: String,
-    /// The expected key. A variable that is not set, or is empty, expects no key: it matches nothing.
-    pub expected: ExpectedKey,
-    /// `auth.scopes`
-    pub scopes: Vec<String>,
-    /// `auth.roles`
-    pub roles: Vec<String>,
-}
-
-/// How an expected key is given.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum ExpectedKey {
-    /// `value`
-    Value(EnvTemplate),
-    /// `sha256`: the key's SHA-256 in hexadecimal.
-    Sha256(EnvTemplate),
 }
 
 /// One input of a tool, or one field or element of it.

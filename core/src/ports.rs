@@ -15,6 +15,7 @@ mod observer;
 mod random;
 mod script_engine;
 mod state_store;
+mod token_verifier;
 mod wait_until;
 
 pub use clock::Clock;
@@ -34,6 +35,7 @@ pub use script_engine::{
     ToolErrorReply,
 };
 pub use state_store::{Counted, Exactness, StateStore};
+pub use token_verifier::{Claims, TokenKeys, TokenPolicy, TokenRefusal, TokenVerifier, claim_at};
 pub use wait_until::WaitUntil;
 
 /// Everything an isolate gives the core.
@@ -47,6 +49,8 @@ pub struct Ports {
     pub cache: Rc<dyn KvCache>,
     /// Where counters and records are that calls agree by.
     pub state: Rc<dyn StateStore>,
+    /// Verifies the tokens of callers. Not touched by an app without `jwt`.
+    pub tokens: Rc<dyn TokenVerifier>,
     /// Runs the app's scripts. Not touched by an app without scripts.
     pub scripts: Rc<dyn ScriptEngine>,
     /// Wall time and sleep.

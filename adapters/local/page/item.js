@@ -10,6 +10,7 @@ const itemOf = {
 function badgesOf(item, { needs, confirm } = {}) {
   const badges = [];
   if (needs === "key") badges.push(["needs a key", "lock"]);
+  if (needs === "token") badges.push(["needs a token", "lock"]);
   if (needs === "script") badges.push(["needs credentials", "lock"]);
   if (item.kind === "resource" && item.entry.mimeType) badges.push([item.entry.mimeType]);
   if (item.kind !== "tool") return badges;
@@ -145,7 +146,7 @@ function view(item, about, open) {
         "p",
         { class: "quiet locked" },
         "This tool needs " +
-          (about.needs === "key" ? "a key" : "credentials, in the header that its plugin reads") +
+          ({ key: "a key", token: "a token, in `Authorization: Bearer …`" }[about.needs] ?? "credentials, in the header that its plugin reads") +
           ". Fill them in under “Credentials and revision”.",
       )
     : null;

@@ -146,6 +146,12 @@ fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Option<Js
         None | Some(Auth::AllowAll) => None,
         Some(Auth::ApiKey(_)) => Some("key"),
         Some(Auth::Script { .. }) => Some("script"),
+        Some(Auth::Jwt(_)) => Some("token"),
+        Some(Auth::Any(entries)) => match entries.as_slice() {
+            [.., Auth::AllowAll] => None,
+            _ if entries.iter().any(|entry| matches!(entry, Auth::ApiKey(_))) => Some("key"),
+            _ => Some("token"),
+        },
     };
     if settings.is_none() && needs.is_none() && tool.confirm.is_none() {
         return None;

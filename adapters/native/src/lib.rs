@@ -35,6 +35,7 @@ pub mod random;
 pub mod server_tls;
 #[cfg(unix)]
 pub mod shared;
+pub mod signatures;
 mod stream;
 pub mod telemetry;
 mod tls;

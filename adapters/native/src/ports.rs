@@ -2,12 +2,13 @@
 
 use std::{path::PathBuf, rc::Rc};
 
-use millrace_core::ports::{Clock, Ports};
+use millrace_core::ports::{Clock, HttpClient, Ports};
 use millrace_script::Engine;
+use millrace_tokens::JwtVerifier;
 
 use crate::{
     cache::CacheChoice, clock::SystemClock, connectors::NativeConnectors, env::Variables, http_client::NativeHttpClient,
-    random::SystemRandom, wait_until::Tasks,
+    random::SystemRandom, signatures::RingSignatures, wait_until::Tasks,
 };
 
 /// The ports of one isolate: must be called on its thread. Opens nothing.
@@ -17,9 +18,12 @@ use crate::{
 #[must_use]
 pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &Tasks) -> Ports {
     let clock: Rc<dyn Clock> = Rc::new(SystemClock);
+    let http: Rc<dyn HttpClient> = Rc::new(NativeHttpClient::new(clock.clone()));
+    let results = cache.open(base.clone(), clock.clone());
     Ports {
-        http: Rc::new(NativeHttpClient::new(clock.clone())),
-        cache: cache.open(base.clone(), clock.clone()),
+        tokens: Rc::new(JwtVerifier::new(http.clone(), results.clone(), clock.clone(), Rc::new(RingSignatures))),
+        http,
+        cache: results,
         state: cache.open_state(base.clone(), clock.clone()),
         connectors: Rc::new(NativeConnectors::new(base, clock.clone())),
         scripts: Rc::new(Engine::new()),

@@ -141,3 +141,33 @@ export async function batch(database, texts, parameters) {
   };
   return JSON.stringify((await database.batch(texts.map(bound))).map(answer));
 }
+
+/** The keys that were imported, by their algorithm and text. */
+const imported = new Map();
+
+/**
+ * Whether a signature is the key's over a text of ASCII, by this algorithm of JSON Web Tokens. A key that the platform does not take signed
+ * nothing.
+ */
+export async function isSigned(algorithm, key, message, signature) {
+  const hash = { name: `SHA-${algorithm.slice(2)}` };
+  const parameters = {
+    RS: { name: "RSASSA-PKCS1-v1_5", hash },
+    PS: { name: "RSA-PSS", hash, saltLength: Number(algorithm.slice(2)) / 8 },
+    ES: { name: "ECDSA", hash, namedCurve: `P-${algorithm.slice(2)}` },
+    HS: { name: "HMAC", hash },
+    Ed: { name: "Ed25519" },
+  }[algorithm.slice(0, 2)];
+  try {
+    const id = algorithm + key;
+    let ready = imported.get(id);
+    if (!ready) {
+      ready = await crypto.subtle.importKey("jwk", JSON.parse(key), parameters, false, ["verify"]);
+      if (imported.size >= 100) imported.clear();
+      imported.set(id, ready);
+    }
+    return await crypto.subtle.verify(parameters, ready, signature, new TextEncoder().encode(message));
+  } catch {
+    return false;
+  }
+}

@@ -40,6 +40,10 @@ extern "C" {
     #[wasm_bindgen(js_name = isWithin)]
     pub(crate) fn is_within(limiter: &JsValue, key: &str) -> Promise;
 
+    /// Verifies a signature; resolves to a truth value.
+    #[wasm_bindgen(js_name = isSigned)]
+    pub(crate) fn is_signed(algorithm: &str, key: &str, message: &str, signature: Uint8Array) -> Promise;
+
     /// Runs statements of D1 as one transaction; resolves to JSON.
     pub(crate) fn batch(database: &JsValue, texts: &Array, parameters: &Array) -> Promise;
 }

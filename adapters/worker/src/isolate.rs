@@ -11,6 +11,7 @@ use millrace_core::{
     app::App,
     ports::{Clock, HttpClient, Ports, Random},
 };
+use millrace_tokens::JwtVerifier;
 use wasm_bindgen::prelude::*;
 use worker::Env;
 
@@ -24,7 +25,9 @@ use crate::{
     http_client::FetchClient,
     logging,
     random::WorkerRandom,
-    scripts, state, telemetry, wait_until,
+    scripts,
+    signatures::WebCryptoSignatures,
+    state, telemetry, wait_until,
 };
 
 enum State {
@@ -103,9 +106,11 @@ fn ports(env: &Env) -> Ports {
         random: random.clone(),
     };
     let connectors = WorkerConnectors { env: env.clone(), ports: drivers };
+    let results = cache::open(env, clock.clone());
     Ports {
+        tokens: Rc::new(JwtVerifier::new(http.clone(), results.clone(), clock.clone(), Rc::new(WebCryptoSignatures))),
         connectors: Rc::new(connectors),
-        cache: cache::open(env, clock.clone()),
+        cache: results,
         state: state::open(env, clock.clone()),
         scripts: scripts::engine(),
         http,

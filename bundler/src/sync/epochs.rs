@@ -193,7 +193,8 @@ impl Names {
 /// Whether a script of a call can send statements: whatever else it does, it has to say `db`.
 fn reaches_adapters(tool: &Tool, scripts: &[Script]) -> bool {
     let says_db = |reference: &ScriptRef| scripts.get(reference.script as usize).is_some_and(|script| script.program.contains("db"));
-    let plugin = if let Some(Auth::Script { script, .. }) = &tool.auth { says_db(script) } else { false };
+    let entries = tool.auth.iter().flat_map(Auth::entries);
+    let plugin = entries.into_iter().any(|entry| matches!(entry, Auth::Script { script, .. } if says_db(script)));
     plugin || tool.scripts().any(says_db)
 }
 

@@ -50,6 +50,6 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, reads:
 fn knows_callers(auth: Option<&Auth>) -> bool {
     match auth {
         None | Some(Auth::AllowAll) => false,
-        Some(Auth::ApiKey(_) | Auth::Script { .. }) => true,
+        Some(Auth::ApiKey(_) | Auth::Script { .. } | Auth::Jwt(_) | Auth::Any(_)) => true,
     }
 }

@@ -9,7 +9,7 @@ use super::{App, Audit, Auth, Content, EpochWrites, Execute, MiddlewareAction, P
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
 /// The version of the bundle encoding. Any change of [`App`] is a new version.
-pub const BUNDLE_VERSION: u16 = 11;
+pub const BUNDLE_VERSION: u16 = 12;
 
 /// Why bytes are no bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,7 +72,14 @@ impl App {
     fn verify(&self) -> Result<(), BundleError> {
         let (tools, scripts, adapters) = (self.tools.len(), self.scripts.len(), self.adapters.len());
         let is_script = |reference: &ScriptRef| (reference.script as usize) < scripts;
-        let is_auth = |auth: &Auth| if let Auth::Script { script, .. } = auth { is_script(script) } else { true };
+        let is_auth = |auth: &Auth| {
+            auth.entries().iter().all(|entry| match entry {
+                Auth::Script { script, .. } => is_script(script),
+                // One in another would be passed over where entries are looked at.
+                Auth::Any(_) => false,
+                Auth::AllowAll | Auth::ApiKey(_) | Auth::Jwt(_) => true,
+            })
+        };
         let is_tool = |place: u32| (place as usize) < tools;
         let epochs =
             |writes: &EpochWrites| writes.epochs.iter().chain(&writes.unsettled).all(|epoch| (*epoch as usize) < self.epochs.len());
@@ -96,7 +103,7 @@ impl App {
                 let scripts = sync.script_writes.iter().all(|(adapter, writes)| (*adapter as usize) < adapters && epochs(writes));
                 reads && epochs(&sync.writes) && scripts
             });
-            executes && plugin && audits && presents && syncs && tool.scripts().all(is_script)
+            executes && admits && audits && presents && syncs && tool.scripts().all(is_script)
         };
         let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
         let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));

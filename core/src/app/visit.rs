@@ -47,7 +47,7 @@ impl App {
             }
             resource.authorization_servers.iter().for_each(|server| of_env(server, Holder::App, visit));
         }
-        if let Some(auth) = &self.feature_auth {
+        for auth in self.feature_auth.iter().flat_map(Auth::entries) {
             of_auth(auth, Holder::App, visit);
         }
         for adapter in &self.adapters {
@@ -86,7 +86,7 @@ impl Tool {
     /// The same for one tool.
     pub fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a>) {
         let holder = Holder::Tool(&self.name);
-        if let Some(auth) = &self.auth {
+        for auth in self.auth.iter().flat_map(Auth::entries) {
             of_auth(auth, holder, visit);
         }
         for (_, value) in self.context.values() {
@@ -125,7 +125,8 @@ impl Tool {
 
 fn of_auth<'a>(auth: &'a Auth, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
     match auth {
-        Auth::AllowAll => {}
+        // `any` is taken apart before, and no entry of it has one.
+        Auth::AllowAll | Auth::Any(_) => {}
         Auth::ApiKey(policy) => {
             for key in &policy.keys {
                 let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
@@ -133,6 +134,7 @@ fn of_auth<'a>(auth: &'a Auth, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
             }
         }
         Auth::Script { policy, .. } => policy.templates.iter().for_each(|(_, template)| of_env(template, holder, visit)),
+        Auth::Jwt(policy) => policy.templates().for_each(|template| of_env(template, holder, visit)),
     }
 }
 

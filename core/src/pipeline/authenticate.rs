@@ -1,5 +1,15 @@
 //! Stage 2, *authenticate*: who calls? Skipped for a tool without an `auth` block.
 //!
+//! A plugin knows the caller, or does not know what it sent, or refuses it. Under `any` the plugins are asked in order, until one knows the
+//! caller or refuses it: what a plugin recognises as its own and rejects is not shown to the next one, which may be weaker.
+//!
+//! | plugin | does not know | refuses |
+//! |---|---|---|
+//! | `allow_all` | (under `any`) a caller that sent credentials | |
+//! | `api_key` | no key, and a bearer token that is no key | another key in `X-API-Key` |
+//! | `jwt` | no token, what is no JWT, and another issuer's | every other token |
+//! | a script | a caller that it does not name | what it says |
+//!
 //! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the sent key (`X-API-Key`, else
 //! `Authorization: Bearer`) and of every expected key in constant time. A script plugin gets `{headers, policy, tool}` and returns the
 //! principal, or nothing (`undefined`, `null`); anything else refuses the caller.
@@ -12,7 +22,7 @@
 //! | throws, whatever it is | HTTP 401 and nothing else: the reason is for the log |
 //! | returns what is not a principal ([`identity::principal`]) | the same |
 
-use alloc::{boxed::Box, format, string::String, vec::Vec};
+use alloc::{borrow::ToOwned as _, boxed::Box, format, string::String, vec::Vec};
 
 use serde_json::{Map, json};
 use sha2::{Digest as _, Sha256};
@@ -28,12 +38,14 @@ use super::{
 };
 use crate::{
     Json,
-    app::{ApiKeys, Auth, ExpectedKey, Policy, ScriptRef, Tool},
+    app::{ApiKeys, Auth, ExpectedKey, Policy, ScriptRef, TokenCarrier, Tool},
     fault::{Fault, FaultResult, Refusal, Remedy, Severity, Stage},
     headers::Headers,
     hex,
     ports::{Reply, Returned, ScriptFault},
 };
+
+mod jwt;
 
 /// The length of a SHA-256 digest.
 const DIGEST_BYTES: usize = 32;
@@ -43,19 +55,74 @@ const DIGEST_BYTES: usize = 32;
 /// # Errors
 /// `UNAUTHORIZED`, `FORBIDDEN` and the codes of a script plugin with a [`Refusal`]; `TIMEOUT` and `CANCELLED` of a script plugin.
 pub(super) async fn authenticate(run: &Run<'_>, auth: &Auth) -> FaultResult<Option<Json>> {
+    let Auth::Any(entries) = auth else {
+        return match ask(run, auth).await {
+            Answer::Knows(principal) => Ok(principal),
+            Answer::KnowsNot(fault) | Answer::Refuses(fault) => Err(fault),
+        };
+    };
+    let (mut reasons, mut remedy) = (Vec::new(), Remedy::Caller);
+    for entry in entries {
+        match ask(run, entry).await {
+            Answer::Knows(None) if matches!(entry, Auth::AllowAll) && !has_credentials(run.headers, entries) => return Ok(None),
+            Answer::Knows(None) if matches!(entry, Auth::AllowAll) => reasons.push("no plugin knows the credentials".to_owned()),
+            Answer::Knows(None) => reasons.push("the plugin names nobody".to_owned()),
+            Answer::Knows(principal) => return Ok(principal),
+            Answer::KnowsNot(fault) => {
+                if fault.remedy == Remedy::Operator {
+                    remedy = Remedy::Operator;
+                }
+                reasons.extend(fault.log);
+            }
+            Answer::Refuses(fault) => return Err(fault),
+        }
+    }
+    let mut fault = refused(reasons.join("; "));
+    fault.remedy = remedy;
+    Err(fault)
+}
+
+/// What a plugin says of a caller.
+enum Answer {
+    /// It knows the caller: the principal, or nobody in particular.
+    Knows(Option<Json>),
+    /// It knows nothing of what was sent; what to say where nobody else does.
+    KnowsNot(Box<Fault>),
+    /// The credentials are its own, and not good enough.
+    Refuses(Box<Fault>),
+}
+
+/// Asks one plugin, which is not `any`.
+async fn ask(run: &Run<'_>, auth: &Auth) -> Answer {
     match auth {
-        Auth::AllowAll => Ok(None),
-        Auth::ApiKey(keys) => api_key(run.pipeline, run.headers, keys).map(Some),
-        Auth::Script { script, policy } => plugin(run, script, policy).await,
+        Auth::AllowAll => Answer::Knows(None),
+        Auth::ApiKey(keys) => match api_key(run.pipeline, run.headers, keys) {
+            Ok(principal) => Answer::Knows(Some(principal)),
+            // A bearer token may be for another plugin; what is in the field of keys is a key. One that lacks a scope was known.
+            Err(fault) if run.headers.first(KEY_FIELD).is_none() && fault.code != FORBIDDEN => Answer::KnowsNot(fault),
+            Err(fault) => Answer::Refuses(fault),
+        },
+        Auth::Script { script, policy } => plugin(run, script, policy).await.map_or_else(Answer::Refuses, Answer::Knows),
+        Auth::Jwt(policy) => jwt::jwt(run, policy).await,
+        Auth::Any(_) => Answer::Refuses(broken("the bundle is damaged: `any` is in `any`")),
     }
 }
 
-/// Whether a tool lets in who sent these header fields; `None` where only a script can tell.
+/// Whether a caller sent what any of these plugins could look at.
+fn has_credentials(headers: &Headers, entries: &[Auth]) -> bool {
+    let carries = |entry: &Auth| match entry {
+        Auth::Jwt(policy) => matches!(&policy.carrier, TokenCarrier::Field(name) if headers.first(name).is_some()),
+        _ => false,
+    };
+    headers.first("authorization").is_some() || headers.first(KEY_FIELD).is_some() || entries.iter().any(carries)
+}
+
+/// Whether a tool lets in who sent these header fields; `None` where only the plugin can tell.
 pub(super) fn admits(pipeline: &Pipeline, headers: &Headers, tool: &Tool) -> Option<bool> {
     match &tool.auth {
         None | Some(Auth::AllowAll) => Some(true),
         Some(Auth::ApiKey(keys)) => Some(api_key(pipeline, headers, keys).is_ok()),
-        Some(Auth::Script { .. }) => None,
+        Some(Auth::Script { .. } | Auth::Jwt(_) | Auth::Any(_)) => None,
     }
 }
 
@@ -74,13 +141,18 @@ fn broken(reason: impl Into<String>) -> Box<Fault> {
     fault
 }
 
+/// The header field of API keys.
+const KEY_FIELD: &str = "x-api-key";
+
 /// The code of credentials that are good, and not enough.
 const FORBIDDEN: &str = "FORBIDDEN";
 
-fn forbidden(key: &str, missing: &[&str], needed: &[String]) -> Box<Fault> {
-    let mut fault = Fault::new(Stage::Authenticate, FORBIDDEN, format!("Forbidden: the key lacks the scope `{}`.", missing.join("`, `")))
-        .suggesting("Use a key that has the scope: with this one, every call is refused.")
-        .logging(format!("the key `{key}` lacks the scope `{}`", missing.join("`, `")));
+/// `credential` is `key` or `token`; `owner` is whose it is.
+fn forbidden(credential: &str, owner: &str, missing: &[&str], needed: &[String]) -> Box<Fault> {
+    let missing = missing.join("`, `");
+    let mut fault = Fault::new(Stage::Authenticate, FORBIDDEN, format!("Forbidden: the {credential} lacks the scope `{missing}`."))
+        .suggesting(format!("Use a {credential} that has the scope: with this one, every call is refused."))
+        .logging(format!("the {credential} of `{owner}` lacks the scope `{missing}`"));
     fault.refusal = Some(Refusal::Forbidden(needed.to_vec()));
     Box::new(fault)
 }
@@ -106,7 +178,7 @@ fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> FaultRes
     let lacks = |scope: &&str| !pipeline.app.authorization.grants(&granted, scope);
     let missing: Vec<&str> = policy.scopes.iter().map(String::as_str).filter(lacks).collect();
     if !missing.is_empty() {
-        return Err(forbidden(&key.name, &missing, &policy.scopes));
+        return Err(forbidden("key", &key.name, &missing, &policy.scopes));
     }
     Ok(json!({ "subject": key.name, "scopes": key.scopes, "roles": key.roles, "claims": {}, "plugin": "api_key" }))
 }
@@ -132,7 +204,7 @@ fn sent_key(headers: &Headers) -> Option<&str> {
         let (scheme, token) = headers.first("authorization")?.trim().split_once(' ')?;
         scheme.eq_ignore_ascii_case("bearer").then_some(token)
     };
-    headers.first("x-api-key").or_else(bearer).map(str::trim).filter(|key| !key.is_empty())
+    headers.first(KEY_FIELD).or_else(bearer).map(str::trim).filter(|key| !key.is_empty())
 }
 
 async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResult<Option<Json>> {

@@ -49,7 +49,7 @@ pub(super) fn needed<'a>(app: &'a App, tool: Option<&'a Tool>, operation: Operat
     let auths = of_feature.into_iter().chain(tools.iter().filter_map(|tool| tool.auth.as_ref()));
     let rules = || operation.scopes.into_iter().chain(tools.iter().flat_map(|tool| required(tool)));
     let mut needed: Vec<&str> = Vec::new();
-    let policies = auths.flat_map(Auth::required_scopes);
+    let policies = auths.flat_map(|auth| auth.required_scopes());
     for scope in policies.chain(rules().flat_map(|rule| &rule.all)) {
         if !needed.contains(&scope.as_str()) {
             needed.push(scope);

@@ -13,7 +13,7 @@ use core::cell::{OnceCell, RefCell};
 use super::{call_end::CallFailure, env};
 use crate::{
     Error, Json,
-    app::{App, Auth, EnvTemplate, ExpectedKey, TemplateReference, Tool},
+    app::{App, Auth, EnvTemplate, ExpectedKey, KeySource, TemplateReference, Tool},
     fault::Fault,
     headers::Headers,
     ports::Env,
@@ -127,7 +127,8 @@ pub(super) struct CallSecrets {
 impl CallSecrets {
     pub(super) fn of(app: &AppSecrets, headers: &Headers, tool: Option<&Tool>) -> Self {
         let mut policy = Vec::new();
-        if let Some(Auth::Script { policy: members, .. }) = tool.and_then(|tool| tool.auth.as_ref()) {
+        for entry in tool.and_then(|tool| tool.auth.as_ref()).into_iter().flat_map(Auth::entries) {
+            let Auth::Script { policy: members, .. } = entry else { continue };
             strings_of(&members.value.0, &mut policy);
             let filled = members.templates.iter().filter_map(|(_, template)| env::fill(template, &*app.env).ok());
             policy.extend(filled.map(|text| text.expose().clone()));
@@ -218,12 +219,20 @@ fn written_out(app: &App, env: &dyn Env) -> Vec<String> {
         }
     }
     let auths = app.tools.iter().filter_map(|tool| tool.auth.as_ref()).chain(&app.feature_auth);
-    for auth in auths {
-        if let Auth::ApiKey(policy) = auth {
-            for key in &policy.keys {
-                let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
-                add(template, &|_| true);
+    for auth in auths.flat_map(Auth::entries) {
+        match auth {
+            Auth::ApiKey(policy) => {
+                for key in &policy.keys {
+                    let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
+                    add(template, &|_| true);
+                }
             }
+            Auth::Jwt(policy) => {
+                if let KeySource::Secret(template) = &policy.keys {
+                    add(template, &|_| true);
+                }
+            }
+            Auth::AllowAll | Auth::Script { .. } | Auth::Any(_) => {}
         }
     }
     texts

@@ -5,8 +5,9 @@ use std::{future::pending, rc::Rc};
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{
-        Clock, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest, HttpResponse, Invocation, KvCache,
-        LocalFuture, Ports, Random, Returned, ScriptEngine, ScriptFault, StateStore, WaitUntil,
+        Claims, Clock, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest, HttpResponse, Invocation,
+        KvCache, LocalFuture, Ports, Random, Returned, ScriptEngine, ScriptFault, StateStore, TokenPolicy, TokenRefusal, TokenVerifier,
+        WaitUntil,
     },
     secret::Secret,
 };
@@ -32,6 +33,7 @@ impl Inert {
             connectors: inert.clone(),
             cache: inert.clone(),
             state: inert.clone(),
+            tokens: inert.clone(),
             scripts: inert.clone(),
             clock: inert.clone(),
             random: inert.clone(),
@@ -107,6 +109,12 @@ impl StateStore for Inert {
 impl HttpClient for Inert {
     fn send(&self, _: HttpRequest) -> LocalFuture<'_, Result<HttpResponse>> {
         Box::pin(async { Err(Error::new(ErrorKind::Unavailable, "no network")) })
+    }
+}
+
+impl TokenVerifier for Inert {
+    fn verify<'a>(&'a self, _: &'a str, _: TokenPolicy<'a>, _: u64) -> LocalFuture<'a, Result<Rc<Claims>, TokenRefusal>> {
+        Box::pin(async { Err(TokenRefusal::Operator("no tokens".to_owned())) })
     }
 }
 

@@ -13,8 +13,9 @@ use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
     ports::{
-        CallRecord, Clock, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest, HttpResponse, Invocation,
-        KvCache, LocalFuture, Ports, Query, Random, RecordedWrite, Returned, ScriptEngine, ScriptFault, ScriptHost, StateStore, WaitUntil,
+        CallRecord, Claims, Clock, Connection, Connector, Connectors, Counted, Env, Exactness, HttpClient, HttpRequest, HttpResponse,
+        Invocation, KvCache, LocalFuture, Ports, Query, Random, RecordedWrite, Returned, ScriptEngine, ScriptFault, ScriptHost, StateStore,
+        TokenPolicy, TokenRefusal, TokenVerifier, WaitUntil,
     },
     secret::Secret,
     value::{Rows, Value},
@@ -55,6 +56,7 @@ pub type Answer<T> = Option<T>;
 type OnQuery = dyn Fn(&RecordedQuery) -> Answer<Result<Rows>>;
 type OnHttp = dyn Fn(&HttpRequest) -> Answer<Result<HttpResponse>>;
 type OnScript = dyn Fn(RecordedScriptCall) -> Answer<Result<Returned, ScriptFault>>;
+type OnToken = dyn Fn(&str, &TokenPolicy<'_>) -> Answer<Result<Rc<Claims>, TokenRefusal>>;
 type OnHost = dyn for<'a> Fn(&'a dyn ScriptHost) -> LocalFuture<'a, Json>;
 
 /// One call of a script as the engine saw it.
@@ -95,6 +97,8 @@ pub struct World {
     pub on_script: RefCell<Option<Box<OnScript>>>,
     /// Runs in place of a script, with its host, and answers its calls where [`on_script`](Self::on_script) does not.
     pub on_host: RefCell<Option<Rc<OnHost>>>,
+    /// Answers for tokens; nobody without it.
+    pub on_token: RefCell<Option<Box<OnToken>>>,
     /// The HTTP requests.
     pub sent: RefCell<Vec<HttpRequest>>,
     /// Answers HTTP requests; nobody without it.
@@ -135,6 +139,7 @@ impl World {
             connectors: fake(),
             cache: fake(),
             state: fake(),
+            tokens: fake(),
             scripts: fake(),
             clock: fake(),
             random: fake(),
@@ -340,6 +345,18 @@ impl Connector for Fake {
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
         Box::pin(async move { if deadline_ms > NOW_MS { Ok(()) } else { Err(Error::new(ErrorKind::TimedOut, "late")) } })
+    }
+}
+
+impl TokenVerifier for Fake {
+    fn verify<'a>(&'a self, token: &'a str, policy: TokenPolicy<'a>, _: u64) -> LocalFuture<'a, Result<Rc<Claims>, TokenRefusal>> {
+        let answer = self.0.on_token.borrow().as_ref().and_then(|answer| answer(token, &policy));
+        Box::pin(async move {
+            match answer {
+                Some(answer) => answer,
+                None => pending().await,
+            }
+        })
     }
 }
 

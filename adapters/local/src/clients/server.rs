@@ -56,7 +56,7 @@ fn absolute_folder(folder: &Path) -> CommandResult<String> {
 
 /// Whether a tool of the app takes a key in [`KEY_FIELD`].
 pub(crate) fn takes_key(app: &App) -> bool {
-    app.tools.iter().any(|tool| matches!(tool.auth, Some(Auth::ApiKey(_))))
+    app.tools.iter().flat_map(|tool| &tool.auth).flat_map(Auth::entries).any(|entry| matches!(entry, Auth::ApiKey(_)))
 }
 
 /// The key of a server of that name, whose file is in the home of the user where that is known.

@@ -17,7 +17,8 @@ pub(super) fn key(app: &App, tool: &str, name: &str, env: &dyn Env) -> CommandRe
     let Some(found) = app.tools.iter().find(|candidate| candidate.name == tool) else {
         return wrong(format!("the tool `{tool}` does not exist, so `--as` cannot name one of its keys"));
     };
-    let Some(Auth::ApiKey(policy)) = &found.auth else {
+    let keys = found.auth.iter().flat_map(Auth::entries).find_map(|entry| if let Auth::ApiKey(keys) = entry { Some(keys) } else { None });
+    let Some(policy) = keys else {
         return wrong(format!("`--as` names a key of `api_key`, and `{tool}` does not use that; send credentials with `--header`"));
     };
     let Some(key) = policy.keys.iter().find(|key| key.name == name) else {

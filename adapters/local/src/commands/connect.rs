@@ -170,9 +170,9 @@ fn notes_on_start(folder: &Path, app: &App) -> Vec<String> {
             folder.join(".env").display()
         ));
     }
-    if app.tools.iter().any(|tool| matches!(tool.auth, Some(Auth::Script { .. }))) {
-        let text =
-            "Tools with an authentication script read header fields, which the client gives the process as variables `MILLRACE_HEADER_…`.";
+    let reads_fields = |entry: &Auth| matches!(entry, Auth::Script { .. } | Auth::Jwt(_));
+    if app.tools.iter().flat_map(|tool| &tool.auth).flat_map(Auth::entries).any(reads_fields) {
+        let text = "Tools with `jwt` or an authentication script read header fields, which the client gives the process as variables `MILLRACE_HEADER_…`.";
         notes.push(text.to_owned());
     }
     notes

@@ -216,11 +216,13 @@ fn may_call(run: &Run<'_>, tool: &Tool) -> bool {
     let text_of_auth = |name: &str| run.auth.as_ref().and_then(|auth| auth.get(name)?.as_str());
     let (authorization, granted) = (&run.pipeline.app.authorization, scopes::granted(run.auth.as_ref()));
     let has_scopes = |scopes: &[String]| scopes.iter().all(|scope| authorization.grants(&granted, scope));
-    let admits = match &tool.auth {
-        None | Some(Auth::AllowAll) => true,
+    let admits = |auth: &Auth| match auth {
+        Auth::AllowAll => true,
         // Its plugin decides, and it is not asked here.
-        Some(Auth::Script { .. }) => true,
-        Some(Auth::ApiKey(policy)) => {
+        Auth::Script { .. } | Auth::Any(_) => true,
+        // Who came with another plugin may have a token, too.
+        Auth::Jwt(policy) => text_of_auth("plugin") != Some(policy.plugin.as_str()) || has_scopes(&policy.scopes),
+        Auth::ApiKey(policy) => {
             let is_known = match (text_of_auth("plugin"), text_of_auth("subject")) {
                 (Some("api_key"), Some(subject)) => policy.keys.iter().any(|key| key.name == subject),
                 // Another plugin, or none, looked at this caller.
@@ -229,7 +231,8 @@ fn may_call(run: &Run<'_>, tool: &Tool) -> bool {
             is_known && (run.auth.is_none() || has_scopes(&policy.scopes))
         }
     };
-    admits && scopes::required(tool).all(|required| required.missing(authorization, &granted).is_none())
+    tool.auth.as_ref().is_none_or(|auth| auth.entries().iter().any(admits))
+        && scopes::required(tool).all(|required| required.missing(authorization, &granted).is_none())
 }
 
 /// What tells that items are missing.

@@ -1,12 +1,19 @@
 //! What a call of one tool goes through, in words.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{
+    borrow::ToOwned,
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
 use core::fmt::Write as _;
 
 use super::Stage;
 use crate::app::{
-    Access, App, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Idempotency, Input, InputKind, MiddlewareAction, OnExceed,
-    ParamStyle, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template, TextFormat, Tool, UnknownFields,
+    Access, App, Audience, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Idempotency, Input, InputKind, JwtPolicy, KeySource,
+    MiddlewareAction, OnExceed, ParamStyle, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template, TextFormat, Tool,
+    UnknownFields,
 };
 
 /// One stage of a call.
@@ -76,7 +83,36 @@ fn authenticate(app: &App, auth: Option<&Auth>, details: &mut Vec<String>) -> St
             }
         }
         Some(Auth::Script { script: plugin, .. }) => format!("runs {}", script(app, plugin)),
+        Some(Auth::Jwt(policy)) => {
+            details.extend(jwt(policy));
+            format!("requires a token of {}", policy.issuer)
+        }
+        Some(Auth::Any(entries)) => {
+            for (place, entry) in entries.iter().enumerate() {
+                let mut more = Vec::new();
+                details.push(format!("{}. {}", place + 1, authenticate(app, Some(entry), &mut more)));
+                details.extend(more);
+            }
+            format!("asks {}, until one knows the caller or refuses it", count(entries.len(), "plugin"))
+        }
     }
+}
+
+/// What a token must be, beside its issuer's.
+fn jwt(policy: &JwtPolicy) -> Vec<String> {
+    let Audience { claim, values } = &policy.audience;
+    let values: Vec<String> = values.iter().map(ToString::to_string).collect();
+    let keys = match &policy.keys {
+        KeySource::Discovery => "the keys are where the issuer's metadata says".to_owned(),
+        KeySource::Url(url) => format!("the keys are at {url}"),
+        KeySource::Set(_) => "the keys are in the app".to_owned(),
+        KeySource::Secret(secret) => format!("the key is {secret}"),
+    };
+    let algorithms: Vec<&str> = policy.algorithms.iter().map(|algorithm| algorithm.as_str()).collect();
+    let mut details =
+        vec![format!("its `{claim}` must be {}", values.join(" or ")), keys, format!("it is signed by {}", algorithms.join(", "))];
+    details.extend((!policy.scopes.is_empty()).then(|| format!("it must have the scopes {}", policy.scopes.join(", "))));
+    details
 }
 
 fn context(app: &App, tool: &Tool, details: &mut Vec<String>) -> String {

@@ -189,8 +189,9 @@ pub(super) fn description(arguments: &Build, package: &PackageJson, app: &App) -
 
 /// Says which tools do not work where nobody knows the header field that they read.
 fn tell_of_scripts(app: &App) {
-    let names: Vec<String> =
-        app.tools.iter().filter(|tool| matches!(tool.auth, Some(Auth::Script { .. }))).map(|tool| format!("`{}`", tool.name)).collect();
+    let needs_more = |auth: &Auth| !auth.entries().iter().any(|entry| matches!(entry, Auth::AllowAll | Auth::ApiKey(_)));
+    let tools = app.tools.iter().filter(|tool| tool.auth.as_ref().is_some_and(needs_more));
+    let names: Vec<String> = tools.map(|tool| format!("`{}`", tool.name)).collect();
     if !names.is_empty() {
         note(format_args!(
             "warning: a client that starts the app sends no header field but X-API-Key, so these tools refuse: {}",

@@ -2,7 +2,7 @@
 
 use std::{fs, io};
 
-use millrace_core::app::{App, Auth};
+use millrace_core::app::{App, Auth, Tool};
 use serde_json::{Map, Value as Json, json};
 
 use super::{
@@ -124,10 +124,11 @@ fn remote(url: &str, app: &App) -> CommandResult<Json> {
             "the value of `--url` is not a public address: it begins with `https://` and contains no credentials".into(),
         ));
     }
-    let with_key = |tool: &millrace_core::app::Tool| matches!(tool.auth, Some(Auth::ApiKey(_)));
+    let with_key = |tool: &Tool| tool.auth.iter().flat_map(Auth::entries).any(|entry| matches!(entry, Auth::ApiKey(_)));
+    let with_key_only = |tool: &Tool| matches!(tool.auth, Some(Auth::ApiKey(_)));
     let mut remote = json!({ "type": "streamable-http", "url": url });
     if let Some(remote) = remote.as_object_mut().filter(|_| app.tools.iter().any(with_key)) {
-        let is_required = app.tools.iter().all(with_key);
+        let is_required = app.tools.iter().all(with_key_only);
         let header = json!({
             "name": "X-API-Key",
             "description": if is_required { "Your key." } else { "Your key, for the tools that need one." },

@@ -1,0 +1,204 @@
+//! `jwt`: the port verifies the token; what it says of its caller is read here.
+
+use alloc::{
+    borrow::ToOwned,
+    boxed::Box,
+    format,
+    string::{String, ToString},
+    vec::Vec,
+};
+
+use serde_json::Map;
+
+use super::{Answer, broken, env, forbidden, identity, refused};
+use crate::{
+    Json,
+    app::{ClaimRule, ClaimValue, EnvTemplate, JwtPolicy, KeySource, TokenCarrier},
+    fault::{Fault, Stage},
+    headers::{Headers, Repeated},
+    pipeline::{json_text::word, run::Run},
+    ports::{Claims, TokenKeys, TokenPolicy, TokenRefusal, claim_at},
+    secret::Secret,
+};
+
+/// Claims that differ from one token of a caller to its next one. With them, no two calls would have the same principal: nothing that is kept
+/// for a caller would be found again. Sorted.
+const OF_ONE_TOKEN: [&str; 10] = ["aio", "at_hash", "c_hash", "exp", "iat", "jti", "nbf", "nonce", "rh", "uti"];
+
+/// Verifies the caller's token.
+pub(super) async fn jwt(run: &Run<'_>, policy: &JwtPolicy) -> Answer {
+    let token = match sent_token(run.headers, &policy.carrier) {
+        Ok(Some(token)) => token,
+        Ok(None) => return Answer::KnowsNot(refused("no token was sent")),
+        Err(Repeated) => return Answer::Refuses(refused("the header field of the token appears more than once")),
+    };
+    let filled = match Filled::of(run, policy) {
+        Ok(filled) => filled,
+        Err(fault) => return Answer::Refuses(fault),
+    };
+    let demand = TokenPolicy {
+        issuer: &filled.issuer,
+        audience_claim: &policy.audience.claim,
+        audiences: &filled.audiences,
+        keys: filled.keys.as_ref(),
+        algorithms: &policy.algorithms,
+        leeway_s: policy.leeway_s,
+    };
+    let verified = run.pipeline.ports.tokens.verify(token, demand, run.signal.deadline_ms());
+    let claims = match run.signal.race(verified).await {
+        Ok(Ok(claims)) => claims,
+        Ok(Err(TokenRefusal::Foreign(reason))) => return Answer::KnowsNot(refused(reason)),
+        Ok(Err(TokenRefusal::Caller(reason))) => return Answer::Refuses(refused(reason)),
+        Ok(Err(TokenRefusal::Operator(reason))) => return Answer::Refuses(broken(reason)),
+        Ok(Err(TokenRefusal::Unavailable(reason))) => return Answer::Refuses(unavailable(reason)),
+        Err(why) => return Answer::Refuses(why.fault(Stage::Authenticate).into()),
+    };
+    match principal(run, policy, &claims) {
+        Ok(principal) => Answer::Knows(Some(principal)),
+        Err(fault) => Answer::Refuses(fault),
+    }
+}
+
+/// Nobody can say whether the caller may come in.
+fn unavailable(reason: String) -> Box<Fault> {
+    let message = "The credentials cannot be verified now: their issuer does not answer.";
+    Box::new(Fault::new(Stage::Authenticate, "ISSUER_UNAVAILABLE", message).later().logging(reason))
+}
+
+fn sent_token<'h>(headers: &'h Headers, carrier: &TokenCarrier) -> Result<Option<&'h str>, Repeated> {
+    Ok(match carrier {
+        TokenCarrier::Field(name) => headers.only(name)?,
+        TokenCarrier::Bearer => headers.only("authorization")?.and_then(|value| {
+            let (scheme, token) = value.split_once(' ')?;
+            scheme.eq_ignore_ascii_case("bearer").then(|| token.trim_matches(' '))
+        }),
+    })
+}
+
+/// The texts of a policy, variables filled in.
+struct Filled {
+    issuer: String,
+    audiences: Vec<String>,
+    keys: FilledKeys,
+}
+
+enum FilledKeys {
+    Discovery,
+    Url(String),
+    Set(String),
+    Secret(Secret<String>),
+}
+
+impl FilledKeys {
+    fn as_ref(&self) -> TokenKeys<'_> {
+        match self {
+            Self::Discovery => TokenKeys::Discovery,
+            Self::Url(url) => TokenKeys::Url(url),
+            Self::Set(text) => TokenKeys::Set(text),
+            Self::Secret(secret) => TokenKeys::Secret(secret),
+        }
+    }
+}
+
+impl Filled {
+    /// # Errors
+    /// A variable is not set, or what must say something is empty: then nobody is let in.
+    fn of(run: &Run<'_>, policy: &JwtPolicy) -> Result<Self, Box<Fault>> {
+        let text = |template: &EnvTemplate| filled(run, template).map(|text| text.expose().clone());
+        let keys = match &policy.keys {
+            KeySource::Discovery => FilledKeys::Discovery,
+            KeySource::Url(url) => FilledKeys::Url(text(url)?),
+            KeySource::Set(set) => FilledKeys::Set(text(set)?),
+            KeySource::Secret(secret) => FilledKeys::Secret(filled(run, secret)?),
+        };
+        let audiences = policy.audience.values.iter().map(text).collect::<Result<_, _>>()?;
+        Ok(Self { issuer: text(&policy.issuer)?, audiences, keys })
+    }
+}
+
+fn filled(run: &Run<'_>, template: &EnvTemplate) -> Result<Secret<String>, Box<Fault>> {
+    let text = env::fill(template, &*run.pipeline.ports.env)
+        .map_err(|env::UnsetVariable(name)| broken(format!("the environment variable `{name}`, which the policy needs, is not set")))?;
+    if text.expose().trim().is_empty() {
+        return Err(broken(format!("`{template}`, which the policy needs, is empty")));
+    }
+    Ok(text)
+}
+
+/// Who the caller is.
+fn principal(run: &Run<'_>, policy: &JwtPolicy, claims: &Claims) -> Result<Json, Box<Fault>> {
+    for rule in &policy.claims {
+        hold(run, rule, claims)?;
+    }
+    let Some(subject) = claim_at(claims, &policy.subject) else {
+        return Err(refused(format!("the token has no `{}`, which names the caller", policy.subject)));
+    };
+    let mut scopes = [claims.get("scope"), claims.get("scp")].into_iter().flatten();
+    let scopes = scopes.try_fold(Vec::new(), |all, claim| names(all, claim, "scope")).map_err(refused)?;
+    let mut roles = policy.roles.iter().filter_map(|path| Some((path, claim_at(claims, path)?)));
+    let roles = roles.try_fold(Vec::new(), |all, (path, claim)| names(all, claim, path)).map_err(refused)?;
+    let missing: Vec<&str> = policy.scopes.iter().filter(|scope| !scopes.contains(scope)).map(String::as_str).collect();
+    if !missing.is_empty() {
+        let owner = subject.as_str().map_or_else(|| subject.to_string(), ToOwned::to_owned);
+        return Err(forbidden("token", &owner, &missing, &policy.scopes));
+    }
+    let shown = claims.iter().filter(|(name, _)| OF_ONE_TOKEN.binary_search(&name.as_str()).is_err());
+    let mut members = Map::new();
+    // An empty object is no subject; absent would be one that names nobody.
+    members.insert("subject".into(), if subject.is_null() { "".into() } else { subject.clone() });
+    members.insert("scopes".into(), scopes.into());
+    members.insert("roles".into(), roles.into());
+    members.insert("claims".into(), shown.map(|(name, claim)| (name.clone(), claim.clone())).collect::<Map<_, _>>().into());
+    identity::principal(members, &policy.plugin)
+        .map_err(|problem| refused(format!("`{}` of the token does not name the caller, or is of a wrong type: {problem}", policy.subject)))
+}
+
+/// Adds the texts of a claim: a list of them, or one with blanks between.
+fn names(mut all: Vec<String>, claim: &Json, name: &str) -> Result<Vec<String>, String> {
+    let mut add = |text: &str| {
+        if !all.iter().any(|known| known == text) {
+            all.push(text.to_owned());
+        }
+    };
+    match claim {
+        Json::Null => {}
+        Json::String(text) => text.split_ascii_whitespace().for_each(add),
+        Json::Array(elements) => {
+            for element in elements {
+                let text = element.as_str().ok_or_else(|| format!("`{name}` of the token has {} in it", word(Some(element))))?;
+                add(text);
+            }
+        }
+        other => return Err(format!("`{name}` of the token is {}, not a list of strings", word(Some(other)))),
+    }
+    Ok(all)
+}
+
+/// Holds a token to what the policy demands of one claim.
+fn hold(run: &Run<'_>, rule: &ClaimRule, claims: &Claims) -> Result<(), Box<Fault>> {
+    let name = &rule.claim;
+    let claim = claim_at(claims, name).filter(|claim| match claim {
+        Json::Null => false,
+        Json::String(text) => !text.is_empty(),
+        Json::Array(elements) => !elements.is_empty(),
+        _ => true,
+    });
+    let Some(claim) = claim else { return Err(refused(format!("the token has no `{name}`, which the policy demands"))) };
+    if rule.values.is_empty() {
+        return Ok(());
+    }
+    let found = if let Json::Array(elements) = claim { elements.as_slice() } else { core::slice::from_ref(claim) };
+    for value in &rule.values {
+        let holds = match value {
+            ClaimValue::Text(template) => {
+                let wanted = filled(run, template)?;
+                found.iter().any(|found| found.as_str() == Some(wanted.expose()))
+            }
+            ClaimValue::Literal(wanted) => found.contains(&wanted.0),
+        };
+        if holds {
+            return Ok(());
+        }
+    }
+    Err(refused(format!("`{name}` of the token is not what the policy demands")))
+}
