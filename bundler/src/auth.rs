@@ -87,7 +87,7 @@ impl Compiler<'_> {
         let Some(any) = node.entry("any") else {
             if node.entry("plugin").is_none() {
                 let message = "`auth.plugin` is missing";
-                self.error(document, node.range.start..node.range.start, message, format!("{PLUGINS} Or give several, under `any`."));
+                self.error(document, node.range.clone(), message, format!("{PLUGINS} Or give several, under `any`."));
             }
             return self.plugin(document, node, "auth");
         };

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::postgres::LazyDatabase;
+use crate::{postgres::LazyDatabase, tokens};
 
 /// The workspace's folder.
 #[must_use]
@@ -31,6 +31,8 @@ pub struct Group {
     pub database: Option<String>,
     /// A database on a PostgreSQL server, to be made with the group's installation.
     pub postgres: Option<LazyDatabase>,
+    /// Whether its app lets in who has a token of [`tokens`].
+    pub has_issuers: bool,
     /// What a Worker is deployed with, where the app does not say it: `wrangler.toml`, put beside the app.
     pub wrangler: Option<String>,
     /// The cases, by name.
@@ -262,10 +264,24 @@ fn group(folder: &Path) -> Group {
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     let mut env: Vec<_> = fs::read_to_string(folder.join("env")).unwrap_or_default().lines().filter_map(variable).collect();
     let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(LazyDatabase::new);
+    let has_issuers = folder.join("issuers").exists();
+    if has_issuers {
+        env.extend(tokens::variables());
+    }
     env.extend(postgres.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let private = text("private").unwrap_or_default().lines().map(str::to_owned).collect();
-    Group { name: name(folder), app, env, private, postgres, database: text("database.sql"), wrangler: text("wrangler.toml"), cases }
+    Group {
+        name: name(folder),
+        app,
+        env,
+        private,
+        postgres,
+        has_issuers,
+        database: text("database.sql"),
+        wrangler: text("wrangler.toml"),
+        cases,
+    }
 }
 
 fn case(file: &Path) -> Case {
@@ -278,7 +294,7 @@ fn exchange(block: &str) -> Exchange {
     let mut lines = head.lines();
     let first = lines.next().unwrap_or_default();
     let headers: Vec<(String, String)> =
-        lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect();
+        lines.filter_map(|line| line.split_once(':')).map(|(name, value)| (name.to_owned(), tokens::minted(value.trim()))).collect();
     let (word, rest) = first.split_once(' ').unwrap_or((first, ""));
     match word {
         "CALL" => call(rest, headers, false),

@@ -52,8 +52,10 @@ pub(crate) struct HeldSet {
 #[derive(Debug, Default)]
 struct Source {
     held: RefCell<Option<Held>>,
-    /// When somebody began to fetch the last time.
+    /// When somebody began to fetch what was missing or old, the last time.
     attempted_ms: Cell<Option<u64>>,
+    /// When somebody began to fetch because of a token whose key the set does not have, the last time.
+    refreshed_ms: Cell<Option<u64>>,
     /// Until when somebody is at it.
     busy_until_ms: Cell<u64>,
     /// Why the last time failed.
@@ -72,16 +74,16 @@ impl Source {
         self.held.borrow().clone()
     }
 
-    /// Whether so much time has passed since somebody began to fetch.
-    fn may_fetch(&self, now_ms: u64, interval_ms: u64) -> bool {
-        // A clock that was set back must not stop it.
-        self.attempted_ms.get().is_none_or(|attempted_ms| now_ms.abs_diff(attempted_ms) >= interval_ms)
-    }
-
     fn is_busy(&self, now_ms: u64) -> bool {
         let until_ms = self.busy_until_ms.get();
         now_ms < until_ms && until_ms - now_ms <= FETCH_MS
     }
+}
+
+/// Whether so much time has passed since a moment.
+fn has_passed(since_ms: &Cell<Option<u64>>, now_ms: u64, interval_ms: u64) -> bool {
+    // A clock that was set back must not stop it.
+    since_ms.get().is_none_or(|since_ms| now_ms.abs_diff(since_ms) >= interval_ms)
 }
 
 /// Ends being busy, even where the call is given up.
@@ -152,7 +154,7 @@ impl IssuerKeys {
             }
             let old = held.filter(|held| now_ms.saturating_sub(held.fetched_ms) < KEPT_MS);
             match old {
-                Some(old) if source.is_busy(now_ms) || !source.may_fetch(now_ms, REFRESH_MS) => return Ok(old.set),
+                Some(old) if source.is_busy(now_ms) || !has_passed(&source.attempted_ms, now_ms, REFRESH_MS) => return Ok(old.set),
                 None if source.is_busy(now_ms) => {
                     if now_ms >= deadline_ms {
                         return Err(TokenRefusal::Unavailable("the keys of the issuer did not come in time".to_owned()));
@@ -160,9 +162,10 @@ impl IssuerKeys {
                     self.clock.sleep(LOOK_MS.min(deadline_ms - now_ms)).await;
                     continue;
                 }
-                None if !source.may_fetch(now_ms, RETRY_MS) => return Err(refusal(source.failure.borrow().as_ref())),
+                None if !has_passed(&source.attempted_ms, now_ms, RETRY_MS) => return Err(refusal(source.failure.borrow().as_ref())),
                 _ => {}
             }
+            source.attempted_ms.set(Some(now_ms));
             self.load(&source, origin, None, deadline_ms).await;
             let now_ms = self.clock.now_ms();
             let held = source.held().filter(|held| now_ms.saturating_sub(held.fetched_ms) < KEPT_MS);
@@ -183,9 +186,10 @@ impl IssuerKeys {
                 self.clock.sleep(LOOK_MS.min(deadline_ms - now_ms)).await;
                 continue;
             }
-            if !source.may_fetch(now_ms, REFRESH_MS) {
+            if !has_passed(&source.refreshed_ms, now_ms, REFRESH_MS) {
                 return None;
             }
+            source.refreshed_ms.set(Some(now_ms));
             self.load(&source, origin, Some(known.number), deadline_ms).await;
             return other();
         }
@@ -195,7 +199,6 @@ impl IssuerKeys {
     async fn load(&self, source: &Source, origin: Origin<'_>, known: Option<u64>, deadline_ms: u64) {
         let now_ms = self.clock.now_ms();
         let deadline_ms = deadline_ms.min(now_ms + FETCH_MS);
-        source.attempted_ms.set(Some(now_ms));
         source.busy_until_ms.set(deadline_ms);
         let busy = Busy(source);
         let key = cache_key(origin);

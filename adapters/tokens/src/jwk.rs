@@ -123,7 +123,7 @@ impl Key {
         let text = |name: &str| match members.get(name) {
             None => Ok(None),
             Some(Json::String(text)) => Ok(Some(text.as_str())),
-            Some(_) => Err(format!("has a `{name}` that is not a string")),
+            Some(_) => Err(format!("is wrong: `{name}` is not a string")),
         };
         let id = text("kid")?.map(str::to_owned);
         if let Some(purpose) = text("use")?.filter(|purpose| *purpose != "sig") {
@@ -163,14 +163,14 @@ fn material(members: &Claims) -> Result<Material, String> {
     // Some issuers pad.
     let number = |name: &str| {
         let bytes =
-            URL_SAFE_NO_PAD.decode(text(name)?.trim_end_matches('=')).map_err(|_| format!("has a `{name}` that is not base64url"))?;
+            URL_SAFE_NO_PAD.decode(text(name)?.trim_end_matches('=')).map_err(|_| format!("is wrong: `{name}` is not base64url"))?;
         Ok::<_, String>(bytes)
     };
     fn joined<const N: usize>(x: &[u8], y: &[u8]) -> Result<[u8; N], String> {
         if x.len() != y.len() {
-            return Err("has a point of a wrong length".to_owned());
+            return Err("is wrong: its point has a wrong length".to_owned());
         }
-        [x, y].concat().try_into().map_err(|_| "has a point of a wrong length".to_owned())
+        [x, y].concat().try_into().map_err(|_| "is wrong: its point has a wrong length".to_owned())
     }
     match (text("kty")?, members.get("crv").and_then(Json::as_str)) {
         ("RSA", _) => {
@@ -188,7 +188,7 @@ fn material(members: &Claims) -> Result<Material, String> {
         ("EC", Some("P-256")) => joined(&number("x")?, &number("y")?).map(Material::P256),
         ("EC", Some("P-384")) => joined(&number("x")?, &number("y")?).map(Material::P384),
         ("OKP", Some("Ed25519")) => {
-            let x = number("x")?.try_into().map_err(|_| "has an `x` of a wrong length".to_owned())?;
+            let x = number("x")?.try_into().map_err(|_| "is wrong: `x` has a wrong length".to_owned())?;
             Ok(Material::Ed25519(x))
         }
         ("EC" | "OKP", curve) => Err(format!("is on the curve `{}`, which is not supported", shown(curve.unwrap_or("?")))),

@@ -118,7 +118,7 @@ async fn key_set_url(http: &dyn HttpClient, issuer: &str, deadline_ms: u64) -> R
         let text = |name: &str| metadata.get(name).and_then(Json::as_str);
         return match (text("issuer"), text("jwks_uri")) {
             (Some(found), _) if found != issuer => {
-                lasting(format!("the metadata is of the issuer `{}`, and the policy's is `{issuer}`: they must be the same", shown(found)))
+                lasting(format!("its metadata is of the issuer `{}`, which must be the policy's to the letter", shown(found)))
             }
             (Some(_), Some(url)) => Ok(url.to_owned()),
             (None, _) => lasting("the issuer's metadata has no `issuer`".to_owned()),

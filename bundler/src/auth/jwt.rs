@@ -89,7 +89,7 @@ impl Compiler<'_> {
         let keys = self.key_source(document, &policy);
         let (algorithms, audience) = (self.algorithms(document, &policy, keys.as_ref()), self.audience(document, &policy));
         let issuer = self.issuer(document, &policy, keys.as_ref());
-        let leeway_s = self.leeway(document, &policy);
+        let (leeway_s, claims) = (self.leeway(document, &policy), self.claims(document, &policy));
         let subject = self.claim_path(document, policy.at("subject")).unwrap_or_else(|| "sub".to_owned());
         let roles = one_or_more(policy.at("roles")).filter_map(|path| self.claim_path(document, Some(path))).collect();
         Some(Auth::Jwt(Box::new(JwtPolicy {
@@ -103,7 +103,7 @@ impl Compiler<'_> {
             scopes: policy.texts_at("scopes"),
             subject,
             roles,
-            claims: self.claims(document, &policy),
+            claims,
         })))
     }
 
