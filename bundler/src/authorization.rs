@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use millrace_core::{
     app::{
-        Auth, Authorization, EnvPart, EnvTemplate, ImpliedScopes, MiddlewareAction, Prompt, ProtectedResource, RequiredScopes, Resource,
-        ResourceUrl, Tool, is_scope,
+        Auth, Authorization, EnvPart, EnvTemplate, ImpliedScopes, KeySource, MiddlewareAction, Prompt, ProtectedResource, RequiredScopes,
+        Resource, ResourceUrl, Tool, is_scope,
     },
     protocol::{check_issuer, check_resource},
 };
@@ -33,7 +33,8 @@ pub(crate) const RESOURCE: Field = Field::new(
 pub(crate) const AUTHORIZATION_SERVERS: Field = Field::new(
     "authorization_servers",
     Shape::List(&Shape::Text),
-    "Where clients sign in: the issuers, exactly as their metadata spell them: `https://login.example.com`. Text may have variables.",
+    "Where clients sign in: the issuers, exactly as their metadata spell them: `https://login.example.com`. Text may have variables. \
+     Not given, the issuers of the app's `jwt` policies.",
 );
 /// `server.scopes`
 pub(crate) const SCOPES: Field = Field::new(
@@ -139,17 +140,37 @@ fn resource(
     };
     let nodes = servers.map(|entry| entry.value.items()).unwrap_or_default();
     let help = "Write the issuer as its metadata spell it: `https://login.example.com`.";
-    let issuers: Vec<EnvTemplate> = nodes.iter().map(|node| url_of_server(compiler, document, node, help)).collect();
+    let mut issuers: Vec<EnvTemplate> = nodes.iter().map(|node| url_of_server(compiler, document, node, help)).collect();
+    if servers.is_none() {
+        issuers = issuers_of(auths);
+    }
     if issuers.is_empty() {
         let range = servers.map_or_else(|| node.range.clone(), |servers| servers.value.range.clone());
         let help = "Name the servers that clients sign in at: `authorization_servers: [\"https://login.example.com\"]`.";
         compiler.error(document, range, "`server.resource` needs `server.authorization_servers`", help);
-    } else if !compiler.findings.has_errors() && auths.iter().all(|auth| matches!(auth, Auth::AllowAll | Auth::ApiKey(_))) {
+    } else if !compiler.findings.has_errors()
+        && auths.iter().flat_map(|auth| auth.entries()).all(|entry| matches!(entry, Auth::AllowAll | Auth::ApiKey(_)))
+    {
         let help = "Give the tools an `auth` that accepts the tokens of these servers.";
         compiler.warning(document, node.range.clone(), "clients are told where to sign in, but no `auth` of the app accepts a token", help);
     }
     let scopes = required.iter().map(|scope| (*scope).to_owned()).collect();
     Some(ProtectedResource { url, authorization_servers: issuers, scopes })
+}
+
+/// The issuers whose tokens let callers in, each once: where clients sign in, unless the app says otherwise.
+fn issuers_of(auths: &[&Auth]) -> Vec<EnvTemplate> {
+    let mut issuers = Vec::new();
+    for entry in auths.iter().flat_map(|auth| auth.entries()) {
+        if let Auth::Jwt(policy) = entry
+            && matches!(policy.keys, KeySource::Discovery | KeySource::Url(_))
+            && literal(&policy.issuer).is_none_or(|issuer| check_issuer(issuer).is_ok())
+            && !issuers.contains(&policy.issuer)
+        {
+            issuers.push(policy.issuer.clone());
+        }
+    }
+    issuers
 }
 
 fn url_of_server(compiler: &mut Compiler<'_>, document: &Document, node: &Node, help: &str) -> EnvTemplate {

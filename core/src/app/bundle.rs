@@ -103,7 +103,7 @@ impl App {
                 let scripts = sync.script_writes.iter().all(|(adapter, writes)| (*adapter as usize) < adapters && epochs(writes));
                 reads && epochs(&sync.writes) && scripts
             });
-            executes && admits && audits && presents && syncs && tool.scripts().all(is_script)
+            executes && plugin && audits && presents && syncs && tool.scripts().all(is_script)
         };
         let arguments = self.prompts.iter().flat_map(|prompt| &prompt.arguments);
         let mut arguments = arguments.chain(self.resources.iter().flat_map(|resource| &resource.arguments));

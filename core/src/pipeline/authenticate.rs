@@ -45,7 +45,11 @@ use crate::{
     ports::{Reply, Returned, ScriptFault},
 };
 
+mod answer;
 mod jwt;
+
+pub(super) use answer::refused;
+use answer::{Answer, FORBIDDEN, broken, forbidden};
 
 /// The length of a SHA-256 digest.
 const DIGEST_BYTES: usize = 32;
@@ -82,16 +86,6 @@ pub(super) async fn authenticate(run: &Run<'_>, auth: &Auth) -> FaultResult<Opti
     Err(fault)
 }
 
-/// What a plugin says of a caller.
-enum Answer {
-    /// It knows the caller: the principal, or nobody in particular.
-    Knows(Option<Json>),
-    /// It knows nothing of what was sent; what to say where nobody else does.
-    KnowsNot(Box<Fault>),
-    /// The credentials are its own, and not good enough.
-    Refuses(Box<Fault>),
-}
-
 /// Asks one plugin, which is not `any`.
 async fn ask(run: &Run<'_>, auth: &Auth) -> Answer {
     match auth {
@@ -126,36 +120,8 @@ pub(super) fn admits(pipeline: &Pipeline, headers: &Headers, tool: &Tool) -> Opt
     }
 }
 
-pub(super) fn refused(reason: impl Into<String>) -> Box<Fault> {
-    let mut fault = Fault::new(Stage::Authenticate, "UNAUTHORIZED", "Unauthorized: the request has no valid credentials for this tool.")
-        .suggesting("Send valid credentials: without them, every call is refused.")
-        .logging(reason);
-    fault.refusal = Some(Refusal::Unauthorized);
-    Box::new(fault)
-}
-
-/// A refusal that is not the caller's fault: nobody can be let in before the operator has acted. The caller is told the same.
-fn broken(reason: impl Into<String>) -> Box<Fault> {
-    let mut fault = refused(reason);
-    fault.remedy = Remedy::Operator;
-    fault
-}
-
 /// The header field of API keys.
 const KEY_FIELD: &str = "x-api-key";
-
-/// The code of credentials that are good, and not enough.
-const FORBIDDEN: &str = "FORBIDDEN";
-
-/// `credential` is `key` or `token`; `owner` is whose it is.
-fn forbidden(credential: &str, owner: &str, missing: &[&str], needed: &[String]) -> Box<Fault> {
-    let missing = missing.join("`, `");
-    let mut fault = Fault::new(Stage::Authenticate, FORBIDDEN, format!("Forbidden: the {credential} lacks the scope `{missing}`."))
-        .suggesting(format!("Use a {credential} that has the scope: with this one, every call is refused."))
-        .logging(format!("the {credential} of `{owner}` lacks the scope `{missing}`"));
-    fault.refusal = Some(Refusal::Forbidden(needed.to_vec()));
-    Box::new(fault)
-}
 
 fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> FaultResult<Json> {
     let keys = &policy.keys;

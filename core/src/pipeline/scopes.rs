@@ -8,7 +8,7 @@ use alloc::{string::String, vec::Vec};
 
 use crate::{
     Json,
-    app::{App, Auth, MiddlewareAction, PromptContent, PromptMessage, RequiredScopes, Tool},
+    app::{App, MiddlewareAction, PromptContent, PromptMessage, RequiredScopes, Tool},
 };
 
 /// What a call is a part of: the scopes of the whole are asked for at once.

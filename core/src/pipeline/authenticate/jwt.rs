@@ -10,13 +10,13 @@ use alloc::{
 
 use serde_json::Map;
 
-use super::{Answer, broken, env, forbidden, identity, refused};
+use super::answer::{Answer, broken, forbidden, refused};
 use crate::{
     Json,
     app::{ClaimRule, ClaimValue, EnvTemplate, JwtPolicy, KeySource, TokenCarrier},
     fault::{Fault, Stage},
     headers::{Headers, Repeated},
-    pipeline::{json_text::word, run::Run},
+    pipeline::{env, identity, json_text::word, run::Run},
     ports::{Claims, TokenKeys, TokenPolicy, TokenRefusal, claim_at},
     secret::Secret,
 };
@@ -137,7 +137,9 @@ fn principal(run: &Run<'_>, policy: &JwtPolicy, claims: &Claims) -> Result<Json,
     let scopes = scopes.try_fold(Vec::new(), |all, claim| names(all, claim, "scope")).map_err(refused)?;
     let mut roles = policy.roles.iter().filter_map(|path| Some((path, claim_at(claims, path)?)));
     let roles = roles.try_fold(Vec::new(), |all, (path, claim)| names(all, claim, path)).map_err(refused)?;
-    let missing: Vec<&str> = policy.scopes.iter().filter(|scope| !scopes.contains(scope)).map(String::as_str).collect();
+    let granted: Vec<&str> = scopes.iter().map(String::as_str).collect();
+    let lacks = |scope: &&str| !run.pipeline.app.authorization.grants(&granted, scope);
+    let missing: Vec<&str> = policy.scopes.iter().map(String::as_str).filter(lacks).collect();
     if !missing.is_empty() {
         let owner = subject.as_str().map_or_else(|| subject.to_string(), ToOwned::to_owned);
         return Err(forbidden("token", &owner, &missing, &policy.scopes));
