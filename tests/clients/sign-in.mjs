@@ -1,0 +1,84 @@
+// `node sign-in.mjs SERVER CLIENT [ID]`: a client that signs in at its first 401 and once more at a 403, and prints what it saw as JSON.
+// CLIENT: sdk (@modelcontextprotocol/sdk 1.x) or client (@modelcontextprotocol/client 2.x). ID: of a client that the server knows; without it,
+// the client registers itself, and does not step up.
+const [server, kind, id] = process.argv.slice(2);
+const { Client, StreamableHTTPClientTransport } =
+  kind === "sdk"
+    ? { ...(await import("@modelcontextprotocol/sdk/client/index.js")), ...(await import("@modelcontextprotocol/sdk/client/streamableHttp.js")) }
+    : await import("@modelcontextprotocol/client");
+
+const redirectUrl = "http://127.0.0.1:9/callback";
+const asked = [];
+let saved, verifier, discovered, address;
+let information = id && { client_id: id };
+const provider = {
+  redirectUrl,
+  clientMetadata: {
+    client_name: "millrace-tests",
+    redirect_uris: [redirectUrl],
+    grant_types: ["authorization_code"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+  },
+  clientInformation: () => information,
+  saveClientInformation: (value) => void (information = value),
+  tokens: () => saved,
+  saveTokens: (value) => void (saved = value),
+  codeVerifier: () => verifier,
+  saveCodeVerifier: (value) => void (verifier = value),
+  discoveryState: () => discovered,
+  saveDiscoveryState: (value) => void (discovered = value),
+  redirectToAuthorization(url) {
+    address = url;
+    asked.push({ scope: url.searchParams.get("scope"), resource: url.searchParams.get("resource") });
+  },
+};
+
+// What a browser does: follows redirects with its cookies, until it is sent back to the client.
+const cookies = new Map();
+async function browse(url) {
+  for (let step = 0; step < 20; step += 1) {
+    const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join("; ");
+    const response = await fetch(url, { redirect: "manual", headers: { cookie } });
+    for (const line of response.headers.getSetCookie()) {
+      const [, name, value] = /^([^=]+)=([^;]*)/.exec(line);
+      if (value === "") cookies.delete(name);
+      else cookies.set(name, value);
+    }
+    const next = response.headers.get("location");
+    if (!next) throw new Error(`${response.status} ${url}: ${await response.text()}`);
+    url = new URL(next, url);
+    if (url.href.startsWith(redirectUrl)) return url.searchParams;
+  }
+  throw new Error("the server redirects without end");
+}
+
+const open = async () => {
+  const client = new Client({ name: "millrace-tests", version: "1.0.0" });
+  const transport = new StreamableHTTPClientTransport(new URL(server), { authProvider: provider });
+  await client.connect(transport);
+  return { client, transport };
+};
+
+let current = await open();
+async function call(name) {
+  for (let round = 0; ; round += 1) {
+    try {
+      const result = await current.client.callTool({ name, arguments: {} });
+      return result.content[0].text;
+    } catch (error) {
+      if (!address || round === 3) throw error;
+      const answer = await browse(address);
+      address = undefined;
+      await current.transport.finishAuth(kind === "sdk" ? answer.get("code") : answer);
+      await current.client.close();
+      current = await open();
+    }
+  }
+}
+
+const read = await call("notes-read");
+const published = id && (await call("notes-publish"));
+const again = await call("notes-read");
+await current.client.close();
+console.log(JSON.stringify({ read, published, again, asked }));

@@ -1,0 +1,59 @@
+// `node authorization-server.mjs`: an OpenID provider that lets everybody in as `ada` and grants every scope that a client asks for.
+// Prints its address once it listens, and ends with its standard input.
+import { createServer } from "node:http";
+import { Provider, errors } from "oidc-provider";
+
+const scopes = "notes:read notes:write notes:publish";
+const server = createServer();
+await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+const issuer = `http://127.0.0.1:${server.address().port}`;
+
+const provider = new Provider(issuer, {
+  // Other clients register themselves, with the scopes of their first request: this server gives them no others later.
+  clients: [
+    { client_id: "resource", client_secret: "the-secret-of-the-resource", redirect_uris: [], response_types: [], grant_types: [] },
+    {
+      client_id: "desktop",
+      token_endpoint_auth_method: "none",
+      redirect_uris: ["http://127.0.0.1:9/callback"],
+      response_types: ["code"],
+      grant_types: ["authorization_code"],
+    },
+  ],
+  cookies: { keys: ["a key of this run"] },
+  scopes: scopes.split(" "),
+  pkce: { required: () => true },
+  features: {
+    devInteractions: { enabled: false },
+    registration: { enabled: true },
+    introspection: { enabled: true, allowedPolicy: () => true },
+    resourceIndicators: {
+      enabled: true,
+      useGrantedResource: () => true,
+      getResourceServerInfo(_, indicator) {
+        if (!/^http:\/\/127\.0\.0\.1:\d+\/mcp$/.test(indicator)) throw new errors.InvalidTarget();
+        return { scope: scopes, audience: indicator, accessTokenFormat: "opaque", accessTokenTTL: 600 };
+      },
+    },
+  },
+  interactions: { url: (_, interaction) => `/interaction/${interaction.uid}` },
+  findAccount: (_, id) => ({ accountId: id, claims: () => ({ sub: id }) }),
+});
+
+const handler = provider.callback();
+server.on("request", async (request, response) => {
+  if (!request.url.startsWith("/interaction/")) return handler(request, response);
+  try {
+    const { prompt, params, session, grantId } = await provider.interactionDetails(request, response);
+    if (prompt.name === "login") return await provider.interactionFinished(request, response, { login: { accountId: "ada" } });
+    const grant = grantId ? await provider.Grant.find(grantId) : new provider.Grant({ accountId: session.accountId, clientId: params.client_id });
+    grant.addOIDCScope(params.scope ?? "");
+    grant.addResourceScope(params.resource, params.scope ?? "");
+    await provider.interactionFinished(request, response, { consent: { grantId: await grant.save() } }, { mergeWithLastSubmission: true });
+  } catch (error) {
+    response.writeHead(500).end(String(error));
+  }
+});
+
+console.log(issuer);
+process.stdin.resume().on("end", () => process.exit());
