@@ -37,6 +37,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         feature_auth,
         batch: root.batch,
         env: root.env,
+        secrets: root.secrets,
         fetch_allow: root.fetch_allow,
         telemetry: root.telemetry,
         adapters: adapters.list,

@@ -61,6 +61,12 @@ pub(crate) static ROOT: Record = Record {
         Field::new("sync", Shape::Record(&ROOT_SYNC), "Which results calls make stale, and what clients may keep."),
         Field::new("fetch", Shape::Record(&FETCH), "Which hosts scripts may reach."),
         Field::new("env", Shape::List(&Shape::Text), "The variables that scripts see as `ctx.env`.").default("[]"),
+        Field::new(
+            "secrets",
+            Shape::List(&Shape::Text),
+            "The secrets that scripts see in `ctx.env`, beside the variables. In adapters and in `auth` they are written `{{ secret.NAME }}`.",
+        )
+        .default("[]"),
         Field::new("telemetry", Shape::Record(&TELEMETRY), "Traces of calls."),
         Field::new("agents", Shape::Any, "Agents, which Millrace does not have.").imported(),
         Field::new("build", Shape::Any, "Settings of the other build.").imported(),
@@ -262,7 +268,8 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         server: server(compiler, &document, root.at("server").unwrap_or(&empty)),
         batch: batch(compiler, &document, root.at("limits").and_then(|limits| limits.at("batch"))),
         limits: LimitSettings::of_root(&document, root.at("limits")),
-        env: env(compiler, &document, &root),
+        env: names(compiler, &document, root.at("env"), "variable"),
+        secrets: secrets(compiler, &document, &root),
         fetch_allow: fetch_allow(compiler, &document, root.at("fetch").and_then(|fetch| fetch.at("allow")).unwrap_or(&empty)),
         telemetry: root.at("telemetry").and_then(|telemetry| telemetry.at("enabled")).and_then(Node::bool).unwrap_or(true),
         tools_folder,
@@ -424,13 +431,27 @@ fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Serv
     Server { port: port.unwrap_or(8080), path: path.to_owned(), cors_origins, hosts, body_limit }
 }
 
-fn env(compiler: &mut Compiler<'_>, document: &Document, root: &Node) -> Vec<String> {
+/// `secrets`; none of them may be a variable of `env`, too.
+fn secrets(compiler: &mut Compiler<'_>, document: &Document, root: &Node) -> Vec<String> {
+    let variables = root.texts_at("env");
+    for node in root.at("secrets").map(Node::items).unwrap_or_default() {
+        let name = node.text().unwrap_or_default();
+        if variables.iter().any(|variable| variable == name) {
+            let message = format!("`{name}` is listed under `env`, too: scripts see both in `ctx.env`");
+            compiler.error(document, node.range.clone(), message, "List it in one of the two.");
+        }
+    }
+    names(compiler, document, root.at("secrets"), "secret")
+}
+
+/// A list of names of variables, or of secrets.
+fn names(compiler: &mut Compiler<'_>, document: &Document, list: Option<&Node>, noun: &str) -> Vec<String> {
     let mut names = Vec::new();
-    for node in root.at("env").map(Node::items).unwrap_or_default() {
+    for node in list.map(Node::items).unwrap_or_default() {
         let name = node.text().unwrap_or_default();
         if !is_variable(name) {
             let help = "List the names only, without `{{ }}` and `$`.";
-            compiler.error(document, node.range.clone(), format!("`{name}` is not a valid name for a variable"), help);
+            compiler.error(document, node.range.clone(), format!("`{name}` is not a valid name for a {noun}"), help);
         } else if !names.iter().any(|other| other == name) {
             names.push(name.to_owned());
         }

@@ -2,8 +2,8 @@
 
 use millrace_core::{
     app::{
-        EnvPart, EnvTemplate, Literal, PROTOTYPE_NAMES, Piece as StatementPiece, Root, Source, Template, TemplatePart, ValueTemplate,
-        ValueText,
+        EnvPart, EnvTemplate, Literal, PROTOTYPE_NAMES, Piece as StatementPiece, Root, SecretSource, Source, Template, TemplatePart,
+        ValueTemplate, ValueText,
     },
     expression::Step,
 };
@@ -12,7 +12,7 @@ use crate::{
     Problem, Severity,
     compiler::Compiler,
     context::unusable,
-    names::{meant, one_of},
+    names::{is_variable, meant, one_of},
     placeholder::{self, Piece, Placeholder},
     scope::{ContextShape, PathScope, ValueType},
     yaml::{Data, Document, Node},
@@ -40,7 +40,7 @@ fn type_of(template: &ValueTemplate, scope: &PathScope) -> ValueType {
 }
 
 impl Compiler<'_> {
-    /// Text in which only `{{ env.X }}` may stand; of a scalar that is not text, as its author wrote it.
+    /// Text in which only `{{ env.X }}` and `{{ secret.X }}` may stand; of a scalar that is not text, as its author wrote it.
     pub(crate) fn env_template(&mut self, document: &Document, node: &Node) -> EnvTemplate {
         let Some(text) = node.written(&document.source) else { return EnvTemplate::default() };
         let mut parts = Vec::new();
@@ -53,9 +53,20 @@ impl Compiler<'_> {
                         self.no_filter(document, node, &placeholder);
                         parts.push(EnvPart::Env((*name).to_owned()));
                     }
+                    ["secret", name, member @ ..] if member.len() < 2 => {
+                        self.no_filter(document, node, &placeholder);
+                        if !is_variable(name) {
+                            let message = format!("`{name}` is not a valid name for a secret");
+                            let help = "It has letters, digits and `_`, and does not begin with a digit: so it is valid on every host.";
+                            self.misplaced(document, node, &placeholder, message, help);
+                        }
+                        let member = member.first().map(|member| (*member).to_owned());
+                        parts.push(EnvPart::Secret(SecretSource { name: (*name).to_owned(), member }));
+                    }
                     path => {
                         let message = format!("`{}` has no value here", path.join("."));
-                        self.misplaced(document, node, &placeholder, message, "Only variables of the environment do: `{{ env.NAME }}`.");
+                        let help = "Only variables and secrets of the deployment do: `{{ env.NAME }}`, `{{ secret.NAME }}`.";
+                        self.misplaced(document, node, &placeholder, message, help);
                     }
                 },
             }
@@ -233,6 +244,10 @@ impl Compiler<'_> {
             }
             None => {
                 let message = format!("`{}` has no value here", placeholder.path.join("."));
+                if placeholder.path.first() == Some(&"secret") {
+                    self.misplaced(document, node, placeholder, message, "Secrets stand in adapters and in `auth` only.");
+                    return false;
+                }
                 let whole = ["shown", "total", "omitted"];
                 let shown = |root: &&str| if whole.contains(root) { (*root).to_owned() } else { format!("{root}.…") };
                 let roots: Vec<String> = scope.roots().iter().map(shown).collect();

@@ -382,10 +382,12 @@ fn declared(tool: &Tool) -> impl Iterator<Item = &str> {
     tool.context.values().chain(derived).map(|(name, _)| name.as_str())
 }
 
-/// The variables and the connections that the app lists.
+/// The variables, the secrets and the connections that the app lists.
 fn env(app: &App) -> String {
-    let mut out = String::from("\n  /** The variables that `millrace.yaml` lists under `env`. */\n  export interface Env {\n");
-    for name in app.env.iter().collect::<BTreeSet<_>>() {
+    let mut out = String::from(
+        "\n  /** The variables that `millrace.yaml` lists under `env`, and the secrets under `secrets`. */\n  export interface Env {\n",
+    );
+    for name in app.env.iter().chain(&app.secrets).collect::<BTreeSet<_>>() {
         out.push_str(&format!("    readonly {}: string | undefined;\n", quoted(name)));
     }
     out.push_str("  }\n");

@@ -110,6 +110,7 @@ fn app() -> App {
         feature_auth: None,
         batch: BatchLimits::default(),
         env: vec!["LLM_KEY".to_owned()],
+        secrets: Vec::new(),
         fetch_allow: Vec::new(),
         telemetry: true,
         adapters: vec![Adapter {

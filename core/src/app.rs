@@ -51,7 +51,7 @@ pub use script_ref::ScriptRef;
 pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
-pub use template::{EnvPart, EnvTemplate, Root, Source, Template, TemplatePart};
+pub use template::{EnvPart, EnvTemplate, Root, SecretSource, Source, Template, TemplatePart};
 pub use visit::{Holder, TemplateReference, Visit};
 
 /// A compiled app.
@@ -73,6 +73,8 @@ pub struct App {
     pub batch: BatchLimits,
     /// `env`: the variables that scripts see as `ctx.env`.
     pub env: Vec<String>,
+    /// `secrets`: the secrets that scripts see in `ctx.env`.
+    pub secrets: Vec<String>,
     /// `fetch.allow`: hosts that scripts may call: `api.example.com`, `*.example.com` (any depth below), `host:port`.
     pub fetch_allow: Vec<String>,
     /// `telemetry.enabled`: whether calls are traced where the deployment names a collector.

@@ -27,8 +27,8 @@ mod chain;
 mod connections;
 mod content;
 mod context;
+mod deployment;
 mod dialogue;
-mod env;
 mod epochs;
 mod execute;
 mod gate;
@@ -132,6 +132,7 @@ impl Pipeline {
                 return Err(fault);
             }
         };
+        self.deployment.refresh(Some(run.signal.deadline_ms())).await;
         let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
         let end = observed::observed(self.ports.observer.as_deref(), running, stages(&mut run, inputs, listener)).await;
         // Others of this isolate may ask from here on.
@@ -172,6 +173,7 @@ impl Pipeline {
     /// What the database says, or [`Configuration`](crate::ErrorKind::Configuration).
     pub async fn rehearse(&self, tool: usize) -> Option<crate::Result<()>> {
         let tool = self.app.tools.get(tool)?;
+        self.deployment.refresh(None).await;
         Some(rehearsal::rehearse(self, tool).await?.map_err(|error| self.secrets.strike_error(error)))
     }
 
@@ -181,7 +183,8 @@ impl Pipeline {
     /// [`Configuration`](crate::ErrorKind::Configuration) for an adapter that the app does not have or whose variables are not set;
     /// else whatever the connector reports.
     pub async fn ping(&self, adapter: usize) -> crate::Result<()> {
-        self.connections.ping(&self.app, &self.ports, adapter).await.map_err(|error| self.secrets.strike_error(error))
+        self.deployment.refresh(None).await;
+        self.connections.ping(self, adapter).await.map_err(|error| self.secrets.strike_error(error))
     }
 }
 

@@ -14,6 +14,7 @@ mod kv_cache;
 mod observer;
 mod random;
 mod script_engine;
+mod secret_store;
 mod state_store;
 mod token_verifier;
 mod wait_until;
@@ -26,6 +27,7 @@ pub use connector::{
 pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;
 pub use future::LocalFuture;
+pub(crate) use future::join_all;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
 pub use observer::{AUDIT_TARGET, CallEvent, CallObserver, CallOutcome, CallStart, Observer, RunningCall, observers};
@@ -34,6 +36,7 @@ pub use script_engine::{
     CallStore, Fetched, Invocation, LogLevel, LogReader, Redirect, Reply, Returned, ScriptEngine, ScriptFault, ScriptHost, Thrown,
     ToolErrorReply,
 };
+pub use secret_store::SecretStore;
 pub use state_store::{Counted, Exactness, StateStore};
 pub use token_verifier::{Claims, TokenKeys, TokenPolicy, TokenRefusal, TokenVerifier, claim_at};
 pub use wait_until::WaitUntil;
@@ -57,8 +60,10 @@ pub struct Ports {
     pub clock: Rc<dyn Clock>,
     /// Randomness.
     pub random: Rc<dyn Random>,
-    /// Environment variables and secrets.
+    /// Environment variables.
     pub env: Rc<dyn Env>,
+    /// Where the deployment keeps its secrets; `None` where they are variables.
+    pub secrets: Option<Rc<dyn SecretStore>>,
     /// Work that may outlive the response.
     pub wait_until: Rc<dyn WaitUntil>,
     /// Is told of the calls; `None` where nobody wants to know. [`observers`] makes one of several.

@@ -8,6 +8,7 @@
 //! A request is raw HTTP (method and path, header fields, a blank line, the body) or a shorthand, `CALL TOOL ARGUMENTS` for a
 //! client of 2025-06-18 and `MODERN TOOL ARGUMENTS` for one of 2026-07-28, with header fields below it. `###` parts requests.
 
+pub mod aws_secrets;
 pub mod bare;
 pub mod case;
 pub mod collector;

@@ -21,6 +21,7 @@ mod packages;
 mod page;
 mod postgres;
 mod readme;
+mod secrets;
 mod sign_in;
 mod spoilt;
 mod sqlite_text;

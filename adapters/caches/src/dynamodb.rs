@@ -27,7 +27,6 @@ mod state;
 
 use std::rc::Rc;
 
-use aws_credential_types::Credentials;
 use millrace_core::{
     Error, Json, Result,
     ports::{Clock, HttpClient, HttpResponse, KvCache, LocalFuture},
@@ -38,7 +37,6 @@ pub use settings::DynamoDbSettings;
 /// A table as a cache, and as a store of counters and records.
 pub struct DynamoDbStore {
     settings: DynamoDbSettings,
-    credentials: Credentials,
     http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
 }
@@ -47,15 +45,12 @@ impl DynamoDbStore {
     /// Makes a cache; sends nothing.
     #[must_use]
     pub fn new(settings: DynamoDbSettings, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>) -> Self {
-        let token = settings.session_token.as_ref().map(|token| token.expose().clone());
-        let key = (settings.access_key_id.expose().clone(), settings.secret_access_key.expose().clone());
-        let credentials = Credentials::new(key.0, key.1, token, None, "variables");
-        Self { settings, credentials, http, clock }
+        Self { settings, http, clock }
     }
 
     /// Sends a request; gives the answer, whatever it is.
     async fn exchange(&self, operation: &str, body: &Json) -> Result<HttpResponse> {
-        self.http.send(api::request(&self.settings, &self.credentials, operation, body, self.clock.now_ms())?).await
+        self.http.send(api::request(&self.settings, operation, body, self.clock.now_ms())?).await
     }
 
     async fn send(&self, operation: &str, body: &Json) -> Result<HttpResponse> {

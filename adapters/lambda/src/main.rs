@@ -29,7 +29,7 @@ use std::{
 use lambda_runtime::{Error, Runtime, service_fn};
 use lambda_runtime_api_client::{PooledClient, body::Body};
 use millrace_core::app::App;
-use millrace_native::{cache::CacheChoice, env::Variables, logging, telemetry};
+use millrace_native::{cache::CacheChoice, env::Variables, logging, secrets::SecretsChoice, telemetry};
 
 mod answer;
 mod databases;
@@ -98,6 +98,7 @@ fn start() -> Result<InvocationHandler, Error> {
     let concurrency = env::var("AWS_LAMBDA_MAX_CONCURRENCY").ok().and_then(|text| text.parse().ok()).unwrap_or(1_usize).max(1);
     let isolates = concurrency.min(available_parallelism().map_or(1, Into::into));
     let cache = CacheChoice::of(&variables).map_err(|error| error.message)?;
+    SecretsChoice::of(&variables).map_err(|error| error.message)?;
     let traces = telemetry::TraceSettings::of_app(&app, &variables).map_err(|error| error.message)?;
     if let Some(missing) = app.missing_state_key(&variables) {
         tracing::warn!("{missing}");

@@ -137,6 +137,7 @@ fn fill(template: &EnvTemplate, variables: &Variables) -> Option<String> {
         match part {
             EnvPart::Text(part) => text.push_str(part),
             EnvPart::Env(name) => text.push_str(variables.var(name)?.expose()),
+            EnvPart::Secret(_) => return None,
         }
     }
     Some(text)

@@ -12,7 +12,7 @@ use millrace_core::{
     app::{Adapter, App},
     ports::{Observer, Ports},
 };
-use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, telemetry, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, secrets::SecretsChoice, telemetry, wait_until::Tasks};
 use serde_json::json;
 
 use crate::output::{CommandError, CommandResult, note_styled};
@@ -98,11 +98,12 @@ pub(crate) fn variables(folder: &Path) -> CommandResult<Variables> {
     Variables::of_process_and(&folder.join(".env")).map_err(CommandError::wrong)
 }
 
-/// The cache that the variables ask for.
+/// The cache that the variables ask for. The store of secrets is looked at, too, so that a mistake is told at the start.
 ///
 /// # Errors
-/// They ask for one in a wrong way.
+/// They ask for one of them in a wrong way.
 pub(crate) fn cache(variables: &Variables) -> CommandResult<CacheChoice> {
+    SecretsChoice::of(variables).map_err(CommandError::wrong)?;
     CacheChoice::of(variables).map_err(CommandError::wrong)
 }
 

@@ -32,6 +32,7 @@ pub mod logging;
 mod outgoing;
 pub mod ports;
 pub mod random;
+pub mod secrets;
 pub mod server_tls;
 #[cfg(unix)]
 pub mod shared;

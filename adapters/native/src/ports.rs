@@ -2,13 +2,13 @@
 
 use std::{path::PathBuf, rc::Rc};
 
-use millrace_core::ports::{Clock, HttpClient, Ports};
+use millrace_core::ports::{Clock, HttpClient, Ports, SecretStore};
 use millrace_script::Engine;
 use millrace_tokens::JwtVerifier;
 
 use crate::{
     cache::CacheChoice, clock::SystemClock, connectors::NativeConnectors, env::Variables, http_client::NativeHttpClient,
-    random::SystemRandom, signatures::RingSignatures, wait_until::Tasks,
+    random::SystemRandom, secrets::{Refusing, SecretsChoice}, signatures::RingSignatures, wait_until::Tasks,
 };
 
 /// The ports of one isolate: must be called on its thread. Opens nothing.
@@ -20,6 +20,10 @@ pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &
     let clock: Rc<dyn Clock> = Rc::new(SystemClock);
     let http: Rc<dyn HttpClient> = Rc::new(NativeHttpClient::new(clock.clone()));
     let results = cache.open(base.clone(), clock.clone());
+    let secrets = match SecretsChoice::of(&variables) {
+        Ok(choice) => choice.open(&base, clock.clone()),
+        Err(error) => Some(Rc::new(Refusing(error)) as Rc<dyn SecretStore>),
+    };
     Ports {
         tokens: Rc::new(JwtVerifier::new(http.clone(), results.clone(), clock.clone(), Rc::new(RingSignatures))),
         http,
@@ -30,6 +34,7 @@ pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &
         clock,
         random: Rc::new(SystemRandom),
         env: Rc::new(variables),
+        secrets,
         wait_until: Rc::new(tasks.clone()),
         observer: None,
     }

@@ -26,6 +26,7 @@ use crate::{
     logging,
     random::WorkerRandom,
     scripts,
+    secrets::Bindings,
     signatures::WebCryptoSignatures,
     state, telemetry, wait_until,
 };
@@ -117,6 +118,7 @@ fn ports(env: &Env) -> Ports {
         clock,
         random,
         env: Rc::new(variables),
+        secrets: Some(Rc::new(Bindings(env.clone()))),
         wait_until: Rc::new(wait_until::RequestWaitUntil),
         observer: None,
     }

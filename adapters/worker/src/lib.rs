@@ -30,6 +30,7 @@ mod isolate;
 mod logging;
 mod random;
 mod scripts;
+mod secrets;
 mod signatures;
 mod state;
 mod telemetry;

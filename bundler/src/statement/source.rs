@@ -73,6 +73,10 @@ pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, input
                 _ => Err(wrong(format!("`{label}` names no variable"), "write `{{ env.NAME }}`")),
             };
         }
+        "secret" => {
+            let help = "secrets stand in adapters and in `auth`, where neither the database's log nor a result can show them";
+            return Err(wrong(format!("`{label}` has no value in a statement"), help));
+        }
         "inputs" => Root::Inputs,
         "ctx" => Root::Ctx,
         "auth" => Root::Auth,

@@ -13,6 +13,7 @@ impl fmt::Display for EnvTemplate {
         self.0.iter().try_for_each(|part| match part {
             EnvPart::Text(text) => f.write_str(text),
             EnvPart::Env(name) => write!(f, "{{{{ env.{name} }}}}"),
+            EnvPart::Secret(secret) => write!(f, "{{{{ {secret} }}}}"),
         })
     }
 }
@@ -24,6 +25,25 @@ pub enum EnvPart {
     Text(String),
     /// The value of a variable.
     Env(String),
+    /// A secret, or a part of one.
+    Secret(SecretSource),
+}
+
+/// A secret of the deployment, or a member of one that is a JSON object: `secret.DB.password`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecretSource {
+    /// Its name in the store.
+    pub name: String,
+    /// The member.
+    pub member: Option<String>,
+}
+
+impl fmt::Display for SecretSource {
+    /// `secret.DB.password`
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "secret.{}", self.name)?;
+        self.member.iter().try_for_each(|member| write!(f, ".{member}"))
+    }
 }
 
 /// Text with placeholders, cut at build time: `No invoice {{ inputs.id }}.`

@@ -26,6 +26,8 @@ pub enum Holder<'a> {
 pub enum TemplateReference<'a> {
     /// An environment variable.
     Variable(&'a str),
+    /// A secret of the deployment.
+    Secret(&'a str),
     /// A value of the call.
     Value(&'a Source),
     /// The value of a path in an expression.
@@ -40,6 +42,9 @@ impl App {
     pub fn visit<'a>(&'a self, visit: &mut Visit<'_, 'a>) {
         for name in &self.env {
             visit(Holder::App, TemplateReference::Variable(name));
+        }
+        for name in &self.secrets {
+            visit(Holder::App, TemplateReference::Secret(name));
         }
         if let Some(resource) = &self.authorization.resource {
             if let ResourceUrl::Url(url) = &resource.url {
@@ -143,6 +148,7 @@ fn of_env<'a>(template: &'a EnvTemplate, holder: Holder<'a>, visit: &mut Visit<'
         match part {
             EnvPart::Text(_) => {}
             EnvPart::Env(name) => visit(holder, TemplateReference::Variable(name)),
+            EnvPart::Secret(secret) => visit(holder, TemplateReference::Secret(&secret.name)),
         }
     }
 }

@@ -29,7 +29,6 @@ use sha2::{Digest as _, Sha256};
 use subtle::{ConditionallySelectable as _, ConstantTimeEq as _};
 
 use super::{
-    env::{self, UnsetVariable},
     identity,
     json_text::word,
     run::{NO_TOOL, Run},
@@ -152,7 +151,7 @@ fn api_key(pipeline: &Pipeline, headers: &Headers, policy: &ApiKeys) -> FaultRes
 /// The digest of an expected key; `None` for one that matches nothing.
 fn digest(pipeline: &Pipeline, expected: &ExpectedKey) -> Option<[u8; DIGEST_BYTES]> {
     let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = expected;
-    let text = env::fill(template, &*pipeline.ports.env).ok()?;
+    let text = pipeline.deployment.fill(template).ok()?;
     let text = text.expose().trim();
     match expected {
         _ if text.is_empty() => None,
@@ -230,8 +229,7 @@ fn told(fault: Fault) -> Box<Fault> {
 fn policy_json(run: &Run<'_>, policy: &Policy) -> FaultResult<Json> {
     let mut filled = policy.value.0.clone();
     for (pointer, template) in &policy.templates {
-        let text = env::fill(template, &*run.pipeline.ports.env)
-            .map_err(|UnsetVariable(name)| broken(format!("the environment variable `{name}`, which the policy needs, is not set")))?;
+        let text = run.pipeline.deployment.fill(template).map_err(|unfilled| broken(unfilled.needed_by("the policy").message))?;
         match filled.pointer_mut(pointer) {
             Some(place) => *place = text.expose().as_str().into(),
             None => return Err(broken("the bundle is damaged: its policy has no place for a string")),

@@ -1,6 +1,6 @@
 //! What is in `ctx`: `{ auth?, request: { id, headers, protocol, capabilities }, env }`, and what the app's `context` and its middleware add.
 //!
-//! Only the listed variables that are set are in `env`, and only the listed header fields that were sent in `request.headers`. A tool
+//! Only the listed variables and secrets that there are stand in `env`, and only the listed header fields that were sent in `request.headers`. A tool
 //! without scripts and without a placeholder that names `ctx` has none.
 
 use alloc::string::String;
@@ -33,7 +33,12 @@ impl Context {
             let value = pipeline.ports.env.var(name)?;
             Some((name.clone(), value.expose().as_str().into()))
         };
-        let env: Map<_, Json> = pipeline.app.env.iter().filter_map(variable).collect();
+        let secret = |name: &String| {
+            let value = pipeline.deployment.whole(name).ok().flatten()?;
+            Some((name.clone(), value.expose().as_str().into()))
+        };
+        let mut env: Map<_, Json> = pipeline.app.env.iter().filter_map(variable).collect();
+        env.extend(pipeline.app.secrets.iter().filter_map(secret));
         let mut ctx = Map::new();
         if let Some(auth) = auth {
             ctx.insert("auth".into(), auth.clone());

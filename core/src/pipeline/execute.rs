@@ -33,7 +33,7 @@ use crate::{
     Error, ErrorKind, Json, Result,
     app::{Access, Adapter, Statement},
     fault::{Change, Fault, FaultResult, Stage},
-    ports::{CallEvent, Command, Query, SessionSetting},
+    ports::{Command, Query, SessionSetting},
     value::Rows,
 };
 
@@ -108,7 +108,7 @@ async fn ask(
     session: &[SessionSetting],
 ) -> FaultResult<Rows> {
     let fault = |error| fault_of(run, access, error);
-    let (adapter, connector) = run.pipeline.connections.open(&run.pipeline.app, &run.pipeline.ports, adapter).map_err(fault)?;
+    let (adapter, connector) = run.pipeline.connections.open(run.pipeline, adapter).map_err(fault)?;
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
         let Subject { tool, request_id, .. } = run.subject();
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");
@@ -144,7 +144,7 @@ async fn ask(
 
 /// Notes an answer of a connector.
 fn answered<T>(run: &Run<'_>, adapter: &Adapter, writes: bool, answer: Result<T>) -> Result<T> {
-    run.record.tell(CallEvent::ConnectorAnswered { adapter, error: answer.as_ref().err().map(|error| error.kind) });
+    run.connector_answered(adapter, &answer);
     if writes {
         run.write_answered(&answer);
     }

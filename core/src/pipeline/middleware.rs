@@ -294,9 +294,9 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
     let Subject { tool, request_id, .. } = run.subject();
     let pipeline = run.pipeline;
     let secrets = Rc::clone(&pipeline.secrets);
-    let opened = pipeline.connections.open(&pipeline.app, &pipeline.ports, table.adapter as usize);
+    let opened = pipeline.connections.open(pipeline, table.adapter as usize);
     let (adapter, connector) = match opened {
-        Ok((adapter, connector)) => (adapter, Rc::clone(connector)),
+        Ok(opened) => opened,
         Err(error) => {
             let error = secrets.strike_error(error);
             tracing::warn!(target: TARGET, tool, request_id, %error, "the audit row cannot be written");

@@ -3,10 +3,10 @@
 use alloc::{format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
-use super::{env, runtime::Pipeline, session, signal::Signal};
+use super::{deployment, runtime::Pipeline, session, signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
-    app::{Access, Adapter, Bind, EnvTemplate, Execute, ParamStyle, Part, Piece, Statement, Tool},
+    app::{Access, Adapter, Bind, Execute, ParamStyle, Part, Piece, Statement, Tool},
     cancel::Cancel,
     ports::{Command, Query},
     value::Value,
@@ -34,7 +34,7 @@ pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
 
 /// Makes the table of the records of calls where it is missing.
 async fn prepare_records(pipeline: &Pipeline, adapter: usize) -> Result<()> {
-    let (adapter, connector) = pipeline.connections.open(&pipeline.app, &pipeline.ports, adapter)?;
+    let (adapter, connector) = pipeline.connections.open(pipeline, adapter)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     signal.race(connector.prepare_records(signal.deadline_ms())).await.unwrap_or_else(|_| Err(silent(adapter)))
@@ -45,7 +45,7 @@ async fn explain(pipeline: &Pipeline, adapter: usize, statement: &Statement) -> 
         Ok(written) => written?,
         Err(error) => return Some(Err(error)),
     };
-    let (adapter, connector) = match pipeline.connections.open(&pipeline.app, &pipeline.ports, adapter) {
+    let (adapter, connector) = match pipeline.connections.open(pipeline, adapter) {
         Ok(opened) => opened,
         Err(error) => return Some(Err(error)),
     };
@@ -81,10 +81,8 @@ fn silent(adapter: &Adapter) -> Error {
 /// The explanation as a statement, with one value for each place, and `NULL` for all of them.
 fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String, Vec<Value>)>> {
     let variable = |name: &str| {
-        let part = crate::app::EnvPart::Env(name.into());
-        env::fill(&EnvTemplate(alloc::vec![part]), &*pipeline.ports.env).map_err(|env::UnsetVariable(name)| {
-            Error::new(ErrorKind::Configuration, format!("the environment variable `{name}`, which the statement needs, is not set"))
-        })
+        let value = pipeline.ports.env.var(name);
+        value.ok_or_else(|| deployment::Unfilled::Variable(name).needed_by("the statement"))
     };
     let mut text = String::from("EXPLAIN ");
     let mut params = Vec::new();

@@ -26,10 +26,10 @@ use super::{
 };
 use crate::{
     ErrorKind, Json, Result,
-    app::{Access, Execute, ScriptRef, SearchIndex, Statement, Tool},
+    app::{Access, Adapter, Execute, ScriptRef, SearchIndex, Statement, Tool},
     fault::{Change, Fault, Stage},
     headers::Headers,
-    ports::CallStore,
+    ports::{CallEvent, CallStore},
 };
 
 /// The target of the pipeline's events.
@@ -120,6 +120,15 @@ impl<'a> Work<'a> {
 }
 
 impl<'a> Run<'a> {
+    /// Notes an answer of a connector. A secret that the database no longer takes is read again.
+    pub(super) fn connector_answered<T>(&self, adapter: &Adapter, answer: &Result<T>) {
+        let error = answer.as_ref().err().map(|error| error.kind);
+        self.record.tell(CallEvent::ConnectorAnswered { adapter, error });
+        if matches!(error, Some(ErrorKind::Denied | ErrorKind::Configuration | ErrorKind::Unavailable)) {
+            self.pipeline.deployment.doubt();
+        }
+    }
+
     /// Runs a stage, unless the call is over already.
     pub(super) async fn at<T, E: Into<CallEnd>>(&self, stage: Stage, work: impl Future<Output = Result<T, E>>) -> Result<T, CallEnd> {
         self.signal.check().map_err(|why| self.interrupted(why, Stage::Signal, stage > Stage::Execute && self.may_write()))?;

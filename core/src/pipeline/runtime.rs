@@ -3,8 +3,8 @@
 use alloc::rc::Rc;
 
 use super::{
-    connections::Connections, epochs::Epochs, gates::Gates, names::Names, schemas::Schemas, secrets::AppSecrets, validate::Patterns,
-    window::Counts,
+    connections::Connections, deployment::Deployment, epochs::Epochs, gates::Gates, names::Names, schemas::Schemas, secrets::AppSecrets,
+    validate::Patterns, window::Counts,
 };
 use crate::{
     app::{App, Tool},
@@ -16,6 +16,7 @@ pub struct Pipeline {
     pub(super) app: Rc<App>,
     pub(super) ports: Ports,
     pub(super) names: Names,
+    pub(super) deployment: Rc<Deployment>,
     pub(super) connections: Connections,
     pub(super) patterns: Patterns,
     pub(super) schemas: Schemas,
@@ -33,9 +34,10 @@ impl Pipeline {
         let connections = Connections::of(app.adapters.len());
         let schemas = Schemas::of(app.tools.len());
         let gates = Gates::of(app.tools.len());
-        let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&ports.env)));
+        let deployment = Rc::new(Deployment::new(&app, &ports));
+        let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&deployment)));
         let (patterns, counts, epochs) = (Patterns::default(), Counts::default(), Rc::default());
-        Self { app, ports, names, connections, patterns, schemas, secrets, gates, counts, epochs }
+        Self { app, ports, names, deployment, connections, patterns, schemas, secrets, gates, counts, epochs }
     }
 
     /// The app.

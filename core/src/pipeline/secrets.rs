@@ -10,13 +10,13 @@
 use alloc::{borrow::Cow, collections::BTreeSet, rc::Rc, string::String, vec::Vec};
 use core::cell::{OnceCell, RefCell};
 
-use super::{call_end::CallFailure, env};
+use super::{call_end::CallFailure, deployment::Deployment};
 use crate::{
     Error, Json,
-    app::{App, Auth, EnvTemplate, ExpectedKey, KeySource, TemplateReference, Tool},
+    app::{App, Auth, EnvPart, EnvTemplate, ExpectedKey, KeySource, TemplateReference, Tool},
     fault::Fault,
     headers::Headers,
-    ports::Env,
+    ports::Env as _,
     redaction::{Reader, Secrets, strike, strike_within},
     secret::Secret,
 };
@@ -76,8 +76,8 @@ const SECRET_OPTIONS: [&str; 4] = ["key", "password", "secret", "token"];
 /// The secrets of an app. Looked for when something is said for the first time; a call that says nothing pays nothing.
 pub(super) struct AppSecrets {
     app: Rc<App>,
-    env: Rc<dyn Env>,
-    names: OnceCell<Vec<String>>,
+    deployment: Rc<Deployment>,
+    names: OnceCell<Names>,
     known: RefCell<Option<AppSecretValues>>,
 }
 
@@ -87,18 +87,20 @@ struct AppSecretValues {
 }
 
 impl AppSecrets {
-    pub(super) fn new(app: Rc<App>, env: Rc<dyn Env>) -> Self {
-        Self { app, env, names: OnceCell::new(), known: RefCell::default() }
+    pub(super) fn new(app: Rc<App>, deployment: Rc<Deployment>) -> Self {
+        Self { app, deployment, names: OnceCell::new(), known: RefCell::default() }
     }
 
     /// The secrets as the variables are now.
     fn secrets(&self) -> Rc<Secrets> {
-        let names = self.names.get_or_init(|| names(&self.app));
-        let values: Vec<_> = names.iter().map(|name| self.env.var(name)).collect();
+        let names = self.names.get_or_init(|| Names::of(&self.app));
+        let variables = names.variables.iter().map(|name| self.deployment.var(name));
+        let secrets = names.secrets.iter().map(|name| self.deployment.whole(name).ok().flatten());
+        let values: Vec<_> = variables.chain(secrets).collect();
         if let Some(known) = self.known.borrow().as_ref().filter(|known| known.values == values) {
             return Rc::clone(&known.secrets);
         }
-        let mut texts: Vec<String> = written_out(&self.app, &*self.env);
+        let mut texts: Vec<String> = written_out(&self.app, &self.deployment);
         texts.extend(values.iter().flatten().map(|value| value.expose().clone()));
         let secrets = Rc::new(Secrets::of(texts.iter().map(String::as_str)));
         self.known.replace(Some(AppSecretValues { values, secrets: Rc::clone(&secrets) }));
@@ -130,7 +132,7 @@ impl CallSecrets {
         for entry in tool.and_then(|tool| tool.auth.as_ref()).into_iter().flat_map(Auth::entries) {
             let Auth::Script { policy: members, .. } = entry else { continue };
             strings_of(&members.value.0, &mut policy);
-            let filled = members.templates.iter().filter_map(|(_, template)| env::fill(template, &*app.env).ok());
+            let filled = members.templates.iter().filter_map(|(_, template)| app.deployment.fill(template).ok());
             policy.extend(filled.map(|text| text.expose().clone()));
         }
         Self {
@@ -190,22 +192,33 @@ fn is_secret(name: &str, value: &str) -> bool {
     !plain && (value.len() >= SHORTEST_FIELD || CREDENTIAL_FIELDS.contains(&name))
 }
 
-/// The variables that an app names.
-fn names(app: &App) -> Vec<String> {
-    let mut names = BTreeSet::new();
-    app.visit(&mut |_, named| {
-        if let TemplateReference::Variable(name) = named {
-            names.insert(name);
-        }
-    });
-    names.into_iter().map(Into::into).collect()
+/// The variables and the secrets that an app names.
+#[derive(Default)]
+struct Names {
+    variables: BTreeSet<String>,
+    secrets: BTreeSet<String>,
+}
+
+impl Names {
+    fn of(app: &App) -> Self {
+        let mut names = Self::default();
+        app.visit(&mut |_, named| {
+            let (known, name) = match named {
+                TemplateReference::Variable(name) => (&mut names.variables, name),
+                TemplateReference::Secret(name) => (&mut names.secrets, name),
+                TemplateReference::Value(_) | TemplateReference::Path(_) => return,
+            };
+            known.insert(name.into());
+        });
+        names
+    }
 }
 
 /// Secrets that are more than the value of a variable: keys, URLs and tokens with text of the app in them.
-fn written_out(app: &App, env: &dyn Env) -> Vec<String> {
+fn written_out(app: &App, deployment: &Deployment) -> Vec<String> {
     let mut texts = Vec::new();
     let mut add = |template: &EnvTemplate, wanted: &dyn Fn(&str) -> bool| {
-        if let Ok(text) = env::fill(template, env)
+        if let Ok(text) = deployment.fill(template)
             && wanted(text.expose())
         {
             texts.push(text.expose().clone());
@@ -213,7 +226,9 @@ fn written_out(app: &App, env: &dyn Env) -> Vec<String> {
     };
     for adapter in &app.adapters {
         // A file's path is no secret, and neither is a host.
-        add(&adapter.connection_string, &|text| text.contains("://") && text.contains(['@', '?']));
+        let names_secret = |template: &EnvTemplate| template.0.iter().any(|part| matches!(part, EnvPart::Secret(_)));
+        let is_secret = names_secret(&adapter.connection_string);
+        add(&adapter.connection_string, &|text| is_secret || text.contains("://") && text.contains(['@', '?']));
         for (name, option) in &adapter.options {
             add(option, &|_| SECRET_OPTIONS.iter().any(|word| name.contains(word)));
         }

@@ -92,7 +92,7 @@ fn looks_at_context(tool: &Tool) -> bool {
         found |= match named {
             TemplateReference::Value(source) => source.root == Root::Ctx,
             TemplateReference::Path(path) => matches!(path.first(), Some(expression::Step::Member(root)) if root == "ctx"),
-            TemplateReference::Variable(_) => false,
+            TemplateReference::Variable(_) | TemplateReference::Secret(_) => false,
         };
     });
     found

@@ -11,8 +11,8 @@ use crate::{
     value::{Rows, Value},
 };
 
-/// What an adapter of the app says about its connection, variables filled in.
-#[derive(Clone, Debug)]
+/// What an adapter of the app says about its connection, variables and secrets filled in.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Connection {
     /// The adapter's name, for messages.
     pub adapter: String,
@@ -20,7 +20,7 @@ pub struct Connection {
     pub connector: String,
     /// Where to connect, credentials included.
     pub connection_string: Secret<String>,
-    /// The connection string with the names of variables in place of their values, `file:{{ env.SHOP_DB }}`: what messages and logs may show.
+    /// The connection string with the names of variables and secrets in place of their values, `file:{{ env.SHOP_DB }}`: what messages and logs may show.
     pub shown: String,
     /// The connector's own options, as text. `timeout`, `max_rows` and `read_only` are read by the core or the bundler and are
     /// fields of their own.

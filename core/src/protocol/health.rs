@@ -1,12 +1,15 @@
 //! `/heartbeat`, `/livez` and `/readyz`: whether the server runs, and whether its databases answer.
 
-use alloc::{vec, vec::Vec};
-use core::{future::poll_fn, task::Poll};
+use alloc::vec::Vec;
 
 use serde_json::json;
 
 use super::{http, request::Request, response::Response};
-use crate::{ErrorKind, Result, pipeline::Pipeline, ports::LocalFuture};
+use crate::{
+    ErrorKind, Result,
+    pipeline::Pipeline,
+    ports::{LocalFuture, join_all},
+};
 
 /// The server runs.
 pub(super) fn live(request: &Request) -> Response {
@@ -20,7 +23,7 @@ pub(super) async fn ready(request: &Request, pipeline: &Pipeline) -> Response {
     }
     let adapters = &pipeline.app().adapters;
     let pings = (0..adapters.len()).map(|index| -> LocalFuture<'_, Result<()>> { alloc::boxed::Box::pin(pipeline.ping(index)) });
-    let outcomes = all(pings.collect()).await;
+    let outcomes = join_all(pings.collect()).await;
     let is_ready = outcomes.iter().all(Result::is_ok);
     let adapters: Vec<_> = adapters
         .iter()
@@ -32,22 +35,6 @@ pub(super) async fn ready(request: &Request, pipeline: &Pipeline) -> Response {
         .collect();
     let body = json!({ "status": if is_ready { "ok" } else { "unavailable" }, "adapters": adapters });
     http::json(if is_ready { 200 } else { 503 }, serde_json::to_vec(&body).unwrap_or_default())
-}
-
-/// Awaits all of them at once; the answers are in the order of the futures.
-async fn all<T>(mut futures: Vec<LocalFuture<'_, T>>) -> Vec<T> {
-    let mut answers: Vec<Option<T>> = vec![];
-    answers.resize_with(futures.len(), || None);
-    poll_fn(|context| {
-        for (future, answer) in futures.iter_mut().zip(&mut answers).filter(|(_, answer)| answer.is_none()) {
-            if let Poll::Ready(value) = future.as_mut().poll(context) {
-                *answer = Some(value);
-            }
-        }
-        if answers.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
-    })
-    .await;
-    answers.into_iter().flatten().collect()
 }
 
 const fn kind_name(kind: ErrorKind) -> &'static str {

@@ -39,6 +39,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         feature_auth: None,
         batch: BatchLimits::default(),
         env: vec![],
+        secrets: vec![],
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![adapter],

@@ -17,4 +17,5 @@ mod once;
 mod results;
 mod secrets;
 mod signal;
+mod stored_secrets;
 mod validate;

@@ -162,6 +162,7 @@ pub(crate) fn empty_app() -> App {
         feature_auth: None,
         batch: BatchLimits::default(),
         env: vec![],
+        secrets: vec![],
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![],

@@ -38,6 +38,7 @@ impl Inert {
             clock: inert.clone(),
             random: inert.clone(),
             env: inert.clone(),
+            secrets: None,
             wait_until: inert,
             observer: None,
         }

@@ -144,6 +144,7 @@ impl World {
             clock: fake(),
             random: fake(),
             env: fake(),
+            secrets: None,
             wait_until: fake(),
             observer: None,
         }

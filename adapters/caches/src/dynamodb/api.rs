@@ -1,14 +1,8 @@
-//! Requests and answers of DynamoDB, and the signature of a request (Signature Version 4, by the crate `aws-sigv4`).
+//! Requests and answers of DynamoDB.
 
-use std::time::{Duration, UNIX_EPOCH};
-
-use aws_credential_types::Credentials;
-use aws_sigv4::{
-    http_request::{SignableBody, SignableRequest, SigningSettings, sign},
-    sign::v4::SigningParams,
-};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
-use millrace_core::{Error, ErrorKind, Json, Result, headers::Headers, ports::HttpRequest};
+use millrace_aws::Operation;
+use millrace_core::{Error, ErrorKind, Json, Result, ports::HttpRequest};
 use serde_json::json;
 
 use super::DynamoDbSettings;
@@ -71,14 +65,6 @@ pub(super) fn update(table: &str, key: &str, update: &str, condition: &str, valu
     })
 }
 
-/// The type of an error, which stands in `__type` after a `#`: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`. Nothing where
-/// it is none.
-pub(super) fn kind(body: &[u8]) -> String {
-    let body: Json = serde_json::from_slice(body).unwrap_or_default();
-    let kind = body.get("__type").and_then(Json::as_str).unwrap_or_default();
-    kind.rsplit('#').next().unwrap_or_default().to_owned()
-}
-
 /// The JSON of an answer.
 ///
 /// # Errors
@@ -105,42 +91,15 @@ pub(super) fn item(table: &str, body: &[u8]) -> Result<Option<(Vec<u8>, u64)>> {
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration): the credentials cannot stand in a header.
-pub(super) fn request(
-    settings: &DynamoDbSettings,
-    credentials: &Credentials,
-    operation: &str,
-    body: &Json,
-    now_ms: u64,
-) -> Result<HttpRequest> {
-    let body = body.to_string().into_bytes();
-    let target = format!("{API}.{operation}");
-    let fields = [("content-type", "application/x-amz-json-1.0"), ("x-amz-target", target.as_str())];
-    // The crate's own words could quote a credential: they are left out.
-    let malformed = || Error::new(ErrorKind::Configuration, "a request to DynamoDB cannot be signed with these `AWS_…` variables");
-    let identity = credentials.clone().into();
-    let parameters = SigningParams::builder()
-        .identity(&identity)
-        .region(&settings.region)
-        .name("dynamodb")
-        .time(UNIX_EPOCH + Duration::from_millis(now_ms))
-        .settings(SigningSettings::default())
-        .build()
-        .map_err(|_| malformed())?
-        .into();
-    let unsigned = SignableRequest::new("POST", &settings.endpoint, fields.into_iter(), SignableBody::Bytes(&body));
-    let (signature, _) = unsigned.and_then(|request| sign(request, &parameters)).map_err(|_| malformed())?.into_parts();
-    let mut headers: Headers = fields.into_iter().collect();
-    for (name, value) in signature.headers() {
-        headers.append(name, value);
-    }
-    Ok(HttpRequest {
-        method: "POST".to_owned(),
-        url: settings.endpoint.clone(),
-        headers,
+pub(super) fn request(settings: &DynamoDbSettings, operation: &str, body: &Json, now_ms: u64) -> Result<HttpRequest> {
+    let operation = Operation {
+        target: &format!("{API}.{operation}"),
+        content_type: "application/x-amz-json-1.0",
         body,
         deadline_ms: now_ms.saturating_add(TIMEOUT_MS),
         max_response_bytes: LONGEST_ANSWER_BYTES,
-    })
+    };
+    settings.service.request(operation, now_ms)
 }
 
 #[cfg(test)]

@@ -1,8 +1,9 @@
 //! What an answer of DynamoDB that is not a success means.
 
+use millrace_aws::kind_of_error;
 use millrace_core::{Error, ErrorKind, Json, ports::HttpResponse};
 
-use super::{DynamoDbSettings, api};
+use super::DynamoDbSettings;
 
 /// The most characters of DynamoDB's words that are kept for the log.
 const LONGEST_SOURCE: usize = 500;
@@ -10,9 +11,9 @@ const LONGEST_SOURCE: usize = 500;
 /// The error of an answer.
 pub(super) fn of(settings: &DynamoDbSettings, response: &HttpResponse) -> Error {
     let body: Json = serde_json::from_slice(&response.body).unwrap_or_default();
-    let kind = api::kind(&response.body);
+    let kind = kind_of_error(&response.body);
     let kind = kind.as_str();
-    let DynamoDbSettings { table, region, .. } = settings;
+    let (table, region) = (&settings.table, settings.service.region());
     let (error, what) = match kind {
         "ResourceNotFoundException" => (ErrorKind::Configuration, format!("does not exist in region `{region}`")),
         "ValidationException" => (ErrorKind::Configuration, "does not accept the request; its only key must be `id`, a string".to_owned()),

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use futures_util::future::try_join_all;
+use millrace_aws::kind_of_error;
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     ports::{Counted, Exactness, LocalFuture, StateStore},
@@ -36,7 +37,7 @@ impl DynamoDbStore {
     /// A write under a condition; `None` where the condition does not hold.
     async fn write(&self, operation: &str, body: &Json) -> Result<Option<Json>> {
         let response = self.exchange(operation, body).await?;
-        match (response.status, api::kind(&response.body).as_str()) {
+        match (response.status, kind_of_error(&response.body).as_str()) {
             (200, _) => api::json(&self.settings.table, &response.body).map(Some),
             (_, "ConditionalCheckFailedException") => Ok(None),
             _ => Err(self.refused(&response)),

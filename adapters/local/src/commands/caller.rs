@@ -27,21 +27,28 @@ pub(super) fn key(app: &App, tool: &str, name: &str, env: &dyn Env) -> CommandRe
         return wrong(format!("`{tool}` has no key `{name}`; it has {}", names.join(", ")));
     };
     match &key.expected {
-        ExpectedKey::Value(template) => fill(template, env)
-            .map_err(|variable| CommandError::Wrong(format!("the key `{name}` needs the variable `{variable}`, which is not set"))),
+        ExpectedKey::Value(template) => {
+            fill(template, env).map_err(|problem| CommandError::Wrong(format!("the key `{name}` needs {problem}")))
+        }
         ExpectedKey::Sha256(_) => {
             wrong(format!("only the digest of the key `{name}` is known; send the key itself with `--header 'X-API-Key: …'`"))
         }
     }
 }
 
-/// Fills in a template, or names the variable that is not set.
-fn fill<'t>(template: &'t EnvTemplate, env: &dyn Env) -> Result<Secret<String>, &'t str> {
+/// Fills in a template, or says which part has no value.
+fn fill(template: &EnvTemplate, env: &dyn Env) -> Result<Secret<String>, String> {
     let mut text = String::new();
     for part in &template.0 {
         match part {
             EnvPart::Text(literal) => text.push_str(literal),
-            EnvPart::Env(name) => text.push_str(env.var(name).ok_or(name.as_str())?.expose()),
+            EnvPart::Env(name) => {
+                let value = env.var(name).ok_or_else(|| format!("the variable `{name}`, which is not set"))?;
+                text.push_str(value.expose());
+            }
+            EnvPart::Secret(secret) => {
+                return Err(format!("`{secret}`, which `--as` does not read; send the key itself with `--header 'X-API-Key: …'`"));
+            }
         }
     }
     Ok(Secret::new(text))

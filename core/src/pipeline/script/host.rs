@@ -16,7 +16,7 @@ use crate::{
         run::{Run, TARGET},
         session,
     },
-    ports::{CallEvent, Command, Fetched, HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, Redirect, ScriptHost},
+    ports::{Command, Fetched, HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, Redirect, ScriptHost},
     value::{Rows, Value},
 };
 
@@ -127,7 +127,7 @@ impl ScriptHost for Host<'_> {
             let Some(index) = pipeline.app.adapters.iter().position(|candidate| candidate.name == adapter) else {
                 return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter `{adapter}`")));
             };
-            let (adapter, connector) = pipeline.connections.open(&pipeline.app, &pipeline.ports, index)?;
+            let (adapter, connector) = pipeline.connections.open(pipeline, index)?;
             let session = session::of(self.run, adapter).inspect_err(|error| self.note(error))?;
             let query = Query {
                 command: Command::Statement { text, values: &params },
@@ -147,7 +147,7 @@ impl ScriptHost for Host<'_> {
             if may_write && !self.run.write_answered(&answer) && answer.is_err() {
                 self.run.sync.script_wrote_nothing(index);
             }
-            self.run.record.tell(CallEvent::ConnectorAnswered { adapter, error: answer.as_ref().err().map(|error| error.kind) });
+            self.run.connector_answered(adapter, &answer);
             if !adapter.read_only && answer.as_ref().is_ok_and(|rows| took_effect(text, rows)) {
                 self.run.change.set(Change::Some);
             }

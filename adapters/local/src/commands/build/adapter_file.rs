@@ -31,6 +31,7 @@ pub(super) fn place(adapter: &Adapter, env: &dyn Env) -> AdapterFile {
                 Some(value) => text += value.expose(),
                 None => return AdapterFile::Unknown(name.clone()),
             },
+            EnvPart::Secret(secret) => return AdapterFile::Unknown(secret.name.clone()),
         }
     }
     let text = ["sqlite://", "sqlite:", "file://localhost", "file://", "file:"]

@@ -8,7 +8,7 @@ use millrace_core::app::{App, EnvPart, Execute, Holder, MiddlewareAction, STATE_
 /// Variables and bindings.
 #[derive(Debug, Default)]
 pub(crate) struct Needs {
-    /// Environment variables by name, and who needs each: `adapter \`main\``, `tool \`x\``.
+    /// Environment variables and secrets by name, and who needs each: `adapter \`main\``, `tool \`x\``.
     pub(crate) variables: BTreeMap<String, String>,
     /// Variables that only the app's `env` names: scripts see those that are set.
     pub(crate) optional: BTreeSet<String>,
@@ -29,7 +29,8 @@ pub(crate) fn of(app: &App) -> Needs {
     let mut needs = Needs::default();
     let mut listed = BTreeSet::new();
     app.visit(&mut |holder, named| {
-        let TemplateReference::Variable(name) = named else { return };
+        // Without another store, a secret is a variable.
+        let (TemplateReference::Variable(name) | TemplateReference::Secret(name)) = named else { return };
         match holder {
             Holder::App => drop(listed.insert(name.to_owned())),
             holder => drop(needs.variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder))),

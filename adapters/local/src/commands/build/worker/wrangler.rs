@@ -164,7 +164,8 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
     let secrets = document.get("secrets").and_then(|secrets| secrets.get("required")).and_then(Item::as_array);
     let secrets: BTreeSet<&str> = secrets.into_iter().flatten().filter_map(|name| name.as_str()).collect();
     let local: BTreeSet<&str> = local.lines().filter_map(|line| line.split_once('=')).map(|(name, _)| name.trim()).collect();
-    let is_known = |name: &str| vars.contains(name) || secrets.contains(name) || local.contains(name);
+    let stored = bindings(document.get("secrets_store_secrets"));
+    let is_known = |name: &str| stored.contains(name) || vars.contains(name) || secrets.contains(name) || local.contains(name);
     for (name, who) in needs.variables.iter().filter(|(name, _)| !is_known(name)) {
         let help = format!("Set it in `[vars]`; a secret by `wrangler secret put {name}`, and name it in `[secrets] required`.");
         found.push(diagnostic(Severity::Warning, format!("`{FILE}` does not set `{name}`, which {who} needs"), &help));
@@ -243,6 +244,8 @@ mod tests {
         assert_eq!(found(Some("name = \"x\"\n"), "").1, expected);
         let whole = "d1_databases = [{ binding = \"DB\" }]\ndurable_objects = { bindings = [{ name = \"MILLRACE_STATE\" }] }\n[[kv_namespaces]]\nbinding = \"MILLRACE_CACHE\"\n[vars]\nREGION = 1\n[secrets]\nrequired = [\"KEY\"]\n";
         assert_eq!(found(Some(whole), "OTHER=d1:X\n").1, none);
+        let stored = whole.replace("[secrets]\nrequired = [\"KEY\"]\n", "[[secrets_store_secrets]]\nbinding = \"KEY\"\n");
+        assert_eq!(found(Some(&stored), "OTHER=d1:X\n").1, none);
         let traced = |more: &str| whole.replace("REGION = 1", &format!("REGION = 1\n{more}"));
         let endpoint = "OTEL_EXPORTER_OTLP_ENDPOINT = \"https://o.example\"\nOTEL_EXPORTER_OTLP_TIMEOUT = 500\nOTEL_SDK_DISABLED = false\n";
         assert_eq!(found(Some(&traced(endpoint)), "OTHER=d1:X\n").1, none);

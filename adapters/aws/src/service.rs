@@ -1,0 +1,204 @@
+//! A service of AWS in a region.
+
+use std::time::{Duration, UNIX_EPOCH};
+
+use aws_credential_types::Credentials;
+use aws_sigv4::{
+    http_request::{SignableBody, SignableRequest, SigningSettings, sign},
+    sign::v4::SigningParams,
+};
+use millrace_core::{
+    Error, ErrorKind, Json, Result,
+    headers::Headers,
+    ports::{Env, HttpRequest},
+    secret::Secret,
+};
+use url::Url;
+
+/// A service, and the credentials for it. Prints no secret.
+#[derive(Clone, Debug)]
+pub struct AwsService {
+    /// Its name in signatures and addresses: `dynamodb`.
+    name: &'static str,
+    region: String,
+    /// Ends with `/`.
+    endpoint: String,
+    access_key_id: Secret<String>,
+    secret_access_key: Secret<String>,
+    session_token: Option<Secret<String>>,
+}
+
+/// What a request asks a service to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Operation<'a> {
+    /// `x-amz-target`: `DynamoDB_20120810.GetItem`.
+    pub target: &'a str,
+    /// `content-type`: `application/x-amz-json-1.0`.
+    pub content_type: &'a str,
+    /// The parameters.
+    pub body: &'a Json,
+    /// When to give up, in milliseconds since the Unix epoch.
+    pub deadline_ms: u64,
+    /// The longest answer to read, in bytes.
+    pub max_response_bytes: usize,
+}
+
+impl AwsService {
+    /// Reads `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`, and for another
+    /// server with the same protocol `AWS_ENDPOINT_URL_` and the service's name (`endpoint_variable`), or `AWS_ENDPOINT_URL`.
+    ///
+    /// `user` is what needs the service, for messages: `a cache in DynamoDB`.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration): a variable is missing or wrong.
+    pub fn of(name: &'static str, endpoint_variable: &'static str, user: &str, env: &dyn Env) -> Result<Self> {
+        let set = |name: &str| env.var(name).filter(|value| !value.expose().trim().is_empty());
+        let missing = |name: &str| Error::new(ErrorKind::Configuration, format!("{user} needs the variable `{name}`, which is not set"));
+        let needed = |name: &str| set(name).ok_or_else(|| missing(name));
+        let region = set("AWS_REGION").or_else(|| set("AWS_DEFAULT_REGION")).ok_or_else(|| missing("AWS_REGION"))?;
+        let region = region.expose().trim().to_owned();
+        if !region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+            return Err(Error::new(
+                ErrorKind::Configuration,
+                "the variable `AWS_REGION` is not a region; write one such as `eu-central-1`",
+            ));
+        }
+        let endpoint = [endpoint_variable, "AWS_ENDPOINT_URL"].into_iter().find_map(|name| Some((name, set(name)?)));
+        let endpoint = match endpoint {
+            Some((name, url)) => endpoint_of(name, url.expose())?,
+            None if region.starts_with("cn-") => format!("https://{name}.{region}.amazonaws.com.cn/"),
+            None => format!("https://{name}.{region}.amazonaws.com/"),
+        };
+        Ok(Self {
+            name,
+            region,
+            endpoint,
+            access_key_id: needed("AWS_ACCESS_KEY_ID")?,
+            secret_access_key: needed("AWS_SECRET_ACCESS_KEY")?,
+            session_token: set("AWS_SESSION_TOKEN"),
+        })
+    }
+
+    /// The region.
+    #[must_use]
+    pub fn region(&self) -> &str {
+        &self.region
+    }
+
+    /// A signed request.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration): the credentials cannot stand in a header.
+    pub fn request(&self, operation: Operation<'_>, now_ms: u64) -> Result<HttpRequest> {
+        let body = operation.body.to_string().into_bytes();
+        let fields = [("content-type", operation.content_type), ("x-amz-target", operation.target)];
+        // The crate's own words could quote a credential: they are left out.
+        let malformed = || {
+            let message = format!("a request to the service `{}` of AWS cannot be signed with these `AWS_…` variables", self.name);
+            Error::new(ErrorKind::Configuration, message)
+        };
+        let token = self.session_token.as_ref().map(|token| token.expose().clone());
+        let key = (self.access_key_id.expose().clone(), self.secret_access_key.expose().clone());
+        let identity = Credentials::new(key.0, key.1, token, None, "variables").into();
+        let parameters = SigningParams::builder()
+            .identity(&identity)
+            .region(&self.region)
+            .name(self.name)
+            .time(UNIX_EPOCH + Duration::from_millis(now_ms))
+            .settings(SigningSettings::default())
+            .build()
+            .map_err(|_| malformed())?
+            .into();
+        let unsigned = SignableRequest::new("POST", &self.endpoint, fields.into_iter(), SignableBody::Bytes(&body));
+        let (signature, _) = unsigned.and_then(|request| sign(request, &parameters)).map_err(|_| malformed())?.into_parts();
+        let mut headers: Headers = fields.into_iter().collect();
+        for (name, value) in signature.headers() {
+            headers.append(name, value);
+        }
+        Ok(HttpRequest {
+            method: "POST".to_owned(),
+            url: self.endpoint.clone(),
+            headers,
+            body,
+            deadline_ms: operation.deadline_ms,
+            max_response_bytes: operation.max_response_bytes,
+        })
+    }
+}
+
+/// The type of an error, which stands in `__type` after a `#`: `com.amazonaws.dynamodb.v20120810#ResourceNotFoundException`. Nothing where
+/// the body is not an error.
+#[must_use]
+pub fn kind_of_error(body: &[u8]) -> String {
+    let body: Json = serde_json::from_slice(body).unwrap_or_default();
+    let kind = body.get("__type").and_then(Json::as_str).unwrap_or_default();
+    kind.rsplit('#').next().unwrap_or_default().to_owned()
+}
+
+/// Scheme, host and port of a URL. The port is left out where it is the scheme's own, as the HTTP client leaves it out of `host`, which is
+/// signed.
+fn endpoint_of(name: &str, text: &str) -> Result<String> {
+    let url = Url::parse(text.trim()).ok().filter(|url| {
+        let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
+        let anonymous = url.username().is_empty() && url.password().is_none();
+        matches!(url.scheme(), "http" | "https") && url.has_host() && bare && anonymous
+    });
+    let wrong = || format!("the variable `{name}` is not the address of a server; write one such as `http://localhost:8000`");
+    url.map(String::from).ok_or_else(|| Error::new(ErrorKind::Configuration, wrong()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Variables(Vec<(&'static str, &'static str)>);
+
+    impl Env for Variables {
+        fn var(&self, name: &str) -> Option<Secret<String>> {
+            self.0.iter().rev().find(|(key, _)| *key == name).map(|(_, value)| Secret::new((*value).to_owned()))
+        }
+    }
+
+    const GOOD: [(&str, &str); 3] =
+        [("AWS_REGION", "eu-central-1"), ("AWS_ACCESS_KEY_ID", "AKIDEXAMPLE"), ("AWS_SECRET_ACCESS_KEY", "hunter2hunter2")];
+
+    fn with(more: &[(&'static str, &'static str)]) -> Result<AwsService> {
+        let variables = Variables(GOOD.into_iter().chain(more.iter().copied()).collect());
+        AwsService::of("dynamodb", "AWS_ENDPOINT_URL_DYNAMODB", "a cache in DynamoDB", &variables)
+    }
+
+    #[test]
+    fn the_endpoint_follows_from_the_region_unless_it_is_given() {
+        let cases = [
+            (&[][..], "https://dynamodb.eu-central-1.amazonaws.com/"),
+            (&[("AWS_REGION", "cn-north-1")], "https://dynamodb.cn-north-1.amazonaws.com.cn/"),
+            (&[("AWS_ENDPOINT_URL", "http://localhost:8000")], "http://localhost:8000/"),
+            (&[("AWS_ENDPOINT_URL", "https://localhost:443/")], "https://localhost/"),
+            (&[("AWS_ENDPOINT_URL", "http://a"), ("AWS_ENDPOINT_URL_DYNAMODB", "http://[::1]:1")], "http://[::1]:1/"),
+            (&[("AWS_ENDPOINT_URL", "")], "https://dynamodb.eu-central-1.amazonaws.com/"),
+        ];
+        for (more, endpoint) in cases {
+            assert_eq!(with(more).unwrap().endpoint, endpoint, "{more:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_missing_or_wrong_is_named_and_nothing_secret_is_shown() {
+        let cases = [
+            (&[("AWS_REGION", "")][..], "a cache in DynamoDB needs the variable `AWS_REGION`"),
+            (&[("AWS_REGION", "a.example/x?")], "`AWS_REGION` is not a region"),
+            (&[("AWS_ACCESS_KEY_ID", " ")], "needs the variable `AWS_ACCESS_KEY_ID`"),
+            (&[("AWS_SECRET_ACCESS_KEY", "")], "needs the variable `AWS_SECRET_ACCESS_KEY`"),
+            (&[("AWS_ENDPOINT_URL", "localhost:8000")], "`AWS_ENDPOINT_URL` is not the address"),
+            (&[("AWS_ENDPOINT_URL", "http://me:hunter2@a")], "`AWS_ENDPOINT_URL` is not the address"),
+            (&[("AWS_ENDPOINT_URL_DYNAMODB", "http://a/b")], "`AWS_ENDPOINT_URL_DYNAMODB` is not the address"),
+        ];
+        for (more, expected) in cases {
+            let message = with(more).unwrap_err().message;
+            assert!(message.contains(expected) && !message.contains("hunter2"), "{message}");
+        }
+        let service = with(&[("AWS_SESSION_TOKEN", "hunter2")]).unwrap();
+        assert!(!format!("{service:?}").contains("hunter2"));
+        assert_eq!(with(&[("AWS_REGION", ""), ("AWS_DEFAULT_REGION", "us-east-1")]).unwrap().region, "us-east-1");
+    }
+}

@@ -1,0 +1,215 @@
+//! The variables of the deployment, and its secrets as they were read last.
+//!
+//! Secrets may be far away, so they are read before a call needs them, and are kept for [`FRESH_MS`]: one that changed in its store is used
+//! without a restart. Where the store does not answer, a value stays for [`STALE_MS`]; after that, what needs it is refused. An error of a
+//! database that can mean an old password has the values read again, at most every [`RETRY_MS`].
+
+use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, format, rc::Rc, string::String, vec::Vec};
+use core::cell::{Cell, RefCell};
+
+use super::run::TARGET;
+use crate::{
+    Error, ErrorKind, Json,
+    app::{App, EnvPart, EnvTemplate, SecretSource, TemplateReference},
+    ports::{Clock, Env, LocalFuture, Ports, SecretStore, join_all},
+    secret::Secret,
+};
+
+/// How long a value is used before it is read again.
+const FRESH_MS: u64 = 5 * 60 * 1000;
+/// How long a value is used while its store does not answer.
+const STALE_MS: u64 = 60 * 60 * 1000;
+/// How long nothing is read after an attempt that failed, or for a doubt.
+const RETRY_MS: u64 = 10 * 1000;
+/// How long reading may take.
+const TIMEOUT_MS: u64 = 5 * 1000;
+
+/// What the deployment gave the app.
+pub(super) struct Deployment {
+    env: Rc<dyn Env>,
+    secrets: Option<Secrets>,
+}
+
+/// A store, and what was read of it.
+struct Secrets {
+    store: Rc<dyn SecretStore>,
+    clock: Rc<dyn Clock>,
+    kept: RefCell<BTreeMap<String, Kept>>,
+    version: Cell<u64>,
+}
+
+/// A secret.
+#[derive(Default)]
+struct Kept {
+    value: Option<Secret<String>>,
+    /// When the store said so.
+    read_ms: u64,
+    /// When it is asked again.
+    next_ms: u64,
+    /// Why it could not be read the last time.
+    failure: Option<Error>,
+}
+
+/// Why a template cannot be filled in. Holds no value.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Unfilled<'a> {
+    /// The variable is not set.
+    Variable(&'a str),
+    /// There is no such secret.
+    NoSecret(&'a SecretSource),
+    /// The secret is not an object of text with this member.
+    NoMember(&'a SecretSource),
+    /// The store does not give it.
+    Unread(&'a SecretSource, Error),
+}
+
+impl Unfilled<'_> {
+    /// The problem for the operator; `who` needs the template: ``the adapter `main` ``.
+    pub(super) fn needed_by(&self, who: &str) -> Error {
+        let message = match self {
+            Self::Variable(name) => format!("the environment variable `{name}`, which {who} needs, is not set"),
+            Self::NoSecret(secret) => format!("the secret `{}`, which {who} needs, does not exist", secret.name),
+            Self::NoMember(secret) => {
+                format!("the secret `{}`, of which {who} needs a member, is not a JSON object with the string `{secret}`", secret.name)
+            }
+            Self::Unread(secret, _) => format!("the secret `{}`, which {who} needs, could not be read", secret.name),
+        };
+        let error = Error::new(ErrorKind::Configuration, message);
+        match self {
+            Self::Unread(_, why) => error.with_source(&why.message),
+            _ => error,
+        }
+    }
+}
+
+impl Deployment {
+    pub(super) fn new(app: &App, ports: &Ports) -> Self {
+        let mut kept = BTreeMap::new();
+        app.visit(&mut |_, named| {
+            if let TemplateReference::Secret(name) = named {
+                kept.insert(name.to_owned(), Kept::default());
+            }
+        });
+        let secrets = |store: &Rc<dyn SecretStore>| Secrets {
+            store: Rc::clone(store),
+            clock: Rc::clone(&ports.clock),
+            kept: RefCell::new(kept),
+            version: Cell::new(0),
+        };
+        Self { env: Rc::clone(&ports.env), secrets: ports.secrets.as_ref().map(secrets) }
+    }
+
+    /// Reads the secrets that are not fresh, all at once. Those that cannot be read are told of where they are needed.
+    pub(super) async fn refresh(&self, deadline_ms: Option<u64>) {
+        let Some(secrets) = &self.secrets else { return };
+        let now_ms = secrets.clock.now_ms();
+        let due = |kept: &Kept| kept.next_ms <= now_ms;
+        if !secrets.kept.borrow().values().any(due) {
+            return;
+        }
+        let mut names = Vec::new();
+        for (name, kept) in secrets.kept.borrow_mut().iter_mut().filter(|(_, kept)| due(kept)) {
+            // While one call reads, others use what there is.
+            if kept.value.is_some() {
+                kept.next_ms = now_ms.saturating_add(RETRY_MS);
+            }
+            names.push(name.clone());
+        }
+        let deadline_ms = deadline_ms.unwrap_or(u64::MAX).min(now_ms.saturating_add(TIMEOUT_MS));
+        let reads = names.iter().map(|name| -> LocalFuture<'_, _> { Box::pin(secrets.store.read(name, deadline_ms)) });
+        let answers = join_all(reads.collect()).await;
+        for (name, answer) in names.iter().zip(answers) {
+            secrets.note(name, answer);
+        }
+    }
+
+    /// Has secrets read again before the next call: a database no longer takes one, perhaps.
+    pub(super) fn doubt(&self) {
+        let Some(secrets) = &self.secrets else { return };
+        let now_ms = secrets.clock.now_ms();
+        for kept in secrets.kept.borrow_mut().values_mut() {
+            kept.next_ms = kept.next_ms.min(kept.read_ms.saturating_add(RETRY_MS).max(now_ms));
+        }
+    }
+
+    /// Grows when a secret has another value than before.
+    pub(super) fn version(&self) -> u64 {
+        self.secrets.as_ref().map_or(0, |secrets| secrets.version.get())
+    }
+
+    /// Fills in a template.
+    ///
+    /// # Errors
+    /// The first part that has no value.
+    pub(super) fn fill<'a>(&self, template: &'a EnvTemplate) -> Result<Secret<String>, Unfilled<'a>> {
+        let mut text = String::new();
+        for part in &template.0 {
+            match part {
+                EnvPart::Text(literal) => text.push_str(literal),
+                EnvPart::Env(name) => text.push_str(self.env.var(name).ok_or(Unfilled::Variable(name))?.expose()),
+                EnvPart::Secret(secret) => text.push_str(self.secret(secret)?.expose()),
+            }
+        }
+        Ok(Secret::new(text))
+    }
+
+    /// The whole of a secret, where it is known.
+    pub(super) fn whole(&self, name: &str) -> Result<Option<Secret<String>>, Error> {
+        match &self.secrets {
+            None => Ok(self.env.var(name)),
+            Some(secrets) => secrets.value(name),
+        }
+    }
+
+    fn secret<'a>(&self, secret: &'a SecretSource) -> Result<Secret<String>, Unfilled<'a>> {
+        let whole = self.whole(&secret.name).map_err(|why| Unfilled::Unread(secret, why))?.ok_or(Unfilled::NoSecret(secret))?;
+        let Some(member) = &secret.member else { return Ok(whole) };
+        let object: Json = serde_json::from_str(whole.expose()).map_err(|_| Unfilled::NoMember(secret))?;
+        let text = object.get(member).and_then(|value| match value {
+            Json::String(text) => Some(text.clone()),
+            Json::Number(number) => Some(format!("{number}")),
+            _ => None,
+        });
+        text.map(Secret::new).ok_or(Unfilled::NoMember(secret))
+    }
+}
+
+impl Env for Deployment {
+    fn var(&self, name: &str) -> Option<Secret<String>> {
+        self.env.var(name)
+    }
+}
+
+impl Secrets {
+    fn note(&self, name: &str, answer: crate::Result<Option<Secret<String>>>) {
+        let now_ms = self.clock.now_ms();
+        let mut all = self.kept.borrow_mut();
+        let Some(kept) = all.get_mut(name) else { return };
+        match answer {
+            Ok(value) => {
+                if kept.value != value {
+                    self.version.set(self.version.get() + 1);
+                }
+                let lifetime_ms = if value.is_some() { FRESH_MS } else { RETRY_MS };
+                *kept = Kept { value, read_ms: now_ms, next_ms: now_ms.saturating_add(lifetime_ms), failure: None };
+            }
+            Err(error) => {
+                tracing::warn!(target: TARGET, secret = name, error = error.message, "a secret could not be read");
+                kept.next_ms = now_ms.saturating_add(RETRY_MS);
+                if kept.read_ms.saturating_add(STALE_MS) < now_ms && kept.value.take().is_some() {
+                    self.version.set(self.version.get() + 1);
+                }
+                kept.failure = Some(error);
+            }
+        }
+    }
+
+    fn value(&self, name: &str) -> Result<Option<Secret<String>>, Error> {
+        match self.kept.borrow().get(name) {
+            None => Ok(None),
+            Some(Kept { value: Some(value), .. }) => Ok(Some(value.clone())),
+            Some(Kept { failure: Some(error), .. }) => Err(error.clone()),
+            Some(_) => Ok(None),
+        }
+    }
+}
