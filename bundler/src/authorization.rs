@@ -186,6 +186,10 @@ fn url(
     check: fn(&str) -> Result<(), &'static str>,
 ) -> EnvTemplate {
     let template = compiler.env_template(document, node);
+    if template.0.iter().any(|part| matches!(part, EnvPart::Secret(_))) {
+        let message = format!("{setting} is shown to everybody, so a secret has no value here");
+        compiler.error(document, node.range.clone(), message, "Use a variable: `{{ env.NAME }}`.");
+    }
     // A placeholder that is wrong has been reported.
     let is_whole = !template.0.is_empty() || node.text().is_some_and(|text| text.trim().is_empty());
     if let Some(Err(problem)) = literal(&template).filter(|_| is_whole).map(check) {

@@ -129,6 +129,7 @@ fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operati
 }
 
 async fn ask(run: &Run<'_>, auth: &Auth) -> Result<Option<Json>, CallFailure> {
+    run.pipeline.deployment.refresh(Some(run.signal.deadline_ms())).await;
     let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
     let authenticated = run.at(Stage::Authenticate, authenticate::authenticate(run, auth));
     match observed(run.pipeline.ports.observer.as_deref(), running, authenticated).await {

@@ -119,6 +119,8 @@ fn filled(setting: &str, template: &EnvTemplate, env: &dyn Env, check: fn(&str) 
                 let value = env.var(name).ok_or_else(|| format!("`{setting}` needs the variable `{name}`, which is not set"))?;
                 text.push_str(value.expose());
             }
+            // The bundler lets none pass: the URL is public.
+            EnvPart::Secret(secret) => return Err(format!("`{setting}` names `{secret}`, and is shown to everybody")),
         }
     }
     match check(&text) {
