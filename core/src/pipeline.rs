@@ -184,7 +184,7 @@ impl Pipeline {
     /// else whatever the connector reports.
     pub async fn ping(&self, adapter: usize) -> crate::Result<()> {
         self.deployment.refresh(None).await;
-        self.connections.ping(self, adapter).await.map_err(|error| self.secrets.strike_error(error))
+        self.connections.ping(&*self.ports.clock, adapter).await.map_err(|error| self.secrets.strike_error(error))
     }
 }
 

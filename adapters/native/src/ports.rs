@@ -7,8 +7,15 @@ use millrace_script::Engine;
 use millrace_tokens::JwtVerifier;
 
 use crate::{
-    cache::CacheChoice, clock::SystemClock, connectors::NativeConnectors, env::Variables, http_client::NativeHttpClient,
-    random::SystemRandom, secrets::{Refusing, SecretsChoice}, signatures::RingSignatures, wait_until::Tasks,
+    cache::CacheChoice,
+    clock::SystemClock,
+    connectors::NativeConnectors,
+    env::Variables,
+    http_client::NativeHttpClient,
+    random::SystemRandom,
+    secrets::{Refusing, SecretsChoice},
+    signatures::RingSignatures,
+    wait_until::Tasks,
 };
 
 /// The ports of one isolate: must be called on its thread. Opens nothing.

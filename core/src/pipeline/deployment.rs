@@ -7,7 +7,6 @@
 use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, format, rc::Rc, string::String, vec::Vec};
 use core::cell::{Cell, RefCell};
 
-use super::run::TARGET;
 use crate::{
     Error, ErrorKind, Json,
     app::{App, EnvPart, EnvTemplate, SecretSource, TemplateReference},
@@ -21,6 +20,8 @@ const FRESH_MS: u64 = 5 * 60 * 1000;
 const STALE_MS: u64 = 60 * 60 * 1000;
 /// How long nothing is read after an attempt that failed, or for a doubt.
 const RETRY_MS: u64 = 10 * 1000;
+/// The target of what is logged.
+const TARGET: &str = "millrace::secrets";
 /// How long reading may take.
 const TIMEOUT_MS: u64 = 5 * 1000;
 

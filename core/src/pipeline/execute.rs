@@ -108,7 +108,7 @@ async fn ask(
     session: &[SessionSetting],
 ) -> FaultResult<Rows> {
     let fault = |error| fault_of(run, access, error);
-    let (adapter, connector) = run.pipeline.connections.open(run.pipeline, adapter).map_err(fault)?;
+    let (adapter, connector) = run.pipeline.connections.open(adapter).map_err(fault)?;
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
         let Subject { tool, request_id, .. } = run.subject();
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");

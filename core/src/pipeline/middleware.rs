@@ -294,7 +294,7 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
     let Subject { tool, request_id, .. } = run.subject();
     let pipeline = run.pipeline;
     let secrets = Rc::clone(&pipeline.secrets);
-    let opened = pipeline.connections.open(pipeline, table.adapter as usize);
+    let opened = pipeline.connections.open(table.adapter as usize);
     let (adapter, connector) = match opened {
         Ok(opened) => opened,
         Err(error) => {

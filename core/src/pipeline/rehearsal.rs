@@ -34,7 +34,7 @@ pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<
 
 /// Makes the table of the records of calls where it is missing.
 async fn prepare_records(pipeline: &Pipeline, adapter: usize) -> Result<()> {
-    let (adapter, connector) = pipeline.connections.open(pipeline, adapter)?;
+    let (adapter, connector) = pipeline.connections.open(adapter)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     signal.race(connector.prepare_records(signal.deadline_ms())).await.unwrap_or_else(|_| Err(silent(adapter)))
@@ -45,7 +45,7 @@ async fn explain(pipeline: &Pipeline, adapter: usize, statement: &Statement) -> 
         Ok(written) => written?,
         Err(error) => return Some(Err(error)),
     };
-    let (adapter, connector) = match pipeline.connections.open(pipeline, adapter) {
+    let (adapter, connector) = match pipeline.connections.open(adapter) {
         Ok(opened) => opened,
         Err(error) => return Some(Err(error)),
     };

@@ -31,10 +31,10 @@ impl Pipeline {
     #[must_use]
     pub fn new(app: Rc<App>, ports: Ports) -> Self {
         let names = Names::of(&app.tools);
-        let connections = Connections::of(app.adapters.len());
         let schemas = Schemas::of(app.tools.len());
         let gates = Gates::of(app.tools.len());
         let deployment = Rc::new(Deployment::new(&app, &ports));
+        let connections = Connections::new(Rc::clone(&app), &ports, Rc::clone(&deployment));
         let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&deployment)));
         let (patterns, counts, epochs) = (Patterns::default(), Counts::default(), Rc::default());
         Self { app, ports, names, deployment, connections, patterns, schemas, secrets, gates, counts, epochs }

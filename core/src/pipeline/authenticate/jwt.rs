@@ -16,7 +16,7 @@ use crate::{
     app::{ClaimRule, ClaimValue, EnvTemplate, JwtPolicy, KeySource, TokenCarrier},
     fault::{Fault, Stage},
     headers::{Headers, Repeated},
-    pipeline::{env, identity, json_text::word, run::Run},
+    pipeline::{identity, json_text::word, run::Run},
     ports::{Claims, TokenKeys, TokenPolicy, TokenRefusal, claim_at},
     secret::Secret,
 };
@@ -117,8 +117,7 @@ impl Filled {
 }
 
 fn filled(run: &Run<'_>, template: &EnvTemplate) -> Result<Secret<String>, Box<Fault>> {
-    let text = env::fill(template, &*run.pipeline.ports.env)
-        .map_err(|env::UnsetVariable(name)| broken(format!("the environment variable `{name}`, which the policy needs, is not set")))?;
+    let text = run.pipeline.deployment.fill(template).map_err(|unfilled| broken(unfilled.needed_by("the policy").message))?;
     if text.expose().trim().is_empty() {
         return Err(broken(format!("`{template}`, which the policy needs, is empty")));
     }

@@ -127,7 +127,7 @@ impl ScriptHost for Host<'_> {
             let Some(index) = pipeline.app.adapters.iter().position(|candidate| candidate.name == adapter) else {
                 return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter `{adapter}`")));
             };
-            let (adapter, connector) = pipeline.connections.open(pipeline, index)?;
+            let (adapter, connector) = pipeline.connections.open(index)?;
             let session = session::of(self.run, adapter).inspect_err(|error| self.note(error))?;
             let query = Query {
                 command: Command::Statement { text, values: &params },
