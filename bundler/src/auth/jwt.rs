@@ -284,7 +284,7 @@ impl Compiler<'_> {
                     "Who knows the public key could sign tokens. Use `secret`, or remove it here.".to_owned(),
                 ),
                 None if name.eq_ignore_ascii_case("none") => {
-                    wrong("`none` is no signature: anybody could make such a token".to_owned(), "Remove it.".to_owned());
+                    wrong("`none` is not a signature: anybody could make such a token".to_owned(), "Remove it.".to_owned());
                 }
                 None if ["ES512", "ES256K", "Ed448"].contains(&name) => {
                     wrong(format!("`{name}` is not supported"), format!("The algorithms are {}.", all_of(&names)));
