@@ -7,7 +7,7 @@ use std::{
 };
 
 use millrace_catalogue::{BindingKind, COMMON_OPTIONS, CONNECTION_STRINGS, CONNECTORS, Connector, Language, NAMES, OPTIONS, PLANNED, find};
-use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script, SessionTemplate};
+use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script, SessionTemplate, Tenant};
 
 use crate::{
     Seed, Severity,
@@ -16,11 +16,14 @@ use crate::{
     names::{all_of, is_name, meant, nearest, one_of},
     script::{AppPart, ScriptReference},
     source::Source,
+    statement::{Dialect, TenantRule},
     tree::{Item, MAX_EMBEDDED, is_yaml, parent, stem},
     yaml::{Data, Document, Entry, Node},
 };
 
+mod script_statements;
 mod session;
+mod tenant;
 mod worker;
 
 /// `app/adapters/*.yaml`
@@ -37,6 +40,11 @@ pub(crate) static ADAPTER: Record = Record {
             "session",
             Shape::Record(&session::SESSION),
             "What is set in the database for the time of one call, from the caller's principal, so that row-level security decides. For `postgres`.",
+        ),
+        Field::new(
+            "tenant",
+            Shape::Record(&tenant::TENANT),
+            "Which rows belong to a tenant, and which claim of the caller is the tenant: a statement that could cross tenants does not build.",
         ),
         Field::new(
             "fallback",
@@ -65,6 +73,7 @@ pub(crate) struct Adapters {
     pub(crate) list: Vec<Adapter>,
     known: BTreeMap<String, DeclaredAdapter>,
     used: BTreeSet<String>,
+    tenants: BTreeMap<String, TenantRule>,
 }
 
 #[derive(Debug)]
@@ -143,6 +152,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
         let mut adapter = options(compiler, &document, settings, name, connector, EnvTemplate(vec![EnvPart::Text(binding)]));
         adapter.connector = stand_in.name.to_owned();
         adapter.session = session::read(compiler, &document, stand_in.name, Some(stand_in.sets_session));
+        adapters.set_tenant(compiler, &document, &mut adapter);
         // What else there is, is about a file.
         adapter.options.clear();
         adapter.seed = None;
@@ -162,6 +172,9 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     let mut adapter = options(compiler, &document, settings, name, connector, connection_string);
     let sets_session = find(&adapter.connector).map(|known| known.sets_session);
     adapter.session = session::read(compiler, &document, &adapter.connector, sets_session);
+    if supported {
+        adapters.set_tenant(compiler, &document, &mut adapter);
+    }
     if supported && let Some(known) = find(&adapter.connector) {
         worker::check(compiler, &document, settings, &adapter, known);
     }
@@ -293,6 +306,7 @@ fn options(
         read_only: false,
         seed: None,
         session: Vec::new(),
+        tenant: None,
     };
     let known = find(&adapter.connector);
     for entry in settings.at("options").map(Node::entries).unwrap_or_default() {
@@ -373,6 +387,18 @@ impl Adapters {
     /// The `session` of an adapter in use.
     pub(crate) fn session(&self, used: UsedAdapter) -> &[SessionTemplate] {
         self.list.get(used.index as usize).map(|adapter| adapter.session.as_slice()).unwrap_or_default()
+    }
+
+    fn set_tenant(&mut self, compiler: &mut Compiler<'_>, document: &Document, adapter: &mut Adapter) {
+        let dialect = find(&adapter.connector).and_then(|known| Dialect::of(known.language));
+        let Some(rule) = tenant::read(compiler, document, &adapter.connector, dialect) else { return };
+        adapter.tenant = Some(Tenant { claim: rule.claim.clone(), statements: Vec::new() });
+        self.tenants.insert(adapter.name.clone(), rule);
+    }
+
+    /// The `tenant` of an adapter in use.
+    pub(crate) fn tenant(&self, used: UsedAdapter) -> Option<&TenantRule> {
+        self.tenants.get(&self.list.get(used.index as usize)?.name)
     }
 
     /// The names of all adapters.

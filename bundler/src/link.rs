@@ -6,9 +6,9 @@ use millrace_core::app::{Script, ScriptRef};
 
 use crate::{
     compiler::Compiler,
-    links::LinkedScript,
+    links::{LinkedScript, ScriptStatement},
     names::{all_of, meant},
-    script,
+    script::{self, AppPart},
     source::Source,
     tree::stem,
     yaml::{Document, Node},
@@ -118,13 +118,18 @@ impl Compiler<'_> {
         if let Some(known) = self.links.known.get(path) {
             return known.clone();
         }
-        let known = match script::link_and_collect(self.tree.folder(), Path::new(path), &mut self.links.named) {
+        let mut named = Vec::new();
+        let outcome = script::link_and_collect(self.tree.folder(), Path::new(path), &mut named);
+        let (statements, named): (Vec<_>, Vec<_>) = named.into_iter().partition(|named| named.part == AppPart::Statement);
+        self.links.named.extend(named);
+        let known = match outcome {
             Ok(linked) => {
                 self.tree.saw(linked.files);
                 for warning in linked.warnings {
                     self.findings.push(warning);
                 }
                 let index = u32::try_from(self.links.scripts.len()).unwrap_or(u32::MAX);
+                self.links.statements.extend(statements.into_iter().map(|place| ScriptStatement { script: index, place }));
                 let (path, program, changes_built_ins) = (path.to_owned(), linked.program, linked.changes_built_ins);
                 let map = Some(linked.map);
                 self.links.scripts.push(Script { path, program, changes_built_ins, map });

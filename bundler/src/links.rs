@@ -15,6 +15,17 @@ pub(crate) struct Links {
     pub(crate) known: BTreeMap<String, Option<LinkedScript>>,
     /// The parts of the app that they name.
     pub(crate) named: Vec<ScriptReference>,
+    /// The statements that they have written out.
+    pub(crate) statements: Vec<ScriptStatement>,
+}
+
+/// A statement of a script.
+#[derive(Clone, Debug)]
+pub(crate) struct ScriptStatement {
+    /// The script that it is part of: its place in [`Links::scripts`].
+    pub(crate) script: u32,
+    /// The statement, and where it stands.
+    pub(crate) place: ScriptReference,
 }
 
 /// A script that was linked: its place in the bundle, and its exports.
@@ -28,6 +39,11 @@ impl Links {
     /// The parts of the app that the scripts name, each place once for each script that it is part of.
     pub(crate) fn take_named(&mut self) -> Vec<ScriptReference> {
         std::mem::take(&mut self.named)
+    }
+
+    /// The statements that the scripts have written out.
+    pub(crate) fn take_statements(&mut self) -> Vec<ScriptStatement> {
+        std::mem::take(&mut self.statements)
     }
 
     /// The scripts, in the order of their first use.

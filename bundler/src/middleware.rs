@@ -267,6 +267,18 @@ fn audit_table(compiler: &mut Compiler<'_>, document: &Document, to: &Node, tabl
         );
         return None;
     }
+    if let Some(rule) = adapters.tenant(used)
+        && rule.has(table.text().unwrap_or_default(), dialect)
+    {
+        let help = "Give the audit an adapter of its own, or list the table as one that does not have the tenant's column.";
+        compiler.error(
+            document,
+            table.range.clone(),
+            format!("the table belongs to the tenants of the adapter `{name}`, and an audit line to none"),
+            help,
+        );
+        return None;
+    }
     let Some(statement) = dialect.insert(table.text().unwrap_or_default(), &AUDIT_COLUMNS) else {
         let help = "Write `audit_log`, or `schema.audit_log`.";
         compiler.error(document, table.range.clone(), "`table` is not the name of a table", help);

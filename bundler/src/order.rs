@@ -17,7 +17,9 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     let resources = resource::read_all(compiler, &root, &tools);
     let scripts = compiler.links.take_scripts();
     let named = compiler.links.take_named();
+    let statements = compiler.links.take_statements();
     adapters.check_named(compiler, &named);
+    adapters.judge_scripts(compiler, &statements, &tools.list);
     tools.check_named(compiler, &named);
     let all = std::mem::take(&mut tools.sync);
     let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, (&scripts, &adapters.list));

@@ -56,6 +56,7 @@ mod patterns;
 mod place;
 mod print;
 mod resolve;
+mod statements;
 
 /// A linked script.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -168,7 +169,15 @@ fn named_parts(graph: &graph::Graph<'_>) -> Vec<ScriptReference> {
     let placed = named.map(|(module, named)| {
         let (line, column) = place::line_and_column(module.source, named.span.start as usize);
         let length = module.source.get(named.span.start as usize..named.span.end as usize).map_or(0, |text| text.chars().count());
-        ScriptReference { part: named.part, name: named.name.clone(), file: module.path.clone(), line, column, length }
+        ScriptReference {
+            part: named.part,
+            name: named.name.clone(),
+            adapter: named.adapter.clone(),
+            file: module.path.clone(),
+            line,
+            column,
+            length,
+        }
     });
     placed.collect()
 }

@@ -139,6 +139,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
         },
         idempotency: None,
         sync: None,
+        crosses_tenants: false,
         results_as_rows: false,
         input_schema: None,
         confirm: None,

@@ -20,16 +20,19 @@ mod probe;
 mod problem;
 mod source;
 pub(crate) mod tables;
+mod tenant;
 mod textual;
 mod tokens;
 
 pub use compiled::Compiled;
 pub use dialect::Dialect;
 pub use tables::{TableSet, Tables};
+pub(crate) use tenant::judge_script;
+pub use tenant::{TenantRule, TenantTables};
 
 use compiled::{finished, push_text};
 use lex::Kind;
-use lower::{Fragment, LoweredStatement, PlaceholderName};
+use lower::{Fragment, PlaceholderName};
 use masked::MaskedStatement;
 use probe::Verdict;
 use problem::{error, warning};
@@ -68,12 +71,12 @@ pub fn compile(text: &str, dialect: Dialect, substitution: Substitution, inputs:
         return Err(problems);
     }
     match substitution {
-        Substitution::Bind => bind(text, pieces, dialect, inputs),
+        Substitution::Bind => bind(text, pieces, dialect, inputs, None),
         Substitution::Textual => {
             let mut compiled = textual::compile(&pieces, dialect, inputs)?;
             // Without a value in its text a statement is what it is.
             if compiled.warnings.is_empty() {
-                (compiled.statement.access, compiled.tables) = bind(text, pieces, dialect, inputs)
+                (compiled.statement.access, compiled.tables) = bind(text, pieces, dialect, inputs, None)
                     .map_or((Access::Write, Tables::ALL), |bound| (bound.statement.access, bound.tables));
             }
             Ok(compiled)
@@ -81,7 +84,27 @@ pub fn compile(text: &str, dialect: Dialect, substitution: Substitution, inputs:
     }
 }
 
-fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, inputs: &[Input]) -> Result<Compiled, Vec<Problem>> {
+/// Compiles a statement that has to keep to the caller's tenant; its values are bound.
+///
+/// # Errors
+/// Every [`Problem`] of the statement, in order: also each place where it could cross tenants, and each that cannot be judged.
+pub fn compile_for_tenant(text: &str, dialect: Dialect, inputs: &[Input], rule: &TenantRule) -> Result<Compiled, Vec<Problem>> {
+    match placeholder::scan(text) {
+        (pieces, problems) if problems.is_empty() && !text.contains('\0') && !text.trim().is_empty() => {
+            bind(text, pieces, dialect, inputs, Some(rule))
+        }
+        // The same mistakes, whoever the caller is.
+        _ => compile(text, dialect, Substitution::Bind, inputs),
+    }
+}
+
+fn bind(
+    text: &str,
+    pieces: Vec<placeholder::Piece<'_>>,
+    dialect: Dialect,
+    inputs: &[Input],
+    tenant: Option<&TenantRule>,
+) -> Result<Compiled, Vec<Problem>> {
     let masked = MaskedStatement::new(text, pieces);
     let all = lex::lex(&masked.text, dialect).map_err(|unclosed| {
         let message = format!("the {} that starts here is not closed", unclosed.what);
@@ -90,16 +113,18 @@ fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, input
     let mut tokens = Tokens { masked: &masked, all };
     trim(&mut tokens);
     let Some(first) = tokens.significant().find(|&token| tokens.all[token].kind != Kind::Sign(b';')) else { return Err(vec![empty(text)]) };
-    let LoweredStatement { fragments, mut problems, mut warnings } = lower::lower(&tokens, dialect, inputs);
+    let mut lowered = lower::lower(&tokens, dialect, inputs);
+    let (mut problems, mut warnings) = (std::mem::take(&mut lowered.problems), std::mem::take(&mut lowered.warnings));
+    let fragments = &lowered.fragments;
     problems.extend(second_statement(&tokens, first));
-    problems.extend(takes_no_values(&tokens, first, &fragments, dialect));
+    problems.extend(takes_no_values(&tokens, first, fragments, dialect));
     let (mut access, mut tables) = (Access::Write, Tables::ALL);
     if problems.is_empty() {
-        match probe::ask(&fragments, dialect) {
+        match probe::ask(fragments, dialect) {
             Verdict::Understood { misplaced, access: found, tables: named } => {
                 tables = named;
                 problems.extend(misplaced.iter().map(|(slot, place)| slot.misplaced(*place)));
-                if probe::may_only_read(&tokens, &fragments) {
+                if probe::may_only_read(&tokens, fragments) {
                     access = found;
                 }
             }
@@ -130,6 +155,9 @@ fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, input
             }
         }
     }
+    if let Some(rule) = tenant.filter(|_| problems.is_empty()) {
+        problems = tenant::check(&tokens, &lowered, dialect, rule);
+    }
     if !problems.is_empty() {
         problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
         return Err(problems);
@@ -141,7 +169,7 @@ fn bind(text: &str, pieces: Vec<placeholder::Piece<'_>>, dialect: Dialect, input
         Access::Write if tables.writes.is_empty() => tables.writes = TableSet::All,
         Access::Write => {}
     }
-    Ok(Compiled { statement: assemble(fragments, dialect, access), tables, warnings })
+    Ok(Compiled { statement: assemble(lowered.fragments, dialect, access), tables, warnings })
 }
 
 /// Removes the space around a statement.

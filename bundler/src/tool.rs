@@ -32,6 +32,7 @@ mod idempotency;
 mod reader;
 mod rules;
 mod schemas;
+mod tenant;
 
 use reader::ToolReader;
 
@@ -74,6 +75,7 @@ pub(crate) static TOOL: Record = Record {
         ),
         Field::new("mappers", Shape::Record(&MAPPERS), "Scripts that change what goes in and comes out."),
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
+        Field::new("tenant", Shape::Record(&tenant::TOOL_TENANT), "Opts the tool out of what the `tenant` of its adapter demands."),
         Field::new("cache", Shape::Record(&CACHE), "The cache of a tool whose statement only reads."),
         Field::new(
             "idempotency",
@@ -233,7 +235,8 @@ fn read(
     let node = &document.root;
     let mut declared = compiler.inputs(&document, node.at("inputs"));
     let inputs: Vec<Input> = declared.iter().map(|declared| declared.input.clone()).collect();
-    let (execute, tables) = execute::read(compiler, &reading, &inputs, adapters).unzip();
+    let crosses_tenants = tenant::read(compiler, &reading);
+    let (execute, tables) = execute::read(compiler, &reading, &inputs, adapters, crosses_tenants).unzip();
     let mut input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
     let output = schemas::output(compiler, &reading);
     let icons = schemas::icons(compiler, &reading);
@@ -243,6 +246,7 @@ fn read(
     let auth = auth(compiler, &reading);
     if let Some(execute) = &execute {
         execute::check_session(compiler, &reading, execute, auth.as_ref(), adapters);
+        tenant::check(compiler, &reading, execute, adapters);
     }
     // What an output mapper gives is its own affair.
     let results = if map_output.is_some() || compiler.imported { None } else { execute.as_ref() };
@@ -322,6 +326,7 @@ fn read(
         cache,
         errors,
         limits,
+        crosses_tenants,
         results_as_rows: compiler.imported,
         input_schema,
         confirm,

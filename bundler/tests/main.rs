@@ -16,4 +16,5 @@ mod session;
 mod stable;
 mod statement;
 mod support;
+mod tenant;
 mod types;

@@ -170,6 +170,27 @@ pub struct Adapter {
     pub seed: Option<String>,
     /// `session`: what is set in the database for the time of one call. The role is the last one, under the name `role`.
     pub session: Vec<SessionTemplate>,
+    /// `tenant`: what of the caller says which rows are its own.
+    pub tenant: Option<Tenant>,
+}
+
+/// `tenant` of an adapter. The bundler has judged the statements of tools by it; a tool with
+/// [`crosses_tenants`](Tool::crosses_tenants) is exempt.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tenant {
+    /// The claim: `auth.claims.org`. A call that binds it has to have it.
+    pub claim: Source,
+    /// The statements that scripts may run, sorted by text.
+    pub statements: Vec<TenantStatement>,
+}
+
+/// A statement of a script that keeps to the caller's tenant.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TenantStatement {
+    /// The text, as the script has it.
+    pub text: String,
+    /// The numbers of the parameters, from 1, that have to be the claim.
+    pub claims: Vec<u32>,
 }
 
 /// A setting of an adapter's `session`.
@@ -247,6 +268,8 @@ pub struct Tool {
     pub errors: Errors,
     /// `limits`
     pub limits: Limits,
+    /// `tenant: { none: … }`: its statements are not kept to the caller's tenant.
+    pub crosses_tenants: bool,
     /// Results are always a list of objects, as in Hyperterse: nothing is `[]`, an object is `[object]`, a scalar is `[{"value": scalar}]`.
     /// Only in imported apps.
     pub results_as_rows: bool,

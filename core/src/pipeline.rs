@@ -66,6 +66,7 @@ mod shrink;
 mod signal;
 pub mod stage;
 mod sync;
+mod tenant;
 mod told;
 mod validate;
 mod window;

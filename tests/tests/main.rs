@@ -28,6 +28,7 @@ mod sqlite_text;
 mod stdio;
 mod streams;
 mod telemetry;
+mod tenant_rule;
 mod tenants;
 mod toon;
 mod unfriendly;

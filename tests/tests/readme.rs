@@ -507,6 +507,50 @@ fn the_authorization_page_does_what_it_says() {
 }
 
 #[test]
+fn the_tenants_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/tenants.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let file = |path: &str| folder.path().join("notes").join(path);
+    for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind != "text") {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = file(first.trim_start_matches(['#', '/', '-', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    }
+    let run = |command: &str| {
+        let keys = [("NORTH_KEY", "the-northern-key"), ("SOUTH_KEY", "the-southern-key"), ("OPERATOR_KEY", "the-operators-key")];
+        let output = shell_with(folder.path(), command, &keys, &[]);
+        (output.status.success(), text(&output))
+    };
+    let (works, said) = run("millrace check notes --connect");
+    assert!(works, "{said}");
+    let [north, south] = ["north", "south"].map(|tenant| format!("-H 'X-API-Key: the-{tenant}ern-key'"));
+    let (works, said) = run(&format!("millrace call --app notes orders-add item=biscuits {south}"));
+    assert!(works, "{said}");
+    for (key, own, others) in [(&north, ["tea", "3"], ["coffee", "biscuits"]), (&south, ["biscuits", "coffee"], ["tea", "north"])] {
+        let (works, said) = run(&format!("millrace call --app notes orders-list {key} --json"));
+        assert!(works && own.iter().all(|own| said.contains(own)) && !others.iter().any(|other| said.contains(other)), "{said}");
+    }
+    for (key, total) in [(&north, "3"), (&south, "4")] {
+        let (works, said) = run(&format!("millrace call --app notes orders-total {key} --json"));
+        assert!(works && said.contains(&format!("\"text\": \"{total}\"")), "{said}");
+    }
+    let (works, said) = run("millrace call --app notes report -H 'X-API-Key: the-operators-key'");
+    assert!(works && said.contains('3'), "{said}");
+    let (works, said) = run("millrace explain --app notes report");
+    assert!(works && said.contains("A count over all tenants, for operators only"), "{said}");
+    // The message of the page, word for word.
+    let list = file("app/tools/orders/list/config.yaml");
+    let statement = fs::read_to_string(&list).unwrap();
+    fs::write(&list, statement.replace(" AND i.org_id = o.org_id", "")).unwrap();
+    let (works, said) = run("millrace check notes");
+    let message = page.split("```text\n").nth(1).unwrap().split("\n```").next().unwrap();
+    let words: Vec<&str> = said.split_whitespace().filter(|word| !["×", "│"].contains(word)).collect();
+    assert!(!works && words.join(" ").contains(message) && said.contains("app/tools/orders/list/config.yaml:5:15"), "{said}");
+}
+
+#[test]
 fn the_idempotency_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/idempotency.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();

@@ -229,6 +229,7 @@ mod tests {
             read_only: false,
             seed: None,
             session: Vec::new(),
+            tenant: None,
         };
         let text = |text: &str| vec![EnvPart::Text(text.into())];
         for (parts, expected) in [

@@ -191,6 +191,7 @@ fn adapter(name: &str, connector: &str) -> Adapter {
         read_only: false,
         seed: None,
         session: Vec::new(),
+        tenant: None,
     }
 }
 

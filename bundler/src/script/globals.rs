@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use oxc::{
     ast::ast::{
-        Argument, BindingPattern, CallExpression, Expression, IdentifierReference, Program, UnaryExpression, UnaryOperator,
+        Argument, BindingPattern, CallExpression, Expression, IdentifierReference, Program, StringLiteral, UnaryExpression, UnaryOperator,
         VariableDeclarator,
     },
     ast_visit::{
@@ -131,6 +131,8 @@ const ELSEWHERE: [&str; 4] = ["arguments", "eval", "module", "require"];
 pub(super) struct NamedPart {
     pub(super) part: AppPart,
     pub(super) name: String,
+    /// For a statement: the adapter.
+    pub(super) adapter: Option<String>,
     pub(super) span: Span,
 }
 
@@ -141,6 +143,25 @@ pub(super) fn used(program: &Program<'_>, scoping: &Scoping) -> (Vec<Finding>, V
     let mut users = Users { scoping, looked_for: looked_for.0, builders: BTreeSet::new(), findings: Vec::new(), named: Vec::new() };
     users.visit_program(program);
     (users.findings, users.named)
+}
+
+/// The name of the adapter that a call asks for: `ctx.db("name")`.
+pub(super) fn asked_adapter<'e, 'a>(call: &'e CallExpression<'a>, scoping: &Scoping) -> Option<&'e StringLiteral<'a>> {
+    let asks = match &call.callee {
+        Expression::StaticMemberExpression(member) => {
+            member.property.name == "db" && matches!(&member.object, Expression::Identifier(object) if object.name == "ctx")
+        }
+        // `({ inputs }, { db }) => …`
+        Expression::Identifier(name) if name.name == "db" => name.reference_id.get().is_some_and(|id| {
+            let symbol = scoping.get_reference(id).symbol_id();
+            symbol.is_some_and(|symbol| scoping.symbol_flags(symbol).contains(SymbolFlags::FunctionScopedVariable))
+        }),
+        _ => false,
+    };
+    match call.arguments.first() {
+        Some(Argument::StringLiteral(name)) if asks => Some(name),
+        _ => None,
+    }
 }
 
 /// The names behind `typeof`: a program that tests them knows that they may be absent.
@@ -221,25 +242,15 @@ impl<'a> Visit<'a> for Users<'_> {
     }
 
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
-        let asks = match &it.callee {
-            Expression::StaticMemberExpression(member) => {
-                member.property.name == "db" && matches!(&member.object, Expression::Identifier(object) if object.name == "ctx")
-            }
-            // `({ inputs }, { db }) => …`
-            Expression::Identifier(name) if name.name == "db" => name.reference_id.get().is_some_and(|id| {
-                let symbol = self.scoping.get_reference(id).symbol_id();
-                symbol.is_some_and(|symbol| self.scoping.symbol_flags(symbol).contains(SymbolFlags::FunctionScopedVariable))
-            }),
-            _ => false,
-        };
         let suggests = || match &it.callee {
             Expression::StaticMemberExpression(member) => member.property.name == "suggest" && self.is_builder(&member.object),
             _ => false,
         };
+        let adapter = asked_adapter(it, self.scoping);
         if let Some(Argument::StringLiteral(name)) = it.arguments.first()
-            && let Some(part) = if asks { Some(AppPart::Adapter) } else { suggests().then_some(AppPart::Tool) }
+            && let Some(part) = if adapter.is_some() { Some(AppPart::Adapter) } else { suggests().then_some(AppPart::Tool) }
         {
-            self.named.push(NamedPart { part, name: name.value.to_string(), span: name.span });
+            self.named.push(NamedPart { part, name: name.value.to_string(), adapter: None, span: name.span });
         }
         walk_call_expression(self, it);
     }

@@ -19,7 +19,7 @@ use oxc::{
 };
 use regex::Regex;
 
-use super::{check, globals, patterns, place::Finding};
+use super::{check, globals, patterns, place::Finding, statements};
 use crate::Diagnostic;
 
 /// What is imported of a module.
@@ -158,6 +158,7 @@ pub(super) fn code<'a>(allocator: &'a Allocator, path: &Path, source: &'a str, f
         let (unknown, parts) = globals::used(&program, &scoping);
         findings.extend(unknown);
         named = parts;
+        named.extend(statements::statements(&program, &scoping));
     }
     let types = types(&program);
 

@@ -11,6 +11,8 @@ pub enum AppPart {
     Adapter,
     /// `response().suggest("name", …)`
     Tool,
+    /// `ctx.db("name").query("SELECT …")`
+    Statement,
 }
 
 /// A part of the app that a script names.
@@ -18,8 +20,10 @@ pub enum AppPart {
 pub struct ScriptReference {
     /// What it names.
     pub part: AppPart,
-    /// Its name.
+    /// Its name; the text of a statement.
     pub name: String,
+    /// For a statement: the name of its adapter, where the script has that, too.
+    pub adapter: Option<String>,
     /// The file, relative to the app's folder.
     pub file: PathBuf,
     /// Where the name stands, from 1.

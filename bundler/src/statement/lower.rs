@@ -89,6 +89,8 @@ pub(super) struct LoweredStatement {
     pub(super) fragments: Vec<Fragment>,
     pub(super) problems: Vec<Problem>,
     pub(super) warnings: Vec<Problem>,
+    /// The first fragment of each token.
+    pub(super) starts: Vec<usize>,
 }
 
 /// Turns tokens into fragments.
@@ -96,7 +98,7 @@ pub(super) fn lower(tokens: &Tokens<'_>, dialect: Dialect, inputs: &[Input]) -> 
     let meanings = tokens.masked.marks.iter().map(|mark| source::resolve(mark, dialect, inputs).map_err(Some)).collect();
     let mut lowering = Lowering { tokens, dialect, meanings, starts: Vec::new(), skip_to: 0, done: LoweredStatement::default() };
     lowering.run();
-    lowering.done
+    LoweredStatement { starts: lowering.starts, ..lowering.done }
 }
 
 struct Lowering<'a> {

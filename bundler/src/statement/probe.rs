@@ -27,7 +27,7 @@ pub(super) enum Verdict {
 }
 
 /// Line and column of a parser, each from 1.
-type Location = (u64, u64);
+pub(super) type Location = (u64, u64);
 
 /// What may stand where the parser takes no parameter, most likely first.
 const CANDIDATES: &[(&str, SyntaxPosition)] = &[
@@ -49,17 +49,21 @@ const SHORT: usize = 100;
 
 /// Asks the parser.
 pub(super) fn ask(fragments: &[Fragment], dialect: Dialect) -> Verdict {
-    if fragments.len() <= SHORT {
-        return examine(fragments, dialect);
+    with_stack(fragments.len(), || examine(fragments, dialect)).unwrap_or_else(|| Verdict::Unknown { error: "it is too long".to_owned() })
+}
+
+/// Does what needs a stack as deep as a statement of so many fragments is long. `None`: it is too long for any.
+pub(super) fn with_stack<T: Send>(fragments: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
+    if fragments <= SHORT {
+        return Some(work());
     }
-    if fragments.len() > MAX_FRAGMENTS {
-        return Verdict::Unknown { error: "it is too long".to_owned() };
+    if fragments > MAX_FRAGMENTS {
+        return None;
     }
-    let examined = std::thread::scope(|scope| {
-        let builder = std::thread::Builder::new().stack_size((1 << 22) + fragments.len() * STACK_BYTES_PER_FRAGMENT);
-        builder.spawn_scoped(scope, || examine(fragments, dialect)).ok().and_then(|thread| thread.join().ok())
-    });
-    examined.unwrap_or_else(|| Verdict::Unknown { error: "it is too long".to_owned() })
+    std::thread::scope(|scope| {
+        let builder = std::thread::Builder::new().stack_size((1 << 22) + fragments * STACK_BYTES_PER_FRAGMENT);
+        builder.spawn_scoped(scope, work).ok().and_then(|thread| thread.join().ok())
+    })
 }
 
 fn examine(fragments: &[Fragment], dialect: Dialect) -> Verdict {
@@ -176,26 +180,41 @@ pub(super) fn may_only_read(tokens: &Tokens<'_>, fragments: &[Fragment]) -> bool
 
 /// The text for the parser, and where in it each slot stands.
 fn write(fragments: &[Fragment], stand_ins: &[Option<&str>], dialect: Dialect) -> (String, Vec<Location>) {
-    let mut text = String::new();
-    let mut places = Vec::new();
+    let (text, starts) = write_all(fragments, stand_ins, None, dialect);
+    let slots = fragments.iter().zip(starts).filter(|(fragment, _)| matches!(fragment, Fragment::Slot { .. }));
+    (text, slots.map(|(_, at)| at).collect())
+}
+
+/// The text for the parser with a text for each choice, and where in it each fragment stands.
+pub(super) fn write_chosen(fragments: &[Fragment], chosen: &[&str], dialect: Dialect) -> (String, Vec<Location>) {
+    write_all(fragments, &[], Some(chosen), dialect)
+}
+
+fn write_all(fragments: &[Fragment], stand_ins: &[Option<&str>], chosen: Option<&[&str]>, dialect: Dialect) -> (String, Vec<Location>) {
+    let (mut text, mut starts) = (String::new(), Vec::new());
+    let (mut slots, mut choices) = (0, 0);
     let mut at: Location = (1, 1);
     for fragment in fragments {
         let start = text.len();
+        starts.push(at);
         match fragment {
             Fragment::Text { text: own, probe } => text.push_str(probe.unwrap_or(own)),
             Fragment::Env(_) | Fragment::EnvIdent(_) => text.push_str(UNKNOWN_NAME),
-            Fragment::Choice { probe, .. } => text.push_str(probe),
+            Fragment::Choice { probe, .. } => {
+                text.push_str(chosen.and_then(|chosen| chosen.get(choices)).map_or(probe.as_str(), |option| option));
+                choices += 1;
+            }
             Fragment::Slot { .. } => {
-                let stand_in = stand_ins[places.len()].map_or_else(|| dialect.parameter(places.len() + 1), ToOwned::to_owned);
-                places.push(at);
-                text.push_str(&stand_in);
+                let stand_in = stand_ins.get(slots).copied().flatten();
+                slots += 1;
+                text.push_str(&stand_in.map_or_else(|| dialect.parameter(slots), ToOwned::to_owned));
             }
         }
         for c in text[start..].chars() {
             at = if c == '\n' { (at.0 + 1, 1) } else { (at.0, at.1 + 1) };
         }
     }
-    (text, places)
+    (text, starts)
 }
 
 fn parse(text: &str, dialect: Dialect) -> Result<Vec<Sql>, (String, Option<Location>)> {

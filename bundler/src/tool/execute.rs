@@ -20,7 +20,13 @@ use crate::{
 type Work = (Execute, Option<Tables>);
 
 /// Reads `use` and `statement`, or `handler`. `None` where that is wrong, which has been said.
-pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, inputs: &[Input], adapters: &mut Adapters) -> Option<Work> {
+pub(super) fn read(
+    compiler: &mut Compiler<'_>,
+    reading: &ToolReader<'_>,
+    inputs: &[Input],
+    adapters: &mut Adapters,
+    crosses_tenants: bool,
+) -> Option<Work> {
     let document = reading.document;
     let root = &document.root;
     match (root.entry("use"), root.entry("handler")) {
@@ -29,11 +35,11 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, inputs
             compiler.error(document, handler.key_range.clone(), "the tool has both `use` and `handler`", help);
             None
         }
-        (Some(adapter), None) => statement(compiler, reading, (document, &adapter.value), inputs, adapters),
+        (Some(adapter), None) => statement(compiler, reading, (document, &adapter.value), inputs, adapters, crosses_tenants),
         (None, handler) => {
             if let Some(own) = root.entry("statement") {
                 if let Some((folder, adapter)) = reading.outer.adapter.as_ref().filter(|_| handler.is_none()) {
-                    return statement(compiler, reading, (folder, adapter), inputs, adapters);
+                    return statement(compiler, reading, (folder, adapter), inputs, adapters, crosses_tenants);
                 }
                 let statement = own;
                 let help = "Name the adapter that runs it: `use: …`.";
@@ -51,6 +57,7 @@ fn statement(
     (named_in, adapter): (&Document, &Node),
     inputs: &[Input],
     adapters: &mut Adapters,
+    crosses_tenants: bool,
 ) -> Option<Work> {
     let document = reading.document;
     let used = adapters.find(compiler, named_in, adapter);
@@ -84,7 +91,21 @@ fn statement(
         compiler.error(document, node.range.clone(), message, help);
         return None;
     };
-    let mut compiled = match statement::compile(text, dialect, substitution.value, inputs) {
+    let tenant = adapters.tenant(used).filter(|_| !crosses_tenants);
+    if tenant.is_some() && substitution.value == Substitution::Textual {
+        let message = format!(
+            "with `substitution: textual` nothing keeps a statement to the tenant, which the adapter `{}` demands",
+            adapter.text().unwrap_or_default()
+        );
+        let help = "Remove `substitution: textual`; values are then bound.";
+        compiler.error(document, document.root.at("substitution").unwrap_or(node).range.clone(), message, help);
+        return None;
+    }
+    let compiled = match tenant {
+        Some(rule) => statement::compile_for_tenant(text, dialect, inputs, rule),
+        None => statement::compile(text, dialect, substitution.value, inputs),
+    };
+    let mut compiled = match compiled {
         Ok(compiled) => compiled,
         Err(problems) => {
             for problem in problems {

@@ -28,6 +28,7 @@ use super::{
     run::{Run, SAFE_TO_REPEAT, TARGET, Work},
     session,
     signal::cancelled,
+    tenant,
 };
 use crate::{
     Error, ErrorKind, Json, Result,
@@ -63,6 +64,9 @@ pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<ToolOutp
 }
 
 async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Json) -> FaultResult<Rows> {
+    if let Some(adapter) = run.pipeline.app.adapters.get(adapter) {
+        tenant::admit(run, adapter, statement).map_err(|error| fault_of(run, statement.access, error))?;
+    }
     let rendered = statement::render(run, statement, inputs)?;
     // Before the cache is looked at: nothing is given to a caller that the session refuses.
     let session = match run.pipeline.app.adapters.get(adapter) {

@@ -105,6 +105,7 @@ fn gate(name: &str, auth: &Auth, limits: Limits) -> Tool {
         sync: None,
         errors: Errors { style: ErrorStyle::Protocol, expose: false, on: Vec::new() },
         limits,
+        crosses_tenants: false,
         results_as_rows: false,
     }
 }

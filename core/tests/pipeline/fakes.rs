@@ -29,6 +29,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         read_only: false,
         seed: None,
         session: vec![],
+        tenant: None,
     };
     App {
         name: "shop".into(),
@@ -88,6 +89,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
         },
         idempotency: None,
         sync: None,
+        crosses_tenants: false,
         results_as_rows: false,
         input_schema: None,
         confirm: None,

@@ -226,6 +226,7 @@ pub(crate) fn tool(name: &str, export: &str) -> Tool {
         limits: Limits { timeout_ms: 1000, output_bytes: 1 << 20, on_exceed: OnExceed::Error, rate: None, concurrency: None, script },
         idempotency: None,
         sync: None,
+        crosses_tenants: false,
         results_as_rows: false,
         returns: None,
         input_schema: None,
@@ -263,6 +264,7 @@ pub(crate) fn adapter(name: &str, connector: &str) -> Adapter {
         read_only: false,
         seed: None,
         session: vec![],
+        tenant: None,
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
         record::Subject,
         rounds,
         run::{Run, TARGET},
-        session,
+        session, tenant,
     },
     ports::{Command, Fetched, HttpRequest, HttpResponse, LocalFuture, LogLevel, LogReader, Query, Redirect, ScriptHost},
     value::{Rows, Value},
@@ -128,6 +128,7 @@ impl ScriptHost for Host<'_> {
                 return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter `{adapter}`")));
             };
             let (adapter, connector) = pipeline.connections.open(index)?;
+            tenant::admit_script(self.run, adapter, text, &params).inspect_err(|error| self.note(error))?;
             let session = session::of(self.run, adapter).inspect_err(|error| self.note(error))?;
             let query = Query {
                 command: Command::Statement { text, values: &params },

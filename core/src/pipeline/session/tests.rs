@@ -31,6 +31,7 @@ fn adapter(session: Vec<SessionTemplate>) -> Adapter {
         read_only: false,
         seed: None,
         session,
+        tenant: None,
     }
 }
 

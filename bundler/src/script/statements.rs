@@ -1,0 +1,98 @@
+//! The statements that a script gives to `query` of an adapter, as far as they are written out.
+
+use std::collections::BTreeMap;
+
+use oxc::{
+    ast::ast::{Argument, BindingPattern, CallExpression, Expression, IdentifierReference, Program, VariableDeclarator},
+    ast_visit::{
+        Visit,
+        walk::{walk_call_expression, walk_variable_declarator},
+    },
+    semantic::{Scoping, SymbolId},
+    span::Span,
+};
+
+use super::{
+    globals::{NamedPart, asked_adapter},
+    named::AppPart,
+};
+
+/// The statements of a module, each with its adapter where the module says that, too.
+pub(super) fn statements(program: &Program<'_>, scoping: &Scoping) -> Vec<NamedPart> {
+    let mut constants = Constants { scoping, texts: BTreeMap::new(), adapters: BTreeMap::new() };
+    constants.visit_program(program);
+    let mut queries = Queries { constants, found: Vec::new() };
+    queries.visit_program(program);
+    queries.found
+}
+
+/// The variables that hold a text or an adapter.
+struct Constants<'s> {
+    scoping: &'s Scoping,
+    texts: BTreeMap<SymbolId, String>,
+    adapters: BTreeMap<SymbolId, String>,
+}
+
+impl Constants<'_> {
+    fn symbol(&self, name: &IdentifierReference<'_>) -> Option<SymbolId> {
+        self.scoping.get_reference(name.reference_id.get()?).symbol_id()
+    }
+
+    fn text(&self, expression: &Expression<'_>) -> Option<String> {
+        match expression {
+            Expression::StringLiteral(text) => Some(text.value.to_string()),
+            Expression::TemplateLiteral(text) => text.single_quasi().map(|text| text.to_string()),
+            Expression::Identifier(name) => self.texts.get(&self.symbol(name)?).cloned(),
+            _ => None,
+        }
+    }
+
+    fn adapter(&self, expression: &Expression<'_>) -> Option<String> {
+        match expression {
+            Expression::CallExpression(call) => asked_adapter(call, self.scoping).map(|name| name.value.to_string()),
+            Expression::Identifier(name) => self.adapters.get(&self.symbol(name)?).cloned(),
+            Expression::ParenthesizedExpression(inner) => self.adapter(&inner.expression),
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Constants<'_> {
+    fn visit_variable_declarator(&mut self, it: &VariableDeclarator<'a>) {
+        if let (BindingPattern::BindingIdentifier(name), Some(value)) = (&it.id, &it.init)
+            && let Some(symbol) = name.symbol_id.get()
+        {
+            if let Some(text) = self.text(value) {
+                self.texts.insert(symbol, text);
+            }
+            if let Some(adapter) = self.adapter(value) {
+                self.adapters.insert(symbol, adapter);
+            }
+        }
+        walk_variable_declarator(self, it);
+    }
+}
+
+struct Queries<'s> {
+    constants: Constants<'s>,
+    found: Vec<NamedPart>,
+}
+
+impl<'a> Visit<'a> for Queries<'_> {
+    fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
+        if let Expression::StaticMemberExpression(member) = &it.callee
+            && member.property.name == "query"
+            && let Some((text, span)) = it.arguments.first().and_then(|first| argument(first, &self.constants))
+        {
+            let adapter = self.constants.adapter(&member.object);
+            self.found.push(NamedPart { part: AppPart::Statement, name: text, adapter, span });
+        }
+        walk_call_expression(self, it);
+    }
+}
+
+fn argument(argument: &Argument<'_>, constants: &Constants<'_>) -> Option<(String, Span)> {
+    use oxc::span::GetSpan as _;
+    let expression = argument.as_expression()?;
+    Some((constants.text(expression)?, expression.span()))
+}

@@ -1,0 +1,97 @@
+//! Statements of scripts, whose parameters get their values when they run.
+
+use std::ops::ControlFlow;
+
+use sqlparser::{
+    ast::{Statement as Sql, Value, ValueWithSpan, Visit as _, Visitor},
+    parser::Parser,
+};
+
+use super::{
+    analyzer::{Analyzer, Finding},
+    rule::{OPT_OUT, TenantRule},
+};
+use crate::statement::{
+    dialect::Dialect,
+    lex::{self, Kind},
+    probe,
+};
+
+/// The most parameters of a statement that is judged.
+const MAX_PARAMETERS: usize = 200;
+/// The longest one, in bytes.
+const MAX_BYTES: usize = 100_000;
+
+/// Which parameters of a statement, from 1, have to be the claim so that it keeps to the caller's tenant.
+///
+/// # Errors
+/// Why it could cross tenants whatever they are: what is wrong, and what helps.
+pub(crate) fn judge_script(text: &str, dialect: Dialect, rule: &TenantRule) -> Result<Vec<u32>, (String, String)> {
+    let unknown = |why: &str| {
+        let message = format!("the build cannot tell whether the statement keeps to the caller's tenant: {why}");
+        (message, format!("Write the statement in another way, {}.", OPT_OUT))
+    };
+    if text.len() > MAX_BYTES {
+        return Err(unknown("it is too long"));
+    }
+    // What the lexer takes for another thing than the parser does is not judged.
+    let tokens = lex::lex(text, dialect).map_err(|unclosed| unknown(&format!("the {} in it is not closed", unclosed.what)))?;
+    if text.contains('\0') || tokens.iter().any(|token| token.kind == Kind::Comment { executable: true }) {
+        return Err(unknown("it has a character or a comment that is not understood"));
+    }
+    let judged = probe::with_stack(tokens.len(), || {
+        let statements = Parser::parse_sql(dialect.parser(), text).map_err(|error| {
+            let error = error.to_string();
+            let why = error.trim_start_matches("sql parser error: ");
+            unknown(why.rsplit_once(" at Line: ").map_or(why, |(why, _)| why))
+        })?;
+        let [statement] = statements.as_slice() else { return Err(unknown("it is not one statement")) };
+        let mut parameters = Parameters { most: 0 };
+        let written = tokens.iter().filter(|token| token.kind == Kind::Parameter).count();
+        if statement.visit(&mut parameters).is_break() || (written > 0) != (parameters.most > 0) {
+            let number = if dialect == Dialect::Postgres { "$1" } else { "?1" };
+            return Err(unknown(&format!("its parameters are not numbered, `{number}`")));
+        }
+        needed(statement, parameters.most, dialect, rule)
+    });
+    judged.unwrap_or_else(|| Err(unknown("it is too long")))
+}
+
+/// The parameters without which the statement could cross tenants.
+fn needed(statement: &Sql, parameters: usize, dialect: Dialect, rule: &TenantRule) -> Result<Vec<u32>, (String, String)> {
+    let judge = |claims: &[bool]| Analyzer::new(rule, dialect, claims).judge(statement);
+    let mut claims = vec![true; parameters];
+    if let Some(Finding { message, help, .. }) = judge(&claims).into_iter().next() {
+        let (placeholder, claim) = (format!("`{{{{ {} }}}}`", rule.claim), format!("`ctx.{}`", rule.claim));
+        let help = help.replace(&format!("{{{{ {} }}}}", rule.claim), if dialect == Dialect::Postgres { "$1" } else { "?1" });
+        return Err((
+            message.replace(&placeholder, &format!("a parameter with {claim}")),
+            format!("{help} The parameter must be {claim}."),
+        ));
+    }
+    for parameter in 0..parameters {
+        claims[parameter] = false;
+        claims[parameter] = !judge(&claims).is_empty();
+    }
+    Ok((1..).zip(claims).filter(|(_, is_claim)| *is_claim).map(|(number, _)| number).collect())
+}
+
+/// Looks for parameters, and stops at one without a number.
+struct Parameters {
+    most: usize,
+}
+
+impl Visitor for Parameters {
+    type Break = ();
+
+    fn pre_visit_value(&mut self, value: &ValueWithSpan) -> ControlFlow<()> {
+        let Value::Placeholder(name) = &value.value else { return ControlFlow::Continue(()) };
+        match name.get(1..).and_then(|number| number.parse::<usize>().ok()) {
+            Some(number) if (1..=MAX_PARAMETERS).contains(&number) => {
+                self.most = self.most.max(number);
+                ControlFlow::Continue(())
+            }
+            _ => ControlFlow::Break(()),
+        }
+    }
+}
