@@ -76,6 +76,16 @@ pub(crate) fn of_feature(compiler: &mut Compiler<'_>, root: &RootSettings, docum
     required_scopes(compiler, document, &entry.value)
 }
 
+/// Reads `server.resource`. `None` where there is none, and for `host`.
+pub(crate) fn resource_url(compiler: &mut Compiler<'_>, document: &Document) -> Option<EnvTemplate> {
+    let node = document.root.at("server")?.at("resource")?;
+    if node.text()?.trim() == "host" {
+        return None;
+    }
+    let help = "Write the URL of the endpoint as clients reach it, without a slash at its end: `https://mcp.example.com/mcp`.";
+    Some(url(compiler, document, node, ("`server.resource`", help), check_resource))
+}
+
 /// Reads what the root file says of sign-in, once all that requires scopes is known; and the `auth` of prompts and resources, where one of
 /// them requires a scope.
 pub(crate) fn read(
@@ -132,8 +142,7 @@ fn resource(
             ResourceUrl::Host
         }
         _ => {
-            let help = "Write the URL of the endpoint as clients reach it, without a slash at its end: `https://mcp.example.com/mcp`.";
-            let template = url(compiler, document, node, ("`server.resource`", help), check_resource);
+            let template = compiler.resource.clone()?;
             warn_of_path(compiler, root, node, &template);
             ResourceUrl::Url(template)
         }

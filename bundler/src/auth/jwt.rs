@@ -14,7 +14,7 @@ use crate::{
     compiler::Compiler,
     field::{CheckMode, Field, Record, Shape, check_part, duration_ms},
     names::{all_of, nearest},
-    yaml::{Data, Document, Node},
+    yaml::{Data, Document, Entry, Node},
 };
 
 /// `auth.policy` of `jwt`
@@ -30,7 +30,7 @@ pub(crate) static JWT_POLICY: Record = Record {
             Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text), Shape::Record(&AUDIENCE)]),
             "What `aud` of a token must be, or have among others; one of several. Where the issuer says it elsewhere: `{ claim, values }`.",
         )
-        .required(),
+        .default("server.resource, if it is a URL"),
         Field::new("jwks", Shape::Text, "The URL of the issuer's key set."),
         Field::new(
             "keys",
@@ -87,7 +87,7 @@ impl Compiler<'_> {
         let checked = CheckMode::strict(self.imported);
         check_part(document, &mut policy, &JWT_POLICY, &format!("{path}.policy"), entry.key_range.clone(), checked, &mut self.findings);
         let keys = self.key_source(document, &policy);
-        let (algorithms, audience) = (self.algorithms(document, &policy, keys.as_ref()), self.audience(document, &policy));
+        let (algorithms, audience) = (self.algorithms(document, &policy, keys.as_ref()), self.audience(document, &policy, entry, path));
         let issuer = self.issuer(document, &policy, keys.as_ref());
         let (leeway_s, claims) = (self.leeway(document, &policy), self.claims(document, &policy));
         let subject = self.claim_path(document, policy.at("subject")).unwrap_or_else(|| "sub".to_owned());
@@ -139,8 +139,19 @@ impl Compiler<'_> {
         }
     }
 
-    fn audience(&mut self, document: &Document, policy: &Node) -> Option<Audience> {
-        let node = policy.at("audience")?;
+    fn audience(&mut self, document: &Document, policy: &Node, written: &Entry, path: &str) -> Option<Audience> {
+        let Some(node) = policy.at("audience") else {
+            // One that is wrong has been reported.
+            if written.value.at("audience").is_some() {
+                return None;
+            }
+            if let Some(resource) = &self.resource {
+                return Some(Audience { claim: "aud".to_owned(), values: vec![resource.clone()] });
+            }
+            let help = "Name this app as its issuer does: in a token for it, the value of `aud`. Or write `server.resource`, which is the audience then.";
+            self.error(document, written.key_range.clone(), format!("`{path}.policy.audience` is missing"), help);
+            return None;
+        };
         let (claim, values) = match &node.data {
             Data::Map(_) => (self.claim_path(document, Some(node.at("claim")?))?, node.at("values")?),
             _ => ("aud".to_owned(), node),
