@@ -153,7 +153,9 @@ fn tool_state(app: &App, tool: &Tool, settings: Option<&[Setting]>) -> Option<Js
             _ => Some("token"),
         },
     };
-    if settings.is_none() && needs.is_none() && tool.confirm.is_none() {
+    // Whoever opens a page for others has signed in nowhere: where lists depend on their caller, it names no tool that they may leave out.
+    let is_hidden = app.authorization.lists_callable && needs.is_some();
+    if settings.is_none() && (is_hidden || needs.is_none() && tool.confirm.is_none()) {
         return None;
     }
     let mut state = Map::new();
@@ -211,6 +213,24 @@ mod tests {
             assert_eq!((body.matches(open).count(), body.matches(close).count()), (1, 1), "{open}");
             let inner = body.split_once(open).unwrap().1.split_once(close).unwrap().0;
             assert!(policy.contains(&hash(inner)), "{open}");
+        }
+    }
+
+    #[test]
+    fn a_page_for_others_names_no_tool_that_lists_leave_out() {
+        for (visible, is_named) in [("all", true), ("callable", false)] {
+            let folder = tempfile::tempdir().unwrap();
+            let write = |path: &str, text: &str| {
+                let file = folder.path().join(path);
+                std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+                std::fs::write(file, text).unwrap();
+            };
+            write("millrace.yaml", &format!("name: x\ntools: {{ visible: {visible} }}\nauth: {{ plugin: api_key }}\n"));
+            write("app/tools/hidden/config.yaml", "description: Hidden.\nhandler: ./h.ts\n");
+            write("app/tools/hidden/h.ts", "export default () => 1;\n");
+            let app = millrace_bundler::bundle(folder.path(), &millrace_bundler::Options::default()).app.unwrap();
+            assert_eq!(AppState::of(&app, None).json.contains("hidden"), is_named, "{visible}");
+            assert!(AppState::of(&app, Some((folder.path(), &[]))).json.contains("hidden"));
         }
     }
 
