@@ -14,7 +14,7 @@ use crate::{
 
 mod jwt;
 
-pub(crate) use jwt::JWT_POLICY;
+pub(crate) use jwt::{ACCESS_POLICY, JWT_POLICY};
 
 /// `auth`
 pub(crate) static AUTH: Record = Record {
@@ -26,7 +26,7 @@ pub(crate) static AUTH: Record = Record {
         Field::new(
             "policy",
             Shape::Map(&Shape::Any),
-            "What the plugin needs. For `api_key` and `jwt` see their keys; a script gets it as `policy`.",
+            "What the plugin needs. For `api_key`, `jwt` and `cloudflare_access` see their keys; a script gets it as `policy`.",
         ),
         Field::new(
             "any",
@@ -47,7 +47,7 @@ pub(crate) static AUTH_ENTRY: Record = Record {
     ],
 };
 
-const PLUGINS: &str = "`allow_all`, `api_key`, `jwt`, or a script: `./auth/x.ts`, with `#name` for a named export.";
+const PLUGINS: &str = "`allow_all`, `api_key`, `jwt`, `cloudflare_access`, or a script: `./auth/x.ts`, with `#name` for a named export.";
 
 /// `auth.policy` of `api_key`
 pub(crate) static API_KEY_POLICY: Record = Record {
@@ -150,14 +150,15 @@ impl Compiler<'_> {
                 Some(Auth::ApiKey(ApiKeys { keys: self.api_keys(document, node, path), scopes }))
             }
             "jwt" => self.jwt(document, node, path),
+            "cloudflare_access" => self.cloudflare_access(document, node, path),
             _ if is_reference(plugin) => {
                 let script = self.script(document, plugin_node, parent(&document.source.path))?;
                 Some(Auth::Script { script, policy: self.policy(document, node.at("policy")) })
             }
             _ => {
-                let help = match nearest(&word, ["allow_all", "api_key", "jwt"]) {
+                let help = match nearest(&word, ["allow_all", "api_key", "jwt", "cloudflare_access"]) {
                     Some(near) => format!("Did you mean `{near}`?"),
-                    None => "Use `allow_all`, `api_key`, `jwt`, or a script: `./auth/x.ts`.".into(),
+                    None => "Use `allow_all`, `api_key`, `jwt`, `cloudflare_access`, or a script: `./auth/x.ts`.".into(),
                 };
                 self.error(document, plugin_node.range.clone(), format!("there is no auth plugin `{plugin}`"), help);
                 None

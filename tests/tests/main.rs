@@ -30,6 +30,7 @@ mod streams;
 mod telemetry;
 mod tenant_rule;
 mod tenants;
+mod tokens;
 mod toon;
 mod unfriendly;
 mod worker;

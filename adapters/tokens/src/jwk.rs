@@ -151,6 +151,12 @@ impl Key {
         self.id.as_deref()
     }
 
+    /// Its numbers.
+    #[must_use]
+    pub const fn material(&self) -> &Material {
+        &self.material
+    }
+
     /// Whether tokens that are signed by this algorithm may be verified with the key.
     #[must_use]
     pub fn fits(&self, algorithm: TokenAlgorithm) -> bool {

@@ -71,27 +71,106 @@ pub(crate) static AUDIENCE: Record = Record {
     ],
 };
 
+/// What every policy of tokens says of callers.
+struct OfCaller {
+    leeway_s: u32,
+    subject: String,
+    roles: Vec<String>,
+    claims: Vec<ClaimRule>,
+}
+
 /// The default of `leeway`, in seconds.
 const LEEWAY_S: u32 = 30;
 const MOST_LEEWAY_S: u64 = 300;
 
+/// `auth.policy` of `cloudflare_access`
+pub(crate) static ACCESS_POLICY: Record = Record {
+    name: "cloudflare_access_policy",
+    noun: "the policy of `cloudflare_access`",
+    doc: "The callers that Cloudflare Access has let in, where it stands before the server. It sends the token as `Cf-Access-Jwt-Assertion`.",
+    fields: &[
+        Field::new("team", Shape::Text, "The team's domain: `acme.cloudflareaccess.com`.").required(),
+        Field::new("audience", ONE_OR_MORE, "The *Application Audience (AUD) Tag* of the application, or of several.").required(),
+        Field::new("leeway", Shape::Duration, "How far Cloudflare's clock may be from this one; at most `5m`.").default("30s"),
+        Field::new(
+            "subject",
+            Shape::Text,
+            "The claim that is `auth.subject`. Service tokens have `common_name`, and an empty `sub`, which is refused.",
+        )
+        .default("sub"),
+        Field::new("roles", ONE_OR_MORE, "The claim that is `auth.roles`, or several: `custom.groups`.").default("[]"),
+        Field::new(
+            "claims",
+            Shape::Map(&Shape::OneOf(&[Shape::Scalar, Shape::List(&Shape::Scalar)])),
+            "What else a token must say, as for `jwt`.",
+        ),
+    ],
+};
+
+/// The header field in which Cloudflare Access sends its token.
+const ACCESS_FIELD: &str = "cf-access-jwt-assertion";
+
 impl Compiler<'_> {
-    /// The policy of `jwt`. `None` where it is wrong, which has been said.
-    pub(super) fn jwt(&mut self, document: &Document, node: &Node, path: &str) -> Option<Auth> {
+    /// The policy of `cloudflare_access`. `None` where it is wrong, which has been said.
+    pub(super) fn cloudflare_access(&mut self, document: &Document, node: &Node, path: &str) -> Option<Auth> {
+        let policy = self.token_policy(document, node, path, &ACCESS_POLICY, "Give it `team` and `audience`.")?;
+        let team_node = policy.at("team")?;
+        let mut issuer = self.env_template(document, team_node);
+        let is_host = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._".contains(&byte));
+        if issuer.0.is_empty() || issuer.0.iter().any(|part| matches!(part, EnvPart::Text(text) if !is_host(text))) {
+            let help = "Write the domain alone: `acme.cloudflareaccess.com`.";
+            self.error(document, team_node.range.clone(), "`team` is not a domain", help);
+            return None;
+        }
+        issuer.0.insert(0, EnvPart::Text("https://".to_owned()));
+        let mut keys = issuer.clone();
+        keys.0.push(EnvPart::Text("/cdn-cgi/access/certs".to_owned()));
+        let audience = self.audience(document, &policy);
+        let rest = self.of_caller(document, &policy);
+        Some(Auth::Jwt(Box::new(JwtPolicy {
+            plugin: "cloudflare_access".to_owned(),
+            carrier: TokenCarrier::Field(ACCESS_FIELD.to_owned()),
+            issuer,
+            audience: audience?,
+            keys: KeySource::Url(keys),
+            algorithms: vec![TokenAlgorithm::Rs256],
+            leeway_s: rest.leeway_s,
+            scopes: Vec::new(),
+            subject: rest.subject,
+            roles: rest.roles,
+            claims: rest.claims,
+        })))
+    }
+
+    /// The `policy` of a plugin, checked against its table.
+    fn token_policy(&mut self, document: &Document, node: &Node, path: &str, record: &'static Record, help: &str) -> Option<Node> {
         let Some(entry) = node.entry("policy") else {
-            let help = "Give it `issuer` and `audience`.";
             self.error(document, node.at("plugin").unwrap_or(node).range.clone(), format!("`{path}.policy` is missing"), help);
             return None;
         };
         let mut policy = entry.value.clone();
         let checked = CheckMode::strict(self.imported);
-        check_part(document, &mut policy, &JWT_POLICY, &format!("{path}.policy"), entry.key_range.clone(), checked, &mut self.findings);
+        check_part(document, &mut policy, record, &format!("{path}.policy"), entry.key_range.clone(), checked, &mut self.findings);
+        Some(policy)
+    }
+
+    /// Who a caller is, and what else its token must say.
+    fn of_caller(&mut self, document: &Document, policy: &Node) -> OfCaller {
+        OfCaller {
+            leeway_s: self.leeway(document, policy),
+            subject: self.claim_path(document, policy.at("subject")).unwrap_or_else(|| "sub".to_owned()),
+            roles: one_or_more(policy.at("roles")).filter_map(|path| self.claim_path(document, Some(path))).collect(),
+            claims: self.claims(document, policy),
+        }
+    }
+
+    /// The policy of `jwt`. `None` where it is wrong, which has been said.
+    pub(super) fn jwt(&mut self, document: &Document, node: &Node, path: &str) -> Option<Auth> {
+        let policy = self.token_policy(document, node, path, &JWT_POLICY, "Give it `issuer` and `audience`.")?;
         let keys = self.key_source(document, &policy);
         let (algorithms, audience) = (self.algorithms(document, &policy, keys.as_ref()), self.audience(document, &policy, entry, path));
         let issuer = self.issuer(document, &policy, keys.as_ref());
-        let (leeway_s, claims) = (self.leeway(document, &policy), self.claims(document, &policy));
-        let subject = self.claim_path(document, policy.at("subject")).unwrap_or_else(|| "sub".to_owned());
-        let roles = one_or_more(policy.at("roles")).filter_map(|path| self.claim_path(document, Some(path))).collect();
+        let rest = self.of_caller(document, &policy);
         Some(Auth::Jwt(Box::new(JwtPolicy {
             plugin: "jwt".to_owned(),
             carrier: TokenCarrier::Bearer,
@@ -99,11 +178,11 @@ impl Compiler<'_> {
             audience: audience?,
             keys: keys?,
             algorithms: algorithms?,
-            leeway_s,
+            leeway_s: rest.leeway_s,
             scopes: policy.texts_at("scopes"),
-            subject,
-            roles,
-            claims,
+            subject: rest.subject,
+            roles: rest.roles,
+            claims: rest.claims,
         })))
     }
 

@@ -10,7 +10,7 @@ use core::{cmp::Reverse, fmt::Write as _};
 use super::super::{gateway, run::Run};
 use crate::{
     Json,
-    app::{SearchIndex, words},
+    app::{Auth, SearchIndex, words},
     sort::{sort, sort_by},
 };
 
@@ -41,8 +41,10 @@ pub(super) async fn search(run: &Run<'_>, index: &SearchIndex, inputs: &Json) ->
             // A descriptor is an object that the bundler wrote.
             match (admitted, tool.descriptor.strip_suffix('}')) {
                 (None, Some(open)) => {
+                    let mut entries = tool.auth.iter().flat_map(Auth::entries);
+                    let has_script = entries.any(|entry| matches!(entry, Auth::Script { .. }));
                     text.push_str(open);
-                    text.push_str(",\"auth\":\"script\"}");
+                    text.push_str(if has_script { ",\"auth\":\"script\"}" } else { ",\"auth\":\"token\"}" });
                 }
                 _ => text.push_str(&tool.descriptor),
             }
