@@ -125,7 +125,10 @@ impl Compiler<'_> {
         issuer.0.insert(0, EnvPart::Text("https://".to_owned()));
         let mut keys = issuer.clone();
         keys.0.push(EnvPart::Text("/cdn-cgi/access/certs".to_owned()));
-        let audience = self.audience(document, &policy);
+        // One that is missing has been reported; `server.resource` is no tag of Cloudflare's.
+        policy.at("audience")?;
+        let written = node.entry("policy")?;
+        let audience = self.audience(document, &policy, written, path);
         let rest = self.of_caller(document, &policy);
         Some(Auth::Jwt(Box::new(JwtPolicy {
             plugin: "cloudflare_access".to_owned(),
@@ -167,8 +170,9 @@ impl Compiler<'_> {
     /// The policy of `jwt`. `None` where it is wrong, which has been said.
     pub(super) fn jwt(&mut self, document: &Document, node: &Node, path: &str) -> Option<Auth> {
         let policy = self.token_policy(document, node, path, &JWT_POLICY, "Give it `issuer` and `audience`.")?;
+        let written = node.entry("policy")?;
         let keys = self.key_source(document, &policy);
-        let (algorithms, audience) = (self.algorithms(document, &policy, keys.as_ref()), self.audience(document, &policy, entry, path));
+        let (algorithms, audience) = (self.algorithms(document, &policy, keys.as_ref()), self.audience(document, &policy, written, path));
         let issuer = self.issuer(document, &policy, keys.as_ref());
         let rest = self.of_caller(document, &policy);
         Some(Auth::Jwt(Box::new(JwtPolicy {
