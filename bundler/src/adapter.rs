@@ -10,7 +10,7 @@ use millrace_catalogue::{BindingKind, COMMON_OPTIONS, CONNECTION_STRINGS, CONNEC
 use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script, SessionTemplate, Tenant};
 
 use crate::{
-    Seed, Severity,
+    AdapterTenant, Seed, Severity,
     compiler::Compiler,
     field::{Field, Record, Shape, duration_ms},
     names::{all_of, is_name, meant, nearest, one_of},
@@ -392,6 +392,9 @@ impl Adapters {
     fn set_tenant(&mut self, compiler: &mut Compiler<'_>, document: &Document, adapter: &mut Adapter) {
         let dialect = find(&adapter.connector).and_then(|known| Dialect::of(known.language));
         let Some(rule) = tenant::read(compiler, document, &adapter.connector, dialect) else { return };
+        let place = document.root.entry("tenant").map_or(0, |entry| entry.key_range.start);
+        let place = document.source.place(place);
+        compiler.tenants.push(AdapterTenant { adapter: adapter.name.clone(), rule: rule.clone(), place });
         adapter.tenant = Some(Tenant { claim: rule.claim.clone(), statements: Vec::new() });
         self.tenants.insert(adapter.name.clone(), rule);
     }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use millrace_core::app::EnvTemplate;
 
 use crate::{
-    Options, Origin, Seed, Sizes,
+    AdapterTenant, Options, Origin, Seed, Sizes,
     field::{CheckMode, Record, check},
     findings::Findings,
     links::Links,
@@ -30,6 +30,8 @@ pub(crate) struct Compiler<'a> {
     pub(crate) origins: Vec<Origin>,
     /// The seeds of the adapters.
     pub(crate) seeds: Vec<Seed>,
+    /// What adapters say of tenants.
+    pub(crate) tenants: Vec<AdapterTenant>,
     /// `server.resource`, where it is a URL: for whom tokens are issued.
     pub(crate) resource: Option<EnvTemplate>,
     /// How long the app's answers can be, once that is known.
@@ -61,7 +63,8 @@ impl<'a> Compiler<'a> {
     /// Starts a run.
     pub(crate) fn new(tree: Tree, options: &'a Options) -> Self {
         let (findings, links) = (Findings::default(), Links::default());
-        Self { tree, findings, options, imported: false, links, origins: Vec::new(), seeds: Vec::new(), resource: None, sizes: None }
+        let (origins, seeds, tenants) = (Vec::new(), Vec::new(), Vec::new());
+        Self { tree, findings, options, imported: false, links, origins, seeds, tenants, resource: None, sizes: None }
     }
 
     /// Reads a YAML file and checks it against its table. What is wrong in it is taken out; `None` where nothing can be read.

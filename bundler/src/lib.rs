@@ -81,6 +81,8 @@ pub struct Report {
     pub origins: Vec<Origin>,
     /// The adapters that have a seed, those whose `fallback` is used included.
     pub seeds: Vec<Seed>,
+    /// The adapters that have a `tenant`, those whose `fallback` is used included.
+    pub tenants: Vec<AdapterTenant>,
     /// How long the app's answers can be; `None` where a mistake other than an exceeded `budget` was found.
     pub sizes: Option<Sizes>,
 }
@@ -92,6 +94,17 @@ pub struct Seed {
     pub adapter: String,
     /// The file, relative to the app's folder.
     pub file: String,
+}
+
+/// `tenant` of an adapter, for whoever compares it with the database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AdapterTenant {
+    /// The adapter's name.
+    pub adapter: String,
+    /// What it says.
+    pub rule: statement::TenantRule,
+    /// Where: `app/adapters/shop.yaml:4:1`.
+    pub place: String,
 }
 
 /// Where one setting of a tool came from.
@@ -116,14 +129,15 @@ pub fn bundle(folder: &Path, options: &Options) -> Report {
         let mut findings = findings::Findings::default();
         findings.error(&source::Source::new(".", ""), 0..0, message, help);
         let files = vec![folder.to_owned()];
-        return Report { app: None, diagnostics: findings.into_sorted(), files, origins: Vec::new(), seeds: Vec::new(), sizes: None };
+        let (diagnostics, origins, seeds, tenants) = (findings.into_sorted(), Vec::new(), Vec::new(), Vec::new());
+        return Report { app: None, diagnostics, files, origins, seeds, tenants, sizes: None };
     };
     let mut compiler = compiler::Compiler::new(tree, options);
     let app = order::compile(&mut compiler).filter(|_| !compiler.findings.has_errors());
     let mut origins = compiler.origins;
     origins.sort_by(|a, b| a.tool.cmp(&b.tool));
-    let (seeds, sizes) = (compiler.seeds, compiler.sizes);
-    Report { app, diagnostics: compiler.findings.into_sorted(), files: compiler.tree.into_seen(), origins, seeds, sizes }
+    let (seeds, tenants, sizes) = (compiler.seeds, compiler.tenants, compiler.sizes);
+    Report { app, diagnostics: compiler.findings.into_sorted(), files: compiler.tree.into_seen(), origins, seeds, tenants, sizes }
 }
 
 /// Renders diagnostics for a terminal of 100 columns, with the lines they mean, and counts them.

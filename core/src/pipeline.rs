@@ -178,6 +178,15 @@ impl Pipeline {
         Some(rehearsal::rehearse(self, tool).await?.map_err(|error| self.secrets.strike_error(error)))
     }
 
+    /// Lets an adapter's database answer a question of the operator's, which reads; for `millrace check --connect`.
+    ///
+    /// # Errors
+    /// As [`ping`](Self::ping).
+    pub async fn look_up(&self, adapter: usize, text: &str, values: &[crate::value::Value]) -> crate::Result<crate::value::Rows> {
+        self.deployment.refresh(None).await;
+        rehearsal::look_up(self, adapter, text, values).await.map_err(|error| self.secrets.strike_error(error))
+    }
+
     /// Checks that an adapter's database answers; for `/readyz` and `millrace check --connect`.
     ///
     /// # Errors

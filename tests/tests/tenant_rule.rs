@@ -1,11 +1,11 @@
 //! `tenant` of an adapter, through the whole of a server: two tenants by every way in which an app reaches its database, on SQLite and on
 //! PostgreSQL, and callers who have no tenant.
 
-use std::{fs, path::Path, thread};
+use std::{fs, path::Path, process::Command, thread};
 
 use millrace_tests::{
     case::Exchange,
-    local::Host,
+    local::{Host, binary},
     postgres::{Postgres, psql},
 };
 use serde_json::{Value, json};
@@ -204,13 +204,33 @@ fn without_a_tenant(host: &Host) {
     assert_eq!(escapes, [refused; 5]);
 }
 
+/// `check --connect` finds what the adapter says otherwise than the database.
+fn compared(folder: &Path, adapter: &str, env: &[(String, String)]) {
+    for (tables, problem) in [
+        ("tables: [orders, items]", None),
+        ("shared: [countries]", None),
+        ("tables: [orders]", Some("`items` has the column `org_id`, and `tables` does not list it")),
+        ("tables: [orders, items, ghosts]", Some("`tables` lists `ghosts`, which has no column `org_id`")),
+        ("shared: [countries, items]", Some("`shared` lists `items`, which has the column `org_id`")),
+    ] {
+        fs::write(folder.join("app/adapters/db.yaml"), format!("{adapter}tenant: {{ claim: org, column: org_id, {tables} }}\n")).unwrap();
+        let checked = Command::new(binary()).arg("check").arg(folder).arg("--connect").envs(env.iter().cloned()).output().unwrap();
+        let said = String::from_utf8_lossy(&checked.stderr);
+        let line = problem.map(|problem| format!("`tenant` does not fit the database: {problem}"));
+        assert_eq!(checked.status.success(), line.is_none(), "{tables}: {said}");
+        assert!(line.is_none_or(|line| said.contains(&line) && said.contains("app/adapters/db.yaml:")), "{tables}: {said}");
+    }
+}
+
 #[test]
 fn on_sqlite_nobody_crosses() {
     let folder = tempfile::tempdir().unwrap();
-    install(folder.path(), "connector: sqlite\nconnection_string: file:shop.db\noptions: { seed: schema.sql }\n", "?");
+    let adapter = "connector: sqlite\nconnection_string: file:shop.db\noptions: { seed: schema.sql }\n";
+    install(folder.path(), adapter, "?");
     let host = Host::dev(folder.path(), &[]);
     two_tenants(&host);
     without_a_tenant(&host);
+    compared(folder.path(), adapter, &[]);
 }
 
 #[test]
@@ -218,8 +238,11 @@ fn on_postgresql_nobody_crosses() {
     let server = Postgres::start(&[]);
     psql(&server.url("postgres"), SCHEMA);
     let folder = tempfile::tempdir().unwrap();
-    install(folder.path(), "connector: postgres\nconnection_string: \"{{ env.DB }}\"\n", "$");
-    let host = Host::dev(folder.path(), &[("DB".to_owned(), server.url("postgres"))]);
+    let adapter = "connector: postgres\nconnection_string: \"{{ env.DB }}\"\n";
+    install(folder.path(), adapter, "$");
+    let env = [("DB".to_owned(), server.url("postgres"))];
+    let host = Host::dev(folder.path(), &env);
     two_tenants(&host);
     without_a_tenant(&host);
+    compared(folder.path(), adapter, &env);
 }

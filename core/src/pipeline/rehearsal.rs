@@ -9,7 +9,7 @@ use crate::{
     app::{Access, Adapter, Bind, Execute, ParamStyle, Part, Piece, Statement, Tool},
     cancel::Cancel,
     ports::{Command, Query},
-    value::Value,
+    value::{Rows, Value},
 };
 
 /// Statements that not every database explains.
@@ -71,6 +71,22 @@ async fn explain(pipeline: &Pipeline, adapter: usize, statement: &Statement) -> 
         Err(error) if error.kind == ErrorKind::Denied && !has_role => None,
         answer => Some(answer.map(drop)),
     }
+}
+
+/// Asks the database of an adapter, as nobody's caller.
+pub(super) async fn look_up(pipeline: &Pipeline, adapter: usize, text: &str, values: &[Value]) -> Result<Rows> {
+    let (adapter, connector) = pipeline.connections.open(adapter)?;
+    let cancel = Cancel::new();
+    let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
+    let query = Query {
+        command: Command::Statement { text, values },
+        session: &[],
+        access: Access::Read,
+        deadline_ms: signal.deadline_ms(),
+        max_rows: PLAN_ROWS,
+        max_bytes: PLAN_BYTES,
+    };
+    signal.race(connector.query(query)).await.unwrap_or_else(|_| Err(silent(adapter)))
 }
 
 fn silent(adapter: &Adapter) -> Error {

@@ -2,10 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use millrace_bundler::{AnswerSize, ListSize, Origin, Severity, Sizes, tokens};
+use millrace_bundler::{AnswerSize, ListSize, Report, Severity, Sizes, statement::Dialect, tokens};
+use millrace_catalogue::find;
 use millrace_core::{
     Error, Json,
     app::{App, Execute},
+    pipeline::Pipeline,
+    value::Value,
 };
 use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
@@ -37,6 +40,8 @@ struct RejectedStatement {
 struct ConnectReport {
     connections: Vec<Connection>,
     refused: Vec<RejectedStatement>,
+    /// What an adapter's `tenant` says otherwise than its database: the place, and a clause.
+    tenants: Vec<(String, String)>,
 }
 
 pub(super) fn run(arguments: &Check) -> CommandResult {
@@ -50,16 +55,17 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     if !arguments.json {
         app::show(&arguments.app, &report.diagnostics);
     }
-    let ConnectReport { connections, refused } = match &report.app {
-        Some(app) if arguments.connect => connect(app, &report.origins, arguments)?,
+    let ConnectReport { connections, refused, tenants } = match &report.app {
+        Some(app) if arguments.connect => connect(app, &report, arguments)?,
         _ => ConnectReport::default(),
     };
     let silent = connections.iter().filter(|connection| connection.failure.is_some()).count();
-    let good = !has_errors && silent == 0 && refused.is_empty();
+    let good = !has_errors && silent == 0 && refused.is_empty() && tenants.is_empty();
     if arguments.json {
         print_json(&json!({
             "ok": good,
             "diagnostics": app::diagnostics_json(&report.diagnostics),
+            "tenants": tenants.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sizes": report.sizes.as_ref().map(sizes),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
@@ -77,6 +83,9 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         for RejectedStatement { tool, place, problem } in &refused {
             note(format_args!("{place}: the database does not take the statement of the tool `{tool}`: {problem}"));
         }
+        for (place, problem) in &tenants {
+            note(format_args!("{place}: `tenant` does not fit the database: {problem}"));
+        }
         if let Some(app) = &report.app {
             let mut said = summary(&report.diagnostics);
             if silent > 0 {
@@ -85,17 +94,21 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
             if !refused.is_empty() {
                 said.push_str(&format!(", {} that a database does not take", count(refused.len(), "statement")));
             }
+            if !tenants.is_empty() {
+                said.push_str(&format!(", {} between `tenant` and a database", count(tenants.len(), "difference")));
+            }
             print(format_args!("{}: {said}", contents(app)))?;
         }
     }
     if good { Ok(()) } else { Err(CommandError::Told) }
 }
 
-fn connect(app: &App, origins: &[Origin], arguments: &Check) -> CommandResult<ConnectReport> {
+fn connect(app: &App, Report { origins, tenants, .. }: &Report, arguments: &Check) -> CommandResult<ConnectReport> {
     let variables = app::variables(&arguments.app)?;
     let (compiled, base) = (app.clone(), arguments.app.clone());
     let places: BTreeMap<String, String> =
         origins.iter().filter(|origin| origin.setting == "use").map(|origin| (origin.tool.clone(), origin.place.clone())).collect();
+    let tenants = tenants.clone();
     let ping_all = move || async move {
         let tasks = Tasks::new();
         let endpoint = app::endpoint(compiled, base, variables, &CacheChoice::Memory, &tasks);
@@ -114,10 +127,40 @@ fn connect(app: &App, origins: &[Origin], arguments: &Check) -> CommandResult<Co
                 answers.refused.push(RejectedStatement { tool: tool.name.clone(), place, problem: in_full(error) });
             }
         }
+        for (index, adapter) in endpoint.app().adapters.iter().enumerate() {
+            let reached = answers.connections.get(index).is_some_and(|connection| connection.failure.is_none());
+            let Some(tenant) = tenants.iter().find(|tenant| reached && tenant.adapter == adapter.name) else { continue };
+            let problems = match tables_with(endpoint.pipeline(), index, &adapter.connector, &tenant.rule.column).await {
+                Ok((tables, dialect)) => tenant.rule.differences(&tables, dialect),
+                Err(error) => {
+                    vec![format!("the tables that have the column `{}` could not be read: {}", tenant.rule.column, in_full(error))]
+                }
+            };
+            answers.tenants.extend(problems.into_iter().map(|problem| (tenant.place.clone(), problem)));
+        }
         tasks.drained().await;
         answers
     };
     isolate::run(ping_all).map_err(CommandError::wrong)
+}
+
+/// The tables and views of a database that have a column.
+async fn tables_with(pipeline: &Pipeline, adapter: usize, connector: &str, column: &str) -> millrace_core::Result<(Vec<String>, Dialect)> {
+    let dialect = find(connector).and_then(|known| Dialect::of(known.language)).unwrap_or(Dialect::Sqlite);
+    let text = match dialect {
+        Dialect::Postgres => {
+            "SELECT DISTINCT table_name FROM information_schema.columns WHERE column_name = $1 AND table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
+        }
+        Dialect::MySql => {
+            "SELECT DISTINCT table_name FROM information_schema.columns WHERE column_name = ? AND table_schema = DATABASE() ORDER BY 1"
+        }
+        Dialect::Sqlite => {
+            "SELECT s.name FROM sqlite_master AS s, pragma_table_info(s.name) AS c WHERE s.type IN ('table', 'view') AND lower(c.name) = ?1 ORDER BY 1"
+        }
+    };
+    let rows = pipeline.look_up(adapter, text, &[Value::Text(column.to_owned())]).await?;
+    let names = rows.rows.into_iter().flatten().filter_map(|value| if let Value::Text(name) = value { Some(name) } else { None });
+    Ok((names.collect(), dialect))
 }
 
 /// What a model may have to read. A token is taken for four bytes.

@@ -60,6 +60,26 @@ impl TenantRule {
         Self::name(table, dialect).is_none_or(|table| self.tables.contains(&table))
     }
 
+    /// What of the tables that have the column in a database the rule does not say, and what it says that is not so; each a clause. `found` are
+    /// the names of the tables and views that have it, as the database has them.
+    #[must_use]
+    pub fn differences(&self, found: &[String], dialect: Dialect) -> Vec<String> {
+        let column = &self.column;
+        let found: BTreeSet<String> =
+            found.iter().map(|name| if dialect == Dialect::Postgres { name.clone() } else { name.to_ascii_lowercase() }).collect();
+        match &self.tables {
+            TenantTables::Listed(listed) => {
+                let unlisted =
+                    found.difference(listed).map(|table| format!("`{table}` has the column `{column}`, and `tables` does not list it"));
+                let without = listed.difference(&found).map(|table| format!("`tables` lists `{table}`, which has no column `{column}`"));
+                unlisted.chain(without).collect()
+            }
+            TenantTables::AllBut(shared) => {
+                found.intersection(shared).map(|table| format!("`shared` lists `{table}`, which has the column `{column}`")).collect()
+            }
+        }
+    }
+
     /// A name that an author writes by hand, without its schema, as the database tells names apart. `None` where it is not a name.
     #[must_use]
     pub fn name(text: &str, dialect: Dialect) -> Option<String> {
