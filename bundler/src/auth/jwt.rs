@@ -87,7 +87,7 @@ const MOST_LEEWAY_S: u64 = 300;
 pub(crate) static ACCESS_POLICY: Record = Record {
     name: "cloudflare_access_policy",
     noun: "the policy of `cloudflare_access`",
-    doc: "The callers that Cloudflare Access has let in, where it stands before the server. It sends the token as `Cf-Access-Jwt-Assertion`.",
+    doc: "Callers whom Cloudflare Access, before the server, has authenticated: it sends the token as `Cf-Access-Jwt-Assertion`.",
     fields: &[
         Field::new("team", Shape::Text, "The team's domain: `acme.cloudflareaccess.com`.").required(),
         Field::new("audience", ONE_OR_MORE, "The *Application Audience (AUD) Tag* of the application, or of several.").required(),
