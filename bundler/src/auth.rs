@@ -12,8 +12,10 @@ use crate::{
     yaml::{Data, Document, Node},
 };
 
+mod introspection;
 mod jwt;
 
+pub(crate) use introspection::INTROSPECTION_POLICY;
 pub(crate) use jwt::{ACCESS_POLICY, JWT_POLICY};
 
 /// `auth`
@@ -26,7 +28,7 @@ pub(crate) static AUTH: Record = Record {
         Field::new(
             "policy",
             Shape::Map(&Shape::Any),
-            "What the plugin needs. For `api_key`, `jwt` and `cloudflare_access` see their keys; a script gets it as `policy`.",
+            "What the plugin needs. For `api_key`, `jwt`, `introspection` and `cloudflare_access` see their keys; a script gets it as `policy`.",
         ),
         Field::new(
             "any",
@@ -47,7 +49,8 @@ pub(crate) static AUTH_ENTRY: Record = Record {
     ],
 };
 
-const PLUGINS: &str = "`allow_all`, `api_key`, `jwt`, `cloudflare_access`, or a script: `./auth/x.ts`, with `#name` for a named export.";
+const PLUGINS: &str =
+    "`allow_all`, `api_key`, `jwt`, `introspection`, `cloudflare_access`, or a script: `./auth/x.ts`, with `#name` for a named export.";
 
 /// `auth.policy` of `api_key`
 pub(crate) static API_KEY_POLICY: Record = Record {
@@ -150,15 +153,16 @@ impl Compiler<'_> {
                 Some(Auth::ApiKey(ApiKeys { keys: self.api_keys(document, node, path), scopes }))
             }
             "jwt" => self.jwt(document, node, path),
+            "introspection" => self.introspection(document, node, path),
             "cloudflare_access" => self.cloudflare_access(document, node, path),
             _ if is_reference(plugin) => {
                 let script = self.script(document, plugin_node, parent(&document.source.path))?;
                 Some(Auth::Script { script, policy: self.policy(document, node.at("policy")) })
             }
             _ => {
-                let help = match nearest(&word, ["allow_all", "api_key", "jwt", "cloudflare_access"]) {
+                let help = match nearest(&word, ["allow_all", "api_key", "jwt", "introspection", "cloudflare_access"]) {
                     Some(near) => format!("Did you mean `{near}`?"),
-                    None => "Use `allow_all`, `api_key`, `jwt`, `cloudflare_access`, or a script: `./auth/x.ts`.".into(),
+                    None => "Use `allow_all`, `api_key`, `jwt`, `introspection`, `cloudflare_access`, or a script: `./auth/x.ts`.".into(),
                 };
                 self.error(document, plugin_node.range.clone(), format!("there is no auth plugin `{plugin}`"), help);
                 None

@@ -172,7 +172,7 @@ fn issuers_of(auths: &[&Auth]) -> Vec<EnvTemplate> {
     let mut issuers = Vec::new();
     for entry in auths.iter().flat_map(|auth| auth.entries()) {
         if let Auth::Jwt(policy) = entry
-            && matches!(policy.keys, KeySource::Discovery | KeySource::Url(_))
+            && matches!(policy.keys, KeySource::Discovery | KeySource::Url(_) | KeySource::Introspection(_))
             && literal(&policy.issuer).is_none_or(|issuer| check_issuer(issuer).is_ok())
             && !issuers.contains(&policy.issuer)
         {

@@ -38,7 +38,7 @@ pub use feature::{
 };
 pub use guard::{Concurrency, RateLimit};
 pub use input_kind::InputKind;
-pub use jwt_policy::{Audience, ClaimRule, ClaimValue, JwtPolicy, KeySource, TokenAlgorithm, TokenCarrier};
+pub use jwt_policy::{Audience, ClaimRule, ClaimValue, IntrospectionServer, JwtPolicy, KeySource, TokenAlgorithm, TokenCarrier};
 pub use literal::Literal;
 pub use middleware::{AUDIT_COLUMNS, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction};
 pub use pattern::{Matcher, Pattern, PatternError};
@@ -105,20 +105,6 @@ impl App {
         let asks =
             |script: &ScriptRef| self.scripts.get(script.script as usize).is_some_and(|script| script.program.contains("requireInput"));
         self.tools.iter().find(|tool| tool.confirm.is_some() || tool.scripts().any(asks))
-    }
-
-    /// The issuers whose tokens let callers in, in the order of the tools, each once.
-    #[must_use]
-    pub fn token_issuers(&self) -> Vec<&EnvTemplate> {
-        let mut issuers = Vec::new();
-        for auth in self.tools.iter().filter_map(|tool| tool.auth.as_ref()).flat_map(Auth::entries) {
-            if let Auth::Jwt(policy) = auth
-                && !issuers.contains(&&policy.issuer)
-            {
-                issuers.push(&policy.issuer);
-            }
-        }
-        issuers
     }
 
     /// What to tell the operator of a host that has no [`STATE_KEY`], where the app needs one.

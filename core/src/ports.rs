@@ -38,7 +38,7 @@ pub use script_engine::{
 };
 pub use secret_store::SecretStore;
 pub use state_store::{Counted, Exactness, StateStore};
-pub use token_verifier::{Claims, TokenKeys, TokenPolicy, TokenRefusal, TokenVerifier, claim_at};
+pub use token_verifier::{Claims, Introspection, TokenKeys, TokenPolicy, TokenRefusal, TokenVerifier, claim_at};
 pub use wait_until::WaitUntil;
 
 /// Everything an isolate gives the core.

@@ -1,10 +1,10 @@
-// `node authorization-server.mjs FORMAT`: an OpenID provider that lets everybody in as `ada` and grants every scope that a client asks for.
-// FORMAT: of its access tokens, `opaque`, or `jwt` for the audience `millrace-tests`. Prints its address once it listens, and ends with its
+// `node authorization-server.mjs FORMAT AUDIENCE`: an OpenID provider that lets everybody in as `ada` and grants every scope that a client asks for.
+// FORMAT: of its access tokens, `opaque` or `jwt`. AUDIENCE: whom they are for; without it, the resource that was asked for. Prints its address once it listens, and ends with its
 // standard input.
 import { createServer } from "node:http";
 import { Provider, errors } from "oidc-provider";
 
-const format = process.argv[2];
+const [format, audienceOfAll] = process.argv.slice(2);
 const scopes = "notes:read notes:write notes:publish";
 const server = createServer();
 await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
@@ -34,8 +34,7 @@ const provider = new Provider(issuer, {
       useGrantedResource: () => true,
       getResourceServerInfo(_, indicator) {
         if (!/^http:\/\/127\.0\.0\.1:\d+\/mcp$/.test(indicator)) throw new errors.InvalidTarget();
-        const audience = format === "jwt" ? "millrace-tests" : indicator;
-        return { scope: scopes, audience, accessTokenFormat: format, accessTokenTTL: 600, jwt: { sign: { alg: "RS256" } } };
+        return { scope: scopes, audience: audienceOfAll ?? indicator, accessTokenFormat: format, accessTokenTTL: 600, jwt: { sign: { alg: "RS256" } } };
       },
     },
   },

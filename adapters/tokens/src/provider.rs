@@ -33,7 +33,7 @@ pub fn check_url(text: &str) -> Result<(), &'static str> {
     match url.scheme.as_str() {
         "https" => Ok(()),
         "http" if is_here => Ok(()),
-        "http" => Err("is an `http` URL: whoever is on the way could put other keys in; use `https`"),
+        "http" => Err("is an `http` URL: whoever is on the way could change what it says; use `https`"),
         _ => Err("is neither an `https` nor an `http` URL"),
     }
 }

@@ -8,6 +8,7 @@ use millrace_core::{
 use crate::{
     claims,
     compact::Compact,
+    introspection::IntrospectedTokens,
     issuer_keys::{self, HeldSet, IssuerKeys},
     jwk::secret_bytes,
     provider::Origin,
@@ -24,16 +25,21 @@ pub struct JwtVerifier {
     clock: Rc<dyn Clock>,
     signatures: Rc<dyn Signatures>,
     remembered: Remembered,
+    introspected: IntrospectedTokens,
 }
 
 impl JwtVerifier {
     /// A verifier that knows nothing yet. Sets of keys are kept in `cache`, too: whoever can write there can let callers in.
     #[must_use]
     pub fn new(http: Rc<dyn HttpClient>, cache: Rc<dyn KvCache>, clock: Rc<dyn Clock>, signatures: Rc<dyn Signatures>) -> Self {
-        Self { keys: IssuerKeys::new(http, cache, Rc::clone(&clock)), clock, signatures, remembered: Remembered::default() }
+        let introspected = IntrospectedTokens::new(Rc::clone(&http), Rc::clone(&clock));
+        Self { keys: IssuerKeys::new(http, cache, Rc::clone(&clock)), clock, signatures, remembered: Remembered::default(), introspected }
     }
 
     async fn claims(&self, token: &str, policy: TokenPolicy<'_>, deadline_ms: u64) -> Result<Rc<Claims>, TokenRefusal> {
+        if let TokenKeys::Introspection(server) = policy.keys {
+            return self.introspected.claims(token, server, &policy, deadline_ms).await;
+        }
         // HMAC costs what remembering does.
         let digest = if matches!(policy.keys, TokenKeys::Secret(_)) { None } else { Remembered::digest(token) };
         if let Some(known) = digest.as_ref().and_then(|digest| self.remembered.get(digest))
@@ -129,7 +135,7 @@ fn origin<'a>(policy: &TokenPolicy<'a>) -> Option<Origin<'a>> {
     match policy.keys {
         TokenKeys::Discovery => Some(Origin::Issuer(policy.issuer)),
         TokenKeys::Url(url) => Some(Origin::Url(url)),
-        TokenKeys::Set(_) | TokenKeys::Secret(_) => None,
+        TokenKeys::Set(_) | TokenKeys::Secret(_) | TokenKeys::Introspection(_) => None,
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) static JWT_POLICY: Record = Record {
         Field::new("roles", ONE_OR_MORE, "The claim that is `auth.roles`, or several: `realm_access.roles`.").default("[]"),
         Field::new(
             "claims",
-            Shape::Map(&Shape::OneOf(&[Shape::Scalar, Shape::List(&Shape::Scalar)])),
+            CLAIMS,
             "What else a token must say: for each claim `required`, the value that it must have, or a list of values of which it must have one.",
         ),
     ],
@@ -71,12 +71,15 @@ pub(crate) static AUDIENCE: Record = Record {
     ],
 };
 
+/// `claims` of a policy of tokens.
+pub(super) const CLAIMS: Shape = Shape::Map(&Shape::OneOf(&[Shape::Scalar, Shape::List(&Shape::Scalar)]));
+
 /// What every policy of tokens says of callers.
-struct OfCaller {
-    leeway_s: u32,
-    subject: String,
-    roles: Vec<String>,
-    claims: Vec<ClaimRule>,
+pub(super) struct OfCaller {
+    pub(super) leeway_s: u32,
+    pub(super) subject: String,
+    pub(super) roles: Vec<String>,
+    pub(super) claims: Vec<ClaimRule>,
 }
 
 /// The default of `leeway`, in seconds.
@@ -99,11 +102,7 @@ pub(crate) static ACCESS_POLICY: Record = Record {
         )
         .default("sub"),
         Field::new("roles", ONE_OR_MORE, "The claim that is `auth.roles`, or several: `custom.groups`.").default("[]"),
-        Field::new(
-            "claims",
-            Shape::Map(&Shape::OneOf(&[Shape::Scalar, Shape::List(&Shape::Scalar)])),
-            "What else a token must say, as for `jwt`.",
-        ),
+        Field::new("claims", CLAIMS, "What else a token must say, as for `jwt`."),
     ],
 };
 
@@ -146,7 +145,14 @@ impl Compiler<'_> {
     }
 
     /// The `policy` of a plugin, checked against its table.
-    fn token_policy(&mut self, document: &Document, node: &Node, path: &str, record: &'static Record, help: &str) -> Option<Node> {
+    pub(super) fn token_policy(
+        &mut self,
+        document: &Document,
+        node: &Node,
+        path: &str,
+        record: &'static Record,
+        help: &str,
+    ) -> Option<Node> {
         let Some(entry) = node.entry("policy") else {
             self.error(document, node.at("plugin").unwrap_or(node).range.clone(), format!("`{path}.policy` is missing"), help);
             return None;
@@ -158,7 +164,7 @@ impl Compiler<'_> {
     }
 
     /// Who a caller is, and what else its token must say.
-    fn of_caller(&mut self, document: &Document, policy: &Node) -> OfCaller {
+    pub(super) fn of_caller(&mut self, document: &Document, policy: &Node) -> OfCaller {
         OfCaller {
             leeway_s: self.leeway(document, policy),
             subject: self.claim_path(document, policy.at("subject")).unwrap_or_else(|| "sub".to_owned()),
@@ -212,7 +218,7 @@ impl Compiler<'_> {
     }
 
     /// Checks a URL that has no variable in it.
-    fn url(&mut self, document: &Document, node: &Node, key: &str, url: &str, help: &str) -> Option<()> {
+    pub(super) fn url(&mut self, document: &Document, node: &Node, key: &str, url: &str, help: &str) -> Option<()> {
         match check_url(url) {
             Ok(()) => Some(()),
             Err(why) => {
@@ -222,7 +228,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn audience(&mut self, document: &Document, policy: &Node, written: &Entry, path: &str) -> Option<Audience> {
+    pub(super) fn audience(&mut self, document: &Document, policy: &Node, written: &Entry, path: &str) -> Option<Audience> {
         let Some(node) = policy.at("audience") else {
             // One that is wrong has been reported.
             if written.value.at("audience").is_some() {

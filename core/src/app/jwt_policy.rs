@@ -36,15 +36,16 @@ pub struct JwtPolicy {
 impl JwtPolicy {
     /// Every text in which variables may stand.
     pub fn templates(&self) -> impl Iterator<Item = &EnvTemplate> {
-        let keys = match &self.keys {
-            KeySource::Discovery => None,
-            KeySource::Url(text) | KeySource::Set(text) | KeySource::Secret(text) => Some(text),
+        let keys: [Option<&EnvTemplate>; 3] = match &self.keys {
+            KeySource::Discovery => [None; 3],
+            KeySource::Url(text) | KeySource::Set(text) | KeySource::Secret(text) => [Some(text), None, None],
+            KeySource::Introspection(server) => [Some(&server.endpoint), Some(&server.client_id), Some(&server.client_secret)],
         };
         let values = self.claims.iter().flat_map(|rule| &rule.values).filter_map(|value| match value {
             ClaimValue::Text(text) => Some(text),
             ClaimValue::Literal(_) => None,
         });
-        [&self.issuer].into_iter().chain(&self.audience.values).chain(keys).chain(values)
+        [&self.issuer].into_iter().chain(&self.audience.values).chain(keys.into_iter().flatten()).chain(values)
     }
 }
 
@@ -66,7 +67,7 @@ pub struct Audience {
     pub values: Vec<EnvTemplate>,
 }
 
-/// Where the keys of an issuer are.
+/// Where the keys of an issuer are, or who else says whether a token is good.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum KeySource {
     /// Neither of `jwks`, `keys` and `secret`: where the issuer's own metadata says.
@@ -77,6 +78,21 @@ pub enum KeySource {
     Set(EnvTemplate),
     /// `secret`: the key of HMAC.
     Secret(EnvTemplate),
+    /// There are none: the issuer's server is asked about each token.
+    Introspection(IntrospectionServer),
+}
+
+/// The server that says what a token is ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IntrospectionServer {
+    /// `endpoint`: its URL.
+    pub endpoint: EnvTemplate,
+    /// `client_id`: who asks.
+    pub client_id: EnvTemplate,
+    /// `client_secret`
+    pub client_secret: EnvTemplate,
+    /// `keep`: how long an answer is used, in seconds.
+    pub keep_s: u32,
 }
 
 /// A claim that a token must have.

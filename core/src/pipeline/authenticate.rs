@@ -8,6 +8,7 @@
 //! | `allow_all` | (under `any`) a caller that sent credentials | |
 //! | `api_key` | no key, and a bearer token that is no key | another key in `X-API-Key` |
 //! | `jwt` | no token, what is no JWT, and another issuer's | every other token |
+//! | `introspection` | no token, and one that is not active | a token that is not for this app |
 //! | a script | a caller that it does not name | what it says |
 //!
 //! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the sent key (`X-API-Key`, else

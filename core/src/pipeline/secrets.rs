@@ -13,7 +13,7 @@ use core::cell::{OnceCell, RefCell};
 use super::{call_end::CallFailure, deployment::Deployment};
 use crate::{
     Error, Json,
-    app::{App, Auth, EnvPart, EnvTemplate, ExpectedKey, KeySource, TemplateReference, Tool},
+    app::{App, Auth, EnvPart, EnvTemplate, ExpectedKey, IntrospectionServer, KeySource, TemplateReference, Tool},
     fault::Fault,
     headers::Headers,
     ports::Env as _,
@@ -243,7 +243,9 @@ fn written_out(app: &App, deployment: &Deployment) -> Vec<String> {
                 }
             }
             Auth::Jwt(policy) => {
-                if let KeySource::Secret(template) = &policy.keys {
+                if let KeySource::Secret(template) | KeySource::Introspection(IntrospectionServer { client_secret: template, .. }) =
+                    &policy.keys
+                {
                     add(template, &|_| true);
                 }
             }

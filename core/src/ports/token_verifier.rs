@@ -36,6 +36,21 @@ pub enum TokenKeys<'a> {
     Set(&'a str),
     /// The key of HMAC.
     Secret(&'a Secret<String>),
+    /// None: this server is asked about each token.
+    Introspection(Introspection<'a>),
+}
+
+/// A server that says what a token is ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)).
+#[derive(Clone, Copy, Debug)]
+pub struct Introspection<'a> {
+    /// Its URL.
+    pub endpoint: &'a str,
+    /// Who asks.
+    pub client_id: &'a str,
+    /// The client's secret.
+    pub client_secret: &'a Secret<String>,
+    /// How long an answer is used, in seconds.
+    pub keep_s: u32,
 }
 
 /// Why a token is not accepted. The texts are for the log; they carry nothing of the token but its issuer, its audience and names in it.

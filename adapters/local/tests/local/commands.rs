@@ -61,7 +61,7 @@ fn check_speaks_json() {
     let list = |revision: &str| json!({ "revision": revision, "bytes": 264, "tokens": 66 });
     let open = json!({ "tool": "get-item", "bytes": 1_048_576, "tokens": 262_144, "limit": "limits.output", "reason": "it has neither `returns` nor `output`" });
     let sizes = json!({ "lists": [list("2026-07-28"), list("2025-11-25")], "answers": [open] });
-    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "statements": [] }));
+    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "statements": [], "tenants": [] }));
 
     let said = run(broken().path(), &["check", "--json"]);
     assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
@@ -72,7 +72,10 @@ fn check_speaks_json() {
         "severity": "error", "file": "app/tools/get-item/config.yaml", "line": 7, "column": 1, "length": 8,
         "message": "`nonsense` is not a key of a tool", "help": null,
     });
-    assert_eq!(found, json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "statements": [] }));
+    assert_eq!(
+        found,
+        json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "statements": [], "tenants": [] })
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `jwt`: the port verifies the token; what it says of its caller is read here.
+//! `jwt`, `introspection` and `cloudflare_access`: the port verifies the token; what it says of its caller is read here.
 
 use alloc::{
     borrow::ToOwned,
@@ -17,7 +17,7 @@ use crate::{
     fault::{Fault, Stage},
     headers::{Headers, Repeated},
     pipeline::{identity, json_text::word, run::Run},
-    ports::{Claims, TokenKeys, TokenPolicy, TokenRefusal, claim_at},
+    ports::{Claims, Introspection, TokenKeys, TokenPolicy, TokenRefusal, claim_at},
     secret::Secret,
 };
 
@@ -87,6 +87,7 @@ enum FilledKeys {
     Url(String),
     Set(String),
     Secret(Secret<String>),
+    Introspection { endpoint: String, client_id: String, client_secret: Secret<String>, keep_s: u32 },
 }
 
 impl FilledKeys {
@@ -96,6 +97,9 @@ impl FilledKeys {
             Self::Url(url) => TokenKeys::Url(url),
             Self::Set(text) => TokenKeys::Set(text),
             Self::Secret(secret) => TokenKeys::Secret(secret),
+            Self::Introspection { endpoint, client_id, client_secret, keep_s } => {
+                TokenKeys::Introspection(Introspection { endpoint, client_id, client_secret, keep_s: *keep_s })
+            }
         }
     }
 }
@@ -110,6 +114,12 @@ impl Filled {
             KeySource::Url(url) => FilledKeys::Url(text(url)?),
             KeySource::Set(set) => FilledKeys::Set(text(set)?),
             KeySource::Secret(secret) => FilledKeys::Secret(filled(run, secret)?),
+            KeySource::Introspection(server) => FilledKeys::Introspection {
+                endpoint: text(&server.endpoint)?,
+                client_id: text(&server.client_id)?,
+                client_secret: filled(run, &server.client_secret)?,
+                keep_s: server.keep_s,
+            },
         };
         let audiences = policy.audience.values.iter().map(text).collect::<Result<_, _>>()?;
         Ok(Self { issuer: text(&policy.issuer)?, audiences, keys })

@@ -107,6 +107,7 @@ fn jwt(policy: &JwtPolicy) -> Vec<String> {
         KeySource::Url(url) => format!("the keys are at {url}"),
         KeySource::Set(_) => "the keys are in the app".to_owned(),
         KeySource::Secret(secret) => format!("the key is {secret}"),
+        KeySource::Introspection(server) => format!("{} is asked about each token", server.endpoint),
     };
     let algorithms: Vec<&str> = policy.algorithms.iter().map(|algorithm| algorithm.as_str()).collect();
     let mut details =
