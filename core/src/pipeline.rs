@@ -9,6 +9,8 @@
 //! A stage is a file; [`stage`] has their names and their order, and says which of them a tool has. Any stage may end the call; nothing
 //! after it runs. Authentication comes before any other script of the app, so no code of the app runs for a caller that is not let in.
 
+use core::pin::pin;
+
 use crate::{
     Json,
     app::Tool,
@@ -135,7 +137,8 @@ impl Pipeline {
         };
         self.deployment.refresh(Some(run.signal.deadline_ms())).await;
         let running = RunningCall { tool: &run.tool.name, request_id: run.request_id, deadline_ms: run.signal.deadline_ms() };
-        let end = observed::observed(self.ports.observer.as_deref(), running, stages(&mut run, inputs, listener)).await;
+        // Pinned here: a future that is handed on is stored once more by each function that takes it.
+        let end = observed::observed(self.ports.observer.as_deref(), running, pin!(stages(&mut run, inputs, listener))).await;
         // Others of this isolate may ask from here on.
         let went_well = sync::went_well(&end);
         sync::settle(&run, went_well).await;
@@ -223,7 +226,7 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     run.once = passed.once.take();
     let mut outcome = match passed.kept.take() {
         Some(kept) => kept,
-        None => run.at(Stage::Execute, execute::execute(run, &mut inputs)).await?,
+        None => run.at(Stage::Execute, pin!(execute::execute(run, &mut inputs))).await?,
     };
     if Stage::MapOutput.applies(run.tool) {
         outcome = run.at(Stage::MapOutput, map_output::map_output(run, &inputs, outcome)).await?;

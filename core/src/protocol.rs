@@ -14,7 +14,7 @@
 //! |---|---|
 //! | too many or too long header fields | 431 −32600 |
 //! | 0 `Host` of a loopback server, then `Origin` | 403 −32600 |
-//! | the path: the endpoint, `/heartbeat`, `/livez`, `/readyz`, the metadata of [`discovery`] | 404 −32600 |
+//! | the path: the endpoint, `/heartbeat`, `/livez`, `/readyz`, the metadata of `discovery` | 404 −32600 |
 //! | 1 `OPTIONS` | answered 204, with CORS fields for an allowed origin |
 //! | 2 any other method than `POST` | 405 −32600 with `Allow` |
 //! | 4 `Content-Type` | 415 −32600 |

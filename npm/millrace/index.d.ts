@@ -39,6 +39,8 @@ export interface CheckResult {
   diagnostics: Diagnostic[];
   /** With `connect`: what each database said. */
   connections: { adapter: string; connector: string; ok: boolean; error: string | null }[];
+  /** With `connect`: where `tenant` of an adapter says otherwise than its database. */
+  tenants: { place: string; error: string }[];
   /** With `connect`: statements that a database rejected. */
   statements: { tool: string; place: string; error: string }[];
   /** What a model may have to read; `null` where the app has mistakes. */

@@ -97,7 +97,8 @@ async fn ask(run: &Run<'_>, auth: &Auth) -> Answer {
             Err(fault) => Answer::Refuses(fault),
         },
         Auth::Script { script, policy } => plugin(run, script, policy).await.map_or_else(Answer::Refuses, Answer::Knows),
-        Auth::Jwt(policy) => jwt::jwt(run, policy).await,
+        // On the heap: every call would carry it.
+        Auth::Jwt(policy) => Box::pin(jwt::jwt(run, policy)).await,
         Auth::Any(_) => Answer::Refuses(broken("the bundle is damaged: `any` is in `any`")),
     }
 }

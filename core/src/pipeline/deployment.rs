@@ -104,23 +104,9 @@ impl Deployment {
     pub(super) async fn refresh(&self, deadline_ms: Option<u64>) {
         let Some(secrets) = &self.secrets else { return };
         let now_ms = secrets.clock.now_ms();
-        let due = |kept: &Kept| kept.next_ms <= now_ms;
-        if !secrets.kept.borrow().values().any(due) {
-            return;
-        }
-        let mut names = Vec::new();
-        for (name, kept) in secrets.kept.borrow_mut().iter_mut().filter(|(_, kept)| due(kept)) {
-            // While one call reads, others use what there is.
-            if kept.value.is_some() {
-                kept.next_ms = now_ms.saturating_add(RETRY_MS);
-            }
-            names.push(name.clone());
-        }
-        let deadline_ms = deadline_ms.unwrap_or(u64::MAX).min(now_ms.saturating_add(TIMEOUT_MS));
-        let reads = names.iter().map(|name| -> LocalFuture<'_, _> { Box::pin(secrets.store.read(name, deadline_ms)) });
-        let answers = join_all(reads.collect()).await;
-        for (name, answer) in names.iter().zip(answers) {
-            secrets.note(name, answer);
+        if secrets.kept.borrow().values().any(|kept| kept.next_ms <= now_ms) {
+            // On the heap: every call would carry it.
+            Box::pin(secrets.refresh(now_ms, deadline_ms)).await;
         }
     }
 
@@ -182,6 +168,24 @@ impl Env for Deployment {
 }
 
 impl Secrets {
+    /// Reads what is not fresh.
+    async fn refresh(&self, now_ms: u64, deadline_ms: Option<u64>) {
+        let mut names = Vec::new();
+        for (name, kept) in self.kept.borrow_mut().iter_mut().filter(|(_, kept)| kept.next_ms <= now_ms) {
+            // While one call reads, others use what there is.
+            if kept.value.is_some() {
+                kept.next_ms = now_ms.saturating_add(RETRY_MS);
+            }
+            names.push(name.clone());
+        }
+        let deadline_ms = deadline_ms.unwrap_or(u64::MAX).min(now_ms.saturating_add(TIMEOUT_MS));
+        let reads = names.iter().map(|name| -> LocalFuture<'_, _> { Box::pin(self.store.read(name, deadline_ms)) });
+        let answers = join_all(reads.collect()).await;
+        for (name, answer) in names.iter().zip(answers) {
+            self.note(name, answer);
+        }
+    }
+
     fn note(&self, name: &str, answer: crate::Result<Option<Secret<String>>>) {
         let now_ms = self.clock.now_ms();
         let mut all = self.kept.borrow_mut();
