@@ -14,9 +14,11 @@ use crate::{
 
 mod introspection;
 mod jwt;
+mod lambda;
 
 pub(crate) use introspection::INTROSPECTION_POLICY;
 pub(crate) use jwt::{ACCESS_POLICY, JWT_POLICY};
+pub(crate) use lambda::LAMBDA_POLICY;
 
 /// `auth`
 pub(crate) static AUTH: Record = Record {
@@ -28,7 +30,7 @@ pub(crate) static AUTH: Record = Record {
         Field::new(
             "policy",
             Shape::Map(&Shape::Any),
-            "What the plugin needs. For `api_key`, `jwt`, `introspection` and `cloudflare_access` see their keys; a script gets it as `policy`.",
+            "What the plugin needs. For `api_key`, `jwt`, `introspection`, `cloudflare_access` and `lambda` see their keys; a script gets it as `policy`.",
         ),
         Field::new(
             "any",
@@ -49,8 +51,7 @@ pub(crate) static AUTH_ENTRY: Record = Record {
     ],
 };
 
-const PLUGINS: &str =
-    "`allow_all`, `api_key`, `jwt`, `introspection`, `cloudflare_access`, or a script: `./auth/x.ts`, with `#name` for a named export.";
+const PLUGINS: &str = "`allow_all`, `api_key`, `jwt`, `introspection`, `cloudflare_access`, `lambda`, or a script: `./auth/x.ts`, with `#name` for a named export.";
 
 /// `auth.policy` of `api_key`
 pub(crate) static API_KEY_POLICY: Record = Record {
@@ -155,14 +156,18 @@ impl Compiler<'_> {
             "jwt" => self.jwt(document, node, path),
             "introspection" => self.introspection(document, node, path),
             "cloudflare_access" => self.cloudflare_access(document, node, path),
+            "lambda" => self.lambda(document, node, path),
             _ if is_reference(plugin) => {
                 let script = self.script(document, plugin_node, parent(&document.source.path))?;
                 Some(Auth::Script { script, policy: self.policy(document, node.at("policy")) })
             }
             _ => {
-                let help = match nearest(&word, ["allow_all", "api_key", "jwt", "introspection", "cloudflare_access"]) {
+                let help = match nearest(&word, ["allow_all", "api_key", "jwt", "introspection", "cloudflare_access", "lambda"]) {
                     Some(near) => format!("Did you mean `{near}`?"),
-                    None => "Use `allow_all`, `api_key`, `jwt`, `introspection`, `cloudflare_access`, or a script: `./auth/x.ts`.".into(),
+                    None => {
+                        "Use `allow_all`, `api_key`, `jwt`, `introspection`, `cloudflare_access`, `lambda`, or a script: `./auth/x.ts`."
+                            .into()
+                    }
                 };
                 self.error(document, plugin_node.range.clone(), format!("there is no auth plugin `{plugin}`"), help);
                 None

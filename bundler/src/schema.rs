@@ -7,7 +7,7 @@ use serde_json::{Map, json};
 
 use crate::{
     adapter::ADAPTER,
-    auth::{ACCESS_POLICY, API_KEY_POLICY, AUTH, INTROSPECTION_POLICY, JWT_POLICY},
+    auth::{ACCESS_POLICY, API_KEY_POLICY, AUTH, INTROSPECTION_POLICY, JWT_POLICY, LAMBDA_POLICY},
     field::{Field, KeyStatus, Record, Shape, noun},
     presenter::PRESENTER,
     prompt::PROMPT,
@@ -94,7 +94,7 @@ pub fn reference_markdown() -> String {
             told.push(part.name);
             parts.extend(table(&mut text, "###", &format!("`{}`", part.name), part));
             if part.name == AUTH.name {
-                parts.extend([&API_KEY_POLICY, &JWT_POLICY, &INTROSPECTION_POLICY, &ACCESS_POLICY]);
+                parts.extend([&API_KEY_POLICY, &JWT_POLICY, &INTROSPECTION_POLICY, &ACCESS_POLICY, &LAMBDA_POLICY]);
             }
         }
     }

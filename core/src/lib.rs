@@ -29,6 +29,7 @@ pub mod headers;
 pub mod hex;
 pub mod one_line;
 pub mod pipeline;
+pub mod platform_caller;
 pub mod ports;
 pub mod protocol;
 pub mod redaction;

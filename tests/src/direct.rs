@@ -82,6 +82,7 @@ fn received(request: &Exchange, limit: usize) -> Request {
         body,
         deadline_ms: None,
         cancel: Cancel::new(),
+        platform_caller: None,
         checks_host: true,
         is_tls: false,
     }

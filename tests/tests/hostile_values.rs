@@ -30,6 +30,7 @@ async fn rows(endpoint: &Endpoint, tool: &str, arguments: Json) -> Vec<Json> {
         request_id: "test",
         trace: Default::default(),
         headers: &Headers::new(),
+        platform_caller: None,
         protocol: "2026-07-28",
         deadline_ms: None,
         cancel: &Cancel::new(),

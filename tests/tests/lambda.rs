@@ -8,6 +8,7 @@ use millrace_tests::{
     selected_groups,
 };
 
+mod authorizers;
 mod caches;
 mod databases;
 mod disconnects;

@@ -14,8 +14,11 @@
 use std::collections::BTreeMap;
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
-use millrace_core::{headers::Headers, protocol::Body};
+use millrace_core::{Json, headers::Headers, platform_caller::PlatformCaller, protocol::Body};
 use serde::{Deserialize, de::IgnoredAny};
+use serde_json::Map;
+
+mod caller;
 
 /// What a front end takes as an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,6 +41,8 @@ pub(crate) struct SendRequest {
     pub(crate) headers: Headers,
     /// `None` where the event says base64 and the body is not base64.
     pub(crate) body: Option<Body>,
+    /// Whom the front end has let in.
+    pub(crate) platform_caller: Option<PlatformCaller>,
 }
 
 #[derive(Deserialize)]
@@ -60,6 +65,8 @@ struct RequestContext {
     elb: Option<IgnoredAny>,
     stage: Option<String>,
     path: Option<String>,
+    authorizer: Option<Map<String, Json>>,
+    identity: Option<Map<String, Json>>,
 }
 
 #[derive(Deserialize)]
@@ -107,7 +114,8 @@ pub(crate) fn read(json: &str, body_limit: usize, base_path: &str) -> Result<(Se
         headers.append("cookie", cookies.join("; "));
     }
     let body = body(event.body.unwrap_or_default(), event.is_base64_encoded.unwrap_or(false), body_limit);
-    Ok((SendRequest { method, path, headers, body }, form))
+    let platform_caller = event.request_context.and_then(|context| caller::of(form, context.authorizer, context.identity));
+    Ok((SendRequest { method, path, headers, body, platform_caller }, form))
 }
 
 fn body(text: String, is_base64: bool, limit: usize) -> Option<Body> {

@@ -175,6 +175,7 @@ async fn work(endpoint: Rc<Endpoint>, tasks: Tasks, watched: CallWatch, streams:
         body: call.body.unwrap_or(Body::Whole(Vec::new())),
         deadline_ms: Some(deadline_ms),
         cancel: cancel.clone(),
+        platform_caller: call.platform_caller,
         checks_host: false,
         is_tls: false,
     };

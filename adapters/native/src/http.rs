@@ -354,6 +354,7 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
         body,
         deadline_ms: None,
         cancel: cancel.clone(),
+        platform_caller: None,
         checks_host: state.limits.checks_host,
         is_tls: client.is_tls,
     };

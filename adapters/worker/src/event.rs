@@ -63,6 +63,7 @@ pub fn handle(
         body: body.map_or(Body::TooLarge, Body::Whole),
         deadline_ms: None,
         cancel: call.cancel(),
+        platform_caller: None,
         checks_host: false,
         is_tls: false,
     };

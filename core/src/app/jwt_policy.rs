@@ -5,8 +5,9 @@ use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
 use super::{EnvTemplate, Literal};
+use crate::platform_caller::Authorizer;
 
-/// The policy of `jwt`. See [RFC 7519](https://www.rfc-editor.org/rfc/rfc7519) for the words.
+/// The policy of `jwt`, and of the other plugins that read what somebody trustworthy says of a caller. See [RFC 7519](https://www.rfc-editor.org/rfc/rfc7519) for the words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JwtPolicy {
     /// `auth.plugin` of callers, as the app names it: `jwt`.
@@ -37,7 +38,7 @@ impl JwtPolicy {
     /// Every text in which variables may stand.
     pub fn templates(&self) -> impl Iterator<Item = &EnvTemplate> {
         let keys: [Option<&EnvTemplate>; 3] = match &self.keys {
-            KeySource::Discovery => [None; 3],
+            KeySource::Discovery | KeySource::Platform => [None; 3],
             KeySource::Url(text) | KeySource::Set(text) | KeySource::Secret(text) => [Some(text), None, None],
             KeySource::Introspection(server) => [Some(&server.endpoint), Some(&server.client_id), Some(&server.client_secret)],
         };
@@ -56,6 +57,8 @@ pub enum TokenCarrier {
     Bearer,
     /// The header field of this name, which has the token and nothing else.
     Field(String),
+    /// They send none: the platform has let them in.
+    Platform(Authorizer),
 }
 
 /// `audience`: whom a token has to be for.
@@ -80,6 +83,8 @@ pub enum KeySource {
     Secret(EnvTemplate),
     /// There are none: the issuer's server is asked about each token.
     Introspection(IntrospectionServer),
+    /// There are none: the platform says whom it has let in.
+    Platform,
 }
 
 /// The server that says what a token is ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)).

@@ -9,6 +9,7 @@
 //! | `api_key` | no key, and a bearer token that is no key | another key in `X-API-Key` |
 //! | `jwt` | no token, what is no JWT, and another issuer's | every other token |
 //! | `introspection` | no token, and one that is not active | a token that is not for this app |
+//! | `lambda` | a caller that no front end of AWS let in, or not by this authorizer | one that lacks what the policy demands |
 //! | a script | a caller that it does not name | what it says |
 //!
 //! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the sent key (`X-API-Key`, else

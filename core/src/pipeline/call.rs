@@ -3,7 +3,7 @@
 use alloc::string::String;
 
 use super::{caller::Caller, dialogue::Rounds, scopes::Operation};
-use crate::{Json, cancel::Cancel, headers::Headers, ports::LogLevel};
+use crate::{Json, cancel::Cancel, headers::Headers, platform_caller::PlatformCaller, ports::LogLevel};
 
 /// One `tools/call`.
 pub struct Call<'a> {
@@ -19,6 +19,8 @@ pub struct Call<'a> {
     pub trace: Trace<'a>,
     /// Header fields of the HTTP request.
     pub headers: &'a Headers,
+    /// Whom the platform has let in.
+    pub platform_caller: Option<&'a PlatformCaller>,
     /// The revision of MCP that the caller speaks: `2026-07-28`.
     pub protocol: &'a str,
     /// When the host will end the request, in milliseconds since the Unix epoch.
@@ -36,8 +38,8 @@ pub struct Call<'a> {
 impl<'a> Call<'a> {
     /// Who sends it.
     pub(super) const fn caller(&self) -> Caller<'a> {
-        let Self { method, request_id, headers, protocol, deadline_ms, cancel, .. } = *self;
-        Caller { method, request_id, headers, protocol, deadline_ms, cancel }
+        let Self { method, request_id, headers, platform_caller, protocol, deadline_ms, cancel, .. } = *self;
+        Caller { method, request_id, headers, platform_caller, protocol, deadline_ms, cancel }
     }
 }
 

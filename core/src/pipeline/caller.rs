@@ -1,6 +1,6 @@
 //! Who sends a request, where no tool is called yet.
 
-use crate::{cancel::Cancel, headers::Headers};
+use crate::{cancel::Cancel, headers::Headers, platform_caller::PlatformCaller};
 
 /// Who sends a request, and how long it may take.
 #[derive(Clone, Copy)]
@@ -11,6 +11,8 @@ pub struct Caller<'a> {
     pub request_id: &'a str,
     /// Header fields of the HTTP request.
     pub headers: &'a Headers,
+    /// Whom the platform has let in.
+    pub platform_caller: Option<&'a PlatformCaller>,
     /// The revision of MCP.
     pub protocol: &'a str,
     /// When the host will end the request, in milliseconds since the Unix epoch.

@@ -118,6 +118,7 @@ fn begin<'a>(pipeline: &'a Pipeline, caller: Caller<'a>, gate: &'a Tool, operati
         request_id: caller.request_id,
         trace: Trace::default(),
         headers: caller.headers,
+        platform_caller: caller.platform_caller,
         protocol: caller.protocol,
         deadline_ms: caller.deadline_ms,
         cancel: caller.cancel,

@@ -53,6 +53,7 @@ pub(super) fn begin<'a>(
         request_id: call.request_id,
         method: call.method,
         headers: call.headers,
+        platform_caller: call.platform_caller,
         protocol: call.protocol,
         operation: call.operation,
         signal,

@@ -29,6 +29,7 @@ use crate::{
     app::{Access, Adapter, Execute, ScriptRef, SearchIndex, Statement, Tool},
     fault::{Change, Fault, Stage},
     headers::Headers,
+    platform_caller::PlatformCaller,
     ports::{CallEvent, CallStore},
 };
 
@@ -59,6 +60,8 @@ pub(super) struct Run<'a> {
     pub(super) request_id: &'a str,
     pub(super) method: &'a str,
     pub(super) headers: &'a Headers,
+    /// Whom the platform has let in.
+    pub(super) platform_caller: Option<&'a PlatformCaller>,
     pub(super) protocol: &'a str,
     /// What the call is a part of.
     pub(super) operation: Operation<'a>,
@@ -203,8 +206,9 @@ impl<'a> Run<'a> {
 
     /// Who calls, until the call's own deadline.
     pub(super) fn caller(&self) -> Caller<'a> {
-        let Self { method, request_id, headers, protocol, .. } = *self;
-        Caller { method, request_id, headers, protocol, deadline_ms: Some(self.signal.deadline_ms()), cancel: self.signal.cancel() }
+        let Self { method, request_id, headers, platform_caller, protocol, .. } = *self;
+        let (deadline_ms, cancel) = (Some(self.signal.deadline_ms()), self.signal.cancel());
+        Caller { method, request_id, headers, platform_caller, protocol, deadline_ms, cancel }
     }
 
     /// What tells this caller from others.

@@ -112,6 +112,7 @@ fn within(request: &Request, deadline_ms: u64) -> Request {
         body: Body::Whole(Vec::new()),
         deadline_ms: Some(deadline_ms),
         cancel: request.cancel.clone(),
+        platform_caller: request.platform_caller.clone(),
         checks_host: request.checks_host,
         is_tls: request.is_tls,
     }

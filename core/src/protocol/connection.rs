@@ -265,6 +265,7 @@ impl Connection {
             body: Body::Whole(Vec::new()),
             deadline_ms: None,
             cancel,
+            platform_caller: None,
             checks_host: false,
             is_tls: false,
         }

@@ -2,7 +2,7 @@
 
 use alloc::{string::String, vec::Vec};
 
-use crate::{cancel::Cancel, headers::Headers};
+use crate::{cancel::Cancel, headers::Headers, platform_caller::PlatformCaller};
 
 /// One HTTP request, as a host received it.
 #[derive(Clone)]
@@ -19,6 +19,8 @@ pub struct Request {
     pub deadline_ms: Option<u64>,
     /// Tripped when the client goes away.
     pub cancel: Cancel,
+    /// Whom the platform has let in, as it says; `None` where nothing before this host looks at callers.
+    pub platform_caller: Option<PlatformCaller>,
     /// Whether the `Host` field must name the loopback or one of `server.hosts` (DNS rebinding).
     pub checks_host: bool,
     /// Whether the host itself did TLS for this request. A page of this server then has an origin with `https`, on the loopback, too.

@@ -35,6 +35,7 @@ impl Exchange<'_> {
             request_id: self.request_id(),
             trace: self.trace.borrowed(),
             headers: &self.request.headers,
+            platform_caller: self.request.platform_caller.as_ref(),
             protocol: self.selected.version,
             deadline_ms: self.request.deadline_ms,
             cancel: &self.request.cancel,

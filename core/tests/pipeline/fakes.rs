@@ -165,6 +165,7 @@ pub fn call_named(pipeline: &Pipeline, tool: &str, arguments: Json, with: &With)
         request_id: "req-1",
         trace: Default::default(),
         headers: &with.headers,
+        platform_caller: None,
         protocol: "2026-07-28",
         deadline_ms: with.deadline_ms,
         cancel: &with.cancel,

@@ -120,6 +120,7 @@ impl<'a> Polled<'a> {
             request_id: "req-1",
             trace: Default::default(),
             headers,
+            platform_caller: None,
             protocol: "2026-07-28",
             deadline_ms: None,
             cancel,

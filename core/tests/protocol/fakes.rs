@@ -347,6 +347,7 @@ impl Ask {
             body: Body::Whole(vec![]),
             deadline_ms: None,
             cancel: Cancel::new(),
+            platform_caller: None,
             checks_host: false,
             is_tls: false,
         })

@@ -85,6 +85,7 @@ async fn value(isolate: &Pipeline, tool: &str) -> i64 {
         request_id: "r",
         trace: Trace::default(),
         headers: &Headers::new(),
+        platform_caller: None,
         protocol: "2025-11-25",
         deadline_ms: None,
         cancel: &Cancel::new(),

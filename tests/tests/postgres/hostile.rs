@@ -44,6 +44,7 @@ async fn answer(endpoint: &Endpoint, tool: &str, arguments: Json) -> Result<Vec<
         request_id: "test",
         trace: Default::default(),
         headers: &Headers::new(),
+        platform_caller: None,
         protocol: "2026-07-28",
         deadline_ms: None,
         cancel: &Cancel::new(),

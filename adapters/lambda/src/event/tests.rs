@@ -1,3 +1,4 @@
+use millrace_core::platform_caller::Authorizer;
 use serde_json::{Value, json};
 
 use super::*;
@@ -110,5 +111,49 @@ fn bodies_are_decoded_up_to_the_limit() {
         let (plain, encoded) = ("x".repeat(length), BASE64_STANDARD.encode("x".repeat(length)));
         assert_eq!(body(&plain, false, 8) == Some(Body::TooLarge), expected, "{length}");
         assert_eq!(body(&encoded, true, 8) == Some(Body::TooLarge), expected, "{length} in base64");
+    }
+}
+
+#[test]
+fn whom_the_front_end_let_in_is_taken_from_what_it_adds() {
+    let arn = "arn:aws:iam::111122223333:user/ada";
+    let user = json!({ "accessKey": "AKIDEXAMPLE", "accountId": "111122223333", "callerId": "AIDA", "cognitoIdentity": null, "principalOrgId": "o-1", "userArn": arn, "userId": "AIDA" });
+    let known = json!({ "accountId": "111122223333", "callerId": "AIDA", "principalOrgId": "o-1", "userArn": arn, "userId": "AIDA" });
+    let jwt = json!({ "claims": { "sub": "u1", "scope": "a b", "groups": "[admin user]", "none": "[]", "exp": "1" }, "scopes": null });
+    let claims = json!({ "sub": "u1", "scope": "a b", "groups": ["admin", "user"], "none": [], "exp": "1" });
+    let of_rest = json!({ "accountId": "111122223333", "accessKey": "AKIDEXAMPLE", "caller": "AIDA", "user": "AIDA", "userArn": arn, "principalOrgId": "o-1", "sourceIp": "127.0.0.1" });
+    let own = json!({ "principalId": "u1", "tenant": "north", "integrationLatency": 3 });
+    let cases = [
+        (v2("/mcp", "$default"), json!({}), None),
+        (v2("/mcp", "$default"), json!({ "authorizer": null }), None),
+        (v2("/mcp", "$default"), json!({ "authorizer": {} }), None),
+        (v2("/mcp", "$default"), json!({ "authorizer": { "iam": user } }), Some((Authorizer::Iam, known.clone()))),
+        (v2("/mcp", "$default"), json!({ "authorizer": { "jwt": jwt } }), Some((Authorizer::Jwt, claims))),
+        (v2("/mcp", "$default"), json!({ "authorizer": { "jwt": { "scopes": ["a"] } } }), None),
+        (
+            v2("/mcp", "$default"),
+            json!({ "authorizer": { "lambda": { "tenant": "north" } } }),
+            Some((Authorizer::Lambda, json!({ "tenant": "north" }))),
+        ),
+        (v2("/mcp", "$default"), json!({ "authorizer": { "lambda": null } }), None),
+        // What only a REST API adds means nothing to an HTTP API.
+        (v2("/mcp", "$default"), json!({ "authorizer": { "claims": { "sub": "u1" }, "principalId": "u1" }, "identity": of_rest }), None),
+        (v1("/mcp", "/mcp"), json!({}), None),
+        (v1("/mcp", "/mcp"), json!({ "identity": { "sourceIp": "127.0.0.1", "userArn": null } }), None),
+        (v1("/mcp", "/mcp"), json!({ "identity": of_rest }), Some((Authorizer::Iam, known))),
+        (v1("/mcp", "/mcp"), json!({ "authorizer": { "claims": { "sub": "u1" } } }), Some((Authorizer::Cognito, json!({ "sub": "u1" })))),
+        (v1("/mcp", "/mcp"), json!({ "authorizer": own }), Some((Authorizer::Lambda, own.clone()))),
+        (v1("/mcp", "/mcp"), json!({ "authorizer": { "iam": user } }), None),
+        // A load balancer passes on what clients send.
+        (v1("/mcp", "/mcp"), json!({ "elb": {}, "authorizer": own, "identity": of_rest }), None),
+    ];
+    for (mut event, added, expected) in cases {
+        for (name, value) in added.as_object().unwrap() {
+            event["requestContext"][name] = value.clone();
+        }
+        // A client's own fields are not looked at.
+        event["headers"] = json!({ "x-amzn-authorizer": "u2", "authorizer": "{\"iam\":{\"userArn\":\"arn\"}}" });
+        let found = call(&event, "").0.platform_caller.map(|caller| (caller.authorizer, Value::Object(caller.claims)));
+        assert_eq!(found, expected, "{event}");
     }
 }

@@ -60,6 +60,7 @@ pub(super) fn run(arguments: Call) -> CommandResult {
                 request_id: "call",
                 trace: Default::default(),
                 headers: &headers,
+                platform_caller: None,
                 protocol: PROTOCOL,
                 deadline_ms: None,
                 cancel: &cancel,

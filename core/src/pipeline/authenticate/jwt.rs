@@ -1,4 +1,4 @@
-//! `jwt`, `introspection` and `cloudflare_access`: the port verifies the token; what it says of its caller is read here.
+//! `jwt`, `introspection`, `cloudflare_access` and `lambda`: the port verifies the token, or the platform has let the caller in; what it says of its caller is read here.
 
 use alloc::{
     borrow::ToOwned,
@@ -27,6 +27,19 @@ const OF_ONE_TOKEN: [&str; 10] = ["aio", "at_hash", "c_hash", "exp", "iat", "jti
 
 /// Verifies the caller's token.
 pub(super) async fn jwt(run: &Run<'_>, policy: &JwtPolicy) -> Answer {
+    if let TokenCarrier::Platform(authorizer) = policy.carrier {
+        return match run.platform_caller {
+            Some(caller) if caller.authorizer == authorizer => match principal(run, policy, &caller.claims) {
+                Ok(principal) => Answer::Knows(Some(principal)),
+                Err(fault) => Answer::Refuses(fault),
+            },
+            Some(caller) => {
+                let (found, wanted) = (caller.authorizer.as_str(), authorizer.as_str());
+                Answer::KnowsNot(refused(format!("the front end of AWS let the caller in by `{found}`, and the policy takes `{wanted}`")))
+            }
+            None => Answer::KnowsNot(refused("no front end of AWS has let the caller in")),
+        };
+    }
     let token = match sent_token(run.headers, &policy.carrier) {
         Ok(Some(token)) => token,
         Ok(None) => return Answer::KnowsNot(refused("no token was sent")),
@@ -67,6 +80,7 @@ fn unavailable(reason: String) -> Box<Fault> {
 
 fn sent_token<'h>(headers: &'h Headers, carrier: &TokenCarrier) -> Result<Option<&'h str>, Repeated> {
     Ok(match carrier {
+        TokenCarrier::Platform(_) => None,
         TokenCarrier::Field(name) => headers.only(name)?,
         TokenCarrier::Bearer => headers.only("authorization")?.and_then(|value| {
             let (scheme, token) = value.split_once(' ')?;
@@ -110,7 +124,7 @@ impl Filled {
     fn of(run: &Run<'_>, policy: &JwtPolicy) -> Result<Self, Box<Fault>> {
         let text = |template: &EnvTemplate| filled(run, template).map(|text| text.expose().clone());
         let keys = match &policy.keys {
-            KeySource::Discovery => FilledKeys::Discovery,
+            KeySource::Discovery | KeySource::Platform => FilledKeys::Discovery,
             KeySource::Url(url) => FilledKeys::Url(text(url)?),
             KeySource::Set(set) => FilledKeys::Set(text(set)?),
             KeySource::Secret(secret) => FilledKeys::Secret(filled(run, secret)?),

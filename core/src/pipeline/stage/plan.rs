@@ -4,7 +4,6 @@ use alloc::{
     borrow::ToOwned,
     format,
     string::{String, ToString},
-    vec,
     vec::Vec,
 };
 use core::fmt::Write as _;
@@ -12,8 +11,8 @@ use core::fmt::Write as _;
 use super::Stage;
 use crate::app::{
     Access, App, Audience, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Idempotency, Input, InputKind, JwtPolicy, KeySource,
-    MiddlewareAction, OnExceed, ParamStyle, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template, TextFormat, Tool,
-    UnknownFields,
+    MiddlewareAction, OnExceed, ParamStyle, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template, TextFormat,
+    TokenCarrier, Tool, UnknownFields,
 };
 
 /// One stage of a call.
@@ -85,7 +84,10 @@ fn authenticate(app: &App, auth: Option<&Auth>, details: &mut Vec<String>) -> St
         Some(Auth::Script { script: plugin, .. }) => format!("runs {}", script(app, plugin)),
         Some(Auth::Jwt(policy)) => {
             details.extend(jwt(policy));
-            format!("requires a token of {}", policy.issuer)
+            match policy.carrier {
+                TokenCarrier::Platform(authorizer) => format!("requires a caller whom AWS has let in by `{}`", authorizer.as_str()),
+                TokenCarrier::Bearer | TokenCarrier::Field(_) => format!("requires a token of {}", policy.issuer),
+            }
         }
         Some(Auth::Any(entries)) => {
             for (place, entry) in entries.iter().enumerate() {
@@ -103,15 +105,20 @@ fn jwt(policy: &JwtPolicy) -> Vec<String> {
     let Audience { claim, values } = &policy.audience;
     let values: Vec<String> = values.iter().map(ToString::to_string).collect();
     let keys = match &policy.keys {
-        KeySource::Discovery => "the keys are where the issuer's metadata says".to_owned(),
-        KeySource::Url(url) => format!("the keys are at {url}"),
-        KeySource::Set(_) => "the keys are in the app".to_owned(),
-        KeySource::Secret(secret) => format!("the key is {secret}"),
-        KeySource::Introspection(server) => format!("{} is asked about each token", server.endpoint),
+        KeySource::Discovery => Some("the keys are where the issuer's metadata says".to_owned()),
+        KeySource::Url(url) => Some(format!("the keys are at {url}")),
+        KeySource::Set(_) => Some("the keys are in the app".to_owned()),
+        KeySource::Secret(secret) => Some(format!("the key is {secret}")),
+        KeySource::Introspection(server) => Some(format!("{} is asked about each token", server.endpoint)),
+        KeySource::Platform => None,
     };
     let algorithms: Vec<&str> = policy.algorithms.iter().map(|algorithm| algorithm.as_str()).collect();
-    let mut details =
-        vec![format!("its `{claim}` must be {}", values.join(" or ")), keys, format!("it is signed by {}", algorithms.join(", "))];
+    let mut details = Vec::new();
+    if !values.is_empty() {
+        details.push(format!("its `{claim}` must be {}", values.join(" or ")));
+    }
+    details.extend(keys);
+    details.extend((!algorithms.is_empty()).then(|| format!("it is signed by {}", algorithms.join(", "))));
     details.extend((!policy.scopes.is_empty()).then(|| format!("it must have the scopes {}", policy.scopes.join(", "))));
     details
 }

@@ -1,0 +1,46 @@
+//! Whom the platform has let in, before the request came here.
+
+use alloc::string::String;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Map;
+
+use crate::Json;
+
+/// The caller, as a front end of the platform names it: out of what the platform adds to a request, and never out of what a client sends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlatformCaller {
+    /// What let it in.
+    pub authorizer: Authorizer,
+    /// What that says of it.
+    pub claims: Map<String, Json>,
+}
+
+/// What a front end of AWS lets callers in by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Authorizer {
+    /// `AWS_IAM`: a request that is signed by a user or a role of AWS.
+    Iam,
+    /// The JWT authorizer of an HTTP API.
+    Jwt,
+    /// The authorizer of a REST API for Cognito user pools.
+    Cognito,
+    /// A function of one's own.
+    Lambda,
+}
+
+impl Authorizer {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Iam, Self::Jwt, Self::Cognito, Self::Lambda];
+
+    /// `iam`, `jwt`, `cognito`, `lambda`
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Iam => "iam",
+            Self::Jwt => "jwt",
+            Self::Cognito => "cognito",
+            Self::Lambda => "lambda",
+        }
+    }
+}
