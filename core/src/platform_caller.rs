@@ -7,7 +7,7 @@ use serde_json::Map;
 
 use crate::Json;
 
-/// The caller, as a front end of the platform names it: out of what the platform adds to a request, and never out of what a client sends.
+/// The caller, as a front end of the platform, or the developer, names it: out of what the host is told, and never out of what a client sends.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlatformCaller {
     /// What let it in.
@@ -16,7 +16,7 @@ pub struct PlatformCaller {
     pub claims: Map<String, Json>,
 }
 
-/// What a front end of AWS lets callers in by.
+/// What lets callers in before a request comes here: a front end of AWS, or whoever develops an app.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Authorizer {
     /// `AWS_IAM`: a request that is signed by a user or a role of AWS.
@@ -27,13 +27,15 @@ pub enum Authorizer {
     Cognito,
     /// A function of one's own.
     Lambda,
+    /// Nobody checked anything: `millrace dev --as` takes who sends no credentials for this caller.
+    Development,
 }
 
 impl Authorizer {
-    /// All of them.
-    pub const ALL: [Self; 4] = [Self::Iam, Self::Jwt, Self::Cognito, Self::Lambda];
+    /// Those of AWS.
+    pub const OF_AWS: [Self; 4] = [Self::Iam, Self::Jwt, Self::Cognito, Self::Lambda];
 
-    /// `iam`, `jwt`, `cognito`, `lambda`
+    /// `iam`, `jwt`, `cognito`, `lambda`, `dev`
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -41,6 +43,7 @@ impl Authorizer {
             Self::Jwt => "jwt",
             Self::Cognito => "cognito",
             Self::Lambda => "lambda",
+            Self::Development => "dev",
         }
     }
 }

@@ -90,6 +90,9 @@ pub(crate) struct Dev {
     /// The app's folder
     #[arg(default_value = ".")]
     pub(crate) app: PathBuf,
+    /// Whom to take callers for that send no credentials, as the claims of a token; on this machine only, nothing is verified
+    #[arg(long = "as", value_name = "JSON", conflicts_with = "stdio")]
+    pub(crate) caller: Option<String>,
     #[command(flatten)]
     pub(crate) host: Host,
 }

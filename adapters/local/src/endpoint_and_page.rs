@@ -6,6 +6,7 @@ use millrace_core::{
     Endpoint,
     app::App,
     cancel::Cancel,
+    platform_caller::PlatformCaller,
     protocol::{Body, Connection, Request, Response, ResponseBody},
 };
 use millrace_native::{http::Handler, lines::MessageHandler};
@@ -25,6 +26,8 @@ pub(crate) struct EndpointAndPage {
     settings: Arc<[Setting]>,
     /// The app's folder, likewise.
     folder: PathBuf,
+    /// Who sends no credentials.
+    caller: Option<PlatformCaller>,
     /// Made for the first page that asks.
     state: OnceCell<AppState>,
 }
@@ -51,9 +54,15 @@ impl Page {
 }
 
 impl EndpointAndPage {
-    /// `details` observes the calls of the endpoint.
-    pub(crate) fn new(endpoint: Endpoint, page: Page, details: Option<Rc<CallDetails>>, settings: Arc<[Setting]>, folder: PathBuf) -> Self {
-        Self { endpoint, page, details, settings, folder, state: OnceCell::new() }
+    /// `details` observes the calls of the endpoint; `caller` is who sends no credentials.
+    pub(crate) fn new(
+        endpoint: Endpoint,
+        page: Page,
+        details: Option<Rc<CallDetails>>,
+        (settings, folder): (Arc<[Setting]>, PathBuf),
+        caller: Option<PlatformCaller>,
+    ) -> Self {
+        Self { endpoint, page, details, settings, folder, caller, state: OnceCell::new() }
     }
 
     /// What the page gets, where the request is one of a page.
@@ -92,6 +101,7 @@ impl Handler for EndpointAndPage {
         if let Some(answer) = self.of_page(&request) {
             return answer;
         }
+        let request = Request { platform_caller: self.caller.clone(), ..request };
         match (request.path.as_str(), request.method.as_str(), &self.details) {
             // The page's own calls. Any other client has the endpoint.
             ("/", "POST", Some(details)) => {

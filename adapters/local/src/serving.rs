@@ -4,6 +4,7 @@ use std::{io, net::SocketAddr, path::PathBuf, rc::Rc, sync::Arc, thread::availab
 
 use millrace_core::{
     app::App,
+    platform_caller::PlatformCaller,
     ports::{Observer, observers},
 };
 use millrace_native::{
@@ -92,12 +93,14 @@ pub(crate) struct ServedApp {
     pub(crate) page: Page,
     /// Where the settings of the tools came from, where the page shows that.
     pub(crate) settings: Arc<[Setting]>,
+    /// Who sends no credentials; only in `dev`.
+    pub(crate) caller: Option<PlatformCaller>,
 }
 
 impl ServedApp {
     /// What makes an isolate's handler. `calls` is where the page finds the calls of others.
     pub(crate) fn make(&self, observer: Option<MakeObserver>, calls: &CallLog) -> MakeHandler<EndpointAndPage> {
-        let Self { app, base, variables, cache, traces, page, settings } = self.clone();
+        let Self { app, base, variables, cache, traces, page, settings, caller } = self.clone();
         let calls = calls.clone();
         // The last isolate takes the app itself, so that one isolate means one app in memory.
         Box::new(move |tasks| {
@@ -111,7 +114,7 @@ impl ServedApp {
                 let scripts = endpoint.pipeline().ports().scripts.clone();
                 tasks.spawn(async move { scripts.prepare() });
             }
-            EndpointAndPage::new(endpoint, page, details, settings, folder)
+            EndpointAndPage::new(endpoint, page, details, (settings, folder), caller)
         })
     }
 }

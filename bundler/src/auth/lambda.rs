@@ -42,13 +42,13 @@ impl Compiler<'_> {
     pub(super) fn lambda(&mut self, document: &Document, node: &Node, path: &str) -> Option<Auth> {
         let policy = self.token_policy(document, node, path, &LAMBDA_POLICY, "Give it `authorizer`.")?;
         let word = policy.text_at("authorizer")?;
-        let authorizer = Authorizer::ALL.into_iter().find(|known| known.as_str() == word)?;
+        let authorizer = Authorizer::OF_AWS.into_iter().find(|known| known.as_str() == word)?;
         let rest = self.of_caller(document, &policy);
         let subject = match (policy.entry("subject"), authorizer) {
             (Some(_), _) => rest.subject,
             (None, Authorizer::Iam) => "userArn".to_owned(),
             (None, Authorizer::Jwt | Authorizer::Cognito) => "sub".to_owned(),
-            (None, Authorizer::Lambda) => "principalId".to_owned(),
+            (None, Authorizer::Lambda | Authorizer::Development) => "principalId".to_owned(),
         };
         Some(Auth::Jwt(Box::new(JwtPolicy {
             plugin: "lambda".to_owned(),

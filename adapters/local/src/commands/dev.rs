@@ -8,12 +8,17 @@ use std::{
 };
 
 use millrace_bundler::{Diagnostic, Origin};
-use millrace_core::app::App;
+use millrace_core::{
+    Json,
+    app::App,
+    one_line::one_line,
+    platform_caller::{Authorizer, PlatformCaller},
+};
 
 use crate::{
     announce::{self, Announcement},
     app::{self, BundledApp, count},
-    cli::Dev,
+    cli::{Dev, Host},
     endpoint_and_page::Page,
     output::{CommandError, CommandResult, note, tell},
     page::Setting,
@@ -51,12 +56,15 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
         endpoint: (app.server.port, app.server.path.clone()),
         pump: None,
         key,
+        caller: None,
         broken: false,
         said: Vec::new(),
         outdated,
     };
     let settings = settings(page, &report.origins);
-    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page, settings };
+    let caller = arguments.caller.as_deref().map(|text| caller(text, &arguments.host, &app)).transpose()?;
+    let reloads = Reloads { caller: caller.clone(), ..reloads };
+    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page, settings, caller };
     // Whoever reads that the server is ready may change a file at once.
     let watch = Watch::start(&reloads.folder, &report.files);
     if stdio {
@@ -72,6 +80,33 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     })
 }
 
+/// The caller of `--as`.
+///
+/// # Errors
+/// The text names nobody, or others could reach the server, who would be this caller.
+fn caller(text: &str, host: &Host, app: &App) -> CommandResult<PlatformCaller> {
+    let wrong = |problem: String| CommandError::Usage(format!("`--as` {problem}"));
+    let claims = match serde_json::from_str(text) {
+        Ok(Json::Object(claims)) => claims,
+        Ok(_) | Err(_) => {
+            return Err(wrong(r#"takes the claims of a caller as a JSON object: `{"sub":"u1","scope":"orders:read"}`"#.into()));
+        }
+    };
+    if !claims.get("sub").is_some_and(|subject| subject.as_str().is_some_and(|subject| !subject.is_empty())) {
+        return Err(wrong(r#"has no `sub`, a string, which names the caller: `{"sub":"u1"}`"#.into()));
+    }
+    if !host.host.is_loopback() || !app.server.hosts.is_empty() {
+        return Err(wrong(
+            "works on the loopback only, and without `server.hosts` and `--allow-host`: whoever else reached the server would be this caller".into(),
+        ));
+    }
+    note(format_args!(
+        "warning: callers without credentials are `{}`, because of `--as`",
+        one_line(claims["sub"].as_str().unwrap_or_default())
+    ));
+    Ok(PlatformCaller { authorizer: Authorizer::Development, claims })
+}
+
 /// Follows the app's files.
 struct Reloads {
     folder: PathBuf,
@@ -81,6 +116,8 @@ struct Reloads {
     endpoint: (u16, String),
     /// Kept, so that questions of before a change can be answered after it.
     key: RunKey,
+    /// `--as`
+    caller: Option<PlatformCaller>,
     /// `None` where there is a client on standard input instead.
     listens_on: Option<IpAddr>,
     /// Where there is a client on standard input.
@@ -163,7 +200,16 @@ impl Reloads {
         let outdated = announce::outdated(&app, &self.folder, &variables, &report.seeds);
         let page = Page::of_dev(self.listens_on, &app);
         let settings = settings(page, &report.origins);
-        let served = ServedApp { app: Arc::new(app), base: self.folder.clone(), variables, cache, traces, page, settings };
+        let served = ServedApp {
+            app: Arc::new(app),
+            base: self.folder.clone(),
+            variables,
+            cache,
+            traces,
+            page,
+            settings,
+            caller: self.caller.clone(),
+        };
         if let Err(failure) = reloader.replace(&served) {
             self.broken = true;
             tell(&failure);

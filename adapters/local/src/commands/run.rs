@@ -21,6 +21,7 @@ pub(super) fn run(arguments: Run, log: &str) -> CommandResult {
     if std::io::stdin().is_terminal() {
         note("waiting for MCP messages on standard input, one in each line; usually a client starts this command");
     }
-    let served = ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page: Page::Off, settings: Arc::default() };
+    let served =
+        ServedApp { app: Arc::new(app), base: folder, variables, cache, traces, page: Page::Off, settings: Arc::default(), caller: None };
     ListenOptions::of_stdio(&arguments.isolate, log).serve_stdio(served, false, |_, _| Ok(()))
 }

@@ -50,13 +50,13 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
         note(format_args!("warning: {problem}"));
     }
     if arguments.host.stdio {
-        let served = ServedApp { app: app.into(), base, variables, cache, traces, page: Page::Off, settings: Arc::default() };
+        let served = ServedApp { app: app.into(), base, variables, cache, traces, page: Page::Off, settings: Arc::default(), caller: None };
         return ListenOptions::of_stdio(&arguments.host.isolate, log).serve_stdio(served, false, |_, _| Ok(()));
     }
     let place = ListenOptions::of(&arguments.host, &mut app, log);
     // A proxy in front may pass on what others send as if it came from this machine: a server shows nobody what only its operator may see.
     let page = if arguments.page { Page::Public } else { Page::Off };
-    let served = ServedApp { app: app.into(), base, variables, cache, traces, page, settings: Arc::default() };
+    let served = ServedApp { app: app.into(), base, variables, cache, traces, page, settings: Arc::default(), caller: None };
     let scheme = place.scheme();
     place
         .serve(served, |address, _| print(format_args!("`{name}` with {} at {scheme}://{address}{path}", crate::app::count(tools, "tool"))))

@@ -12,7 +12,10 @@ use std::{
     },
 };
 
-use millrace_core::app::App;
+use millrace_core::{
+    app::App,
+    platform_caller::{Authorizer, PlatformCaller},
+};
 use millrace_native::{env::Variables, lines::Client};
 use serde::{Deserialize, Serialize};
 
@@ -58,6 +61,8 @@ struct Head {
     settings: Vec<Setting>,
     channel: Channel,
     variables: Vec<(String, String)>,
+    /// What `dev --as` says of who sends no credentials.
+    caller: Option<serde_json::Map<String, serde_json::Value>>,
 }
 
 /// Bytes before the first part: its length.
@@ -68,10 +73,11 @@ const LENGTH: usize = 8;
 /// # Errors
 /// The app cannot be encoded, or there is no memory for it.
 pub(super) fn write(served: &ServedApp, channel: &Channel) -> CommandResult<File> {
-    let ServedApp { app, base, variables, page, settings, .. } = served;
+    let ServedApp { app, base, variables, page, settings, caller, .. } = served;
     let variables = variables.iter().map(|(name, value)| (name.to_owned(), value.expose().clone())).collect();
     let base = base.as_os_str().as_bytes().to_vec();
-    let head = Head { base, page: *page, settings: settings.to_vec(), channel: channel.clone(), variables };
+    let caller = caller.as_ref().map(|caller| caller.claims.clone());
+    let head = Head { base, page: *page, settings: settings.to_vec(), channel: channel.clone(), variables, caller };
     let head = serde_json::to_vec(&head).map_err(CommandError::wrong)?;
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
     let mut file = memory_file("millrace-app").map_err(unable)?;
@@ -87,12 +93,13 @@ pub(super) fn write(served: &ServedApp, channel: &Channel) -> CommandResult<File
 /// It is none, or its variables are wrong.
 pub(super) fn read(file: &File) -> CommandResult<(ServedApp, Channel)> {
     let (head, bundle) = read_parts(file, "deployment")?;
-    let Head { base, page, settings, channel, variables } = serde_json::from_slice(&head).map_err(CommandError::wrong)?;
+    let Head { base, page, settings, channel, variables, caller } = serde_json::from_slice(&head).map_err(CommandError::wrong)?;
     let app = App::from_bundle(&bundle).map_err(CommandError::wrong)?;
     let variables: Variables = variables.into_iter().collect();
     let (cache, traces) = (app::cache(&variables)?, app::traces(&app, &variables)?);
     let base = OsString::from_vec(base).into();
-    Ok((ServedApp { app: app.into(), base, variables, cache, traces, page, settings: settings.into() }, channel))
+    let caller = caller.map(|claims| PlatformCaller { authorizer: Authorizer::Development, claims });
+    Ok((ServedApp { app: app.into(), base, variables, cache, traces, page, settings: settings.into(), caller }, channel))
 }
 
 /// Writes a certificate and its key.

@@ -1,6 +1,7 @@
 //! The real binary: the command line, and what it serves.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test may end where it fails")]
 
+mod as_caller;
 mod audits;
 mod commands;
 mod disconnects;

@@ -145,6 +145,14 @@ impl ServerProcess {
         call(&mut self.connect(), tool, inputs)
     }
 
+    /// Sends one POST with one more line in its head, or none, on a connection of its own.
+    pub(crate) fn post_with(&self, body: &str, field: &str) -> (u16, String) {
+        let mut socket = self.connect();
+        let fields = format!("Host: 127.0.0.1\r\nContent-Type: application/json\r\nAccept: application/json\r\n{field}");
+        write!(socket, "POST /mcp HTTP/1.1\r\n{fields}Content-Length: {}\r\n\r\n{body}", body.len()).unwrap();
+        answer(&mut socket)
+    }
+
     /// Tells the process to end, and gives its exit code.
     #[cfg(unix)]
     pub(crate) fn terminate(&mut self) -> Option<i32> {

@@ -13,10 +13,11 @@ use serde_json::Map;
 use super::answer::{Answer, broken, forbidden, refused};
 use crate::{
     Json,
-    app::{ClaimRule, ClaimValue, EnvTemplate, JwtPolicy, KeySource, TokenCarrier},
-    fault::{Fault, Stage},
+    app::{Auth, ClaimRule, ClaimValue, EnvTemplate, JwtPolicy, KeySource, TokenCarrier},
+    fault::{Fault, FaultResult, Stage},
     headers::{Headers, Repeated},
     pipeline::{identity, json_text::word, run::Run},
+    platform_caller::Authorizer,
     ports::{Claims, Introspection, TokenKeys, TokenPolicy, TokenRefusal, claim_at},
     secret::Secret,
 };
@@ -70,6 +71,25 @@ pub(super) async fn jwt(run: &Run<'_>, policy: &JwtPolicy) -> Answer {
         Ok(principal) => Answer::Knows(Some(principal)),
         Err(fault) => Answer::Refuses(fault),
     }
+}
+
+/// The caller that a developer made up, as the first plugin that reads claims would take it; nothing of it is verified.
+///
+/// # Errors
+/// The claims lack what a policy demands, or a scope.
+pub(super) fn developer(run: &Run<'_>, entries: &[Auth], claims: &Claims) -> FaultResult<Option<Json>> {
+    for entry in entries {
+        match entry {
+            Auth::Jwt(policy) => return principal(run, policy, claims).map(Some),
+            Auth::ApiKey(_) | Auth::Script { .. } => {
+                let scopes: &[String] = if let Auth::ApiKey(keys) = entry { &keys.scopes } else { &[] };
+                let caller = CallerRules { plugin: Authorizer::Development.as_str(), subject: "sub", roles: &["roles".to_owned()], scopes };
+                return caller.principal(run, claims).map(Some);
+            }
+            Auth::AllowAll | Auth::Any(_) => {}
+        }
+    }
+    Ok(None)
 }
 
 /// Nobody can say whether the caller may come in.
@@ -153,29 +173,45 @@ fn principal(run: &Run<'_>, policy: &JwtPolicy, claims: &Claims) -> Result<Json,
     for rule in &policy.claims {
         hold(run, rule, claims)?;
     }
-    let Some(subject) = claim_at(claims, &policy.subject) else {
-        return Err(refused(format!("the token has no `{}`, which names the caller", policy.subject)));
-    };
-    let mut scopes = [claims.get("scope"), claims.get("scp")].into_iter().flatten();
-    let scopes = scopes.try_fold(Vec::new(), |all, claim| names(all, claim, "scope")).map_err(refused)?;
-    let mut roles = policy.roles.iter().filter_map(|path| Some((path, claim_at(claims, path)?)));
-    let roles = roles.try_fold(Vec::new(), |all, (path, claim)| names(all, claim, path)).map_err(refused)?;
-    let granted: Vec<&str> = scopes.iter().map(String::as_str).collect();
-    let lacks = |scope: &&str| !run.pipeline.app.authorization.grants(&granted, scope);
-    let missing: Vec<&str> = policy.scopes.iter().map(String::as_str).filter(lacks).collect();
-    if !missing.is_empty() {
-        let owner = subject.as_str().map_or_else(|| subject.to_string(), ToOwned::to_owned);
-        return Err(forbidden("token", &owner, &missing, &policy.scopes));
+    let JwtPolicy { plugin, subject, roles, scopes, .. } = policy;
+    CallerRules { plugin, subject, roles, scopes }.principal(run, claims)
+}
+
+/// What of the claims is which part of the principal, and what it must have.
+struct CallerRules<'a> {
+    plugin: &'a str,
+    subject: &'a str,
+    roles: &'a [String],
+    scopes: &'a [String],
+}
+
+impl CallerRules<'_> {
+    fn principal(&self, run: &Run<'_>, claims: &Claims) -> Result<Json, Box<Fault>> {
+        let Some(subject) = claim_at(claims, self.subject) else {
+            return Err(refused(format!("the token has no `{}`, which names the caller", self.subject)));
+        };
+        let mut scopes = [claims.get("scope"), claims.get("scp")].into_iter().flatten();
+        let scopes = scopes.try_fold(Vec::new(), |all, claim| names(all, claim, "scope")).map_err(refused)?;
+        let mut roles = self.roles.iter().filter_map(|path| Some((path, claim_at(claims, path)?)));
+        let roles = roles.try_fold(Vec::new(), |all, (path, claim)| names(all, claim, path)).map_err(refused)?;
+        let granted: Vec<&str> = scopes.iter().map(String::as_str).collect();
+        let lacks = |scope: &&str| !run.pipeline.app.authorization.grants(&granted, scope);
+        let missing: Vec<&str> = self.scopes.iter().map(String::as_str).filter(lacks).collect();
+        if !missing.is_empty() {
+            let owner = subject.as_str().map_or_else(|| subject.to_string(), ToOwned::to_owned);
+            return Err(forbidden("token", &owner, &missing, self.scopes));
+        }
+        let shown = claims.iter().filter(|(name, _)| OF_ONE_TOKEN.binary_search(&name.as_str()).is_err());
+        let mut members = Map::new();
+        // An empty object is no subject; absent would be one that names nobody.
+        members.insert("subject".into(), if subject.is_null() { "".into() } else { subject.clone() });
+        members.insert("scopes".into(), scopes.into());
+        members.insert("roles".into(), roles.into());
+        members.insert("claims".into(), shown.map(|(name, claim)| (name.clone(), claim.clone())).collect::<Map<_, _>>().into());
+        identity::principal(members, self.plugin).map_err(|problem| {
+            refused(format!("`{}` of the token does not name the caller, or is of a wrong type: {problem}", self.subject))
+        })
     }
-    let shown = claims.iter().filter(|(name, _)| OF_ONE_TOKEN.binary_search(&name.as_str()).is_err());
-    let mut members = Map::new();
-    // An empty object is no subject; absent would be one that names nobody.
-    members.insert("subject".into(), if subject.is_null() { "".into() } else { subject.clone() });
-    members.insert("scopes".into(), scopes.into());
-    members.insert("roles".into(), roles.into());
-    members.insert("claims".into(), shown.map(|(name, claim)| (name.clone(), claim.clone())).collect::<Map<_, _>>().into());
-    identity::principal(members, &policy.plugin)
-        .map_err(|problem| refused(format!("`{}` of the token does not name the caller, or is of a wrong type: {problem}", policy.subject)))
 }
 
 /// Adds the texts of a claim: a list of them, or one with blanks between.
