@@ -114,7 +114,14 @@ pub(crate) fn read(json: &str, body_limit: usize, base_path: &str) -> Result<(Se
         headers.append("cookie", cookies.join("; "));
     }
     let body = body(event.body.unwrap_or_default(), event.is_base64_encoded.unwrap_or(false), body_limit);
-    let platform_caller = event.request_context.and_then(|context| caller::of(form, context.authorizer, context.identity));
+    let (authorizer, identity) = event.request_context.map(|context| (context.authorizer, context.identity)).unwrap_or_default();
+    let (authorizer, identity) = (authorizer.unwrap_or_default(), identity.unwrap_or_default());
+    let platform_caller = match form {
+        Form::V2 => caller::of_http_api(authorizer),
+        Form::V1 => caller::of_rest_api(authorizer, identity),
+        // A load balancer passes on what clients send.
+        Form::Alb | Form::AlbLists => None,
+    };
     Ok((SendRequest { method, path, headers, body, platform_caller }, form))
 }
 

@@ -16,12 +16,12 @@ use crate::{
 pub(crate) static LAMBDA_POLICY: Record = Record {
     name: "lambda_policy",
     noun: "the policy of `lambda`",
-    doc: "Callers that API Gateway, or a function URL, has let in before the function was invoked. On other hosts nobody is let in.",
+    doc: "Callers whom API Gateway, or a function URL, admitted before the function was invoked. On other hosts nobody is admitted.",
     fields: &[
         Field::new(
             "authorizer",
             Shape::Word(&["iam", "jwt", "cognito", "lambda"], &[]),
-            "What lets them in: `iam` (a function URL, an HTTP API or a REST API with `AWS_IAM`), `jwt` (the JWT authorizer of an HTTP API), `cognito` \
+            "What admits them: `iam` (a function URL, an HTTP API or a REST API with `AWS_IAM`), `jwt` (the JWT authorizer of an HTTP API), `cognito` \
              (user pools, of a REST API), `lambda` (a function of your own).",
         )
         .required(),

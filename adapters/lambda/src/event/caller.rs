@@ -19,44 +19,36 @@ use millrace_core::{
 };
 use serde_json::Map;
 
-use super::Form;
-
 /// The claims that an HTTP API writes as text where the token has a list: `[admin user]`.
 const LISTS: [char; 2] = ['[', ']'];
 
-pub(super) fn of(form: Form, authorizer: Option<Map<String, Json>>, identity: Option<Map<String, Json>>) -> Option<PlatformCaller> {
-    let caller = |authorizer, claims| Some(PlatformCaller { authorizer, claims });
-    let mut members = authorizer.unwrap_or_default();
-    let mut object = |name: &str| match members.remove(name) {
+/// The caller of a function URL or an HTTP API.
+pub(super) fn of_http_api(mut authorizer: Map<String, Json>) -> Option<PlatformCaller> {
+    if let Some(user) = object(&mut authorizer, "iam") {
+        return Some(PlatformCaller { authorizer: Authorizer::Iam, claims: iam(user) });
+    }
+    if let Some(mut jwt) = object(&mut authorizer, "jwt") {
+        let claims = object(&mut jwt, "claims")?.into_iter().map(|(name, claim)| (name, with_list(claim))).collect();
+        return Some(PlatformCaller { authorizer: Authorizer::Jwt, claims });
+    }
+    object(&mut authorizer, "lambda").map(|claims| PlatformCaller { authorizer: Authorizer::Lambda, claims })
+}
+
+/// The caller of a REST API.
+pub(super) fn of_rest_api(mut authorizer: Map<String, Json>, identity: Map<String, Json>) -> Option<PlatformCaller> {
+    if let Some(claims) = object(&mut authorizer, "claims") {
+        return Some(PlatformCaller { authorizer: Authorizer::Cognito, claims });
+    }
+    if authorizer.contains_key("principalId") {
+        return Some(PlatformCaller { authorizer: Authorizer::Lambda, claims: authorizer });
+    }
+    identity.get("userArn").is_some_and(Json::is_string).then(|| PlatformCaller { authorizer: Authorizer::Iam, claims: iam(identity) })
+}
+
+fn object(members: &mut Map<String, Json>, name: &str) -> Option<Map<String, Json>> {
+    match members.remove(name) {
         Some(Json::Object(object)) => Some(object),
         _ => None,
-    };
-    match form {
-        // A load balancer lets in by header fields alone.
-        Form::Alb | Form::AlbLists => None,
-        Form::V2 => {
-            if let Some(user) = object("iam") {
-                return caller(Authorizer::Iam, iam(user));
-            }
-            if let Some(mut jwt) = object("jwt") {
-                let Some(Json::Object(claims)) = jwt.remove("claims") else { return None };
-                return caller(Authorizer::Jwt, claims.into_iter().map(|(name, claim)| (name, with_list(claim))).collect());
-            }
-            caller(Authorizer::Lambda, object("lambda")?)
-        }
-        Form::V1 => {
-            if let Some(claims) = object("claims") {
-                return caller(Authorizer::Cognito, claims);
-            }
-            if members.contains_key("principalId") {
-                return caller(Authorizer::Lambda, members);
-            }
-            let identity = identity?;
-            identity
-                .get("userArn")
-                .is_some_and(Json::is_string)
-                .then(|| PlatformCaller { authorizer: Authorizer::Iam, claims: iam(identity) })
-        }
     }
 }
 

@@ -5,9 +5,8 @@ use std::collections::BTreeMap;
 use millrace_bundler::{AnswerSize, ListSize, Report, Severity, Sizes, statement::Dialect, tokens};
 use millrace_catalogue::find;
 use millrace_core::{
-    Error, Json,
+    Endpoint, Error, Json,
     app::{App, Execute},
-    pipeline::Pipeline,
     value::Value,
 };
 use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
@@ -130,7 +129,7 @@ fn connect(app: &App, Report { origins, tenants, .. }: &Report, arguments: &Chec
         for (index, adapter) in endpoint.app().adapters.iter().enumerate() {
             let reached = answers.connections.get(index).is_some_and(|connection| connection.failure.is_none());
             let Some(tenant) = tenants.iter().find(|tenant| reached && tenant.adapter == adapter.name) else { continue };
-            let problems = match tables_with(endpoint.pipeline(), index, &adapter.connector, &tenant.rule.column).await {
+            let problems = match tables_with(&endpoint, index, &adapter.connector, &tenant.rule.column).await {
                 Ok((tables, dialect)) => tenant.rule.differences(&tables, dialect),
                 Err(error) => {
                     vec![format!("the tables that have the column `{}` could not be read: {}", tenant.rule.column, in_full(error))]
@@ -145,7 +144,7 @@ fn connect(app: &App, Report { origins, tenants, .. }: &Report, arguments: &Chec
 }
 
 /// The tables and views of a database that have a column.
-async fn tables_with(pipeline: &Pipeline, adapter: usize, connector: &str, column: &str) -> millrace_core::Result<(Vec<String>, Dialect)> {
+async fn tables_with(endpoint: &Endpoint, adapter: usize, connector: &str, column: &str) -> millrace_core::Result<(Vec<String>, Dialect)> {
     let dialect = find(connector).and_then(|known| Dialect::of(known.language)).unwrap_or(Dialect::Sqlite);
     let text = match dialect {
         Dialect::Postgres => {
@@ -158,7 +157,7 @@ async fn tables_with(pipeline: &Pipeline, adapter: usize, connector: &str, colum
             "SELECT s.name FROM sqlite_master AS s, pragma_table_info(s.name) AS c WHERE s.type IN ('table', 'view') AND lower(c.name) = ?1 ORDER BY 1"
         }
     };
-    let rows = pipeline.look_up(adapter, text, &[Value::Text(column.to_owned())]).await?;
+    let rows = endpoint.pipeline().look_up(adapter, text, &[Value::Text(column.to_owned())]).await?;
     let names = rows.rows.into_iter().flatten().filter_map(|value| if let Value::Text(name) = value { Some(name) } else { None });
     Ok((names.collect(), dialect))
 }

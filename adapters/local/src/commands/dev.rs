@@ -92,7 +92,7 @@ fn caller(text: &str, host: &Host, app: &App) -> CommandResult<PlatformCaller> {
             return Err(wrong(r#"takes the claims of a caller as a JSON object: `{"sub":"u1","scope":"orders:read"}`"#.into()));
         }
     };
-    if !claims.get("sub").is_some_and(|subject| subject.as_str().is_some_and(|subject| !subject.is_empty())) {
+    if claims.get("sub").and_then(Json::as_str).is_none_or(str::is_empty) {
         return Err(wrong(r#"has no `sub`, a string, which names the caller: `{"sub":"u1"}`"#.into()));
     }
     if !host.host.is_loopback() || !app.server.hosts.is_empty() {

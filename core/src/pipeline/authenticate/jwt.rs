@@ -36,9 +36,9 @@ pub(super) async fn jwt(run: &Run<'_>, policy: &JwtPolicy) -> Answer {
             },
             Some(caller) => {
                 let (found, wanted) = (caller.authorizer.as_str(), authorizer.as_str());
-                Answer::KnowsNot(refused(format!("the front end of AWS let the caller in by `{found}`, and the policy takes `{wanted}`")))
+                Answer::KnowsNot(refused(format!("the front end of AWS admitted the caller by `{found}`, and the policy takes `{wanted}`")))
             }
-            None => Answer::KnowsNot(refused("no front end of AWS has let the caller in")),
+            None => Answer::KnowsNot(refused("no front end of AWS has admitted the caller")),
         };
     }
     let token = match sent_token(run.headers, &policy.carrier) {

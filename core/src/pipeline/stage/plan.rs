@@ -85,7 +85,7 @@ fn authenticate(app: &App, auth: Option<&Auth>, details: &mut Vec<String>) -> St
         Some(Auth::Jwt(policy)) => {
             details.extend(jwt(policy));
             match policy.carrier {
-                TokenCarrier::Platform(authorizer) => format!("requires a caller whom AWS has let in by `{}`", authorizer.as_str()),
+                TokenCarrier::Platform(authorizer) => format!("requires a caller whom AWS has admitted by `{}`", authorizer.as_str()),
                 TokenCarrier::Bearer | TokenCarrier::Field(_) => format!("requires a token of {}", policy.issuer),
             }
         }
