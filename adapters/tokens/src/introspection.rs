@@ -6,13 +6,9 @@
 //! | it is not | [`INACTIVE_MS`] |
 //! | none, or one that is not understood | not at all: the call is refused |
 //!
-//! Answers are kept in the isolate's memory only, by a digest of the token, the server and the client.
+//! Answers are kept in the isolate's memory only, by a digest of the token and of what the policy says.
 
-use std::{
-    cell::{Cell, RefCell},
-    collections::VecDeque,
-    rc::Rc,
-};
+use std::{cell::RefCell, collections::VecDeque, rc::Rc};
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::{
@@ -33,7 +29,7 @@ const LONGEST_ANSWER: usize = 64 << 10;
 /// How many answers are kept.
 const MOST_KEPT: usize = 256;
 /// How many tokens are asked about at the same time.
-const MOST_ASKED: u32 = 32;
+const MOST_ASKED: usize = 32;
 
 /// What is known of a token.
 #[derive(Clone, Debug)]
@@ -49,21 +45,25 @@ pub(crate) struct IntrospectedTokens {
     http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
     kept: RefCell<VecDeque<Kept>>,
-    asked: Cell<u32>,
+    /// Until when each of those who ask may do so: whoever is never heard of again is not counted for ever.
+    asked: RefCell<Vec<u64>>,
 }
 
-/// One who asks; no more, when dropped.
-struct Asking<'a>(&'a Cell<u32>);
+/// One who asks until then; no more, when dropped.
+struct Asking<'a>(&'a RefCell<Vec<u64>>, u64);
 
 impl Drop for Asking<'_> {
     fn drop(&mut self) {
-        self.0.set(self.0.get().saturating_sub(1));
+        let mut asked = self.0.borrow_mut();
+        if let Some(place) = asked.iter().position(|until_ms| *until_ms == self.1) {
+            asked.swap_remove(place);
+        }
     }
 }
 
 impl IntrospectedTokens {
     pub(crate) fn new(http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>) -> Self {
-        Self { http, clock, kept: RefCell::default(), asked: Cell::new(0) }
+        Self { http, clock, kept: RefCell::default(), asked: RefCell::default() }
     }
 
     /// What a token says, which its issuer calls active.
@@ -82,7 +82,7 @@ impl IntrospectedTokens {
         if token.is_empty() || token.len() > LONGEST || !token.bytes().all(is_token) {
             return Err(TokenRefusal::Foreign("what was sent is not a bearer token".to_owned()));
         }
-        let digest = digest(token, server);
+        let digest = digest(token, server, policy.issuer);
         let found = match self.known(&digest) {
             Some(found) => found,
             None => self.ask(token, server, policy, digest, deadline_ms).await?,
@@ -110,13 +110,18 @@ impl IntrospectedTokens {
         deadline_ms: u64,
     ) -> Result<Option<Rc<Claims>>, TokenRefusal> {
         check_url(server.endpoint).map_err(|why| TokenRefusal::Operator(format!("`endpoint` of the policy {why}")))?;
-        if self.asked.get() >= MOST_ASKED {
-            return Err(TokenRefusal::Unavailable(format!("{MOST_ASKED} other tokens are being asked about")));
-        }
-        self.asked.set(self.asked.get() + 1);
-        let _asking = Asking(&self.asked);
         let now_ms = self.clock.now_ms();
-        let request = request(token, server, deadline_ms.min(now_ms.saturating_add(ASK_MS)));
+        let deadline_ms = deadline_ms.min(now_ms.saturating_add(ASK_MS));
+        {
+            let mut asked = self.asked.borrow_mut();
+            asked.retain(|until_ms| now_ms <= *until_ms);
+            if asked.len() >= MOST_ASKED {
+                return Err(TokenRefusal::Unavailable(format!("{MOST_ASKED} other tokens are being asked about")));
+            }
+            asked.push(deadline_ms);
+        }
+        let _asking = Asking(&self.asked, deadline_ms);
+        let request = request(token, server, deadline_ms);
         let response = self.http.send(request).await.map_err(|error| {
             let reason = format!("the server that is asked about tokens does not answer: {}", error.message);
             if error.kind == ErrorKind::TooLarge { TokenRefusal::Operator(reason) } else { TokenRefusal::Unavailable(reason) }
@@ -138,16 +143,20 @@ impl IntrospectedTokens {
         let mut kept = self.kept.borrow_mut();
         kept.retain(|kept| kept.digest != digest);
         if kept.len() >= MOST_KEPT {
-            kept.pop_front();
+            // Whoever sends tokens that mean nothing pushes out no others.
+            let place = kept.iter().position(|kept| kept.claims.is_none()).unwrap_or(0);
+            kept.remove(place);
         }
         kept.push_back(Kept { digest, claims: claims.clone(), until_ms });
         Ok(claims)
     }
 }
 
-fn digest(token: &str, server: Introspection<'_>) -> [u8; 32] {
+/// What an answer is known by: all that decided what it says, and how long it is used.
+fn digest(token: &str, server: Introspection<'_>, issuer: &str) -> [u8; 32] {
     let mut digest = Sha256::new();
-    for part in [server.endpoint, server.client_id, token] {
+    digest.update(server.keep_s.to_le_bytes());
+    for part in [server.endpoint, server.client_id, issuer, token] {
         digest.update((part.len() as u64).to_le_bytes());
         digest.update(part);
     }
@@ -338,5 +347,13 @@ mod tests {
             asked.claims(&format!("token-{number}")).unwrap();
         }
         assert_eq!(asked.tokens.kept.borrow().len(), MOST_KEPT);
+        // What means nothing pushes out one that does, and then only its like.
+        asked.answers(200, r#"{"active":false}"#);
+        for number in 0..1_000 {
+            asked.claims(&format!("junk-{number}")).unwrap_err();
+        }
+        let good = asked.tokens.kept.borrow().iter().filter(|kept| kept.claims.is_some()).count();
+        assert_eq!((asked.tokens.kept.borrow().len(), good), (MOST_KEPT, MOST_KEPT - 1));
+        assert!(asked.tokens.asked.borrow().is_empty());
     }
 }

@@ -69,7 +69,8 @@ pub enum TokenRefusal {
 /// Verifies the signed tokens of issuers.
 ///
 /// An implementation gets the issuer's keys itself, keeps them for their lifetime and while the issuer does not answer, and asks the issuer
-/// so rarely that no caller can make it a burden.
+/// so rarely that no caller can make it a burden. Where the issuer's server is asked about each token, that is at most a few at a time. It answers
+/// before the deadline.
 pub trait TokenVerifier {
     /// The claims of a token that is good: signature, issuer, audience and times.
     ///

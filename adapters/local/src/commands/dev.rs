@@ -95,9 +95,9 @@ fn caller(text: &str, host: &Host, app: &App) -> CommandResult<PlatformCaller> {
     if claims.get("sub").and_then(Json::as_str).is_none_or(str::is_empty) {
         return Err(wrong(r#"has no `sub`, a string, which names the caller: `{"sub":"u1"}`"#.into()));
     }
-    if !host.host.is_loopback() || !app.server.hosts.is_empty() {
+    if !host.host.is_loopback() || !is_alone(app) {
         return Err(wrong(
-            "works on the loopback only, and without `server.hosts` and `--allow-host`: whoever else reached the server would be this caller".into(),
+            "works on the loopback only, and without `server.hosts`, `server.cors.origins` and `--allow-host`: whoever else reached the server would be this caller".into(),
         ));
     }
     note(format_args!(
@@ -105,6 +105,11 @@ fn caller(text: &str, host: &Host, app: &App) -> CommandResult<PlatformCaller> {
         one_line(claims["sub"].as_str().unwrap_or_default())
     ));
     Ok(PlatformCaller { authorizer: Authorizer::Development, claims })
+}
+
+/// Whether nothing but this machine's own programs and pages reaches the server.
+fn is_alone(app: &App) -> bool {
+    app.server.hosts.is_empty() && app.server.cors_origins.is_empty()
 }
 
 /// Follows the app's files.
@@ -200,16 +205,12 @@ impl Reloads {
         let outdated = announce::outdated(&app, &self.folder, &variables, &report.seeds);
         let page = Page::of_dev(self.listens_on, &app);
         let settings = settings(page, &report.origins);
-        let served = ServedApp {
-            app: Arc::new(app),
-            base: self.folder.clone(),
-            variables,
-            cache,
-            traces,
-            page,
-            settings,
-            caller: self.caller.clone(),
-        };
+        let caller = self.caller.clone().filter(|_| is_alone(&app));
+        if self.caller.is_some() && caller.is_none() {
+            note("warning: `--as` is off: the app lists `server.hosts` or `server.cors.origins`, and others could be this caller");
+        }
+        let base = self.folder.clone();
+        let served = ServedApp { app: Arc::new(app), base, variables, cache, traces, page, settings, caller };
         if let Err(failure) = reloader.replace(&served) {
             self.broken = true;
             tell(&failure);

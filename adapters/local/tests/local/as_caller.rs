@@ -40,6 +40,13 @@ fn who_sends_no_credentials_is_the_caller_of_as() {
         assert!(who(&served, "key", "x-api-key: a-key-of-a-script\r\n").1.contains("api_key"));
         assert_eq!(who(&served, "token", "authorization: Bearer x\r\n").0, 401);
     }
+    // An app that others may reach takes nobody for the caller any more.
+    let served = ServerProcess::start(app.path(), &["dev", "--as", caller]);
+    assert_eq!(who(&served, "key", "").0, 200);
+    app.write("millrace.yaml", "name: small\nserver: { port: 1, cors: { origins: [\"https://chat.example.com\"] } }\n");
+    served.wait_for("reloaded: ");
+    assert_eq!(who(&served, "key", "").0, 401);
+    drop(served);
     let served = ServerProcess::start(app.path(), &["dev"]);
     assert_eq!(who(&served, "key", "").0, 401, "without `--as`, nobody is anybody");
 }
@@ -48,6 +55,10 @@ fn who_sends_no_credentials_is_the_caller_of_as() {
 fn as_takes_claims_and_stays_on_this_machine() {
     let app = app();
     let caller = r#"{"sub":"u1"}"#;
+    let said = |arguments: &[&str], problem: &str| {
+        let said = run(app.path(), arguments);
+        assert!(said.code == Some(2) && said.err.contains(problem), "{arguments:?}: {:?} {}", said.code, said.err);
+    };
     for (arguments, problem) in [
         (&["dev", "--as", "u1"][..], "`--as` takes the claims of a caller as a JSON object"),
         (&["dev", "--as", "[]"], "`--as` takes the claims of a caller as a JSON object"),
@@ -58,7 +69,8 @@ fn as_takes_claims_and_stays_on_this_machine() {
         (&["dev", "--as", caller, "--stdio"], "cannot be used with"),
         (&["serve", "--as", caller], "unexpected argument"),
     ] {
-        let said = run(app.path(), arguments);
-        assert!(said.code == Some(2) && said.err.contains(problem), "{arguments:?}: {:?} {}", said.code, said.err);
+        said(arguments, problem);
     }
+    app.write("millrace.yaml", "name: small\nserver: { port: 1, cors: { origins: [\"https://chat.example.com\"] } }\n");
+    said(&["dev", "--as", caller], "`--as` works on the loopback only");
 }

@@ -59,13 +59,13 @@ pub(super) async fn jwt(run: &Run<'_>, policy: &JwtPolicy) -> Answer {
         leeway_s: policy.leeway_s,
     };
     let verified = run.pipeline.ports.tokens.verify(token, demand, run.signal.deadline_ms());
-    let claims = match run.signal.race(verified).await {
-        Ok(Ok(claims)) => claims,
-        Ok(Err(TokenRefusal::Foreign(reason))) => return Answer::KnowsNot(refused(reason)),
-        Ok(Err(TokenRefusal::Caller(reason))) => return Answer::Refuses(refused(reason)),
-        Ok(Err(TokenRefusal::Operator(reason))) => return Answer::Refuses(broken(reason)),
-        Ok(Err(TokenRefusal::Unavailable(reason))) => return Answer::Refuses(unavailable(reason)),
-        Err(why) => return Answer::Refuses(why.fault(Stage::Authenticate).into()),
+    // Not ended where the client disconnects: others wait for the keys that this call may be fetching. It ends by the deadline.
+    let claims = match verified.await {
+        Ok(claims) => claims,
+        Err(TokenRefusal::Foreign(reason)) => return Answer::KnowsNot(refused(reason)),
+        Err(TokenRefusal::Caller(reason)) => return Answer::Refuses(refused(reason)),
+        Err(TokenRefusal::Operator(reason)) => return Answer::Refuses(broken(reason)),
+        Err(TokenRefusal::Unavailable(reason)) => return Answer::Refuses(unavailable(reason)),
     };
     match principal(run, policy, &claims) {
         Ok(principal) => Answer::Knows(Some(principal)),
