@@ -195,6 +195,19 @@ fn what_a_script_has_written_out_is_judged() {
             "  return ctx.db('main').query('SELECT * FROM orders WHERE org_id = :org', [1]);",
             "app/tools/s/handler.ts:2:31+42 error: the build cannot tell",
         ),
+        // SQLite takes these for names, each of which gets the next number.
+        (
+            "  return ctx.db('main').query('SELECT * FROM orders WHERE org_id = $1', [1]);",
+            "app/tools/s/handler.ts:2:31+40 error: the build cannot tell",
+        ),
+        (
+            "  return ctx.db('main').query('SELECT * FROM orders WHERE org_id = :1', [1]);",
+            "app/tools/s/handler.ts:2:31+40 error: the build cannot tell",
+        ),
+        (
+            "  return ctx.db('main').query('SELECT * FROM orders WHERE ?1 > 0 AND org_id = $1', [1, 2]);",
+            "app/tools/s/handler.ts:2:31+51 error: the build cannot tell",
+        ),
         ("  return ctx.db('main').query('SELECT 1; SELECT 2', []);", "app/tools/s/handler.ts:2:31+20 error: the build cannot tell"),
         ("  return ctx.db('main').query('PRAGMA user_version', []);", "app/tools/s/handler.ts:2:31+21 error: the build cannot tell"),
         ("  return ctx.db('main').query(\"SELECT 'a\", []);", "app/tools/s/handler.ts:2:31+11 error: the build cannot tell"),

@@ -43,8 +43,12 @@ struct Secrets {
 #[derive(Default)]
 struct Kept {
     value: Option<Secret<String>>,
+    /// The value before it: it may still be said.
+    previous: Option<Secret<String>>,
     /// When the store said so.
     read_ms: u64,
+    /// When it was asked the last time.
+    asked_ms: u64,
     /// When it is asked again.
     next_ms: u64,
     /// Why it could not be read the last time.
@@ -115,7 +119,7 @@ impl Deployment {
         let Some(secrets) = &self.secrets else { return };
         let now_ms = secrets.clock.now_ms();
         for kept in secrets.kept.borrow_mut().values_mut() {
-            kept.next_ms = kept.next_ms.min(kept.read_ms.saturating_add(RETRY_MS).max(now_ms));
+            kept.next_ms = kept.next_ms.min(kept.asked_ms.saturating_add(RETRY_MS).max(now_ms));
         }
     }
 
@@ -148,6 +152,11 @@ impl Deployment {
         }
     }
 
+    /// The value that a secret had before, which no call is given any more, and one may still say.
+    pub(super) fn previous(&self, name: &str) -> Option<Secret<String>> {
+        self.secrets.as_ref()?.kept.borrow().get(name)?.previous.clone()
+    }
+
     fn secret<'a>(&self, secret: &'a SecretSource) -> Result<Secret<String>, Unfilled<'a>> {
         let whole = self.whole(&secret.name).map_err(|why| Unfilled::Unread(secret, why))?.ok_or(Unfilled::NoSecret(secret))?;
         let Some(member) = &secret.member else { return Ok(whole) };
@@ -158,6 +167,12 @@ impl Deployment {
             _ => None,
         });
         text.map(Secret::new).ok_or(Unfilled::NoMember(secret))
+    }
+}
+
+impl Kept {
+    const fn is_too_old(&self, now_ms: u64) -> bool {
+        self.read_ms.saturating_add(STALE_MS) < now_ms
     }
 }
 
@@ -172,8 +187,9 @@ impl Secrets {
     async fn refresh(&self, now_ms: u64, deadline_ms: Option<u64>) {
         let mut names = Vec::new();
         for (name, kept) in self.kept.borrow_mut().iter_mut().filter(|(_, kept)| kept.next_ms <= now_ms) {
-            // While one call reads, others use what there is.
-            if kept.value.is_some() {
+            kept.asked_ms = now_ms;
+            // While one call reads, others use what there is, unless it is too old.
+            if kept.value.is_some() && !kept.is_too_old(now_ms) {
                 kept.next_ms = now_ms.saturating_add(RETRY_MS);
             }
             names.push(name.clone());
@@ -196,12 +212,17 @@ impl Secrets {
                     self.version.set(self.version.get() + 1);
                 }
                 let lifetime_ms = if value.is_some() { FRESH_MS } else { RETRY_MS };
-                *kept = Kept { value, read_ms: now_ms, next_ms: now_ms.saturating_add(lifetime_ms), failure: None };
+                let previous = if kept.value == value { kept.previous.take() } else { kept.value.take() };
+                let next_ms = now_ms.saturating_add(lifetime_ms);
+                *kept = Kept { value, previous, read_ms: now_ms, asked_ms: kept.asked_ms, next_ms, failure: None };
             }
             Err(error) => {
                 tracing::warn!(target: TARGET, secret = name, error = error.message, "a secret could not be read");
                 kept.next_ms = now_ms.saturating_add(RETRY_MS);
-                if kept.read_ms.saturating_add(STALE_MS) < now_ms && kept.value.take().is_some() {
+                if kept.is_too_old(now_ms)
+                    && let Some(old) = kept.value.take()
+                {
+                    kept.previous = Some(old);
                     self.version.set(self.version.get() + 1);
                 }
                 kept.failure = Some(error);
@@ -210,11 +231,14 @@ impl Secrets {
     }
 
     fn value(&self, name: &str) -> Result<Option<Secret<String>>, Error> {
+        let now_ms = self.clock.now_ms();
         match self.kept.borrow().get(name) {
-            None => Ok(None),
-            Some(Kept { value: Some(value), .. }) => Ok(Some(value.clone())),
+            Some(kept) if let (Some(value), false) = (&kept.value, kept.is_too_old(now_ms)) => Ok(Some(value.clone())),
             Some(Kept { failure: Some(error), .. }) => Err(error.clone()),
-            Some(_) => Ok(None),
+            Some(Kept { value: Some(_), .. }) => {
+                Err(Error::new(ErrorKind::Unavailable, "its last value is too old, and the store does not answer"))
+            }
+            None | Some(_) => Ok(None),
         }
     }
 }

@@ -95,7 +95,7 @@ impl AppSecrets {
     fn secrets(&self) -> Rc<Secrets> {
         let names = self.names.get_or_init(|| Names::of(&self.app));
         let variables = names.variables.iter().map(|name| self.deployment.var(name));
-        let secrets = names.secrets.iter().map(|name| self.deployment.whole(name).ok().flatten());
+        let secrets = names.secrets.iter().flat_map(|name| [self.deployment.whole(name).ok().flatten(), self.deployment.previous(name)]);
         let values: Vec<_> = variables.chain(secrets).collect();
         if let Some(known) = self.known.borrow().as_ref().filter(|known| known.values == values) {
             return Rc::clone(&known.secrets);

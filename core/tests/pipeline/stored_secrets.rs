@@ -205,3 +205,49 @@ fn without_a_store_variables_are_the_secrets() {
     call(&Pipeline::new(Rc::new(app), world.ports()), json!({}), &With::default()).unwrap();
     assert_eq!(*world.opened.borrow()[0].connection_string.expose(), "of-a-variable");
 }
+
+#[test]
+fn a_value_that_is_too_old_is_nobodys_while_it_is_read_again() {
+    let expected = ExpectedKey::Value(EnvTemplate(vec![secret("KEY", None)]));
+    let key = ApiKey { name: "api_key".into(), expected, scopes: vec![], roles: vec![] };
+    let deployed = deploy(vec![EnvPart::Text("db://".into())], Some(Auth::ApiKey(ApiKeys { keys: vec![key], scopes: vec![] })));
+    let with = |sent: &str| {
+        let sent = With { headers: [("x-api-key", sent)].into_iter().collect(), ..With::default() };
+        call(&deployed.pipeline, json!({}), &sent).is_ok()
+    };
+    deployed.set("KEY", "the-key");
+    assert!(with("the-key"));
+    deployed.store.is_down.set(true);
+    deployed.later(61 * MINUTE_MS);
+    assert!(!with("the-key"), "nobody knows whether it still is the key");
+    // Within the pause after an attempt that failed, too.
+    assert!(!with("the-key"));
+}
+
+#[test]
+fn a_store_that_is_down_is_not_asked_at_each_failure_of_a_database() {
+    let deployed = deploy(vec![secret("DB", None)], None);
+    deployed.set("DB", "first-password");
+    let denied = Error::new(ErrorKind::Denied, "the password is wrong");
+    *deployed.world.on_query.borrow_mut() = Some(Box::new(move |_| Some(Err(denied.clone()))));
+    deployed.call();
+    deployed.store.is_down.set(true);
+    deployed.later(10_000);
+    for _ in 0..5 {
+        deployed.call();
+    }
+    assert_eq!(deployed.store.reads.get(), 2);
+}
+
+#[test]
+fn the_value_before_is_struck_out_as_well() {
+    let deployed = deploy(vec![EnvPart::Text("db://".into()), secret("DB", None)], None);
+    deployed.set("DB", "first-password");
+    deployed.call();
+    deployed.set("DB", "second-password");
+    deployed.later(5 * MINUTE_MS);
+    let said = Error::new(ErrorKind::Denied, "neither `first-password` nor `second-password` is right");
+    *deployed.world.on_query.borrow_mut() = Some(Box::new(move |_| Some(Err(said.clone()))));
+    let refused = format!("{:?}", deployed.call());
+    assert!(!refused.contains("first-password") && !refused.contains("second-password"), "{refused}");
+}

@@ -148,13 +148,17 @@ async fn tables_with(endpoint: &Endpoint, adapter: usize, connector: &str, colum
     let dialect = find(connector).and_then(|known| Dialect::of(known.language)).unwrap_or(Dialect::Sqlite);
     let text = match dialect {
         Dialect::Postgres => {
-            "SELECT DISTINCT table_name FROM information_schema.columns WHERE column_name = $1 AND table_schema NOT IN ('pg_catalog', 'information_schema') ORDER BY 1"
+            // Not `information_schema`: it has no materialized views.
+            "SELECT DISTINCT c.relname::text FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+             WHERE a.attname = $1 AND a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
+             AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
+             AND has_table_privilege(c.oid, 'SELECT, INSERT, UPDATE, DELETE') ORDER BY 1"
         }
         Dialect::MySql => {
             "SELECT DISTINCT table_name FROM information_schema.columns WHERE column_name = ? AND table_schema = DATABASE() ORDER BY 1"
         }
         Dialect::Sqlite => {
-            "SELECT s.name FROM sqlite_master AS s, pragma_table_info(s.name) AS c WHERE s.type IN ('table', 'view') AND lower(c.name) = ?1 ORDER BY 1"
+            "SELECT s.name FROM sqlite_master AS s, pragma_table_xinfo(s.name) AS c WHERE s.type IN ('table', 'view') AND lower(c.name) = ?1 ORDER BY 1"
         }
     };
     let rows = endpoint.pipeline().look_up(adapter, text, &[Value::Text(column.to_owned())]).await?;

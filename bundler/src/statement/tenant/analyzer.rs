@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use sqlparser::{
-    ast::{DataType, Expr, Ident, ObjectName, Query, SetExpr, Spanned, Statement as Sql, Value, Visit, Visitor},
+    ast::{BinaryOperator, DataType, Expr, Ident, ObjectName, Query, SetExpr, Spanned, Statement as Sql, Value, Visit, Visitor},
     tokenizer::Span,
 };
 
@@ -224,6 +224,9 @@ impl Visitor for Inner<'_, '_> {
     fn pre_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
         if let (0, Expr::Function(function)) = (self.depth, expr) {
             self.analyzer.call(&function.name);
+        }
+        if let Expr::BinaryOp { op: BinaryOperator::PGCustomBinaryOperator(_), .. } = expr {
+            self.analyzer.unknown(begin(expr), "an operator of a schema is a function of it");
         }
         ControlFlow::Continue(())
     }

@@ -46,7 +46,8 @@ pub(crate) fn judge_script(text: &str, dialect: Dialect, rule: &TenantRule) -> R
             unknown(why.rsplit_once(" at Line: ").map_or(why, |(why, _)| why))
         })?;
         let [statement] = statements.as_slice() else { return Err(unknown("it is not one statement")) };
-        let mut parameters = Parameters { most: 0 };
+        let sign = if dialect == Dialect::Postgres { '$' } else { '?' };
+        let mut parameters = Parameters { most: 0, sign };
         let written = tokens.iter().filter(|token| token.kind == Kind::Parameter).count();
         if statement.visit(&mut parameters).is_break() || (written > 0) != (parameters.most > 0) {
             let number = if dialect == Dialect::Postgres { "$1" } else { "?1" };
@@ -76,9 +77,11 @@ fn needed(statement: &Sql, parameters: usize, dialect: Dialect, rule: &TenantRul
     Ok((1..).zip(claims).filter(|(_, is_claim)| *is_claim).map(|(number, _)| number).collect())
 }
 
-/// Looks for parameters, and stops at one without a number.
+/// Looks for parameters, and stops at one without a number, or with another sign.
 struct Parameters {
     most: usize,
+    /// What a parameter begins with. To SQLite, `$1` is a name, which takes the next free number.
+    sign: char,
 }
 
 impl Visitor for Parameters {
@@ -86,7 +89,7 @@ impl Visitor for Parameters {
 
     fn pre_visit_value(&mut self, value: &ValueWithSpan) -> ControlFlow<()> {
         let Value::Placeholder(name) = &value.value else { return ControlFlow::Continue(()) };
-        match name.get(1..).and_then(|number| number.parse::<usize>().ok()) {
+        match name.strip_prefix(self.sign).and_then(|number| number.parse::<usize>().ok()) {
             Some(number) if (1..=MAX_PARAMETERS).contains(&number) => {
                 self.most = self.most.max(number);
                 ControlFlow::Continue(())

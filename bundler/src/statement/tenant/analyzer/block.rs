@@ -78,6 +78,11 @@ impl<'e> Block<'e> {
         self.conditions.extend(selection.map(|selection| (selection, Reach::All)));
     }
 
+    /// Whether a column that is merged there can only be this item's.
+    pub(super) fn is_alone(&self, item: usize, among: Range<usize>) -> bool {
+        self.items.get(among.clone()).is_some_and(|all| among.zip(all).all(|(place, other)| place == item || other.is_merged))
+    }
+
     /// The one item with the tenant's column among some.
     pub(super) fn only_tenant(&self, items: Range<usize>) -> Option<usize> {
         let mut found = items.filter(|&item| self.items[item].is_tenant && !self.items[item].is_merged);

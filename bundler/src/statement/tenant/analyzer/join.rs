@@ -119,8 +119,12 @@ impl Analyzer<'_> {
                     // A right join has the column of the other side, a full join one that is either.
                     let is_left = matches!(join.join_operator, JoinOperator::Left(_) | JoinOperator::LeftOuter(_));
                     let is_inner = matches!(reach, Reach::Inside(_));
+                    // SQLite compares with the leftmost column of that name, of whatever comes before.
+                    let (before, after) = if self.dialect == Dialect::Sqlite { (0..left.end, right.clone()) } else { (0..0, 0..0) };
                     if let (true, true, Some(one), Some(other)) =
                         (is_tenant, is_left || is_inner, block.only_tenant(left), block.only_tenant(right))
+                        && block.is_alone(one, before)
+                        && block.is_alone(other, after)
                     {
                         block.items[other].is_merged = true;
                         block.equal.push((one, other));
