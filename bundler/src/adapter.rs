@@ -21,6 +21,7 @@ use crate::{
     yaml::{Data, Document, Entry, Node},
 };
 
+mod databases;
 mod script_statements;
 mod session;
 mod tenant;
@@ -45,6 +46,11 @@ pub(crate) static ADAPTER: Record = Record {
             "tenant",
             Shape::Record(&tenant::TENANT),
             "Which rows belong to a tenant, and which claim of the caller is the tenant: a statement that could cross tenants does not build.",
+        ),
+        Field::new(
+            "databases",
+            Shape::List(&Shape::Scalar),
+            "The values that `{{ auth.claims.X }}`, or another part of the principal, may have in `connection_string` and `options`: a database for each. A caller with another value is refused.",
         ),
         Field::new(
             "fallback",
@@ -129,7 +135,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     let settings = on_this_host(compiler, &document);
     let connector = connector_of(settings).map(str::to_owned);
     let connection_string = match settings.at("connection_string") {
-        Some(node) => compiler.env_template(&document, node),
+        Some(node) => compiler.connection_template(&document, node),
         None => EnvTemplate::default(),
     };
     let known = connector.as_deref().and_then(find);
@@ -152,6 +158,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
         let mut adapter = options(compiler, &document, settings, name, connector, EnvTemplate(vec![EnvPart::Text(binding)]));
         adapter.connector = stand_in.name.to_owned();
         adapter.session = session::read(compiler, &document, stand_in.name, Some(stand_in.sets_session));
+        adapter.databases = databases::read(compiler, &document, settings, &adapter);
         adapters.set_tenant(compiler, &document, &mut adapter);
         // What else there is, is about a file.
         adapter.options.clear();
@@ -172,6 +179,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     let mut adapter = options(compiler, &document, settings, name, connector, connection_string);
     let sets_session = find(&adapter.connector).map(|known| known.sets_session);
     adapter.session = session::read(compiler, &document, &adapter.connector, sets_session);
+    adapter.databases = databases::read(compiler, &document, settings, &adapter);
     if supported {
         adapters.set_tenant(compiler, &document, &mut adapter);
     }
@@ -224,7 +232,8 @@ fn bound(
     connector: &Connector,
     connection_string: &EnvTemplate,
 ) -> Option<(&'static Connector, String)> {
-    if !connector.is_file || has(compiler, connector.name) || server_of(connector, connection_string).is_some() {
+    let is_callers = connection_string.0.iter().any(|part| matches!(part, EnvPart::Caller(_)));
+    if !connector.is_file || is_callers || has(compiler, connector.name) || server_of(connector, connection_string).is_some() {
         return None;
     }
     let binding = binding_of(name);
@@ -307,6 +316,7 @@ fn options(
         seed: None,
         session: Vec::new(),
         tenant: None,
+        databases: None,
     };
     let known = find(&adapter.connector);
     for entry in settings.at("options").map(Node::entries).unwrap_or_default() {
@@ -332,7 +342,7 @@ fn options(
                 let help = meant(key, &names, "Its options are");
                 compiler.findings.report(severity, &document.source, entry.key_range.clone(), message, help);
             }
-            _ => adapter.options.push((entry.key.clone(), compiler.env_template(document, &entry.value))),
+            _ => adapter.options.push((entry.key.clone(), compiler.connection_template(document, &entry.value))),
         }
     }
     adapter.options.sort_by(|a, b| a.0.cmp(&b.0));
@@ -382,6 +392,11 @@ impl Adapters {
     pub(crate) fn named(&mut self, name: &str) -> Option<UsedAdapter> {
         let connector = self.known.get(name)?.connector.clone();
         Some(self.used(name, connector.as_deref()))
+    }
+
+    /// Whether the caller decides which database an adapter in use connects to.
+    pub(crate) fn has_databases(&self, used: UsedAdapter) -> bool {
+        self.list.get(used.index as usize).is_some_and(|adapter| adapter.databases.is_some())
     }
 
     /// The `session` of an adapter in use.

@@ -267,6 +267,12 @@ fn audit_table(compiler: &mut Compiler<'_>, document: &Document, to: &Node, tabl
         );
         return None;
     }
+    if adapters.has_databases(used) {
+        let help = "Give the audit an adapter of its own: lines about callers that were refused are inserted, too.";
+        let message = format!("the adapter `{name}` has `databases`, and an audit line is not the caller's");
+        compiler.error(document, to.range.clone(), message, help);
+        return None;
+    }
     if let Some(rule) = adapters.tenant(used)
         && rule.has(table.text().unwrap_or_default(), dialect)
     {

@@ -42,6 +42,15 @@ fn type_of(template: &ValueTemplate, scope: &PathScope) -> ValueType {
 impl Compiler<'_> {
     /// Text in which only `{{ env.X }}` and `{{ secret.X }}` may stand; of a scalar that is not text, as its author wrote it.
     pub(crate) fn env_template(&mut self, document: &Document, node: &Node) -> EnvTemplate {
+        self.filled_in(document, node, false)
+    }
+
+    /// A part of an adapter's connection: the same, and parts of the principal.
+    pub(crate) fn connection_template(&mut self, document: &Document, node: &Node) -> EnvTemplate {
+        self.filled_in(document, node, true)
+    }
+
+    fn filled_in(&mut self, document: &Document, node: &Node, of_caller: bool) -> EnvTemplate {
         let Some(text) = node.written(&document.source) else { return EnvTemplate::default() };
         let mut parts = Vec::new();
         for piece in self.pieces(document, node, &text) {
@@ -63,9 +72,17 @@ impl Compiler<'_> {
                         let member = member.first().map(|member| (*member).to_owned());
                         parts.push(EnvPart::Secret(SecretSource { name: (*name).to_owned(), member }));
                     }
+                    ["auth", ..] if of_caller => {
+                        self.no_filter(document, node, &placeholder);
+                        let source = self.message_source(document, node, &placeholder, &PathScope::of_caller());
+                        parts.extend(source.map(EnvPart::Caller));
+                    }
                     path => {
                         let message = format!("`{}` has no value here", path.join("."));
-                        let help = "Only variables and secrets of the deployment do: `{{ env.NAME }}`, `{{ secret.NAME }}`.";
+                        let help = match of_caller {
+                            false => "Only variables and secrets of the deployment do: `{{ env.NAME }}`, `{{ secret.NAME }}`.",
+                            true => "Use `{{ env.NAME }}` or `{{ secret.NAME }}`; with `databases`, `{{ auth.claims.NAME }}`, too.",
+                        };
                         self.misplaced(document, node, &placeholder, message, help);
                     }
                 },

@@ -125,6 +125,7 @@ fn app() -> App {
             seed: None,
             session: Vec::new(),
             tenant: None,
+            databases: None,
         }],
         scripts: Vec::new(),
         epochs: Vec::new(),

@@ -51,7 +51,7 @@ pub use script_ref::ScriptRef;
 pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
-pub use template::{EnvPart, EnvTemplate, Root, SecretSource, Source, Template, TemplatePart};
+pub use template::{Databases, EnvPart, EnvTemplate, Root, SecretSource, Source, Template, TemplatePart};
 pub use visit::{Holder, TemplateReference, Visit};
 
 /// A compiled app.
@@ -158,6 +158,19 @@ pub struct Adapter {
     pub session: Vec<SessionTemplate>,
     /// `tenant`: what of the caller says which rows are its own.
     pub tenant: Option<Tenant>,
+    /// `databases`: the caller decides which database it is. Without, the connection is the same for everybody.
+    pub databases: Option<Databases>,
+}
+
+impl Adapter {
+    /// Where it may connect: one place, or that of each of its databases.
+    #[must_use]
+    pub fn connection_strings(&self) -> Vec<EnvTemplate> {
+        match &self.databases {
+            None => [self.connection_string.clone()].into(),
+            Some(databases) => databases.names.iter().map(|name| self.connection_string.of_database(name)).collect(),
+        }
+    }
 }
 
 /// `tenant` of an adapter. The bundler has judged the statements of tools by it; a tool with

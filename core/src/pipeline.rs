@@ -29,6 +29,7 @@ mod chain;
 mod connections;
 mod content;
 mod context;
+mod database;
 mod deployment;
 mod dialogue;
 mod epochs;
@@ -190,14 +191,32 @@ impl Pipeline {
         rehearsal::look_up(self, adapter, text, values).await.map_err(|error| self.secrets.strike_error(error))
     }
 
-    /// Checks that an adapter's database answers; for `/readyz` and `millrace check --connect`.
+    /// Checks that an adapter's database answers, or the first one of several; for `/readyz`.
     ///
     /// # Errors
     /// [`Configuration`](crate::ErrorKind::Configuration) for an adapter that the app does not have or whose variables are not set;
     /// else whatever the connector reports.
     pub async fn ping(&self, adapter: usize) -> crate::Result<()> {
+        self.ping_databases(adapter, 1).await
+    }
+
+    /// Checks that every database of an adapter answers, one after the other; for `millrace check --connect`, and to make databases that
+    /// do not exist yet.
+    ///
+    /// # Errors
+    /// As [`ping`](Self::ping), of the first one that does not.
+    pub async fn ping_all(&self, adapter: usize) -> crate::Result<()> {
+        self.ping_databases(adapter, usize::MAX).await
+    }
+
+    async fn ping_databases(&self, adapter: usize, most: usize) -> crate::Result<()> {
         self.deployment.refresh(None).await;
-        self.connections.ping(&*self.ports.clock, adapter).await.map_err(|error| self.secrets.strike_error(error))
+        let databases = self.app.adapters.get(adapter).map_or_else(|| [None].to_vec(), database::all);
+        for database in databases.into_iter().take(most) {
+            let answer = self.connections.ping(&*self.ports.clock, adapter, database).await;
+            answer.map_err(|error| self.secrets.strike_error(database::named(error, database)))?;
+        }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ mod conformance;
 mod connect;
 mod corpus;
 mod d1_rest;
+mod databases;
 mod desktop;
 mod hostile_values;
 mod image;

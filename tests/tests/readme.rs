@@ -540,6 +540,12 @@ fn the_tenants_page_does_what_it_says() {
     assert!(works && said.contains('3'), "{said}");
     let (works, said) = run("millrace explain --app notes report");
     assert!(works && said.contains("A count over all tenants, for operators only"), "{said}");
+    // An archive for each of them.
+    for (key, id) in [(&north, "1"), (&north, "2"), (&south, "1")] {
+        let (works, said) = run(&format!("millrace call --app notes archive-file-paper title=Receipt {key} --json"));
+        assert!(works && said.contains(&format!("{{\\\"id\\\":{id}}}")), "{said}");
+    }
+    assert!(file("archive-north.db").is_file() && file("archive-south.db").is_file());
     // The message of the page, word for word.
     let list = file("app/tools/orders/list/config.yaml");
     let statement = fs::read_to_string(&list).unwrap();

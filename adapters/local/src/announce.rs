@@ -137,7 +137,7 @@ fn fill(template: &EnvTemplate, variables: &Variables) -> Option<String> {
         match part {
             EnvPart::Text(part) => text.push_str(part),
             EnvPart::Env(name) => text.push_str(variables.var(name)?.expose()),
-            EnvPart::Secret(_) => return None,
+            EnvPart::Secret(_) | EnvPart::Caller(_) => return None,
         }
     }
     Some(text)
@@ -230,6 +230,7 @@ mod tests {
             seed: None,
             session: Vec::new(),
             tenant: None,
+            databases: None,
         };
         let text = |text: &str| vec![EnvPart::Text(text.into())];
         for (parts, expected) in [

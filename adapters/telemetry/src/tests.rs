@@ -192,6 +192,7 @@ fn adapter(name: &str, connector: &str) -> Adapter {
         seed: None,
         session: Vec::new(),
         tenant: None,
+        databases: None,
     }
 }
 

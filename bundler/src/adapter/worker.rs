@@ -11,7 +11,12 @@ use crate::{
 /// Refuses what the target cannot do. What a variable decides is not known here; the runtime refuses that.
 pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, adapter: &Adapter, connector: &Connector) {
     let is_worker = compiler.options.is_worker;
-    let bound = literal(&adapter.connection_string).and_then(|text| Some((connector.binding?, connector.binding_in(text)?)));
+    let places = adapter.connection_strings();
+    let bound = |place| literal(place).and_then(|text| Some((connector.binding?, connector.binding_in(text)?)));
+    let mut bound = places.iter().filter_map(bound);
+    // One that is wrong is enough.
+    let first = bound.next();
+    let bound = first.map(|first| bound.find(|(_, name)| name.is_err()).unwrap_or(first));
     if let (Some((kind, name)), Some(node)) = (bound, settings.at("connection_string"))
         && kind.kind == BindingKind::Hyperdrive
     {

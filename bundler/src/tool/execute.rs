@@ -128,7 +128,7 @@ fn statement(
     Some((Execute::Statement { adapter: used.index, statement: compiled.statement }, Some(compiled.tables)))
 }
 
-/// Looks whether the callers of a tool can have what the `session` of its adapter is made of, and whether its statement leaves that alone.
+/// Looks whether the callers of a tool can have what the `session` and the `databases` of its adapter are made of, and whether its statement leaves that alone.
 pub(super) fn check_session(
     compiler: &mut Compiler<'_>,
     reading: &ToolReader<'_>,
@@ -137,7 +137,7 @@ pub(super) fn check_session(
     adapters: &Adapters,
 ) {
     let Execute::Statement { adapter, .. } = execute else { return };
-    let Some(adapter) = adapters.list.get(*adapter as usize).filter(|adapter| !adapter.session.is_empty()) else { return };
+    let Some(adapter) = adapters.list.get(*adapter as usize) else { return };
     let document = reading.document;
     let scope = PathScope::of_auth(auth);
     let sources = adapter.session.iter().flat_map(|setting| {
@@ -146,14 +146,19 @@ pub(super) fn check_session(
             .iter()
             .filter_map(move |piece| if let StatementPiece::Source(source) = piece { Some((&setting.name, source)) } else { None })
     });
-    for (name, source) in sources {
+    let sources = sources.map(|(name, source)| (format!("sets `{name}` to `{source}` for each call"), source));
+    let database = adapter.databases.iter().map(|databases| (format!("has a database for each `{}`", databases.choice), &databases.choice));
+    for (what, source) in sources.chain(database) {
         if let Some(Err(dead_end)) = scope.named(&source.to_string()) {
             let used = document.root.entry("use").or_else(|| document.root.entry("statement"));
             let range = used.map_or(0..0, |entry| entry.value.range.clone());
-            let message = format!("the adapter `{}` sets `{name}` to `{source}` for each call, but {}", adapter.name, dead_end.message);
+            let message = format!("the adapter `{}` {what}, but {}", adapter.name, dead_end.message);
             compiler.error(document, range, message, &dead_end.help);
             break;
         }
+    }
+    if adapter.session.is_empty() {
+        return;
     }
     let Some(node) = document.root.at("statement") else { return };
     let Some(text) = node.text() else { return };

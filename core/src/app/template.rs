@@ -14,6 +14,7 @@ impl fmt::Display for EnvTemplate {
             EnvPart::Text(text) => f.write_str(text),
             EnvPart::Env(name) => write!(f, "{{{{ env.{name} }}}}"),
             EnvPart::Secret(secret) => write!(f, "{{{{ {secret} }}}}"),
+            EnvPart::Caller(source) => write!(f, "{{{{ {source} }}}}"),
         })
     }
 }
@@ -27,6 +28,36 @@ pub enum EnvPart {
     Env(String),
     /// A secret, or a part of one.
     Secret(SecretSource),
+    /// What of the caller decides which of an adapter's databases the call is for: one of [`Databases::names`].
+    Caller(Source),
+}
+
+impl EnvTemplate {
+    /// The template for one of an adapter's databases.
+    #[must_use]
+    pub fn of_database(&self, name: &str) -> Self {
+        let part = |part: &EnvPart| match part {
+            EnvPart::Caller(_) => EnvPart::Text(name.into()),
+            other => other.clone(),
+        };
+        let mut parts: Vec<EnvPart> = Vec::new();
+        for part in self.0.iter().map(part) {
+            match (parts.last_mut(), part) {
+                (Some(EnvPart::Text(before)), EnvPart::Text(text)) => before.push_str(&text),
+                (_, part) => parts.push(part),
+            }
+        }
+        Self(parts)
+    }
+}
+
+/// `databases` of an adapter: the caller decides which of them a call is for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Databases {
+    /// What of the principal names the database: `auth.claims.org`.
+    pub choice: Source,
+    /// The names that it may have, sorted.
+    pub names: Vec<String>,
 }
 
 /// A secret of the deployment, or a member of one that is a JSON object: `secret.DB.password`.

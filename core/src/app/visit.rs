@@ -146,7 +146,7 @@ fn of_auth<'a>(auth: &'a Auth, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
 fn of_env<'a>(template: &'a EnvTemplate, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
     for part in &template.0 {
         match part {
-            EnvPart::Text(_) => {}
+            EnvPart::Text(_) | EnvPart::Caller(_) => {}
             EnvPart::Env(name) => visit(holder, TemplateReference::Variable(name)),
             EnvPart::Secret(secret) => visit(holder, TemplateReference::Secret(&secret.name)),
         }

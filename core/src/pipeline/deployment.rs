@@ -66,6 +66,8 @@ pub(super) enum Unfilled<'a> {
     NoMember(&'a SecretSource),
     /// The store does not give it.
     Unread(&'a SecretSource, Error),
+    /// The caller decides, and there is none.
+    Caller,
 }
 
 impl Unfilled<'_> {
@@ -77,6 +79,7 @@ impl Unfilled<'_> {
             Self::NoMember(secret) => {
                 format!("the secret `{}`, of which {who} needs a member, is not a JSON object with the string `{secret}`", secret.name)
             }
+            Self::Caller => format!("the caller decides what {who} connects to, and nobody calls"),
             Self::Unread(secret, _) => format!("the secret `{}`, which {who} needs, could not be read", secret.name),
         };
         let error = Error::new(ErrorKind::Configuration, message);
@@ -128,17 +131,26 @@ impl Deployment {
         self.secrets.as_ref().map_or(0, |secrets| secrets.version.get())
     }
 
-    /// Fills in a template.
+    /// Fills in a template that is the same for every caller.
     ///
     /// # Errors
     /// The first part that has no value.
     pub(super) fn fill<'a>(&self, template: &'a EnvTemplate) -> Result<Secret<String>, Unfilled<'a>> {
+        self.fill_for(template, None)
+    }
+
+    /// Fills in a template for one of an adapter's databases.
+    ///
+    /// # Errors
+    /// As [`fill`](Self::fill).
+    pub(super) fn fill_for<'a>(&self, template: &'a EnvTemplate, database: Option<&str>) -> Result<Secret<String>, Unfilled<'a>> {
         let mut text = String::new();
         for part in &template.0 {
             match part {
                 EnvPart::Text(literal) => text.push_str(literal),
                 EnvPart::Env(name) => text.push_str(self.env.var(name).ok_or(Unfilled::Variable(name))?.expose()),
                 EnvPart::Secret(secret) => text.push_str(self.secret(secret)?.expose()),
+                EnvPart::Caller(_) => text.push_str(database.ok_or(Unfilled::Caller)?),
             }
         }
         Ok(Secret::new(text))

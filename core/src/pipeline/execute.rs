@@ -22,7 +22,7 @@ use alloc::{format, string::String, vec::Vec};
 use super::{
     call_end::CallEnd,
     connections::MAX_CELL_BYTES,
-    once,
+    database, once,
     output::ToolOutput,
     record::Subject,
     run::{Run, SAFE_TO_REPEAT, TARGET, Work},
@@ -68,12 +68,10 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
         tenant::admit(run, adapter, statement).map_err(|error| fault_of(run, statement.access, error))?;
     }
     let rendered = statement::render(run, statement, inputs)?;
-    // Before the cache is looked at: nothing is given to a caller that the session refuses.
-    let session = match run.pipeline.app.adapters.get(adapter) {
-        Some(adapter) if !adapter.session.is_empty() => {
-            session::of(run, adapter).map_err(|error| fault_of(run, statement.access, error))?
-        }
-        _ => Vec::new(),
+    // Before the cache is looked at: nothing is given to a caller that the session refuses, or that has no database.
+    let (session, database) = match run.pipeline.app.adapters.get(adapter) {
+        Some(adapter) => placed(run, adapter).map_err(|error| fault_of(run, statement.access, error))?,
+        None => (Vec::new(), None),
     };
     let lookup = async {
         let settings = run.tool.cache.filter(|_| statement.access == Access::Read)?;
@@ -88,7 +86,7 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
                 }
             },
         };
-        let entry = cache::Entry::of(run, settings, &adapter.name, (&rendered, &session), epochs.as_deref());
+        let entry = cache::Entry::of(run, settings, &adapter.name, (&rendered, &session, database), epochs.as_deref());
         let found = entry.look_up(run, adapter).await;
         Some((entry, found))
     };
@@ -97,22 +95,22 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
         Some((entry, None)) => Some(entry),
         None => None,
     };
-    let rows = ask(run, adapter, statement.access, &rendered, &session).await?;
+    let rows = ask(run, adapter, statement.access, (&rendered, &session, database)).await?;
     if let Some(entry) = entry {
         entry.store(run, &rows);
     }
     Ok(rows)
 }
 
-async fn ask(
-    run: &Run<'_>,
-    adapter: usize,
-    access: Access,
-    rendered: &statement::Rendered<'_>,
-    session: &[SessionSetting],
-) -> FaultResult<Rows> {
+/// What is set in the database for a call, and which of the adapter's databases it is.
+fn placed<'a>(run: &Run<'_>, adapter: &'a Adapter) -> Result<(Vec<SessionSetting>, Option<&'a str>)> {
+    let session = if adapter.session.is_empty() { Vec::new() } else { session::of(run, adapter)? };
+    Ok((session, database::of(run, adapter)?))
+}
+
+async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, database): cache::Asked<'_>) -> FaultResult<Rows> {
     let fault = |error| fault_of(run, access, error);
-    let (adapter, connector) = run.pipeline.connections.open(adapter).map_err(fault)?;
+    let (adapter, connector) = run.pipeline.connections.open(adapter, database).map_err(fault)?;
     if tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
         let Subject { tool, request_id, .. } = run.subject();
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");

@@ -294,7 +294,7 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
     let Subject { tool, request_id, .. } = run.subject();
     let pipeline = run.pipeline;
     let secrets = Rc::clone(&pipeline.secrets);
-    let opened = pipeline.connections.open(table.adapter as usize);
+    let opened = pipeline.connections.open(table.adapter as usize, None);
     let (adapter, connector) = match opened {
         Ok(opened) => opened,
         Err(error) => {
@@ -325,7 +325,7 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
     pipeline.ports.wait_until.wait_until(Box::pin(async move {
         let query = Query {
             command: Command::Statement { text: &statement, values: &values },
-            // The bundler refuses an adapter with a session here.
+            // The bundler refuses an adapter with a session or several databases here.
             session: &[],
             access: Access::Write,
             deadline_ms: clock.now_ms().saturating_add(timeout_ms.into()),

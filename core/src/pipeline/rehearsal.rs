@@ -3,7 +3,7 @@
 use alloc::{format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
-use super::{deployment, runtime::Pipeline, session, signal::Signal};
+use super::{database, deployment, runtime::Pipeline, session, signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
     app::{Access, Adapter, Bind, Execute, ParamStyle, Part, Piece, Statement, Tool},
@@ -24,28 +24,37 @@ const PLAN_BYTES: usize = 16 << 20;
 
 /// Lets the database look at the statement of a tool. `None` where there is nothing that it could look at.
 pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<()>> {
-    let Execute::Statement { adapter, statement } = &tool.execute else { return None };
-    let explained = explain(pipeline, *adapter as usize, statement).await;
-    if tool.idempotency.is_none() || matches!(explained, Some(Err(_))) {
-        return explained;
+    let Execute::Statement { adapter: index, statement } = &tool.execute else { return None };
+    let adapter = pipeline.app.adapters.get(*index as usize)?;
+    let mut answer = None;
+    for database in database::all(adapter) {
+        let place = (*index as usize, database);
+        let mut explained = explain(pipeline, place, statement).await;
+        if tool.idempotency.is_some() && !matches!(explained, Some(Err(_))) {
+            explained = Some(prepare_records(pipeline, place).await);
+        }
+        match explained {
+            Some(Err(error)) => return Some(Err(database::named(error, database))),
+            explained => answer = explained,
+        }
     }
-    Some(prepare_records(pipeline, *adapter as usize).await)
+    answer
 }
 
 /// Makes the table of the records of calls where it is missing.
-async fn prepare_records(pipeline: &Pipeline, adapter: usize) -> Result<()> {
-    let (adapter, connector) = pipeline.connections.open(adapter)?;
+async fn prepare_records(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>)) -> Result<()> {
+    let (adapter, connector) = pipeline.connections.open(adapter, database)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     signal.race(connector.prepare_records(signal.deadline_ms())).await.unwrap_or_else(|_| Err(silent(adapter)))
 }
 
-async fn explain(pipeline: &Pipeline, adapter: usize, statement: &Statement) -> Option<Result<()>> {
+async fn explain(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>), statement: &Statement) -> Option<Result<()>> {
     let (text, params) = match written(pipeline, statement) {
         Ok(written) => written?,
         Err(error) => return Some(Err(error)),
     };
-    let (adapter, connector) = match pipeline.connections.open(adapter) {
+    let (adapter, connector) = match pipeline.connections.open(adapter, database) {
         Ok(opened) => opened,
         Err(error) => return Some(Err(error)),
     };
@@ -73,9 +82,23 @@ async fn explain(pipeline: &Pipeline, adapter: usize, statement: &Statement) -> 
     }
 }
 
-/// Asks the database of an adapter, as nobody's caller.
+/// Asks the database of an adapter, or all of its databases, as nobody's caller.
 pub(super) async fn look_up(pipeline: &Pipeline, adapter: usize, text: &str, values: &[Value]) -> Result<Rows> {
-    let (adapter, connector) = pipeline.connections.open(adapter)?;
+    let databases = pipeline.app.adapters.get(adapter).map_or_else(|| [None].to_vec(), database::all);
+    let mut all: Option<Rows> = None;
+    for database in databases {
+        let found = look_up_in(pipeline, (adapter, database), text, values).await.map_err(|error| database::named(error, database))?;
+        match &mut all {
+            // What several databases have alike is said once.
+            Some(all) => all.rows.extend(found.rows.into_iter().filter(|row| !all.rows.contains(row)).collect::<Vec<_>>()),
+            None => all = Some(found),
+        }
+    }
+    Ok(all.unwrap_or_default())
+}
+
+async fn look_up_in(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>), text: &str, values: &[Value]) -> Result<Rows> {
+    let (adapter, connector) = pipeline.connections.open(adapter, database)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     let query = Query {

@@ -218,10 +218,13 @@ impl Names {
 fn written_out(app: &App, deployment: &Deployment) -> Vec<String> {
     let mut texts = Vec::new();
     let mut add = |template: &EnvTemplate, wanted: &dyn Fn(&str) -> bool| {
-        if let Ok(text) = deployment.fill(template)
-            && wanted(text.expose())
-        {
-            texts.push(text.expose().clone());
+        // What stands around the name of a caller's database is the same for all of them.
+        for parts in template.0.split(|part| matches!(part, EnvPart::Caller(_))) {
+            if let Ok(text) = deployment.fill(&EnvTemplate(parts.to_vec()))
+                && wanted(text.expose())
+            {
+                texts.push(text.expose().clone());
+            }
         }
     };
     for adapter in &app.adapters {

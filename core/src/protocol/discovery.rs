@@ -121,6 +121,7 @@ fn filled(setting: &str, template: &EnvTemplate, env: &dyn Env, check: fn(&str) 
             }
             // The bundler lets none pass: the URL is public.
             EnvPart::Secret(secret) => return Err(format!("`{setting}` names `{secret}`, and is shown to everybody")),
+            EnvPart::Caller(source) => return Err(format!("`{setting}` names `{source}`, and is the same for everybody")),
         }
     }
     match check(&text) {

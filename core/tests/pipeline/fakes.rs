@@ -30,6 +30,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         seed: None,
         session: vec![],
         tenant: None,
+        databases: None,
     };
     App {
         name: "shop".into(),

@@ -265,6 +265,7 @@ pub(crate) fn adapter(name: &str, connector: &str) -> Adapter {
         seed: None,
         session: vec![],
         tenant: None,
+        databases: None,
     }
 }
 

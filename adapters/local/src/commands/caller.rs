@@ -46,6 +46,8 @@ fn fill(template: &EnvTemplate, env: &dyn Env) -> Result<Secret<String>, String>
                 let value = env.var(name).ok_or_else(|| format!("the variable `{name}`, which is not set"))?;
                 text.push_str(value.expose());
             }
+            // A caller decides about databases only.
+            EnvPart::Caller(_) => {}
             EnvPart::Secret(secret) => {
                 return Err(format!("`{secret}`, which `--as` does not read; send the key itself with `--header 'X-API-Key: …'`"));
             }

@@ -113,7 +113,7 @@ fn connect(app: &App, Report { origins, tenants, .. }: &Report, arguments: &Chec
         let endpoint = app::endpoint(compiled, base, variables, &CacheChoice::Memory, &tasks);
         let mut answers = ConnectReport::default();
         for (index, adapter) in endpoint.app().adapters.iter().enumerate() {
-            let failure = endpoint.pipeline().ping(index).await.err().map(in_full);
+            let failure = endpoint.pipeline().ping_all(index).await.err().map(in_full);
             answers.connections.push(Connection { adapter: adapter.name.clone(), connector: adapter.connector.clone(), failure });
         }
         for (index, tool) in endpoint.app().tools.iter().enumerate() {

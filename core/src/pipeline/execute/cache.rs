@@ -46,8 +46,8 @@ pub(super) async fn epochs(run: &Run<'_>, reads: &CachedReads) -> Option<Vec<u8>
     }
 }
 
-/// A statement, and what is set in its database while it runs.
-pub(super) type Asked<'a> = (&'a Rendered<'a>, &'a [SessionSetting]);
+/// A statement, what is set in its database while it runs, and the name of the database where the caller decides it.
+pub(super) type Asked<'a> = (&'a Rendered<'a>, &'a [SessionSetting], Option<&'a str>);
 
 /// The place of one result in the cache.
 pub(super) struct Entry {
@@ -102,7 +102,14 @@ impl Entry {
 }
 
 /// `scope` is who may share the entry, or `None` for what every caller shares.
-fn key(app: &str, tool: &str, adapter: &str, (statement, session): Asked<'_>, scope: Option<Identity>, epochs: Option<&[u8]>) -> String {
+fn key(
+    app: &str,
+    tool: &str,
+    adapter: &str,
+    (statement, session, database): Asked<'_>,
+    scope: Option<Identity>,
+    epochs: Option<&[u8]>,
+) -> String {
     let mut digest = Sha256::new();
     for part in [VERSION, app, tool, adapter, &statement.text] {
         update(&mut digest, b'p', part.as_bytes());
@@ -121,6 +128,9 @@ fn key(app: &str, tool: &str, adapter: &str, (statement, session): Asked<'_>, sc
             update(&mut digest, b'p', name.as_bytes());
             update(&mut digest, b't', value.as_bytes());
         }
+    }
+    if let Some(database) = database {
+        update(&mut digest, b'n', database.as_bytes());
     }
     if let Some(epochs) = epochs {
         update(&mut digest, b'e', epochs);
@@ -175,7 +185,7 @@ mod tests {
     fn keys(calls: &[Call]) -> Vec<String> {
         let key = |(app, tool, adapter, text, params, scope): &Call| {
             let statement = Rendered { text: Cow::Borrowed(text), params: params.clone() };
-            key(app, tool, adapter, (&statement, &[]), scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
+            key(app, tool, adapter, (&statement, &[], None), scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
         };
         calls.iter().map(key).collect()
     }
@@ -236,11 +246,12 @@ mod tests {
         for session in sessions {
             let session: Vec<_> =
                 session.iter().map(|(name, value)| SessionSetting { name: (*name).into(), value: (*value).into() }).collect();
-            for epochs in [None, Some(&b"r"[..])] {
-                keys.insert(key("a", "t", "d", (&statement, &session), None, epochs));
-                keys.insert(key("a", "t", "d", (&statement, &session), Some(Identity::of(None)), epochs));
+            for (epochs, database) in [(None, None), (Some(&b"r"[..]), None), (None, Some("r")), (None, Some("x")), (Some(b"r"), Some("x"))]
+            {
+                keys.insert(key("a", "t", "d", (&statement, &session, database), None, epochs));
+                keys.insert(key("a", "t", "d", (&statement, &session, database), Some(Identity::of(None)), epochs));
             }
         }
-        assert_eq!(keys.len(), sessions.len() * 4);
+        assert_eq!(keys.len(), sessions.len() * 10);
     }
 }

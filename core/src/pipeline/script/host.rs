@@ -10,6 +10,7 @@ use crate::{
     headers::Headers,
     pipeline::{
         connections::MAX_CELL_BYTES,
+        database,
         execute::change::{may_change, took_effect},
         record::Subject,
         rounds,
@@ -127,7 +128,11 @@ impl ScriptHost for Host<'_> {
             let Some(index) = pipeline.app.adapters.iter().position(|candidate| candidate.name == adapter) else {
                 return Err(Error::new(ErrorKind::Configuration, format!("the app has no adapter `{adapter}`")));
             };
-            let (adapter, connector) = pipeline.connections.open(index)?;
+            let database = match pipeline.app.adapters.get(index) {
+                Some(adapter) => database::of(self.run, adapter).inspect_err(|error| self.note(error))?,
+                None => None,
+            };
+            let (adapter, connector) = pipeline.connections.open(index, database)?;
             tenant::admit_script(self.run, adapter, text, &params).inspect_err(|error| self.note(error))?;
             let session = session::of(self.run, adapter).inspect_err(|error| self.note(error))?;
             let query = Query {

@@ -32,6 +32,7 @@ fn adapter(session: Vec<SessionTemplate>) -> Adapter {
         seed: None,
         session,
         tenant: None,
+        databases: None,
     }
 }
 

@@ -27,6 +27,7 @@ fn adapter() -> Adapter {
         seed: None,
         session: vec![],
         tenant: Some(tenant()),
+        databases: None,
     }
 }
 

@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use millrace_core::{
-    app::{Access, Adapter, App, EnvPart, Execute},
+    app::{Access, Adapter, App, EnvPart, EnvTemplate, Execute},
     ports::Env,
 };
 
@@ -19,12 +19,20 @@ pub(super) enum AdapterFile {
     Beside(PathBuf),
 }
 
-pub(super) fn place(adapter: &Adapter, env: &dyn Env) -> AdapterFile {
+/// The files of the app's adapters, with the adapter and its index: one for each adapter, or for each of its `databases`.
+pub(super) fn all<'a>(app: &'a App, env: &'a dyn Env) -> impl Iterator<Item = (usize, &'a Adapter, AdapterFile)> {
+    app.adapters.iter().enumerate().flat_map(move |(index, adapter)| {
+        let places = adapter.connection_strings();
+        places.into_iter().map(move |connection_string| (index, adapter, place(adapter, &connection_string, env)))
+    })
+}
+
+fn place(adapter: &Adapter, connection_string: &EnvTemplate, env: &dyn Env) -> AdapterFile {
     if !crate::app::is_file(adapter) {
         return AdapterFile::Elsewhere;
     }
     let mut text = String::new();
-    for part in &adapter.connection_string.0 {
+    for part in &connection_string.0 {
         match part {
             EnvPart::Text(part) => text += part,
             EnvPart::Env(name) => match env.var(name) {
@@ -32,6 +40,7 @@ pub(super) fn place(adapter: &Adapter, env: &dyn Env) -> AdapterFile {
                 None => return AdapterFile::Unknown(name.clone()),
             },
             EnvPart::Secret(secret) => return AdapterFile::Unknown(secret.name.clone()),
+            EnvPart::Caller(source) => return AdapterFile::Unknown(source.to_string()),
         }
     }
     let text = ["sqlite://", "sqlite:", "file://localhost", "file://", "file:"]

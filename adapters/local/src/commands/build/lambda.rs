@@ -158,7 +158,7 @@ fn pack(arguments: &Build, app: &App, output: &mut Output<'_>) -> CommandResult 
         let tasks = Tasks::new();
         let endpoint = app::endpoint(compiled, base, variables, &CacheChoice::default(), &tasks);
         for index in to_make {
-            endpoint.pipeline().ping(index).await.map_err(|error| {
+            endpoint.pipeline().ping_all(index).await.map_err(|error| {
                 let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
                 let adapter = &endpoint.app().adapters[index].name;
                 CommandError::Wrong(format!("the database of adapter `{adapter}` cannot be created: {}{source}", error.message))

@@ -92,14 +92,14 @@ fn check(folder: &Path, app: &App) -> Vec<Diagnostic> {
     // A `.env` file that cannot be read is reported where it is needed.
     let variables = app::variables(folder).unwrap_or_default();
     let mut found = Vec::new();
-    for adapter in &app.adapters {
+    for (_, adapter, place) in adapter_file::all(app, &variables) {
         let mut say = |severity, message: String, help: &str| {
             let file = format!("app/adapters/{}.yaml", adapter.name);
             let file = if folder.join(&file).exists() { file } else { "millrace.yaml".to_owned() };
             found.push(Diagnostic { severity, file: file.into(), line: 1, column: 1, length: 0, message, help: Some(help.into()) });
         };
         let name = &adapter.name;
-        match adapter_file::place(adapter, &variables) {
+        match place {
             AdapterFile::Elsewhere | AdapterFile::Unknown(_) => {}
             AdapterFile::Fixed(path) => {
                 let message = format!("adapter `{name}` opens `{}`, which is not part of the desktop bundle", path.display());
@@ -134,8 +134,8 @@ fn is_packed(adapter: &Adapter) -> bool {
 fn databases(folder: &Path, app: &App) -> CommandResult<Vec<Part>> {
     let variables = app::variables(folder)?;
     let mut parts: Vec<Part> = Vec::new();
-    for adapter in app.adapters.iter().filter(|adapter| is_packed(adapter)) {
-        let AdapterFile::Beside(path) = adapter_file::place(adapter, &variables) else { continue };
+    for (_, adapter, place) in adapter_file::all(app, &variables).filter(|(_, adapter, _)| is_packed(adapter)) {
+        let AdapterFile::Beside(path) = place else { continue };
         let from = folder.join(&path);
         if !from.is_file() {
             continue;

@@ -44,18 +44,20 @@ pub(crate) fn of(app: &App) -> Needs {
         let who = format!("adapter `{}`", adapter.name);
         let Some(connector) = millrace_catalogue::find(&adapter.connector) else { continue };
         let kind = connector.binding.map(|binding| binding.kind);
-        match (kind, adapter.connection_string.0.as_slice()) {
-            (Some(kind), [EnvPart::Text(text)]) if let Some(Ok(binding)) = connector.binding_in(text) => {
-                let known = match kind {
-                    BindingKind::D1 => &mut needs.d1,
-                    BindingKind::Hyperdrive => &mut needs.hyperdrives,
-                };
-                known.entry(binding.to_owned()).or_insert(who);
+        for place in adapter.connection_strings() {
+            match (kind, place.0.as_slice()) {
+                (Some(kind), [EnvPart::Text(text)]) if let Some(Ok(binding)) = connector.binding_in(text) => {
+                    let known = match kind {
+                        BindingKind::D1 => &mut needs.d1,
+                        BindingKind::Hyperdrive => &mut needs.hyperdrives,
+                    };
+                    known.entry(binding.to_owned()).or_insert_with(|| who.clone());
+                }
+                (Some(BindingKind::Hyperdrive), [EnvPart::Env(name)]) => {
+                    needs.servers.entry(name.clone()).or_insert_with(|| (connector, who.clone()));
+                }
+                _ => {}
             }
-            (Some(BindingKind::Hyperdrive), [EnvPart::Env(name)]) => {
-                needs.servers.entry(name.clone()).or_insert((connector, who));
-            }
-            _ => {}
         }
     }
     needs.state = app.tools.iter().find(|tool| needs_state(tool)).map(|tool| tool.name.clone());

@@ -84,14 +84,20 @@ pub(super) fn runtimes(names: &[String]) -> CommandResult<Vec<(String, Vec<Runti
 /// The commands, for the folder that the build was started in, that fill D1 databases with the app's seeds.
 fn seeding(arguments: &Build, app: &App, seeds: &[Seed]) -> Vec<String> {
     let config = wrangler::of_app(&arguments.app).unwrap_or_else(|| arguments.out.join("wrangler.toml"));
-    let filled = seeds.iter().filter_map(|seed| {
-        let adapter = app.adapters.iter().find(|adapter| adapter.name == seed.adapter)?;
-        let [EnvPart::Text(text)] = adapter.connection_string.0.as_slice() else { return None };
-        let binding = millrace_catalogue::find(&adapter.connector)?.binding_in(text)?.ok()?;
-        let file = arguments.app.join(&seed.file);
-        Some(format!("wrangler d1 execute {binding} --local --config {} --file {}", typed(&config), typed(&file)))
-    });
-    filled.collect()
+    let mut commands = Vec::new();
+    for seed in seeds {
+        let Some(adapter) = app.adapters.iter().find(|adapter| adapter.name == seed.adapter) else { continue };
+        let Some(connector) = millrace_catalogue::find(&adapter.connector) else { continue };
+        for place in adapter.connection_strings() {
+            if let [EnvPart::Text(text)] = place.0.as_slice()
+                && let Some(Ok(binding)) = connector.binding_in(text)
+            {
+                let file = arguments.app.join(&seed.file);
+                commands.push(format!("wrangler d1 execute {binding} --local --config {} --file {}", typed(&config), typed(&file)));
+            }
+        }
+    }
+    commands
 }
 
 /// A path as one types it.

@@ -10,19 +10,19 @@ use std::{
 use millrace_bundler::{Diagnostic, Severity};
 use millrace_core::{app::App, ports::Env};
 
-use crate::commands::build::adapter_file::{AdapterFile, creates, place, writes};
+use crate::commands::build::adapter_file::{self, AdapterFile, creates, writes};
 
 /// What Lambda lacks of what the app's databases need.
 pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> {
     let mut found = Vec::new();
-    for (index, adapter) in app.adapters.iter().enumerate() {
+    for (index, adapter, place) in adapter_file::all(app, env) {
         let mut say = |severity, message: String, help: &str| {
             let file = PathBuf::from(format!("app/adapters/{}.yaml", adapter.name));
             let file = if folder.join(&file).exists() { file } else { "millrace.yaml".into() };
             found.push(Diagnostic { severity, file, line: 1, column: 1, length: 0, message, help: Some(help.into()) });
         };
         let name = &adapter.name;
-        let path = match place(adapter, env) {
+        let path = match place {
             AdapterFile::Elsewhere => continue,
             AdapterFile::Unknown(variable) => {
                 let message = format!("adapter `{name}` opens what `{variable}` names, which is not set now: its file is not packed");
@@ -85,8 +85,8 @@ pub(super) fn check(folder: &Path, app: &App, env: &dyn Env) -> Vec<Diagnostic> 
 /// A file cannot be copied.
 pub(super) fn pack(folder: &Path, app: &App, env: &dyn Env, data: &Path) -> io::Result<(Vec<usize>, Vec<PathBuf>)> {
     let (mut to_make, mut packed) = (Vec::new(), Vec::new());
-    for (index, adapter) in app.adapters.iter().enumerate() {
-        let AdapterFile::Beside(path) = place(adapter, env) else { continue };
+    for (index, adapter, place) in adapter_file::all(app, env) {
+        let AdapterFile::Beside(path) = place else { continue };
         let (from, to) = (folder.join(&path), data.join(&path));
         fs::create_dir_all(to.parent().unwrap_or(data))?;
         if from.is_file() {
@@ -97,7 +97,9 @@ pub(super) fn pack(folder: &Path, app: &App, env: &dyn Env, data: &Path) -> io::
             if to.exists() {
                 fs::remove_file(&to)?;
             }
-            to_make.push(index);
+            if to_make.last() != Some(&index) {
+                to_make.push(index);
+            }
             packed.push(path);
         }
     }

@@ -1,0 +1,1 @@
+export default (_, ctx) => ctx.db("main").query("SELECT text FROM notes");
