@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::{postgres::LazyDatabase, tokens};
+use crate::{mysql, postgres::LazyDatabase, tokens};
 
 /// The workspace's folder.
 #[must_use]
@@ -31,6 +31,8 @@ pub struct Group {
     pub database: Option<String>,
     /// A database on a PostgreSQL server, to be made with the group's installation.
     pub postgres: Option<LazyDatabase>,
+    /// The same on a MariaDB server.
+    pub mysql: Option<mysql::LazyDatabase>,
     /// Whether its app lets in who has a token of [`tokens`].
     pub has_issuers: bool,
     /// What a Worker is deployed with, where the app does not say it: `wrangler.toml`, put beside the app.
@@ -127,6 +129,9 @@ impl Group {
             database.unwrap_or_else(|error| panic!("{}/database.sql: {error}", self.name));
         }
         if let Some(wanted) = &self.postgres {
+            wanted.make();
+        }
+        if let Some(wanted) = &self.mysql {
             wanted.make();
         }
         folder
@@ -263,12 +268,14 @@ fn group(folder: &Path) -> Group {
         .collect();
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     let mut env: Vec<_> = fs::read_to_string(folder.join("env")).unwrap_or_default().lines().filter_map(variable).collect();
+    let mysql = fs::read_to_string(folder.join("mysql.sql")).ok().map(mysql::LazyDatabase::new);
     let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(LazyDatabase::new);
     let has_issuers = folder.join("issuers").exists();
     if has_issuers {
         env.extend(tokens::variables());
     }
     env.extend(postgres.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
+    env.extend(mysql.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let private = text("private").unwrap_or_default().lines().map(str::to_owned).collect();
     Group {
@@ -277,6 +284,7 @@ fn group(folder: &Path) -> Group {
         env,
         private,
         postgres,
+        mysql,
         has_issuers,
         database: text("database.sql"),
         wrangler: text("wrangler.toml"),

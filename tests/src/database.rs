@@ -14,7 +14,7 @@ use millrace_core::{
     secret::Secret,
     value::{Rows, Value},
 };
-use millrace_native::{clock::SystemClock, connectors::NativeConnectors};
+use millrace_native::{clock::SystemClock, connectors::NativeConnectors, wait_until::Tasks};
 
 use crate::{
     failures::{Outcome, READ, WRITE},
@@ -28,6 +28,8 @@ pub const PATIENCE_MS: u64 = 60_000;
 pub struct Database {
     connector: Rc<dyn Connector>,
     runtime: tokio::runtime::Runtime,
+    local: tokio::task::LocalSet,
+    tasks: Tasks,
 }
 
 impl Database {
@@ -37,8 +39,10 @@ impl Database {
     /// Where the settings are refused.
     #[must_use]
     pub fn open(connection: Connection) -> Self {
-        let connectors = NativeConnectors::new(PathBuf::from("/"), Rc::new(SystemClock));
-        Self { connector: connectors.open(connection).unwrap_or_else(|error| panic!("{error:?}")), runtime: runtime() }
+        let tasks = Tasks::new();
+        let connectors = NativeConnectors::new(PathBuf::from("/"), Rc::new(SystemClock), &tasks);
+        let connector = connectors.open(connection).unwrap_or_else(|error| panic!("{error:?}"));
+        Self { connector, runtime: runtime(), local: tokio::task::LocalSet::new(), tasks }
     }
 
     /// Runs a statement that may write.
@@ -127,8 +131,13 @@ impl Database {
         self.wait(self.connector.ping(SystemClock.now_ms() + PATIENCE_MS))
     }
 
+    /// Waits for an answer, and for what outlives it.
     fn wait<T>(&self, future: impl Future<Output = T>) -> T {
-        self.runtime.block_on(future)
+        self.local.block_on(&self.runtime, async {
+            let answer = future.await;
+            self.tasks.drained().await;
+            answer
+        })
     }
 }
 

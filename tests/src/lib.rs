@@ -21,6 +21,7 @@ pub mod failures;
 pub mod lambda;
 pub mod libsql_group;
 pub mod local;
+pub mod mysql;
 pub mod new_app;
 pub mod postgres;
 pub mod process;

@@ -1,15 +1,15 @@
 //! Real PostgreSQL servers of Debian's packages, private to a test: a folder, a port and a password of their own.
 
 use std::{
+    ffi::OsStr,
     fs,
     io::Write as _,
-    net::TcpListener,
     os::unix::{
         fs::{PermissionsExt as _, chown},
         process::CommandExt as _,
     },
     path::{Path, PathBuf},
-    process::{Child, Command, Stdio},
+    process::{Command, Stdio},
     sync::{
         OnceLock,
         atomic::{AtomicUsize, Ordering},
@@ -20,7 +20,10 @@ use std::{
 
 use millrace_core::ports::Connection;
 
-use crate::database::{Database, connection};
+use crate::{
+    database::{Database, connection},
+    process::{WatchedProcess, free_port},
+};
 
 /// How long a server may take to come up or to go.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -28,9 +31,6 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub const PASSWORD: &str = "correct horse / battery @ staple";
 /// The same, as a URI has it.
 const CODED_PASSWORD: &str = "correct%20horse%20%2F%20battery%20%40%20staple";
-
-/// Runs what follows, and ends it when the process that started this ends, however it ends.
-const WATCH: &str = r#""$@" & pid=$!; read -r _; kill -"$0" $pid; wait $pid"#;
 
 /// A running server with a cluster of its own; ends with the value.
 pub struct Postgres {
@@ -130,8 +130,8 @@ impl Postgres {
     /// Where it does not come up.
     pub fn restart(&mut self) {
         let log = self.folder.path().join("log");
-        self.watched =
-            Some(WatchedProcess::start("QUIT", &[&program("postgres"), Path::new("-D"), &self.folder.path().join("data")], &log));
+        let (program, data) = (program("postgres"), self.folder.path().join("data"));
+        self.watched = Some(watched("QUIT", &[program.as_os_str(), OsStr::new("-D"), data.as_os_str()], &log));
         let database = self.open();
         let started = Instant::now();
         while let Err(error) = database.ping() {
@@ -200,7 +200,7 @@ impl Pgbouncer {
         );
         fs::write(&settings, text).unwrap_or_else(|error| panic!("{error}"));
         let log = folder.path().join("log");
-        let watched = WatchedProcess::start("TERM", &[Path::new("/usr/sbin/pgbouncer"), Path::new("-q"), &settings], &log);
+        let watched = watched("TERM", &[OsStr::new("/usr/sbin/pgbouncer"), OsStr::new("-q"), settings.as_os_str()], &log);
         let pooler = Self { _folder: folder, _watched: watched, port };
         let database = Database::open(connection("postgres", &url(port, "postgres"), &[]));
         let started = Instant::now();
@@ -261,25 +261,8 @@ fn url(port: u16, database: &str) -> String {
     format!("postgres://postgres:{CODED_PASSWORD}@127.0.0.1:{port}/{database}")
 }
 
-/// A process that ends with the value, and with the process that started it.
-struct WatchedProcess(Child);
-
-impl WatchedProcess {
-    /// `signal` is the one that ends it at once.
-    fn start(signal: &str, command: &[&Path], log: &Path) -> Self {
-        let out = fs::File::create(log).unwrap_or_else(|error| panic!("{error}"));
-        let err = out.try_clone().unwrap_or_else(|error| panic!("{error}"));
-        let mut shell = as_postgres(Path::new("/bin/sh"));
-        shell.args(["-c", WATCH, signal]).args(command).stdin(Stdio::piped()).stdout(out).stderr(err);
-        Self(shell.spawn().unwrap_or_else(|error| panic!("{}: {error}", command[0].display())))
-    }
-}
-
-impl Drop for WatchedProcess {
-    fn drop(&mut self) {
-        drop(self.0.stdin.take());
-        drop(self.0.wait());
-    }
+fn watched(signal: &str, command: &[&OsStr], log: &Path) -> WatchedProcess {
+    WatchedProcess::start(as_postgres(Path::new("/bin/sh")), signal, command, log)
 }
 
 /// A program of the newest PostgreSQL.
@@ -329,10 +312,4 @@ fn other_user() -> Option<(u32, u32)> {
 fn append(file: &Path, text: &str) {
     let opened = fs::OpenOptions::new().append(true).open(file);
     opened.and_then(|mut file| file.write_all(text.as_bytes())).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
-}
-
-/// A port that was free a moment ago.
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    listener.unwrap_or_else(|error| panic!("{error}")).port()
 }

@@ -1,7 +1,9 @@
 //! A server of somebody else's, started for a test: it can be killed without a warning and started again.
 
 use std::{
-    env, fs,
+    env,
+    ffi::OsStr,
+    fs,
     net::{TcpListener, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
@@ -76,6 +78,29 @@ impl Drop for Process {
     }
 }
 
+/// Runs what follows, and ends it when the process that started this ends, however it ends.
+const WATCH: &str = r#""$@" & pid=$!; read -r _; kill -"$0" $pid; wait $pid"#;
+
+/// A process that ends with the value, and with the process that started it.
+pub(crate) struct WatchedProcess(Child);
+
+impl WatchedProcess {
+    /// `shell` runs `/bin/sh`, as whoever it is to be; `signal` is the one that ends the process at once.
+    pub(crate) fn start(mut shell: Command, signal: &str, command: &[&OsStr], log: &Path) -> Self {
+        let out = fs::File::create(log).unwrap_or_else(|error| panic!("{error}"));
+        let err = out.try_clone().unwrap_or_else(|error| panic!("{error}"));
+        shell.args(["-c", WATCH, signal]).args(command).stdin(Stdio::piped()).stdout(out).stderr(err);
+        Self(shell.spawn().unwrap_or_else(|error| panic!("{}: {error}", command[0].display())))
+    }
+}
+
+impl Drop for WatchedProcess {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        drop(self.0.wait());
+    }
+}
+
 /// A file below where `scripts/setup` installs.
 ///
 /// # Panics
@@ -96,7 +121,7 @@ fn spawn(mut command: Command, folder: &Path) -> Child {
 }
 
 /// A port that was free a moment ago.
-fn free_port() -> u16 {
+pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
     listener.unwrap_or_else(|error| panic!("{error}")).port()
 }

@@ -6,14 +6,14 @@ use millrace_core::{
     ports::{ApiRequest, Command, Connection, Connectors, Node, Query, SessionSetting},
     value::Value,
 };
-use millrace_native::{clock::SystemClock, connectors::NativeConnectors};
+use millrace_native::{clock::SystemClock, connectors::NativeConnectors, wait_until::Tasks};
 use millrace_tests::{
     case::root,
     database::{Database, connection, query},
 };
 
 fn open(connection: Connection) -> Result<(), (ErrorKind, String)> {
-    let connectors = NativeConnectors::new("/".into(), std::rc::Rc::new(SystemClock));
+    let connectors = NativeConnectors::new("/".into(), std::rc::Rc::new(SystemClock), &Tasks::new());
     connectors.open(connection).map(drop).map_err(|error| (error.kind, error.message))
 }
 
@@ -48,11 +48,12 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
         (Command::Request(&request), "a request"),
     ];
     for connector in CONNECTORS {
-        assert!(matches!(connector.language, Language::Sqlite | Language::Postgres), "{}", connector.name);
+        assert!(matches!(connector.language, Language::Sqlite | Language::Postgres | Language::MySql), "{}", connector.name);
         // Where nobody listens: it says so before it connects.
         let settings = match connector.name {
             "sqlite" => connection("sqlite", file.to_str().unwrap(), &[("create", "true")]),
             "d1" => connection("d1", "d1://a/b", &[("api_token", "t"), ("base_url", "http://127.0.0.1:9")]),
+            "mysql" => connection("mysql", "mysql://me@127.0.0.1:9/x", &[]),
             "postgres" => connection("postgres", "postgres://me@127.0.0.1:9/x", &[]),
             name => connection(name, &format!("{}://127.0.0.1:9", connector.schemes[0]), &[]),
         };

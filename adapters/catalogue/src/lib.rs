@@ -14,7 +14,7 @@ pub use rows::*;
 pub const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
 
 /// Names that are known, of connectors that do not exist yet.
-pub const PLANNED: [&str; 9] = ["clickhouse", "mongodb", "mysql", "neon", "planetscale", "postgrest", "rds-data", "redis", "upstash"];
+pub const PLANNED: [&str; 8] = ["clickhouse", "mongodb", "neon", "planetscale", "postgrest", "rds-data", "redis", "upstash"];
 
 /// The connector of a name, as `connector:` of an adapter has it.
 #[must_use]

@@ -40,6 +40,8 @@ pub enum Language {
     Sqlite,
     /// Statements in PostgreSQL's SQL.
     Postgres,
+    /// Statements in MySQL's SQL.
+    MySql,
     /// A command and its arguments, as Redis takes them.
     Arguments,
     /// Documents, as MongoDB takes them.
@@ -122,7 +124,7 @@ impl Language {
     #[must_use]
     pub const fn command(self) -> &'static str {
         match self {
-            Self::Sqlite | Self::Postgres => "statements",
+            Self::Sqlite | Self::Postgres | Self::MySql => "statements",
             Self::Arguments => "lists of arguments",
             Self::Documents => "documents",
             Self::Requests => "requests",

@@ -3,7 +3,7 @@
 use crate::{
     Binding, BindingKind, Connector,
     Host::{Native, Worker},
-    Language::{Postgres, Sqlite},
+    Language::{MySql, Postgres, Sqlite},
     WorkerPart,
 };
 
@@ -124,6 +124,26 @@ rows! {
         keeps_call_records: true,
         sets_session: true,
         system: "postgresql",
+    };
+
+    "mysql" MYSQL:
+    "`mysql://user:password@host/database`, or in a Worker the name of a Hyperdrive, `hyperdrive:DB`",
+    "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert`, `user`",
+    Connector {
+        name: "mysql",
+        language: MySql,
+        options: &["ca_certificate", "connect_timeout", "max_connections", "password", "sslmode", "sslrootcert", "user"],
+        trust_options: &["ca_certificate", "sslrootcert"],
+        schemes: &["mysql", "mariadb"],
+        foreign_schemes: &["mysqlx"],
+        hosts: &[Native, Worker],
+        worker_part: Some(WorkerPart::Tcp),
+        binding: Some(Binding { kind: BindingKind::Hyperdrive, prefix: "hyperdrive:" }),
+        is_file: false,
+        max_values: None,
+        keeps_call_records: true,
+        sets_session: false,
+        system: "mysql",
     };
 }
 

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`d1`] | | every host: it speaks HTTP, or takes a Worker's binding |
 //! | [`libsql`] | | every host: it speaks HTTP |
+//! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
 //!
@@ -16,7 +17,11 @@
 //! [`shared`] and `sqlite_text` are what several drivers need.
 
 pub mod d1;
+#[cfg(feature = "tcp")]
+pub mod hyperdrive;
 pub mod libsql;
+#[cfg(feature = "tcp")]
+pub mod mysql;
 mod open;
 #[cfg(feature = "tcp")]
 pub mod postgres;

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use millrace_catalogue as catalogue;
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Connection, Connector, HttpClient, Random},
+    ports::{Clock, Connection, Connector, HttpClient, Random, WaitUntil},
 };
 
 #[cfg(feature = "sqlite")]
@@ -15,7 +15,7 @@ use crate::{
     libsql::Libsql,
 };
 #[cfg(feature = "tcp")]
-use crate::{postgres, sockets::Sockets};
+use crate::{mysql, postgres, sockets::Sockets};
 
 /// What a host gives its drivers.
 #[derive(Clone)]
@@ -29,6 +29,8 @@ pub struct DriverPorts {
     pub clock: Rc<dyn Clock>,
     /// Randomness.
     pub random: Rc<dyn Random>,
+    /// Work that outlives a call: what ends a statement on its server.
+    pub wait_until: Rc<dyn WaitUntil>,
     /// The folder that a relative path of a database is below.
     #[cfg(feature = "sqlite")]
     pub folder: std::path::PathBuf,
@@ -52,6 +54,8 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     (&catalogue::POSTGRES, |connection, ports| {
         Ok(Rc::new(postgres::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone())?))
     }),
+    #[cfg(feature = "tcp")]
+    (&catalogue::MYSQL, |connection, ports| Ok(Rc::new(mysql::open(&connection, ports)?))),
 ];
 
 /// Opens the connector of an adapter.

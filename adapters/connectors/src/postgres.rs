@@ -41,15 +41,12 @@ mod address;
 mod array;
 mod bind;
 mod cell;
-pub mod hyperdrive;
 mod login;
 mod message_stream;
 mod once;
-mod pool;
 mod server_error;
 mod session;
 mod statement;
-mod within;
 
 use std::{cell::Cell, rc::Rc};
 
@@ -57,18 +54,16 @@ use millrace_catalogue::POSTGRES;
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Access,
-    ports::{CallRecord, Clock, Connection, Connector, Dialer, LocalFuture, Query, Random, RecordedWrite, Roots},
+    ports::{CallRecord, Clock, Connection, Connector, Dialer, LocalFuture, Query, Random, RecordedWrite},
     value::Rows,
 };
 
 use crate::{
-    shared::{Effect, Retry, StatementFailure, own_query, timed_out},
+    shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, timed_out, within},
     sockets::{Lifetime, Sockets},
 };
-use address::PostgresAddress;
-use pool::Pool;
+pub(crate) use address::PostgresAddress;
 use session::{Batch, Session, Transaction};
-use within::within;
 
 /// A PostgreSQL database.
 pub struct Postgres {
@@ -78,7 +73,7 @@ pub struct Postgres {
     dialer: Rc<dyn Dialer>,
     clock: Rc<dyn Clock>,
     retry: Retry,
-    pool: Pool,
+    pool: Pool<Session>,
 }
 
 /// What a call is doing, for the message of a deadline.
@@ -222,15 +217,8 @@ impl Postgres {
 /// As [`Postgres::open`]; and for an adapter that names certificates to trust, where the host trusts its own list only.
 pub(crate) fn open(connection: &Connection, sockets: &Sockets, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Postgres> {
     let postgres = Postgres::open(connection, sockets.lifetime, sockets.dialer.clone(), clock, random)?;
-    if sockets.own_roots || postgres.address.roots == Roots::Host {
-        return Ok(postgres);
-    }
-    let message = format!(
-        "the adapter `{}` brings root certificates, and a Worker trusts only what the platform trusts; remove `ca_certificate` and \
-         `sslrootcert`, or give them to a Hyperdrive and connect through it",
-        connection.adapter
-    );
-    Err(Error::new(ErrorKind::Configuration, message))
+    check_roots(connection, sockets, &postgres.address.roots)?;
+    Ok(postgres)
 }
 
 impl Connector for Postgres {

@@ -1,9 +1,15 @@
 //! What the drivers of databases behind a network share: what a failure did to the database, what may be sent again, what is kept of a
-//! write, and the limits of a result.
+//! write, the limits of a result, and the connections to a server.
 
 mod call_records;
 mod limits;
+#[cfg(feature = "tcp")]
+mod pool;
 mod retry;
+#[cfg(feature = "tcp")]
+mod server_options;
+#[cfg(feature = "tcp")]
+mod within;
 
 use millrace_core::{
     Error, ErrorKind,
@@ -13,7 +19,13 @@ use millrace_core::{
 
 pub(crate) use call_records::{kept, made_before};
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
+#[cfg(feature = "tcp")]
+pub(crate) use pool::{Pool, Pooled};
 pub use retry::{Effect, Execution, Retry, StatementFailure};
+#[cfg(feature = "tcp")]
+pub(crate) use server_options::{Encryption, KnownOptions, ServerOptions, check_roots, is_loopback};
+#[cfg(feature = "tcp")]
+pub(crate) use within::within;
 
 /// The most characters of an upstream's text that are kept for the log.
 const LONGEST_SOURCE: usize = 500;

@@ -8,15 +8,15 @@ use millrace_core::{
     ports::{Clock, Connection, Connector, Connectors},
 };
 
-use crate::{dialer::NativeDialer, http_client::NativeHttpClient, random::SystemRandom};
+use crate::{dialer::NativeDialer, http_client::NativeHttpClient, random::SystemRandom, wait_until::Tasks};
 
 /// Opens connections of one isolate.
 pub struct NativeConnectors(DriverPorts);
 
 impl NativeConnectors {
-    /// `folder` is the one that a relative path of a database is below.
+    /// `folder` is the one that a relative path of a database is below; what outlives a call goes to `tasks`.
     #[must_use]
-    pub fn new(folder: PathBuf, clock: Rc<dyn Clock>) -> Self {
+    pub fn new(folder: PathBuf, clock: Rc<dyn Clock>, tasks: &Tasks) -> Self {
         Self(DriverPorts {
             // A client of its own: what scripts fetch does not take the databases' connections.
             http: Rc::new(NativeHttpClient::new(clock.clone())),
@@ -27,6 +27,7 @@ impl NativeConnectors {
             },
             clock,
             random: Rc::new(SystemRandom),
+            wait_until: Rc::new(tasks.clone()),
             folder,
         })
     }

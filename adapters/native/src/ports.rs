@@ -36,7 +36,7 @@ pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &
         http,
         cache: results,
         state: cache.open_state(base.clone(), clock.clone()),
-        connectors: Rc::new(NativeConnectors::new(base, clock.clone())),
+        connectors: Rc::new(NativeConnectors::new(base, clock.clone(), tasks)),
         scripts: Rc::new(Engine::new()),
         clock,
         random: Rc::new(SystemRandom),

@@ -32,7 +32,7 @@ impl Connectors for WorkerConnectors {
             #[cfg(feature = "tcp")]
             Some((BindingKind::Hyperdrive, name)) => {
                 let name = name.to_owned();
-                Ok(Rc::new(crate::hyperdrive::open(connection, &name, &self.env, clock.clone(), random.clone())?))
+                crate::hyperdrive::open(connection, &name, &self.env, &self.ports)
             }
             _ => open(connection, &self.ports),
         }

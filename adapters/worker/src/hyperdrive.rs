@@ -1,18 +1,18 @@
-//! `connector: postgres` by a Hyperdrive, which keeps connections near the database. Only the way to it is special.
+//! `connector: postgres` and `connector: mysql` by a Hyperdrive, which keeps connections near the database. Only the way to it is special.
 
 use std::rc::Rc;
 
 use js_sys::Reflect;
+use millrace_catalogue::MYSQL;
 use millrace_connectors::{
-    Lifetime,
-    postgres::{
-        Postgres,
-        hyperdrive::{self, HyperdriveLogin},
-    },
+    DriverPorts, Lifetime,
+    hyperdrive::{self, HyperdriveLogin},
+    mysql::Mysql,
+    postgres::Postgres,
 };
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{Clock, Connection, Random},
+    ports::{Connection, Connector, Dialer},
     secret::Secret,
 };
 use wasm_bindgen::{JsCast as _, JsValue};
@@ -24,11 +24,15 @@ use crate::dialer::HyperdriveDialer;
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration) where the Worker has no such Hyperdrive; else as [`Postgres::open`].
-pub(crate) fn open(connection: Connection, name: &str, env: &Env, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Postgres> {
+pub(crate) fn open(connection: Connection, name: &str, env: &Env, ports: &DriverPorts) -> Result<Rc<dyn Connector>> {
     let (binding, login) = find(name, &connection.adapter, env)?;
     let connection = hyperdrive::connection(connection, name, &login)?;
-    let dialer = Rc::new(HyperdriveDialer { binding, name: name.to_owned() });
-    Ok(Postgres::open(&connection, Lifetime::Call, dialer, clock, random)?.on_a_private_way())
+    let dialer: Rc<dyn Dialer> = Rc::new(HyperdriveDialer { binding, name: name.to_owned() });
+    if connection.connector == MYSQL.name {
+        return Ok(Rc::new(Mysql::by_hyperdrive(&connection, ports.mysql(dialer))?));
+    }
+    let postgres = Postgres::open(&connection, Lifetime::Call, dialer, ports.clock.clone(), ports.random.clone())?;
+    Ok(Rc::new(postgres.on_a_private_way()))
 }
 
 /// A Hyperdrive that is bound to the Worker, and who logs in there.

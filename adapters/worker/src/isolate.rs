@@ -105,6 +105,7 @@ fn ports(env: &Env) -> Ports {
         sockets: Sockets { dialer: Rc::new(SocketDialer), lifetime: Lifetime::Call, own_roots: false },
         clock: clock.clone(),
         random: random.clone(),
+        wait_until: Rc::new(wait_until::RequestWaitUntil),
     };
     let connectors = WorkerConnectors { env: env.clone(), ports: drivers };
     let results = cache::open(env, clock.clone());

@@ -39,6 +39,13 @@ pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, connector: 
         compiler.error(document, entry.key_range.clone(), format!("connector `{connector}` takes no statements of SQL"), help);
         return None;
     };
+    if dialect == Dialect::MySql {
+        let help =
+            "Remove `tenant`, and restrict each statement by hand; or give the adapter a user of the database that sees only what it may.";
+        let message = format!("the build does not judge statements of connector `{connector}` by `tenant`");
+        compiler.error(document, entry.key_range.clone(), message, help);
+        return None;
+    }
     let claim = claim(compiler, document, node.at("claim")?);
     let column = name(compiler, document, node.at("column")?, "a column", "org_id", dialect);
     let tables = names(compiler, document, node.at("tables"), "a table", "orders", dialect);

@@ -22,6 +22,7 @@ impl Dialect {
         match language {
             Language::Sqlite => Some(Self::Sqlite),
             Language::Postgres => Some(Self::Postgres),
+            Language::MySql => Some(Self::MySql),
             Language::Arguments | Language::Documents | Language::Requests => None,
         }
     }

@@ -126,6 +126,11 @@ impl<'a> Lowering<'a> {
                     let probe = self.probe(token);
                     self.done.fragments.push(Fragment::Text { text: self.tokens.text(token).to_owned(), probe });
                 }
+                Kind::Comment { executable: true } => self.done.problems.push(error(
+                    self.tokens.masked.place(range),
+                    "the text of a comment `/*! … */` is run, and differently by each version of a server".to_owned(),
+                    "write the text without the comment, or remove it",
+                )),
                 Kind::Comment { .. } => self.untouched(token, "a comment", Some(" ")),
                 Kind::Dollar => self.untouched(token, "a dollar-quoted text", None),
                 Kind::Quoted => self.quoted(token),

@@ -15,12 +15,12 @@ use postgres_protocol::{
 };
 
 use super::{
-    address::{Encryption, PostgresAddress},
+    address::PostgresAddress,
     message_stream::{ReceiveError, Wire, unknown},
     server_error,
     session::Session,
 };
-use crate::shared::StatementFailure;
+use crate::shared::{Encryption, StatementFailure};
 
 /// The longest message of a login, in bytes.
 const LONGEST: usize = 1 << 16;

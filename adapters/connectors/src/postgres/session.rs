@@ -24,7 +24,7 @@ use super::{
     message_stream::{ReceiveError, Wire, unknown},
     server_error,
 };
-use crate::shared::StatementFailure;
+use crate::shared::{Pooled, StatementFailure};
 
 /// Room for what surrounds the cells of a row, and for messages that are not rows, in bytes.
 const ENVELOPE: usize = 1 << 20;
@@ -132,18 +132,6 @@ impl Session {
     /// Whether the connection can be used for another statement.
     pub(super) const fn is_usable(&self) -> bool {
         self.usable
-    }
-
-    /// Whether the server has left the connection alone since the last statement.
-    pub(super) async fn is_quiet(&mut self) -> bool {
-        self.wire.is_quiet().await
-    }
-
-    /// Whether the server answers.
-    pub(super) async fn answers(&mut self) -> bool {
-        let mut sync = BytesMut::new();
-        frontend::sync(&mut sync);
-        self.wire.send(&sync).await.is_ok() && self.until_ready().await.is_ok()
     }
 
     /// Says goodbye.
@@ -261,6 +249,18 @@ impl Session {
                 Err(ReceiveError::LongRow) => return Err(unknown("a row where none was asked for")),
             }
         }
+    }
+}
+
+impl Pooled for Session {
+    async fn is_quiet(&mut self) -> bool {
+        self.wire.is_quiet().await
+    }
+
+    async fn answers(&mut self) -> bool {
+        let mut sync = BytesMut::new();
+        frontend::sync(&mut sync);
+        self.wire.send(&sync).await.is_ok() && self.until_ready().await.is_ok()
     }
 }
 

@@ -1,3 +1,5 @@
+use millrace_core::ports::Verify;
+
 use super::*;
 
 type Written<'a> = &'a [(&'a str, &'a str)];

@@ -7,7 +7,7 @@ use millrace_core::{
     ports::{Clock, Command, Connection, Connector, Connectors as _, Query},
     value::{Rows, Value},
 };
-use millrace_native::{clock::SystemClock, connectors::NativeConnectors};
+use millrace_native::{clock::SystemClock, connectors::NativeConnectors, wait_until::Tasks};
 
 use super::source::Source;
 use crate::output::{CommandError, CommandResult};
@@ -41,7 +41,9 @@ impl Reader {
             read_only: true,
             seed: None,
         };
-        let connector = NativeConnectors::new(here, clock.clone()).open(connection).map_err(|error| CommandError::Wrong(error.message))?;
+        let connector = NativeConnectors::new(here, clock.clone(), &Tasks::new())
+            .open(connection)
+            .map_err(|error| CommandError::Wrong(error.message))?;
         Ok(Self { connector, clock })
     }
 

@@ -9,7 +9,7 @@ use std::{
 use millrace_core::ports::Clock;
 
 /// Waits for a future until a time; `None` past it.
-pub(super) async fn within<T>(clock: &dyn Clock, until_ms: u64, future: impl Future<Output = T>) -> Option<T> {
+pub(crate) async fn within<T>(clock: &dyn Clock, until_ms: u64, future: impl Future<Output = T>) -> Option<T> {
     let mut sleep = clock.sleep(until_ms.saturating_sub(clock.now_ms()));
     let mut future = pin!(future);
     poll_fn(|context| match future.as_mut().poll(context) {

@@ -1,0 +1,268 @@
+//! `connector: mysql`: MySQL, MariaDB and what speaks their protocol, over TCP.
+//!
+//! In go a statement with `?` for its values, and the values; out come rows, or the number of rows that it found to change. A call is one
+//! statement, and nothing of it is left on the connection: transactions, `SET`, temporary tables, locks and `LOAD` are refused; after a
+//! procedure, a user's variable or `GET_LOCK`, the connection is closed.
+//!
+//! # Prepared statements
+//!
+//! A value never is text: every statement of an app is prepared, and its values are sent in the binary form. The most recent statements stay
+//! prepared on a connection, so that a call is one round trip.
+//!
+//! # What holds for every statement
+//!
+//! After the login, the session gets the character set `utf8mb4`, the time zone UTC, autocommit and one `sql_mode`, so that a statement
+//! means the same on every server: what a quote is, the statement compiler has decided before. Several statements in one are off.
+//!
+//! # Time
+//!
+//! The server knows the deadline, rounded up to a second: `max_statement_time` of MariaDB, `max_execution_time` of MySQL, which is for `SELECT`
+//! only, and how long it waits for a lock. Whoever stops waiting for a statement has it ended: module `kill`.
+//!
+//! What was not executed (no connection, one too many, a deadlock) is sent again up to five times within about three seconds, never past
+//! the deadline. A statement that only reads is sent once more where the connection broke under it. A write whose answer got lost is never
+//! sent again, and its error says that the outcome is not known. A write with a record is sent again: module `once` has the reason.
+//!
+//! Protocol: <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>. MariaDB's: <https://mariadb.com/kb/en/clientserver-protocol/>.
+
+mod address;
+mod auth;
+mod bind;
+mod cell;
+mod kill;
+mod login;
+mod once;
+mod packet;
+mod results;
+mod server_error;
+mod session;
+mod statement;
+
+use std::{cell::Cell, rc::Rc};
+
+use millrace_catalogue::MYSQL;
+use millrace_core::{
+    Error, ErrorKind, Result,
+    app::Access,
+    ports::{CallRecord, Clock, Connection, Connector, Dialer, LocalFuture, Query, Random, RecordedWrite, WaitUntil},
+    value::Rows,
+};
+
+use crate::{
+    open::DriverPorts,
+    shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, timed_out, within},
+    sockets::Lifetime,
+};
+pub(crate) use address::MysqlAddress;
+use kill::Killer;
+use session::{Session, Transaction};
+use statement::Checked;
+
+/// What a server's limit is rounded up to, in milliseconds: it is told once for calls of the same adapter, and not before each.
+const LIMIT_STEP_MS: u64 = 1000;
+
+/// A MySQL database.
+pub struct Mysql {
+    address: Rc<MysqlAddress>,
+    read_only: bool,
+    lifetime: Lifetime,
+    dialer: Rc<dyn Dialer>,
+    clock: Rc<dyn Clock>,
+    retry: Retry,
+    pool: Pool<Session>,
+    killer: Killer,
+}
+
+/// What a call is doing, for the message of a deadline.
+#[derive(Clone, Copy)]
+enum Phase {
+    Waiting,
+    Connecting,
+    Running,
+}
+
+/// What a driver of this connector is made with.
+#[derive(Clone)]
+pub struct MysqlPorts {
+    /// Opens sockets.
+    pub dialer: Rc<dyn Dialer>,
+    /// How long they may live.
+    pub lifetime: Lifetime,
+    /// Wall time and sleep.
+    pub clock: Rc<dyn Clock>,
+    /// Randomness.
+    pub random: Rc<dyn Random>,
+    /// Work that outlives a call.
+    pub wait_until: Rc<dyn WaitUntil>,
+}
+
+impl Mysql {
+    /// Reads the settings of an adapter; connects to nothing.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of MySQL's, an unknown option or a wrong value of one.
+    pub fn open(connection: &Connection, ports: MysqlPorts) -> Result<Self> {
+        let address = MysqlAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
+        Ok(Self::of(address, connection.read_only, ports))
+    }
+
+    /// The same, by a Hyperdrive: the way to it needs no TLS, and its connections to the server have other numbers than those to it.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn by_hyperdrive(connection: &Connection, ports: MysqlPorts) -> Result<Self> {
+        let address = MysqlAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
+        Ok(Self::of(MysqlAddress { is_direct: false, ..address }, connection.read_only, ports))
+    }
+
+    fn of(address: MysqlAddress, read_only: bool, ports: MysqlPorts) -> Self {
+        let MysqlPorts { dialer, lifetime, clock, random, wait_until } = ports;
+        let address = Rc::new(address);
+        Self {
+            pool: Pool::of(address.max_connections),
+            killer: Killer { address: address.clone(), dialer: dialer.clone(), clock: clock.clone(), wait_until },
+            address,
+            read_only,
+            lifetime,
+            dialer,
+            retry: Retry::new(clock.clone(), random),
+            clock,
+        }
+    }
+
+    async fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        let (text, values) = query.statement(MYSQL.name)?;
+        let checked = statement::check(text, self.read_only)?;
+        let transaction = if self.read_only { Transaction::ReadOnly } else { Transaction::Implied };
+        let phase = Cell::new(Phase::Waiting);
+        // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
+        let effect = Effect { reads: query.access == Access::Read, returns: true };
+        let work = async |session: &mut Session, left_ms: u64| {
+            let limit_ms = left_ms.next_multiple_of(LIMIT_STEP_MS);
+            session.run(text, values, query, transaction, limit_ms).await
+        };
+        let attempt = async || self.attempt(query.deadline_ms, &phase, Some((text, checked)), &work).await;
+        let attempts = self.retry.run(query, effect, attempt);
+        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
+    }
+
+    async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        once::check(self.read_only, query)?;
+        let (text, values) = query.statement(MYSQL.name)?;
+        let checked = statement::check(text, self.read_only)?.in_transaction()?;
+        let work = async |session: &mut Session, left_ms: u64| once::write_once(session, text, values, query, record, left_ms).await;
+        self.repeatedly(query, Some((text, checked)), work).await
+    }
+
+    /// Does what may be done again where it is not known how it ended.
+    async fn repeatedly<T>(
+        &self,
+        query: &Query<'_>,
+        statement: Option<(&str, Checked<'_>)>,
+        work: impl AsyncFn(&mut Session, u64) -> Result<T, StatementFailure>,
+    ) -> Result<T> {
+        let phase = Cell::new(Phase::Waiting);
+        let attempts = self.retry.run_safe(query, async || self.attempt(query.deadline_ms, &phase, statement, &work).await);
+        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
+    }
+
+    /// Does work on a connection. It gets the milliseconds that are left.
+    async fn attempt<T>(
+        &self,
+        deadline_ms: u64,
+        phase: &Cell<Phase>,
+        statement: Option<(&str, Checked<'_>)>,
+        work: impl AsyncFnOnce(&mut Session, u64) -> Result<T, StatementFailure>,
+    ) -> Result<T, StatementFailure> {
+        phase.set(Phase::Waiting);
+        let slot = match self.lifetime {
+            Lifetime::Isolate => Some(self.pool.slot().await),
+            Lifetime::Call => None,
+        };
+        phase.set(Phase::Connecting);
+        let idle = match &slot {
+            Some(slot) => slot.idle(&*self.clock, deadline_ms).await,
+            None => None,
+        };
+        let mut session = match idle {
+            Some(session) => session,
+            None => self.connect(deadline_ms).await?,
+        };
+        phase.set(Phase::Running);
+        let left_ms = deadline_ms.saturating_sub(self.clock.now_ms());
+        if left_ms == 0 {
+            return Err(StatementFailure::last(timed_out()));
+        }
+        let watch = statement.map(|(text, _)| self.killer.watch(&session, text));
+        let outcome = work(&mut session, left_ms).await;
+        watch.iter().for_each(kill::Watch::ended);
+        let leaves_traces = statement.is_some_and(|(_, checked)| checked.leaves_traces);
+        match slot {
+            Some(slot) if session.is_usable() && !leaves_traces => slot.keep(session, self.clock.now_ms()),
+            _ => session.close().await,
+        }
+        outcome
+    }
+
+    async fn connect(&self, deadline_ms: u64) -> Result<Session, StatementFailure> {
+        let until_ms = deadline_ms.min(self.clock.now_ms().saturating_add(self.address.connect_timeout_ms));
+        let connecting = login::connect(&self.address, &*self.dialer, self.read_only, until_ms);
+        match within(&*self.clock, until_ms, connecting).await {
+            Some(outcome) => outcome,
+            None => Err(StatementFailure::not_executed(self.too_late(Phase::Connecting))),
+        }
+    }
+
+    fn too_late(&self, phase: Phase) -> Error {
+        match phase {
+            Phase::Waiting => {
+                let message = format!("all {} connections to MySQL were in use until the deadline", self.address.max_connections);
+                Error::new(ErrorKind::Busy, message)
+            }
+            Phase::Connecting => {
+                Error::new(ErrorKind::Unavailable, format!("MySQL at `{}` did not accept the connection in time", self.address.place()))
+            }
+            Phase::Running => timed_out(),
+        }
+    }
+}
+
+/// Opens a database over the sockets of a host.
+///
+/// # Errors
+/// As [`Mysql::open`]; and for an adapter that names certificates to trust, where the host trusts its own list only.
+pub(crate) fn open(connection: &Connection, ports: &DriverPorts) -> Result<Mysql> {
+    let mysql = Mysql::open(connection, ports.mysql(ports.sockets.dialer.clone()))?;
+    check_roots(connection, &ports.sockets, &mysql.address.roots)?;
+    Ok(mysql)
+}
+
+impl DriverPorts {
+    /// The ports of this connector with a dialer.
+    #[must_use]
+    pub fn mysql(&self, dialer: Rc<dyn Dialer>) -> MysqlPorts {
+        let Self { clock, random, wait_until, sockets, .. } = self;
+        MysqlPorts { dialer, lifetime: sockets.lifetime, clock: clock.clone(), random: random.clone(), wait_until: wait_until.clone() }
+    }
+}
+
+impl Connector for Mysql {
+    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async move { self.run(&query).await })
+    }
+
+    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
+        Box::pin(async move { self.write_once(&query, record).await })
+    }
+
+    fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let query = &own_query("SELECT 1", deadline_ms);
+            self.repeatedly(query, None, async |session: &mut Session, left_ms| once::prepare(session, query, left_ms).await).await
+        })
+    }
+
+    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move { self.run(&own_query("SELECT 1", deadline_ms)).await.map(|_| ()) })
+    }
+}

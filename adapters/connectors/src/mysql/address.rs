@@ -1,0 +1,242 @@
+//! Where the server is and how to talk to it, from a connection string and the options.
+//!
+//! The string is a URI, `mysql://user:password@host:port/database?sslmode=require`. What MySQL's own programs and hosted databases write
+//! about TLS in it (`ssl-mode=REQUIRED`, `sslaccept=strict`) is understood, too.
+
+use millrace_catalogue::MYSQL;
+use millrace_core::{
+    Error, ErrorKind, Result,
+    ports::Roots,
+    secret::Secret,
+    url::{Authority, percent_decoded},
+};
+
+use crate::{
+    hyperdrive::refuse_binding,
+    shared::{Encryption, KnownOptions, ServerOptions},
+};
+
+const KNOWN: KnownOptions = KnownOptions {
+    connector: "mysql",
+    names: "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert`, `user`",
+    harmless: &[("charset", &["utf8mb4"]), ("timezone", &["UTC", "Z", "+00:00"])],
+};
+const FORM: &str = "use `mysql://user:password@host:port/database`";
+/// What others call `sslmode`, and what they write for its values.
+const MODES: [(&str, &str, &str); 9] = [
+    ("ssl-mode", "DISABLED", "disable"),
+    ("ssl-mode", "PREFERRED", "prefer"),
+    ("ssl-mode", "REQUIRED", "require"),
+    ("ssl-mode", "VERIFY_CA", "verify-ca"),
+    ("ssl-mode", "VERIFY_IDENTITY", "verify-full"),
+    ("sslaccept", "strict", "verify-full"),
+    ("sslaccept", "accept_invalid_certs", "require"),
+    ("ssl", "true", "verify-full"),
+    ("ssl", r#"{"rejectUnauthorized":true}"#, "verify-full"),
+];
+
+/// A server, and how to talk to it.
+#[derive(Debug, PartialEq)]
+pub(crate) struct MysqlAddress {
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    pub(crate) user: String,
+    pub(crate) database: Option<String>,
+    pub(crate) password: Option<Secret<String>>,
+    pub(crate) encryption: Encryption,
+    pub(crate) roots: Roots,
+    pub(crate) connect_timeout_ms: u64,
+    pub(crate) max_connections: usize,
+    /// Connections end at the server, not at a pooler with connections of its own: their numbers are those of the server.
+    pub(crate) is_direct: bool,
+}
+
+impl MysqlAddress {
+    /// Reads a connection string and the options of an adapter.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
+    pub(crate) fn parse(written: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
+        refuse_binding(&MYSQL, written)?;
+        let wrong = |why: String| Error::new(ErrorKind::Configuration, format!("the connection string of connector `mysql` {why}"));
+        let mut settings = ServerOptions::gather(&KNOWN, pairs(written).map_err(wrong)?, options)?;
+        let host = settings.demand("host")?;
+        let port = settings.port(3306)?;
+        settings.check_host(&host)?;
+        let user = settings.demand("user")?;
+        let (encryption, roots) = settings.encryption(&host, false)?;
+        let address = Self {
+            user,
+            database: settings.take("dbname"),
+            password: settings.take("password").map(Secret::new),
+            connect_timeout_ms: settings.connect_timeout_ms()?,
+            max_connections: settings.max_connections()?,
+            port,
+            encryption,
+            roots,
+            is_direct: true,
+            host,
+        };
+        let texts = [Some(&address.user), address.database.as_ref(), address.password.as_ref().map(Secret::expose)];
+        if texts.into_iter().flatten().any(|text| text.contains('\0')) {
+            return Err(wrong("or an option contains a NUL character".to_owned()));
+        }
+        Ok(address)
+    }
+
+    /// `host:port`, for messages.
+    pub(crate) fn place(&self) -> String {
+        format!("{}:{}", self.host, self.port)
+    }
+}
+
+/// Takes a connection string apart.
+fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
+    let Some((scheme, rest)) = text.split_once("://") else { return Err(format!("is not a URI; {FORM}")) };
+    if !MYSQL.schemes.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
+        return Err(format!("is a URI of something else; {FORM}"));
+    }
+    let decoded = |text: &str| percent_decoded(text).ok_or_else(|| "has percent-encoding that is not UTF-8".to_owned());
+    let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
+    // A password may hold an `@` that nobody has coded; a host cannot.
+    let (login, place) = address.rsplit_once('@').map_or((None, address), |(login, place)| (Some(login), place));
+    let (authority, database) = place.split_once('/').unwrap_or((place, ""));
+    if login.is_some_and(|login| login.contains('/')) || authority.is_empty() {
+        return Err("has no host where it is looked for; in a password, write `%2F` for `/`, `%3F` for `?` and `%23` for `#`, or use option `password`".into());
+    }
+    if authority.contains(',') {
+        return Err("names several hosts; name one".into());
+    }
+    let whole = &address[..login.map_or(0, |login| login.len() + 1) + authority.len()];
+    let server = Authority::parse(whole).map_err(|why| why.as_str().to_owned())?;
+    let mut pairs = vec![
+        ("user".to_owned(), decoded(server.user.unwrap_or_default())?),
+        ("password".to_owned(), decoded(server.password.unwrap_or_default())?),
+        ("host".to_owned(), decoded(server.host)?),
+        ("port".to_owned(), server.port.map(|port| port.to_string()).unwrap_or_default()),
+        ("dbname".to_owned(), decoded(database.trim_end_matches('/'))?),
+    ];
+    for setting in query.split('&').filter(|setting| !setting.is_empty()) {
+        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
+        let (name, value) = (decoded(name)?, decoded(value)?);
+        let own_name = |own: &str| own.eq_ignore_ascii_case(&name.replace('_', "-"));
+        if let Some((own, ..)) = MODES.iter().find(|(own, ..)| own_name(own)) {
+            let mode = MODES.iter().find(|(known, theirs, _)| known == own && theirs.eq_ignore_ascii_case(&value));
+            let (.., mode) = mode.ok_or_else(|| format!("sets `{own}` to a value that is not known; set `sslmode`"))?;
+            pairs.push(("sslmode".to_owned(), (*mode).to_owned()));
+        } else {
+            pairs.push((name, value));
+        }
+    }
+    pairs.retain(|(_, value)| !value.is_empty());
+    Ok(pairs)
+}
+
+#[cfg(test)]
+mod tests {
+    use millrace_core::ports::Verify;
+
+    use super::*;
+
+    type Written<'a> = &'a [(&'a str, &'a str)];
+
+    fn parse(text: &str, options: Written<'_>) -> Result<MysqlAddress> {
+        let options: Vec<_> = options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect();
+        MysqlAddress::parse(text, &options)
+    }
+
+    fn plain(host: &str, port: u16, user: &str, password: Option<&str>, database: Option<&str>) -> MysqlAddress {
+        MysqlAddress {
+            host: host.into(),
+            port,
+            user: user.into(),
+            database: database.map(str::to_owned),
+            password: password.map(|password| Secret::new(password.to_owned())),
+            encryption: Encryption::None,
+            roots: Roots::Host,
+            connect_timeout_ms: 5_000,
+            max_connections: 4,
+            is_direct: true,
+        }
+    }
+
+    #[test]
+    fn every_form_is_read() {
+        let cases: [(&str, Written<'_>, MysqlAddress); 7] = [
+            ("mysql://me:pw@localhost:3307/shop", &[], plain("localhost", 3307, "me", Some("pw"), Some("shop"))),
+            ("MariaDB://me@127.0.0.1", &[], plain("127.0.0.1", 3306, "me", None, None)),
+            ("mysql://me:p%40%2F%3a@[::1]:1/a%20b?charset=utf8mb4", &[], plain("::1", 1, "me", Some("p@/:"), Some("a b"))),
+            ("mysql://me:p@ss:w@localhost/shop", &[], plain("localhost", 3306, "me", Some("p@ss:w"), Some("shop"))),
+            ("mysql://localhost/shop", &[("user", "me"), ("password", " p/w ")], plain("localhost", 3306, "me", Some("p/w"), Some("shop"))),
+            ("mysql://me:pw@localhost/", &[("password", "")], plain("localhost", 3306, "me", Some("pw"), None)),
+            (
+                "mysql://me@localhost?connect_timeout=2&max_connections=9",
+                &[],
+                MysqlAddress { connect_timeout_ms: 2_000, max_connections: 9, ..plain("localhost", 3306, "me", None, None) },
+            ),
+        ];
+        for (text, options, expected) in cases {
+            assert_eq!(parse(text, options).unwrap(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn encryption_is_closed_by_default() {
+        use Encryption::{None, Preferred, Required};
+        let cases: [(&str, Written<'_>, Encryption, Roots); 13] = [
+            ("mysql://me@db.example", &[], Required(Verify::Full), Roots::Host),
+            ("mysql://me@10.0.0.1", &[], Required(Verify::Full), Roots::Host),
+            ("mysql://me@localhost", &[], None, Roots::Host),
+            ("mysql://me@db?sslmode=disable", &[], None, Roots::Host),
+            ("mysql://me@db?ssl-mode=DISABLED", &[], None, Roots::Host),
+            ("mysql://me@db?ssl_mode=required", &[], Required(Verify::Nothing), Roots::Host),
+            ("mysql://me@db?ssl-mode=PREFERRED", &[], Preferred(Verify::Nothing), Roots::Host),
+            ("mysql://me@db?ssl-mode=VERIFY_CA", &[], Required(Verify::Chain), Roots::Host),
+            ("mysql://me@localhost?sslaccept=strict", &[], Required(Verify::Full), Roots::Host),
+            ("mysql://me@db?ssl=%7B%22rejectUnauthorized%22:true%7D", &[], Required(Verify::Full), Roots::Host),
+            ("mysql://me@db?sslmode=require&sslrootcert=ca.pem", &[], Required(Verify::Chain), Roots::File("ca.pem".into())),
+            ("mysql://me@localhost", &[("ca_certificate", "-----BEGIN")], Required(Verify::Full), Roots::Pem("-----BEGIN".into())),
+            ("mysql://me@db", &[("sslmode", "verify-ca")], Required(Verify::Chain), Roots::Host),
+        ];
+        for (text, options, encryption, roots) in cases {
+            let address = parse(text, options).unwrap();
+            assert_eq!((address.encryption, address.roots), (encryption, roots), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_and_no_secret_is_shown() {
+        let cases: [(&str, Written<'_>, &str); 24] = [
+            ("", &[], "is not a URI"),
+            ("hunter2", &[], "is not a URI"),
+            ("postgres://me:hunter2@db", &[], "is a URI of something else"),
+            ("mysqlx://me:hunter2@db", &[], "is a URI of something else"),
+            ("mysql://", &[], "has no host where it is looked for"),
+            ("mysql://me:hunter2@/db", &[], "has no host where it is looked for"),
+            ("mysql://me:hunter2/x@db", &[], "write `%2F` for `/`"),
+            ("mysql://db/hunter2", &[], "names no user"),
+            ("mysql://me@db:hunter2", &[], "has a wrong port"),
+            ("mysql://me@db:0", &[], "has a wrong port"),
+            ("mysql://me@a:1,b:2", &[], "names several hosts"),
+            ("mysql://me@[::1", &[], "has a `[` without a `]`"),
+            ("mysql://me@%2Fvar%2Frun", &[], "names a socket of the file system"),
+            ("mysql://me@a%20b", &[], "has a host with a character that a host name cannot have"),
+            ("mysql://me:%ff@db", &[], "has percent-encoding that is not UTF-8"),
+            ("mysql://me:hunter2%00@db", &[], "contains a NUL character"),
+            ("mysql://me@db?sslmode=hunter2", &[], "`sslmode` of connector `mysql` must be"),
+            ("mysql://me@db?ssl-mode=hunter2", &[], "sets `ssl-mode` to a value that is not known"),
+            ("mysql://me@db?ssl=%7B%22rejectUnauthorized%22:false%7D", &[], "sets `ssl` to a value that is not known"),
+            ("mysql://me@db?sslmode=disable&ssl-mode=required", &[], "`sslmode` of connector `mysql` is set more than once"),
+            ("mysql://me@db?charset=latin1", &[], "does not support `charset`"),
+            ("mysql://me@db?allowMultiQueries=true", &[], "sets `allowMultiQueries`, which connector `mysql` does not know"),
+            ("mysql://me:hunter2@db", &[("password", "hunter2")], "`password` of connector `mysql` is set more than once"),
+            ("mysql://me@db", &[("host", "hunter2")], "has no option `host`"),
+        ];
+        for (text, options, part) in cases {
+            let error = parse(text, options).unwrap_err();
+            assert_eq!(error.kind, ErrorKind::Configuration, "{text}");
+            assert!(error.message.contains(part), "{text}: {}", error.message);
+            assert!(!error.message.contains("hunter2"), "{text}: {}", error.message);
+        }
+    }
+}

@@ -1,0 +1,215 @@
+//! A write with its record, in one transaction.
+//!
+//! The record is put first, without rows, which is where a call with the same key waits for one that still runs; then the statement runs;
+//! then its rows go into the record, and all is committed. A connection that breaks before the `COMMIT` was sent has changed nothing. After
+//! that nobody knows, and the next attempt finds out.
+//!
+//! The record is put before it is looked for: looked for first, one that is not there would lock the gap that it belongs into, and calls with
+//! other keys with it.
+
+use millrace_catalogue::MYSQL;
+use millrace_core::{
+    Error, ErrorKind,
+    app::Access,
+    ports::{CallRecord, Query, RecordedWrite, SWEPT_RECORDS},
+    value::{Rows, Value},
+};
+
+use super::{
+    server_error::{LOCK_WAIT, NO_TABLE, TABLE_EXISTS, number_of},
+    session::{Session, Transaction},
+};
+use crate::shared::{Execution, StatementFailure, kept, made_before};
+
+/// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
+const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS millrace_calls (`key` char(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, \
+                            expires_at bigint NOT NULL, affected bigint, `rows` mediumblob, \
+                            INDEX millrace_calls_expires_at (expires_at)) ENGINE = InnoDB";
+const PUT: &str = "INSERT IGNORE INTO millrace_calls (`key`, expires_at) VALUES (?, ?)";
+const FIND: &str = "SELECT affected, `rows`, expires_at FROM millrace_calls WHERE `key` = ?";
+/// Takes the place of a record that has expired.
+const TAKE: &str = "UPDATE millrace_calls SET expires_at = ?, affected = NULL, `rows` = NULL WHERE `key` = ? AND expires_at <= ?";
+const KEEP: &str = "UPDATE millrace_calls SET `rows` = ? WHERE `key` = ?";
+const SWEEP: &str = "DELETE FROM millrace_calls WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
+
+/// How long before the deadline of the call the server gives up waiting for another one with the same key, so that it can say so:
+/// a tenth of the time that is left, and in milliseconds at most this.
+const SAYS_SO_MS: u64 = 500;
+/// The least time that a server waits for a lock, in milliseconds.
+const LEAST_WAIT_MS: u64 = 1000;
+
+/// What became of putting the record.
+enum Place {
+    /// It is there now, and this call's.
+    Own,
+    /// It was there, and says this.
+    Taken(RecordedWrite),
+    /// Another call has put it, and has not ended.
+    Running,
+}
+
+/// Runs a statement in one transaction with its record, unless there is a record.
+///
+/// # Errors
+/// What the server said, and what that means for another attempt.
+pub(super) async fn write_once(
+    session: &mut Session,
+    text: &str,
+    values: &[Value],
+    query: &Query<'_>,
+    record: CallRecord<'_>,
+    left_ms: u64,
+) -> Result<RecordedWrite, StatementFailure> {
+    // Whatever fails before the end of the transaction has changed nothing, as if it only read.
+    let query = &Query { access: Access::Read, ..query.clone() };
+    let outcome = within_transaction(session, text, values, query, record, left_ms).await;
+    match outcome {
+        Ok((rows, true)) => {
+            // Whoever else removes them at the same time does it for both. The call is done by then.
+            let expired = [Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())];
+            drop(session.run(SWEEP, &expired, query, Transaction::Implied, left_ms).await);
+            Ok(rows)
+        }
+        Ok((found, false)) => {
+            session.roll_back().await;
+            Ok(found)
+        }
+        Err(failure) => {
+            session.roll_back().await;
+            Err(failure)
+        }
+    }
+}
+
+/// What became of it, and whether it was committed now.
+async fn within_transaction(
+    session: &mut Session,
+    text: &str,
+    values: &[Value],
+    query: &Query<'_>,
+    record: CallRecord<'_>,
+    left_ms: u64,
+) -> Result<(RecordedWrite, bool), StatementFailure> {
+    let mut place = put(session, query, record, left_ms).await;
+    if place.as_ref().is_err_and(|failure| number_of(&failure.error) == Some(NO_TABLE)) {
+        session.roll_back().await;
+        create(session, query, left_ms).await?;
+        place = put(session, query, record, left_ms).await;
+    }
+    match place.map_err(of_records)? {
+        Place::Running => return Ok((RecordedWrite::Running, false)),
+        Place::Taken(found) => return Ok((found, false)),
+        Place::Own => {}
+    }
+    let rows = session.run(text, values, query, Transaction::Open, left_ms).await.map_err(nothing_committed)?;
+    let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
+    let keep = session.run(KEEP, &[bytes, key(record)], query, Transaction::Open, left_ms).await;
+    keep.map_err(|failure| of_records(nothing_committed(failure)))?;
+    session.commit().await.map_err(of_commit)?;
+    Ok((RecordedWrite::Made(rows), true))
+}
+
+/// Makes the table where it is missing.
+///
+/// # Errors
+/// As [`write_once`].
+pub(super) async fn prepare(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
+    match session.run(FIND, &[Value::Text(String::new())], query, Transaction::Implied, left_ms).await {
+        Err(failure) if number_of(&failure.error) == Some(NO_TABLE) => create(session, query, left_ms).await,
+        outcome => outcome.map(drop).map_err(of_records),
+    }
+}
+
+/// Begins the transaction and puts the record.
+async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, left_ms: u64) -> Result<Place, StatementFailure> {
+    let wait_ms = left_ms - (left_ms / 10).min(SAYS_SO_MS);
+    // The lock is waited for in whole seconds, and it is to be told before the deadline.
+    let wait_ms = if wait_ms < LEAST_WAIT_MS { wait_ms } else { wait_ms / 1000 * 1000 };
+    session.begin(wait_ms).await?;
+    let row = [key(record), Value::I64(record.expires_s)];
+    match session.run(PUT, &row, query, Transaction::Open, wait_ms).await {
+        Ok(Rows { affected: 0, .. }) => {}
+        Ok(_) => return Ok(Place::Own),
+        Err(failure) if failure.error.kind == ErrorKind::TimedOut || number_of(&failure.error) == Some(LOCK_WAIT) => {
+            return Ok(Place::Running);
+        }
+        Err(failure) => return Err(nothing_committed(failure)),
+    }
+    let found = session.run(FIND, &[key(record)], query, Transaction::Open, wait_ms).await.map_err(nothing_committed)?;
+    match found.rows.first().map(Vec::as_slice) {
+        Some([_, _, Value::I64(expires_s)]) if *expires_s <= record.now_s => {
+            let row = [Value::I64(record.expires_s), key(record), Value::I64(record.now_s)];
+            match session.run(TAKE, &row, query, Transaction::Open, wait_ms).await.map_err(nothing_committed)? {
+                Rows { affected: 0, .. } => Err(removed()),
+                _ => Ok(Place::Own),
+            }
+        }
+        Some([affected, rows, _]) => {
+            let affected = if let Value::I64(affected) = affected { Some(*affected) } else { None };
+            let rows = if let Value::Bytes(rows) = rows { Some(rows.as_slice()) } else { None };
+            Ok(Place::Taken(made_before(affected, rows)))
+        }
+        _ => Err(removed()),
+    }
+}
+
+/// Makes the table.
+async fn create(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
+    match session.run(CREATE_TABLE, &[], query, Transaction::Implied, left_ms).await {
+        // Somebody else made it at the same time.
+        Err(failure) if number_of(&failure.error) == Some(TABLE_EXISTS) => Ok(()),
+        outcome => outcome.map(drop).map_err(of_records),
+    }
+}
+
+fn key(record: CallRecord<'_>) -> Value {
+    Value::Text(record.key.to_owned())
+}
+
+/// Another call has removed the record, or taken its place: it had expired.
+fn removed() -> StatementFailure {
+    let message = "the record of an earlier call was removed concurrently";
+    StatementFailure::not_executed(Error::new(ErrorKind::Busy, message))
+}
+
+/// A failure before the `COMMIT` was sent.
+fn nothing_committed(failure: StatementFailure) -> StatementFailure {
+    match failure.outcome {
+        Execution::Unknown => StatementFailure::not_executed(failure.error),
+        Execution::NotExecuted | Execution::Final => failure,
+    }
+}
+
+/// A failure of a command that the author of the app did not write, and must not be blamed for.
+fn of_records(failure: StatementFailure) -> StatementFailure {
+    let StatementFailure { error, outcome } = failure;
+    let message = match error.kind {
+        ErrorKind::Syntax | ErrorKind::Constraint => {
+            "the table `millrace_calls`, which tools with `idempotency` need, does not have the columns that Millrace made it with"
+        }
+        ErrorKind::Denied => "the table `millrace_calls`, which tools with `idempotency` need, cannot be made or written",
+        _ => return StatementFailure { error, outcome },
+    };
+    let source = format!("{}; the table is made by: {CREATE_TABLE};", error.source.unwrap_or_default());
+    StatementFailure::last(Error { kind: ErrorKind::Configuration, message: message.to_owned(), source: Some(source) })
+}
+
+/// A failure of the `COMMIT`.
+fn of_commit(failure: StatementFailure) -> StatementFailure {
+    match failure.outcome {
+        Execution::Unknown => {
+            let message = format!("{}; it is not known whether the statement took effect", failure.error.message);
+            StatementFailure::unknown(Error { kind: ErrorKind::Unavailable, message, ..failure.error })
+        }
+        Execution::NotExecuted | Execution::Final => failure,
+    }
+}
+
+/// Refuses an adapter that only reads.
+///
+/// # Errors
+/// [`Denied`](ErrorKind::Denied).
+pub(super) fn check(read_only: bool, query: &Query<'_>) -> Result<(), Error> {
+    query.statement(MYSQL.name)?;
+    if read_only { Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only")) } else { Ok(()) }
+}

@@ -1,0 +1,208 @@
+//! What a statement answers: rows, or how many rows it changed.
+
+use bytes::Bytes;
+use millrace_core::{
+    Error, ErrorKind,
+    app::Access,
+    ports::Query,
+    value::{Rows, Value, unique_names},
+};
+
+use super::{
+    cell::{self, Column},
+    packet::{Packets, Reader, ReceiveError, unknown},
+    server_error,
+    session::{ENVELOPE, MORE_RESULTS, Server, status_of},
+};
+use crate::shared::StatementFailure;
+
+/// The most columns that a table or a result can have.
+const MOST_COLUMNS: u64 = 65_535;
+/// The length from which a packet that begins as the end of rows is one.
+const LONGEST_END: usize = 0xff_ffff;
+
+/// What came back so far.
+pub(super) struct Results<'a> {
+    query: &'a Query<'a>,
+    server: Server,
+    columns: Option<Vec<Column>>,
+    rows: Vec<Vec<Value>>,
+    bytes: usize,
+    affected: u64,
+    /// There was more than one list of rows.
+    several: bool,
+    /// The result is too large, and the statement may have written: what is left of it is not kept.
+    too_large: Option<Error>,
+    failure: Option<StatementFailure>,
+    /// Of the last part.
+    pub(super) status: u16,
+}
+
+impl<'a> Results<'a> {
+    pub(super) const fn new(query: &'a Query<'a>, server: Server) -> Self {
+        Self {
+            query,
+            server,
+            columns: None,
+            rows: Vec::new(),
+            bytes: 0,
+            affected: 0,
+            several: false,
+            too_large: None,
+            failure: None,
+            status: 0,
+        }
+    }
+
+    /// Reads everything that the server answers to one statement.
+    ///
+    /// # Errors
+    /// Where not all was read. What the server refused is among the results.
+    pub(super) async fn read(&mut self, packets: &mut Packets) -> Result<(), StatementFailure> {
+        loop {
+            let packet = self.next(packets, ENVELOPE).await?;
+            match packet.first() {
+                Some(0xff) => {
+                    self.failure = Some(server_error::of_statement(&packet, self.server.read_only));
+                    return Ok(());
+                }
+                Some(0x00) => self.changed(&packet)?,
+                Some(0xfb) => {
+                    let message = "the server asks for a file of this host (`LOCAL INFILE`), which it does not get";
+                    return Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)));
+                }
+                _ => self.list(packets, &packet).await?,
+            }
+            if self.failure.is_some() || self.status & MORE_RESULTS == 0 {
+                return Ok(());
+            }
+        }
+    }
+
+    /// How many rows were changed.
+    fn changed(&mut self, packet: &[u8]) -> Result<(), StatementFailure> {
+        let mut reader = Reader(packet);
+        reader.byte();
+        let affected = reader.number();
+        let (Some(affected), Some(status)) = (affected, status_of(packet)) else { return Err(broken("an answer")) };
+        // A procedure ends with one, after its results.
+        if self.columns.is_none() {
+            self.affected = affected;
+        }
+        self.status = status;
+        Ok(())
+    }
+
+    /// A list of rows; `packet` says how many columns it has.
+    async fn list(&mut self, packets: &mut Packets, packet: &[u8]) -> Result<(), StatementFailure> {
+        let count =
+            Reader(packet).number().filter(|count| (1..=MOST_COLUMNS).contains(count)).ok_or_else(|| broken("a number of columns"))?;
+        let mut columns = Vec::new();
+        for _ in 0..count {
+            let packet = self.next(packets, ENVELOPE).await?;
+            columns.push(Column::of(&packet, self.server.has_extended_types).ok_or_else(|| broken("a column of an unknown type"))?);
+        }
+        if self.server.has_eof {
+            self.next(packets, ENVELOPE).await?;
+        }
+        let is_first = self.columns.is_none();
+        self.several |= !is_first;
+        if is_first {
+            self.columns = Some(columns);
+        }
+        loop {
+            let packet = self.next(packets, self.query.max_bytes.saturating_add(ENVELOPE)).await?;
+            match packet.first() {
+                Some(0xff) => {
+                    self.failure = Some(server_error::of_statement(&packet, self.server.read_only));
+                    return Ok(());
+                }
+                Some(0xfe) if packet.len() < LONGEST_END => {
+                    self.status = if self.server.has_eof {
+                        let mut reader = Reader(&packet);
+                        (|| {
+                            reader.bytes(3)?;
+                            reader.u16()
+                        })()
+                    } else {
+                        status_of(&packet)
+                    }
+                    .ok_or_else(|| broken("an end of rows"))?;
+                    return Ok(());
+                }
+                _ if is_first && self.too_large.is_none() => self.row(&packet)?,
+                _ => {}
+            }
+        }
+    }
+
+    fn row(&mut self, packet: &Bytes) -> Result<(), StatementFailure> {
+        let columns = self.columns.as_deref().unwrap_or_default();
+        let head = 1 + (columns.len() + 9) / 8;
+        self.bytes = self.bytes.saturating_add(packet.len().saturating_sub(head));
+        let what = if self.rows.len() >= self.query.max_rows {
+            format!("the result has more than `max_rows`, {} rows", self.query.max_rows)
+        } else if self.bytes > self.query.max_bytes {
+            format!("the result has more than {} bytes", self.query.max_bytes)
+        } else {
+            self.rows.push(cell::row(packet, columns).ok_or_else(|| broken("a row"))?);
+            return Ok(());
+        };
+        let error = Error::new(ErrorKind::TooLarge, what);
+        if self.query.access == Access::Read {
+            // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows.
+            return Err(StatementFailure::last(error));
+        }
+        // The end must be seen: closed before it, a write would be undone, or not.
+        self.rows = Vec::new();
+        self.too_large = Some(error);
+        Ok(())
+    }
+
+    async fn next(&self, packets: &mut Packets, limit: usize) -> Result<Bytes, StatementFailure> {
+        match packets.next(limit).await {
+            Ok(packet) => Ok(packet),
+            Err(ReceiveError::Broken(error)) => Err(StatementFailure::unknown(error)),
+            Err(ReceiveError::TooLong) => {
+                let what = format!("the result has more than {} bytes", self.query.max_bytes);
+                let message = match self.query.access {
+                    Access::Read => what,
+                    Access::Write => format!("{what}; it is not known whether the statement took effect"),
+                };
+                Err(StatementFailure::last(Error::new(ErrorKind::TooLarge, message)))
+            }
+        }
+    }
+
+    /// The rows, or what was refused.
+    ///
+    /// # Errors
+    /// What the server said; [`TooLarge`](ErrorKind::TooLarge).
+    pub(super) fn into_rows(self) -> Result<Rows, StatementFailure> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let wrote = self.query.access == Access::Write;
+        let last = |error: Error| {
+            let message = if wrote { format!("{}; the statement took effect", error.message) } else { error.message };
+            Err(StatementFailure::last(Error { message, ..error }))
+        };
+        if let Some(error) = self.too_large {
+            return last(error);
+        }
+        if self.several {
+            return last(Error::new(ErrorKind::Denied, "the procedure returns more than one list of rows"));
+        }
+        Ok(match self.columns {
+            Some(columns) => {
+                let names = unique_names(columns.iter().map(|column| column.name.as_str()));
+                Rows { columns: names.into(), rows: self.rows, affected: 0 }
+            }
+            None => Rows { affected: self.affected, ..Rows::default() },
+        })
+    }
+}
+
+fn broken(what: &str) -> StatementFailure {
+    StatementFailure::unknown(unknown(what))
+}

@@ -1,0 +1,312 @@
+//! A connection that has logged in: statements out, rows in.
+//!
+//! A statement is prepared once for a connection, and then sent with its values; the most recent ones stay prepared.
+
+use bytes::Bytes;
+use millrace_core::{
+    Error, ErrorKind,
+    ports::Query,
+    value::{Rows, Value},
+};
+
+use super::{
+    bind,
+    packet::{Packets, Reader, ReceiveError, unknown},
+    results::Results,
+    server_error::{self, UNKNOWN_SETTING},
+};
+use crate::shared::{Execution, Pooled, StatementFailure};
+
+/// Room for what surrounds the cells of a row, and for packets that are not rows, in bytes.
+pub(super) const ENVELOPE: usize = 1 << 20;
+/// How many statements stay prepared. The server's own limit, for all connections together, is 16,382.
+const PREPARED: usize = 32;
+
+const COM_QUIT: u8 = 0x01;
+const COM_QUERY: u8 = 0x03;
+const COM_PING: u8 = 0x0e;
+const COM_STMT_PREPARE: u8 = 0x16;
+const COM_STMT_CLOSE: u8 = 0x19;
+
+/// A transaction is open.
+const IN_TRANSACTION: u16 = 1;
+/// Another result follows.
+pub(super) const MORE_RESULTS: u16 = 8;
+
+/// What holds for every statement, whatever the server's own defaults are. Quotes mean what the statement compiler takes them for:
+/// neither `ANSI_QUOTES` nor `NO_BACKSLASH_ESCAPES`. The modes are MySQL's own since version 8.
+const SETTINGS: &str = "SET NAMES utf8mb4, @@SESSION.sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
+                        ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', @@SESSION.time_zone = '+00:00', @@SESSION.autocommit = 1";
+
+/// What is known of a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Server {
+    pub(super) is_mariadb: bool,
+    /// The number of the connection's thread.
+    pub(super) thread: u32,
+    /// It says where the columns end.
+    pub(super) has_eof: bool,
+    /// Its columns say more of their types.
+    pub(super) has_extended_types: bool,
+    /// The adapter only reads.
+    pub(super) read_only: bool,
+}
+
+/// Whether a statement begins and ends its transaction itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transaction {
+    /// The statement is one.
+    Implied,
+    /// Nothing may write in it.
+    ReadOnly,
+    /// One is open, and stays so.
+    Open,
+}
+
+/// A connection that has logged in.
+pub(super) struct Session {
+    packets: Packets,
+    pub(super) server: Server,
+    usable: bool,
+    /// What the server has been told to end a statement after, in milliseconds; `None` before it was told anything.
+    limit_ms: Option<u64>,
+    /// It can be told so.
+    takes_limits: bool,
+    /// The most recently used one is the last.
+    prepared: Vec<Prepared>,
+    /// Of the last answer.
+    status: u16,
+}
+
+#[derive(Clone)]
+struct Prepared {
+    text: String,
+    number: u32,
+    values: usize,
+}
+
+impl Session {
+    /// `packets` has just logged in.
+    pub(super) const fn new(packets: Packets, server: Server) -> Self {
+        Self { packets, server, usable: true, limit_ms: None, takes_limits: true, prepared: Vec::new(), status: 0 }
+    }
+
+    /// Whether the connection can be used for another statement.
+    pub(super) const fn is_usable(&self) -> bool {
+        self.usable
+    }
+
+    /// Says goodbye.
+    pub(super) async fn close(mut self) {
+        if self.usable && self.packets.command(&[COM_QUIT]).await.is_ok() {
+            self.packets.shutdown().await;
+        }
+    }
+
+    /// Runs a statement, which the server ends after `limit_ms`.
+    ///
+    /// # Errors
+    /// What the server said, and what that means for another attempt. The connection may not be usable afterwards.
+    pub(super) async fn run(
+        &mut self,
+        text: &str,
+        values: &[Value],
+        query: &Query<'_>,
+        transaction: Transaction,
+        limit_ms: u64,
+    ) -> Result<Rows, StatementFailure> {
+        // Until everything is answered, the connection is in the middle of something; the future may be dropped there.
+        self.usable = false;
+        self.limit(limit_ms).await?;
+        if transaction == Transaction::ReadOnly {
+            self.command("START TRANSACTION READ ONLY").await.map_err(nothing_executed)?;
+        }
+        let outcome = self.statement(text, values, query).await;
+        if !self.usable {
+            return outcome;
+        }
+        self.usable = false;
+        match transaction {
+            Transaction::ReadOnly => self.command("COMMIT").await?,
+            Transaction::Implied if outcome.is_ok() && self.status & IN_TRANSACTION != 0 => {
+                self.command("ROLLBACK").await?;
+                self.usable = true;
+                let message = "the statement leaves a transaction open, which was rolled back";
+                return Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)));
+            }
+            Transaction::Open if outcome.is_ok() && self.status & IN_TRANSACTION == 0 => {
+                self.usable = true;
+                return Err(StatementFailure::last(Error::new(ErrorKind::Denied, "the statement ends the transaction that it runs in")));
+            }
+            Transaction::Implied | Transaction::Open => {}
+        }
+        self.usable = true;
+        outcome
+    }
+
+    /// Prepares a statement, unless it is, and runs it. The connection is usable afterwards if all was answered.
+    async fn statement(&mut self, text: &str, values: &[Value], query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        let Prepared { number, values: expected, .. } = self.prepare(text).await?;
+        if expected != values.len() {
+            self.usable = true;
+            let message = "the statement expects a different number of values";
+            return Err(StatementFailure::last(Error::new(ErrorKind::Syntax, message)));
+        }
+        let packet = bind::execute(number, values).map_err(|error| {
+            self.usable = true;
+            StatementFailure::last(error)
+        })?;
+        self.packets.command(&packet).await.map_err(StatementFailure::unknown)?;
+        let mut results = Results::new(query, self.server);
+        results.read(&mut self.packets).await?;
+        self.usable = true;
+        self.status = results.status;
+        results.into_rows()
+    }
+
+    async fn prepare(&mut self, text: &str) -> Result<Prepared, StatementFailure> {
+        if let Some(at) = self.prepared.iter().position(|prepared| prepared.text == text) {
+            let found = self.prepared.remove(at);
+            self.prepared.push(found.clone());
+            return Ok(found);
+        }
+        if self.prepared.len() >= PREPARED {
+            let oldest = self.prepared.remove(0);
+            let close = [&[COM_STMT_CLOSE][..], &oldest.number.to_le_bytes()].concat();
+            // Nothing is answered.
+            self.packets.command(&close).await.map_err(StatementFailure::not_executed)?;
+        }
+        self.packets.command(&[&[COM_STMT_PREPARE], text.as_bytes()].concat()).await.map_err(StatementFailure::not_executed)?;
+        let packet = self.answer().await.map_err(StatementFailure::not_executed)?;
+        if packet.first() == Some(&0xff) {
+            self.usable = true;
+            return Err(nothing_executed(server_error::of_statement(&packet, self.server.read_only)));
+        }
+        let broken = |what: &str| StatementFailure::last(unknown(what));
+        let mut reader = Reader(&packet);
+        let read = (|| (reader.byte()? == 0).then_some((reader.u32()?, reader.u16()?, reader.u16()?)))();
+        let (number, columns, values) = read.ok_or_else(|| broken("a prepared statement"))?;
+        // What they are is said again with the result.
+        for described in [values, columns].into_iter().filter(|count| *count > 0) {
+            for _ in 0..u32::from(described) + u32::from(self.server.has_eof) {
+                self.answer().await.map_err(StatementFailure::not_executed)?;
+            }
+        }
+        let prepared = Prepared { text: text.to_owned(), number, values: values.into() };
+        self.prepared.push(prepared.clone());
+        Ok(prepared)
+    }
+
+    /// Tells the server when to end a statement, and what waits for a lock, unless it has been told so; with the first telling, what holds for
+    /// every statement.
+    async fn limit(&mut self, limit_ms: u64) -> Result<(), StatementFailure> {
+        if self.limit_ms == Some(limit_ms) || (self.limit_ms.is_some() && !self.takes_limits) {
+            return Ok(());
+        }
+        let is_first = self.limit_ms.is_none();
+        let start = if is_first { format!("{SETTINGS}, ") } else { "SET ".to_owned() };
+        match self.command(&format!("{start}{}", self.limits(limit_ms))).await {
+            Ok(()) => {}
+            // A server that knows no such limit; this one keeps the time alone.
+            Err(failure) if is_first && server_error::number_of(&failure.error) == Some(UNKNOWN_SETTING) => {
+                self.takes_limits = false;
+                self.command(SETTINGS).await.map_err(nothing_executed)?;
+            }
+            Err(failure) => return Err(nothing_executed(failure)),
+        }
+        self.limit_ms = Some(limit_ms);
+        Ok(())
+    }
+
+    fn limits(&self, limit_ms: u64) -> String {
+        let limit_ms = limit_ms.clamp(1, 1_000_000_000);
+        let statement = if self.server.is_mariadb {
+            format!("max_statement_time = {}.{:03}", limit_ms / 1000, limit_ms % 1000)
+        } else {
+            format!("max_execution_time = {limit_ms}")
+        };
+        format!("@@SESSION.{statement}, @@SESSION.innodb_lock_wait_timeout = {}", limit_ms.div_ceil(1000))
+    }
+
+    /// Sends a command of the driver's own, which has no rows.
+    ///
+    /// # Errors
+    /// What the server said. Where all was answered, the connection is in step.
+    pub(super) async fn command(&mut self, text: &str) -> Result<(), StatementFailure> {
+        self.packets.command(&[&[COM_QUERY], text.as_bytes()].concat()).await.map_err(StatementFailure::unknown)?;
+        let packet = self.answer().await.map_err(StatementFailure::unknown)?;
+        match packet.first() {
+            Some(0x00) => {
+                self.status = status_of(&packet).ok_or_else(|| StatementFailure::unknown(unknown("an answer")))?;
+                Ok(())
+            }
+            Some(0xff) => Err(server_error::of_statement(&packet, self.server.read_only)),
+            _ => Err(StatementFailure::unknown(unknown("no answer to a command"))),
+        }
+    }
+
+    /// Ends the transaction that is open, if the connection still works.
+    pub(super) async fn roll_back(&mut self) {
+        if std::mem::replace(&mut self.usable, false) {
+            self.usable = self.command("ROLLBACK").await.is_ok();
+        }
+    }
+
+    /// Begins a transaction, which [`run`](Self::run) takes part in as [`Open`](Transaction::Open).
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) async fn begin(&mut self, limit_ms: u64) -> Result<(), StatementFailure> {
+        self.usable = false;
+        self.limit(limit_ms).await?;
+        self.command("START TRANSACTION").await.map_err(nothing_executed)?;
+        self.usable = true;
+        Ok(())
+    }
+
+    /// Commits it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) async fn commit(&mut self) -> Result<(), StatementFailure> {
+        self.usable = false;
+        self.command("COMMIT").await?;
+        self.usable = true;
+        Ok(())
+    }
+
+    async fn answer(&mut self) -> Result<Bytes, Error> {
+        match self.packets.next(ENVELOPE).await {
+            Ok(packet) => Ok(packet),
+            Err(ReceiveError::Broken(error)) => Err(error),
+            Err(ReceiveError::TooLong) => Err(unknown("a packet is too long")),
+        }
+    }
+}
+
+impl Pooled for Session {
+    async fn is_quiet(&mut self) -> bool {
+        self.packets.is_quiet().await
+    }
+
+    async fn answers(&mut self) -> bool {
+        self.packets.command(&[COM_PING]).await.is_ok() && self.answer().await.is_ok_and(|packet| packet.first() == Some(&0))
+    }
+}
+
+/// The status in a packet that says that all went well.
+pub(super) fn status_of(packet: &[u8]) -> Option<u16> {
+    let mut reader = Reader(packet);
+    reader.byte()?;
+    reader.number()?;
+    reader.number()?;
+    reader.u16()
+}
+
+/// A failure of a command before the statement.
+fn nothing_executed(failure: StatementFailure) -> StatementFailure {
+    match failure.outcome {
+        Execution::Unknown => StatementFailure::not_executed(failure.error),
+        Execution::NotExecuted | Execution::Final => failure,
+    }
+}

@@ -1,0 +1,290 @@
+//! A look at a statement: what would outlive its call on the connection is not sent, or the connection is not used again.
+//!
+//! The statement is cut as the server cuts it with the `sql_mode` of the session: a backslash escapes, and text stands in either quotes.
+//! Whether a statement writes is not looked at: for a read-only adapter the server refuses what does, and what it would not notice is
+//! refused here.
+
+use millrace_core::{Error, ErrorKind, Result};
+
+/// Statements that need a connection of their own, leave something on it, or move files between server and client. MariaDB also runs
+/// the words that control a procedure.
+const REFUSED: [&str; 39] = [
+    "BEGIN",
+    "BINLOG",
+    "CACHE",
+    "CHANGE",
+    "CLONE",
+    "COMMIT",
+    "CREATE TEMPORARY",
+    "DEALLOCATE",
+    "DECLARE",
+    "DROP TEMPORARY",
+    "EXECUTE",
+    "FOR",
+    "GET",
+    "HANDLER",
+    "IF",
+    "INSTALL",
+    "ITERATE",
+    "KILL",
+    "LEAVE",
+    "LOAD",
+    "LOCK",
+    "LOOP",
+    "PREPARE",
+    "RELEASE",
+    "REPEAT",
+    "RESET",
+    "RESIGNAL",
+    "ROLLBACK",
+    "SAVEPOINT",
+    "SET",
+    "SHUTDOWN",
+    "SIGNAL",
+    "START",
+    "STOP",
+    "UNINSTALL",
+    "UNLOCK",
+    "USE",
+    "WHILE",
+    "XA",
+];
+/// What says something of the statement before, which was another call's.
+const OF_ANOTHER_CALL: [&str; 3] = ["FOUND_ROWS", "LAST_INSERT_ID", "ROW_COUNT"];
+/// What writes a file on the server.
+const TO_FILE: [&str; 2] = ["DUMPFILE", "OUTFILE"];
+/// What MySQL commits by itself, and all that came before it.
+const COMMITS: [&str; 13] =
+    ["ALTER", "ANALYZE", "CALL", "CHECK", "CREATE", "DROP", "FLUSH", "GRANT", "OPTIMIZE", "RENAME", "REPAIR", "REVOKE", "TRUNCATE"];
+
+/// What is known of a statement that may be sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Checked<'a> {
+    /// Its first word.
+    first: &'a str,
+    /// It may leave something on the connection, which is closed after it.
+    pub(super) leaves_traces: bool,
+}
+
+impl Checked<'_> {
+    /// Refuses what would be committed before its record.
+    ///
+    /// # Errors
+    /// [`Denied`](ErrorKind::Denied).
+    pub(super) fn in_transaction(self) -> Result<Self> {
+        match COMMITS.into_iter().find(|word| self.first.eq_ignore_ascii_case(word)) {
+            Some(word) => {
+                Err(denied(format!("connector `mysql` does not run `{word}` with `idempotency`, because MySQL commits it by itself")))
+            }
+            None => Ok(self),
+        }
+    }
+}
+
+/// Looks at a statement. `read_only` is the adapter's.
+///
+/// # Errors
+/// [`Syntax`](ErrorKind::Syntax) for a NUL character, for no statement and for a second one; [`Denied`](ErrorKind::Denied) for what is not
+/// sent.
+pub(super) fn check(text: &str, read_only: bool) -> Result<Checked<'_>> {
+    if text.contains('\0') {
+        return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
+    }
+    let mut rest = text;
+    let (mut first, mut second) = ("", "");
+    let (mut ended, mut tokens) = (false, 0_usize);
+    let mut leaves_traces = false;
+    let mut last = Token::Sign(' ');
+    while let Some(token) = token(&mut rest)? {
+        if ended && !matches!(token, Token::Sign(';')) {
+            return Err(Error::new(ErrorKind::Syntax, "the query contains more than one statement"));
+        }
+        match (token, last) {
+            (Token::Sign(';'), _) => {
+                ended = tokens > 0;
+                continue;
+            }
+            // MariaDB's way to begin a block.
+            (Token::Sign(':'), Token::Word(_)) if tokens == 1 => return Err(denied("connector `mysql` does not run labels".to_owned())),
+            // Before a statement may stand parentheses.
+            (Token::Word(word), _) if first.is_empty() => first = word,
+            (Token::Word(word), _) if second.is_empty() && tokens == 1 => second = word,
+            (Token::Word(_) | Token::Quoted, Token::Sign('@')) => leaves_traces = true,
+            (Token::Sign('('), Token::Word(word)) => {
+                if let Some(name) = OF_ANOTHER_CALL.into_iter().find(|name| name.eq_ignore_ascii_case(word)) {
+                    return Err(denied(format!("connector `mysql` does not run `{name}()`: the statement before it was another call's")));
+                }
+                leaves_traces |= word.eq_ignore_ascii_case("GET_LOCK");
+            }
+            _ => {}
+        }
+        if let Token::Word(word) = token {
+            if let Some(word) = TO_FILE.into_iter().find(|refused| refused.eq_ignore_ascii_case(word)) {
+                return Err(denied(format!("connector `mysql` does not run `INTO {word}`")));
+            }
+            tokens += 1;
+        } else if !matches!(token, Token::Sign('(')) {
+            tokens += 1;
+        }
+        last = match (token, last) {
+            // `@@name` is a setting of the server.
+            (Token::Sign('@'), Token::Sign('@')) => Token::Sign(' '),
+            _ => token,
+        };
+    }
+    if tokens == 0 {
+        return Err(Error::new(ErrorKind::Syntax, "the query contains no statement"));
+    }
+    let is = |refused: &&&str| {
+        let (one, two) = refused.split_once(' ').unwrap_or((refused, ""));
+        one.eq_ignore_ascii_case(first) && (two.is_empty() || two.eq_ignore_ascii_case(second))
+    };
+    let replaced = first.eq_ignore_ascii_case("CREATE") && second.eq_ignore_ascii_case("OR") && contains_word(text, "TEMPORARY");
+    if let Some(refused) = REFUSED.iter().find(is) {
+        return Err(denied(format!("connector `mysql` does not run `{refused}`")));
+    }
+    if replaced {
+        return Err(denied("connector `mysql` does not run `CREATE TEMPORARY`".to_owned()));
+    }
+    let calls = first.eq_ignore_ascii_case("CALL");
+    if calls && read_only {
+        return Err(denied(
+            "connector `mysql` does not run `CALL` where the adapter is read-only: a procedure may begin a transaction of its own"
+                .to_owned(),
+        ));
+    }
+    Ok(Checked { first, leaves_traces: leaves_traces || calls })
+}
+
+fn contains_word(mut text: &str, word: &str) -> bool {
+    while let Ok(Some(token)) = token(&mut text) {
+        if matches!(token, Token::Word(found) if found.eq_ignore_ascii_case(word)) {
+            return true;
+        }
+    }
+    false
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Token<'a> {
+    /// A keyword, or a name without quotes.
+    Word(&'a str),
+    /// A text or a name in quotes.
+    Quoted,
+    Sign(char),
+}
+
+/// Takes the next token; blanks and comments are passed over.
+fn token<'a>(rest: &mut &'a str) -> Result<Option<Token<'a>>> {
+    loop {
+        let text = rest.trim_start_matches(|character: char| character <= ' ' || character == '\u{7f}');
+        let Some(first) = text.chars().next() else { return Ok(None) };
+        let blank_follows = |at: usize| text.as_bytes().get(at).is_none_or(|byte| *byte <= b' ' || *byte == 0x7f);
+        let line = |text: &'a str| text.split_once('\n').map_or("", |(_, rest)| rest);
+        if first == '#' || (text.starts_with("--") && blank_follows(2)) {
+            *rest = line(text);
+        } else if let Some(comment) = text.strip_prefix("/*") {
+            if comment.starts_with('!') || comment.starts_with("M!") {
+                return Err(denied("connector `mysql` does not run the text of a comment, `/*! … */`".to_owned()));
+            }
+            *rest = comment.split_once("*/").map_or("", |(_, rest)| rest);
+        } else if matches!(first, '\'' | '"' | '`') {
+            *rest = after_quoted(&text[1..], first);
+            return Ok(Some(Token::Quoted));
+        } else if is_word(first) {
+            let (word, after) = text.split_at(text.find(|character| !is_word(character)).unwrap_or(text.len()));
+            *rest = after;
+            return Ok(Some(Token::Word(word)));
+        } else {
+            *rest = &text[first.len_utf8()..];
+            return Ok(Some(Token::Sign(first)));
+        }
+    }
+}
+
+fn is_word(character: char) -> bool {
+    character.is_ascii_alphanumeric() || matches!(character, '_' | '$') || !character.is_ascii()
+}
+
+/// What follows a text that has begun; a doubled quote needs no look: it begins the next one.
+fn after_quoted(text: &str, quote: char) -> &str {
+    let mut characters = text.char_indices();
+    while let Some((at, character)) = characters.next() {
+        if character == '\\' && quote != '`' {
+            characters.next();
+        } else if character == quote {
+            return &text[at + 1..];
+        }
+    }
+    ""
+}
+
+fn denied(message: String) -> Error {
+    Error::new(ErrorKind::Denied, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(text: &str, read_only: bool) -> String {
+        match check(text, read_only) {
+            Ok(checked) if checked.leaves_traces => "traces".to_owned(),
+            Ok(_) => String::new(),
+            Err(error) => error.message,
+        }
+    }
+
+    #[test]
+    fn what_leaves_something_behind_is_refused() {
+        let refused = |word: &str| format!("connector `mysql` does not run `{word}`");
+        let cases = [
+            ("BEGIN", refused("BEGIN")),
+            (" ;\n-- x\n# y\n/* z */ begin work", refused("BEGIN")),
+            ("SET @a = 1", refused("SET")),
+            ("xa start 'x'", refused("XA")),
+            ("LOAD DATA LOCAL INFILE 'x' INTO TABLE t", refused("LOAD")),
+            ("CREATE TEMPORARY TABLE t (v int)", refused("CREATE TEMPORARY")),
+            ("create or replace temporary table t (v int)", refused("CREATE TEMPORARY")),
+            ("CREATE TABLE t (temporary int)", String::new()),
+            ("SELECT 1 INTO OUTFILE '/tmp/x'", refused("INTO OUTFILE")),
+            ("SELECT 'INTO OUTFILE', `outfile`, \"DUMPFILE\"", String::new()),
+            ("SELECT /*! 1 */", "connector `mysql` does not run the text of a comment, `/*! … */`".to_owned()),
+            ("SELECT /*M!100100 1 */", "connector `mysql` does not run the text of a comment, `/*! … */`".to_owned()),
+            ("SELECT '/*! 1 */' -- /*! x */\n + 1 # /*! y */", String::new()),
+            ("SELECT 1--1", String::new()),
+            ("SELECT 1; SELECT 2", "the query contains more than one statement".to_owned()),
+            ("SELECT ';', 'it\\'s; x', 'a'';b' ; -- SELECT 2\n;", String::new()),
+            ("", "the query contains no statement".to_owned()),
+            ("-- nothing\n;", "the query contains no statement".to_owned()),
+            ("(SELECT 1)", String::new()),
+            ("SELECT 1\0", "the statement contains a NUL character".to_owned()),
+            (
+                "SELECT last_insert_id ()",
+                "connector `mysql` does not run `LAST_INSERT_ID()`: the statement before it was another call's".to_owned(),
+            ),
+            ("SELECT last_insert_id FROM t", String::new()),
+            ("SELECT @a := 1", "traces".to_owned()),
+            ("SELECT @`a`", "traces".to_owned()),
+            ("SELECT @@version, @@session.sql_mode", String::new()),
+            ("SELECT GET_LOCK('x', 1)", "traces".to_owned()),
+            ("CALL p()", "traces".to_owned()),
+            ("a: LOOP SELECT 1; END LOOP", "connector `mysql` does not run labels".to_owned()),
+            ("SETTLE", String::new()),
+            ("WITH a AS (SELECT 1) SELECT * FROM a", String::new()),
+            ("SELECT IF(1, 2, 3)", String::new()),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(said(text, false), expected, "{text}");
+        }
+        assert!(said("call p()", true).starts_with("connector `mysql` does not run `CALL` where the adapter is read-only"));
+    }
+
+    #[test]
+    fn a_transaction_takes_what_it_can_undo() {
+        for text in ["CREATE TABLE t (v int)", "(drop table t)", "CALL p()"] {
+            assert!(check(text, false).unwrap().in_transaction().is_err(), "{text}");
+        }
+        assert!(check("INSERT INTO t VALUES (1)", false).unwrap().in_transaction().is_ok());
+    }
+}
