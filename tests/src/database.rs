@@ -79,6 +79,29 @@ impl Database {
         self.wait(self.connector.prepare_records(SystemClock.now_ms() + PATIENCE_MS))
     }
 
+    /// Begins a query and stops waiting for it as soon as a condition is met, as a call that is cancelled does.
+    ///
+    /// # Panics
+    /// Where it ends before.
+    pub fn abandon(&self, query: &Query<'_>, when: impl Fn() -> bool) {
+        let deadline_ms = SystemClock.now_ms() + query.deadline_ms;
+        let mut running = Some(self.connector.query(Query { deadline_ms, ..query.clone() }));
+        self.wait(async {
+            while !when() {
+                let pause = SystemClock.sleep(10);
+                let mut pause = std::pin::pin!(pause);
+                poll_fn(|context| {
+                    if let Some(query) = &mut running {
+                        assert!(query.as_mut().poll(context).is_pending(), "it has ended");
+                    }
+                    pause.as_mut().poll(context)
+                })
+                .await;
+            }
+            running = None;
+        });
+    }
+
     /// Runs queries at the same time.
     ///
     /// # Errors

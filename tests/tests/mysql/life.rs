@@ -1,1 +1,249 @@
+//! Connections that are kept, break, are too many, and come back; statements that nobody waits for.
 
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering::SeqCst},
+    },
+    thread,
+};
+
+use millrace_core::{
+    ErrorKind::{Busy, Denied, Protocol, TimedOut, Unavailable},
+    app::Access,
+    ports::{Connection, Query},
+    value::Value,
+};
+use millrace_tests::{
+    database::{Database, connection, query, text},
+    mysql::Mysql,
+};
+
+const LONG: &str = "SELECT SLEEP(600)";
+const LONG_WRITE: &str = "INSERT INTO t SELECT SLEEP(600)";
+const RUNNING: &str = "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Execute' AND INFO LIKE '%SLEEP(600)' ORDER BY ID";
+
+fn thread_of(database: &Database) -> Value {
+    database.rows("SELECT CONNECTION_ID()").remove(0).remove(0)
+}
+
+fn wait_for(admin: &Database, sql: &str, rows: usize) -> Vec<Vec<Value>> {
+    loop {
+        let found = admin.rows(sql);
+        if found.len() == rows {
+            return found;
+        }
+        thread::sleep(std::time::Duration::from_millis(5));
+    }
+}
+
+fn kill(admin: &Database, server: &Mysql, thread: &Value) {
+    let Value::I64(number) = thread else { panic!("{thread:?}") };
+    server.run("shop", &format!("KILL {number}"));
+    wait_for(admin, &format!("SELECT 1 FROM information_schema.PROCESSLIST WHERE ID = {number}"), 0);
+}
+
+#[test]
+fn a_connection_is_used_again_and_replaced_when_it_broke() {
+    let mut server = Mysql::start(&[]);
+    let database = server.open();
+    let first = thread_of(&database);
+    assert_eq!(thread_of(&database), first);
+    // Ended by the administrator while it was idle: nobody notices but by another number, and a write loses nothing.
+    database.run("CREATE TABLE t (v int)", &[]).unwrap();
+    let admin = server.open();
+    kill(&admin, &server, &first);
+    drop(admin);
+    assert_eq!(database.run("INSERT INTO t VALUES (1)", &[]).unwrap().affected, 1);
+    assert_ne!(thread_of(&database), first);
+
+    server.kill();
+    let gone = database.error("INSERT INTO t VALUES (2)");
+    assert_eq!(gone.kind, Unavailable, "{gone:?}");
+    assert!(gone.message.starts_with("could not connect to `127.0.0.1:"), "{gone:?}");
+    assert_eq!(database.ping().unwrap_err().kind, Unavailable);
+    server.restart();
+    assert_eq!(database.run("INSERT INTO t VALUES (2)", &[]).unwrap().affected, 1);
+    assert_eq!(database.rows("SELECT v FROM t ORDER BY v"), [[Value::I64(1)], [Value::I64(2)]]);
+}
+
+#[test]
+fn a_write_whose_answer_is_lost_is_not_sent_again() {
+    let server = Mysql::start(&[]);
+    let admin = server.open();
+    admin.run("CREATE TABLE t (v int)", &[]).unwrap();
+    let connection = server.connection(&[]);
+    let writer = thread::spawn(move || Database::open(connection).error(LONG_WRITE));
+    let thread = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
+    kill(&admin, &server, &thread);
+    let error = writer.join().unwrap();
+    assert_eq!(error.kind, Protocol, "{error:?}");
+    assert!(error.message.ends_with("; it is not known whether the statement took effect"), "{error:?}");
+    assert!(admin.rows(RUNNING).is_empty());
+}
+
+#[test]
+fn a_read_that_is_killed_is_asked_once_more() {
+    let server = Mysql::start(&[]);
+    let admin = server.open();
+    let connection = server.connection(&[]);
+    let reader = thread::spawn(move || {
+        Database::open(connection).run_with(&Query { access: Access::Read, ..query(LONG) }).unwrap_err()
+    });
+    let first = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
+    kill(&admin, &server, &first);
+    let second = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
+    assert_ne!(first, second);
+    kill(&admin, &server, &second);
+    assert_eq!(reader.join().unwrap().kind, Unavailable);
+}
+
+/// The server's own limit is a minute away, and for the second statement of another kind: only `KILL QUERY` ends them.
+#[test]
+fn a_statement_that_nobody_waits_for_is_ended() {
+    let server = Mysql::start(&[]);
+    let (database, admin) = (server.open(), server.open());
+    admin.run("CREATE TABLE t (v int)", &[]).unwrap();
+    for statement in [LONG, LONG_WRITE] {
+        let runs = Arc::new(AtomicBool::new(false));
+        let (told, connection) = (Arc::clone(&runs), server.connection(&[]));
+        let watcher = thread::spawn(move || {
+            wait_for(&Database::open(connection), RUNNING, 1);
+            told.store(true, SeqCst);
+        });
+        database.abandon(&query(statement), || runs.load(SeqCst));
+        watcher.join().unwrap();
+        wait_for(&admin, RUNNING, 0);
+        assert_eq!(database.rows("SELECT COUNT(*) FROM t"), [[Value::I64(0)]], "{statement}");
+    }
+    for access in [Access::Read, Access::Write] {
+        let late = database.run_with(&Query { access, deadline_ms: 1_100, ..query(LONG) }).unwrap_err();
+        assert_eq!((late.kind, late.message.as_str()), (TimedOut, "the statement ran past its deadline"));
+        wait_for(&admin, RUNNING, 0);
+    }
+    let past = database.run_with(&Query { deadline_ms: 0, ..query("CREATE TABLE late (v int)") }).unwrap_err();
+    assert_eq!(past.kind, TimedOut);
+    assert!(admin.rows("SHOW TABLES LIKE 'late'").is_empty());
+}
+
+/// The limit is the server's, too: it ends what a host cannot end any more.
+#[test]
+fn the_server_knows_the_deadline() {
+    let server = Mysql::start(&[]);
+    let database = server.open();
+    let limits = "SELECT @@max_statement_time, @@innodb_lock_wait_timeout";
+    let found = database.run_with(&Query { deadline_ms: 29_500, ..query(limits) }).unwrap();
+    assert_eq!(found.rows, [[Value::F64(30.0), Value::I64(30)]]);
+    let found = database.run_with(&Query { deadline_ms: 500, ..query(limits) }).unwrap();
+    assert_eq!(found.rows, [[Value::F64(1.0), Value::I64(1)]]);
+}
+
+#[test]
+fn a_server_that_does_not_answer_is_not_waited_for() {
+    let server = Mysql::start(&[]);
+    let database = server.open();
+    database.ping().unwrap();
+    server.pause();
+    let error = database.run_with(&Query { deadline_ms: 500, ..query("SELECT 1") }).unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (TimedOut, "the statement ran past its deadline"));
+    // A new connection: the machine accepts it, the server does not.
+    let fresh = Database::open(server.connection(&[("connect_timeout", "300ms")]));
+    let error = fresh.run_with(&Query { deadline_ms: 700, ..query("SELECT 1") }).unwrap_err();
+    let expected = format!("MySQL at `127.0.0.1:{}` did not accept the connection in time", server.port);
+    assert_eq!((error.kind, error.message), (Unavailable, expected));
+    server.go_on();
+    assert_eq!(database.rows("SELECT 1"), [[Value::I64(1)]]);
+}
+
+#[test]
+fn more_calls_than_connections_wait_for_their_turn() {
+    let server = Mysql::start(&[]);
+    let database = Database::open(server.connection(&[("max_connections", "2")]));
+    let queries: Vec<_> = (0..12).map(|_| query("SELECT CONNECTION_ID(), SLEEP(0.01)")).collect();
+    let mut threads: Vec<Value> = database.run_all(&queries).into_iter().map(|rows| rows.unwrap().rows.remove(0).remove(0)).collect();
+    threads.sort_by_key(|thread| format!("{thread:?}"));
+    threads.dedup();
+    assert_eq!(threads.len(), 2);
+    let late = |deadline_ms| Query { deadline_ms, access: Access::Read, ..query(LONG) };
+    let waited = database.run_all(&[late(3_000), late(3_000), late(200)]).remove(2).unwrap_err();
+    assert_eq!((waited.kind, waited.message.as_str()), (Busy, "all 2 connections to MySQL were in use until the deadline"));
+}
+
+#[test]
+fn a_server_without_a_free_connection_is_asked_again() {
+    let server = Mysql::start(&["--max-connections=10"]);
+    server.run("shop", "CREATE USER clerk@'127.0.0.1' IDENTIFIED BY 'clerk'; GRANT ALL ON shop.* TO clerk@'127.0.0.1';");
+    let url = format!("mysql://clerk:clerk@127.0.0.1:{}/shop", server.port);
+    let clerk = || Database::open(connection("mysql", &url, &[]));
+    let mut others: Vec<Database> = (0..10).map(|_| clerk()).collect();
+    // What a user with less than all rights has is one connection less.
+    let taken = others.iter().filter(|other| other.ping().is_ok()).count();
+    assert!(taken >= 9, "{taken}");
+    let full = clerk().error("SELECT 1");
+    assert_eq!((full.kind, full.message), (Busy, format!("MySQL at `127.0.0.1:{}` has no connection left", server.port)));
+    others.clear();
+    assert_eq!(clerk().rows("SELECT 1"), [[Value::I64(1)]]);
+}
+
+#[test]
+fn nothing_is_left_on_a_connection() {
+    let server = Mysql::start(&[]);
+    let database = server.open();
+    for statement in [
+        "CREATE TABLE t (v int)",
+        "CREATE PROCEDURE opens() BEGIN START TRANSACTION; INSERT INTO t VALUES (1); END",
+        "CREATE PROCEDURE lists() BEGIN SELECT 1 AS a; END",
+        "CREATE PROCEDURE lists_twice() BEGIN SELECT 1 AS a; SELECT 2 AS b; END",
+    ] {
+        database.run(statement, &[]).unwrap();
+    }
+    let first = thread_of(&database);
+    // An error costs no connection.
+    assert!(database.error("SELECT 1 FROM nowhere").message.ends_with("a table is missing"));
+    assert_eq!(thread_of(&database), first);
+    assert_eq!(database.rows("SELECT @secret := 7"), [[Value::I64(7)]]);
+    assert_eq!(database.rows("SELECT @secret"), [[Value::Null]]);
+    assert_eq!(database.rows("SELECT GET_LOCK('x', 1)"), [[Value::I64(1)]]);
+    wait_for(&database, "SELECT 1 WHERE IS_FREE_LOCK('x')", 1);
+    let open = database.error("CALL opens()");
+    assert_eq!((open.kind, open.message.as_str()), (Denied, "the statement leaves a transaction open, which was rolled back"));
+    assert_eq!(database.rows("SELECT COUNT(*) FROM t"), [[Value::I64(0)]]);
+    let listed = database.run("CALL lists()", &[]).unwrap();
+    assert_eq!((&*listed.columns, listed.rows), (&["a".to_owned()][..], vec![vec![Value::I64(1)]]));
+    let twice = database.error("CALL lists_twice()");
+    assert_eq!(twice.message, "the procedure returns more than one list of rows; the statement took effect");
+    let reader = Database::open(Connection { read_only: true, ..server.connection(&[]) });
+    assert_eq!(reader.error("CALL lists()").kind, Denied);
+}
+
+#[test]
+fn the_most_recent_statements_stay_prepared() {
+    let server = Mysql::start(&[]);
+    let database = server.open();
+    let count = |database: &Database| {
+        let rows = database.rows("SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'PREPARED_STMT_COUNT'");
+        let Value::I64(count) = rows[0][0] else { panic!("{rows:?}") };
+        count
+    };
+    let prepared = |database: &Database| {
+        let rows = database.rows("SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'COM_STMT_PREPARE'");
+        let Value::I64(count) = rows[0][0] else { panic!("{rows:?}") };
+        count
+    };
+    for number in 0..100 {
+        assert_eq!(database.rows(&format!("SELECT {number}")), [[Value::I64(number)]]);
+    }
+    assert_eq!(count(&database), 32);
+    prepared(&database);
+    let before = prepared(&database);
+    for _ in 0..10 {
+        assert_eq!(database.rows("SELECT 99"), [[Value::I64(99)]]);
+    }
+    assert_eq!(prepared(&database), before, "it was prepared already");
+    // A table that changes changes what is prepared.
+    database.run("CREATE TABLE t (a int)", &[]).unwrap();
+    database.run("INSERT INTO t VALUES (1)", &[]).unwrap();
+    assert_eq!(database.rows("SELECT * FROM t"), [[Value::I64(1)]]);
+    database.run("ALTER TABLE t ADD b varchar(5) DEFAULT 'x' FIRST", &[]).unwrap();
+    assert_eq!(database.rows("SELECT * FROM t"), [[text("x"), Value::I64(1)]]);
+}

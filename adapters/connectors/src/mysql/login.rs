@@ -96,11 +96,12 @@ pub(super) async fn connect(
     if !greeting.is_mariadb {
         capabilities |= capability::MYSQL;
     }
-    let (mut packets, is_encrypted) = encrypt(address, packets, &greeting, capabilities, until_ms).await?;
+    let more = greeting.more_capabilities & capability::EXTENDED_TYPES;
+    let request = head(capabilities | capability::TLS, more);
+    let (mut packets, is_encrypted) = encrypt(address, packets, &greeting, &request, until_ms).await?;
     if is_encrypted {
         capabilities |= capability::TLS;
     }
-    let more = greeting.more_capabilities & capability::EXTENDED_TYPES;
     packets.send(&response(address, &greeting, capabilities, more)).await.map_err(not_yet)?;
     authenticate(address, &mut packets, is_encrypted).await?;
     let server = Server {
@@ -186,7 +187,7 @@ async fn encrypt(
     address: &MysqlAddress,
     mut packets: Packets,
     greeting: &Greeting,
-    capabilities: u32,
+    request: &[u8],
     until_ms: u64,
 ) -> Result<(Packets, bool), StatementFailure> {
     let (verify, or_plain) = match address.encryption {
@@ -201,7 +202,7 @@ async fn encrypt(
         let message = format!("MySQL at `{}` offers no TLS; where the network between is trusted, set `sslmode=disable`", address.place());
         return Err(StatementFailure::last(Error::new(ErrorKind::Configuration, message)));
     }
-    packets.send(&head(capabilities | capability::TLS, 0)).await.map_err(not_yet)?;
+    packets.send(request).await.map_err(not_yet)?;
     let stream = packets.into_stream().map_err(StatementFailure::last)?;
     let tls = Tls { server_name: address.host.clone(), roots: address.roots.clone(), verify };
     let stream: Box<dyn ByteStream> = stream.start_tls(tls, until_ms).await.map_err(|error| match error.kind {

@@ -15,12 +15,15 @@ use super::{
     results::Results,
     server_error::{self, UNKNOWN_SETTING},
 };
-use crate::shared::{Execution, Pooled, StatementFailure};
+use crate::shared::{Execution, Pooled, StatementFailure, own_query};
 
 /// Room for what surrounds the cells of a row, and for packets that are not rows, in bytes.
 pub(super) const ENVELOPE: usize = 1 << 20;
 /// How many statements stay prepared. The server's own limit, for all connections together, is 16,382.
 const PREPARED: usize = 32;
+
+/// A packet of this length is smaller than any server's limit by default.
+const LARGE: usize = 1 << 20;
 
 const COM_QUIT: u8 = 0x01;
 const COM_QUERY: u8 = 0x03;
@@ -72,6 +75,8 @@ pub(super) struct Session {
     limit_ms: Option<u64>,
     /// It can be told so.
     takes_limits: bool,
+    /// The longest packet that the server takes; `None` before that mattered.
+    longest: Option<usize>,
     /// The most recently used one is the last.
     prepared: Vec<Prepared>,
     /// Of the last answer.
@@ -88,7 +93,7 @@ struct Prepared {
 impl Session {
     /// `packets` has just logged in.
     pub(super) const fn new(packets: Packets, server: Server) -> Self {
-        Self { packets, server, usable: true, limit_ms: None, takes_limits: true, prepared: Vec::new(), status: 0 }
+        Self { packets, server, usable: true, limit_ms: None, takes_limits: true, longest: None, prepared: Vec::new(), status: 0 }
     }
 
     /// Whether the connection can be used for another statement.
@@ -144,6 +149,28 @@ impl Session {
         outcome
     }
 
+    /// Refuses a packet that is longer than the server takes: sent, it would cost the connection, and nobody would know why.
+    async fn check_length(&mut self, length: usize) -> Result<(), StatementFailure> {
+        if self.longest.is_none() {
+            const LONGEST: &str = "SELECT @@max_allowed_packet";
+            let query = own_query(LONGEST, 0);
+            let Prepared { number, .. } = self.prepare(LONGEST).await?;
+            let packet = bind::execute(number, &[]).map_err(StatementFailure::last)?;
+            self.packets.command(&packet).await.map_err(StatementFailure::not_executed)?;
+            let mut results = Results::new(&query, self.server);
+            results.read(&mut self.packets).await.map_err(nothing_executed)?;
+            let rows = results.into_rows().map_err(nothing_executed)?;
+            let found = rows.rows.first().and_then(|row| row.first());
+            self.longest = Some(if let Some(Value::I64(most)) = found { usize::try_from(*most).unwrap_or(LARGE) } else { LARGE });
+        }
+        if self.longest.is_some_and(|longest| length <= longest) {
+            return Ok(());
+        }
+        self.usable = true;
+        let message = "the statement and its values are larger than MySQL accepts (`max_allowed_packet`)";
+        Err(StatementFailure::last(Error::new(ErrorKind::TooLarge, message)))
+    }
+
     /// Prepares a statement, unless it is, and runs it. The connection is usable afterwards if all was answered.
     async fn statement(&mut self, text: &str, values: &[Value], query: &Query<'_>) -> Result<Rows, StatementFailure> {
         let Prepared { number, values: expected, .. } = self.prepare(text).await?;
@@ -156,6 +183,9 @@ impl Session {
             self.usable = true;
             StatementFailure::last(error)
         })?;
+        if packet.len() >= LARGE {
+            self.check_length(packet.len()).await?;
+        }
         self.packets.command(&packet).await.map_err(StatementFailure::unknown)?;
         let mut results = Results::new(query, self.server);
         results.read(&mut self.packets).await?;
@@ -213,6 +243,10 @@ impl Session {
                 self.command(SETTINGS).await.map_err(nothing_executed)?;
             }
             Err(failure) => return Err(nothing_executed(failure)),
+        }
+        if is_first && self.server.read_only {
+            // MariaDB ends a transaction that only reads where a statement commits by itself; this holds for what comes then.
+            self.command("SET SESSION TRANSACTION READ ONLY").await.map_err(nothing_executed)?;
         }
         self.limit_ms = Some(limit_ms);
         Ok(())
