@@ -29,11 +29,12 @@ pub const PASSWORD: &str = "correct horse / battery @ staple";
 /// The same, as a URI has it.
 const CODED_PASSWORD: &str = "correct%20horse%20%2F%20battery%20%40%20staple";
 /// What a small server needs: little memory, and no care for what a crash of the machine leaves.
-const SMALL: [&str; 8] = [
+const SMALL: [&str; 9] = [
     "--innodb-buffer-pool-size=8M",
     "--innodb-log-file-size=4M",
     "--innodb-flush-log-at-trx-commit=2",
     "--innodb-doublewrite=OFF",
+    "--innodb-use-native-aio=OFF",
     "--innodb-temp-data-file-path=ibtmp1:4M:autoextend",
     "--performance-schema=OFF",
     "--skip-name-resolve",
@@ -71,16 +72,13 @@ impl Mysql {
 
     fn start_on(port: u16, settings: &[&str], files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-        let mut made = Command::new("mariadb-install-db");
-        made.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
-        made.arg("--innodb-log-file-size=4M").arg(in_folder("--datadir=", folder.path(), "data")).args(user());
-        let made = made
-            .output()
-            .unwrap_or_else(|error| panic!("there is no MariaDB ({error}): run scripts/setup, or install Debian's `mariadb-server`"));
-        assert!(made.status.success(), "mariadb-install-db: {}", String::from_utf8_lossy(&made.stdout));
+        let data = folder.path().join("data");
+        fs::create_dir(&data).unwrap_or_else(|error| panic!("{error}"));
+        let copied = Command::new("cp").arg("-a").arg(installed().join("data/.")).arg(&data).status();
+        assert!(copied.unwrap_or_else(|error| panic!("cp: {error}")).success(), "cp");
         let users = format!(
             "CREATE OR REPLACE USER admin@'127.0.0.1' IDENTIFIED BY '{PASSWORD}';\n\
-             GRANT ALL ON *.* TO admin@'127.0.0.1' WITH GRANT OPTION;\nCREATE DATABASE IF NOT EXISTS shop;\n"
+             GRANT ALL ON *.* TO admin@'127.0.0.1' WITH GRANT OPTION;\nCREATE DATABASE IF NOT EXISTS shop CHARACTER SET utf8mb4;\n"
         );
         fs::write(folder.path().join("users.sql"), users).unwrap_or_else(|error| panic!("{error}"));
         for (name, text) in files {
@@ -221,6 +219,24 @@ fn shared_port() -> u16 {
 
 fn url(port: u16, database: &str) -> String {
     format!("mysql://admin:{CODED_PASSWORD}@127.0.0.1:{port}/{database}")
+}
+
+/// The tables of a server that nobody has used, made once for this process.
+fn installed() -> &'static Path {
+    static INSTALLED: OnceLock<tempfile::TempDir> = OnceLock::new();
+    let folder = INSTALLED.get_or_init(|| {
+        let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
+        let mut made = Command::new("mariadb-install-db");
+        made.args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
+        made.args(["--innodb-log-file-size=4M", "--innodb-use-native-aio=OFF"]).args(user());
+        made.arg(in_folder("--datadir=", folder.path(), "data"));
+        let made = made
+            .output()
+            .unwrap_or_else(|error| panic!("there is no MariaDB ({error}): run scripts/setup, or install Debian's `mariadb-server`"));
+        assert!(made.status.success(), "mariadb-install-db: {}", String::from_utf8_lossy(&made.stdout));
+        folder
+    });
+    folder.path()
 }
 
 fn in_folder(option: &str, folder: &Path, name: &str) -> OsString {

@@ -87,9 +87,7 @@ fn a_read_that_is_killed_is_asked_once_more() {
     let server = Mysql::start(&[]);
     let admin = server.open();
     let connection = server.connection(&[]);
-    let reader = thread::spawn(move || {
-        Database::open(connection).run_with(&Query { access: Access::Read, ..query(LONG) }).unwrap_err()
-    });
+    let reader = thread::spawn(move || Database::open(connection).run_with(&Query { access: Access::Read, ..query(LONG) }).unwrap_err());
     let first = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
     kill(&admin, &server, &first);
     let second = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
@@ -221,12 +219,15 @@ fn the_most_recent_statements_stay_prepared() {
     let server = Mysql::start(&[]);
     let database = server.open();
     let count = |database: &Database| {
-        let rows = database.rows("SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'PREPARED_STMT_COUNT'");
+        let rows = database.rows(
+            "SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'PREPARED_STMT_COUNT'",
+        );
         let Value::I64(count) = rows[0][0] else { panic!("{rows:?}") };
         count
     };
     let prepared = |database: &Database| {
-        let rows = database.rows("SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'COM_STMT_PREPARE'");
+        let rows = database
+            .rows("SELECT CAST(VARIABLE_VALUE AS SIGNED) FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'COM_STMT_PREPARE'");
         let Value::I64(count) = rows[0][0] else { panic!("{rows:?}") };
         count
     };

@@ -39,7 +39,7 @@ fn errors_say_what_they_are_and_show_no_value() {
     for statement in [
         "CREATE TABLE parent (id int PRIMARY KEY, email varchar(99) UNIQUE, name text NOT NULL, age int, CONSTRAINT grown_up CHECK (age >= 18))",
         "CREATE TABLE child (id int PRIMARY KEY, parent_id int, CONSTRAINT has_parent FOREIGN KEY (parent_id) REFERENCES parent (id))",
-        "CREATE FUNCTION no() RETURNS int DETERMINISTIC BEGIN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'secret'; RETURN 1; END",
+        "CREATE FUNCTION refuses() RETURNS int DETERMINISTIC BEGIN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'secret'; RETURN 1; END",
         "INSERT INTO parent VALUES (1, 'secret@example.com', 'Ada', 36)",
     ] {
         database.run(statement, &[]).unwrap();
@@ -63,7 +63,7 @@ fn errors_say_what_they_are_and_show_no_value() {
         ("INSERT INTO child VALUES (1 / 0, 1)", Constraint, value()),
         ("INSERT INTO child VALUES ('secret', 1)", Constraint, value()),
         ("SELECT 9223372036854775807 + 1", Constraint, value()),
-        ("SELECT no()", Constraint, "a trigger or procedure of the database refused the statement".to_owned()),
+        ("SELECT refuses()", Constraint, "a trigger or procedure of the database refused the statement".to_owned()),
         (
             "INSERT INTO parent VALUES (2, 'secret@example.com', 'B', 20)",
             Constraint,
@@ -129,7 +129,9 @@ fn a_read_only_adapter_reads() {
     }
     let reader = Database::open(Connection { read_only: true, ..server.connection(&[]) });
     assert_eq!(reader.rows("SELECT COUNT(*) FROM t"), [[Value::I64(0)]]);
-    for statement in ["INSERT INTO t VALUES (1)", "DROP TABLE t", "CREATE TABLE u (v int)", "SELECT put()", "TRUNCATE t", "REPLACE INTO t VALUES (1)"] {
+    for statement in
+        ["INSERT INTO t VALUES (1)", "DROP TABLE t", "CREATE TABLE u (v int)", "SELECT put()", "TRUNCATE t", "REPLACE INTO t VALUES (1)"]
+    {
         let error = reader.error(statement);
         assert_eq!((error.kind, error.message.as_str()), (Denied, "the statement writes, and the adapter is read-only"), "{statement}");
     }

@@ -177,7 +177,10 @@ fn large_values_are_sent_in_parts() {
     let small = Mysql::start(&["--max-allowed-packet=1M"]);
     let database = small.open();
     let error = database.run("SELECT LENGTH(?)", &[text(&"x".repeat(2 << 20))]).unwrap_err();
-    assert_eq!((error.kind, error.message.as_str()), (TooLarge, "the statement and its values are larger than MySQL accepts (`max_allowed_packet`)"));
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (TooLarge, "the statement and its values are larger than MySQL accepts (`max_allowed_packet`)")
+    );
     assert_eq!(one(&database, "SELECT 1", &[]), Value::I64(1));
 }
 
