@@ -224,7 +224,7 @@ fn fraction(micros: u32, digits: u8) -> String {
         return String::new();
     }
     // What a column could not have is shown all the same.
-    let shown = (1..=6).find(|shown| micros % 10_u32.pow(6 - shown) == 0).unwrap_or(6).max(digits.into());
+    let shown = (1..=6).find(|shown| micros.is_multiple_of(10_u32.pow(6 - shown))).unwrap_or(6).max(digits.into());
     format!(".{:0width$}", micros / 10_u32.pow(6 - shown), width = shown as usize)
 }
 
