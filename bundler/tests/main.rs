@@ -8,6 +8,7 @@ mod hyperdrive;
 mod link;
 mod link_diagnostics;
 mod malformed;
+mod mysql;
 mod npm_imports;
 mod reference;
 mod rendered;

@@ -49,9 +49,8 @@ use millrace_core::{
 };
 
 use crate::{
-    open::DriverPorts,
     shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, timed_out, within},
-    sockets::Lifetime,
+    sockets::{Lifetime, Sockets},
 };
 pub(crate) use address::MysqlAddress;
 use kill::Killer;
@@ -79,6 +78,30 @@ enum Phase {
     Waiting,
     Connecting,
     Running,
+}
+
+/// What is done on a connection.
+enum Work<'a> {
+    /// The statement.
+    Run,
+    /// The statement with its record.
+    Once(CallRecord<'a>),
+    /// The table of records is made.
+    Prepare,
+}
+
+/// What became of it.
+enum Done {
+    Rows(Rows),
+    Recorded(RecordedWrite),
+    Prepared,
+}
+
+/// What may be sent again whatever became of it.
+const REPEATABLE: Effect = Effect { reads: true, returns: true };
+
+fn repeatable<'a>(query: &Query<'a>) -> Query<'a> {
+    Query { access: Access::Read, ..query.clone() }
 }
 
 /// What a driver of this connector is made with.
@@ -131,49 +154,44 @@ impl Mysql {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let (text, values) = query.statement(MYSQL.name)?;
+        let (text, _) = query.statement(MYSQL.name)?;
         let checked = statement::check(text, self.read_only)?;
-        let transaction = if self.read_only { Transaction::ReadOnly } else { Transaction::Implied };
-        let phase = Cell::new(Phase::Waiting);
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access == Access::Read, returns: true };
-        let work = async |session: &mut Session, left_ms: u64| {
-            let limit_ms = left_ms.next_multiple_of(LIMIT_STEP_MS);
-            session.run(text, values, query, transaction, limit_ms).await
-        };
-        let attempt = async || self.attempt(query.deadline_ms, &phase, Some((text, checked)), &work).await;
-        let attempts = self.retry.run(query, effect, attempt);
-        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
+        match self.work(query, effect, Some(checked), &Work::Run).await? {
+            Done::Rows(rows) => Ok(rows),
+            Done::Recorded(_) | Done::Prepared => Ok(Rows::default()),
+        }
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         once::check(self.read_only, query)?;
-        let (text, values) = query.statement(MYSQL.name)?;
+        let (text, _) = query.statement(MYSQL.name)?;
         let checked = statement::check(text, self.read_only)?.in_transaction()?;
-        let work = async |session: &mut Session, left_ms: u64| once::write_once(session, text, values, query, record, left_ms).await;
-        self.repeatedly(query, Some((text, checked)), work).await
+        match self.work(&repeatable(query), REPEATABLE, Some(checked), &Work::Once(record)).await? {
+            Done::Recorded(outcome) => Ok(outcome),
+            Done::Rows(_) | Done::Prepared => Ok(RecordedWrite::MadeBeforeUnknown),
+        }
     }
 
-    /// Does what may be done again where it is not known how it ended.
-    async fn repeatedly<T>(
-        &self,
-        query: &Query<'_>,
-        statement: Option<(&str, Checked<'_>)>,
-        work: impl AsyncFn(&mut Session, u64) -> Result<T, StatementFailure>,
-    ) -> Result<T> {
+    async fn prepare_records(&self, deadline_ms: u64) -> Result<()> {
+        self.work(&own_query("SELECT 1", deadline_ms), REPEATABLE, None, &Work::Prepare).await.map(drop)
+    }
+
+    /// Does what a call is for, again where that is safe. One function for all of it: each is compiled with everything below it.
+    async fn work(&self, query: &Query<'_>, effect: Effect, checked: Option<Checked<'_>>, work: &Work<'_>) -> Result<Done> {
         let phase = Cell::new(Phase::Waiting);
-        let attempts = self.retry.run_safe(query, async || self.attempt(query.deadline_ms, &phase, statement, &work).await);
+        let attempts = self.retry.run(query, effect, async || self.attempt(query, &phase, checked, work).await);
         within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
     }
 
-    /// Does work on a connection. It gets the milliseconds that are left.
-    async fn attempt<T>(
+    async fn attempt(
         &self,
-        deadline_ms: u64,
+        query: &Query<'_>,
         phase: &Cell<Phase>,
-        statement: Option<(&str, Checked<'_>)>,
-        work: impl AsyncFnOnce(&mut Session, u64) -> Result<T, StatementFailure>,
-    ) -> Result<T, StatementFailure> {
+        checked: Option<Checked<'_>>,
+        work: &Work<'_>,
+    ) -> Result<Done, StatementFailure> {
         phase.set(Phase::Waiting);
         let slot = match self.lifetime {
             Lifetime::Isolate => Some(self.pool.slot().await),
@@ -181,22 +199,31 @@ impl Mysql {
         };
         phase.set(Phase::Connecting);
         let idle = match &slot {
-            Some(slot) => slot.idle(&*self.clock, deadline_ms).await,
+            Some(slot) => slot.idle(&*self.clock, query.deadline_ms).await,
             None => None,
         };
         let mut session = match idle {
             Some(session) => session,
-            None => self.connect(deadline_ms).await?,
+            None => self.connect(query.deadline_ms).await?,
         };
         phase.set(Phase::Running);
-        let left_ms = deadline_ms.saturating_sub(self.clock.now_ms());
+        let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
         if left_ms == 0 {
             return Err(StatementFailure::last(timed_out()));
         }
-        let watch = statement.map(|(text, _)| self.killer.watch(&session, text));
-        let outcome = work(&mut session, left_ms).await;
-        watch.iter().for_each(kill::Watch::ended);
-        let leaves_traces = statement.is_some_and(|(_, checked)| checked.leaves_traces);
+        let (text, values) = query.statement(MYSQL.name).map_err(StatementFailure::last)?;
+        let watch = self.killer.watch(&session, text);
+        let outcome = match work {
+            Work::Run => {
+                let transaction = if self.read_only { Transaction::ReadOnly } else { Transaction::Implied };
+                let limit_ms = left_ms.next_multiple_of(LIMIT_STEP_MS);
+                session.run(text, values, query, transaction, limit_ms).await.map(Done::Rows)
+            }
+            Work::Once(record) => once::write_once(&mut session, text, values, query, *record, left_ms).await.map(Done::Recorded),
+            Work::Prepare => once::prepare(&mut session, query, left_ms).await.map(|()| Done::Prepared),
+        };
+        watch.ended();
+        let leaves_traces = checked.is_some_and(|checked| checked.leaves_traces);
         match slot {
             Some(slot) if session.is_usable() && !leaves_traces => slot.keep(session, self.clock.now_ms()),
             _ => session.close().await,
@@ -231,19 +258,10 @@ impl Mysql {
 ///
 /// # Errors
 /// As [`Mysql::open`]; and for an adapter that names certificates to trust, where the host trusts its own list only.
-pub(crate) fn open(connection: &Connection, ports: &DriverPorts) -> Result<Mysql> {
-    let mysql = Mysql::open(connection, ports.mysql(ports.sockets.dialer.clone()))?;
-    check_roots(connection, &ports.sockets, &mysql.address.roots)?;
+pub(crate) fn open(connection: &Connection, sockets: &Sockets, ports: MysqlPorts) -> Result<Mysql> {
+    let mysql = Mysql::open(connection, ports)?;
+    check_roots(connection, sockets, &mysql.address.roots)?;
     Ok(mysql)
-}
-
-impl DriverPorts {
-    /// The ports of this connector with a dialer.
-    #[must_use]
-    pub fn mysql(&self, dialer: Rc<dyn Dialer>) -> MysqlPorts {
-        let Self { clock, random, wait_until, sockets, .. } = self;
-        MysqlPorts { dialer, lifetime: sockets.lifetime, clock: clock.clone(), random: random.clone(), wait_until: wait_until.clone() }
-    }
 }
 
 impl Connector for Mysql {
@@ -256,10 +274,7 @@ impl Connector for Mysql {
     }
 
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(async move {
-            let query = &own_query("SELECT 1", deadline_ms);
-            self.repeatedly(query, None, async |session: &mut Session, left_ms| once::prepare(session, query, left_ms).await).await
-        })
+        Box::pin(self.prepare_records(deadline_ms))
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

@@ -3,6 +3,8 @@
 use std::rc::Rc;
 
 use millrace_catalogue as catalogue;
+#[cfg(feature = "tcp")]
+use millrace_core::ports::Dialer;
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Clock, Connection, Connector, HttpClient, Random, WaitUntil},
@@ -36,6 +38,16 @@ pub struct DriverPorts {
     pub folder: std::path::PathBuf,
 }
 
+#[cfg(feature = "tcp")]
+impl DriverPorts {
+    /// Those of the connector `mysql`, with a dialer.
+    #[must_use]
+    pub fn mysql(&self, dialer: Rc<dyn Dialer>) -> mysql::MysqlPorts {
+        let Self { clock, random, wait_until, sockets, .. } = self.clone();
+        mysql::MysqlPorts { dialer, lifetime: sockets.lifetime, clock, random, wait_until }
+    }
+}
+
 /// Makes a driver of an adapter's settings; connects to nothing.
 type Open = fn(Connection, &DriverPorts) -> Result<Rc<dyn Connector>>;
 
@@ -55,7 +67,9 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
         Ok(Rc::new(postgres::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone())?))
     }),
     #[cfg(feature = "tcp")]
-    (&catalogue::MYSQL, |connection, ports| Ok(Rc::new(mysql::open(&connection, ports)?))),
+    (&catalogue::MYSQL, |connection, ports| {
+        Ok(Rc::new(mysql::open(&connection, &ports.sockets, ports.mysql(ports.sockets.dialer.clone()))?))
+    }),
 ];
 
 /// Opens the connector of an adapter.

@@ -128,5 +128,9 @@ fn every_value_comes_back_through_every_form() {
 
 #[test]
 fn every_value_comes_back_from_a_server_with_other_quotes() {
-    every_value_comes_back(&["--sql-mode=ANSI,NO_BACKSLASH_ESCAPES", "--character-set-server=latin1", "--collation-server=latin1_general_ci"]);
+    every_value_comes_back(&[
+        "--sql-mode=ANSI,NO_BACKSLASH_ESCAPES",
+        "--character-set-server=latin1",
+        "--collation-server=latin1_general_ci",
+    ]);
 }

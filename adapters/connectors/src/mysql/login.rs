@@ -12,8 +12,9 @@ use super::{
     address::MysqlAddress,
     auth::{self, CACHING_SHA2, CLEAR, NATIVE, SHA256},
     packet::{Packets, Reader, ReceiveError, put_counted, unknown},
+    results::Server,
     server_error,
-    session::{Server, Session},
+    session::Session,
 };
 use crate::shared::{Encryption, StatementFailure};
 

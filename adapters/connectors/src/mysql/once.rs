@@ -10,7 +10,6 @@
 use millrace_catalogue::MYSQL;
 use millrace_core::{
     Error, ErrorKind,
-    app::Access,
     ports::{CallRecord, Query, RecordedWrite, SWEPT_RECORDS},
     value::{Rows, Value},
 };
@@ -48,7 +47,8 @@ enum Place {
     Running,
 }
 
-/// Runs a statement in one transaction with its record, unless there is a record.
+/// Runs a statement in one transaction with its record, unless there is a record. The query is said to read: whatever fails before the end
+/// of the transaction has changed nothing.
 ///
 /// # Errors
 /// What the server said, and what that means for another attempt.
@@ -60,8 +60,6 @@ pub(super) async fn write_once(
     record: CallRecord<'_>,
     left_ms: u64,
 ) -> Result<RecordedWrite, StatementFailure> {
-    // Whatever fails before the end of the transaction has changed nothing, as if it only read.
-    let query = &Query { access: Access::Read, ..query.clone() };
     let outcome = within_transaction(session, text, values, query, record, left_ms).await;
     match outcome {
         Ok((rows, true)) => {

@@ -12,14 +12,31 @@ use super::{
     cell::{self, Column},
     packet::{Packets, Reader, ReceiveError, unknown},
     server_error,
-    session::{ENVELOPE, MORE_RESULTS, Server, status_of},
 };
 use crate::shared::StatementFailure;
 
+/// Room for what surrounds the cells of a row, and for packets that are not rows, in bytes.
+pub(super) const ENVELOPE: usize = 1 << 20;
+/// Another result follows.
+const MORE_RESULTS: u16 = 8;
 /// The most columns that a table or a result can have.
 const MOST_COLUMNS: u64 = 65_535;
 /// The length from which a packet that begins as the end of rows is one.
 const LONGEST_END: usize = 0xff_ffff;
+
+/// What is known of a server.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Server {
+    pub(super) is_mariadb: bool,
+    /// The number of the connection's thread.
+    pub(super) thread: u32,
+    /// It says where the columns end.
+    pub(super) has_eof: bool,
+    /// Its columns say more of their types.
+    pub(super) has_extended_types: bool,
+    /// The adapter only reads.
+    pub(super) read_only: bool,
+}
 
 /// What came back so far.
 pub(super) struct Results<'a> {
@@ -205,4 +222,13 @@ impl<'a> Results<'a> {
 
 fn broken(what: &str) -> StatementFailure {
     StatementFailure::unknown(unknown(what))
+}
+
+/// The status in a packet that says that all went well.
+pub(super) fn status_of(packet: &[u8]) -> Option<u16> {
+    let mut reader = Reader(packet);
+    reader.byte()?;
+    reader.number()?;
+    reader.number()?;
+    reader.u16()
 }

@@ -139,7 +139,7 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         1040 | 1203 | 1226 => (Busy, "MySQL has no connection left".to_owned()),
         1037 | 1038 | 1041 => (Busy, "MySQL has no memory left for the statement".to_owned()),
         1969 | 3024 => (TimedOut, "the statement ran past its deadline".to_owned()),
-        1317 => (Unavailable, "MySQL ended the statement because somebody asked for it".to_owned()),
+        1317 => (Unavailable, "an administrator of MySQL ended the statement".to_owned()),
         1153 | 1162 | 1301 | 1118 | 1104 => (TooLarge, "the statement or its result is larger than MySQL allows".to_owned()),
         1021 | 1114 => (Unavailable, "MySQL has no room left".to_owned()),
         1053 | 1077 | 1080 | 1152 | 1927 | 3032 | 3169 | 4031 => (Unavailable, "MySQL ended the connection".to_owned()),

@@ -12,13 +12,11 @@ use millrace_core::{
 use super::{
     bind,
     packet::{Packets, Reader, ReceiveError, unknown},
-    results::Results,
+    results::{ENVELOPE, Results, Server, status_of},
     server_error::{self, UNKNOWN_SETTING},
 };
 use crate::shared::{Execution, Pooled, StatementFailure, own_query};
 
-/// Room for what surrounds the cells of a row, and for packets that are not rows, in bytes.
-pub(super) const ENVELOPE: usize = 1 << 20;
 /// How many statements stay prepared. The server's own limit, for all connections together, is 16,382.
 const PREPARED: usize = 32;
 
@@ -33,27 +31,10 @@ const COM_STMT_CLOSE: u8 = 0x19;
 
 /// A transaction is open.
 const IN_TRANSACTION: u16 = 1;
-/// Another result follows.
-pub(super) const MORE_RESULTS: u16 = 8;
-
 /// What holds for every statement, whatever the server's own defaults are. Quotes mean what the statement compiler takes them for:
 /// neither `ANSI_QUOTES` nor `NO_BACKSLASH_ESCAPES`. The modes are MySQL's own since version 8.
 const SETTINGS: &str = "SET NAMES utf8mb4, @@SESSION.sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
                         ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', @@SESSION.time_zone = '+00:00', @@SESSION.autocommit = 1";
-
-/// What is known of a server.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Server {
-    pub(super) is_mariadb: bool,
-    /// The number of the connection's thread.
-    pub(super) thread: u32,
-    /// It says where the columns end.
-    pub(super) has_eof: bool,
-    /// Its columns say more of their types.
-    pub(super) has_extended_types: bool,
-    /// The adapter only reads.
-    pub(super) read_only: bool,
-}
 
 /// Whether a statement begins and ends its transaction itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -326,15 +307,6 @@ impl Pooled for Session {
     async fn answers(&mut self) -> bool {
         self.packets.command(&[COM_PING]).await.is_ok() && self.answer().await.is_ok_and(|packet| packet.first() == Some(&0))
     }
-}
-
-/// The status in a packet that says that all went well.
-pub(super) fn status_of(packet: &[u8]) -> Option<u16> {
-    let mut reader = Reader(packet);
-    reader.byte()?;
-    reader.number()?;
-    reader.number()?;
-    reader.u16()
 }
 
 /// A failure of a command before the statement.
