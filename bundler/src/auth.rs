@@ -86,8 +86,12 @@ pub(crate) static API_KEY: Record = Record {
 const ONE_OR_MORE: Shape = Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text)]);
 
 impl Compiler<'_> {
-    /// Reads an `auth` block. `None` where it is wrong, which has been said.
-    pub(crate) fn auth(&mut self, document: &Document, node: &Node) -> Option<Auth> {
+    /// Reads an `auth` block. One that is wrong, which has been said, stands for any: what else the app says of callers may be right.
+    pub(crate) fn auth(&mut self, document: &Document, node: &Node) -> Auth {
+        self.auth_of(document, node).unwrap_or_else(|| Auth::Any(Vec::new()))
+    }
+
+    fn auth_of(&mut self, document: &Document, node: &Node) -> Option<Auth> {
         let Some(any) = node.entry("any") else {
             if node.entry("plugin").is_none() {
                 let message = "`auth.plugin` is missing";

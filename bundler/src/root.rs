@@ -279,7 +279,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         prompts_folder,
         resources_folder,
         presenters_folder,
-        auth: root.at("auth").and_then(|node| Some(Located::at(compiler.auth(&document, node)?, &document, node))),
+        auth: root.at("auth").map(|node| Located::at(compiler.auth(&document, node), &document, node)),
         context: ContextBlock::of(&document),
         middleware: middleware::block(&document),
         sync: sync::policies(compiler, &document),

@@ -257,7 +257,7 @@ impl Folders {
             let folder = parent(&file.path);
             let outer = folders.of(folder).cloned().unwrap_or_default();
             let root = document.root.clone();
-            let auth = root.at("auth").and_then(|node| Some(Located::at(compiler.auth(&document, node)?, &document, node)));
+            let auth = root.at("auth").map(|node| Located::at(compiler.auth(&document, node), &document, node));
             let tags = root.at("tags").map(|node| Located::at(root.texts_at("tags"), &document, node));
             let limits = LimitSettings::read(&document, root.at("limits")).or(&outer.limits);
             let adapter = root.at("use").map(|node| (document.clone(), node.clone()));

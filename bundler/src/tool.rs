@@ -384,9 +384,9 @@ fn mapper(
 
 fn auth(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> Option<Auth> {
     let document = reading.document;
-    let own = document.root.at("auth").map(|node| compiler.auth(document, node).map(|auth| Located::at(auth, document, node)));
+    let own = document.root.at("auth").map(|node| Located::at(compiler.auth(document, node), document, node));
     let placed = match own {
-        Some(own) => own?,
+        Some(own) => own,
         None => match reading.outer.auth.clone().or_else(|| reading.root.auth.clone()) {
             Some(inherited) => inherited,
             None => {

@@ -23,7 +23,7 @@ fn headers(fields: &[(&str, &str)]) -> With {
 
 fn assert_refused(fault: &Fault) {
     assert_eq!((fault.code.as_str(), &fault.refusal), ("UNAUTHORIZED", &Some(Refusal::Unauthorized)));
-    assert_eq!(fault.message, "Unauthorized: the request has no valid credentials for this tool.");
+    assert_eq!(fault.message, "Unauthorized: the request has no valid credentials.");
 }
 
 #[test]

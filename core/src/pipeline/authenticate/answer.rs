@@ -18,7 +18,7 @@ pub(super) enum Answer {
 }
 
 pub(in crate::pipeline) fn refused(reason: impl Into<String>) -> Box<Fault> {
-    let mut fault = Fault::new(Stage::Authenticate, "UNAUTHORIZED", "Unauthorized: the request has no valid credentials for this tool.")
+    let mut fault = Fault::new(Stage::Authenticate, "UNAUTHORIZED", "Unauthorized: the request has no valid credentials.")
         .suggesting("Send valid credentials: without them, every call is refused.")
         .logging(reason);
     fault.refusal = Some(Refusal::Unauthorized);
