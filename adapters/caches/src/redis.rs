@@ -14,20 +14,20 @@
 //!
 //! Protocol: <https://redis.io/docs/latest/develop/reference/protocol-spec/>.
 
-mod address;
 mod redis_error;
-mod resp;
+mod reply;
 mod state;
 
-use std::{cell::RefCell, future::poll_fn, rc::Rc, task::Poll};
+use std::{cell::RefCell, rc::Rc};
 
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{ByteStream, Clock, Dialer, KvCache, LocalFuture, Roots, Tls, Verify},
+    ports::{ByteStream, Clock, Dialer, KvCache, LocalFuture},
 };
+use millrace_redis::{Limits, LoginError, connect, exchange, is_silent};
 
-pub use address::RedisAddress;
-use resp::Reply;
+pub use millrace_redis::RedisAddress;
+use reply::Reply;
 
 /// The longest value, in bytes.
 const LARGEST_VALUE_BYTES: usize = 4 << 20;
@@ -75,7 +75,7 @@ impl RedisStore {
 
     /// Sends a command, and keeps the connection where a reply came.
     async fn exchange(&self, mut stream: Box<dyn ByteStream>, words: &[&[u8]]) -> Result<Reply> {
-        let reply = resp::exchange(&mut *stream, words, LARGEST_VALUE_BYTES).await?;
+        let reply = Reply::of(exchange(&mut *stream, words, Limits { bytes: LARGEST_VALUE_BYTES }).await?)?;
         let mut idle = self.idle.borrow_mut();
         if idle.len() < MOST_IDLE {
             idle.push(stream);
@@ -87,44 +87,31 @@ impl RedisStore {
     async fn still_open(&self) -> Option<Box<dyn ByteStream>> {
         loop {
             let mut stream = self.idle.borrow_mut().pop()?;
-            let mut byte = [0];
-            let silent = poll_fn(|context| Poll::Ready(stream.poll_read(context, &mut byte).is_pending())).await;
-            if silent {
+            if is_silent(&mut *stream).await {
                 return Some(stream);
             }
         }
     }
 
     async fn connect(&self) -> Result<Box<dyn ByteStream>> {
-        let RedisAddress { host, port, tls, user, password, database, .. } = &self.address;
         let deadline_ms = self.clock.now_ms().saturating_add(CONNECT_MS);
-        let mut stream = self.dialer.dial(host, *port, deadline_ms).await?;
-        if *tls {
-            let roots = self.address.ca_file.clone().map_or(Roots::Host, Roots::File);
-            stream = stream.start_tls(Tls { server_name: host.clone(), roots, verify: Verify::Full }, deadline_ms).await?;
-        }
-        if let Some(password) = password {
-            let words = [Some("AUTH"), user.as_deref(), Some(password.expose())];
-            let words: Vec<&[u8]> = words.into_iter().flatten().map(str::as_bytes).collect();
-            self.done(&resp::exchange(&mut *stream, &words, 0).await?)?;
-        }
-        if *database > 0 {
-            self.done(&resp::exchange(&mut *stream, &[b"SELECT", database.to_string().as_bytes()], 0).await?)?;
-        }
-        Ok(stream)
+        connect(&self.address, &*self.dialer, deadline_ms).await.map_err(|error| match error {
+            LoginError::Failed(error) => error,
+            LoginError::Refused(words) => redis_error::of(self.address.name(), &words),
+        })
     }
 
     /// Takes a reply that must be `OK`.
     fn done(&self, reply: &Reply) -> Result<()> {
         match reply {
             Reply::Done => Ok(()),
-            Reply::Refused(words) => Err(redis_error::of(&self.address.name, words)),
+            Reply::Refused(words) => Err(redis_error::of(self.address.name(), words)),
             Reply::Value(_) | Reply::Nothing => Err(self.unexpected()),
         }
     }
 
     fn unexpected(&self) -> Error {
-        Error::new(ErrorKind::Protocol, format!("{} sent the reply to another command", self.address.name))
+        Error::new(ErrorKind::Protocol, format!("{} sent the reply to another command", self.address.name()))
     }
 }
 
@@ -134,7 +121,7 @@ impl KvCache for RedisStore {
             match self.command(&[b"GET", format!("{PREFIX}{key}").as_bytes()], Repeat::Allowed).await? {
                 Reply::Value(value) => Ok(Some(value)),
                 Reply::Nothing => Ok(None),
-                Reply::Refused(words) => Err(redis_error::of(&self.address.name, &words)),
+                Reply::Refused(words) => Err(redis_error::of(self.address.name(), &words)),
                 Reply::Done => Err(self.unexpected()),
             }
         })

@@ -153,7 +153,7 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
 
 #[test]
 fn what_a_server_may_reply_is_an_error_of_its_kind() {
-    let table: [(&[u8], _, &str); 14] = [
+    let table: [(&[u8], _, &str); 15] = [
         (b"-LOADING Redis is loading the dataset in memory\r\n", Busy, "is not ready"),
         (b"-BUSY Redis is busy running a script\r\n", Busy, "is not ready"),
         (b"-OOM command not allowed when used memory > 'maxmemory'.\r\n", Busy, "has no memory left"),
@@ -164,7 +164,8 @@ fn what_a_server_may_reply_is_an_error_of_its_kind() {
         (b"-ERR unknown command `GET`, with args beginning with: `hunter2`\r\n", Protocol, "refuses a command"),
         (b"+OK\r\n", Protocol, "sent the reply to another command"),
         (b"HTTP/1.1 400 Bad Request\r\n\r\n", Protocol, "sent a reply that its protocol does not allow"),
-        (b"*1\r\n$1\r\nx\r\n", Protocol, "sent a reply that its protocol does not allow"),
+        (b"*1\r\n$1\r\nx\r\n", Protocol, "sent the reply to another command"),
+        (b"%1\r\n", Protocol, "sent a reply that its protocol does not allow"),
         (b"$5\r\nshort\r\n", Protocol, "contains a value that Millrace has not written"),
         (b"$20\r\nhal", TimedOut, "did not answer within 1000 ms"),
         (b"", Unavailable, "closed the connection"),

@@ -5,7 +5,7 @@ use millrace_core::{
     ports::{Counted, Exactness, LocalFuture, StateStore},
 };
 
-use super::{LARGEST_VALUE_BYTES, PREFIX, RedisStore, Repeat, redis_error, resp::Reply};
+use super::{LARGEST_VALUE_BYTES, PREFIX, RedisStore, Repeat, redis_error, reply::Reply};
 
 /// Adds, unless the total would be too high: `+` and the new total, else `=` and the old one.
 const ADD: &[u8] = b"local kept = redis.call('GET', KEYS[1]) \
@@ -49,7 +49,7 @@ impl RedisStore {
         match reply {
             Reply::Value(value) => Ok(Some(value)),
             Reply::Nothing => Ok(None),
-            Reply::Refused(words) => Err(redis_error::of(&self.address.name, &words)),
+            Reply::Refused(words) => Err(redis_error::of(self.address.name(), &words)),
             Reply::Done => Err(self.unexpected()),
         }
     }
@@ -62,7 +62,7 @@ impl RedisStore {
     fn fits(&self, value: &[u8]) -> Result<()> {
         match value.len() {
             0..=LARGEST_VALUE_BYTES => Ok(()),
-            bytes => Err(Error::new(ErrorKind::TooLarge, format!("a record of {bytes} bytes is too large for {}", self.address.name))),
+            bytes => Err(Error::new(ErrorKind::TooLarge, format!("a record of {bytes} bytes is too large for {}", self.address.name()))),
         }
     }
 }

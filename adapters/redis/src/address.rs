@@ -2,6 +2,7 @@
 
 use millrace_core::{
     Error, ErrorKind, Result,
+    ports::Roots,
     secret::Secret,
     url::{Url, percent_decoded},
 };
@@ -13,16 +14,21 @@ const PORT: u16 = 6379;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedisAddress {
     /// A name, or an IP address without brackets.
-    pub(super) host: String,
-    pub(super) port: u16,
-    pub(super) tls: bool,
-    /// Who may have signed the server's certificate; without it, whom the host trusts.
-    pub(super) ca_file: Option<String>,
-    pub(super) user: Option<String>,
-    pub(super) password: Option<Secret<String>>,
-    pub(super) database: u32,
+    pub host: String,
+    /// Where the server listens.
+    pub port: u16,
+    /// Whether the connection is encrypted, and the server's certificate verified.
+    pub tls: bool,
+    /// Who may have signed the server's certificate.
+    pub roots: Roots,
+    /// Who asks; without one, the server's user `default`.
+    pub user: Option<String>,
+    /// The user's password.
+    pub password: Option<Secret<String>>,
+    /// The number of the database.
+    pub database: u32,
     /// What messages call it.
-    pub(super) name: String,
+    name: String,
 }
 
 impl RedisAddress {
@@ -31,12 +37,17 @@ impl RedisAddress {
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration): what is wrong, without the text, which holds a password.
     pub fn parse(text: &str) -> Result<Self> {
-        let wrong = |what: &str| {
-            Error::new(
-                ErrorKind::Configuration,
-                format!("the address of a Redis server {what}; write `redis://USER:PASSWORD@HOST:PORT/DATABASE`"),
-            )
-        };
+        let address = Self::read("the address of a Redis server", text)?;
+        address.check_user("the address of a Redis server")?;
+        Ok(address)
+    }
+
+    /// Reads an address that may have a user without a password, which is found elsewhere. `subject` is what messages call the text.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn read(subject: &str, text: &str) -> Result<Self> {
+        let wrong = |what: &str| wrong(subject, what);
         let tls = match text.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase()).as_deref() {
             Some("redis") => false,
             Some("rediss") => true,
@@ -51,23 +62,28 @@ impl RedisAddress {
         let decoded = |text: &str| percent_decoded(text).ok_or_else(|| wrong("has percent-encoding that is not UTF-8"));
         let user = server.user.map(decoded).transpose()?.filter(|user| !user.is_empty());
         let password = server.password.map(decoded).transpose()?.filter(|password| !password.is_empty()).map(Secret::new);
-        if user.is_some() && password.is_none() {
-            return Err(wrong("has a user without a password"));
-        }
         let database = match url.path.trim_start_matches('/') {
             "" => 0,
             number => number.parse().map_err(|_| wrong("has a database that is not a number"))?,
         };
-        let mut ca_file = None;
+        let mut roots = Roots::Host;
         for (setting, value) in url.settings {
             match setting.as_str() {
-                "ca_file" if tls => ca_file = Some(value),
+                "ca_file" if tls => roots = Roots::File(value),
                 _ => return Err(wrong("has a setting other than `?ca_file=`, which goes with `rediss://`")),
             }
         }
         let port = server.port.unwrap_or(PORT);
         let name = format!("the Redis server `{}:{port}`", server.written_host);
-        Ok(Self { host, port, tls, ca_file, user, password, database, name })
+        Ok(Self { host, port, tls, roots, user, password, database, name })
+    }
+
+    /// Refuses a user without a password.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub fn check_user(&self, subject: &str) -> Result<()> {
+        if self.user.is_some() && self.password.is_none() { Err(wrong(subject, "has a user without a password")) } else { Ok(()) }
     }
 
     /// What messages call the server; holds no secret.
@@ -75,6 +91,10 @@ impl RedisAddress {
     pub fn name(&self) -> &str {
         &self.name
     }
+}
+
+fn wrong(subject: &str, what: &str) -> Error {
+    Error::new(ErrorKind::Configuration, format!("{subject} {what}; write `redis://USER:PASSWORD@HOST:PORT/DATABASE`"))
 }
 
 #[cfg(test)]
@@ -87,7 +107,7 @@ mod tests {
             host: "a".into(),
             port: PORT,
             tls: false,
-            ca_file: None,
+            roots: Roots::Host,
             user: None,
             password: None,
             database: 0,
@@ -101,7 +121,7 @@ mod tests {
             ("redis://:p%40%3a%23%25@a", RedisAddress { password: password("p@:#%"), ..plain.clone() }),
             ("redis://me:p@s%40@a", RedisAddress { user: Some("me".into()), password: password("p@s@"), ..plain.clone() }),
             ("redis://me:pw@a", RedisAddress { user: Some("me".into()), password: password("pw"), ..plain.clone() }),
-            ("rediss://a?ca_file=%2Fetc%2Fca.pem", RedisAddress { tls: true, ca_file: Some("/etc/ca.pem".into()), ..plain.clone() }),
+            ("rediss://a?ca_file=%2Fetc%2Fca.pem", RedisAddress { tls: true, roots: Roots::File("/etc/ca.pem".into()), ..plain.clone() }),
             ("redis://[::1]:7/0", RedisAddress { host: "::1".into(), port: 7, name: "the Redis server `[::1]:7`".into(), ..plain.clone() }),
             (
                 "redis://127.0.0.1:7",
