@@ -21,11 +21,15 @@ use crate::{
     yaml::{Data, Document, Entry, Node},
 };
 
+mod commands;
 mod databases;
 mod script_statements;
 mod session;
 mod tenant;
 mod worker;
+
+/// The option that names commands.
+const ALLOW: &str = "allow";
 
 /// `app/adapters/*.yaml`
 pub(crate) static ADAPTER: Record = Record {
@@ -36,7 +40,7 @@ pub(crate) static ADAPTER: Record = Record {
         Field::new("name", Shape::Text, "The name that tools `use`; without it, the file's name."),
         Field::new("connector", Shape::Text, NAMES).required(),
         Field::new("connection_string", Shape::Text, CONNECTION_STRINGS).required(),
-        Field::new("options", Shape::Map(&Shape::Scalar), OPTIONS),
+        Field::new("options", Shape::Map(&OPTION), OPTIONS),
         Field::new(
             "session",
             Shape::Record(&session::SESSION),
@@ -60,6 +64,9 @@ pub(crate) static ADAPTER: Record = Record {
     ],
 };
 
+/// The value of an option; only `allow` takes a list.
+static OPTION: Shape = Shape::OneOf(&[Shape::Scalar, Shape::List(&Shape::Text)]);
+
 /// `fallback` of an adapter.
 static FALLBACK: Record = Record {
     name: "fallback",
@@ -68,7 +75,7 @@ static FALLBACK: Record = Record {
     fields: &[
         Field::new("connector", Shape::Text, "What it connects to: `d1`.").required(),
         Field::new("connection_string", Shape::Text, "Where to connect: `d1:DB` is the binding `DB` of a Worker.").required(),
-        Field::new("options", Shape::Map(&Shape::Scalar), "As in an adapter."),
+        Field::new("options", Shape::Map(&OPTION), "As in an adapter."),
     ],
 };
 
@@ -342,6 +349,14 @@ fn options(
                 let help = meant(key, &names, "Its options are");
                 compiler.findings.report(severity, &document.source, entry.key_range.clone(), message, help);
             }
+            ALLOW if known.is_some_and(|known| known.language == Language::Arguments) => {
+                let names = commands::read(compiler, document, &entry.value);
+                adapter.options.push((entry.key.clone(), EnvTemplate(vec![EnvPart::Text(names.join(","))])));
+            }
+            _ if matches!(entry.value.data, Data::List(_)) => {
+                let message = format!("`options.{}` is a list", entry.key);
+                compiler.error(document, entry.value.range.clone(), message, "It takes text, a number, `true` or `false`.");
+            }
             _ => adapter.options.push((entry.key.clone(), compiler.connection_template(document, &entry.value))),
         }
     }
@@ -397,6 +412,15 @@ impl Adapters {
     /// Whether the caller decides which database an adapter in use connects to.
     pub(crate) fn has_databases(&self, used: UsedAdapter) -> bool {
         self.list.get(used.index as usize).is_some_and(|adapter| adapter.databases.is_some())
+    }
+
+    /// The commands that an adapter in use allows by name, with commas between them.
+    pub(crate) fn allowed_commands(&self, used: UsedAdapter) -> &str {
+        let options = self.list.get(used.index as usize).map(|adapter| adapter.options.as_slice()).unwrap_or_default();
+        match options.iter().find(|(name, _)| name == ALLOW).map(|(_, value)| value.0.as_slice()) {
+            Some([EnvPart::Text(names)]) => names,
+            _ => "",
+        }
     }
 
     /// The `session` of an adapter in use.

@@ -8,6 +8,7 @@ use millrace_core::app::{Access, Input, Part, Statement};
 
 use crate::{Problem, placeholder};
 
+mod command;
 mod compiled;
 mod dialect;
 mod functions;
@@ -24,6 +25,7 @@ mod tenant;
 mod textual;
 mod tokens;
 
+pub use command::compile_command;
 pub use compiled::Compiled;
 pub use dialect::Dialect;
 pub use tables::{TableSet, Tables};

@@ -51,6 +51,15 @@ impl Process {
         self.child.kill().and_then(|()| self.child.wait()).unwrap_or_else(|error| panic!("{error}"));
     }
 
+    /// Sends a signal, such as `STOP`, to the server.
+    ///
+    /// # Panics
+    /// Where that fails.
+    pub fn signal(&self, name: &str) {
+        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "the server takes no signal {name}");
+    }
+
     /// Starts the server again after [`kill`](Self::kill), on the same port and folder.
     ///
     /// # Panics

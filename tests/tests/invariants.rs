@@ -137,7 +137,9 @@ fn adapters_know_no_stage_and_not_each_other() {
     let border = ["Call", "ContentBlock", "Rounds", "Stage", "ToolResult", "stage::Step", "stage::plan"]
         .map(|name| format!("millrace_core::pipeline::{name}"));
     let mut met = BTreeSet::new();
-    for adapter in ["aws", "caches", "catalogue", "connectors", "script", "telemetry", "tokens", "native", "local", "lambda", "worker"] {
+    for adapter in
+        ["aws", "caches", "catalogue", "connectors", "redis", "script", "telemetry", "tokens", "native", "local", "lambda", "worker"]
+    {
         let files = sources(&root().join("adapters").join(adapter).join("src"));
         assert!(!files.is_empty(), "{adapter} has no sources");
         for file in files.into_iter().filter(|file| file.file_name().is_none_or(|name| name != "tests.rs")) {
@@ -154,7 +156,7 @@ fn adapters_know_no_stage_and_not_each_other() {
         }
     }
     assert_eq!(met.len(), border.len(), "only {met:?} were found: the test sees too little");
-    for driver in ["aws", "caches", "connectors", "script", "telemetry", "tokens"] {
+    for driver in ["aws", "caches", "connectors", "redis", "script", "telemetry", "tokens"] {
         let manifest = fs::read_to_string(root().join("adapters").join(driver).join("Cargo.toml")).unwrap();
         // Its tests may: those of scripts prepare them as an app's build does.
         let manifest = manifest.split("[dev-dependencies]").next().unwrap();

@@ -23,6 +23,7 @@ mod packages;
 mod page;
 mod postgres;
 mod readme;
+mod redis;
 mod secrets;
 mod sign_in;
 mod spoilt;

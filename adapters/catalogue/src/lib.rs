@@ -4,6 +4,9 @@
 //! row, so that nothing but the row, the driver, its tests and its documentation is written for another connector.
 #![no_std]
 
+extern crate alloc;
+
+pub mod redis;
 mod row;
 mod rows;
 
@@ -14,7 +17,7 @@ pub use rows::*;
 pub const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
 
 /// Names that are known, of connectors that do not exist yet.
-pub const PLANNED: [&str; 8] = ["clickhouse", "mongodb", "neon", "planetscale", "postgrest", "rds-data", "redis", "upstash"];
+pub const PLANNED: [&str; 6] = ["clickhouse", "mongodb", "neon", "planetscale", "postgrest", "rds-data"];
 
 /// The connector of a name, as `connector:` of an adapter has it.
 #[must_use]

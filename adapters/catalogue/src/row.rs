@@ -125,7 +125,7 @@ impl Language {
     pub const fn command(self) -> &'static str {
         match self {
             Self::Sqlite | Self::Postgres | Self::MySql => "statements",
-            Self::Arguments => "lists of arguments",
+            Self::Arguments => "commands of Redis",
             Self::Documents => "documents",
             Self::Requests => "requests",
         }

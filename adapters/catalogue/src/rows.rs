@@ -3,7 +3,7 @@
 use crate::{
     Binding, BindingKind, Connector,
     Host::{Native, Worker},
-    Language::{MySql, Postgres, Sqlite},
+    Language::{Arguments, MySql, Postgres, Sqlite},
     WorkerPart,
 };
 
@@ -144,6 +144,46 @@ rows! {
         keeps_call_records: true,
         sets_session: false,
         system: "mysql",
+    };
+
+    "redis" REDIS:
+    "`redis://user:password@host:6379/0`, or `rediss://` for TLS",
+    "`allow` (commands that are refused otherwise: `[KEYS, EVAL]`), `ca_certificate`, `ca_file`, `connect_timeout`, `max_connections`, `password`, `user`",
+    Connector {
+        name: "redis",
+        language: Arguments,
+        options: &["allow", "ca_certificate", "ca_file", "connect_timeout", "max_connections", "password", "user"],
+        trust_options: &["ca_certificate", "ca_file"],
+        schemes: &["redis", "rediss"],
+        foreign_schemes: &["redis+unix", "unix", "http", "https"],
+        hosts: &[Native, Worker],
+        worker_part: Some(WorkerPart::Tcp),
+        binding: None,
+        is_file: false,
+        max_values: None,
+        keeps_call_records: false,
+        sets_session: false,
+        system: "redis",
+    };
+
+    "upstash" UPSTASH:
+    "the REST URL of the database, `https://host`",
+    "`token` (required), `allow`",
+    Connector {
+        name: "upstash",
+        language: Arguments,
+        options: &["allow", "token"],
+        trust_options: &[],
+        schemes: &["https", "http"],
+        foreign_schemes: &["redis", "rediss"],
+        hosts: &[Native, Worker],
+        worker_part: None,
+        binding: None,
+        is_file: false,
+        max_values: None,
+        keeps_call_records: false,
+        sets_session: false,
+        system: "redis",
     };
 }
 

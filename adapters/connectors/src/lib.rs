@@ -9,12 +9,14 @@
 //! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
+//! | [`redis`] | `tcp`, on by default | every host that has a `Dialer` |
+//! | [`upstash`] | | every host: it speaks HTTP |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
 //!
 //! What a connector is called and what else is known of it without its driver is in the crate `millrace-catalogue`; [`open()`] finds the driver
 //! of a name.
 //!
-//! [`shared`] and `sqlite_text` are what several drivers need.
+//! [`shared`], `sqlite_text` and `redis_commands` are what several drivers need.
 
 pub mod d1;
 #[cfg(feature = "tcp")]
@@ -25,12 +27,16 @@ pub mod mysql;
 mod open;
 #[cfg(feature = "tcp")]
 pub mod postgres;
+#[cfg(feature = "tcp")]
+pub mod redis;
+mod redis_commands;
 pub mod shared;
 #[cfg(feature = "tcp")]
 mod sockets;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod sqlite_text;
+pub mod upstash;
 
 pub use open::{DriverPorts, open};
 #[cfg(feature = "tcp")]

@@ -15,9 +15,10 @@ use crate::sqlite::Sqlite;
 use crate::{
     d1::{D1, Rest},
     libsql::Libsql,
+    upstash::Upstash,
 };
 #[cfg(feature = "tcp")]
-use crate::{mysql, postgres, sockets::Sockets};
+use crate::{mysql, postgres, redis::Redis, sockets::Sockets};
 
 /// What a host gives its drivers.
 #[derive(Clone)]
@@ -69,6 +70,13 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     #[cfg(feature = "tcp")]
     (&catalogue::MYSQL, |connection, ports| {
         Ok(Rc::new(mysql::open(&connection, &ports.sockets, ports.mysql(ports.sockets.dialer.clone()))?))
+    }),
+    #[cfg(feature = "tcp")]
+    (&catalogue::REDIS, |connection, ports| {
+        Ok(Rc::new(Redis::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone())?))
+    }),
+    (&catalogue::UPSTASH, |connection, ports| {
+        Ok(Rc::new(Upstash::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
 ];
 

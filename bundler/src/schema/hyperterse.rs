@@ -48,7 +48,7 @@ static FILES: [File; 6] = [
     (
         "`app/adapters/**/*.terse`",
         Some(&ADAPTER),
-        &[("name", ""), ("connector", "`mongodb` and `redis` are not supported yet."), ("connection_string", ""), ("options", "")],
+        &[("name", ""), ("connector", "`mongodb` is not supported yet."), ("connection_string", ""), ("options", "")],
     ),
     (
         "`app/tools/**/config.terse`",

@@ -6,13 +6,13 @@ use millrace_core::app::{Access, Auth, Execute, Input, Piece as StatementPiece};
 use super::reader::ToolReader;
 use crate::{
     Problem, Severity,
-    adapter::Adapters,
+    adapter::{Adapters, UsedAdapter},
     compiler::Compiler,
     link::by_convention,
     placeholder::{self, Piece},
     root::substitution,
     scope::{ContextShape, PathScope, ToolScope},
-    statement::{self, Dialect, Substitution, Tables},
+    statement::{self, Compiled, Dialect, Substitution, Tables},
     yaml::{Document, Node},
 };
 
@@ -86,6 +86,16 @@ fn statement(
     let nothing = Node::nothing();
     let node = node.unwrap_or(&nothing);
     let language = used.language?;
+    if language == Language::Arguments {
+        if substitution.value == Substitution::Textual {
+            let message = "`substitution: textual` is for statements of SQL: the values of a command are always arguments";
+            let range = document.root.at("substitution").unwrap_or(node).range.clone();
+            compiler.error(document, range, message, "Remove `substitution: textual`.");
+            return None;
+        }
+        let compiled = statement::compile_command(text, inputs, adapters.allowed_commands(used));
+        return finish(compiler, (named_in, adapter), (document, node), used, compiled);
+    }
     let Some(dialect) = Dialect::of(language) else {
         let (message, help) = not_statements(adapter.text().unwrap_or_default(), language);
         compiler.error(document, node.range.clone(), message, help);
@@ -105,6 +115,17 @@ fn statement(
         Some(rule) => statement::compile_for_tenant(text, dialect, inputs, rule),
         None => statement::compile(text, dialect, substitution.value, inputs),
     };
+    finish(compiler, (named_in, adapter), (document, node), used, compiled)
+}
+
+/// Tells what there is to say about a statement.
+fn finish(
+    compiler: &mut Compiler<'_>,
+    (named_in, adapter): (&Document, &Node),
+    (document, node): (&Document, &Node),
+    used: UsedAdapter,
+    compiled: Result<Compiled, Vec<Problem>>,
+) -> Option<Work> {
     let mut compiled = match compiled {
         Ok(compiled) => compiled,
         Err(problems) => {

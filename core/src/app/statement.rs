@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{InputKind, Source};
 
-/// A compiled statement: text of its author, and places for values.
+/// A compiled statement: text of its author, and places for values. Or a command and its arguments, each apart from the others.
 ///
 /// No value of a caller ever becomes part of the text, [`Part::Textual`] apart, which only `substitution: textual` makes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ pub enum ParamStyle {
     NumberedDollar,
     /// `?`: MySQL
     Question,
+    /// None: each part is one argument of a command, or several where a list is spread. Redis, Upstash
+    Arguments,
 }
 
 impl ParamStyle {
@@ -75,6 +77,7 @@ pub enum Part {
     /// One parameter.
     Bind(Bind),
     /// One parameter for each element of an array, between commas, alone in `IN (…)`: the last one may be repeated. An empty array becomes `empty`.
+    /// In [`ParamStyle::Arguments`], one argument for each element; an empty array is refused.
     BindEach {
         /// The array.
         source: Source,

@@ -34,12 +34,14 @@ use crate::{
     Error, ErrorKind, Json, Result,
     app::{Access, Adapter, Statement},
     fault::{Change, Fault, FaultResult, Stage},
-    ports::{Command, Query, SessionSetting},
+    ports::{Query, SessionSetting},
     value::Rows,
 };
 
+mod arguments;
 mod cache;
 pub(super) mod change;
+mod rendered;
 mod script;
 mod search;
 mod statement;
@@ -116,7 +118,7 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, 
         tracing::debug!(target: TARGET, tool, request_id, connector = adapter.connector, adapter = adapter.name, "query");
     }
     let query = Query {
-        command: Command::Statement { text: &rendered.text, values: &rendered.params },
+        command: rendered.command(),
         session,
         access,
         deadline_ms: run.signal.deadline_within(adapter.timeout_ms),

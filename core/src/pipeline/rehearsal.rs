@@ -50,6 +50,10 @@ async fn prepare_records(pipeline: &Pipeline, (adapter, database): (usize, Optio
 }
 
 async fn explain(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>), statement: &Statement) -> Option<Result<()>> {
+    // Nothing explains a command.
+    if statement.style == ParamStyle::Arguments {
+        return None;
+    }
     let (text, params) = match written(pipeline, statement) {
         Ok(written) => written?,
         Err(error) => return Some(Err(error)),
@@ -153,7 +157,7 @@ fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String,
                 let _ = match statement.style {
                     ParamStyle::NumberedQuestion => write!(text, "?{number}"),
                     ParamStyle::NumberedDollar => write!(text, "${number}"),
-                    ParamStyle::Question => text.write_char('?'),
+                    ParamStyle::Question | ParamStyle::Arguments => text.write_char('?'),
                 };
             }
             Part::Choice { options, .. } => text.push_str(options.first().map_or("", |(_, written)| written)),

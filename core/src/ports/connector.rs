@@ -143,11 +143,20 @@ impl<'a> Query<'a> {
     /// # Errors
     /// As [`Command::statement`]; and [`Configuration`](ErrorKind::Configuration) where something is to be set: nothing is run without it.
     pub fn statement(&self, connector: &str) -> Result<(&'a str, &'a [Value])> {
-        if !self.session.is_empty() {
-            let message = format!("connector `{connector}` cannot set what the adapter's `session` demands");
-            return Err(Error::new(ErrorKind::Configuration, message));
-        }
+        self.without_session(connector)?;
         self.command.statement(connector)
+    }
+
+    /// Refuses a query that something is to be set for, where the connector cannot.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration): nothing is run without it.
+    pub fn without_session(&self, connector: &str) -> Result<()> {
+        if self.session.is_empty() {
+            return Ok(());
+        }
+        let message = format!("connector `{connector}` cannot set what the adapter's `session` demands");
+        Err(Error::new(ErrorKind::Configuration, message))
     }
 }
 

@@ -9,7 +9,7 @@ use alloc::{boxed::Box, rc::Rc, string::String, vec::Vec};
 
 use sha2::{Digest as _, Sha256};
 
-use super::statement::Rendered;
+use super::rendered::Rendered;
 use crate::{
     Json,
     app::{Adapter, Cache, CacheScope, CachedReads},
@@ -179,12 +179,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::app::ParamStyle;
 
     type Call = (&'static str, &'static str, &'static str, &'static str, Vec<Value>, Option<Json>);
 
     fn keys(calls: &[Call]) -> Vec<String> {
         let key = |(app, tool, adapter, text, params, scope): &Call| {
-            let statement = Rendered { text: Cow::Borrowed(text), params: params.clone() };
+            let statement = Rendered { text: Cow::Borrowed(text), params: params.clone(), style: ParamStyle::Question };
             key(app, tool, adapter, (&statement, &[], None), scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
         };
         calls.iter().map(key).collect()
@@ -231,7 +232,7 @@ mod tests {
 
     #[test]
     fn different_sessions_have_different_keys() {
-        let statement = Rendered { text: Cow::Borrowed("S"), params: vec![] };
+        let statement = Rendered { text: Cow::Borrowed("S"), params: vec![], style: ParamStyle::Question };
         let sessions: [&[(&str, &str)]; 8] = [
             &[],
             &[("a.b", "1")],

@@ -4,30 +4,30 @@
 //! and a composed string of one absent value is NULL. No value becomes part of the text, `substitution: textual` apart, where an
 //! absent one is the word `NULL`.
 //!
+//! A command of arguments is a list of texts: the author's words, and the values of the call, each one argument whatever characters it has. No
+//! argument can be absent or null.
+//!
 //! A list is written out with a number of values that is a power of two, its last value again and again: `IN` and `NOT IN` mean the same, and a database
 //! sees a dozen texts of a statement instead of thousands. Databases, drivers and poolers keep what they prepared by its text.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
+use super::{
+    arguments,
+    rendered::{Rendered, listed, variable},
+};
 use crate::{
     Json,
     app::{Bind, InputKind, ParamStyle, Part, Piece, Source, Statement},
     fault::{Fault, FaultResult, Issue, Stage},
     pipeline::{
         json_text::{push_text, text_of},
-        run::{Run, missing_variable},
+        run::Run,
         scope::Scope,
     },
-    secret::Secret,
     value::Value,
 };
-
-/// A statement, ready to be sent.
-pub(super) struct Rendered<'a> {
-    pub(super) text: Cow<'a, str>,
-    pub(super) params: Vec<Value>,
-}
 
 /// Fills in a statement.
 ///
@@ -35,6 +35,9 @@ pub(super) struct Rendered<'a> {
 /// `CONFIGURATION` for a variable that is not set or not a name, `INVALID_CHOICE` for a value that is not one of the statement's choices.
 pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json) -> FaultResult<Rendered<'a>> {
     let scope = run.scope(inputs);
+    if statement.style == ParamStyle::Arguments {
+        return arguments::render(run, scope, statement);
+    }
     let Some(text) = &statement.text else { return Writer::new(run, scope, statement).write(&statement.parts) };
     let mut params = Vec::new();
     for part in &statement.parts {
@@ -42,7 +45,7 @@ pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json)
             params.push(bound(run, scope, bind)?);
         }
     }
-    Ok(Rendered { text: Cow::Borrowed(text), params })
+    Ok(Rendered { text: Cow::Borrowed(text), params, style: statement.style })
 }
 
 /// What of a call's values the statement has no place for: a list that is too long for its database, and a NUL character within a
@@ -50,6 +53,10 @@ pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json)
 pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs: &Json) -> Vec<Issue> {
     let scope = run.scope(inputs);
     let mut issues = Vec::new();
+    let is_command = statement.style == ParamStyle::Arguments;
+    if is_command {
+        arguments::problems(scope, statement, &mut issues);
+    }
     let mut longest: Option<(&Source, usize)> = None;
     for part in &statement.parts {
         match part {
@@ -59,7 +66,7 @@ pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs
                     longest = Some((source, length));
                 }
             }
-            Part::Bind(Bind::Composed(pieces)) if pieces.len() > 1 => {
+            Part::Bind(Bind::Composed(pieces)) if pieces.len() > 1 && !is_command => {
                 for piece in pieces {
                     if let Piece::Source(source) = piece
                         && let Some(Json::String(text)) = scope.find(source)
@@ -95,15 +102,6 @@ fn values(scope: Scope<'_>, parts: &[Part]) -> usize {
         _ => 0,
     };
     parts.iter().map(count).sum()
-}
-
-/// The elements of a list; a single value is a list of one.
-fn listed(value: Option<&Json>) -> &[Json] {
-    match value {
-        None | Some(Json::Null) => &[],
-        Some(Json::Array(elements)) => elements,
-        Some(single) => core::slice::from_ref(single),
-    }
 }
 
 struct Writer<'a> {
@@ -146,7 +144,7 @@ impl<'a> Writer<'a> {
                 },
             }
         }
-        Ok(Rendered { text: Cow::Owned(self.text), params: self.params })
+        Ok(Rendered { text: Cow::Owned(self.text), params: self.params, style: self.style })
     }
 
     fn push(&mut self, value: Value) {
@@ -156,7 +154,7 @@ impl<'a> Writer<'a> {
         let _ = match self.style {
             ParamStyle::NumberedQuestion => write!(self.text, "?{number}"),
             ParamStyle::NumberedDollar => write!(self.text, "${number}"),
-            ParamStyle::Question => self.text.write_char('?'),
+            ParamStyle::Question | ParamStyle::Arguments => self.text.write_char('?'),
         };
     }
 
@@ -232,11 +230,6 @@ fn typed(value: &Json, kind: Option<InputKind>) -> Value {
 /// An element of an array; a list in it is a dimension.
 fn element(value: &Json) -> Value {
     typed(value, value.is_array().then_some(InputKind::Array))
-}
-
-/// The value of a variable of a statement.
-fn variable(run: &Run<'_>, name: &str) -> FaultResult<Secret<String>> {
-    run.pipeline.ports.env.var(name).ok_or_else(|| missing_variable(name, Stage::Execute).into())
 }
 
 #[cfg(test)]

@@ -249,10 +249,16 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
             ParamStyle::NumberedQuestion => format!("?{number}"),
             ParamStyle::NumberedDollar => format!("${number}"),
             ParamStyle::Question => "?".into(),
+            ParamStyle::Arguments => format!("<{number}>"),
         }
     };
+    let is_command = statement.style == ParamStyle::Arguments;
     for part in &statement.parts {
+        if is_command && !text.is_empty() {
+            text.push(' ');
+        }
         match part {
+            Part::Text(word) if is_command => push_word(&mut text, word),
             Part::Text(part) => text.push_str(part),
             Part::Env(name) => {
                 text.push_str(&format!("{{{{ env.{name} }}}}"));
@@ -284,6 +290,12 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
         }
     }
     text
+}
+
+/// An argument of a command, in quotes where it needs them.
+fn push_word(text: &mut String, word: &str) {
+    let is_plain = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_graphic() && !b"\"'\\<>".contains(&byte));
+    if is_plain { text.push_str(word) } else { text.push_str(&format!("{word:?}")) }
 }
 
 fn bound(bind: &Bind) -> String {

@@ -1,0 +1,217 @@
+//! `connector: redis`: a Redis server, or one that speaks its protocol (Valkey, ElastiCache, KeyDB).
+//!
+//! In go the arguments of one command; out come rows. Each value is one argument, whatever characters it has, because the protocol sends the
+//! length of each. What a command may do, and what its reply means, is in the crate `millrace-catalogue`: blocking, administrative and scripting
+//! commands are refused before anything is sent, and so is what changes the connection.
+//!
+//! # Protocol
+//!
+//! RESP2, which every server speaks on a new connection. RESP3 would give types to replies that `upstash` cannot give, at the price of a round
+//! trip; the forms of replies come from the table of commands instead, for both alike.
+//!
+//! # Connections
+//!
+//! As in connector `postgres`: up to `max_connections` of an isolate are logged in once and used again, and looked at before that. A connection on
+//! which anything failed, or whose call was given up, is closed: its reply would be taken for another's. In a Worker, each command has its own.
+//!
+//! # Time
+//!
+//! Redis knows no deadlines: at the deadline the connection is closed, and the server may still carry the command out. What was not executed (no
+//! connection, a server that loads its data) is sent again up to five times within about three seconds, never past the deadline. A command that
+//! only reads is sent once more after a broken connection. A write whose reply got lost is never sent again, and its error says so.
+//!
+//! Protocol: <https://redis.io/docs/latest/develop/reference/protocol-spec/>.
+
+mod settings;
+
+use std::{cell::Cell, rc::Rc};
+
+use millrace_catalogue::REDIS;
+use millrace_core::{
+    Error, ErrorKind, Result,
+    ports::{ByteStream, Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, Roots},
+    value::{Rows, Value},
+};
+use millrace_redis::{Limits, LoginError, RedisAddress, Reply, connect, exchange, is_silent};
+
+use crate::{
+    redis_commands::{PING, Prepared, failure_of, rows_of},
+    shared::{Pool, Pooled, Retry, StatementFailure, own_query, timed_out, within, within_limits},
+    sockets::{Lifetime, Sockets},
+};
+use settings::RedisSettings;
+
+/// A database of a Redis server.
+pub struct Redis {
+    address: RedisAddress,
+    settings: RedisSettings,
+    read_only: bool,
+    lifetime: Lifetime,
+    dialer: Rc<dyn Dialer>,
+    clock: Rc<dyn Clock>,
+    retry: Retry,
+    pool: Pool<Session>,
+}
+
+/// A connection that is logged in.
+struct Session(Box<dyn ByteStream>);
+
+impl Pooled for Session {
+    async fn is_quiet(&mut self) -> bool {
+        is_silent(&mut *self.0).await
+    }
+
+    async fn answers(&mut self) -> bool {
+        let reply = exchange(&mut *self.0, &[PING.as_bytes()], Limits { bytes: 0 }).await;
+        reply.is_ok_and(|reply| reply == Reply::Status("PONG".to_owned()))
+    }
+}
+
+/// What a call is doing, for the message of a deadline.
+#[derive(Clone, Copy)]
+enum Phase {
+    Waiting,
+    Connecting,
+    Running,
+}
+
+impl Redis {
+    /// Reads the settings of an adapter; connects to nothing.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of Redis', an unknown option or a wrong value of one, and
+    /// for an adapter that names certificates to trust where the host trusts its own list only.
+    pub fn open(connection: &Connection, sockets: &Sockets, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
+        let (address, settings) = settings::read(connection.connection_string.expose().trim(), &connection.options)?;
+        if !sockets.own_roots && address.roots != Roots::Host {
+            let message = format!(
+                "the adapter `{}` brings root certificates, and a Worker trusts only what the platform trusts; remove `ca_certificate` and \
+                 `ca_file`",
+                connection.adapter
+            );
+            return Err(Error::new(ErrorKind::Configuration, message));
+        }
+        Ok(Self {
+            pool: Pool::of(settings.max_connections),
+            address,
+            settings,
+            read_only: connection.read_only,
+            lifetime: sockets.lifetime,
+            dialer: sockets.dialer.clone(),
+            retry: Retry::new(clock.clone(), random),
+            clock,
+        })
+    }
+
+    async fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        let prepared = Prepared::of(query, REDIS.name, &self.settings.allow, self.read_only)?;
+        let phase = Cell::new(Phase::Waiting);
+        let attempts = self.retry.run(query, prepared.effect(), async || self.attempt(&prepared, query, &phase).await);
+        let rows = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))?;
+        within_limits(rows, query, prepared.effect())
+    }
+
+    async fn attempt(&self, prepared: &Prepared, query: &Query<'_>, phase: &Cell<Phase>) -> Result<Rows, StatementFailure> {
+        phase.set(Phase::Waiting);
+        let slot = match self.lifetime {
+            Lifetime::Isolate => Some(self.pool.slot().await),
+            Lifetime::Call => None,
+        };
+        phase.set(Phase::Connecting);
+        let idle = match &slot {
+            Some(slot) => slot.idle(&*self.clock, query.deadline_ms).await,
+            None => None,
+        };
+        let mut session = match idle {
+            Some(session) => session,
+            None => self.connect(prepared, query.deadline_ms).await?,
+        };
+        phase.set(Phase::Running);
+        if self.clock.now_ms() >= query.deadline_ms {
+            return Err(StatementFailure::last(timed_out()));
+        }
+        let words: Vec<&[u8]> = prepared.words.iter().map(Vec::as_slice).collect();
+        // Whatever fails from here on, the connection is dropped, and with that closed.
+        let reply = exchange(&mut *session.0, &words, Limits { bytes: query.max_bytes }).await.map_err(|error| match error.kind {
+            ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
+            _ => StatementFailure::unknown(error),
+        })?;
+        if let Some(slot) = slot {
+            slot.keep(session, self.clock.now_ms());
+        }
+        let words = match reply {
+            Reply::Error(words) => words,
+            reply => match rows_of(prepared, reply, query.max_rows) {
+                Ok(Ok(rows)) => return Ok(rows),
+                Ok(Err(words)) => words,
+                Err(error) => return Err(StatementFailure::last(prepared.after_reply(error))),
+            },
+        };
+        Err(failure_of(prepared, self.address.name(), &words))
+    }
+
+    async fn connect(&self, prepared: &Prepared, deadline_ms: u64) -> Result<Session, StatementFailure> {
+        let until_ms = deadline_ms.min(self.clock.now_ms().saturating_add(self.settings.connect_timeout_ms));
+        match within(&*self.clock, until_ms, connect(&self.address, &*self.dialer, until_ms)).await {
+            Some(Ok(stream)) => Ok(Session(stream)),
+            Some(Err(LoginError::Refused(words))) => Err(self.not_let_in(prepared, &words)),
+            Some(Err(LoginError::Failed(error))) => Err(match error.kind {
+                ErrorKind::Unavailable => StatementFailure::not_executed(error),
+                // It took all of the time that there is for a connection. The command was not sent, so that nothing about it is unknown.
+                ErrorKind::TimedOut => StatementFailure::last(Error { kind: ErrorKind::Unavailable, ..error }),
+                _ => StatementFailure::last(error),
+            }),
+            None => Err(StatementFailure::not_executed(self.too_late(Phase::Connecting))),
+        }
+    }
+
+    /// What an error at the login means: of the command nothing has been sent.
+    fn not_let_in(&self, prepared: &Prepared, words: &str) -> StatementFailure {
+        let said = |part: &str| words.contains(part);
+        let last = |kind, what: &str| {
+            let message = format!("{} {what}", self.address.name());
+            // The words may quote the password.
+            StatementFailure::last(Error::new(kind, message).with_source(words.split(' ').next().unwrap_or_default()))
+        };
+        if said("without any password configured") || said("invalid password") {
+            return last(ErrorKind::Denied, "does not accept the password");
+        }
+        if said("DB index") || said("out of range") {
+            return last(ErrorKind::Configuration, "has no database of that number");
+        }
+        if words.starts_with("NOPERM") {
+            return last(ErrorKind::Denied, "forbids the user `SELECT`");
+        }
+        match failure_of(prepared, self.address.name(), words) {
+            failure if failure.error.kind == ErrorKind::Constraint || failure.error.kind == ErrorKind::Syntax => {
+                last(ErrorKind::Protocol, "rejected the login")
+            }
+            failure => failure,
+        }
+    }
+
+    fn too_late(&self, phase: Phase) -> Error {
+        let name = self.address.name();
+        match phase {
+            Phase::Waiting => {
+                let most = self.settings.max_connections;
+                Error::new(ErrorKind::Busy, format!("all {most} connections to {name} were in use until the deadline"))
+            }
+            Phase::Connecting => Error::new(ErrorKind::Unavailable, format!("{name} did not accept the connection in time")),
+            Phase::Running => timed_out(),
+        }
+    }
+}
+
+impl Connector for Redis {
+    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async move { self.run(&query).await })
+    }
+
+    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move {
+            let words = [Value::Text(PING.to_owned())];
+            self.run(&Query { command: Command::Arguments(&words), ..own_query("", deadline_ms) }).await.map(|_| ())
+        })
+    }
+}

@@ -1,0 +1,10 @@
+//! `connector: redis` and `connector: upstash` against real servers, and against servers that answer as no real one does.
+
+mod app;
+mod commands;
+mod hostile;
+mod life;
+mod login;
+mod replies;
+mod support;
+mod upstash;

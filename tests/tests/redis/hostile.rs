@@ -1,0 +1,152 @@
+//! Hostile values through every form of placeholder: each arrives to the byte as one argument, and nothing else happens.
+
+use std::{fs, path::Path};
+
+use millrace_core::{
+    Endpoint, Json,
+    cancel::Cancel,
+    headers::Headers,
+    pipeline::{Call, ContentBlock, ToolResult},
+};
+use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
+use millrace_tests::{case::root, database::runtime, direct::compile, redis};
+
+use super::support::{Answer::Bytes, Scripted, raw};
+
+/// The tools of an app: name, statement, and the arguments that a value `s` and a list of three become.
+const FORMS: [(&str, &str, &str); 9] = [
+    ("whole", "SET {{ inputs.s }} {{ inputs.s }}", "SET|<>|<>"),
+    ("quoted", "SET \"{{ inputs.s }}\" '{{ inputs.s }}'", "SET|<>|<>"),
+    ("start", "SET {{ inputs.s }}:k v", "SET|<>:k|v"),
+    ("end", "SET user:{{ inputs.s }} v", "SET|user:<>|v"),
+    ("middle", "SET \"a \\\"{{ inputs.s }}\\n\" v", "SET|a \"<>\n|v"),
+    ("single", "SET 'it\\'s {{ inputs.s }}' v", "SET|it's <>|v"),
+    ("twice", "SET {{ inputs.s }}/{{ inputs.s }} v", "SET|<>/<>|v"),
+    ("list", "MSET {{ inputs.list }} v", "MSET|one|<>|<>|v"),
+    ("last", "LPUSH kept:{{ inputs.s }} {{ inputs.list }}", "LPUSH|kept:<>|one|<>|<>"),
+];
+
+pub(super) fn write(folder: &Path, file: &str, text: &str) {
+    let path = folder.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// An endpoint of an app with these tools on one adapter.
+pub(super) fn endpoint(adapter: &str, tools: &[(&str, &str, &str)]) -> (Endpoint, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "millrace.yaml", "name: far\n");
+    write(folder.path(), "app/adapters/far.yaml", adapter);
+    for (name, statement, inputs) in tools {
+        let quoted = serde_json::to_string(statement).unwrap();
+        write(folder.path(), &format!("app/tools/{name}/config.yaml"), &format!("description: x\nuse: far\nstatement: {quoted}\n{inputs}"));
+    }
+    let app = compile(folder.path());
+    let ports = ports::native(folder.path().to_path_buf(), Variables::default(), &CacheChoice::Memory, &Tasks::new());
+    (Endpoint::new(app, ports), folder)
+}
+
+/// Calls a tool.
+pub(super) async fn call(endpoint: &Endpoint, tool: &str, arguments: Json) -> ToolResult {
+    let Json::Object(arguments) = arguments else { panic!("arguments are an object") };
+    let call = Call {
+        method: "tools/call",
+        tool,
+        arguments,
+        request_id: "test",
+        trace: Default::default(),
+        headers: &Headers::new(),
+        platform_caller: None,
+        protocol: "2026-07-28",
+        deadline_ms: None,
+        cancel: &Cancel::new(),
+        listener: None,
+        rounds: Default::default(),
+        operation: Default::default(),
+    };
+    endpoint.pipeline().call(call).await.unwrap_or_else(|fault| panic!("{tool}: {fault:?}"))
+}
+
+pub(super) fn text(result: &ToolResult) -> &str {
+    let [ContentBlock::Text(text)] = result.content.as_slice() else { panic!("{result:?}") };
+    text
+}
+
+fn values() -> Vec<String> {
+    let values: Vec<String> = serde_json::from_str(&fs::read_to_string(root().join("tests/data/hostile-values.json")).unwrap()).unwrap();
+    let own = ["a b", "\r\n", "k v\r\nFLUSHALL\r\n", "*1\r\n$8\r\nFLUSHALL\r\n", "$-1\r\n", "\"", "\\x41", "' DEL canary '", "NX", "GET"]
+        .map(str::to_owned);
+    assert!(values.len() >= 170, "{} values", values.len());
+    values.into_iter().chain(own).collect()
+}
+
+fn tools() -> Vec<(&'static str, &'static str, &'static str)> {
+    let inputs = "inputs:\n  s: { type: string }\n  list: { type: array, items: { type: string }, optional: true }\n";
+    FORMS.map(|(name, statement, _)| (name, statement, inputs)).to_vec()
+}
+
+fn given(value: &str) -> Json {
+    serde_json::json!({ "s": value, "list": ["one", value, value] })
+}
+
+#[test]
+fn each_value_is_one_argument() {
+    let server = Scripted::start(&[Bytes(b"+OK\r\n")]);
+    let (endpoint, _folder) = endpoint(&format!("connector: redis\nconnection_string: redis://127.0.0.1:{}\n", server.port), &tools());
+    let mut expected: Vec<Vec<Vec<u8>>> = Vec::new();
+    tokio::task::LocalSet::new().block_on(&runtime(), async {
+        for (tool, _, arguments) in FORMS {
+            for value in values() {
+                let result = call(&endpoint, tool, given(&value)).await;
+                assert!(!result.is_error, "{tool} {value:?}: {}", text(&result));
+                expected.push(arguments.split('|').map(|argument| argument.replace("<>", &value).into_bytes()).collect());
+            }
+        }
+    });
+    let received = server.received();
+    assert_eq!(received.len(), expected.len());
+    for (received, expected) in received.iter().zip(&expected) {
+        let shown = |words: &[Vec<u8>]| words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect::<Vec<_>>();
+        assert!(received == expected, "{:?} instead of {:?}", shown(received), shown(expected));
+    }
+    println!("{} commands, each with the arguments that its author wrote", received.len());
+}
+
+#[test]
+fn nothing_else_happens_in_a_real_server() {
+    let server = redis::start(&[]);
+    assert_eq!(raw(server.port, &[b"SET", b"canary", b"alive"]), "+OK");
+    let adapter = format!("connector: redis\nconnection_string: redis://127.0.0.1:{}\n", server.port);
+    let inputs = "inputs: { s: { type: string } }\n";
+    let (endpoint, _folder) = endpoint(
+        &adapter,
+        &[
+            ("put", "SET k:{{ inputs.s }} {{ inputs.s }}", inputs),
+            ("get", "GET k:{{ inputs.s }}", inputs),
+            ("push", "RPUSH all {{ inputs.s }}", inputs),
+            ("field", "HSET h {{ inputs.s }} \"<{{ inputs.s }}>\"", inputs),
+        ],
+    );
+    let mut values = values();
+    values.sort();
+    values.dedup();
+    tokio::task::LocalSet::new().block_on(&runtime(), async {
+        for value in &values {
+            for tool in ["put", "push", "field"] {
+                assert!(!call(&endpoint, tool, serde_json::json!({ "s": value })).await.is_error, "{tool} {value:?}");
+            }
+            let found: Json = serde_json::from_str(text(&call(&endpoint, "get", serde_json::json!({ "s": value })).await)).unwrap();
+            assert_eq!(found, serde_json::json!([{ "value": value }]));
+        }
+    });
+    let count = values.len();
+    assert_eq!(raw(server.port, &[b"DBSIZE"]), format!(":{}", count + 3), "one key for each value, and canary, all and h");
+    assert_eq!(raw(server.port, &[b"LLEN", b"all"]), format!(":{count}"));
+    assert_eq!(raw(server.port, &[b"HLEN", b"h"]), format!(":{count}"));
+    assert_eq!(raw(server.port, &[b"STRLEN", b"canary"]), ":5");
+    for (place, value) in values.iter().enumerate() {
+        let length = format!("${}", value.len());
+        assert_eq!(raw(server.port, &[b"LINDEX", b"all", place.to_string().as_bytes()]), length, "{value:?}");
+        assert_eq!(raw(server.port, &[b"HGET", b"h", value.as_bytes()]), format!("${}", value.len() + 2), "{value:?}");
+    }
+}
