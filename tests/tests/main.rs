@@ -40,5 +40,6 @@ mod worker;
 mod worker_load;
 mod worker_ports;
 mod worker_postgres;
+mod worker_redis;
 mod worker_state;
 mod workflows;

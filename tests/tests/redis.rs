@@ -5,6 +5,6 @@ mod commands;
 mod hostile;
 mod life;
 mod login;
-mod replies;
-mod support;
+pub(crate) mod replies;
+pub(crate) mod support;
 mod upstash;

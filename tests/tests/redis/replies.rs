@@ -66,7 +66,7 @@ fn values_go_in_and_come_out_whole() {
 }
 
 /// Commands, and the rows of what a server replies: the same for every carrier.
-pub(super) const FORMS: [(&str, &str); 44] = [
+pub(crate) const FORMS: [(&str, &str); 44] = [
     ("SET s text", r#"[{"value":"OK"}]"#),
     ("GET s", r#"[{"value":"text"}]"#),
     ("GET nothing", r#"[{"value":null}]"#),

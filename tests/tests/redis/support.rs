@@ -16,29 +16,29 @@ use millrace_core::{
 use millrace_tests::database::{Database, connection, query, text};
 
 /// An adapter on a server without a password.
-pub(super) fn open(port: u16) -> Database {
+pub(crate) fn open(port: u16) -> Database {
     Database::open(connection("redis", &format!("redis://127.0.0.1:{port}"), &[]))
 }
 
 /// Runs a command whose arguments stand between spaces.
-pub(super) fn run(database: &Database, command: &str) -> Result<Rows> {
+pub(crate) fn run(database: &Database, command: &str) -> Result<Rows> {
     let values: Vec<Value> = command.split(' ').map(text).collect();
     arguments(database, &values, Access::Write)
 }
 
 /// Runs a command of any arguments.
-pub(super) fn arguments(database: &Database, values: &[Value], access: Access) -> Result<Rows> {
+pub(crate) fn arguments(database: &Database, values: &[Value], access: Access) -> Result<Rows> {
     database.run_with(&Query { command: Command::Arguments(values), access, ..query("") })
 }
 
 /// The rows of a command, as JSON.
-pub(super) fn json(database: &Database, command: &str) -> String {
+pub(crate) fn json(database: &Database, command: &str) -> String {
     let rows = run(database, command).unwrap_or_else(|error| panic!("{command}: {error:?}"));
     serde_json::to_string(&rows.json()).unwrap()
 }
 
 /// Sends a command to a server by another way than Millrace's; what it replies, as it comes, up to the end of the first line.
-pub(super) fn raw(port: u16, words: &[&[u8]]) -> String {
+pub(crate) fn raw(port: u16, words: &[&[u8]]) -> String {
     let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap();
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {
@@ -54,7 +54,7 @@ pub(super) fn raw(port: u16, words: &[&[u8]]) -> String {
 
 /// What a scripted server does with a command.
 #[derive(Clone, Copy)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// Sends these bytes.
     Bytes(&'static [u8]),
     /// Sends these bytes and closes the connection.
@@ -64,13 +64,13 @@ pub(super) enum Answer {
 }
 
 /// A server that answers each command with the next of these, over all its connections, and with the last again and again.
-pub(super) struct Scripted {
-    pub(super) port: u16,
+pub(crate) struct Scripted {
+    pub(crate) port: u16,
     received: Arc<Mutex<Vec<Vec<Vec<u8>>>>>,
 }
 
 impl Scripted {
-    pub(super) fn start(answers: &[Answer]) -> Self {
+    pub(crate) fn start(answers: &[Answer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -105,7 +105,7 @@ impl Scripted {
     }
 
     /// The commands that came, argument by argument.
-    pub(super) fn received(&self) -> Vec<Vec<Vec<u8>>> {
+    pub(crate) fn received(&self) -> Vec<Vec<Vec<u8>>> {
         self.received.lock().unwrap().clone()
     }
 }
