@@ -38,6 +38,7 @@ mod toon;
 mod unfriendly;
 mod worker;
 mod worker_load;
+mod worker_mysql;
 mod worker_ports;
 mod worker_postgres;
 mod worker_redis;

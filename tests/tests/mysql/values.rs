@@ -56,6 +56,9 @@ fn values_go_in_and_come_out_whole() {
         ("varchar(10)", Value::I64(5), text("5")),
         same("double", Value::F64(0.1)),
         same("double", Value::F64(1e300)),
+        same("double", Value::F64(-0.0)),
+        same("double", Value::F64(0.1 + 0.2)),
+        same("double", Value::F64(9_007_199_254_740_993.0)),
         same("double", Value::F64(5e-324)),
         same("float", Value::F64(0.1)),
         same("float", Value::F64(16_777_216.0)),
@@ -111,7 +114,7 @@ fn values_go_in_and_come_out_whole() {
 fn a_value_means_what_it_would_mean_written_out() {
     let server = Mysql::start(&[]);
     let database = server.open();
-    let cases: [(&str, Vec<Value>, Value); 15] = [
+    let cases: [(&str, Vec<Value>, Value); 17] = [
         ("SELECT ?", vec![text("x")], text("x")),
         ("SELECT ?", vec![Value::I64(7)], Value::I64(7)),
         ("SELECT ?", vec![Value::I64(1 << 40)], Value::I64(1 << 40)),
@@ -120,6 +123,8 @@ fn a_value_means_what_it_would_mean_written_out() {
         ("SELECT ?", vec![Value::Null], Value::Null),
         ("SELECT ? + 1", vec![Value::I64(7)], Value::I64(8)),
         ("SELECT ? + 1", vec![decimal("1.50")], decimal("2.50")),
+        ("SELECT ROUND(?, 1)", vec![Value::F64(1.25)], decimal("1.3")),
+        ("SELECT ? = 0.1e0", vec![Value::F64(0.1)], Value::I64(1)),
         ("SELECT LEFT('abc', ?)", vec![Value::I64(2)], text("ab")),
         ("SELECT CAST(? AS DATE) + INTERVAL 1 DAY", vec![time("2026-01-01")], time("2026-01-02")),
         ("SELECT JSON_EXTRACT(?, '$.a') = 1", vec![Value::Json(json!({"a": 1}))], Value::I64(1)),

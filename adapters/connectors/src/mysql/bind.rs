@@ -5,7 +5,7 @@
 //! | `Bool` | `TINYINT`, 1 or 0 |
 //! | `I64` | `BIGINT` |
 //! | `U64` | `BIGINT UNSIGNED` |
-//! | `F64` | `DOUBLE` |
+//! | `F64` | `DECIMAL`, as a number that is written out is; `DOUBLE` for one with more digits than that has |
 //! | `Decimal` | `DECIMAL` |
 //! | `Bytes` | `BLOB` |
 //! | `Timestamp` | a text as MySQL writes it; with an offset, the same moment in UTC, which is the session's time zone |
@@ -32,6 +32,9 @@ mod kind {
 
 const COM_STMT_EXECUTE: u8 = 0x17;
 const UNSIGNED: u8 = 0x80;
+/// The most digits of a `DECIMAL`, and the most behind its point.
+const MOST_DIGITS: usize = 65;
+const MOST_FRACTION_DIGITS: usize = 30;
 
 /// The packet that runs a prepared statement with values.
 ///
@@ -86,6 +89,10 @@ fn put(value: &Value, bytes: &mut Vec<u8>) -> Result<(u8, u8), Error> {
             (kind::LONGLONG, UNSIGNED)
         }
         Value::F64(number) if number.is_finite() => {
+            let digits = number.to_string();
+            if is_decimal(&digits) {
+                return Ok(text(kind::NEWDECIMAL, digits.as_bytes(), bytes));
+            }
             bytes.extend_from_slice(&number.to_le_bytes());
             (kind::DOUBLE, 0)
         }
@@ -100,6 +107,12 @@ fn put(value: &Value, bytes: &mut Vec<u8>) -> Result<(u8, u8), Error> {
             text(kind::VAR_STRING, json.to_string().as_bytes(), bytes)
         }
     })
+}
+
+/// Whether `DECIMAL` has so many digits. It has no negative zero.
+fn is_decimal(text: &str) -> bool {
+    let (whole, fraction) = text.trim_start_matches('-').split_once('.').unwrap_or((text.trim_start_matches('-'), ""));
+    whole.len() + fraction.len() <= MOST_DIGITS && fraction.len() <= MOST_FRACTION_DIGITS && text != "-0"
 }
 
 /// An element of a JSON list. Integers stay exact; bytes are base64.
@@ -228,7 +241,7 @@ mod tests {
             Value::Bool(true),
             Value::I64(-2),
             Value::U64(u64::MAX),
-            Value::F64(0.5),
+            Value::F64(1e300),
             Value::Decimal("1.50".into()),
             Value::Bytes(vec![0, 255]),
             Value::Text("é".into()),
@@ -240,12 +253,20 @@ mod tests {
         expected.push(1);
         expected.extend((-2_i64).to_le_bytes());
         expected.extend(u64::MAX.to_le_bytes());
-        expected.extend(0.5_f64.to_le_bytes());
+        expected.extend(1e300_f64.to_le_bytes());
         for text in [&b"1.50"[..], &[0, 255], "é".as_bytes(), b"{\"a\":1}", b"[1,\"AQ==\"]"] {
             expected.push(text.len() as u8);
             expected.extend(text);
         }
         assert_eq!(execute(1, &values).unwrap(), expected);
+        for (number, expected) in [(0.1, "0.1"), (-7.0, "-7"), (1e21, "1000000000000000000000")] {
+            let mut bytes = Vec::new();
+            assert_eq!(put(&Value::F64(number), &mut bytes), Ok((246, 0)));
+            assert_eq!(&bytes[1..], expected.as_bytes());
+        }
+        for number in [-0.0, 5e-324, 1e65, 1e-31] {
+            assert_eq!(put(&Value::F64(number), &mut Vec::new()), Ok((5, 0)), "{number}");
+        }
         assert_eq!(execute(1, &vec![Value::Null; 9]).unwrap()[10..12], [255, 1]);
         assert_eq!(execute(1, &[Value::F64(f64::NAN)]).unwrap_err().kind, ErrorKind::Constraint);
     }
