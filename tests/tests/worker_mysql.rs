@@ -225,7 +225,8 @@ fn a_client_that_goes_away_ends_its_statement() {
         tokio::net::TcpStream::from_std(client).unwrap().set_zero_linger().unwrap();
     }
     wait_for("the statement has ended", || admin.rows(RUNNING).is_empty());
-    println!("the statement ended {:?} after its client went", began.elapsed());
+    // Any other deadline is half a minute away.
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
     wait_for("the call has ended", || kit.workerd.log().contains("code=\"CANCELLED\""));
     assert_eq!(kit.ask("direct", "x"), json!({"s": "x", "tls": 0}));
 }
