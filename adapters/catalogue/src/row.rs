@@ -62,7 +62,7 @@ pub enum Host {
 /// A part that the Worker's runtime is made with or without.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WorkerPart {
-    /// The dialer of sockets, and every driver that needs it.
+    /// The dialer of sockets, every driver that needs it, and what belongs to one of them.
     Tcp,
 }
 

@@ -177,7 +177,8 @@ rows! {
         schemes: &["https", "http"],
         foreign_schemes: &["redis", "rediss"],
         hosts: &[Native, Worker],
-        worker_part: None,
+        // It needs no sockets; but with what it knows of commands it weighs 24 KB, which no Worker without it should carry.
+        worker_part: Some(WorkerPart::Tcp),
         binding: None,
         is_file: false,
         max_values: None,

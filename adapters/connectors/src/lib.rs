@@ -10,7 +10,7 @@
 //! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`redis`] | `tcp`, on by default | every host that has a `Dialer` |
-//! | [`upstash`] | | every host: it speaks HTTP |
+//! | [`upstash`] | `tcp`, on by default: it has the commands of [`redis`] | every host: it speaks HTTP |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
 //!
 //! What a connector is called and what else is known of it without its driver is in the crate `millrace-catalogue`; [`open()`] finds the driver
@@ -29,6 +29,7 @@ mod open;
 pub mod postgres;
 #[cfg(feature = "tcp")]
 pub mod redis;
+#[cfg(feature = "tcp")]
 mod redis_commands;
 pub mod shared;
 #[cfg(feature = "tcp")]
@@ -36,6 +37,7 @@ mod sockets;
 #[cfg(feature = "sqlite")]
 pub mod sqlite;
 mod sqlite_text;
+#[cfg(feature = "tcp")]
 pub mod upstash;
 
 pub use open::{DriverPorts, open};

@@ -15,10 +15,9 @@ use crate::sqlite::Sqlite;
 use crate::{
     d1::{D1, Rest},
     libsql::Libsql,
-    upstash::Upstash,
 };
 #[cfg(feature = "tcp")]
-use crate::{mysql, postgres, redis::Redis, sockets::Sockets};
+use crate::{mysql, postgres, redis::Redis, sockets::Sockets, upstash::Upstash};
 
 /// What a host gives its drivers.
 #[derive(Clone)]
@@ -75,6 +74,7 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     (&catalogue::REDIS, |connection, ports| {
         Ok(Rc::new(Redis::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone())?))
     }),
+    #[cfg(feature = "tcp")]
     (&catalogue::UPSTASH, |connection, ports| {
         Ok(Rc::new(Upstash::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
