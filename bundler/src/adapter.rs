@@ -21,6 +21,7 @@ use crate::{
     yaml::{Data, Document, Entry, Node},
 };
 
+mod aws_iam;
 mod commands;
 mod databases;
 mod script_statements;
@@ -192,6 +193,7 @@ fn read(compiler: &mut Compiler<'_>, file: &Item, adapters: &mut Adapters) {
     }
     if supported && let Some(known) = find(&adapter.connector) {
         worker::check(compiler, &document, settings, &adapter, known);
+        aws_iam::check(compiler, &document, settings, known);
     }
     if is_first {
         adapters.list.push(adapter);

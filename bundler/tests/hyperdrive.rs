@@ -1,4 +1,4 @@
-//! Hyperdrives and root certificates of `postgres`, by target.
+//! Hyperdrives, root certificates and tokens of `postgres`, by target.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot write its files fails")]
 
@@ -47,4 +47,48 @@ fn a_worker_trusts_whom_the_platform_trusts() {
     for options in ["sslrootcert: system", "sslmode: verify-full", "ca_certificate: \"{{ env.DB_CA }}\""] {
         assert_eq!(found(true, &adapter(options)), "", "{options}");
     }
+}
+
+#[test]
+fn tokens_of_aws_iam_are_for_hosts_that_make_them() {
+    let adapter = |url: &str, options: &str| format!("connector: postgres\nconnection_string: \"{url}\"\noptions: {{ {options} }}");
+    let url = "postgres://me@db.example/x";
+    for value in ["true", "\"true\"", "false", "\"{{ env.IAM }}\"", "\"\""] {
+        assert_eq!(found(false, &adapter(url, &format!("aws_iam: {value}"))), "", "{value}");
+    }
+    assert_eq!(found(false, &adapter("postgres://me:pw@db.example/x", "aws_iam: false, application_name: a")), "");
+    for value in ["false", "\"{{ env.IAM }}\""] {
+        assert_eq!(found(true, &adapter("hyperdrive:DB", &format!("aws_iam: {value}"))), "", "{value}");
+    }
+    for value in ["1", "yes", "on"] {
+        let found = found(false, &adapter(url, &format!("aws_iam: {value}")));
+        let expected = format!(
+            "app/adapters/main.yaml:3:21+{} error: `options.aws_iam` cannot be `{value}`\n    It takes `true` or `false`.\n",
+            value.len()
+        );
+        assert_eq!(found, expected);
+    }
+    assert_eq!(
+        found(false, &adapter("postgres://me:{{ env.PW }}@db.example/x", "aws_iam: true, password: \"{{ env.PW }}\"")),
+        "app/adapters/main.yaml:2:20+41 error: a password contradicts `aws_iam`\n    With `aws_iam`, a token of AWS IAM is the password. Remove \
+         the password here, or `aws_iam`.\n\
+         app/adapters/main.yaml:3:27+8 error: a password contradicts `aws_iam`\n    With `aws_iam`, a token of AWS IAM is the password. Remove \
+         the password here, or `aws_iam`.\n"
+    );
+    for url in [url, "hyperdrive:DB"] {
+        let found = found(true, &adapter(url, "aws_iam: true"));
+        assert!(
+            found.starts_with(
+                "app/adapters/main.yaml:3:12+7 error: a Worker makes no tokens of AWS IAM, which `aws_iam` needs\n    It has no"
+            ),
+            "{found}"
+        );
+    }
+    // What the documentation shows.
+    let page = include_str!("../../docs/connectors.md");
+    let section = page.split("### `postgres` on RDS and Aurora without a password").nth(1).unwrap();
+    let block = |kind: &str| section.split(&format!("```{kind}\n")).nth(1).unwrap().split("```").next().unwrap();
+    assert!(block("yaml").contains("aws_iam: true") && found(false, block("yaml")).is_empty(), "{}", found(false, block("yaml")));
+    let policy: serde_json::Value = serde_json::from_str(block("json")).unwrap();
+    assert_eq!(policy["Statement"][0]["Action"], "rds-db:connect");
 }

@@ -11,6 +11,7 @@ mod env;
 mod future;
 mod http_client;
 mod kv_cache;
+mod login_tokens;
 mod observer;
 mod random;
 mod script_engine;
@@ -30,6 +31,7 @@ pub use future::LocalFuture;
 pub(crate) use future::join_all;
 pub use http_client::{HttpClient, HttpRequest, HttpResponse};
 pub use kv_cache::KvCache;
+pub use login_tokens::LoginTokens;
 pub use observer::{AUDIT_TARGET, CallEvent, CallObserver, CallOutcome, CallStart, Observer, RunningCall, observers};
 pub use random::Random;
 pub use script_engine::{

@@ -3,6 +3,7 @@
 
 mod callers;
 mod hostile;
+mod iam;
 mod life;
 mod login;
 mod once;

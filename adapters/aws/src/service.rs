@@ -1,31 +1,23 @@
 //! A service of AWS in a region.
 
-use std::time::{Duration, UNIX_EPOCH};
-
-use aws_credential_types::Credentials;
-use aws_sigv4::{
-    http_request::{SignableBody, SignableRequest, SigningSettings, sign},
-    sign::v4::SigningParams,
-};
+use aws_sigv4::http_request::{SignableBody, SignableRequest, SigningSettings};
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     headers::Headers,
     ports::{Env, HttpRequest},
-    secret::Secret,
 };
 use url::Url;
+
+use crate::identity::{AwsIdentity, set};
 
 /// A service, and the credentials for it. Prints no secret.
 #[derive(Clone, Debug)]
 pub struct AwsService {
     /// Its name in signatures and addresses: `dynamodb`.
     name: &'static str,
-    region: String,
     /// Ends with `/`.
     endpoint: String,
-    access_key_id: Secret<String>,
-    secret_access_key: Secret<String>,
-    session_token: Option<Secret<String>>,
+    identity: AwsIdentity,
 }
 
 /// What a request asks a service to do.
@@ -52,37 +44,21 @@ impl AwsService {
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration): a variable is missing or wrong.
     pub fn of(name: &'static str, endpoint_variable: &'static str, user: &str, env: &dyn Env) -> Result<Self> {
-        let set = |name: &str| env.var(name).filter(|value| !value.expose().trim().is_empty());
-        let missing = |name: &str| Error::new(ErrorKind::Configuration, format!("{user} needs the variable `{name}`, which is not set"));
-        let needed = |name: &str| set(name).ok_or_else(|| missing(name));
-        let region = set("AWS_REGION").or_else(|| set("AWS_DEFAULT_REGION")).ok_or_else(|| missing("AWS_REGION"))?;
-        let region = region.expose().trim().to_owned();
-        if !region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
-            return Err(Error::new(
-                ErrorKind::Configuration,
-                "the variable `AWS_REGION` is not a region; write one such as `eu-central-1`",
-            ));
-        }
-        let endpoint = [endpoint_variable, "AWS_ENDPOINT_URL"].into_iter().find_map(|name| Some((name, set(name)?)));
+        let identity = AwsIdentity::of(user, env)?;
+        let region = &identity.region;
+        let endpoint = [endpoint_variable, "AWS_ENDPOINT_URL"].into_iter().find_map(|name| Some((name, set(env, name)?)));
         let endpoint = match endpoint {
             Some((name, url)) => endpoint_of(name, url.expose())?,
             None if region.starts_with("cn-") => format!("https://{name}.{region}.amazonaws.com.cn/"),
             None => format!("https://{name}.{region}.amazonaws.com/"),
         };
-        Ok(Self {
-            name,
-            region,
-            endpoint,
-            access_key_id: needed("AWS_ACCESS_KEY_ID")?,
-            secret_access_key: needed("AWS_SECRET_ACCESS_KEY")?,
-            session_token: set("AWS_SESSION_TOKEN"),
-        })
+        Ok(Self { name, endpoint, identity })
     }
 
     /// The region.
     #[must_use]
     pub fn region(&self) -> &str {
-        &self.region
+        &self.identity.region
     }
 
     /// A signed request.
@@ -92,27 +68,14 @@ impl AwsService {
     pub fn request(&self, operation: Operation<'_>, now_ms: u64) -> Result<HttpRequest> {
         let body = operation.body.to_string().into_bytes();
         let fields = [("content-type", operation.content_type), ("x-amz-target", operation.target)];
-        // The crate's own words could quote a credential: they are left out.
-        let malformed = || {
-            let message = format!("a request to the service `{}` of AWS cannot be signed with these `AWS_…` variables", self.name);
-            Error::new(ErrorKind::Configuration, message)
-        };
-        let token = self.session_token.as_ref().map(|token| token.expose().clone());
-        let key = (self.access_key_id.expose().clone(), self.secret_access_key.expose().clone());
-        let identity = Credentials::new(key.0, key.1, token, None, "variables").into();
-        let parameters = SigningParams::builder()
-            .identity(&identity)
-            .region(&self.region)
-            .name(self.name)
-            .time(UNIX_EPOCH + Duration::from_millis(now_ms))
-            .settings(SigningSettings::default())
-            .build()
-            .map_err(|_| malformed())?
-            .into();
         let unsigned = SignableRequest::new("POST", &self.endpoint, fields.into_iter(), SignableBody::Bytes(&body));
-        let (signature, _) = unsigned.and_then(|request| sign(request, &parameters)).map_err(|_| malformed())?.into_parts();
+        let signed = unsigned.ok().and_then(|request| self.identity.sign(self.name, request, SigningSettings::default(), now_ms));
+        let Some(signed) = signed else {
+            let message = format!("a request to the service `{}` of AWS cannot be signed with these `AWS_…` variables", self.name);
+            return Err(Error::new(ErrorKind::Configuration, message));
+        };
         let mut headers: Headers = fields.into_iter().collect();
-        for (name, value) in signature.headers() {
+        for (name, value) in signed.headers() {
             headers.append(name, value);
         }
         Ok(HttpRequest {
@@ -149,6 +112,8 @@ fn endpoint_of(name: &str, text: &str) -> Result<String> {
 
 #[cfg(test)]
 mod tests {
+    use millrace_core::secret::Secret;
+
     use super::*;
 
     struct Variables(Vec<(&'static str, &'static str)>);
@@ -199,6 +164,6 @@ mod tests {
         }
         let service = with(&[("AWS_SESSION_TOKEN", "hunter2")]).unwrap();
         assert!(!format!("{service:?}").contains("hunter2"));
-        assert_eq!(with(&[("AWS_REGION", ""), ("AWS_DEFAULT_REGION", "us-east-1")]).unwrap().region, "us-east-1");
+        assert_eq!(with(&[("AWS_REGION", ""), ("AWS_DEFAULT_REGION", "us-east-1")]).unwrap().region(), "us-east-1");
     }
 }

@@ -95,12 +95,13 @@ rows! {
 
     "postgres" POSTGRES:
     "`postgres://user:password@host/database`, or in a Worker the name of a Hyperdrive, `hyperdrive:DB`",
-    "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert` and others",
+    "`aws_iam`, `ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert` and others",
     Connector {
         name: "postgres",
         language: Postgres,
         options: &[
             "application_name",
+            "aws_iam",
             "ca_certificate",
             "channel_binding",
             "connect_timeout",

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use millrace_catalogue as catalogue;
 #[cfg(feature = "tcp")]
-use millrace_core::ports::Dialer;
+use millrace_core::ports::{Dialer, LoginTokens};
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Clock, Connection, Connector, HttpClient, Random, WaitUntil},
@@ -33,6 +33,9 @@ pub struct DriverPorts {
     pub random: Rc<dyn Random>,
     /// Work that outlives a call: what ends a statement on its server.
     pub wait_until: Rc<dyn WaitUntil>,
+    /// Passwords that the platform makes for each login; `None` where it makes none.
+    #[cfg(feature = "tcp")]
+    pub login_tokens: Option<Rc<dyn LoginTokens>>,
     /// The folder that a relative path of a database is below.
     #[cfg(feature = "sqlite")]
     pub folder: std::path::PathBuf,
@@ -64,7 +67,7 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     }),
     #[cfg(feature = "tcp")]
     (&catalogue::POSTGRES, |connection, ports| {
-        Ok(Rc::new(postgres::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone())?))
+        Ok(Rc::new(postgres::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone(), ports.login_tokens.clone())?))
     }),
     #[cfg(feature = "tcp")]
     (&catalogue::MYSQL, |connection, ports| {

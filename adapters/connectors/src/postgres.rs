@@ -42,6 +42,7 @@ mod array;
 mod bind;
 mod cell;
 mod login;
+mod login_token;
 mod message_stream;
 mod once;
 mod server_error;
@@ -54,7 +55,7 @@ use millrace_catalogue::POSTGRES;
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Access,
-    ports::{CallRecord, Clock, Connection, Connector, Dialer, LocalFuture, Query, Random, RecordedWrite},
+    ports::{CallRecord, Clock, Connection, Connector, Dialer, LocalFuture, LoginTokens, Query, Random, RecordedWrite},
     value::Rows,
 };
 
@@ -71,6 +72,7 @@ pub struct Postgres {
     read_only: bool,
     lifetime: Lifetime,
     dialer: Rc<dyn Dialer>,
+    tokens: Option<Rc<dyn LoginTokens>>,
     clock: Rc<dyn Clock>,
     retry: Retry,
     pool: Pool<Session>,
@@ -85,25 +87,28 @@ enum Phase {
 }
 
 impl Postgres {
-    /// Reads the settings of an adapter; connects to nothing.
+    /// Reads the settings of an adapter; connects to nothing. `tokens` are for one with `aws_iam`.
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of PostgreSQL's, an unknown option or a wrong value
-    /// of one.
+    /// of one, and for `aws_iam` without `tokens` or beside settings that no token fits.
     pub fn open(
         connection: &Connection,
         lifetime: Lifetime,
         dialer: Rc<dyn Dialer>,
         clock: Rc<dyn Clock>,
         random: Rc<dyn Random>,
+        tokens: Option<Rc<dyn LoginTokens>>,
     ) -> Result<Self> {
         let address = PostgresAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
+        login_token::check(&address, &connection.adapter, tokens.is_some())?;
         Ok(Self {
             pool: Pool::of(address.max_connections),
             address,
             read_only: connection.read_only,
             lifetime,
             dialer,
+            tokens,
             retry: Retry::new(clock.clone(), random),
             clock,
         })
@@ -190,7 +195,7 @@ impl Postgres {
 
     async fn connect(&self, deadline_ms: u64) -> Result<Session, StatementFailure> {
         let until_ms = deadline_ms.min(self.clock.now_ms().saturating_add(self.address.connect_timeout_ms));
-        match within(&*self.clock, until_ms, login::connect(&self.address, &*self.dialer, until_ms)).await {
+        match within(&*self.clock, until_ms, login::connect(&self.address, &*self.dialer, self.tokens.as_deref(), until_ms)).await {
             Some(outcome) => outcome,
             None => Err(StatementFailure::not_executed(self.too_late(Phase::Connecting))),
         }
@@ -215,8 +220,14 @@ impl Postgres {
 ///
 /// # Errors
 /// As [`Postgres::open`]; and for an adapter that names certificates to trust, where the host trusts its own list only.
-pub(crate) fn open(connection: &Connection, sockets: &Sockets, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Postgres> {
-    let postgres = Postgres::open(connection, sockets.lifetime, sockets.dialer.clone(), clock, random)?;
+pub(crate) fn open(
+    connection: &Connection,
+    sockets: &Sockets,
+    clock: Rc<dyn Clock>,
+    random: Rc<dyn Random>,
+    tokens: Option<Rc<dyn LoginTokens>>,
+) -> Result<Postgres> {
+    let postgres = Postgres::open(connection, sockets.lifetime, sockets.dialer.clone(), clock, random, tokens)?;
     check_roots(connection, sockets, &postgres.address.roots)?;
     Ok(postgres)
 }

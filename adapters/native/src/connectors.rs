@@ -2,10 +2,11 @@
 
 use std::{path::PathBuf, rc::Rc};
 
+use millrace_aws::RdsTokens;
 use millrace_connectors::{DriverPorts, Lifetime, Sockets, open};
 use millrace_core::{
     Result,
-    ports::{Clock, Connection, Connector, Connectors},
+    ports::{Clock, Connection, Connector, Connectors, Env},
 };
 
 use crate::{dialer::NativeDialer, http_client::NativeHttpClient, random::SystemRandom, wait_until::Tasks};
@@ -28,8 +29,16 @@ impl NativeConnectors {
             clock,
             random: Rc::new(SystemRandom),
             wait_until: Rc::new(tasks.clone()),
+            login_tokens: None,
             folder,
         })
+    }
+
+    /// Makes tokens of AWS IAM for adapters with `aws_iam`, by the `AWS_…` variables. Without it, such an adapter is refused.
+    #[must_use]
+    pub fn with_variables(mut self, variables: Rc<dyn Env>) -> Self {
+        self.0.login_tokens = Some(Rc::new(RdsTokens::new(variables, self.0.clock.clone())));
+        self
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn open(connection: Connection, name: &str, env: &Env, ports: &Driver
     if connection.connector == MYSQL.name {
         return Ok(Rc::new(Mysql::by_hyperdrive(&connection, ports.mysql(dialer))?));
     }
-    let postgres = Postgres::open(&connection, Lifetime::Call, dialer, ports.clock.clone(), ports.random.clone())?;
+    let postgres = Postgres::open(&connection, Lifetime::Call, dialer, ports.clock.clone(), ports.random.clone(), None)?;
     Ok(Rc::new(postgres.on_a_private_way()))
 }
 

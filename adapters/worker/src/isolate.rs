@@ -106,6 +106,8 @@ fn ports(env: &Env) -> Ports {
         clock: clock.clone(),
         random: random.clone(),
         wait_until: Rc::new(wait_until::RequestWaitUntil),
+        #[cfg(feature = "tcp")]
+        login_tokens: None,
     };
     let connectors = WorkerConnectors { env: env.clone(), ports: drivers };
     let results = cache::open(env, clock.clone());

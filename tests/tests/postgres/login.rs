@@ -27,7 +27,7 @@ fn attempt(address: &str, options: &[(&str, &str)]) -> Result<Vec<Vec<Value>>, E
 }
 
 /// A certificate for a name, its key, and the authority that signed it, all PEM.
-fn certified(name: &str) -> [String; 3] {
+pub(super) fn certified(name: &str) -> [String; 3] {
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();

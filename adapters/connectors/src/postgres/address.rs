@@ -15,8 +15,8 @@ use crate::{
 
 const KNOWN: KnownOptions = KnownOptions {
     connector: "postgres",
-    names: "`application_name`, `ca_certificate`, `channel_binding`, `connect_timeout`, `max_connections`, `options`, `password`, \
-            `search_path`, `sslmode`, `sslrootcert`, `timezone`, `user`",
+    names: "`application_name`, `aws_iam`, `ca_certificate`, `channel_binding`, `connect_timeout`, `max_connections`, `options`, \
+            `password`, `search_path`, `sslmode`, `sslrootcert`, `timezone`, `user`",
     harmless: &[
         ("gssencmode", &["disable", "prefer"]),
         ("load_balance_hosts", &["disable"]),
@@ -34,6 +34,8 @@ pub(crate) struct PostgresAddress {
     pub(crate) user: String,
     pub(crate) database: String,
     pub(crate) password: Option<Secret<String>>,
+    /// The password is a token of AWS IAM, made for each login.
+    pub(crate) aws_iam: bool,
     pub(crate) encryption: Encryption,
     pub(crate) roots: Roots,
     /// The server must prove that it knows the password.
@@ -64,6 +66,11 @@ impl PostgresAddress {
             Some("require") => true,
             Some(_) => return Err(settings.wrong("channel_binding", "`disable`, `prefer` or `require`")),
         };
+        let aws_iam = match settings.take("aws_iam").map(|text| text.to_ascii_lowercase()).as_deref() {
+            None | Some("false") => false,
+            Some("true") => true,
+            Some(_) => return Err(settings.wrong("aws_iam", "`true` or `false`")),
+        };
         let (encryption, roots) = settings.encryption(&host, demands_proof)?;
         Ok(Self {
             database: settings.take("dbname").unwrap_or_else(|| user.clone()),
@@ -72,6 +79,7 @@ impl PostgresAddress {
             max_connections: settings.max_connections()?,
             settings: of_the_connection(settings),
             port,
+            aws_iam,
             user,
             encryption,
             roots,

@@ -4,7 +4,8 @@ use bytes::BytesMut;
 use fallible_iterator::FallibleIterator as _;
 use millrace_core::{
     Error, ErrorKind,
-    ports::{ByteStream, Dialer, Tls},
+    ports::{ByteStream, Dialer, LoginTokens, Tls},
+    secret::Secret,
 };
 use postgres_protocol::{
     authentication::{
@@ -16,6 +17,7 @@ use postgres_protocol::{
 
 use super::{
     address::PostgresAddress,
+    login_token,
     message_stream::{ReceiveError, Wire, unknown},
     server_error,
     session::Session,
@@ -25,11 +27,27 @@ use crate::shared::{Encryption, StatementFailure};
 /// The longest message of a login, in bytes.
 const LONGEST: usize = 1 << 16;
 
-/// Connects and logs in.
+/// Connects and logs in; `tokens` are for an address that takes one.
 ///
 /// # Errors
 /// Whatever fails: nothing was executed, and what another attempt may mend says so.
-pub(super) async fn connect(address: &PostgresAddress, dialer: &dyn Dialer, until_ms: u64) -> Result<Session, StatementFailure> {
+pub(super) async fn connect(
+    address: &PostgresAddress,
+    dialer: &dyn Dialer,
+    tokens: Option<&dyn LoginTokens>,
+    until_ms: u64,
+) -> Result<Session, StatementFailure> {
+    let Some(tokens) = tokens.filter(|_| address.aws_iam) else { return log_in(address, dialer, None, until_ms).await };
+    let token = tokens.token(&address.host, address.port, &address.user).map_err(StatementFailure::last)?;
+    log_in(address, dialer, Some(&token), until_ms).await.map_err(|failure| login_token::without(failure, &token))
+}
+
+async fn log_in(
+    address: &PostgresAddress,
+    dialer: &dyn Dialer,
+    token: Option<&Secret<String>>,
+    until_ms: u64,
+) -> Result<Session, StatementFailure> {
     let stream = dialer.dial(&address.host, address.port, until_ms).await.map_err(not_yet)?;
     let (stream, is_encrypted) = encrypt(address, stream, until_ms).await?;
     let mut wire = Wire::new(stream);
@@ -38,7 +56,10 @@ pub(super) async fn connect(address: &PostgresAddress, dialer: &dyn Dialer, unti
     let own = [("user", address.user.as_str()), ("database", address.database.as_str()), ("client_encoding", "UTF8"), ("DateStyle", "ISO")];
     frontend::startup_message(own.into_iter().chain(settings), &mut startup).map_err(unwritable)?;
     wire.send(&startup).await.map_err(not_yet)?;
-    authenticate(address, &mut wire, is_encrypted).await?;
+    match token {
+        Some(token) => authenticate_by_token(address, token, &mut wire, is_encrypted).await?,
+        None => authenticate(address, &mut wire, is_encrypted).await?,
+    }
     // The number of the process, its key, and what is set, come first.
     while !matches!(next(&mut wire, address).await?, Message::ReadyForQuery(_)) {}
     Ok(Session::new(wire))
@@ -65,7 +86,10 @@ async fn encrypt(
             let stream = stream.start_tls(tls, until_ms).await.map_err(|error| match error.kind {
                 ErrorKind::Unavailable => not_yet(error),
                 ErrorKind::Denied => {
-                    let help = "set `ca_certificate` or `sslrootcert`, or `sslmode=require` to skip this check";
+                    let help = match address.aws_iam {
+                        true => "set `ca_certificate` or `sslrootcert`: `aws_iam` demands this check",
+                        false => "set `ca_certificate` or `sslrootcert`, or `sslmode=require` to skip this check",
+                    };
                     StatementFailure::last(Error { message: format!("{}; {help}", error.message), ..error })
                 }
                 _ => StatementFailure::last(error),
@@ -74,10 +98,8 @@ async fn encrypt(
         }
         1 if answer == *b"N" && or_plain => Ok((stream, false)),
         1 if answer == *b"N" => {
-            let message = format!(
-                "PostgreSQL at `{}:{}` offers no TLS; where the network between is trusted, set `sslmode=disable`",
-                address.host, address.port
-            );
+            let help = if address.aws_iam { "`aws_iam` demands it" } else { "where the network between is trusted, set `sslmode=disable`" };
+            let message = format!("PostgreSQL at `{}:{}` offers no TLS; {help}", address.host, address.port);
             Err(StatementFailure::last(Error::new(ErrorKind::Configuration, message)))
         }
         0 => Err(not_yet(Error::new(ErrorKind::Unavailable, "PostgreSQL closed the connection"))),
@@ -95,10 +117,7 @@ async fn authenticate(address: &PostgresAddress, wire: &mut Wire, is_encrypted: 
             Message::AuthenticationCleartextPassword if (is_encrypted || address.is_private) && proven => {
                 frontend::password_message(password(address)?.as_bytes(), &mut answer).map_err(unwritable)?;
             }
-            Message::AuthenticationCleartextPassword => {
-                let message = "PostgreSQL requires the password unencrypted, and the connection has no TLS";
-                return Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)));
-            }
+            Message::AuthenticationCleartextPassword => return Err(unprotected()),
             Message::AuthenticationMd5Password(body) if proven => {
                 let hash = md5_hash(address.user.as_bytes(), password(address)?.as_bytes(), body.salt());
                 frontend::password_message(hash.as_bytes(), &mut answer).map_err(unwritable)?;
@@ -120,6 +139,28 @@ async fn authenticate(address: &PostgresAddress, wire: &mut Wire, is_encrypted: 
             _ => return Err(StatementFailure::last(unknown("no authentication"))),
         }
         wire.send(&answer).await.map_err(not_yet)?;
+    }
+}
+
+/// The server takes a token as it is, and asks AWS about it.
+async fn authenticate_by_token(
+    address: &PostgresAddress,
+    token: &Secret<String>,
+    wire: &mut Wire,
+    is_encrypted: bool,
+) -> Result<(), StatementFailure> {
+    match next(wire, address).await.map_err(login_token::explained)? {
+        Message::AuthenticationOk => return Ok(()),
+        Message::AuthenticationCleartextPassword if is_encrypted => {}
+        Message::AuthenticationCleartextPassword => return Err(unprotected()),
+        _ => return Err(login_token::not_taken(address)),
+    }
+    let mut answer = BytesMut::new();
+    frontend::password_message(token.expose().as_bytes(), &mut answer).map_err(unwritable)?;
+    wire.send(&answer).await.map_err(not_yet)?;
+    match next(wire, address).await.map_err(login_token::explained)? {
+        Message::AuthenticationOk => Ok(()),
+        _ => Err(StatementFailure::last(unknown("no authentication"))),
     }
 }
 
@@ -175,6 +216,11 @@ fn not_yet(error: Error) -> StatementFailure {
 fn unwritable(error: std::io::Error) -> StatementFailure {
     let message = "the user, the password or a setting of the connection string contains a NUL character";
     StatementFailure::last(Error::new(ErrorKind::Configuration, message).with_source(error.to_string()))
+}
+
+fn unprotected() -> StatementFailure {
+    let message = "PostgreSQL requires the password unencrypted, and the connection has no TLS";
+    StatementFailure::last(Error::new(ErrorKind::Denied, message))
 }
 
 fn unproven() -> StatementFailure {

@@ -21,6 +21,7 @@ fn plain(host: &str, port: u16, user: &str, password: Option<&str>, database: &s
         user: user.into(),
         database: database.into(),
         password: password.map(|password| Secret::new(password.to_owned())),
+        aws_iam: false,
         encryption: Encryption::None,
         roots: Roots::Host,
         demands_proof: false,

@@ -7,7 +7,7 @@ use millrace_core::{
     ports::{Clock, Command, Connection, Connector, Connectors as _, Query},
     value::{Rows, Value},
 };
-use millrace_native::{clock::SystemClock, connectors::NativeConnectors, wait_until::Tasks};
+use millrace_native::{clock::SystemClock, connectors::NativeConnectors, env::Variables, wait_until::Tasks};
 
 use super::source::Source;
 use crate::output::{CommandError, CommandResult};
@@ -42,6 +42,7 @@ impl Reader {
             seed: None,
         };
         let connector = NativeConnectors::new(here, clock.clone(), &Tasks::new())
+            .with_variables(Rc::new(Variables::of_process()))
             .open(connection)
             .map_err(|error| CommandError::Wrong(error.message))?;
         Ok(Self { connector, clock })
