@@ -34,8 +34,6 @@ pub struct Surroundings<'a> {
     pub hyperdrives: &'a [(&'a str, u16)],
     /// The password of `postgres`, who logs in through them into the database `postgres`.
     pub password: &'a str,
-    /// Scheme, user and database, where it is not that one.
-    pub login: Option<[&'a str; 3]>,
     /// Who is trusted to sign the certificates of servers, as PEM; nobody else is.
     pub authority: Option<&'a str>,
 }
@@ -145,15 +143,14 @@ fn describe(folder: &Path, surroundings: &Surroundings<'_>) -> String {
         };
         let _ = writeln!(modules, "    (name = \"{name}\", {kind} = embed \"{name}\"),");
     }
-    let Surroundings { variables, hyperdrives, password, login, authority } = surroundings;
-    let [scheme, user, database] = login.unwrap_or(["postgresql", "postgres", "postgres"]);
+    let Surroundings { variables, hyperdrives, password, authority } = surroundings;
     let mut bindings: String = variables.iter().map(|(name, value)| format!("(name = \"{name}\", text = {value:?}), ")).collect();
     let mut services = String::new();
     for (name, port) in *hyperdrives {
         let _ = write!(
             bindings,
-            "(name = \"{name}\", hyperdrive = (designator = \"behind {name}\", database = \"{database}\", user = \"{user}\", \
-             password = \"{password}\", scheme = \"{scheme}\")), "
+            "(name = \"{name}\", hyperdrive = (designator = \"behind {name}\", database = \"postgres\", user = \"postgres\", \
+             password = \"{password}\", scheme = \"postgresql\")), "
         );
         let _ = writeln!(services, "    (name = \"behind {name}\", external = (address = \"127.0.0.1:{port}\", tcp = ())),");
     }

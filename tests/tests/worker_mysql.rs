@@ -1,4 +1,4 @@
-//! `connector: mysql` of a Worker, in real workerd with a real server: by a socket and through a Hyperdrive, with what goes wrong. That
+//! `connector: mysql` of a Worker, in real workerd with a real server: by a socket, with what goes wrong. That
 //! the answers are those of every host, the corpus shows (`tests/worker.rs`).
 
 use std::{
@@ -26,10 +26,9 @@ use serde_json::{Value as Json, json};
 const PATIENCE: Duration = Duration::from_secs(60);
 const RUNNING: &str = "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Execute' AND INFO LIKE '%SLEEP(600)'";
 /// The app has no scripts, so that its runtime has sockets and nothing else.
-const ADAPTERS: [(&str, &str); 3] = [
+const ADAPTERS: [(&str, &str); 2] = [
     ("direct", "connection_string: \"{{ env.DATABASE_URL }}\"\n"),
     ("brief", "connection_string: \"{{ env.DATABASE_URL }}\"\noptions: { timeout: 6s }\n"),
-    ("bound", "connection_string: \"hyperdrive:DB\"\n"),
 ];
 
 /// The app, built once for all tests of this file. Each has a copy: workerd's configuration lies beside it.
@@ -84,23 +83,17 @@ struct Kit {
 }
 
 impl Kit {
-    /// `url` is where the sockets go, `port` where the Hyperdrive does.
-    fn start(url: &str, port: u16, authority: Option<&str>) -> Self {
+    /// `url` is where the sockets go.
+    fn start(url: &str, authority: Option<&str>) -> Self {
         let folder = app();
         let variables = [("MILLRACE_LOG", "debug"), ("DATABASE_URL", url)];
-        let surroundings = Surroundings {
-            variables: &variables,
-            hyperdrives: &[("DB", port)],
-            password: PASSWORD,
-            login: Some(["mysql", "admin", "shop"]),
-            authority,
-        };
+        let surroundings = Surroundings { variables: &variables, authority, ..Surroundings::default() };
         let workerd = Workerd::start_with(folder.path(), &surroundings).unwrap_or_else(|said| panic!("{said}"));
         Self { workerd, _folder: folder }
     }
 
     fn of(server: &Mysql) -> Self {
-        Self::start(&server.url("shop"), server.port, None)
+        Self::start(&server.url("shop"), None)
     }
 
     fn call(&self, tool: &str, arguments: &Json) -> Json {
@@ -169,30 +162,28 @@ fn each_statement_has_a_connection_of_its_own_and_leaves_none() {
     let kit = Kit::of(&server);
     let values: Vec<String> =
         serde_json::from_str(&fs::read_to_string(millrace_tests::case::root().join("tests/data/hostile-values.json")).unwrap()).unwrap();
-    for adapter in ["direct", "bound"] {
-        kit.ask(adapter, "x");
-        let before_ms = kit.workerd.cpu_ms();
-        for _ in 0..CALLS {
-            assert_eq!(kit.ask(adapter, "o'neil; --"), json!({"s": "o'neil; --", "tls": 0}), "{adapter}");
-        }
-        let each_ms = (kit.workerd.cpu_ms() - before_ms) / f64::from(CALLS);
-        println!("a call with `{adapter}` takes {each_ms:.1} ms of CPU, its login among it");
-        for value in &values {
-            assert_eq!(kit.ask(adapter, value)["s"], json!(value), "{adapter}");
-        }
-        // Requests at once: what belongs to one must not be used, or woken, by another.
-        thread::scope(|scope| {
-            for number in 0..12 {
-                let kit = &kit;
-                scope.spawn(move || assert_eq!(kit.ask(adapter, &number.to_string())["s"], json!(number.to_string()), "{adapter}"));
-            }
-        });
-        for _ in 0..2 {
-            let result = kit.call(&format!("once-{adapter}"), &json!({"v": adapter.len()}));
-            assert_eq!(result["content"][0]["text"], r#"{"affected_rows":1}"#, "{result}");
-        }
+    kit.ask("direct", "x");
+    let before_ms = kit.workerd.cpu_ms();
+    for _ in 0..CALLS {
+        assert_eq!(kit.ask("direct", "o'neil; --"), json!({"s": "o'neil; --", "tls": 0}));
     }
-    assert_eq!(admin.rows("SELECT COUNT(*) FROM t"), [[Value::I64(2)]], "one for each key");
+    let each_ms = (kit.workerd.cpu_ms() - before_ms) / f64::from(CALLS);
+    println!("a call takes {each_ms:.1} ms of CPU, its login among it");
+    for value in &values {
+        assert_eq!(kit.ask("direct", value)["s"], json!(value));
+    }
+    // Requests at once: what belongs to one must not be used, or woken, by another.
+    thread::scope(|scope| {
+        for number in 0..12 {
+            let kit = &kit;
+            scope.spawn(move || assert_eq!(kit.ask("direct", &number.to_string())["s"], json!(number.to_string())));
+        }
+    });
+    for _ in 0..2 {
+        let result = kit.call("once-direct", &json!({"v": 6}));
+        assert_eq!(result["content"][0]["text"], r#"{"affected_rows":1}"#, "{result}");
+    }
+    assert_eq!(admin.rows("SELECT COUNT(*) FROM t"), [[Value::I64(1)]], "one for the key");
     wait_for("no connection is left", || connections(&admin) == 0);
 }
 
@@ -236,18 +227,16 @@ fn a_server_that_dies_under_a_statement() {
     let mut server = Mysql::start(&[]);
     let kit = Kit::of(&server);
     server.open().run("CREATE TABLE t (v int) ENGINE = InnoDB", &[]).unwrap();
-    for adapter in ["direct", "bound"] {
-        let found = thread::scope(|scope| {
-            let found = scope.spawn(|| kit.failure(&format!("write-{adapter}")));
-            let admin = server.open();
-            wait_for("the statement runs", || admin.rows(RUNNING).len() == 1);
-            let Value::I64(thread) = admin.rows(RUNNING)[0][0] else { panic!("no number") };
-            server.run("shop", &format!("KILL {thread}"));
-            found.join().unwrap()
-        });
-        assert_eq!(found.0, "DATABASE_ERROR", "{found:?}");
-        assert!(found.1.ends_with("; it is not known whether the statement took effect."), "{found:?}");
-    }
+    let found = thread::scope(|scope| {
+        let found = scope.spawn(|| kit.failure("write-direct"));
+        let admin = server.open();
+        wait_for("the statement runs", || admin.rows(RUNNING).len() == 1);
+        let Value::I64(thread) = admin.rows(RUNNING)[0][0] else { panic!("no number") };
+        server.run("shop", &format!("KILL {thread}"));
+        found.join().unwrap()
+    });
+    assert_eq!(found.0, "DATABASE_ERROR", "{found:?}");
+    assert!(found.1.ends_with("; it is not known whether the statement took effect."), "{found:?}");
     let found = thread::scope(|scope| {
         let found = scope.spawn(|| kit.failure("write-direct"));
         let admin = server.open();
@@ -267,10 +256,9 @@ fn a_server_that_dies_under_a_statement() {
 #[test]
 fn a_wrong_password() {
     let server = Mysql::start(&[]);
-    let kit = Kit::start(&format!("mysql://admin:hunter2@127.0.0.1:{}/shop", server.port), server.port, None);
+    let kit = Kit::start(&format!("mysql://admin:hunter2@127.0.0.1:{}/shop", server.port), None);
     let expected = format!("MySQL at `127.0.0.1:{}` does not accept the user or the password.", server.port);
     assert_eq!(kit.failure("ask-direct"), ("QUERY_REFUSED".to_owned(), expected));
-    assert_eq!(kit.ask("bound", "x"), json!({"s": "x", "tls": 0}));
     assert!(!kit.workerd.log().contains("hunter2"));
 }
 
@@ -290,11 +278,11 @@ fn tls_is_the_platforms() {
     let server = Mysql::start_with_tls(&certificate, &key);
     let url = |host: &str, mode: &str| server.url("shop").replace("127.0.0.1", host) + "?sslmode=" + mode;
     for mode in ["prefer", "verify-full"] {
-        let kit = Kit::start(&url("localhost", mode), server.port, Some(&authority));
+        let kit = Kit::start(&url("localhost", mode), Some(&authority));
         assert_eq!(kit.ask("direct", "x"), json!({"s": "x", "tls": 1}), "{mode}");
     }
     for (host, mode, authority) in [("127.0.0.1", "verify-ca", Some(&authority)), ("localhost", "require", None)] {
-        let kit = Kit::start(&url(host, mode), server.port, authority.map(String::as_str));
+        let kit = Kit::start(&url(host, mode), authority.map(String::as_str));
         let (code, message) = kit.failure("ask-direct");
         assert_eq!(code, "DATABASE_UNAVAILABLE", "{host} {mode}: {message}\n{}", kit.workerd.log());
         let expected = format!("`{host}:{}` aborted the TLS handshake, or its certificate is not trusted", server.port);

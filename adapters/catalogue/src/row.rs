@@ -84,6 +84,20 @@ pub enum BindingKind {
     Hyperdrive,
 }
 
+/// What stands before the name of a Hyperdrive.
+pub(crate) const HYPERDRIVE: &str = "hyperdrive:";
+
+/// Why connector `mysql` takes no Hyperdrive, and what to do, in messages.
+pub const NO_HYPERDRIVE: &str = "Cloudflare's Hyperdrive does not prepare statements of MySQL, and connector `mysql` sends no others; name the \
+                                 database itself, `mysql://user:password@host/database`, which a Worker connects to over a socket";
+
+/// Whether a connection string names a Hyperdrive, whatever connector it is for.
+#[must_use]
+pub fn names_hyperdrive(connection_string: &str) -> bool {
+    let start = connection_string.trim_start().get(..HYPERDRIVE.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(HYPERDRIVE))
+}
+
 impl Connector {
     /// Whether a connection string begins with one of the connector's schemes, or with one of those that it does not speak; the scheme
     /// as it stands in the catalogue.

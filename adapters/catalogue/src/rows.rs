@@ -5,6 +5,7 @@ use crate::{
     Host::{Native, Worker},
     Language::{Arguments, MySql, Postgres, Sqlite},
     WorkerPart,
+    row::HYPERDRIVE,
 };
 
 /// Makes a static of each row, the list of them, and the texts of the app's format that name them all.
@@ -119,7 +120,7 @@ rows! {
         foreign_schemes: &[],
         hosts: &[Native, Worker],
         worker_part: Some(WorkerPart::Tcp),
-        binding: Some(Binding { kind: BindingKind::Hyperdrive, prefix: "hyperdrive:" }),
+        binding: Some(Binding { kind: BindingKind::Hyperdrive, prefix: HYPERDRIVE }),
         is_file: false,
         max_values: None,
         keeps_call_records: true,
@@ -128,7 +129,7 @@ rows! {
     };
 
     "mysql" MYSQL:
-    "`mysql://user:password@host/database`, or in a Worker the name of a Hyperdrive, `hyperdrive:DB`",
+    "`mysql://user:password@host/database`",
     "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert`, `user`",
     Connector {
         name: "mysql",
@@ -139,7 +140,7 @@ rows! {
         foreign_schemes: &["mysqlx"],
         hosts: &[Native, Worker],
         worker_part: Some(WorkerPart::Tcp),
-        binding: Some(Binding { kind: BindingKind::Hyperdrive, prefix: "hyperdrive:" }),
+        binding: None,
         is_file: false,
         max_values: None,
         keeps_call_records: true,

@@ -3,7 +3,7 @@
 //! The binding says who logs in and where; where the database is, and how it is reached and trusted, is set with the Hyperdrive. What of
 //! this needs no Worker is here. A host that is not a Worker refuses such a string.
 
-use millrace_catalogue::{Connector, MYSQL, POSTGRES};
+use millrace_catalogue::POSTGRES;
 use millrace_core::{Error, ErrorKind, Result, ports::Connection, secret::Secret};
 
 /// What the Hyperdrive settles.
@@ -23,9 +23,9 @@ pub struct HyperdriveLogin {
 ///
 /// # Errors
 /// [`Configuration`](ErrorKind::Configuration).
-pub(crate) fn refuse_binding(row: &Connector, connection_string: &str) -> Result<()> {
-    let name = row.name;
-    let message = match row.binding_in(connection_string) {
+pub(crate) fn refuse_binding(connection_string: &str) -> Result<()> {
+    let name = POSTGRES.name;
+    let message = match POSTGRES.binding_in(connection_string) {
         None => return Ok(()),
         Some(Err(_)) => {
             format!(
@@ -58,32 +58,21 @@ pub fn connection(connection: Connection, binding: &str, login: &HyperdriveLogin
     // Not the binding's own string: it holds the password as it is, whatever characters it has. Nor is there TLS on the way to it.
     let HyperdriveLogin { user, password, database } = login;
     let password = password.expose();
-    let text = if connection.connector == POSTGRES.name {
-        let quoted = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));
-        let (user, password, database) = (quoted(user), quoted(password), quoted(database));
-        format!("host={binding}.hyperdrive sslmode=disable user={user} password={password} dbname={database}")
-    } else {
-        let (user, password, database) = (percent_encoded(user), percent_encoded(password), percent_encoded(database));
-        format!("{}://{user}:{password}@{binding}.hyperdrive/{database}?sslmode=disable", MYSQL.name)
-    };
+    let quoted = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "\\'"));
+    let (user, password, database) = (quoted(user), quoted(password), quoted(database));
+    let text = format!("host={binding}.hyperdrive sslmode=disable user={user} password={password} dbname={database}");
     Ok(Connection { connection_string: Secret::new(text), ..connection })
-}
-
-/// A text as a part of a URI, each byte of it a percent code but letters and digits.
-fn percent_encoded(text: &str) -> String {
-    let coded = |byte: u8| if byte.is_ascii_alphanumeric() { char::from(byte).to_string() } else { format!("%{byte:02X}") };
-    text.bytes().map(coded).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{mysql::MysqlAddress, postgres::PostgresAddress};
+    use crate::postgres::PostgresAddress;
 
-    fn adapter(connector: &str, options: &[(&str, &str)]) -> Connection {
+    fn adapter(options: &[(&str, &str)]) -> Connection {
         Connection {
             adapter: "main".into(),
-            connector: connector.into(),
+            connector: POSTGRES.name.into(),
             connection_string: Secret::new("hyperdrive:DB".into()),
             shown: "hyperdrive:DB".into(),
             options: options.iter().map(|(name, value)| ((*name).to_owned(), Secret::new((*value).to_owned()))).collect(),
@@ -98,20 +87,16 @@ mod tests {
 
     #[test]
     fn what_the_binding_says_arrives_whatever_characters_it_has() {
-        let found = connection(adapter("postgres", &[("password", " "), ("timezone", "UTC")]), "DB", &login()).unwrap();
+        let found = connection(adapter(&[("password", " "), ("timezone", "UTC")]), "DB", &login()).unwrap();
         let address = PostgresAddress::parse(found.connection_string.expose(), &found.options).unwrap();
         assert_eq!((address.host.as_str(), address.port, address.user.as_str()), ("DB.hyperdrive", 5432, "o'neil"));
         assert_eq!((address.password.unwrap().expose().as_str(), address.database.as_str()), ("p\\ w'@/?%20", "a b"));
-        let found = connection(adapter("mysql", &[("password", " "), ("max_connections", "2")]), "DB", &login()).unwrap();
-        let address = MysqlAddress::parse(found.connection_string.expose(), &found.options).unwrap();
-        assert_eq!((address.host.as_str(), address.port, address.user.as_str()), ("DB.hyperdrive", 3306, "o'neil"));
-        assert_eq!((address.password.unwrap().expose().as_str(), address.database.as_deref()), ("p\\ w'@/?%20", Some("a b")));
     }
 
     #[test]
     fn what_the_hyperdrive_settles_is_not_set_twice() {
         for name in SETTLED {
-            let error = connection(adapter("postgres", &[(name, "s3cret")]), "DB", &login()).err().unwrap();
+            let error = connection(adapter(&[(name, "s3cret")]), "DB", &login()).err().unwrap();
             assert!(error.message.contains(&format!("the adapter `main` sets `{name}`")), "{error:?}");
             assert!(!format!("{error:?}").contains("s3cret"));
         }
@@ -119,18 +104,16 @@ mod tests {
 
     #[test]
     fn a_host_that_is_no_worker_refuses_it() {
-        for row in [&POSTGRES, &MYSQL] {
-            for server in ["", "postgres://me@hyperdrive:5432/x", "host=hyperdrive user=me"] {
-                assert_eq!(refuse_binding(row, server), Ok(()), "{server}");
-            }
-            let error = refuse_binding(row, " hyperdrive:DB_2 ").unwrap_err();
-            assert_eq!(error.kind, ErrorKind::Configuration);
-            assert!(error.message.contains("names the Hyperdrive `DB_2`, and only a Worker has one"), "{error:?}");
-            assert!(error.message.contains(&format!("`{}://user", row.name)), "{error:?}");
-            for wrong in ["hyperdrive:", "hyperdrive:a b", "hyperdrive://DB", "hyperdrive:DB?sslmode=require"] {
-                let error = refuse_binding(row, wrong).unwrap_err();
-                assert!(error.message.starts_with("`hyperdrive:` in the connection string"), "{wrong}");
-            }
+        for server in ["", "postgres://me@hyperdrive:5432/x", "host=hyperdrive user=me"] {
+            assert_eq!(refuse_binding(server), Ok(()), "{server}");
+        }
+        let error = refuse_binding(" hyperdrive:DB_2 ").unwrap_err();
+        assert_eq!(error.kind, ErrorKind::Configuration);
+        assert!(error.message.contains("names the Hyperdrive `DB_2`, and only a Worker has one"), "{error:?}");
+        assert!(error.message.contains("`postgres://user"), "{error:?}");
+        for wrong in ["hyperdrive:", "hyperdrive:a b", "hyperdrive://DB", "hyperdrive:DB?sslmode=require"] {
+            let error = refuse_binding(wrong).unwrap_err();
+            assert!(error.message.starts_with("`hyperdrive:` in the connection string"), "{wrong}");
         }
     }
 }

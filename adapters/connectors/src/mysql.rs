@@ -49,7 +49,7 @@ use millrace_core::{
 };
 
 use crate::{
-    shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, timed_out, within},
+    shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, soon, timed_out, within},
     sockets::{Lifetime, Sockets},
 };
 pub(crate) use address::MysqlAddress;
@@ -59,6 +59,9 @@ use statement::Checked;
 
 /// What a server's limit is rounded up to, in milliseconds: it is told once for calls of the same adapter, and not before each.
 const LIMIT_STEP_MS: u64 = 1000;
+
+/// How long a goodbye may take, in milliseconds.
+const GOODBYE_MS: u64 = 100;
 
 /// A MySQL database.
 pub struct Mysql {
@@ -126,31 +129,18 @@ impl Mysql {
     /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of MySQL's, an unknown option or a wrong value of one.
     pub fn open(connection: &Connection, ports: MysqlPorts) -> Result<Self> {
         let address = MysqlAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
-        Ok(Self::of(address, connection.read_only, ports))
-    }
-
-    /// The same, by a Hyperdrive: the way to it needs no TLS, and its connections to the server have other numbers than those to it.
-    ///
-    /// # Errors
-    /// As [`open`](Self::open).
-    pub fn by_hyperdrive(connection: &Connection, ports: MysqlPorts) -> Result<Self> {
-        let address = MysqlAddress::parse(connection.connection_string.expose().trim(), &connection.options)?;
-        Ok(Self::of(MysqlAddress { is_direct: false, ..address }, connection.read_only, ports))
-    }
-
-    fn of(address: MysqlAddress, read_only: bool, ports: MysqlPorts) -> Self {
         let MysqlPorts { dialer, lifetime, clock, random, wait_until } = ports;
         let address = Rc::new(address);
-        Self {
+        Ok(Self {
             pool: Pool::of(address.max_connections),
             killer: Killer { address: address.clone(), dialer: dialer.clone(), clock: clock.clone(), wait_until },
             address,
-            read_only,
+            read_only: connection.read_only,
             lifetime,
             dialer,
             retry: Retry::new(clock.clone(), random),
             clock,
-        }
+        })
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
@@ -215,18 +205,26 @@ impl Mysql {
         let watch = self.killer.watch(&session, text);
         let outcome = match work {
             Work::Run => {
-                let transaction = if self.read_only { Transaction::ReadOnly } else { Transaction::Implied };
+                let transaction = match checked {
+                    _ if self.read_only => Transaction::ReadOnly,
+                    Some(checked) if checked.calls() => Transaction::Several,
+                    _ => Transaction::Implied,
+                };
                 let limit_ms = left_ms.next_multiple_of(LIMIT_STEP_MS);
                 session.run(text, values, query, transaction, limit_ms).await.map(Done::Rows)
             }
-            Work::Once(record) => once::write_once(&mut session, text, values, query, *record, left_ms).await.map(Done::Recorded),
+            Work::Once(record) => once::write_once(&mut session, &*self.clock, text, values, query, *record).await.map(Done::Recorded),
             Work::Prepare => once::prepare(&mut session, query, left_ms).await.map(|()| Done::Prepared),
         };
         watch.ended();
         let leaves_traces = checked.is_some_and(|checked| checked.leaves_traces);
         match slot {
             Some(slot) if session.is_usable() && !leaves_traces => slot.keep(session, self.clock.now_ms()),
-            _ => session.close().await,
+            _ => {
+                // The answer is there: it does not wait for a server that does not take a goodbye.
+                let until_ms = soon(&*self.clock, query.deadline_ms, GOODBYE_MS);
+                within(&*self.clock, until_ms, session.close()).await;
+            }
         }
         outcome
     }

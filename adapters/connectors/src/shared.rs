@@ -25,7 +25,7 @@ pub use retry::{Effect, Execution, Retry, StatementFailure};
 #[cfg(feature = "tcp")]
 pub(crate) use server_options::{Encryption, KnownOptions, ServerOptions, check_roots, is_loopback};
 #[cfg(feature = "tcp")]
-pub(crate) use within::within;
+pub(crate) use within::{soon, within};
 
 /// The most characters of an upstream's text that are kept for the log.
 const LONGEST_SOURCE: usize = 500;

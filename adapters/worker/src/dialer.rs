@@ -140,8 +140,8 @@ impl ByteStream for Stream {
 /// Why there is no TLS. The platform does not tell a certificate that it does not trust from a server that has gone.
 fn refused(to: &str, why: &str) -> Error {
     let message = format!(
-        "{to} aborted the TLS handshake, or its certificate is not trusted: whatever `sslmode` says, a Worker verifies all of it; connect \
-         through a Hyperdrive, or give the server a certificate that browsers trust, for this name"
+        "{to} aborted the TLS handshake, or its certificate is not trusted: whatever `sslmode` says, a Worker verifies all of it; give \
+         the server a certificate that browsers trust, for this name; to PostgreSQL, you may also connect through a Hyperdrive"
     );
     Error::new(ErrorKind::Unavailable, message).with_source(why)
 }

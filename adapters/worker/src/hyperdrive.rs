@@ -1,13 +1,11 @@
-//! `connector: postgres` and `connector: mysql` by a Hyperdrive, which keeps connections near the database. Only the way to it is special.
+//! `connector: postgres` by a Hyperdrive, which keeps connections near the database. Only the way to it is special.
 
 use std::rc::Rc;
 
 use js_sys::Reflect;
-use millrace_catalogue::MYSQL;
 use millrace_connectors::{
     DriverPorts, Lifetime,
     hyperdrive::{self, HyperdriveLogin},
-    mysql::Mysql,
     postgres::Postgres,
 };
 use millrace_core::{
@@ -28,9 +26,6 @@ pub(crate) fn open(connection: Connection, name: &str, env: &Env, ports: &Driver
     let (binding, login) = find(name, &connection.adapter, env)?;
     let connection = hyperdrive::connection(connection, name, &login)?;
     let dialer: Rc<dyn Dialer> = Rc::new(HyperdriveDialer { binding, name: name.to_owned() });
-    if connection.connector == MYSQL.name {
-        return Ok(Rc::new(Mysql::by_hyperdrive(&connection, ports.mysql(dialer))?));
-    }
     let postgres = Postgres::open(&connection, Lifetime::Call, dialer, ports.clock.clone(), ports.random.clone(), None)?;
     Ok(Rc::new(postgres.on_a_private_way()))
 }

@@ -1,6 +1,6 @@
 //! What of an adapter depends on whether the target is a Worker: bindings, and root certificates.
 
-use millrace_catalogue::{BindingKind, Connector};
+use millrace_catalogue::{BindingKind, Connector, MYSQL, NO_HYPERDRIVE, names_hyperdrive};
 use millrace_core::app::{Adapter, EnvPart, EnvTemplate};
 
 use crate::{
@@ -12,6 +12,13 @@ use crate::{
 pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, adapter: &Adapter, connector: &Connector) {
     let is_worker = compiler.options.is_worker;
     let places = adapter.connection_strings();
+    if *connector.name == *MYSQL.name
+        && places.iter().filter_map(|place| literal(place)).any(names_hyperdrive)
+        && let Some(node) = settings.at("connection_string")
+    {
+        let message = "connector `mysql` cannot connect through a Hyperdrive";
+        compiler.error(document, node.range.clone(), message, format!("{NO_HYPERDRIVE}."));
+    }
     let bound = |place| literal(place).and_then(|text| Some((connector.binding?, connector.binding_in(text)?)));
     let mut bound = places.iter().filter_map(bound);
     // One that is wrong is enough.
@@ -43,7 +50,10 @@ pub(super) fn check(compiler: &mut Compiler<'_>, document: &Document, settings: 
         let brings_its_own = written.is_some_and(|text| !text.is_empty() && text != "system");
         if brings_its_own && connector.trust_options.contains(&entry.key.as_str()) {
             let message = format!("a Worker trusts only what the platform trusts, and `{}` names something else", entry.key);
-            let help = "Remove it, or give it to a Hyperdrive and connect through that: `connection_string: \"hyperdrive:DB\"`.";
+            let help = match connector.binding {
+                Some(_) => "Remove it, or give it to a Hyperdrive and connect through that: `connection_string: \"hyperdrive:DB\"`.",
+                None => "Remove it, and give the server a certificate that browsers trust, for the name that the connection string has.",
+            };
             compiler.error(document, entry.key_range.clone(), message, help);
         }
     }

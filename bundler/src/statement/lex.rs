@@ -157,7 +157,7 @@ impl Lexer<'_> {
     fn block_comment(&mut self) -> Result<Kind, Unclosed> {
         let start = self.at;
         let opened = &self.text[start + 2..];
-        let executable = self.dialect == Dialect::MySql && (opened.starts_with('!') || opened.starts_with("M!"));
+        let executable = self.dialect == Dialect::MySql && ["!", "M!", "T!"].iter().any(|mark| opened.starts_with(mark));
         let mut depth = 1;
         self.at += 2;
         while depth > 0 {
@@ -353,7 +353,7 @@ mod tests {
             (MySql, "? :a $1 $a @b @@c :=", "p:? p::a p:$1 w:$a o:@ w:b o:@ o:@ w:c o:: o:="),
             (Postgres, "/* a /* b */ c */ d", "c:/* a /* b */ c */ w:d"),
             (Sqlite, "/* a /* b */ c", "c:/* a /* b */ w:c"),
-            (MySql, "/*! a */ /*M!1 b */ /*+ c */ # d\ne", "!:/*! a */ !:/*M!1 b */ c:/*+ c */ c:# d w:e"),
+            (MySql, "/*! a */ /*M!1 b */ /*T![x] b */ /*+ c */ # d\ne", "!:/*! a */ !:/*M!1 b */ !:/*T![x] b */ c:/*+ c */ c:# d w:e"),
             (MySql, "1--1 -- x\n--\ty", "n:1 o:- o:- n:1 c:-- x c:--\ty"),
             (MySql, "1--\0", "n:1 o:- o:- m:@"),
             (Postgres, "1--1\n2", "n:1 c:--1 n:2"),

@@ -170,9 +170,13 @@ pub(super) fn may_only_read(tokens: &Tokens<'_>, fragments: &[Fragment]) -> bool
     harmless
         && tokens.significant().all(|token| {
             let called = tokens.is_sign(tokens.after(token), b'(');
-            let replaces_text = called && tokens.is_word(Some(token), "REPLACE");
+            // A function's name may stand in quotes.
+            let name = tokens.text(token).trim_matches(['`', '"']);
+            let calls = tokens.is_any_word(Some(token), CALLS)
+                || (called && tokens.all[token].kind == Kind::Quoted && CALLS.iter().any(|call| call.eq_ignore_ascii_case(name)));
+            let replaces_text = called && name.eq_ignore_ascii_case("REPLACE");
             let locks = called && tokens.word(Some(token)).is_some_and(|word| word.to_ascii_lowercase().starts_with("pg_advisory"));
-            let writes = tokens.is_any_word(Some(token), WRITES) || (tokens.is_any_word(Some(token), CALLS) && !replaces_text) || locks;
+            let writes = tokens.is_any_word(Some(token), WRITES) || (calls && !replaces_text) || locks;
             !writes
         })
         && !tokens.all.iter().any(|token| token.kind == Kind::Comment { executable: true })

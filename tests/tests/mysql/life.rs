@@ -82,6 +82,48 @@ fn a_write_whose_answer_is_lost_is_not_sent_again() {
     assert!(admin.rows(RUNNING).is_empty());
 }
 
+/// Each statement of a procedure commits by itself, so that what the server undoes is the last one.
+#[test]
+fn a_procedure_that_met_a_lock_is_not_called_again() {
+    let server = Mysql::start(&[]);
+    let (database, admin) = (server.open(), server.open());
+    for statement in [
+        "CREATE TABLE t (v int) ENGINE = InnoDB",
+        "CREATE TABLE locked (v int) ENGINE = InnoDB",
+        "INSERT INTO locked VALUES (1)",
+        "CREATE PROCEDURE p() BEGIN INSERT INTO t VALUES (1); SET innodb_lock_wait_timeout = 0; SELECT v FROM locked FOR UPDATE; END",
+    ] {
+        database.run(statement, &[]).unwrap();
+    }
+    let connection = server.connection(&[]);
+    let holder = thread::spawn(move || Database::open(connection).error("UPDATE locked SET v = SLEEP(600)"));
+    let thread = wait_for(&admin, RUNNING, 1).remove(0).remove(0);
+    let error = database.error("CALL p()");
+    let message = "what the statement needs is locked by another connection; it is not known whether the statement took effect";
+    assert_eq!((error.kind, error.message.as_str()), (Protocol, message));
+    assert_eq!(admin.rows("SELECT COUNT(*) FROM t"), [[Value::I64(1)]]);
+    // A statement outside of a procedure was undone, and is sent again until the deadline.
+    let waiting = Query { access: Access::Read, deadline_ms: 2_000, ..query("SELECT v FROM locked FOR UPDATE NOWAIT") };
+    assert_eq!(database.run_with(&waiting).unwrap_err().kind, Busy);
+    kill(&admin, &server, &thread);
+    holder.join().unwrap();
+}
+
+#[test]
+fn a_server_that_prepares_no_more_is_given_back_what_it_had() {
+    let server = Mysql::start(&["--max-prepared-stmt-count=2"]);
+    let database = server.open();
+    for number in 1..=6 {
+        assert_eq!(database.rows(&format!("SELECT {number}")), [[Value::I64(number)]]);
+    }
+    // Both are that connection's.
+    let other = server.open();
+    let error = other.error("SELECT 1");
+    assert_eq!((error.kind, error.message.as_str()), (Busy, "MySQL prepares no further statement (`max_prepared_stmt_count`)"));
+    drop(database);
+    assert_eq!(other.rows("SELECT 1"), [[Value::I64(1)]]);
+}
+
 #[test]
 fn a_read_that_is_killed_is_asked_once_more() {
     let server = Mysql::start(&[]);

@@ -51,7 +51,7 @@ fn every_way_to_be_let_in_or_not() {
     }
     let place = format!("MySQL at `127.0.0.1:{}`", server.port);
     let methods = "MySQL requires a method of authentication that connector `mysql` does not have; it has `mysql_native_password`, \
-                   `caching_sha2_password`, and with TLS `sha256_password` and `mysql_clear_password`";
+                   `caching_sha2_password`, and with verified TLS `sha256_password` and `mysql_clear_password`";
     let cases: [(&str, &str, ErrorKind, String); 8] = [
         ("native", "wrong", Denied, format!("{place} does not accept the user or the password")),
         ("native", "", Denied, format!("{place} does not accept the user or the password")),

@@ -8,6 +8,7 @@ use std::{
         atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
     },
     thread,
+    time::{Duration, Instant},
 };
 
 use millrace_core::{
@@ -112,6 +113,27 @@ fn expired_records_are_removed_by_later_writes() {
     }
     once(&database, PLAIN, &[text("a")], "a", 60).unwrap();
     assert_eq!(database.rows("SELECT COUNT(*) FROM millrace_calls"), [[Value::I64(21)]]);
+}
+
+#[test]
+fn an_answer_does_not_wait_for_records_to_be_removed() {
+    let (server, database) = shop();
+    once(&database, PLAIN, &[text("a")], "old", 0).unwrap();
+    let connection = server.connection(&[]);
+    let holder =
+        thread::spawn(move || Database::open(connection).error("UPDATE millrace_calls SET affected = SLEEP(600) WHERE expires_at < 99"));
+    let running = "SELECT ID FROM information_schema.PROCESSLIST WHERE COMMAND = 'Execute' AND INFO LIKE 'UPDATE%SLEEP(600)%'";
+    while database.rows(running).is_empty() {
+        thread::yield_now();
+    }
+    let began = Instant::now();
+    assert_eq!(once(&database, PLAIN, &[text("b")], "new", 100), Ok(RecordedWrite::Made(affected(1))));
+    // The deadline is a minute away.
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    let Value::I64(number) = database.rows(running)[0][0] else { panic!("no number") };
+    server.run("shop", &format!("KILL {number}"));
+    holder.join().unwrap();
+    assert_eq!(once(&database, PLAIN, &[text("c")], "new", 100), Ok(RecordedWrite::MadeBefore(affected(1))));
 }
 
 #[test]

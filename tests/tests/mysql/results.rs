@@ -100,10 +100,10 @@ fn a_result_that_is_too_large_is_refused() {
     };
     for access in [Access::Read, Access::Write] {
         let end = if access == Access::Write { "; the statement took effect" } else { "" };
-        // Each text has its length before it.
-        assert_eq!(limited(3, 12, access), Ok(3));
-        assert_eq!(limited(2, 12, access), Err(Error::new(TooLarge, format!("the result has more than `max_rows`, 2 rows{end}"))));
-        assert_eq!(limited(3, 11, access), Err(Error::new(TooLarge, format!("the result has more than 11 bytes{end}"))));
+        // Each text has its length before it, and each cell counts four bytes more.
+        assert_eq!(limited(3, 24, access), Ok(3));
+        assert_eq!(limited(2, 24, access), Err(Error::new(TooLarge, format!("the result has more than `max_rows`, 2 rows{end}"))));
+        assert_eq!(limited(3, 23, access), Err(Error::new(TooLarge, format!("the result has more than 23 bytes{end}"))));
     }
     let endless = Query { max_rows: 5, access: Access::Read, ..query("SELECT seq FROM seq_1_to_1000000000000") };
     assert_eq!(database.run_with(&endless).unwrap_err().message, "the result has more than `max_rows`, 5 rows");

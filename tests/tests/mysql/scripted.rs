@@ -1,7 +1,7 @@
 //! What a server may say that MariaDB does not: MySQL 8's way to ask for a password, half of an answer, and what no server should.
 
 use std::{
-    io::{Read as _, Write as _},
+    io::{Read, Write},
     net::{TcpListener, TcpStream},
     sync::{
         Arc,
@@ -18,16 +18,27 @@ use millrace_core::{
     value::Value,
 };
 use millrace_tests::database::{Database, connection, query};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::{ServerConfig, ServerConnection, StreamOwned, pki_types::PrivatePkcs8KeyDer};
 
 const READ: &str = "SELECT v FROM t";
 
+/// What a client is talked to through: a socket, with TLS or without.
+trait Stream: Read + Write + Send {}
+
+impl<S: Read + Write + Send> Stream for S {}
+
 /// A connection of a client.
 struct Client {
-    socket: TcpStream,
+    socket: Box<dyn Stream>,
     number: u8,
 }
 
 impl Client {
+    fn new(socket: TcpStream) -> Self {
+        Self { socket: Box::new(socket), number: 0 }
+    }
+
     fn send(&mut self, payload: &[u8]) {
         let mut bytes = (payload.len() as u32).to_le_bytes()[..3].to_vec();
         bytes.push(self.number);
@@ -49,8 +60,12 @@ impl Client {
 
     /// The greeting of MySQL 8 without TLS.
     fn greet(&mut self, method: &str) -> Option<Vec<u8>> {
+        self.greet_with(method, 0xf7ff)
+    }
+
+    fn greet_with(&mut self, method: &str, capabilities: u16) -> Option<Vec<u8>> {
         let mut greeting = b"\x0a8.4.3\0\x09\0\0\0abcdefgh\0".to_vec();
-        greeting.extend_from_slice(&0xf7ff_u16.to_le_bytes());
+        greeting.extend_from_slice(&capabilities.to_le_bytes());
         greeting.extend_from_slice(&[45, 2, 0, 0xff, 0x81, 21]);
         greeting.extend_from_slice(&[0; 10]);
         greeting.extend_from_slice(b"ijklmnopqrst\0");
@@ -106,7 +121,7 @@ fn server(script: impl Fn(&mut Client, usize) -> Option<()> + Send + Sync + 'sta
         for socket in listener.incoming() {
             let (script, counted) = (Arc::clone(&script), Arc::clone(&counted));
             thread::spawn(move || {
-                let mut client = Client { socket: socket.unwrap(), number: 0 };
+                let mut client = Client::new(socket.unwrap());
                 let mut run = || -> Option<()> {
                     client.greet("mysql_native_password")?;
                     client.ok();
@@ -170,6 +185,16 @@ fn a_read_is_sent_once_more_after_half_an_answer_and_a_write_never() {
         None
     };
     assert_eq!(kinds(outcomes(stalls)), [(Err(TimedOut), 1), (Err(TimedOut), 1)]);
+    // It has forgotten what was prepared: another connection prepares it again.
+    let forgotten = move |client: &mut Client, number: usize| {
+        if number == 0 {
+            client.send(b"\xff\xdb\x04#HY000Unknown prepared statement handler");
+            assert_eq!(client.receive(), None, "the connection is not used again");
+            return None;
+        }
+        good(client, number)
+    };
+    assert_eq!(kinds(outcomes(forgotten)), [(Ok(2), 2), (Ok(2), 2)]);
     // Another one has to be undone first.
     let deadlock = move |client: &mut Client, number: usize| {
         if number == 0 {
@@ -185,7 +210,7 @@ fn a_read_is_sent_once_more_after_half_an_answer_and_a_write_never() {
 fn what_no_server_should_say_is_told_from_an_answer() {
     /// What is said in place of an answer.
     type Answer = fn(&mut Client);
-    let cases: [(&str, Answer, &str); 9] = [
+    let cases: [(&str, Answer, &str); 12] = [
         (
             "a wish for a file",
             |client| client.send(b"\xfb/etc/passwd"),
@@ -193,6 +218,27 @@ fn what_no_server_should_say_is_told_from_an_answer() {
         ),
         ("nothing", |client| client.send(&[]), "MySQL sent a packet that is not understood"),
         ("more columns than there are", |client| client.send(&[0xfd, 0, 0, 1]), "MySQL sent a packet that is not understood"),
+        ("a column more than there may be", |client| client.send(&[0xfc, 1, 0x10]), "MySQL sent a packet that is not understood"),
+        (
+            "columns with much to say",
+            |client| {
+                client.send(&[0xfc, 0, 0x10]);
+                let mut column = COLUMN[..8].to_vec();
+                column.extend([&[0xfc, 0x10, 0x27][..], &[b'v'; 10_000], &COLUMN[9..]].concat());
+                (0..200).for_each(|_| client.send(&column));
+            },
+            "MySQL sent a packet that is not understood",
+        ),
+        (
+            "nothing in many cells",
+            |client| {
+                client.send(&[0xfc, 0, 0x10]);
+                (0..4096).for_each(|_| client.send(COLUMN));
+                (0..65).for_each(|_| client.send(&[&[0][..], &[0xff; 513]].concat()));
+                client.end();
+            },
+            "the result has more than 1048576 bytes",
+        ),
         (
             "half a column",
             |client| {
@@ -263,7 +309,7 @@ fn asks(script: impl Fn(&mut Client) -> Option<()> + Send + 'static) -> String {
     let port = listener.local_addr().unwrap().port();
     thread::spawn(move || {
         for socket in listener.incoming() {
-            let mut client = Client { socket: socket.unwrap(), number: 0 };
+            let mut client = Client::new(socket.unwrap());
             if script(&mut client).is_none() {
                 continue;
             }
@@ -309,13 +355,74 @@ fn a_password_that_mysql_8_knows_already_is_proven() {
     }
 }
 
+/// Who asks for the password itself, with TLS: what it was told; `None`: the client went away.
+fn told(host: &str, options: &[(&str, &str)], tls: &Arc<ServerConfig>, asks: &'static [u8]) -> (Error, Option<Vec<u8>>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let tls = Arc::clone(tls);
+    let server = thread::spawn(move || {
+        let (socket, _) = listener.accept().unwrap();
+        let mut client = Client::new(socket.try_clone().unwrap());
+        client.greet_with("caching_sha2_password", 0xffff)?;
+        client.socket = Box::new(StreamOwned::new(ServerConnection::new(tls).unwrap(), socket));
+        client.receive()?;
+        client.send(asks);
+        let told = client.receive();
+        client.send(b"\xff\x15\x04#28000No");
+        told
+    });
+    let database = Database::open(connection("mysql", &format!("mysql://me:secret@{host}:{port}/x"), options));
+    let error = database.error(READ);
+    drop(database);
+    (error, server.join().unwrap())
+}
+
+#[test]
+fn a_password_is_sent_as_it_is_to_a_verified_server_only() {
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(["db.example".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let tls = Arc::new(tls.with_no_client_auth().with_single_cert(vec![certificate.der().clone()], key).unwrap());
+    let authority = authority.pem();
+    for asks in [&b"\x01\x04"[..], b"\xfemysql_clear_password\0", b"\xfesha256_password\0"] {
+        for mode in ["require", "prefer"] {
+            // Another way to this machine, which does not look like one.
+            let (error, told) = told("0.0.0.0", &[("sslmode", mode)], &tls, asks);
+            assert_eq!((error.kind, told), (Denied, None), "{mode}: {error:?}");
+            let why = "which is sent only to a server whose certificate was verified; set `sslmode=verify-full`";
+            assert!(error.message.contains(why), "{error:?}");
+        }
+        for (host, options) in
+            [("127.0.0.1", &[("sslmode", "require")][..]), ("0.0.0.0", &[("sslmode", "verify-ca"), ("ca_certificate", &authority)])]
+        {
+            let (error, told) = told(host, options, &tls, asks);
+            assert_eq!(told.as_deref(), Some(&b"secret\0"[..]), "{host}: {error:?}");
+        }
+    }
+    // Where another method was agreed upon, this is no answer.
+    let (error, told) = told("127.0.0.1", &[("sslmode", "require")], &tls, b"\xfemysql_native_password\0abcdefghijklmnopqrst\0");
+    assert!(told.is_some_and(|told| told.len() == 20), "{error:?}");
+    let address = asks(|client| {
+        client.greet("mysql_native_password")?;
+        client.send(&[1, 4]);
+        assert_eq!(client.receive(), None, "nothing more is said");
+        None
+    });
+    assert_eq!(Database::open(connection("mysql", &address, &[])).error(READ).kind, Protocol);
+}
+
 #[test]
 fn a_password_is_not_sent_as_it_is_without_tls() {
     let needs = |address: &str, method: &str| {
         let place = address.rsplit_once('@').unwrap().1.trim_end_matches("/x").to_owned();
         format!(
-            "MySQL at `{place}` requires the password itself (`{method}`), which is sent with TLS only; set `sslmode=require`, or `verify-full` where \
-             the network between is not trusted"
+            "MySQL at `{place}` requires the password itself (`{method}`), which is sent with TLS only; set `sslmode=verify-full`, or on this machine \
+             `sslmode=require`"
         )
     };
     let full = asks(|client| {

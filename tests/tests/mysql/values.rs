@@ -209,4 +209,8 @@ fn settings_of_the_server_change_nothing() {
     database.run("CREATE TABLE t (v int) ENGINE = InnoDB", &[]).unwrap();
     assert_eq!(database.run("INSERT INTO t VALUES (1)", &[]).unwrap().affected, 1);
     assert_eq!(one(&server.open(), "SELECT COUNT(*) FROM t", &[]), Value::I64(1), "it was committed");
+    server.run("shop", "SET GLOBAL sql_select_limit = 1, GLOBAL completion_type = CHAIN, GLOBAL sql_auto_is_null = 1");
+    let database = server.open();
+    assert_eq!(database.rows("SELECT 1 UNION SELECT 2").len(), 2);
+    assert_eq!(database.rows("SELECT @@completion_type, @@sql_auto_is_null"), [[text("NO_CHAIN"), Value::I64(0)]]);
 }

@@ -118,7 +118,21 @@ fn tls_as_the_connection_string_says() {
         assert_eq!(error.kind, Denied, "{options:?}: {error:?}");
         assert!(error.message.starts_with(&format!("the certificate of `{host}` is not trusted")), "{error:?}");
     }
-    let missing = secured("localhost", &[("sslrootcert", "/no/such/file.pem")]).unwrap_err();
+    // Nor is a password sent as it is to a server that nobody verified, but on this machine.
+    let mut server = server;
+    server.let_in(&["host all all 127.0.0.1/32 password"]);
+    let itself = |host: &str, options: &[(&str, &str)]| {
+        let options: Vec<_> = options.iter().copied().chain([("password", PASSWORD)]).collect();
+        attempt(&format!("postgres://postgres@{host}:{}/postgres", server.port), &options)
+    };
+    for mode in ["require", "prefer"] {
+        let error = itself("0.0.0.0", &[("sslmode", mode)]).unwrap_err();
+        assert_eq!(error.kind, Denied, "{error:?}");
+        assert!(error.message.contains("which is sent only to a server whose certificate was verified"), "{error:?}");
+    }
+    assert_eq!(itself("127.0.0.1", &[("sslmode", "require")]), tls(true));
+    assert_eq!(itself("0.0.0.0", &[("sslmode", "verify-ca"), ("ca_certificate", &authority)]), tls(true));
+    let missing = itself("localhost", &[("sslrootcert", "/no/such/file.pem")]).unwrap_err();
     assert_eq!(
         (missing.kind, missing.message.as_str()),
         (Configuration, "the file of root certificates `/no/such/file.pem` cannot be read")
@@ -183,6 +197,6 @@ fn what_is_no_postgres_is_told_from_one() {
     let error = Database::open(connection("postgres", &address, &[])).error("SELECT 1");
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (Denied, "PostgreSQL requires the password unencrypted, and the connection has no TLS")
+        (Denied, "PostgreSQL requires the password itself, and the connection has no TLS; set `sslmode=verify-full`")
     );
 }

@@ -3,7 +3,7 @@
 //! The string is a URI, `mysql://user:password@host:port/database?sslmode=require`. What MySQL's own programs and hosted databases write
 //! about TLS in it (`ssl-mode=REQUIRED`, `sslaccept=strict`) is understood, too.
 
-use millrace_catalogue::MYSQL;
+use millrace_catalogue::{MYSQL, NO_HYPERDRIVE, names_hyperdrive};
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::Roots,
@@ -11,10 +11,7 @@ use millrace_core::{
     url::{Authority, percent_decoded},
 };
 
-use crate::{
-    hyperdrive::refuse_binding,
-    shared::{Encryption, KnownOptions, ServerOptions},
-};
+use crate::shared::{Encryption, KnownOptions, ServerOptions};
 
 const KNOWN: KnownOptions = KnownOptions {
     connector: "mysql",
@@ -47,8 +44,6 @@ pub(crate) struct MysqlAddress {
     pub(crate) roots: Roots,
     pub(crate) connect_timeout_ms: u64,
     pub(crate) max_connections: usize,
-    /// Connections end at the server, not at a pooler with connections of its own: their numbers are those of the server.
-    pub(crate) is_direct: bool,
 }
 
 impl MysqlAddress {
@@ -57,8 +52,10 @@ impl MysqlAddress {
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
     pub(crate) fn parse(written: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
-        refuse_binding(&MYSQL, written)?;
         let wrong = |why: String| Error::new(ErrorKind::Configuration, format!("the connection string of connector `mysql` {why}"));
+        if names_hyperdrive(written) {
+            return Err(wrong(format!("names a Hyperdrive: {NO_HYPERDRIVE}")));
+        }
         let mut settings = ServerOptions::gather(&KNOWN, pairs(written).map_err(wrong)?, options)?;
         let host = settings.demand("host")?;
         let port = settings.port(3306)?;
@@ -74,7 +71,6 @@ impl MysqlAddress {
             port,
             encryption,
             roots,
-            is_direct: true,
             host,
         };
         let texts = [Some(&address.user), address.database.as_ref(), address.password.as_ref().map(Secret::expose)];
@@ -156,7 +152,6 @@ mod tests {
             roots: Roots::Host,
             connect_timeout_ms: 5_000,
             max_connections: 4,
-            is_direct: true,
         }
     }
 
@@ -206,9 +201,10 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_and_no_secret_is_shown() {
-        let cases: [(&str, Written<'_>, &str); 24] = [
+        let cases: [(&str, Written<'_>, &str); 25] = [
             ("", &[], "is not a URI"),
             ("hunter2", &[], "is not a URI"),
+            (" Hyperdrive:DB", &[], "names a Hyperdrive: Cloudflare's Hyperdrive does not prepare"),
             ("postgres://me:hunter2@db", &[], "is a URI of something else"),
             ("mysqlx://me:hunter2@db", &[], "is a URI of something else"),
             ("mysql://", &[], "has no host where it is looked for"),

@@ -46,7 +46,7 @@ pub(super) struct Watch<'a> {
 impl Killer {
     /// Watches over a statement on a connection.
     pub(super) fn watch<'a>(&'a self, session: &Session, text: &'a str) -> Watch<'a> {
-        Watch { killer: self, thread: session.server.thread, text, runs: Cell::new(self.address.is_direct) }
+        Watch { killer: self, thread: session.server.thread, text, runs: Cell::new(true) }
     }
 }
 

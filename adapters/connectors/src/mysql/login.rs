@@ -16,7 +16,7 @@ use super::{
     server_error,
     session::Session,
 };
-use crate::shared::{Encryption, StatementFailure};
+use crate::shared::{Encryption, StatementFailure, is_loopback};
 
 /// The longest packet of a login, in bytes.
 const LONGEST: usize = 1 << 16;
@@ -64,6 +64,17 @@ const OFFERED: u32 = DEMANDED
     | capability::COUNTED_AUTH
     | capability::NO_EOF;
 
+/// The way to the server, as far as a password is concerned.
+#[derive(Clone, Copy)]
+enum Channel {
+    /// No TLS.
+    Plain,
+    /// TLS with somebody.
+    Unverified,
+    /// TLS with the server, or within this machine.
+    Trusted,
+}
+
 /// What a server says first.
 #[derive(Debug)]
 struct Greeting {
@@ -100,11 +111,16 @@ pub(super) async fn connect(
     let more = greeting.more_capabilities & capability::EXTENDED_TYPES;
     let request = head(capabilities | capability::TLS, more);
     let (mut packets, is_encrypted) = encrypt(address, packets, &greeting, &request, until_ms).await?;
+    let channel = match is_encrypted {
+        false => Channel::Plain,
+        true if address.encryption.is_verified(&address.roots) || is_loopback(&address.host) => Channel::Trusted,
+        true => Channel::Unverified,
+    };
     if is_encrypted {
         capabilities |= capability::TLS;
     }
     packets.send(&response(address, &greeting, capabilities, more)).await.map_err(not_yet)?;
-    authenticate(address, &mut packets, is_encrypted).await?;
+    authenticate(address, &mut packets, greeting_method(&greeting), channel).await?;
     let server = Server {
         is_mariadb: greeting.is_mariadb,
         thread: greeting.thread,
@@ -160,19 +176,23 @@ fn head(capabilities: u32, more: u32) -> Vec<u8> {
     bytes
 }
 
+/// The method that the answer to the greeting is by. Another one is asked for by its name.
+fn greeting_method(greeting: &Greeting) -> &'static str {
+    if greeting.method == CACHING_SHA2 { CACHING_SHA2 } else { NATIVE }
+}
+
 fn response(address: &MysqlAddress, greeting: &Greeting, capabilities: u32, more: u32) -> Vec<u8> {
     let mut bytes = head(capabilities, more);
     bytes.extend_from_slice(address.user.as_bytes());
     bytes.push(0);
-    // Another method is asked for by its name.
-    let is_caching_sha2 = greeting.method == CACHING_SHA2;
-    let proof = auth::proof(is_caching_sha2, password(address), &greeting.nonce);
+    let method = greeting_method(greeting);
+    let proof = auth::proof(method == CACHING_SHA2, password(address), &greeting.nonce);
     put_counted(&mut bytes, &proof);
     if let Some(database) = &address.database {
         bytes.extend_from_slice(database.as_bytes());
         bytes.push(0);
     }
-    bytes.extend_from_slice(if is_caching_sha2 { CACHING_SHA2 } else { NATIVE }.as_bytes());
+    bytes.extend_from_slice(method.as_bytes());
     bytes.push(0);
     if capabilities & capability::CONNECT_ATTRIBUTES != 0 {
         let mut attributes = Vec::new();
@@ -218,7 +238,13 @@ async fn encrypt(
     Ok((Packets::over(stream, 2), true))
 }
 
-async fn authenticate(address: &MysqlAddress, packets: &mut Packets, is_encrypted: bool) -> Result<(), StatementFailure> {
+async fn authenticate(
+    address: &MysqlAddress,
+    packets: &mut Packets,
+    first: &'static str,
+    channel: Channel,
+) -> Result<(), StatementFailure> {
+    let mut is_caching_sha2 = first == CACHING_SHA2;
     for _ in 0..MOST_PACKETS {
         let packet = next(packets, address).await?;
         let mut reader = Reader(&packet);
@@ -228,19 +254,20 @@ async fn authenticate(address: &MysqlAddress, packets: &mut Packets, is_encrypte
             Some(0xfe) if !reader.0.is_empty() => {
                 let method = String::from_utf8_lossy(reader.terminated()).into_owned();
                 let nonce = reader.0.strip_suffix(&[0]).unwrap_or(reader.0);
+                is_caching_sha2 = method == CACHING_SHA2;
                 let answer = match method.as_str() {
-                    NATIVE | CACHING_SHA2 => auth::proof(method == CACHING_SHA2, password(address), nonce),
-                    SHA256 | CLEAR if is_encrypted => clear(address),
-                    SHA256 | CLEAR => return Err(needs_tls(address, &method)),
+                    NATIVE | CACHING_SHA2 => auth::proof(is_caching_sha2, password(address), nonce),
+                    SHA256 | CLEAR => clear(address, channel, &method)?,
                     _ => return Err(unsupported(&method)),
                 };
                 packets.send(&answer).await.map_err(not_yet)?;
             }
             // `caching_sha2_password`: the server knows this password already.
-            Some(0x01) if reader.0 == [3] => {}
+            Some(0x01) if is_caching_sha2 && reader.0 == [3] => {}
             // It does not, and wants it as it is.
-            Some(0x01) if reader.0 == [4] && is_encrypted => packets.send(&clear(address)).await.map_err(not_yet)?,
-            Some(0x01) if reader.0 == [4] => return Err(needs_tls(address, CACHING_SHA2)),
+            Some(0x01) if is_caching_sha2 && reader.0 == [4] => {
+                packets.send(&clear(address, channel, CACHING_SHA2)?).await.map_err(not_yet)?;
+            }
             // A method older than MySQL 4.1.
             Some(0xfe) => return Err(unsupported("mysql_old_password")),
             _ => return Err(StatementFailure::last(unknown("no authentication"))),
@@ -264,9 +291,18 @@ fn password(address: &MysqlAddress) -> &[u8] {
     address.password.as_ref().map_or(&[], |password| password.expose().as_bytes())
 }
 
-/// The password as it is.
-fn clear(address: &MysqlAddress) -> Vec<u8> {
-    [password(address), &[0]].concat()
+/// The password as it is, for a server that may have it.
+fn clear(address: &MysqlAddress, channel: Channel, method: &str) -> Result<Vec<u8>, StatementFailure> {
+    let why = match channel {
+        Channel::Trusted => return Ok([password(address), &[0]].concat()),
+        Channel::Plain => "which is sent with TLS only; set `sslmode=verify-full`, or on this machine `sslmode=require`",
+        Channel::Unverified => {
+            "which is sent only to a server whose certificate was verified; set `sslmode=verify-full`, and `ca_certificate` where a public \
+             authority did not sign the certificate"
+        }
+    };
+    let message = format!("MySQL at `{}` requires the password itself (`{method}`), {why}", address.place());
+    Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)))
 }
 
 /// Nothing has been sent that could be executed.
@@ -274,18 +310,9 @@ fn not_yet(error: Error) -> StatementFailure {
     StatementFailure::not_executed(error)
 }
 
-fn needs_tls(address: &MysqlAddress, method: &str) -> StatementFailure {
-    let message = format!(
-        "MySQL at `{}` requires the password itself (`{method}`), which is sent with TLS only; set `sslmode=require`, or `verify-full` where the \
-         network between is not trusted",
-        address.place()
-    );
-    StatementFailure::last(Error::new(ErrorKind::Denied, message))
-}
-
 fn unsupported(method: &str) -> StatementFailure {
     let message = "MySQL requires a method of authentication that connector `mysql` does not have; it has `mysql_native_password`, \
-                   `caching_sha2_password`, and with TLS `sha256_password` and `mysql_clear_password`";
+                   `caching_sha2_password`, and with verified TLS `sha256_password` and `mysql_clear_password`";
     StatementFailure::last(Error::new(ErrorKind::Configuration, message).with_source(method))
 }
 

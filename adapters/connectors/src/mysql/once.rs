@@ -10,7 +10,7 @@
 use millrace_catalogue::MYSQL;
 use millrace_core::{
     Error, ErrorKind,
-    ports::{CallRecord, Query, RecordedWrite, SWEPT_RECORDS},
+    ports::{CallRecord, Clock, Query, RecordedWrite, SWEPT_RECORDS},
     value::{Rows, Value},
 };
 
@@ -18,7 +18,7 @@ use super::{
     server_error::{LOCK_WAIT, NO_TABLE, TABLE_EXISTS, number_of},
     session::{Session, Transaction},
 };
-use crate::shared::{Execution, StatementFailure, kept, made_before};
+use crate::shared::{Execution, StatementFailure, kept, made_before, soon, within};
 
 /// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS millrace_calls (`key` char(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, \
@@ -37,6 +37,10 @@ const SAYS_SO_MS: u64 = 500;
 /// The least time that a server waits for a lock, in milliseconds.
 const LEAST_WAIT_MS: u64 = 1000;
 
+/// How long a write waits for expired records to be removed, in milliseconds.
+const LEAST_SWEEP_MS: u64 = 100;
+const MOST_SWEEP_MS: u64 = 500;
+
 /// What became of putting the record.
 enum Place {
     /// It is there now, and this call's.
@@ -54,18 +58,23 @@ enum Place {
 /// What the server said, and what that means for another attempt.
 pub(super) async fn write_once(
     session: &mut Session,
+    clock: &dyn Clock,
     text: &str,
     values: &[Value],
     query: &Query<'_>,
     record: CallRecord<'_>,
-    left_ms: u64,
 ) -> Result<RecordedWrite, StatementFailure> {
+    let began_ms = clock.now_ms();
+    let left_ms = query.deadline_ms.saturating_sub(began_ms);
     let outcome = within_transaction(session, text, values, query, record, left_ms).await;
     match outcome {
         Ok((rows, true)) => {
-            // Whoever else removes them at the same time does it for both. The call is done by then.
+            // Whoever else removes them at the same time does it for both. The call is done by then, and waits for it only about as long as
+            // for the write; cut off, the connection is not used again.
+            let most_ms = clock.now_ms().saturating_sub(began_ms).clamp(LEAST_SWEEP_MS, MOST_SWEEP_MS);
             let expired = [Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())];
-            drop(session.run(SWEEP, &expired, query, Transaction::Implied, left_ms).await);
+            let sweep = session.run(SWEEP, &expired, query, Transaction::Implied, left_ms);
+            drop(within(clock, soon(clock, query.deadline_ms, most_ms), sweep).await);
             Ok(rows)
         }
         Ok((found, false)) => {

@@ -20,7 +20,9 @@ pub(super) const ENVELOPE: usize = 1 << 20;
 /// Another result follows.
 const MORE_RESULTS: u16 = 8;
 /// The most columns that a table or a result can have.
-const MOST_COLUMNS: u64 = 65_535;
+const MOST_COLUMNS: u64 = 4_096;
+/// What a cell counts besides its bytes, so that one without any is not free.
+const CELL: usize = 4;
 /// The length from which a packet that begins as the end of rows is one.
 const LONGEST_END: usize = 0xff_ffff;
 
@@ -115,8 +117,10 @@ impl<'a> Results<'a> {
         let count =
             Reader(packet).number().filter(|count| (1..=MOST_COLUMNS).contains(count)).ok_or_else(|| broken("a number of columns"))?;
         let mut columns = Vec::new();
+        let mut room = ENVELOPE;
         for _ in 0..count {
             let packet = self.next(packets, ENVELOPE).await?;
+            room = room.checked_sub(packet.len()).ok_or_else(|| broken("descriptions of columns that are too long"))?;
             columns.push(Column::of(&packet, self.server.has_extended_types).ok_or_else(|| broken("a column of an unknown type"))?);
         }
         if self.server.has_eof {
@@ -156,7 +160,7 @@ impl<'a> Results<'a> {
     fn row(&mut self, packet: &Bytes) -> Result<(), StatementFailure> {
         let columns = self.columns.as_deref().unwrap_or_default();
         let head = 1 + (columns.len() + 9) / 8;
-        self.bytes = self.bytes.saturating_add(packet.len().saturating_sub(head));
+        self.bytes = self.bytes.saturating_add(packet.len().saturating_sub(head) + CELL * columns.len());
         let what = if self.rows.len() >= self.query.max_rows {
             format!("the result has more than `max_rows`, {} rows", self.query.max_rows)
         } else if self.bytes > self.query.max_bytes {

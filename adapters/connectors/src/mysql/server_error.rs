@@ -14,6 +14,10 @@ pub(super) const NO_TABLE: u16 = 1146;
 pub(super) const TABLE_EXISTS: u16 = 1050;
 /// Another transaction holds a lock, and did not let go of it.
 pub(super) const LOCK_WAIT: u16 = 1205;
+/// A prepared statement is not known.
+pub(super) const UNKNOWN_STATEMENT: u16 = 1243;
+/// As many statements are prepared as may be.
+pub(super) const NO_STATEMENT_LEFT: u16 = 1461;
 /// A setting is not known.
 pub(super) const UNKNOWN_SETTING: u16 = 1193;
 
@@ -97,6 +101,7 @@ pub(super) fn of_statement(packet: &[u8], read_only: bool) -> StatementFailure {
     match (kind, said.number) {
         // The transaction, which is the statement, was undone.
         (ErrorKind::Busy, _) => StatementFailure::not_executed(error),
+        (_, UNKNOWN_STATEMENT) => StatementFailure::not_executed(error),
         (ErrorKind::Unavailable, 1021 | 1041 | 1114 | 1317) => StatementFailure::last(error),
         // The end came with the statement under way, or with its commit done and not told.
         (ErrorKind::Unavailable, _) => StatementFailure::unknown(error),
@@ -109,7 +114,6 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
     let unclear = |why: &str| (Syntax, format!("MySQL does not understand the statement: {why}"));
     match said.number {
         1065 => (Syntax, "the query contains no statement".to_owned()),
-        1210 => (Syntax, "the statement expects a different number of values".to_owned()),
         NO_TABLE | 1051 => unclear("a table is missing"),
         1054 => unclear("a column is missing"),
         1305 | 1630 | 1304 => unclear("a function or procedure does not exist"),
@@ -123,7 +127,9 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         3819 => (Constraint, refused("a CHECK constraint", said.first_name("'", '\''))),
         4025 => (Constraint, refused("a CHECK constraint", said.first_name("`", '`'))),
         1644 => (Constraint, "a trigger or procedure of the database refused the statement".to_owned()),
-        1264 | 1265 | 1292 | 1365 | 1366 | 1367 | 1406 | 1411 | 1416 | 1425 | 1426 | 1439 | 1441 | 1690 | 3140..=3159 | 4037..=4045 => {
+        1264 | 1265 | 1292 | 1365 | 1366 | 1367 | 1406 | 1411 | 1416 | 1425 | 1426 | 1439 | 1441 | 1690 | 3140..=3159 | 4037..=4045
+        // Arguments, collations, characters and regular expressions, all of which a value decides.
+        | 1139 | 1210 | 1267 | 1270 | 1271 | 1300 | 3685..=3699 | 3988 => {
             (Constraint, "MySQL refused a value or the result of a computation".to_owned())
         }
         1792 if read_only => (Denied, "the statement writes, and the adapter is read-only".to_owned()),
@@ -134,9 +140,11 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         }
         1046 => (Configuration, "the connection string names no database, and the statement needs one".to_owned()),
         1049 => (Configuration, "MySQL has no database of this name".to_owned()),
-        1213 | 1614 | 8002 | 8022 | 8028 | 9007 => (Busy, "MySQL ended the statement because of others that ran concurrently".to_owned()),
+        1020 | 1213 | 1614 | 1615 | 8002 | 8022 | 8028 | 9007 => (Busy, "MySQL ended the statement because of others that ran concurrently".to_owned()),
         LOCK_WAIT | 3572 | 1099 | 1100 => (Busy, "what the statement needs is locked by another connection".to_owned()),
         1040 | 1203 | 1226 => (Busy, "MySQL has no connection left".to_owned()),
+        NO_STATEMENT_LEFT => (Busy, "MySQL prepares no further statement (`max_prepared_stmt_count`)".to_owned()),
+        UNKNOWN_STATEMENT => (Unavailable, "MySQL has forgotten a prepared statement".to_owned()),
         1037 | 1038 | 1041 => (Busy, "MySQL has no memory left for the statement".to_owned()),
         1969 | 3024 => (TimedOut, "the statement ran past its deadline".to_owned()),
         1317 => (Unavailable, "an administrator of MySQL ended the statement".to_owned()),
@@ -192,6 +200,15 @@ mod tests {
             (1213, "#40001", Busy, Execution::NotExecuted),
             (1205, "#HY000", Busy, Execution::NotExecuted),
             (9007, "#HY000", Busy, Execution::NotExecuted),
+            (1020, "#HY000", Busy, Execution::NotExecuted),
+            (1615, "#HY000", Busy, Execution::NotExecuted),
+            (1461, "#42000", Busy, Execution::NotExecuted),
+            (1243, "#HY000", Unavailable, Execution::NotExecuted),
+            (1210, "#HY000", Constraint, Execution::Final),
+            (1139, "#42000", Constraint, Execution::Final),
+            (1267, "#HY000", Constraint, Execution::Final),
+            (3699, "#HY000", Constraint, Execution::Final),
+            (3988, "#HY000", Constraint, Execution::Final),
             (1969, "#70100", TimedOut, Execution::Final),
             (3024, "#HY000", TimedOut, Execution::Final),
             (1317, "#70100", Unavailable, Execution::Final),

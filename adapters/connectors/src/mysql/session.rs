@@ -13,7 +13,7 @@ use super::{
     bind,
     packet::{Packets, Reader, ReceiveError, unknown},
     results::{ENVELOPE, Results, Server, status_of},
-    server_error::{self, UNKNOWN_SETTING},
+    server_error::{self, NO_STATEMENT_LEFT, UNKNOWN_SETTING, UNKNOWN_STATEMENT},
 };
 use crate::shared::{Execution, Pooled, StatementFailure, own_query};
 
@@ -32,15 +32,18 @@ const COM_STMT_CLOSE: u8 = 0x19;
 /// A transaction is open.
 const IN_TRANSACTION: u16 = 1;
 /// What holds for every statement, whatever the server's own defaults are. Quotes mean what the statement compiler takes them for:
-/// neither `ANSI_QUOTES` nor `NO_BACKSLASH_ESCAPES`. The modes are MySQL's own since version 8.
+/// neither `ANSI_QUOTES` nor `NO_BACKSLASH_ESCAPES`. The modes are MySQL's own since version 8. `DEFAULT` would be the server's value.
 const SETTINGS: &str = "SET NAMES utf8mb4, @@SESSION.sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
-                        ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', @@SESSION.time_zone = '+00:00', @@SESSION.autocommit = 1";
+                        ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', @@SESSION.time_zone = '+00:00', @@SESSION.autocommit = 1, \
+                        @@SESSION.completion_type = 0, @@SESSION.sql_select_limit = 18446744073709551615, @@SESSION.sql_auto_is_null = 0";
 
 /// Whether a statement begins and ends its transaction itself.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Transaction {
     /// The statement is one.
     Implied,
+    /// The statement is a procedure's call: each statement in it may commit by itself.
+    Several,
     /// Nothing may write in it.
     ReadOnly,
     /// One is open, and stays so.
@@ -107,14 +110,21 @@ impl Session {
         if transaction == Transaction::ReadOnly {
             self.command("START TRANSACTION READ ONLY").await.map_err(nothing_executed)?;
         }
-        let outcome = self.statement(text, values, query).await;
+        let outcome = match self.ready(text, values).await {
+            Ok(packet) => self.execute(&packet, query).await.map_err(|failure| match failure.outcome {
+                // What came before it in the procedure is committed.
+                Execution::NotExecuted if transaction == Transaction::Several => StatementFailure::unknown(failure.error),
+                _ => failure,
+            }),
+            Err(failure) => Err(failure),
+        };
         if !self.usable {
             return outcome;
         }
         self.usable = false;
         match transaction {
             Transaction::ReadOnly => self.command("COMMIT").await?,
-            Transaction::Implied if outcome.is_ok() && self.status & IN_TRANSACTION != 0 => {
+            Transaction::Implied | Transaction::Several if outcome.is_ok() && self.status & IN_TRANSACTION != 0 => {
                 self.command("ROLLBACK").await?;
                 self.usable = true;
                 let message = "the statement leaves a transaction open, which was rolled back";
@@ -124,7 +134,7 @@ impl Session {
                 self.usable = true;
                 return Err(StatementFailure::last(Error::new(ErrorKind::Denied, "the statement ends the transaction that it runs in")));
             }
-            Transaction::Implied | Transaction::Open => {}
+            Transaction::Implied | Transaction::Several | Transaction::Open => {}
         }
         self.usable = true;
         outcome
@@ -152,8 +162,8 @@ impl Session {
         Err(StatementFailure::last(Error::new(ErrorKind::TooLarge, message)))
     }
 
-    /// Prepares a statement, unless it is, and runs it. The connection is usable afterwards if all was answered.
-    async fn statement(&mut self, text: &str, values: &[Value], query: &Query<'_>) -> Result<Rows, StatementFailure> {
+    /// Prepares a statement, unless it is; the packet that runs it. The connection is usable after an error if all was answered.
+    async fn ready(&mut self, text: &str, values: &[Value]) -> Result<Vec<u8>, StatementFailure> {
         let Prepared { number, values: expected, .. } = self.prepare(text).await?;
         if expected != values.len() {
             self.usable = true;
@@ -167,12 +177,19 @@ impl Session {
         if packet.len() >= LARGE {
             self.check_length(packet.len()).await?;
         }
-        self.packets.command(&packet).await.map_err(StatementFailure::unknown)?;
+        Ok(packet)
+    }
+
+    /// Runs a statement. The connection is usable afterwards if all was answered.
+    async fn execute(&mut self, packet: &[u8], query: &Query<'_>) -> Result<Rows, StatementFailure> {
+        self.packets.command(packet).await.map_err(StatementFailure::unknown)?;
         let mut results = Results::new(query, self.server);
         results.read(&mut self.packets).await?;
-        self.usable = true;
         self.status = results.status;
-        results.into_rows()
+        let outcome = results.into_rows();
+        // What the server says is prepared and what is prepared here are two things from then on.
+        self.usable = !outcome.as_ref().is_err_and(|failure| server_error::number_of(&failure.error) == Some(UNKNOWN_STATEMENT));
+        outcome
     }
 
     async fn prepare(&mut self, text: &str) -> Result<Prepared, StatementFailure> {
@@ -182,17 +199,22 @@ impl Session {
             return Ok(found);
         }
         if self.prepared.len() >= PREPARED {
-            let oldest = self.prepared.remove(0);
-            let close = [&[COM_STMT_CLOSE][..], &oldest.number.to_le_bytes()].concat();
-            // Nothing is answered.
-            self.packets.command(&close).await.map_err(StatementFailure::not_executed)?;
+            self.forget(1).await?;
         }
-        self.packets.command(&[&[COM_STMT_PREPARE], text.as_bytes()].concat()).await.map_err(StatementFailure::not_executed)?;
-        let packet = self.answer().await.map_err(StatementFailure::not_executed)?;
-        if packet.first() == Some(&0xff) {
-            self.usable = true;
-            return Err(nothing_executed(server_error::of_statement(&packet, self.server.read_only)));
-        }
+        let packet = loop {
+            self.packets.command(&[&[COM_STMT_PREPARE], text.as_bytes()].concat()).await.map_err(StatementFailure::not_executed)?;
+            let packet = self.answer().await.map_err(StatementFailure::not_executed)?;
+            if packet.first() != Some(&0xff) {
+                break packet;
+            }
+            let failure = nothing_executed(server_error::of_statement(&packet, self.server.read_only));
+            if server_error::number_of(&failure.error) != Some(NO_STATEMENT_LEFT) || self.prepared.is_empty() {
+                self.usable = true;
+                return Err(failure);
+            }
+            // The limit is that of all connections together: this one gives back what it has.
+            self.forget(self.prepared.len()).await?;
+        };
         let broken = |what: &str| StatementFailure::last(unknown(what));
         let mut reader = Reader(&packet);
         let read = (|| (reader.byte()? == 0).then_some((reader.u32()?, reader.u16()?, reader.u16()?)))();
@@ -206,6 +228,16 @@ impl Session {
         let prepared = Prepared { text: text.to_owned(), number, values: values.into() };
         self.prepared.push(prepared.clone());
         Ok(prepared)
+    }
+
+    /// Lets the server forget so many of the statements that were not used for longest.
+    async fn forget(&mut self, count: usize) -> Result<(), StatementFailure> {
+        for Prepared { number, .. } in self.prepared.drain(..count) {
+            // Nothing is answered.
+            let close = [&[COM_STMT_CLOSE][..], &number.to_le_bytes()].concat();
+            self.packets.command(&close).await.map_err(StatementFailure::not_executed)?;
+        }
+        Ok(())
     }
 
     /// Tells the server when to end a statement, and what waits for a lock, unless it has been told so; with the first telling, what holds for

@@ -7,7 +7,8 @@ use millrace_core::{Error, ErrorKind, Result};
 
 /// Statements that need a connection of their own, leave something on it, or move files between server and client. MariaDB also runs
 /// the words that control a procedure.
-const REFUSED: [&str; 39] = [
+const REFUSED: [&str; 44] = [
+    "BACKUP",
     "BEGIN",
     "BINLOG",
     "CACHE",
@@ -19,6 +20,7 @@ const REFUSED: [&str; 39] = [
     "DECLARE",
     "DROP TEMPORARY",
     "EXECUTE",
+    "FLUSH",
     "FOR",
     "GET",
     "HANDLER",
@@ -38,6 +40,9 @@ const REFUSED: [&str; 39] = [
     "ROLLBACK",
     "SAVEPOINT",
     "SET",
+    "SHOW COUNT",
+    "SHOW ERRORS",
+    "SHOW WARNINGS",
     "SHUTDOWN",
     "SIGNAL",
     "START",
@@ -49,12 +54,16 @@ const REFUSED: [&str; 39] = [
     "XA",
 ];
 /// What says something of the statement before, which was another call's.
-const OF_ANOTHER_CALL: [&str; 3] = ["FOUND_ROWS", "LAST_INSERT_ID", "ROW_COUNT"];
+const OF_ANOTHER_CALL: [&str; 4] = ["FOUND_ROWS", "LASTVAL", "LAST_INSERT_ID", "ROW_COUNT"];
+/// Settings that say the same.
+const SETTINGS_OF_ANOTHER_CALL: [&str; 4] = ["error_count", "identity", "last_insert_id", "warning_count"];
+/// And what MariaDB has for `LASTVAL()`.
+const PREVIOUS: [&str; 3] = ["PREVIOUS", "VALUE", "FOR"];
 /// What writes a file on the server.
 const TO_FILE: [&str; 2] = ["DUMPFILE", "OUTFILE"];
 /// What MySQL commits by itself, and all that came before it.
-const COMMITS: [&str; 13] =
-    ["ALTER", "ANALYZE", "CALL", "CHECK", "CREATE", "DROP", "FLUSH", "GRANT", "OPTIMIZE", "RENAME", "REPAIR", "REVOKE", "TRUNCATE"];
+const COMMITS: [&str; 12] =
+    ["ALTER", "ANALYZE", "CALL", "CHECK", "CREATE", "DROP", "GRANT", "OPTIMIZE", "RENAME", "REPAIR", "REVOKE", "TRUNCATE"];
 
 /// What a read-only adapter sends. That it writes nothing all the same, a function for example, is the server's to see; but that commits
 /// by itself what changes tables or rights, and a procedure may begin a transaction of its own.
@@ -70,6 +79,11 @@ pub(super) struct Checked<'a> {
 }
 
 impl Checked<'_> {
+    /// Whether it calls a procedure, whose statements may commit one by one.
+    pub(super) const fn calls(&self) -> bool {
+        self.first.eq_ignore_ascii_case("CALL")
+    }
+
     /// Refuses what would be committed before its record.
     ///
     /// # Errors
@@ -98,6 +112,10 @@ pub(super) fn check(text: &str, read_only: bool) -> Result<Checked<'_>> {
     let (mut ended, mut tokens) = (false, 0_usize);
     let mut leaves_traces = false;
     let mut last = Token::Sign(' ');
+    // The token belongs to the name of a setting, `@@session.name`.
+    let mut in_setting = false;
+    // How many of the words of `PREVIOUS` came last.
+    let mut previous = 0;
     while let Some(token) = token(&mut rest)? {
         // The body of a procedure has statements of its own; what is no body of one, the server refuses.
         if ended && !matches!(token, Token::Sign(';')) && !first.eq_ignore_ascii_case("CREATE") {
@@ -113,8 +131,14 @@ pub(super) fn check(text: &str, read_only: bool) -> Result<Checked<'_>> {
             // Before a statement may stand parentheses.
             (Token::Word(word), _) if first.is_empty() => first = word,
             (Token::Word(word), _) if second.is_empty() && tokens == 1 => second = word,
-            (Token::Word(_) | Token::Quoted, Token::Sign('@')) => leaves_traces = true,
-            (Token::Sign('('), Token::Word(word)) => {
+            (Token::Word(_) | Token::Name(_) | Token::Quoted, Token::Sign('@')) => leaves_traces = true,
+            (Token::Word(name) | Token::Name(name), Token::Sign(_)) if in_setting => {
+                if let Some(name) = SETTINGS_OF_ANOTHER_CALL.into_iter().find(|setting| setting.eq_ignore_ascii_case(name)) {
+                    return Err(denied(format!("connector `mysql` does not run `@@{name}`: the statement before it was another call's")));
+                }
+            }
+            // A function's name may stand in backticks.
+            (Token::Sign('('), Token::Word(word) | Token::Name(word)) => {
                 if let Some(name) = OF_ANOTHER_CALL.into_iter().find(|name| name.eq_ignore_ascii_case(word)) {
                     return Err(denied(format!("connector `mysql` does not run `{name}()`: the statement before it was another call's")));
                 }
@@ -130,10 +154,20 @@ pub(super) fn check(text: &str, read_only: bool) -> Result<Checked<'_>> {
         } else if !matches!(token, Token::Sign('(')) {
             tokens += 1;
         }
-        last = match (token, last) {
+        previous = match token {
+            Token::Word(word) if PREVIOUS.get(previous).is_some_and(|next| next.eq_ignore_ascii_case(word)) => previous + 1,
+            Token::Word(word) if word.eq_ignore_ascii_case(PREVIOUS[0]) => 1,
+            _ => 0,
+        };
+        if previous == PREVIOUS.len() {
+            let message = "connector `mysql` does not run `PREVIOUS VALUE FOR`: the statement before it was another call's";
+            return Err(denied(message.to_owned()));
+        }
+        (in_setting, last) = match (token, last) {
             // `@@name` is a setting of the server.
-            (Token::Sign('@'), Token::Sign('@')) => Token::Sign(' '),
-            _ => token,
+            (Token::Sign('@'), Token::Sign('@')) => (true, Token::Sign(' ')),
+            (Token::Word(_) | Token::Name(_), Token::Sign(_)) | (Token::Sign('.'), _) => (in_setting, token),
+            _ => (false, token),
         };
     }
     if tokens == 0 {
@@ -153,8 +187,8 @@ pub(super) fn check(text: &str, read_only: bool) -> Result<Checked<'_>> {
     if read_only && !READS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
         return Err(denied("the statement writes, and the adapter is read-only".to_owned()));
     }
-    let calls = first.eq_ignore_ascii_case("CALL");
-    Ok(Checked { first, leaves_traces: leaves_traces || calls })
+    let checked = Checked { first, leaves_traces };
+    Ok(Checked { leaves_traces: leaves_traces || checked.calls(), ..checked })
 }
 
 fn contains_word(mut text: &str, word: &str) -> bool {
@@ -170,7 +204,9 @@ fn contains_word(mut text: &str, word: &str) -> bool {
 enum Token<'a> {
     /// A keyword, or a name without quotes.
     Word(&'a str),
-    /// A text or a name in quotes.
+    /// A name in backticks, without them.
+    Name(&'a str),
+    /// A text in quotes.
     Quoted,
     Sign(char),
 }
@@ -185,13 +221,14 @@ fn token<'a>(rest: &mut &'a str) -> Result<Option<Token<'a>>> {
         if first == '#' || (text.starts_with("--") && blank_follows(2)) {
             *rest = line(text);
         } else if let Some(comment) = text.strip_prefix("/*") {
-            if comment.starts_with('!') || comment.starts_with("M!") {
+            if ["!", "M!", "T!"].iter().any(|mark| comment.starts_with(mark)) {
                 return Err(denied("connector `mysql` does not run the text of a comment, `/*! … */`".to_owned()));
             }
             *rest = comment.split_once("*/").map_or("", |(_, rest)| rest);
         } else if matches!(first, '\'' | '"' | '`') {
             *rest = after_quoted(&text[1..], first);
-            return Ok(Some(Token::Quoted));
+            let inside = text[1..text.len() - rest.len()].trim_end_matches('`');
+            return Ok(Some(if first == '`' { Token::Name(inside) } else { Token::Quoted }));
         } else if is_word(first) {
             let (word, after) = text.split_at(text.find(|character| !is_word(character)).unwrap_or(text.len()));
             *rest = after;
@@ -239,6 +276,7 @@ mod tests {
     #[test]
     fn what_leaves_something_behind_is_refused() {
         let refused = |word: &str| format!("connector `mysql` does not run `{word}`");
+        let of_another = |what: &str| format!("connector `mysql` does not run `{what}`: the statement before it was another call's");
         let cases = [
             ("BEGIN", refused("BEGIN")),
             (" ;\n-- x\n# y\n/* z */ begin work", refused("BEGIN")),
@@ -252,6 +290,7 @@ mod tests {
             ("SELECT 'INTO OUTFILE', `outfile`, \"DUMPFILE\"", String::new()),
             ("SELECT /*! 1 */", "connector `mysql` does not run the text of a comment, `/*! … */`".to_owned()),
             ("SELECT /*M!100100 1 */", "connector `mysql` does not run the text of a comment, `/*! … */`".to_owned()),
+            ("SELECT /*T![auto_rand] 1 */", "connector `mysql` does not run the text of a comment, `/*! … */`".to_owned()),
             ("SELECT '/*! 1 */' -- /*! x */\n + 1 # /*! y */", String::new()),
             ("SELECT 1--1", String::new()),
             ("SELECT 1; SELECT 2", "the query contains more than one statement".to_owned()),
@@ -266,10 +305,26 @@ mod tests {
                 "connector `mysql` does not run `LAST_INSERT_ID()`: the statement before it was another call's".to_owned(),
             ),
             ("SELECT last_insert_id FROM t", String::new()),
+            ("SELECT `LAST_INSERT_ID`(1)", of_another("LAST_INSERT_ID()")),
+            ("SELECT lastval(s)", of_another("LASTVAL()")),
+            ("SELECT @@identity", of_another("@@identity")),
+            ("SELECT 1 + @@ session . `Last_Insert_Id`", of_another("@@last_insert_id")),
+            ("SELECT @@local.warning_count", of_another("@@warning_count")),
+            ("SELECT @@error_count", of_another("@@error_count")),
+            ("SELECT @@sql_mode AS identity, t.identity FROM t", String::new()),
+            ("SELECT previous /**/ value for s", of_another("PREVIOUS VALUE FOR")),
+            ("SELECT previous previous, value FROM t FOR UPDATE", String::new()),
+            ("FLUSH TABLES WITH READ LOCK", refused("FLUSH")),
+            ("BACKUP STAGE START", refused("BACKUP")),
+            ("show warnings limit 1", refused("SHOW WARNINGS")),
+            ("SHOW ERRORS", refused("SHOW ERRORS")),
+            ("SHOW COUNT(*) WARNINGS", refused("SHOW COUNT")),
             ("SELECT @a := 1", "traces".to_owned()),
             ("SELECT @`a`", "traces".to_owned()),
             ("SELECT @@version, @@session.sql_mode", String::new()),
             ("SELECT GET_LOCK('x', 1)", "traces".to_owned()),
+            ("SELECT `get_lock` ('x', 1)", "traces".to_owned()),
+            ("SELECT `get_lock`, 'get_lock' ('x') FROM t", String::new()),
             ("CALL p()", "traces".to_owned()),
             ("a: LOOP SELECT 1; END LOOP", "connector `mysql` does not run labels".to_owned()),
             ("SETTLE", String::new()),

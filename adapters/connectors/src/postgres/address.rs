@@ -5,7 +5,6 @@
 
 mod text;
 
-use millrace_catalogue::POSTGRES;
 use millrace_core::{Error, ErrorKind, Result, ports::Roots, secret::Secret};
 
 use crate::{
@@ -54,7 +53,7 @@ impl PostgresAddress {
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
     pub(crate) fn parse(written: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
-        refuse_binding(&POSTGRES, written)?;
+        refuse_binding(written)?;
         let pairs = text::pairs(written).map_err(|why| configuration(format!("the connection string of connector `postgres` {why}")))?;
         let mut settings = ServerOptions::gather(&KNOWN, pairs, options)?;
         let host = settings.demand("host")?;

@@ -109,15 +109,17 @@ async fn encrypt(
 
 async fn authenticate(address: &PostgresAddress, wire: &mut Wire, is_encrypted: bool) -> Result<(), StatementFailure> {
     let mut proven = !address.demands_proof;
+    let is_trusted = address.is_private || (is_encrypted && address.encryption.is_verified(&address.roots));
     loop {
         let mut answer = BytesMut::new();
         match next(wire, address).await? {
             Message::AuthenticationOk if proven => return Ok(()),
             Message::AuthenticationOk => return Err(unproven()),
-            Message::AuthenticationCleartextPassword if (is_encrypted || address.is_private) && proven => {
+            Message::AuthenticationCleartextPassword if !proven => return Err(unproven()),
+            Message::AuthenticationCleartextPassword if is_trusted => {
                 frontend::password_message(password(address)?.as_bytes(), &mut answer).map_err(unwritable)?;
             }
-            Message::AuthenticationCleartextPassword => return Err(unprotected()),
+            Message::AuthenticationCleartextPassword => return Err(unprotected(is_encrypted)),
             Message::AuthenticationMd5Password(body) if proven => {
                 let hash = md5_hash(address.user.as_bytes(), password(address)?.as_bytes(), body.salt());
                 frontend::password_message(hash.as_bytes(), &mut answer).map_err(unwritable)?;
@@ -152,7 +154,7 @@ async fn authenticate_by_token(
     match next(wire, address).await.map_err(login_token::explained)? {
         Message::AuthenticationOk => return Ok(()),
         Message::AuthenticationCleartextPassword if is_encrypted => {}
-        Message::AuthenticationCleartextPassword => return Err(unprotected()),
+        Message::AuthenticationCleartextPassword => return Err(unprotected(is_encrypted)),
         _ => return Err(login_token::not_taken(address)),
     }
     let mut answer = BytesMut::new();
@@ -218,8 +220,14 @@ fn unwritable(error: std::io::Error) -> StatementFailure {
     StatementFailure::last(Error::new(ErrorKind::Configuration, message).with_source(error.to_string()))
 }
 
-fn unprotected() -> StatementFailure {
-    let message = "PostgreSQL requires the password unencrypted, and the connection has no TLS";
+/// The way to the server is none that a password may go by as it is.
+fn unprotected(is_encrypted: bool) -> StatementFailure {
+    let message = if is_encrypted {
+        "PostgreSQL requires the password itself, which is sent only to a server whose certificate was verified; set `sslmode=verify-full`, and \
+         `ca_certificate` where a public authority did not sign the certificate"
+    } else {
+        "PostgreSQL requires the password itself, and the connection has no TLS; set `sslmode=verify-full`"
+    };
     StatementFailure::last(Error::new(ErrorKind::Denied, message))
 }
 

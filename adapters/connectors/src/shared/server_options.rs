@@ -26,6 +26,17 @@ pub(crate) enum Encryption {
     Required(Verify),
 }
 
+impl Encryption {
+    /// Whether TLS says who the server is. The authorities that a host trusts sign for everybody, so that beside them the name counts.
+    pub(crate) fn is_verified(self, roots: &Roots) -> bool {
+        match self {
+            Self::None | Self::Preferred(Verify::Nothing) | Self::Required(Verify::Nothing) => false,
+            Self::Preferred(Verify::Chain) | Self::Required(Verify::Chain) => *roots != Roots::Host,
+            Self::Preferred(Verify::Full) | Self::Required(Verify::Full) => true,
+        }
+    }
+}
+
 /// What a connector knows.
 pub(crate) struct KnownOptions {
     /// Its name.
@@ -215,9 +226,11 @@ pub(crate) fn check_roots(connection: &Connection, sockets: &Sockets, roots: &Ro
     if sockets.own_roots || *roots == Roots::Host {
         return Ok(());
     }
+    let has_hyperdrives = millrace_catalogue::find(&connection.connector).is_some_and(|row| row.binding.is_some());
+    let or = if has_hyperdrives { ", or give them to a Hyperdrive and connect through it" } else { "" };
     Err(configuration(format!(
         "the adapter `{}` brings root certificates, and a Worker trusts only what the platform trusts; remove `ca_certificate` and \
-         `sslrootcert`, or give them to a Hyperdrive and connect through it",
+         `sslrootcert`{or}",
         connection.adapter
     )))
 }

@@ -7,12 +7,7 @@ use std::{
 };
 
 use millrace_bundler::{Diagnostic, Severity};
-use millrace_catalogue::MYSQL;
-use millrace_core::{
-    app::{App, EnvPart, EnvTemplate},
-    ports::Env,
-    secret::Secret,
-};
+use millrace_core::{app::App, ports::Env, secret::Secret};
 use millrace_native::telemetry;
 use toml_edit::{DocumentMut, Item};
 
@@ -57,14 +52,6 @@ pub(crate) fn of_new_app(app: &App) -> String {
     format!("{head}\nname = \"{}\"\nmain = \"dist/entry.mjs\"\n{COMPATIBILITY}\n{build}{ids}{bindings}", app.name)
 }
 
-/// An example of the address of a database behind a Hyperdrive.
-fn local_address(app: &App, binding: &str) -> &'static str {
-    let names_it =
-        |template: &EnvTemplate| matches!(template.0.as_slice(), [EnvPart::Text(text)] if MYSQL.binding_in(text) == Some(Ok(binding)));
-    let is_mysql = app.adapters.iter().any(|adapter| adapter.connector == MYSQL.name && adapter.connection_strings().iter().any(names_it));
-    if is_mysql { "mysql://user:password@127.0.0.1:3306/database" } else { "postgres://user:password@127.0.0.1:5432/database" }
-}
-
 /// The bindings and variables that the app needs. Without ids, wrangler makes what they name at the first deployment.
 fn bindings_of(app: &App) -> String {
     let needs = needs::of(app);
@@ -76,8 +63,7 @@ fn bindings_of(app: &App) -> String {
         text += &format!(
             "\n# `wrangler hyperdrive create NAME --connection-string ...` says the id. `wrangler dev` takes the database of `localConnectionString`, or of the\n\
              # variable `CLOUDFLARE_HYPERDRIVE_LOCAL_CONNECTION_STRING_{binding}`.\n[[hyperdrive]]\nbinding = \"{binding}\"\nid = \"{UNKNOWN}\"\n\
-             localConnectionString = \"{}\"\n",
-            local_address(app, binding)
+             localConnectionString = \"postgres://user:password@127.0.0.1:5432/database\"\n"
         );
     }
     if needs.caching.is_some() {
@@ -308,9 +294,6 @@ mod tests {
         assert!(made.contains("[[hyperdrive]]\nbinding = \"DB\"\nid = \"0000") && made.contains("localConnectionString"), "{made}");
         assert!(made.contains("localConnectionString = \"postgres://"), "{made}");
         assert_eq!(compare(&made.parse().unwrap(), "", &app), []);
-        let mut other = app;
-        other.adapters.iter_mut().for_each(|adapter| adapter.connector = "mysql".to_owned());
-        assert!(generated(&other).contains("localConnectionString = \"mysql://"), "{}", generated(&other));
     }
 
     #[test]
