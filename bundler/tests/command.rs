@@ -3,7 +3,7 @@
 #![allow(clippy::expect_used, clippy::panic, reason = "what fails here is the test")]
 
 use millrace_bundler::statement::compile_command;
-use millrace_core::app::{Access, Bind, Input, InputKind, Part, Piece};
+use millrace_core::app::{Access, Bind, Input, InputKind, Literal, Part, Pattern, Piece};
 
 fn input(name: &str, kind: InputKind, items: Option<InputKind>) -> Input {
     Input {
@@ -29,6 +29,8 @@ fn inputs() -> Vec<Input> {
         input("n", InputKind::Int, None),
         input("list", InputKind::Array, Some(InputKind::String)),
         input("o", InputKind::Object, None),
+        Input { pattern: Pattern::parse("^[a-z]+$").ok(), ..input("id", InputKind::String, None) },
+        Input { allowed: vec![Literal("EX".into()), Literal("PX".into())], ..input("unit", InputKind::String, None) },
     ]
 }
 
@@ -74,10 +76,16 @@ fn a_command_is_cut_into_arguments() {
         ("XGROUP CREATE {{ inputs.s }} g 0", "XGROUP|CREATE|<inputs.s>|g|0", Write),
         ("SORT l BY w_*\n  GET o_*", "SORT|l|BY|w_*|GET|o_*", Write),
         ("SET k {{ '{{' }}x", "SET|k|{{x", Write),
+        ("SET k v {{ inputs.unit }} {{ inputs.n }}", "SET|k|v|<inputs.unit>|<inputs.n>", Write),
+        ("XADD x MAXLEN ~ {{ inputs.n }} * {{ inputs.list }}", "XADD|x|MAXLEN|~|<inputs.n>|*|<inputs.list…>", Write),
+        ("XREAD STREAMS {{ inputs.list }} 0", "XREAD|STREAMS|<inputs.list…>|0", Read),
+        ("ZUNION 2 a {{ inputs.s }} WEIGHTS 1 {{ inputs.s }}", "ZUNION|2|a|<inputs.s>|WEIGHTS|1|<inputs.s>", Read),
+        ("SCAN {{ inputs.n }} MATCH user:{{ inputs.id }}:*", "SCAN|<inputs.n>|MATCH|user:<inputs.id>:*", Read),
+        ("SCAN 0 MATCH {{ inputs.n }}:{{ auth.claims.org }}:{{ env.X }}:*", "SCAN|0|MATCH|<inputs.n>:<auth.claims.org>:<env.X>:*", Read),
     ] {
         assert_eq!(compiled(text, ""), (expected.to_owned(), access), "{text}");
     }
-    assert_eq!(compiled("KEYS {{ inputs.s }}*", "KEYS").1, Read);
+    assert_eq!(compiled("KEYS {{ inputs.id }}*", "KEYS").1, Read);
     assert_eq!(compiled("EVAL \"return ARGV[1]\" 0 {{ inputs.s }}", "EVAL").1, Write);
     assert_eq!(compiled("EVAL_RO \"return 1\" 0", "EVAL_RO").1, Read);
     assert_eq!(compiled("FT.SEARCH idx {{ inputs.s }}", "FT.SEARCH").1, Write);
@@ -111,8 +119,33 @@ fn what_is_wrong_is_named_at_its_place() {
         ),
         ("SET k v EX {{ inputs.n }} {{ inputs.s }}", "{{ inputs.s }}", "accepts options", "is written out"),
         ("ZADD z {{ inputs.s }} m", "{{ inputs.s }}", "accepts options", "as `int` or `float`"),
-        ("SET {{ inputs.list }} v", "{{ inputs.list }}", "accepts options", "write each value out"),
-        ("SORT k {{ inputs.list }}", "{{ inputs.list }}", "accepts options", "is written out"),
+        ("SET {{ inputs.list }} v", "{{ inputs.list }}", "accepts options", "write each argument out"),
+        ("SORT k {{ inputs.list }}", "{{ inputs.list }}", "accepts options", "write each argument out"),
+        ("SORT k GET {{ inputs.list }}", "{{ inputs.list }}", "accepts options", "write each argument out"),
+        ("SORT k LIMIT {{ inputs.list }}", "{{ inputs.list }}", "accepts options", "write each argument out"),
+        ("SET k v EX {{ inputs.list }}", "{{ inputs.list }}", "accepts options", "write each argument out"),
+        ("ZRANGE k 0 1 LIMIT {{ inputs.list }}", "{{ inputs.list }}", "accepts options", "write each argument out"),
+        ("GEOSEARCH k FROMLONLAT {{ inputs.list }} BYRADIUS 1 km ASC", "{{ inputs.list }}", "accepts options", "write each argument out"),
+        ("ZUNIONSTORE d 2 {{ inputs.list }}", "{{ inputs.list }}", "`ZUNIONSTORE` accepts options", "write each argument out"),
+        (
+            "ZUNIONSTORE d {{ inputs.n }} a {{ inputs.s }}",
+            "{{ inputs.n }}",
+            "says how many arguments of `ZUNIONSTORE` follow before its options, and must be written out",
+            "`2 {{ inputs.a }} {{ inputs.b }}`",
+        ),
+        ("HEXPIRE k 9 FIELDS {{ inputs.n }} {{ inputs.list }}", "{{ inputs.n }}", "must be written out", "write the number out"),
+        ("BITFIELD k {{ inputs.list }}", "{{ inputs.list }}", "accepts options", "write each argument out"),
+        ("XCLAIM k g c 0 {{ inputs.list }}", "{{ inputs.list }}", "accepts options", "write each argument out"),
+        ("XGROUP CREATE k g $ {{ inputs.s }}", "{{ inputs.s }}", "`XGROUP CREATE` accepts options", "is written out"),
+        ("SET k v {{ inputs.unit }} {{ inputs.s }}", "{{ inputs.s }}", "accepts options", "is written out"),
+        (
+            "SCAN 0 MATCH user:{{ inputs.s }}:*",
+            "user:{{ inputs.s }}:*",
+            "`{{ inputs.s }}` is in a pattern of `SCAN`, and a `*` in its value would match what others keep",
+            "`pattern: \"^[A-Za-z0-9_-]+$\"`",
+        ),
+        ("SORT l GET {{ inputs.s }}", "{{ inputs.s }}", "in a pattern of `SORT`", "`enum`"),
+        ("HSCAN h 0 MATCH {{ inputs.o }}", "{{ inputs.o }}", "in a pattern of `HSCAN`", "`enum`"),
         ("GET k:{{ inputs.list }}", "{{ inputs.list }}", "is a list, and part of an argument", "as a whole argument"),
         ("GET {{ inputs.s | keyword }}", "{{ inputs.s | keyword }}", "and a command takes none", "remove the filter"),
         ("GET {{ env.X | raw }}", "{{ env.X | raw }}", "and a command takes none", "remove the filter"),

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | [`judge`] | which command it is, and whether it may be run |
 //! | [`words`] | a command's text, cut into arguments |
-//! | [`value_in_option`] | whether a value could be read as an option |
+//! | [`open_option`] | whether a value could be read as an option |
+//! | [`patterns`] | which arguments are patterns |
 
 mod command;
 mod commands;
@@ -18,7 +19,7 @@ use alloc::{
 use core::{cmp::Ordering, fmt};
 
 pub use command::{Admission, RedisCommand, ReplyForm, Why};
-pub use options::{is_option, value_in_option};
+pub use options::{Argument, Open, is_option, open_option, patterns};
 pub use words::{Word, WordPiece, WordsError, words};
 
 /// A command that is not known and that an adapter allows by name. What cannot be told counts as a write.
@@ -32,7 +33,7 @@ static UNKNOWN: RedisCommand = RedisCommand {
 };
 
 /// Commands whose sub-commands are all admitted alike, so that the table has none of them.
-const CONTAINERS: [&str; 8] = ["ACL", "CLUSTER", "COMMAND", "FUNCTION", "LATENCY", "MODULE", "SCRIPT", "SLOWLOG"];
+const CONTAINERS: [&str; 9] = ["ACL", "CLUSTER", "COMMAND", "DEBUG", "FUNCTION", "LATENCY", "MODULE", "SCRIPT", "SLOWLOG"];
 
 /// Why a command is not run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -164,19 +165,19 @@ impl<'a, I: Iterator<Item = &'a str>> EqByCase for I {
     }
 }
 
-/// Whether `XREAD` or `XREADGROUP` has the option `BLOCK`, where the server looks for options.
+/// Whether `XREAD` or `XREADGROUP` has the option `BLOCK`: it may stand anywhere before `STREAMS`, also behind options that are not known.
 fn blocks(command: &RedisCommand, arguments: &[Option<&str>]) -> bool {
     if !matches!(command.name, "XREAD" | "XREADGROUP") {
         return false;
     }
     let mut place = 1;
-    while let Some(Some(word)) = arguments.get(place) {
-        place += match word.to_ascii_uppercase().as_str() {
+    while let Some(argument) = arguments.get(place) {
+        place += match argument.unwrap_or_default().to_ascii_uppercase().as_str() {
             "BLOCK" => return true,
-            "GROUP" => 3,
+            "STREAMS" => return false,
+            "GROUP" if command.name == "XREADGROUP" => 3,
             "COUNT" => 2,
-            "NOACK" => 1,
-            _ => return false,
+            _ => 1,
         };
     }
     false
@@ -232,6 +233,9 @@ mod tests {
             ("OBJECT FOO k", "", "`OBJECT FOO` is not known"),
             ("XREAD COUNT 2 BLOCK 0 STREAMS k $", "XREAD", "`XREAD … BLOCK` waits"),
             ("XREADGROUP GROUP g c NOACK block 0 STREAMS k >", "", "`XREADGROUP … BLOCK` waits"),
+            ("XREADGROUP GROUP g c CLAIM 5 BLOCK 0 STREAMS k >", "", "`XREADGROUP … BLOCK` waits"),
+            ("XREAD ? BLOCK 0 STREAMS k $", "", "`XREAD … BLOCK` waits"),
+            ("CLIENT capa redirect", "CLIENT", "`CLIENT CAPA` changes the connection"),
             ("", "", "`` is not known"),
         ] {
             let refused = judged(text, allow).unwrap_err();

@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use millrace_catalogue::redis::{self, RedisCommand, Word, WordPiece};
+use millrace_catalogue::redis::{self, Open, RedisCommand, Word, WordPiece};
 use millrace_core::app::{Access, Bind, Input, InputKind, ParamStyle, Part, Piece, Statement};
 
 use super::{
@@ -32,8 +32,33 @@ struct Argument {
     place: Range<usize>,
     /// The placeholders of it, as the author would write them.
     label: Option<String>,
-    /// A value that is a number or the like, and none of the words that are options.
+    /// Which texts it may be.
+    texts: Texts,
+}
+
+/// Which texts a value may be.
+#[derive(Clone, Copy)]
+struct Texts {
+    /// It is a number or the like, and none of the words that are options.
     is_no_word: bool,
+    /// It is one of those that the author listed.
+    is_listed: bool,
+    /// It cannot have the characters of a pattern, as far as the author declared.
+    is_plain: bool,
+}
+
+impl Texts {
+    const ANY: Self = Self { is_no_word: false, is_listed: false, is_plain: false };
+    const WRITTEN: Self = Self { is_plain: true, ..Self::ANY };
+
+    fn of(value: &Value<'_>) -> Self {
+        use InputKind::{Boolean, Date, Datetime, Float, Int, Object, Uuid};
+        let is_scalar = matches!(value.kind, Some(Int | Float | Boolean | Date | Datetime | Uuid));
+        let is_listed = value.input.is_some_and(|input| !input.allowed.is_empty());
+        // What is no input comes from who signed the token, and not from the caller's arguments.
+        let is_declared = value.input.is_none_or(|input| input.pattern.is_some());
+        Self { is_no_word: is_scalar || value.kind == Some(Object), is_listed, is_plain: is_scalar || is_listed || is_declared }
+    }
 }
 
 /// Compiles a command. `allow` is the adapter's option of that name.
@@ -71,7 +96,10 @@ pub fn compile_command(text: &str, inputs: &[Input], allow: &str) -> Result<Comp
     }
     let command = judge(&arguments, allow).map_err(|problem| vec![problem])?;
     problems.extend(wrong_number(command, &arguments));
-    problems.extend(option(command, &arguments));
+    match option(command, &arguments) {
+        Some(problem) => problems.push(problem),
+        None => problems.extend(pattern(command, &arguments)),
+    }
     problems.extend(code(command, &arguments));
     if !problems.is_empty() {
         problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
@@ -138,32 +166,52 @@ fn wrong_number(command: &RedisCommand, arguments: &[Argument]) -> Option<Proble
     Some(error(place, message, help))
 }
 
+/// The arguments as the table of commands judges them.
+fn judged(arguments: &[Argument]) -> Vec<redis::Argument<'_>> {
+    let of = |argument| match argument {
+        &Argument { part: Part::Text(ref text), .. } => redis::Argument::Text(text),
+        Argument { part: Part::BindEach { .. }, .. } => redis::Argument::List,
+        Argument { texts: Texts { is_no_word: true, .. }, .. } => redis::Argument::NoWord,
+        Argument { texts: Texts { is_listed: true, .. }, .. } => redis::Argument::Choice,
+        _ => redis::Argument::Any,
+    };
+    arguments.iter().map(of).collect()
+}
+
 /// A value where the server looks for an option.
 fn option(command: &RedisCommand, arguments: &[Argument]) -> Option<Problem> {
-    let first = usize::from(command.options_from);
-    if first == 0 {
-        return None;
-    }
-    let why = |argument: &Argument, help: &str| {
-        let label = argument.label.clone().unwrap_or_default();
-        error(
-            argument.place.clone(),
-            format!("`{label}` is in a place where `{}` accepts options, and its value could be read as one", command.name),
-            help,
-        )
+    let (place, is_count, help) = match redis::open_option(command, &judged(arguments))? {
+        Open::Value(place) => (
+            place,
+            false,
+            "write the option's name before it, as in `EX {{ inputs.seconds }}`; an option itself is written out; a number is declared as `int` or `float`",
+        ),
+        Open::List(place) => (
+            place,
+            false,
+            "write each argument out, one placeholder for each: a list is as many arguments as the caller sends, and some could be options",
+        ),
+        Open::Count(place) => {
+            (place, true, "write the number out, and one placeholder for each of the arguments, as in `2 {{ inputs.a }} {{ inputs.b }}`")
+        }
     };
-    // Behind a list nobody knows where the options begin.
-    if let Some(list) = arguments.iter().take(first).find(|argument| matches!(argument.part, Part::BindEach { .. })) {
-        return Some(why(list, "write each value out: `{{ inputs.list }}` is as many arguments as the caller sends"));
-    }
-    let words = arguments.iter().map(|argument| match &argument.part {
-        Part::Text(text) => Some(text.as_str()),
-        _ if argument.is_no_word => Some(""),
-        _ => None,
-    });
-    let found = &arguments[redis::value_in_option(command, words)?];
-    let help = "write the option's name before it, as in `EX {{ inputs.seconds }}`; an option itself is written out; a number is declared as `int` or `float`";
-    Some(why(found, help))
+    let argument = &arguments[place];
+    let (label, name) = (argument.label.clone().unwrap_or_default(), command.name);
+    let message = match is_count {
+        true => format!("`{label}` says how many arguments of `{name}` follow before its options, and must be written out"),
+        false => format!("`{label}` is in a place where `{name}` accepts options, and its value could be read as one"),
+    };
+    Some(error(argument.place.clone(), message, help))
+}
+
+/// A value in a pattern, whose `*` would match what the author did not mean.
+fn pattern(command: &RedisCommand, arguments: &[Argument]) -> Option<Problem> {
+    let judged = judged(arguments);
+    let argument = redis::patterns(command, &judged).filter_map(|place| arguments.get(place)).find(|argument| !argument.texts.is_plain)?;
+    let label = argument.label.clone().unwrap_or_default();
+    let message = format!("`{label}` is in a pattern of `{}`, and a `*` in its value would match what others keep", command.name);
+    let help = "declare which characters the input may have, as in `pattern: \"^[A-Za-z0-9_-]+$\"`, or list its values with `enum`";
+    Some(error(argument.place.clone(), message, help))
 }
 
 /// A value that would be code.
@@ -205,10 +253,10 @@ fn second_command(command: &RedisCommand, words: &[Word], masked: &MaskedStateme
 fn argument(word: &Word, masked: &MaskedStatement<'_>, inputs: &[Input]) -> Result<Argument, Vec<Problem>> {
     let place = masked.place(word.range.clone());
     if let Some(text) = word.text() {
-        return Ok(Argument { part: Part::Text(text.to_owned()), place, label: None, is_no_word: false });
+        return Ok(Argument { part: Part::Text(text.to_owned()), place, label: None, texts: Texts::WRITTEN });
     }
     let is_whole = word.pieces.len() == 1;
-    let (mut pieces, mut problems, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut pieces, mut problems, mut labels, mut is_plain) = (Vec::new(), Vec::new(), Vec::new(), true);
     for piece in &word.pieces {
         let mark = match piece {
             WordPiece::Text(text) => {
@@ -230,13 +278,16 @@ fn argument(word: &Word, masked: &MaskedStatement<'_>, inputs: &[Input]) -> Resu
         match source::resolve(mark, Dialect::Sqlite, inputs) {
             Ok(Meaning::Env(name)) => pieces.push(Piece::Env(name)),
             Ok(Meaning::Value(value)) if is_whole => {
-                return Ok(Argument { is_no_word: is_no_word(&value), part: whole(value, word.is_quoted), place, label: Some(label) });
+                return Ok(Argument { texts: Texts::of(&value), part: whole(value, word.is_quoted), place, label: Some(label) });
             }
             Ok(Meaning::Value(value)) if value.elements.is_some() => {
                 let help = format!("write `{label}` as a whole argument, without quotes: each element is one then");
                 problems.push(wrong(format!("`{label}` is a list, and part of an argument"), &help));
             }
-            Ok(Meaning::Value(value)) => pieces.push(Piece::Source(value.source)),
+            Ok(Meaning::Value(value)) => {
+                is_plain &= Texts::of(&value).is_plain;
+                pieces.push(Piece::Source(value.source));
+            }
             // Each has a filter, which was refused.
             Ok(Meaning::EnvIdent(_) | Meaning::EnvRaw(_) | Meaning::Choice { .. }) => {}
             Err(problem) => problems.push(problem),
@@ -246,7 +297,7 @@ fn argument(word: &Word, masked: &MaskedStatement<'_>, inputs: &[Input]) -> Resu
     if !problems.is_empty() {
         return Err(problems);
     }
-    Ok(Argument { part: Part::Bind(Bind::Composed(pieces)), place, label: Some(labels.join("")), is_no_word: false })
+    Ok(Argument { part: Part::Bind(Bind::Composed(pieces)), place, label: Some(labels.join("")), texts: Texts { is_plain, ..Texts::ANY } })
 }
 
 /// A placeholder that is an argument. A list is spread; in quotes it is one argument, its JSON.
@@ -255,10 +306,4 @@ fn whole(value: Value<'_>, is_quoted: bool) -> Part {
         Some(kind) if !is_quoted => Part::BindEach { source: value.source, kind, empty: String::new() },
         _ => Part::Bind(Bind::Value { source: value.source, kind: value.kind }),
     }
-}
-
-fn is_no_word(value: &Value<'_>) -> bool {
-    use InputKind::{Boolean, Date, Datetime, Float, Int, Object, Uuid};
-    let is_listed = value.input.is_some_and(|input| !input.allowed.is_empty());
-    is_listed || matches!(value.kind, Some(Int | Float | Boolean | Date | Datetime | Uuid | Object))
 }
