@@ -75,7 +75,7 @@ impl RedisStore {
 
     /// Sends a command, and keeps the connection where a reply came.
     async fn exchange(&self, mut stream: Box<dyn ByteStream>, words: &[&[u8]]) -> Result<Reply> {
-        let reply = Reply::of(exchange(&mut *stream, words, Limits { bytes: LARGEST_VALUE_BYTES }).await?)?;
+        let reply = Reply::of(exchange(&mut *stream, words, Limits { bytes: LARGEST_VALUE_BYTES, lists: false }).await?)?;
         let mut idle = self.idle.borrow_mut();
         if idle.len() < MOST_IDLE {
             idle.push(stream);

@@ -35,7 +35,7 @@ use millrace_core::{
 use millrace_redis::{Limits, LoginError, RedisAddress, Reply, connect, exchange, is_silent};
 
 use crate::{
-    redis_commands::{PING, Prepared, failure_of, rows_of},
+    redis_commands::{ErrorPlace, PING, Prepared, failure_of, rows_of},
     shared::{Pool, Pooled, Retry, StatementFailure, own_query, timed_out, within, within_limits},
     sockets::{Lifetime, Sockets},
 };
@@ -62,7 +62,7 @@ impl Pooled for Session {
     }
 
     async fn answers(&mut self) -> bool {
-        let reply = exchange(&mut *self.0, &[PING.as_bytes()], Limits { bytes: 0 }).await;
+        let reply = exchange(&mut *self.0, &[PING.as_bytes()], Limits { bytes: 0, lists: false }).await;
         reply.is_ok_and(|reply| reply == Reply::Status("PONG".to_owned()))
     }
 }
@@ -132,22 +132,23 @@ impl Redis {
         }
         let words: Vec<&[u8]> = prepared.words.iter().map(Vec::as_slice).collect();
         // Whatever fails from here on, the connection is dropped, and with that closed.
-        let reply = exchange(&mut *session.0, &words, Limits { bytes: query.max_bytes }).await.map_err(|error| match error.kind {
-            ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
-            _ => StatementFailure::unknown(error),
-        })?;
+        let reply =
+            exchange(&mut *session.0, &words, Limits { bytes: query.max_bytes, lists: true }).await.map_err(|error| match error.kind {
+                ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
+                _ => StatementFailure::unknown(error),
+            })?;
         if let Some(slot) = slot {
             slot.keep(session, self.clock.now_ms());
         }
-        let words = match reply {
-            Reply::Error(words) => words,
+        let (place, words) = match reply {
+            Reply::Error(words) => (ErrorPlace::Reply, words),
             reply => match rows_of(prepared, reply, query.max_rows) {
                 Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(words)) => words,
+                Ok(Err(words)) => (ErrorPlace::Element, words),
                 Err(error) => return Err(StatementFailure::last(prepared.after_reply(error))),
             },
         };
-        Err(failure_of(prepared, self.address.name(), &words))
+        Err(failure_of(prepared, place, self.address.name(), &words))
     }
 
     async fn connect(&self, prepared: &Prepared, deadline_ms: u64) -> Result<Session, StatementFailure> {
@@ -182,7 +183,7 @@ impl Redis {
         if words.starts_with("NOPERM") {
             return last(ErrorKind::Denied, "forbids the user `SELECT`");
         }
-        match failure_of(prepared, self.address.name(), words) {
+        match failure_of(prepared, ErrorPlace::Login, self.address.name(), words) {
             failure if failure.error.kind == ErrorKind::Constraint || failure.error.kind == ErrorKind::Syntax => {
                 last(ErrorKind::Protocol, "rejected the login")
             }

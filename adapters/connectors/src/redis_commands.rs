@@ -12,7 +12,7 @@ mod names;
 mod rows;
 
 pub(crate) use arguments::Prepared;
-pub(crate) use failure::failure_of;
+pub(crate) use failure::{ErrorPlace, failure_of};
 pub(crate) use rows::rows_of;
 
 /// What is asked to see whether a server answers.

@@ -29,7 +29,7 @@ use millrace_core::{
 };
 
 use crate::{
-    redis_commands::{PING, Prepared, failure_of, rows_of},
+    redis_commands::{ErrorPlace, PING, Prepared, failure_of, rows_of},
     shared::{Retry, StatementFailure, own_query, within_limits},
 };
 use address::UpstashAddress;
@@ -81,21 +81,24 @@ impl Upstash {
             // Four characters for three bytes, and quotes and a comma.
             max_response_bytes: query.max_bytes.saturating_mul(2).saturating_add(ENVELOPE_BYTES),
         };
-        let response = self.http.send(request).await.map_err(StatementFailure::of_client)?;
+        let response = self.http.send(request).await.map_err(|error| match error.kind {
+            ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
+            _ => StatementFailure::of_client(error),
+        })?;
         let reply = reply::of_response(&response, query.max_bytes).map_err(|failure| match failure.error.kind {
             ErrorKind::TooLarge if response.status == 200 => StatementFailure::last(prepared.after_reply(failure.error)),
             _ => failure,
         })?;
-        let words = match reply {
+        let (place, words) = match reply {
             Ok(reply) => {
                 match rows_of(prepared, reply, query.max_rows).map_err(|error| StatementFailure::last(prepared.after_reply(error)))? {
                     Ok(rows) => return Ok(rows),
-                    Err(words) => words,
+                    Err(words) => (ErrorPlace::Element, words),
                 }
             }
-            Err(words) => words,
+            Err(words) => (ErrorPlace::Reply, words),
         };
-        Err(failure_of(prepared, "the Upstash server", &words))
+        Err(failure_of(prepared, place, "the Upstash server", &words))
     }
 }
 

@@ -41,11 +41,11 @@ pub async fn connect(address: &RedisAddress, dialer: &dyn Dialer, deadline_ms: u
     if let Some(password) = password {
         let words = [Some("AUTH"), user.as_deref(), Some(password.expose())];
         let words: Vec<&[u8]> = words.into_iter().flatten().map(str::as_bytes).collect();
-        done(exchange(&mut *stream, &words, Limits { bytes: 0 }).await?, address)?;
+        done(exchange(&mut *stream, &words, Limits { bytes: 0, lists: false }).await?, address)?;
     }
     if *database > 0 {
         let database = database.to_string();
-        done(exchange(&mut *stream, &[b"SELECT", database.as_bytes()], Limits { bytes: 0 }).await?, address)?;
+        done(exchange(&mut *stream, &[b"SELECT", database.as_bytes()], Limits { bytes: 0, lists: false }).await?, address)?;
     }
     Ok(stream)
 }

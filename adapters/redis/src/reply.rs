@@ -31,8 +31,10 @@ pub enum Reply {
 /// How much a reply may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Its values together, in bytes; each element counts 32 more.
+    /// Its values together, in bytes; each element counts 32 more. A word or an error within a list is a value, too.
     pub bytes: usize,
+    /// Whether it may be a list.
+    pub lists: bool,
 }
 
 /// Reads one reply, however its bytes are cut.
@@ -47,6 +49,7 @@ pub struct ReplyReader {
     open: Vec<(usize, Vec<Reply>)>,
     most_bytes: usize,
     left_bytes: usize,
+    lists: bool,
 }
 
 /// The next of what is sent.
@@ -59,7 +62,15 @@ impl ReplyReader {
     /// Begins to read.
     #[must_use]
     pub const fn new(limits: Limits) -> Self {
-        Self { received: Vec::new(), start: 0, searched: 0, open: Vec::new(), most_bytes: limits.bytes, left_bytes: limits.bytes }
+        Self {
+            received: Vec::new(),
+            start: 0,
+            searched: 0,
+            open: Vec::new(),
+            most_bytes: limits.bytes,
+            left_bytes: limits.bytes,
+            lists: limits.lists,
+        }
     }
 
     /// Takes what came; a whole reply, or `None` where the rest is still to come.
@@ -141,6 +152,9 @@ impl ReplyReader {
                     _ => return Err(no_reply()),
                 }
             }
+            _ if !self.lists => {
+                return Err(Error::new(ErrorKind::Protocol, "the Redis server sent the reply to another command"));
+            }
             _ => {
                 let count = usize::try_from(number(line).ok_or_else(no_reply)?).map_err(|_| no_reply())?;
                 if count.saturating_mul(ELEMENT_BYTES) > self.left_bytes {
@@ -151,9 +165,13 @@ impl ReplyReader {
                 return Ok(Some(Item::ListOf(count)));
             }
         };
-        if let Reply::Bulk(value) = &reply {
-            self.left_bytes -= value.len();
-        }
+        let bytes = match &reply {
+            Reply::Bulk(value) => value.len(),
+            // One alone is bounded by the length of a line.
+            Reply::Status(text) | Reply::Error(text) if !self.open.is_empty() => text.len(),
+            _ => 0,
+        };
+        self.left_bytes = self.left_bytes.checked_sub(bytes).ok_or_else(|| self.too_large())?;
         (self.start, self.searched) = (next, next);
         Ok(Some(Item::Whole(reply)))
     }
@@ -185,7 +203,7 @@ mod tests {
     use super::*;
 
     fn read(bytes: &[u8], limit: usize) -> Result<Option<Reply>> {
-        ReplyReader::new(Limits { bytes: limit }).take(bytes)
+        ReplyReader::new(Limits { bytes: limit, lists: true }).take(bytes)
     }
 
     fn bulk(text: &[u8]) -> Reply {
@@ -218,7 +236,7 @@ mod tests {
                 assert_eq!(read(&bytes[..cut], 1000), Ok(None), "{bytes:?} cut at {cut}");
             }
             assert_eq!(read(bytes, 1000), Ok(Some(expected.clone())));
-            let mut reader = ReplyReader::new(Limits { bytes: 1000 });
+            let mut reader = ReplyReader::new(Limits { bytes: 1000, lists: true });
             let (last, before) = bytes.split_last().unwrap();
             assert!(before.iter().all(|byte| reader.take(&[*byte]) == Ok(None)), "{bytes:?}");
             assert_eq!(reader.take(&[*last]), Ok(Some(expected)), "byte by byte");
@@ -253,7 +271,13 @@ mod tests {
 
     #[test]
     fn what_is_too_much_is_refused_before_it_comes() {
-        for bytes in [&b"$101\r\n"[..], b"*4\r\n", b"*1000000000000\r\n", b"*2\r\n$20\r\naaaaaaaaaaaaaaaaaaaa\r\n$17\r\n"] {
+        for bytes in [
+            &b"$101\r\n"[..],
+            b"*4\r\n",
+            b"*1000000000000\r\n",
+            b"*2\r\n$20\r\naaaaaaaaaaaaaaaaaaaa\r\n$17\r\n",
+            b"*2\r\n+twenty bytes of a word\r\n-ERR and the rest\r\n",
+        ] {
             let error = read(bytes, 100).unwrap_err();
             assert_eq!(
                 (error.kind, error.message.as_str()),
@@ -264,12 +288,32 @@ mod tests {
     }
 
     #[test]
+    fn lines_within_lists_count_and_one_alone_does_not() {
+        let line = "x".repeat(LONGEST_LINE_BYTES);
+        for mark in ["+", "-"] {
+            let bytes = format!("*40\r\n{}", format!("{mark}{line}\r\n").repeat(17));
+            assert_eq!(read(bytes.as_bytes(), 1 << 20).unwrap_err().kind, ErrorKind::TooLarge, "{mark}");
+            assert!(matches!(read(format!("{mark}{line}\r\n").as_bytes(), 0), Ok(Some(_))), "{mark}");
+        }
+        // What is no UTF-8 takes three times as much.
+        let bytes = [b"*2\r\n+".as_slice(), &[0xff; 20], b"\r\n"].concat();
+        assert_eq!(read(&bytes, 100).unwrap_err().kind, ErrorKind::TooLarge);
+    }
+
+    #[test]
+    fn a_list_is_refused_before_it_comes_where_none_may_come() {
+        let mut reader = ReplyReader::new(Limits { bytes: 1 << 20, lists: false });
+        assert_eq!(reader.take(b"*1000\r\n").unwrap_err().kind, ErrorKind::Protocol);
+        assert_eq!(ReplyReader::new(Limits { bytes: 9, lists: false }).take(b"*-1\r\n"), Ok(Some(Reply::Nil)));
+    }
+
+    #[test]
     fn a_long_reply_in_small_pieces_is_read_in_time() {
         let mut bytes = b"*40000\r\n".to_vec();
         for _ in 0..40_000 {
             bytes.extend_from_slice(b"$40\r\n0123456789012345678901234567890123456789\r\n");
         }
-        let mut reader = ReplyReader::new(Limits { bytes: 16 << 20 });
+        let mut reader = ReplyReader::new(Limits { bytes: 16 << 20, lists: true });
         let mut found = None;
         for piece in bytes.chunks(7) {
             assert!(found.is_none());
@@ -283,7 +327,7 @@ mod tests {
         #[test]
         fn no_bytes_do_harm(bytes in proptest::collection::vec(any::<u8>(), 0..200), cut in 0_usize..200) {
             let cut = cut.min(bytes.len());
-            let mut reader = ReplyReader::new(Limits { bytes: 1000 });
+            let mut reader = ReplyReader::new(Limits { bytes: 1000, lists: true });
             if reader.take(&bytes[..cut]) == Ok(None) {
                 let _ = reader.take(&bytes[cut..]);
             }

@@ -119,6 +119,21 @@ fn a_read_is_sent_once_more_and_a_write_never() {
 }
 
 #[test]
+fn a_script_is_sent_once_whatever_its_error_says() {
+    for reply in
+        [&b"-BUSY I wrote before\r\n"[..], b"-TRYAGAIN x\r\n", b"-LOADING x\r\n", b"-WRONGTYPE x\r\n", b"*2\r\n+OK\r\n-LOADING x\r\n"]
+    {
+        let server = Scripted::start(&[Bytes(reply)]);
+        let database = Database::open(connection("redis", &format!("redis://127.0.0.1:{}", server.port), &[("allow", "EVAL,FT.ADD")]));
+        for (place, command) in ["EVAL x 0", "FT.ADD x"].into_iter().enumerate() {
+            let error = run(&database, command).unwrap_err();
+            assert!(error.kind == Protocol && error.message.ends_with("it is not known whether the statement took effect"), "{error:?}");
+            assert_eq!(server.received().len(), place + 1, "{command} {reply:?}");
+        }
+    }
+}
+
+#[test]
 fn hostile_replies_are_bounded() {
     for (reply, kind) in [
         (&b"*1000000000\r\n"[..], ErrorKind::TooLarge),

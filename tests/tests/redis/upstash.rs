@@ -180,6 +180,9 @@ fn a_read_is_sent_once_more_and_a_write_never() {
     ] {
         assert_eq!(outcomes(&answers), [read, written], "{what}");
     }
+    let server = Scripted::with(vec![answer(200, &format!(r#"{{"result":"{}"}}"#, "QUFB".repeat(1 << 20)))]);
+    let error = run(&open(&server), "GETDEL k").unwrap_err();
+    assert!(error.kind == ErrorKind::TooLarge && error.message.ends_with("; the command took effect"), "{error:?}");
     let nobody = Database::open(connection("upstash", "http://127.0.0.1:9", &[("token", TOKEN)]));
     let error = nobody.run_with(&Query { deadline_ms: 300, ..query("GET k") }).unwrap_err();
     assert_eq!(error.kind, Unavailable);

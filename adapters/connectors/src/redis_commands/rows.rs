@@ -23,7 +23,8 @@ pub(crate) fn rows_of(prepared: &Prepared, reply: Reply, most: usize) -> Result<
         Ok(rows) => Ok(Ok(rows)),
         Err(Wrong::Inside(words)) => Ok(Err(words)),
         Err(Wrong::Fields) => {
-            let message = format!("the result has more fields than `max_rows`, {most}");
+            let what = if matches!(prepared.command.reply, ReplyForm::Record | ReplyForm::Fields) { "fields" } else { "values" };
+            let message = format!("the result has more {what} than `max_rows`, {most}");
             Err(Error::new(ErrorKind::TooLarge, message))
         }
         Err(Wrong::Name) => {
@@ -183,9 +184,10 @@ fn streams(reply: Reply) -> Made<Rows> {
     Ok(table(&["stream", "id", "fields"], rows))
 }
 
-/// An entry of a stream: its id and its fields, which are gone where it was deleted.
+/// An entry of a stream: its id and its fields, which are gone where it was deleted. Newer servers add more behind them.
 fn entry(reply: Reply) -> Made<Vec<Value>> {
-    let Ok([id, fields]) = <[Reply; 2]>::try_from(list(reply)?) else { return Err(Wrong::Form) };
+    let mut elements = list(reply)?.into_iter();
+    let (Some(id), Some(fields)) = (elements.next(), elements.next()) else { return Err(Wrong::Form) };
     let fields = match fields {
         Reply::Nil => Value::Null,
         fields => {
@@ -238,6 +240,8 @@ fn pairs(reply: Reply) -> Made<Vec<(Reply, Reply)>> {
 fn score(reply: Reply) -> Made<Value> {
     match value(reply)? {
         Value::Text(text) => text.parse().map(Value::F64).map_err(|_| Wrong::Form),
+        // JSON has whole numbers, too.
+        Value::I64(number) => number.to_string().parse().map(Value::F64).map_err(|_| Wrong::Form),
         Value::Null => Ok(Value::Null),
         _ => Err(Wrong::Form),
     }
@@ -297,6 +301,7 @@ mod tests {
             ("HMGET k a b a", list(vec![bulk("1"), Reply::Nil, bulk("1")]), r#"[{"a":"1","b":null,"a_2":"1"}]"#),
             ("ZSCORE k m", bulk("1.5"), r#"[{"value":1.5}]"#),
             ("ZSCORE k m", bulk("-inf"), r#"[{"value":null}]"#),
+            ("ZSCORE k m", Reply::Integer(2), r#"[{"value":2.0}]"#),
             ("ZSCORE k m", Reply::Nil, r#"[{"value":null}]"#),
             ("ZMSCORE k a b", list(vec![bulk("3"), Reply::Nil]), r#"[{"value":3.0},{"value":null}]"#),
             ("ZADD k INCR 1 m", bulk("4"), r#"[{"value":4.0}]"#),
@@ -316,6 +321,11 @@ mod tests {
                 "XRANGE k - +",
                 list(vec![list(vec![bulk("1-0"), bulks("a 1 a 2")]), list(vec![bulk("2-0"), Reply::Nil])]),
                 r#"[{"id":"1-0","fields":{"a":"1","a_2":"2"}},{"id":"2-0","fields":null}]"#,
+            ),
+            (
+                "XREADGROUP GROUP g c CLAIM 5 STREAMS k >",
+                list(vec![list(vec![bulk("k"), list(vec![list(vec![bulk("1-0"), bulks("a 1"), Reply::Integer(7), Reply::Integer(1)])])])]),
+                r#"[{"stream":"k","id":"1-0","fields":{"a":"1"}}]"#,
             ),
             ("XCLAIM k g c 0 1-0 JUSTID", bulks("1-0"), r#"[{"value":"1-0"}]"#),
             (
@@ -346,7 +356,7 @@ mod tests {
             ("HMGET k a", bulks("1 2"), ErrorKind::Protocol, "is not what"),
             ("ZSCORE k m", bulk("x"), ErrorKind::Protocol, "is not what"),
             ("SCAN 0", bulks("0"), ErrorKind::Protocol, "is not what"),
-            ("SCAN 0", list(vec![bulk("0"), bulks("a b c d")]), ErrorKind::TooLarge, "more fields"),
+            ("SCAN 0", list(vec![bulk("0"), bulks("a b c d")]), ErrorKind::TooLarge, "more values than `max_rows`, 3"),
             ("XRANGE k - +", list(vec![bulks("1-0")]), ErrorKind::Protocol, "is not what"),
             ("XRANGE k - +", list(vec![bulks("1-0"), list(vec![])]), ErrorKind::Protocol, "is not what"),
         ] {

@@ -53,7 +53,8 @@ fn reply(json: Json, depth: usize, left: &mut usize) -> Result<Reply, Wrong> {
             // Of a score.
             None => Reply::Bulk(number.to_string().into_bytes()),
         },
-        Json::String(word) if word == "OK" && depth == 0 => Reply::Status(word),
+        // No text is this in base64, which has four characters at least.
+        Json::String(word) if word == "OK" => Reply::Status(word),
         Json::String(text) => {
             let bytes = STANDARD.decode(text).map_err(|_| Wrong::Form("a text is not in base64, which was asked for"))?;
             count(bytes.len())?;
@@ -108,6 +109,7 @@ mod tests {
         for (body, expected) in [
             (r#"{"result":null}"#, Reply::Nil),
             (r#"{"result":"OK"}"#, Reply::Status("OK".into())),
+            (r#"{"result":["OK"]}"#, Reply::List(vec![Reply::Status("OK".into())])),
             (r#"{"result":"T0s="}"#, Reply::Bulk(b"OK".to_vec())),
             (r#"{"result":""}"#, Reply::Bulk(Vec::new())),
             (r#"{"result":"/wA="}"#, Reply::Bulk(vec![0xff, 0])),
