@@ -135,8 +135,7 @@ async fn create(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Resul
     for statement in [CREATE_TABLE, CREATE_INDEX] {
         let batch = Batch::of(statement, &[], Transaction::Implied).map_err(StatementFailure::last)?;
         match session.run(&batch, query, left_ms).await {
-            // Somebody else made it at the same time.
-            Err(failure) if failure.error.kind == ErrorKind::Constraint || is_code(&failure.error, "42P07") => {}
+            Err(failure) if is_made_by_another(&failure.error) => {}
             outcome => drop(outcome.map_err(of_records)?),
         }
     }
@@ -149,6 +148,13 @@ fn text(text: &str) -> Value {
 
 fn is_code(error: &Error, code: &str) -> bool {
     error.source.as_deref().is_some_and(|source| source.starts_with(code))
+}
+
+/// Somebody else makes the same thing at the same time: `IF NOT EXISTS` does not see what has not been committed. Which of the server's
+/// catalogues notices it decides about the code: an index that must be unique, the name of the table, that of its row type, or a row that is
+/// being updated (which is an internal error).
+fn is_made_by_another(error: &Error) -> bool {
+    error.kind == ErrorKind::Constraint || ["42P07", "42710", "XX000"].iter().any(|code| is_code(error, code))
 }
 
 fn is_missing(error: &Error) -> bool {
