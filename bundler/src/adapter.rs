@@ -398,7 +398,7 @@ impl Adapters {
                 [] => "The app has no adapters yet: describe one under `app/adapters`.".to_owned(),
                 names => meant(name, names, "The adapters are"),
             };
-            compiler.error(document, node.range.clone(), format!("there is no adapter `{name}`"), help);
+            compiler.error(document, node.range.clone(), format!("the adapter `{name}` does not exist"), help);
             return None;
         };
         let connector = known.connector.clone();
@@ -471,7 +471,7 @@ impl Adapters {
         for place in adapters.filter(|place| !self.known.contains_key(&place.name)) {
             let names: Vec<&str> = self.known.keys().map(String::as_str).collect();
             let help = meant(&place.name, &names, "The adapters are");
-            compiler.findings.push(place.error(format!("there is no adapter `{}`", place.name), help));
+            compiler.findings.push(place.error(format!("the adapter `{}` does not exist", place.name), help));
         }
     }
 

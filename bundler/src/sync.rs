@@ -309,7 +309,7 @@ fn tables_by_hand(
         };
         let Some(used) = adapters.named(&adapter) else {
             let help = meant(&adapter, &adapters.names(), "The adapters are");
-            compiler.error(tool.document, node.range.clone(), format!("there is no adapter `{adapter}`"), help);
+            compiler.error(tool.document, node.range.clone(), format!("the adapter `{adapter}` does not exist"), help);
             continue;
         };
         let Some(dialect) = used.language.and_then(Dialect::of) else { continue };

@@ -10,7 +10,7 @@ fn a_diagnostic_shows_place_line_and_remedy() {
     let adapter = "connector: sqlite\nconnection_string: \":memory:\"\n";
     write(folder.path(), &[("millrace.yaml", "name: shop"), ("app/tools/x/config.yaml", tool), ("app/adapters/main.yaml", adapter)]);
     let report = bundle(folder.path(), &options());
-    let expected = "  × there is no adapter `mian`
+    let expected = "  × the adapter `mian` does not exist
    ╭─[app/tools/x/config.yaml:2:6]
  1 │ description: Größe
  2 │ use: mian

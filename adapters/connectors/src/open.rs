@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use millrace_catalogue as catalogue;
 #[cfg(feature = "tcp")]
-use millrace_core::ports::{Dialer, LoginTokens};
+use millrace_core::ports::LoginTokens;
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Clock, Connection, Connector, HttpClient, Random, WaitUntil},
@@ -41,16 +41,6 @@ pub struct DriverPorts {
     pub folder: std::path::PathBuf,
 }
 
-#[cfg(feature = "tcp")]
-impl DriverPorts {
-    /// Those of the connector `mysql`, with a dialer.
-    #[must_use]
-    pub fn mysql(&self, dialer: Rc<dyn Dialer>) -> mysql::MysqlPorts {
-        let Self { clock, random, wait_until, sockets, .. } = self.clone();
-        mysql::MysqlPorts { dialer, lifetime: sockets.lifetime, clock, random, wait_until }
-    }
-}
-
 /// Makes a driver of an adapter's settings; connects to nothing.
 type Open = fn(Connection, &DriverPorts) -> Result<Rc<dyn Connector>>;
 
@@ -71,7 +61,10 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     }),
     #[cfg(feature = "tcp")]
     (&catalogue::MYSQL, |connection, ports| {
-        Ok(Rc::new(mysql::open(&connection, &ports.sockets, ports.mysql(ports.sockets.dialer.clone()))?))
+        let DriverPorts { sockets, clock, random, wait_until, .. } = ports.clone();
+        let Sockets { dialer, lifetime, .. } = sockets;
+        let own = mysql::MysqlPorts { dialer, lifetime, clock, random, wait_until };
+        Ok(Rc::new(mysql::open(&connection, &ports.sockets, own)?))
     }),
     #[cfg(feature = "tcp")]
     (&catalogue::REDIS, |connection, ports| {

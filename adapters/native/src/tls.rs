@@ -62,7 +62,7 @@ impl Connector {
         let verifier = match &tls.roots {
             Roots::Host => self.system(provider)?,
             Roots::Pem(text) => only(text.as_bytes(), provider)
-                .ok_or_else(|| wrong("the root certificates of a connection are not PEM, or there are none"))?,
+                .ok_or_else(|| wrong("the root certificates of a connection are not PEM, or contain no certificate"))?,
             Roots::File(path) => {
                 let bytes = fs::read(self.base.join(Path::new(path))).map_err(|error| {
                     wrong(format!("the file of root certificates `{path}` cannot be read")).with_source(error.to_string())

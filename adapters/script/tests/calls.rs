@@ -294,7 +294,7 @@ fn ctx_has_data_and_functions_and_is_frozen() {
         result["rows"],
         json!([{"id": 1, "big": "9223372036854775807", "price": "1.10", "blob": "AQID", "nan": null, "at": "2024-01-01", "doc": {"k": [1]}}])
     );
-    assert_eq!(result["missing"], json!([true, "there is no adapter `nope`", "configuration"]));
+    assert_eq!(result["missing"], json!([true, "the adapter `nope` does not exist", "configuration"]));
     assert_eq!(result["frozen"], json!([true, true, true, true, true, true, true, true, true, true]));
     assert_eq!(result["keys"], json!(["auth", "request", "env", "log", "progress", "db", "signal"]));
     assert_eq!((&result["subject"], &result["aborted"]), (&json!("u1"), &json!(false)));

@@ -135,10 +135,10 @@ fn errors_are_of_their_kind_and_show_no_value() {
         ("SET hunter2 v hunter2", Syntax, "the server does not understand the options of `SET`"),
         ("GET hunter2 hunter2", Syntax, "`GET` has a wrong number of arguments"),
         ("HGETDEL hunter2 FIELDS 1 a", Syntax, "the server does not know the command `HGETDEL`"),
-        ("RENAME none hunter2", Constraint, "there is no such key"),
-        ("LSET none 0 hunter2", Constraint, "there is no such key"),
+        ("RENAME none hunter2", Constraint, "the key does not exist"),
+        ("LSET none 0 hunter2", Constraint, "the key does not exist"),
         ("XGROUP CREATE none g 0", Constraint, "the server rejected `XGROUP CREATE`"),
-        ("XREADGROUP GROUP g c STREAMS none >", Constraint, "there is no such stream or consumer group"),
+        ("XREADGROUP GROUP g c STREAMS none >", Constraint, "the stream or the consumer group does not exist"),
         ("EXPIRE hunter2 9223372036854775807", Constraint, "the server rejected `EXPIRE`"),
     ] {
         let error = run(&database, command).unwrap_err();

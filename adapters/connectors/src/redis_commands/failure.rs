@@ -69,7 +69,7 @@ fn failure_of_words(prepared: &Prepared, server: &str, words: &str) -> Statement
         }
         "WRONGTYPE" => (Constraint, format!("`{command}` requires a value of another type than the key has")),
         "BUSYGROUP" => (Constraint, "the consumer group exists already".to_owned()),
-        "NOGROUP" => (Constraint, "there is no such stream or consumer group".to_owned()),
+        "NOGROUP" => (Constraint, "the stream or the consumer group does not exist".to_owned()),
         "BUSYKEY" => (Constraint, "the key exists already".to_owned()),
         "NOSCRIPT" => (Syntax, "the server does not have the script".to_owned()),
         "ERR" if says("max number of clients") => {
@@ -90,7 +90,7 @@ fn failure_of_words(prepared: &Prepared, server: &str, words: &str) -> Statement
         "ERR" if says("would overflow") || says("would produce") => {
             (Constraint, format!("the result of `{command}` would be out of range"))
         }
-        "ERR" if says("no such key") => (Constraint, "there is no such key".to_owned()),
+        "ERR" if says("no such key") => (Constraint, "the key does not exist".to_owned()),
         "ERR" => (Constraint, format!("the server rejected `{command}`")),
         _ => (Protocol, format!("the server rejected `{command}`")),
     };

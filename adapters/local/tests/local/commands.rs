@@ -117,7 +117,7 @@ fn check_connect_asks_the_database() {
     let app = app();
     let said = run(app.path(), &["check", "--connect", "--json"]);
     assert_eq!(said.json()["connections"], json!([{ "adapter": "main", "connector": "sqlite", "ok": true, "error": null }]));
-    fs::write(app.path().join("main.db"), "this is no database, and long enough to be looked at".repeat(40)).unwrap();
+    fs::write(app.path().join("main.db"), "this is not a database, but long enough to be looked at".repeat(40)).unwrap();
     let said = run(app.path(), &["check", "--connect"]);
     assert_eq!(said.code, Some(1));
     assert!(said.err.contains("adapter `main` (sqlite): "), "{}", said.err);

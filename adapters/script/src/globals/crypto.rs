@@ -34,7 +34,7 @@ fn math_random(_: &JsValue, _: &[JsValue], _: &mut Context) -> JsResult<JsValue>
 }
 
 fn fill(buffer: &mut [u8]) -> JsResult<()> {
-    host(|host| host.random(buffer)).ok_or_else(|| js_error!(Error: "there is no randomness outside of a call"))
+    host(|host| host.random(buffer)).ok_or_else(|| js_error!(Error: "random values are available only during a call"))
 }
 
 /// `(length) => Uint8Array`

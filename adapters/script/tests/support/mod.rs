@@ -80,7 +80,7 @@ impl ScriptHost for Host {
             yield_once().await;
             match adapter {
                 "db" => Ok(rows),
-                other => Err(Error::new(ErrorKind::Configuration, format!("there is no adapter `{other}`"))),
+                other => Err(Error::new(ErrorKind::Configuration, format!("the adapter `{other}` does not exist"))),
             }
         })
     }
