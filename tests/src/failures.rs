@@ -1,7 +1,7 @@
 //! What drivers of databases far away make of failures: tables of answers, and what becomes of a read and of a write, whichever host sends
 //! them.
 
-use millrace_core::ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, Unavailable};
+use millrace_core::ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TooLarge, Unavailable};
 
 use crate::scripted::Reply;
 
@@ -34,6 +34,9 @@ pub const LIBSQL: &str = r#"{"baton":"never-kept","base_url":"http://elsewhere.e
 
 /// A good answer of D1's API, whose one row is 7.
 pub const D1: &str = r#"{"success":true,"errors":[],"messages":[],"result":[{"results":{"columns":["v"],"rows":[[7]]},"success":true,"meta":{"changes":1}}]}"#;
+
+/// A good answer of Neon's API to the settings of a call and its statement, whose one row is 7.
+pub const NEON: &str = r#"{"results":[{"fields":[{"name":"set_config","dataTypeID":25}],"rows":[["1"]],"command":"SELECT","rowCount":1},{"fields":[{"name":"v","dataTypeID":23}],"rows":[["7"]],"command":"SELECT","rowCount":1}]}"#;
 
 /// JSON with a status.
 #[must_use]
@@ -114,6 +117,48 @@ pub fn d1() -> Vec<Case> {
             (Err(Protocol), 1),
             (Err(Protocol), 1),
         ),
+    ]);
+    cases
+}
+
+/// What Neon's API may answer.
+#[must_use]
+pub fn neon() -> Vec<Case> {
+    let good = json(200, NEON);
+    let said = |status, code: &str| json(status, &format!(r#"{{"message":"x","code":"{code}","severity":"ERROR"}}"#));
+    let proxy = |status, message: &str| json(status, &format!(r#"{{"message":"{message}","code":"","severity":""}}"#));
+    let with_rows = |rows: &str| json(200, &NEON.replace(r#"[["7"]]"#, rows));
+    let broken_once = |what, reply: Reply| case(what, vec![reply, good.clone()], (Ok(1), 2), (Err(Protocol), 1));
+    let again = |what, reply: Reply| case(what, vec![reply, good.clone()], (Ok(1), 2), (Ok(1), 2));
+    let last = |what, reply: Reply, kind| case(what, vec![reply, good.clone()], (Err(kind), 1), (Err(kind), 1));
+    let mut cases = broken(NEON);
+    cases.extend([
+        broken_once("fewer results than statements", json(200, r#"{"results":[{"fields":[],"rows":[],"rowCount":1}]}"#)),
+        broken_once("no results", json(200, r#"{"results":[]}"#)),
+        broken_once("one result, not a batch's", json(200, r#"{"fields":[],"rows":[],"command":"UPDATE","rowCount":1}"#)),
+        broken_once("cells that are not text", with_rows("[[7]]")),
+        broken_once("rows as objects", with_rows(r#"[{"v":"7"}]"#)),
+        broken_once("a row that is too long", with_rows(r#"[["7","8"]]"#)),
+        broken_once("a row that is too short", with_rows(r#"[["7"],[]]"#)),
+        broken_once("a type that is no number", json(200, &NEON.replace(r#""dataTypeID":23"#, r#""dataTypeID":"int4""#))),
+        broken_once("very deep JSON", json(200, &format!("{{\"results\":{}", "[".repeat(100_000)))),
+        broken_once("a connection that broke in the middle", proxy(400, "connection closed")),
+        broken_once("a farewell of PostgreSQL", said(400, "57P01")),
+        broken_once("an error without words", json(400, "{}")),
+        again("a compute that does not start yet", proxy(500, "Couldn't connect to compute node")),
+        again("a deadlock", said(400, "40P01")),
+        again("no connection left", said(500, "53300")),
+        last("a constraint", said(400, "23505"), Constraint),
+        last("a wrong statement", said(400, "42601"), Syntax),
+        last("a wrong password", proxy(400, "password authentication failed for user 'x'"), Denied),
+        last("a wrong database", said(500, "3D000"), Configuration),
+        last("no such endpoint", proxy(400, "The requested endpoint could not be found"), Configuration),
+        last("nobody", json(401, ""), Denied),
+        last("forbidden", json(403, ""), Denied),
+        last("another API", json(404, ""), Configuration),
+        last("a request that is too large", json(413, ""), TooLarge),
+        last("a result that is too large", proxy(507, "response is too large (max is 10485760 bytes)"), TooLarge),
+        case("never ready", vec![json(503, "")], (Err(Unavailable), 6), (Err(Unavailable), 6)),
     ]);
     cases
 }

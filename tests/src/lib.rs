@@ -22,6 +22,8 @@ pub mod lambda;
 pub mod libsql_group;
 pub mod local;
 pub mod mysql;
+pub mod neon;
+pub mod neon_group;
 pub mod new_app;
 pub mod postgres;
 pub mod process;

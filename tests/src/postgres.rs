@@ -252,7 +252,7 @@ impl LazyDatabase {
 }
 
 /// The port of the server that the groups of this process share.
-fn shared_port() -> u16 {
+pub(crate) fn shared_port() -> u16 {
     static PORT: OnceLock<u16> = OnceLock::new();
     *PORT.get_or_init(free_port)
 }

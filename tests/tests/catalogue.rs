@@ -59,6 +59,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
             "d1" => connection("d1", "d1://a/b", &[("api_token", "t"), ("base_url", "http://127.0.0.1:9")]),
             "mysql" => connection("mysql", "mysql://me@127.0.0.1:9/x", &[]),
             "upstash" => connection("upstash", "http://127.0.0.1:9", &[("token", "t")]),
+            "neon" => connection("neon", "postgres://me:pw@db/x", &[("base_url", "http://127.0.0.1:9")]),
             "postgres" => connection("postgres", "postgres://me@127.0.0.1:9/x", &[]),
             name => connection(name, &format!("{}://127.0.0.1:9", connector.schemes[0]), &[]),
         };

@@ -1,11 +1,74 @@
-//! The connector `postgres` on real servers, and on a pooler in front of one.
+//! The connector `postgres` on real servers, and on a pooler in front of one; and the connector `neon`, over a stand-in for Neon's API in front
+//! of the same servers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
+
+use millrace_core::ports::Connection;
+use millrace_tests::{
+    database::{Database, connection},
+    neon,
+    postgres::Postgres,
+};
+
+/// A connector, and its way to a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Postgres,
+    Neon,
+}
+
+impl Way {
+    /// The connector's name.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres",
+            Self::Neon => "neon",
+        }
+    }
+
+    /// The adapter's settings for the database `postgres`.
+    fn settings(self, server: &Postgres, options: &[(&str, &str)]) -> Connection {
+        self.settings_of(server, &server.url("postgres"), options)
+    }
+
+    /// The adapter's settings for a URL of the server.
+    fn settings_of(self, server: &Postgres, url: &str, options: &[(&str, &str)]) -> Connection {
+        match self {
+            Self::Postgres => connection("postgres", url, options),
+            Self::Neon => {
+                let base_url = format!("http://{}", neon::start(server.port).address);
+                connection("neon", url, &[&[("base_url", base_url.as_str())], options].concat())
+            }
+        }
+    }
+
+    fn open(self, server: &Postgres) -> Database {
+        Database::open(self.settings(server, &[]))
+    }
+}
+
+/// Makes tests of functions: one for each connector.
+macro_rules! for_each_way {
+    ($($name:ident)+) => { $(
+        mod $name {
+            #[test]
+            fn of_postgres() {
+                super::$name(crate::postgres::Way::Postgres);
+            }
+
+            #[test]
+            fn of_neon() {
+                super::$name(crate::postgres::Way::Neon);
+            }
+        }
+    )+ };
+}
 
 mod callers;
 mod hostile;
 mod iam;
 mod life;
 mod login;
+mod neon_api;
 mod once;
 mod pooler;
 mod results;

@@ -128,6 +128,26 @@ rows! {
         system: "postgresql",
     };
 
+    "neon" NEON:
+    "`postgres://user:password@host/database`, as Neon shows it",
+    "`application_name`, `base_url` (of the SQL API, for a host that is not below `neon.tech`), `password`, `search_path`, `timezone`, `user`",
+    Connector {
+        name: "neon",
+        language: Postgres,
+        options: &["application_name", "base_url", "password", "search_path", "timezone", "user"],
+        trust_options: &[],
+        schemes: &["postgres", "postgresql"],
+        foreign_schemes: &[],
+        hosts: &[Native, Worker],
+        worker_part: None,
+        binding: None,
+        is_file: false,
+        max_values: None,
+        keeps_call_records: true,
+        sets_session: true,
+        system: "postgresql",
+    };
+
     "mysql" MYSQL:
     "`mysql://user:password@host/database`",
     "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert`, `user`",

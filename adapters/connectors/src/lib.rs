@@ -8,6 +8,7 @@
 //! | [`d1`] | | every host: it speaks HTTP, or takes a Worker's binding |
 //! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
+//! | [`neon`] | | every host: it speaks HTTP |
 //! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`redis`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`upstash`] | `tcp`, on by default: it has the commands of [`redis`] | every host: it speaks HTTP |
@@ -16,7 +17,7 @@
 //! What a connector is called and what else is known of it without its driver is in the crate `millrace-catalogue`; [`open()`] finds the driver
 //! of a name.
 //!
-//! [`shared`], `sqlite_text` and `redis_commands` are what several drivers need.
+//! [`shared`], `sqlite_text`, `postgres_text` and `redis_commands` are what several drivers need.
 
 pub mod d1;
 #[cfg(feature = "tcp")]
@@ -24,9 +25,11 @@ pub mod hyperdrive;
 pub mod libsql;
 #[cfg(feature = "tcp")]
 pub mod mysql;
+pub mod neon;
 mod open;
 #[cfg(feature = "tcp")]
 pub mod postgres;
+mod postgres_text;
 #[cfg(feature = "tcp")]
 pub mod redis;
 #[cfg(feature = "tcp")]

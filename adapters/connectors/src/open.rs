@@ -15,6 +15,7 @@ use crate::sqlite::Sqlite;
 use crate::{
     d1::{D1, Rest},
     libsql::Libsql,
+    neon::Neon,
 };
 #[cfg(feature = "tcp")]
 use crate::{mysql, postgres, redis::Redis, sockets::Sockets, upstash::Upstash};
@@ -58,6 +59,9 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     #[cfg(feature = "tcp")]
     (&catalogue::POSTGRES, |connection, ports| {
         Ok(Rc::new(postgres::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone(), ports.login_tokens.clone())?))
+    }),
+    (&catalogue::NEON, |connection, ports| {
+        Ok(Rc::new(Neon::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
     #[cfg(feature = "tcp")]
     (&catalogue::MYSQL, |connection, ports| {

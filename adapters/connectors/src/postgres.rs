@@ -27,7 +27,7 @@
 //!
 //! A number or a truth value has the type that PostgreSQL gives to the same when it is written out in the statement: `integer`, `bigint` or
 //! `numeric`, and `boolean`. Everything else is what a literal in quotes would be: its type comes from its place, and without one it is
-//! text. `Array` becomes an array literal, `Bytes` a `bytea`. The modules `bind` and `cell` have both directions.
+//! text. `Array` becomes an array literal, `Bytes` a `bytea`. The module `postgres_text` has both directions.
 //!
 //! # Time
 //!
@@ -38,16 +38,12 @@
 //! Protocol: <https://www.postgresql.org/docs/current/protocol.html>.
 
 mod address;
-mod array;
-mod bind;
-mod cell;
 mod login;
 mod login_token;
 mod message_stream;
 mod once;
 mod server_error;
 mod session;
-mod statement;
 
 use std::{cell::Cell, rc::Rc};
 
@@ -60,6 +56,7 @@ use millrace_core::{
 };
 
 use crate::{
+    postgres_text::{call_records::must_write, check},
     shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, timed_out, within},
     sockets::{Lifetime, Sockets},
 };
@@ -123,7 +120,7 @@ impl Postgres {
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let (text, values) = query.command.statement(POSTGRES.name)?;
-        statement::check(text, !query.session.is_empty())?;
+        check(POSTGRES.name, text, !query.session.is_empty())?;
         let transaction = match (self.read_only, query.session) {
             (true, _) => Transaction::ReadOnly,
             (false, []) => Transaction::Implied,
@@ -143,9 +140,9 @@ impl Postgres {
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
-        once::check(self.read_only, query)?;
         let (text, values) = query.command.statement(POSTGRES.name)?;
-        statement::check(text, !query.session.is_empty())?;
+        must_write(self.read_only)?;
+        check(POSTGRES.name, text, !query.session.is_empty())?;
         let batch = Batch::of(text, values, Transaction::Implied)?.with_settings(query.session);
         self.repeatedly(query, async |session: &mut Session, left_ms| once::write_once(session, &batch, query, record, left_ms).await).await
     }

@@ -6,10 +6,13 @@ mod limits;
 #[cfg(feature = "tcp")]
 mod pool;
 mod retry;
-#[cfg(feature = "tcp")]
 mod server_options;
 #[cfg(feature = "tcp")]
+mod socket_options;
+#[cfg(feature = "tcp")]
 mod within;
+
+use std::net::IpAddr;
 
 use millrace_core::{
     Error, ErrorKind,
@@ -22,13 +25,19 @@ pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
 #[cfg(feature = "tcp")]
 pub(crate) use pool::{Pool, Pooled};
 pub use retry::{Effect, Execution, Retry, StatementFailure};
+pub(crate) use server_options::{KnownOptions, ServerOptions};
 #[cfg(feature = "tcp")]
-pub(crate) use server_options::{Encryption, KnownOptions, ServerOptions, check_roots, is_loopback};
+pub(crate) use socket_options::{Encryption, check_roots};
 #[cfg(feature = "tcp")]
 pub(crate) use within::{soon, within};
 
 /// The most characters of an upstream's text that are kept for the log.
 const LONGEST_SOURCE: usize = 500;
+
+/// Whether a host is this machine.
+pub(crate) fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
 
 /// A query of a driver's own, which reads at most one small row: no caller's, so nothing of a session is set.
 pub(crate) const fn own_query(text: &'static str, deadline_ms: u64) -> Query<'static> {

@@ -13,9 +13,12 @@ use millrace_tests::{
     case::root,
     database::{Database, connection},
     direct::compile,
+    neon, neon_group,
     postgres::Postgres,
 };
 use serde_json::json;
+
+use super::Way;
 
 const SETUP: &str = "CREATE TABLE canary (id int PRIMARY KEY, s text);
 INSERT INTO canary VALUES (1, 'alive'), (2, 'and well');
@@ -65,12 +68,18 @@ fn refuses_nul(value: &str, said: &str) -> bool {
     value.contains('\0') && said.contains("cannot take a text with a NUL character here")
 }
 
-#[test]
-fn every_value_comes_back_through_every_form() {
+for_each_way! { every_value_comes_back_through_every_form }
+
+fn every_value_comes_back_through_every_form(way: Way) {
     let server = Postgres::start(&[]);
     server.create("hostile", SETUP);
     let group = Group { name: "hostile".into(), app: root().join("tests/hostile/postgres"), ..Group::default() };
     let folder = group.install();
+    let mut variables = vec![("DATABASE_URL".to_owned(), server.url("hostile"))];
+    if way == Way::Neon {
+        neon_group::move_to_neon(folder.path());
+        variables.push((neon_group::VARIABLE.to_owned(), format!("http://{}", neon::start(server.port).address)));
+    }
     let app = compile(folder.path());
     let tools: Vec<String> = app.tools.iter().map(|tool| tool.name.clone()).collect();
     let values: Vec<String> =
@@ -80,7 +89,7 @@ fn every_value_comes_back_through_every_form() {
     let (mut refused, mut wrong) = (0, 0);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, async {
-        let variables = Variables::from_iter([("DATABASE_URL".to_owned(), server.url("hostile"))]);
+        let variables = Variables::from_iter(variables);
         let endpoint = Endpoint::new(app, ports::native(folder.path().to_path_buf(), variables, &CacheChoice::Memory, &Tasks::new()));
         for tool in &tools {
             for value in &values {

@@ -22,6 +22,18 @@ use millrace_tests::{
     postgres::{Pgbouncer, Postgres},
 };
 
+use super::Way;
+
+for_each_way! {
+    a_call_that_meets_one_that_does_not_end_is_a_conflict
+    a_result_too_large_for_a_record_is_not_kept_and_the_change_is
+    a_table_that_cannot_be_made_is_the_operators_affair
+    a_write_happens_once_for_a_key
+    a_write_that_fails_leaves_no_record
+    expired_records_are_removed_by_later_writes
+    two_that_ask_at_once_write_once
+}
+
 const RETURNING: &str = "INSERT INTO t (k) VALUES ($1) RETURNING id, k";
 const PLAIN: &str = "INSERT INTO t (k) VALUES ($1)";
 
@@ -38,16 +50,15 @@ fn affected(affected: u64) -> Rows {
     Rows { affected, ..Rows::default() }
 }
 
-fn shop() -> (Postgres, Database) {
+fn shop(way: Way) -> (Postgres, Database) {
     let server = Postgres::start(&[]);
-    let database = server.open();
+    let database = way.open(&server);
     database.run("CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY, k text UNIQUE)", &[]).unwrap();
     (server, database)
 }
 
-#[test]
-fn a_write_happens_once_for_a_key() {
-    let (_server, database) = shop();
+fn a_write_happens_once_for_a_key(way: Way) {
+    let (_server, database) = shop(way);
     assert_eq!(once(&database, RETURNING, &[text("a")], "k", 0), Ok(RecordedWrite::Made(row(1, "a"))));
     assert_eq!(once(&database, RETURNING, &[text("b")], "k", 59), Ok(RecordedWrite::MadeBefore(row(1, "a"))));
     assert_eq!(once(&database, PLAIN, &[text("b")], "l", 0), Ok(RecordedWrite::Made(affected(1))));
@@ -64,9 +75,8 @@ fn a_write_happens_once_for_a_key() {
     assert_eq!(database.rows(left)[0][1], text("0"));
 }
 
-#[test]
-fn a_write_that_fails_leaves_no_record() {
-    let (server, database) = shop();
+fn a_write_that_fails_leaves_no_record(way: Way) {
+    let (server, database) = shop(way);
     once(&database, PLAIN, &[text("a")], "k", 0).unwrap();
     for (statement, kind) in [
         (RETURNING, Constraint),
@@ -83,11 +93,13 @@ fn a_write_that_fails_leaves_no_record() {
     }
     once(&database, PLAIN, &[text("b")], "m", 0).unwrap();
     let write = |query: Query<'_>| database.write_once(&query, CallRecord { key: "n", now_s: 0, expires_s: 60 }).unwrap_err();
-    // Too large: neither a change nor a word of one.
-    let many = write(Query { max_rows: 1, ..query("UPDATE t SET k = k || '!' RETURNING id") });
-    assert_eq!((many.kind, many.message.as_str()), (TooLarge, "the result has more than `max_rows`, 1 rows"));
-    let long = write(Query { max_bytes: 100, ..query("UPDATE t SET k = k || '!' RETURNING repeat('x', 5000000)") });
-    assert_eq!((long.kind, long.message.as_str()), (TooLarge, "the result has more than 100 bytes"));
+    if way == Way::Postgres {
+        // Too large: neither a change nor a word of one.
+        let many = write(Query { max_rows: 1, ..query("UPDATE t SET k = k || '!' RETURNING id") });
+        assert_eq!((many.kind, many.message.as_str()), (TooLarge, "the result has more than `max_rows`, 1 rows"));
+        let long = write(Query { max_bytes: 100, ..query("UPDATE t SET k = k || '!' RETURNING repeat('x', 5000000)") });
+        assert_eq!((long.kind, long.message.as_str()), (TooLarge, "the result has more than 100 bytes"));
+    }
     assert_eq!(write(Query { deadline_ms: 2_000, ..query("UPDATE t SET k = k || pg_sleep(600)::text") }).kind, TimedOut);
     // A constraint that is looked at by the commit.
     database.run("CREATE TABLE d (v int UNIQUE DEFERRABLE INITIALLY DEFERRED)", &[]).unwrap();
@@ -96,13 +108,12 @@ fn a_write_that_fails_leaves_no_record() {
     assert_eq!(once(&database, PLAIN, &[text("c")], "l", 0), Ok(RecordedWrite::Made(affected(1))));
     assert_eq!(database.rows("SELECT string_agg(k, ' ' ORDER BY k) FROM t"), [[text("a b c")]]);
     assert_eq!(database.rows("SELECT count(*) FROM millrace_calls"), [[Value::I64(3)]]);
-    let reader = Database::open(Connection { read_only: true, ..server.connection(&[]) });
+    let reader = Database::open(Connection { read_only: true, ..way.settings(&server, &[]) });
     assert_eq!(once(&reader, PLAIN, &[text("d")], "o", 0).unwrap_err().kind, Denied);
 }
 
-#[test]
-fn a_result_too_large_for_a_record_is_not_kept_and_the_change_is() {
-    let (_server, database) = shop();
+fn a_result_too_large_for_a_record_is_not_kept_and_the_change_is(way: Way) {
+    let (_server, database) = shop(way);
     let large = Query { max_bytes: 4 << 20, ..query("INSERT INTO t (k) VALUES ('a') RETURNING repeat('x', 2000000)") };
     let record = CallRecord { key: "k", now_s: 0, expires_s: 60 };
     assert!(matches!(database.write_once(&large, record), Ok(RecordedWrite::Made(_))));
@@ -110,9 +121,8 @@ fn a_result_too_large_for_a_record_is_not_kept_and_the_change_is() {
     assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(1)]]);
 }
 
-#[test]
-fn expired_records_are_removed_by_later_writes() {
-    let (_server, database) = shop();
+fn expired_records_are_removed_by_later_writes(way: Way) {
+    let (_server, database) = shop(way);
     for number in 0..120 {
         once(&database, PLAIN, &[text(&number.to_string())], &format!("k{number}"), 0).unwrap();
     }
@@ -120,9 +130,8 @@ fn expired_records_are_removed_by_later_writes() {
     assert_eq!(database.rows("SELECT count(*) FROM millrace_calls"), [[Value::I64(21)]]);
 }
 
-#[test]
-fn a_table_that_cannot_be_made_is_the_operators_affair() {
-    let (server, database) = shop();
+fn a_table_that_cannot_be_made_is_the_operators_affair(way: Way) {
+    let (server, database) = shop(way);
     for statement in [
         "CREATE ROLE clerk LOGIN PASSWORD 'clerk' CONNECTION LIMIT 10",
         "GRANT INSERT, SELECT ON t TO clerk",
@@ -130,7 +139,8 @@ fn a_table_that_cannot_be_made_is_the_operators_affair() {
     ] {
         database.run(statement, &[]).unwrap();
     }
-    let clerk = Database::open(connection("postgres", &format!("postgres://clerk:clerk@127.0.0.1:{}/postgres", server.port), &[]));
+    let clerk = format!("postgres://clerk:clerk@127.0.0.1:{}/postgres", server.port);
+    let clerk = Database::open(way.settings_of(&server, &clerk, &[]));
     for Error { kind, source, .. } in [once(&clerk, PLAIN, &[text("a")], "k", 0).unwrap_err(), clerk.prepare_records().unwrap_err()] {
         assert_eq!(kind, Configuration);
         assert!(source.unwrap().contains("CREATE TABLE IF NOT EXISTS millrace_calls (key text PRIMARY KEY"));
@@ -149,22 +159,23 @@ fn a_table_that_cannot_be_made_is_the_operators_affair() {
     assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(1)]]);
 }
 
-#[test]
-fn two_that_ask_at_once_write_once() {
-    let (server, database) = shop();
+fn two_that_ask_at_once_write_once(way: Way) {
+    let (server, database) = shop(way);
     // The table is not there yet: they also make it at once.
     let both = Arc::new(Barrier::new(4));
     let callers: Vec<_> = (0..4)
         .map(|_| {
-            let (both, address) = (Arc::clone(&both), server.url("postgres"));
+            let (both, settings) = (Arc::clone(&both), way.settings(&server, &[]));
             thread::spawn(move || {
-                let database = Database::open(connection("postgres", &address, &[]));
+                let database = Database::open(settings);
                 (0..50)
                     .map(|number| {
                         both.wait();
                         match once(&database, RETURNING, &[text(&number.to_string())], &format!("k{number}"), 0) {
-                            Ok(RecordedWrite::Made(rows)) => Ok((true, rows.rows)),
-                            Ok(RecordedWrite::MadeBefore(rows)) => Ok((false, rows.rows)),
+                            Ok(RecordedWrite::Made(rows)) => Ok((true, Some(rows.rows))),
+                            Ok(RecordedWrite::MadeBefore(rows)) => Ok((false, Some(rows.rows))),
+                            // Asked between the change and what is stored of it.
+                            Ok(RecordedWrite::MadeBeforeUnknown) if way == Way::Neon => Ok((false, None)),
                             other => Err(format!("{other:?}")),
                         }
                     })
@@ -176,18 +187,18 @@ fn two_that_ask_at_once_write_once() {
     let answers: Vec<Vec<_>> = callers.into_iter().map(|caller| caller.join().unwrap().into_iter().map(Result::unwrap).collect()).collect();
     for number in 0..50 {
         assert_eq!(answers.iter().filter(|answers| answers[number].0).count(), 1, "{number}");
-        assert!(answers.iter().all(|other| other[number].1 == answers[0][number].1), "{number}");
+        let known: Vec<_> = answers.iter().filter_map(|answers| answers[number].1.as_ref()).collect();
+        assert!(known.iter().all(|rows| *rows == known[0]), "{number}");
     }
     assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(50)]]);
 }
 
-#[test]
-fn a_call_that_meets_one_that_does_not_end_is_a_conflict() {
-    let (server, database) = shop();
-    let address = server.url("postgres");
+fn a_call_that_meets_one_that_does_not_end_is_a_conflict(way: Way) {
+    let (server, database) = shop(way);
+    let settings = way.settings(&server, &[]);
     database.prepare_records().unwrap();
     let slow = thread::spawn(move || {
-        let database = Database::open(connection("postgres", &address, &[]));
+        let database = Database::open(settings);
         let made = once(&database, "INSERT INTO t (k) SELECT 'slow' FROM pg_sleep(6)", &[], "k", 0);
         assert_eq!(made, Ok(RecordedWrite::Made(affected(1))));
     });
@@ -207,7 +218,7 @@ fn a_call_that_meets_one_that_does_not_end_is_a_conflict() {
 
 #[test]
 fn a_pooler_in_transaction_mode_is_in_nobodys_way() {
-    let (server, database) = shop();
+    let (server, database) = shop(Way::Postgres);
     let pooler = Pgbouncer::start(&server, 2);
     let address = pooler.connection().connection_string.expose().clone();
     let isolates: Vec<_> = (0..4)
@@ -287,7 +298,7 @@ const CALLS: usize = 100;
 
 #[test]
 fn a_thousand_connections_are_cut_after_the_commit_and_no_write_is_made_twice() {
-    let (server, database) = shop();
+    let (server, database) = shop(Way::Postgres);
     database.prepare_records().unwrap();
     let (port, address) = (server.port, server.url("postgres"));
     let call = move |caller: usize, address: String| {
@@ -326,7 +337,7 @@ fn a_thousand_connections_are_cut_after_the_commit_and_no_write_is_made_twice() 
 
 #[test]
 fn a_server_that_is_killed_again_and_again_makes_no_write_twice() {
-    let (mut server, database) = shop();
+    let (mut server, database) = shop(Way::Postgres);
     database.prepare_records().unwrap();
     let over = Arc::new(AtomicBool::new(false));
     let callers: Vec<_> = (0..4)

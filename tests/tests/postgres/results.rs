@@ -12,12 +12,21 @@ use millrace_tests::{
     postgres::Postgres,
 };
 
+use super::Way;
+
+for_each_way! {
+    a_read_only_adapter_reads
+    a_result_that_is_too_large_is_refused
+    a_statement_ends_at_its_deadline_on_the_server_too
+    errors_say_what_they_are_and_show_no_value
+    rows_and_changes
+}
+
 const ENDLESS: &str = "WITH RECURSIVE n (i) AS (SELECT 1::bigint UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
 
-#[test]
-fn rows_and_changes() {
+fn rows_and_changes(way: Way) {
     let server = Postgres::start(&[]);
-    let database = server.open();
+    let database = way.open(&server);
     let changed = |statement: &str| database.run(statement, &[]).unwrap();
     assert_eq!(changed("CREATE TABLE t (id int PRIMARY KEY, name text)"), Rows::default());
     assert_eq!(changed("INSERT INTO t SELECT i, 'n' || i FROM generate_series(1, 3) i"), Rows { affected: 3, ..Rows::default() });
@@ -34,10 +43,9 @@ fn rows_and_changes() {
     assert_eq!(database.rows("SHOW standard_conforming_strings"), [[text("on")]]);
 }
 
-#[test]
-fn errors_say_what_they_are_and_show_no_value() {
+fn errors_say_what_they_are_and_show_no_value(way: Way) {
     let server = Postgres::start(&[]);
-    let database = server.open();
+    let database = way.open(&server);
     for statement in [
         "CREATE TABLE parent (id int PRIMARY KEY, email text UNIQUE, name text NOT NULL, age int CONSTRAINT grown_up CHECK (age >= 18))",
         "CREATE TABLE child (id int PRIMARY KEY, parent_id int CONSTRAINT has_parent REFERENCES parent)",
@@ -51,7 +59,7 @@ fn errors_say_what_they_are_and_show_no_value() {
     let unclear = |why: &str| format!("PostgreSQL does not understand the statement: {why}");
     let plain = || "PostgreSQL does not understand the statement".to_owned();
     let value = || "PostgreSQL refused a value or the result of a computation".to_owned();
-    let refused = |word: &str| format!("connector `postgres` does not run `{word}`");
+    let refused = |word: &str| format!("connector `{}` does not run `{word}`", way.name());
     let cases = [
         ("", Syntax, "the query contains no statement".to_owned()),
         ("-- nothing", Syntax, "the query contains no statement".to_owned()),
@@ -100,10 +108,9 @@ fn errors_say_what_they_are_and_show_no_value() {
     assert_eq!(database.rows("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'millrace'"), [[Value::I64(1)]]);
 }
 
-#[test]
-fn a_result_that_is_too_large_is_refused() {
+fn a_result_that_is_too_large_is_refused(way: Way) {
     let server = Postgres::start(&[]);
-    let database = server.open();
+    let database = way.open(&server);
     let limited = |max_rows, max_bytes, access| {
         let query = Query { max_rows, max_bytes, access, ..query("SELECT v FROM (VALUES ('four'), ('more'), ('1')) a (v)") };
         database.run_with(&query).map(|rows| rows.rows.len())
@@ -120,7 +127,13 @@ fn a_result_that_is_too_large_is_refused() {
         access: Access::Read,
         ..query("WITH RECURSIVE n (i) AS (SELECT 1::bigint UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
     };
-    assert_eq!(database.run_with(&endless).unwrap_err().message, "the result has more than `max_rows`, 5 rows");
+    let endless = database.run_with(&endless).unwrap_err();
+    let message = match way {
+        Way::Postgres => "the result has more than `max_rows`, 5 rows",
+        // The whole result is collected there before anything of it is sent.
+        Way::Neon => "the result is larger than Neon sends; nothing was changed",
+    };
+    assert_eq!((endless.kind, endless.message.as_str()), (TooLarge, message));
     let long = |access| database.run_with(&Query { access, max_bytes: 9, ..query("SELECT repeat('x', 5000000)") }).unwrap_err();
     assert_eq!(long(Access::Read), Error::new(TooLarge, "the result has more than 9 bytes"));
     assert_eq!(long(Access::Write).message, "the result has more than 9 bytes; it is not known whether the statement took effect");
@@ -130,12 +143,11 @@ fn a_result_that_is_too_large_is_refused() {
     assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(2)]]);
 }
 
-#[test]
-fn a_read_only_adapter_reads() {
+fn a_read_only_adapter_reads(way: Way) {
     let server = Postgres::start(&[]);
-    server.open().run("CREATE TABLE t (v int)", &[]).unwrap();
-    server.open().run("CREATE FUNCTION put() RETURNS void LANGUAGE sql AS 'INSERT INTO t VALUES (1)'", &[]).unwrap();
-    let reader = Database::open(Connection { read_only: true, ..server.connection(&[]) });
+    way.open(&server).run("CREATE TABLE t (v int)", &[]).unwrap();
+    way.open(&server).run("CREATE FUNCTION put() RETURNS void LANGUAGE sql AS 'INSERT INTO t VALUES (1)'", &[]).unwrap();
+    let reader = Database::open(Connection { read_only: true, ..way.settings(&server, &[]) });
     assert_eq!(reader.rows("SELECT count(*) FROM t"), [[Value::I64(0)]]);
     for statement in [
         "INSERT INTO t VALUES (1)",
@@ -158,10 +170,9 @@ fn a_read_only_adapter_reads() {
     assert_eq!(reader.rows("SELECT count(*) FROM t"), [[Value::I64(0)]]);
 }
 
-#[test]
-fn a_statement_ends_at_its_deadline_on_the_server_too() {
+fn a_statement_ends_at_its_deadline_on_the_server_too(way: Way) {
     let server = Postgres::start(&[]);
-    let database = server.open();
+    let database = way.open(&server);
     database.ping().unwrap();
     for access in [Access::Read, Access::Write] {
         let late = database.run_with(&Query { access, deadline_ms: 2_000, ..query(ENDLESS) }).unwrap_err();

@@ -7,6 +7,16 @@ use millrace_tests::{
 };
 use serde_json::json;
 
+use super::Way;
+
+for_each_way! {
+    a_value_means_what_it_would_mean_written_out
+    settings_of_the_server_change_nothing
+    text_that_is_not_utf8_is_refused_by_the_server
+    texts_that_postgres_cannot_hold_are_refused
+    values_go_in_and_come_out_whole
+}
+
 fn time(text: &str) -> Value {
     Value::Timestamp(text.to_owned())
 }
@@ -22,10 +32,9 @@ fn one(database: &Database, statement: &str, params: &[Value]) -> Value {
 }
 
 /// Every value, bound, stored in a column of its type and read back.
-#[test]
-fn values_go_in_and_come_out_whole() {
+fn values_go_in_and_come_out_whole(way: Way) {
     let server = Postgres::start(&[]);
-    let database = server.open();
+    let database = way.open(&server);
     let every_byte: Vec<u8> = (0..=255).collect();
     let every_character: String = (1..0x250).filter_map(char::from_u32).collect();
     let same = |column: &'static str, value: Value| (column, value.clone(), value);
@@ -100,10 +109,9 @@ fn values_go_in_and_come_out_whole() {
     assert!(matches!(one(&database, "SELECT 'NaN'::float8", &[]), Value::F64(nan) if nan.is_nan()));
 }
 
-#[test]
-fn a_value_means_what_it_would_mean_written_out() {
+fn a_value_means_what_it_would_mean_written_out(way: Way) {
     let server = Postgres::start(&[]);
-    let database = server.open();
+    let database = way.open(&server);
     let list = |values: &[i64]| Value::Array(values.iter().copied().map(Value::I64).collect());
     let cases: [(&str, Vec<Value>, Value); 24] = [
         ("SELECT $1", vec![text("x")], text("x")),
@@ -136,37 +144,34 @@ fn a_value_means_what_it_would_mean_written_out() {
     }
 }
 
-#[test]
-fn texts_that_postgres_cannot_hold_are_refused() {
+fn texts_that_postgres_cannot_hold_are_refused(way: Way) {
     let server = Postgres::start(&[]);
-    let error = server.open().run("SELECT $1", &[text("a\0b")]).unwrap_err();
+    let error = way.open(&server).run("SELECT $1", &[text("a\0b")]).unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str()),
         (millrace_core::ErrorKind::Constraint, "PostgreSQL refused a value or the result of a computation")
     );
 }
 
-#[test]
-fn text_that_is_not_utf8_is_refused_by_the_server() {
+fn text_that_is_not_utf8_is_refused_by_the_server(way: Way) {
     let server = Postgres::start(&[]);
     millrace_tests::postgres::psql(
         &server.url("postgres"),
         "CREATE DATABASE raw ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0;\n\\c raw\nCREATE TABLE t (v text);\nSET client_encoding = 'SQL_ASCII';\nINSERT INTO t VALUES (E'a\\xff');\n",
     );
-    let raw = Database::open(millrace_tests::database::connection("postgres", &server.url("raw"), &[]));
+    let raw = Database::open(way.settings_of(&server, &server.url("raw"), &[]));
     assert_eq!(raw.error("SELECT v FROM t").kind, millrace_core::ErrorKind::Constraint);
     assert_eq!(raw.rows("SELECT v::bytea FROM t"), [[Value::Bytes(vec![b'a', 0xff])]]);
 }
 
-#[test]
-fn settings_of_the_server_change_nothing() {
+fn settings_of_the_server_change_nothing(way: Way) {
     let server =
         Postgres::start(&["bytea_output = 'escape'", "datestyle = 'german'", "timezone = 'Asia/Kolkata'", "client_encoding = 'LATIN1'"]);
-    let database = server.open();
+    let database = way.open(&server);
     assert_eq!(one(&database, "SELECT $1", &[Value::Bytes(vec![0, b'\\', 0xff, b'a'])]), Value::Bytes(vec![0, b'\\', 0xff, b'a']));
     assert_eq!(one(&database, "SELECT $1::timestamptz", &[text("2026-01-02T03:04:05Z")]), time("2026-01-02T03:04:05Z"));
     assert_eq!(one(&database, "SELECT '🙂'", &[]), text("🙂"));
-    let zoned = Database::open(server.connection(&[("timezone", "Asia/Kolkata"), ("application_name", "shop")]));
+    let zoned = Database::open(way.settings(&server, &[("timezone", "Asia/Kolkata"), ("application_name", "shop")]));
     assert_eq!(one(&zoned, "SELECT '2026-01-02T03:04:05Z'::timestamptz", &[]), time("2026-01-02T08:34:05+05:30"));
     assert_eq!(one(&zoned, "SELECT current_setting('application_name')", &[]), text("shop"));
 }

@@ -19,12 +19,13 @@ use postgres_protocol::{
 };
 
 use super::{
-    bind::Parameter,
-    cell::Kind,
     message_stream::{ReceiveError, Wire, unknown},
     server_error,
 };
-use crate::shared::{Pooled, StatementFailure};
+use crate::{
+    postgres_text::{Kind, Parameter, blame_session, is_of_statement, limits},
+    shared::{Pooled, StatementFailure},
+};
 
 /// Room for what surrounds the cells of a row, and for messages that are not rows, in bytes.
 const ENVELOPE: usize = 1 << 20;
@@ -221,7 +222,7 @@ impl Session {
             let message = match self.wire.next(query.max_bytes.saturating_add(ENVELOPE)).await {
                 Ok(message) => message,
                 Err(ReceiveError::Broken(error)) => return Err(answer.failure.unwrap_or_else(|| StatementFailure::unknown(error))),
-                Err(ReceiveError::LongRow) => return Err(broken_off(query)),
+                Err(ReceiveError::LongRow) => return Err(limits::broken_off(query)),
             };
             match message {
                 Message::ReadyForQuery(body) => return Ok((answer, body.status())),
@@ -279,7 +280,7 @@ struct BatchReply {
     affected: u64,
     is_empty: bool,
     /// The result is too large, and the statement may have written: what is left of it is not kept.
-    too_large: Option<Error>,
+    too_large: Option<String>,
     failure: Option<StatementFailure>,
 }
 
@@ -295,12 +296,10 @@ impl BatchReply {
         if batch.settings.is_empty() || self.done >= self.place {
             return;
         }
-        if let Some(StatementFailure { error, .. }) = &mut self.failure
-            && matches!(error.kind, ErrorKind::Syntax | ErrorKind::Constraint | ErrorKind::Denied | ErrorKind::Protocol)
-        {
-            error.kind = ErrorKind::Denied;
-            error.message = "PostgreSQL refused a setting or the role of the adapter's `session`".to_owned();
-        }
+        self.failure = self.failure.take().map(|failure| match failure {
+            StatementFailure { error, outcome } if is_of_statement(&error) => StatementFailure { error: blame_session(error), outcome },
+            other => other,
+        });
     }
 
     fn take(&mut self, message: Message, query: &Query<'_>, read_only: bool) -> Result<(), StatementFailure> {
@@ -340,11 +339,7 @@ impl BatchReply {
             return Err(StatementFailure::unknown(unknown("a row has another number of cells than there are columns")));
         }
         self.bytes += cells.iter().flatten().map(Range::len).sum::<usize>();
-        let what = if self.rows.len() >= query.max_rows {
-            format!("the result has more than `max_rows`, {} rows", query.max_rows)
-        } else if self.bytes > query.max_bytes {
-            format!("the result has more than {} bytes", query.max_bytes)
-        } else {
+        let Some(what) = limits::exceeded(query, self.rows.len(), self.bytes) else {
             let cell = |(column, range): (&Column, Option<Range<usize>>)| match range {
                 Some(range) => column.kind.value(body.buffer().get(range).unwrap_or_default()),
                 None => Value::Null,
@@ -352,14 +347,13 @@ impl BatchReply {
             self.rows.push(columns.iter().zip(cells).map(cell).collect());
             return Ok(());
         };
-        let error = Error::new(ErrorKind::TooLarge, what);
         if query.access == Access::Read {
             // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows.
-            return Err(StatementFailure::last(error));
+            return Err(limits::too_large(what, query));
         }
         // The end must be seen: closed before it, a write would be undone, or not.
         self.rows = Vec::new();
-        self.too_large = Some(error);
+        self.too_large = Some(what);
         Ok(())
     }
 
@@ -367,9 +361,8 @@ impl BatchReply {
         if let Some(failure) = self.failure {
             return Err(failure);
         }
-        if let Some(Error { kind, message, source }) = self.too_large {
-            let message = if query.access == Access::Read { message } else { format!("{message}; the statement took effect") };
-            return Err(StatementFailure::last(Error { kind, message, source }));
+        if let Some(what) = self.too_large {
+            return Err(limits::too_large(what, query));
         }
         if self.is_empty {
             return Err(StatementFailure::last(Error::new(ErrorKind::Syntax, "the query contains no statement")));
@@ -387,15 +380,6 @@ impl BatchReply {
 fn columns(body: &RowDescriptionBody) -> Result<Vec<Column>, Error> {
     let columns = body.fields().map(|field| Ok(Column { name: field.name().to_owned(), kind: Kind::of(field.type_oid()) })).collect();
     columns.map_err(|error| unknown(&error.to_string()))
-}
-
-fn broken_off(query: &Query<'_>) -> StatementFailure {
-    let what = format!("the result has more than {} bytes", query.max_bytes);
-    let message = match query.access {
-        Access::Read => what,
-        Access::Write => format!("{what}; it is not known whether the statement took effect"),
-    };
-    StatementFailure::last(Error::new(ErrorKind::TooLarge, message))
 }
 
 /// Commands in one go, without descriptions of their results, up to `Sync`.

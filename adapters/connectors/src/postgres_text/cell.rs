@@ -16,21 +16,19 @@
 //!
 //! A date before Christ, an infinite one, and what is not as expected stay as PostgreSQL wrote them.
 
+use super::{Oid, array};
 use millrace_core::{hex, value::Value};
-use postgres_protocol::Oid;
-
-use super::array;
 
 /// What is made of the text of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     One(Scalar),
     Array(Scalar),
 }
 
 /// What is made of one value's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scalar {
+pub(crate) enum Scalar {
     Bool,
     Integer,
     Float,
@@ -44,7 +42,7 @@ pub(super) enum Scalar {
 
 impl Kind {
     /// The numbers are those of `pg_type.dat`, which never change.
-    pub(super) const fn of(oid: Oid) -> Self {
+    pub(crate) const fn of(oid: Oid) -> Self {
         match oid {
             16 => Self::One(Scalar::Bool),
             20 | 21 | 23 | 26 => Self::One(Scalar::Integer),
@@ -69,7 +67,7 @@ impl Kind {
     }
 
     /// The value of a cell. The server converts to UTF-8 or fails; what is none all the same comes as bytes.
-    pub(super) fn value(self, bytes: &[u8]) -> Value {
+    pub(crate) fn value(self, bytes: &[u8]) -> Value {
         let Ok(text) = str::from_utf8(bytes) else { return Value::Bytes(bytes.to_vec()) };
         match self {
             Self::One(scalar) => scalar.value(text),

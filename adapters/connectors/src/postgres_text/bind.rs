@@ -15,10 +15,8 @@
 //! So a value means what it would mean if the author had written it out, quotes around texts included. `numeric` turns into a double by
 //! itself where one is wanted; a double would not turn into a `numeric`.
 
+use super::{Oid, array};
 use millrace_core::{hex, value::Value};
-use postgres_protocol::Oid;
-
-use super::array;
 
 /// The type that is found out by PostgreSQL.
 const OF_ITS_PLACE: Oid = 0;
@@ -31,15 +29,15 @@ const NUMERIC: Oid = 1700;
 
 /// One bound value.
 #[derive(Debug, PartialEq)]
-pub(super) struct Parameter {
+pub(crate) struct Parameter {
     /// The declared type.
-    pub(super) oid: Oid,
+    pub(crate) oid: Oid,
     /// The value as text; `None` is `NULL`.
-    pub(super) value: Option<String>,
+    pub(crate) value: Option<String>,
 }
 
 impl Parameter {
-    pub(super) fn of(value: &Value) -> Self {
+    pub(crate) fn of(value: &Value) -> Self {
         let oid = match value {
             Value::Bool(_) => BOOL,
             Value::I64(number) => integer(*number),
@@ -52,10 +50,23 @@ impl Parameter {
         };
         Self { oid, value: text(value) }
     }
+
+    /// The name of the declared type, as a cast has it; `None` where PostgreSQL finds the type out.
+    pub(crate) const fn type_name(&self) -> Option<&'static str> {
+        Some(match self.oid {
+            BOOL => "bool",
+            BYTEA => "bytea",
+            INT8 => "int8",
+            INT4 => "int4",
+            FLOAT8 => "float8",
+            NUMERIC => "numeric",
+            _ => return None,
+        })
+    }
 }
 
 /// The text of a value, as its type's input function takes it; `None` is `NULL`.
-pub(super) fn text(value: &Value) -> Option<String> {
+pub(crate) fn text(value: &Value) -> Option<String> {
     Some(match value {
         Value::Null => return None,
         Value::Bool(true) => "t".to_owned(),
@@ -109,7 +120,9 @@ mod tests {
             (Value::Array(vec![text("a"), Value::Null]), OF_ITS_PLACE, Some(r#"{"a",NULL}"#)),
         ];
         for (value, oid, expected) in cases {
-            assert_eq!(Parameter::of(&value), Parameter { oid, value: expected.map(str::to_owned) }, "{value:?}");
+            let param = Parameter::of(&value);
+            assert_eq!(param, Parameter { oid, value: expected.map(str::to_owned) }, "{value:?}");
+            assert_eq!(param.type_name().is_none(), oid == OF_ITS_PLACE, "{value:?}");
         }
     }
 }

@@ -10,7 +10,7 @@ use super::bind;
 const DEEPEST: usize = 6;
 
 /// Writes an array: a list in it is a dimension, everything else an element, in quotes.
-pub(super) fn write(elements: &[Value]) -> String {
+pub(crate) fn write(elements: &[Value]) -> String {
     let mut text = String::from("{");
     for (at, element) in elements.iter().enumerate() {
         if at > 0 {
@@ -36,7 +36,7 @@ pub(super) fn write(elements: &[Value]) -> String {
 }
 
 /// Reads an array; `None` for anything else. `element` makes a value of an element's text.
-pub(super) fn read(text: &str, element: &dyn Fn(&str) -> Value) -> Option<Value> {
+pub(crate) fn read(text: &str, element: &dyn Fn(&str) -> Value) -> Option<Value> {
     let text = match text.split_once("]={") {
         Some((bounds, _)) if bounds.starts_with('[') => text.split_once('=')?.1,
         _ => text,

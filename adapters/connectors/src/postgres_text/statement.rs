@@ -38,11 +38,11 @@ const SETS: &str = "set_config";
 /// A block of code, which may set what it likes.
 const BLOCK: &str = "DO";
 
-/// Looks at a statement. `has_session`: it runs with what the adapter's `session` sets, which it must not change.
+/// Looks at a statement of a connector. `has_session`: it runs with what the adapter's `session` sets, which it must not change.
 ///
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for a NUL character; [`Denied`](ErrorKind::Denied) for what is not sent.
-pub(super) fn check(text: &str, has_session: bool) -> Result<()> {
+pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> Result<()> {
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
@@ -62,16 +62,16 @@ pub(super) fn check(text: &str, has_session: bool) -> Result<()> {
     };
     match refused {
         None if has_session && let Some(refused) = changes_session() => {
-            let message = format!("connector `postgres` does not run `{refused}` where the adapter has a `session`");
+            let message = format!("connector `{connector}` does not run `{refused}` where the adapter has a `session`");
             Err(Error::new(ErrorKind::Denied, message))
         }
-        Some(refused) => Err(Error::new(ErrorKind::Denied, format!("connector `postgres` does not run `{refused}`"))),
+        Some(refused) => Err(Error::new(ErrorKind::Denied, format!("connector `{connector}` does not run `{refused}`"))),
         None => Ok(()),
     }
 }
 
 /// Takes the next word; empty where something else comes first. Blanks, comments and semicolons are passed over.
-fn word<'a>(rest: &mut &'a str) -> &'a str {
+pub(crate) fn word<'a>(rest: &mut &'a str) -> &'a str {
     loop {
         let text = rest.trim_start_matches(|character: char| character.is_ascii_whitespace() || matches!(character, '\u{b}' | ';'));
         *rest = if let Some(comment) = text.strip_prefix("--") {
@@ -139,19 +139,19 @@ mod tests {
                 Some(refused) => Err(Error::new(ErrorKind::Denied, format!("connector `postgres` does not run `{refused}`"))),
                 None => Ok(()),
             };
-            assert_eq!(check(text, false), expected, "{text}");
-            assert_eq!(check(text, true), expected, "{text}");
+            assert_eq!(check("postgres", text, false), expected, "{text}");
+            assert_eq!(check("postgres", text, true), expected, "{text}");
         }
-        assert_eq!(check("SELECT 1\0", false).unwrap_err().kind, ErrorKind::Syntax);
+        assert_eq!(check("postgres", "SELECT 1\0", false).unwrap_err().kind, ErrorKind::Syntax);
     }
 
     #[test]
     fn a_statement_does_not_change_its_session() {
         for text in ["SELECT set_config('a.b', $1, false)", "SELECT pg_catalog . SET_Config ($1, '', true)", "/**/do $$ BEGIN END $$"] {
-            assert_eq!(check(text, false), Ok(()), "{text}");
-            let error = check(text, true).unwrap_err();
+            assert_eq!(check("postgres", text, false), Ok(()), "{text}");
+            let error = check("postgres", text, true).unwrap_err();
             assert!(error.kind == ErrorKind::Denied && error.message.ends_with("where the adapter has a `session`"), "{text}: {error:?}");
         }
-        assert_eq!(check("SELECT domain, settings FROM do_not", true), Ok(()));
+        assert_eq!(check("postgres", "SELECT domain, settings FROM do_not", true), Ok(()));
     }
 }

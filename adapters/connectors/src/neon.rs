@@ -1,0 +1,234 @@
+//! `connector: neon`: a PostgreSQL database of Neon, over its SQL API, which is HTTP.
+//!
+//! In go a statement in PostgreSQL's placeholder style and its values; out come the rows that connector `postgres` has for the same
+//! statement. Which statements are refused, what a value is, how a cell is read and what an error means is decided in one place for both.
+//!
+//! # One request
+//!
+//! A call is one batch, which the API runs as one transaction: what is set for the call (the deadline, `statement_timeout`; what an adapter's
+//! `session` says), then the statement. A read-only adapter asks for a transaction that only reads.
+//!
+//! # Types
+//!
+//! The API takes every value as text and declares no types. So a `WITH` before the statement declares those that connector `postgres` would:
+//! module `typed`.
+//!
+//! # Time
+//!
+//! As in connector `postgres`. The API does not say which statement of a batch failed: where it may have been one of the connector's own, it
+//! is asked again without the author's.
+//!
+//! Protocol: <https://github.com/neondatabase/serverless>, `proxy/src/serverless` of <https://github.com/neondatabase/neon>.
+
+mod address;
+mod call_records;
+mod reply;
+mod typed;
+
+use std::{borrow::Cow, rc::Rc};
+
+use millrace_catalogue::NEON;
+use millrace_core::{
+    Error, ErrorKind, Result,
+    app::Access,
+    headers::Headers,
+    ports::{
+        CallRecord, Clock, Connection, Connector, HttpClient, HttpRequest, HttpResponse, LocalFuture, Query, Random, RecordedWrite,
+        SessionSetting,
+    },
+    value::{Rows, Value},
+};
+use serde::Serialize;
+
+use crate::{
+    postgres_text::{Parameter, blame_session, check, is_of_statement, limits},
+    shared::{Effect, Retry, StatementFailure, max_response_bytes, own_query, timed_out},
+};
+use address::NeonAddress;
+use reply::Refusal;
+
+/// The most values that a statement can have.
+const MAX_VALUES: usize = 65_535;
+
+/// A database of Neon.
+pub struct Neon {
+    address: NeonAddress,
+    read_only: bool,
+    http: Rc<dyn HttpClient>,
+    clock: Rc<dyn Clock>,
+    retry: Retry,
+}
+
+/// A statement of a batch.
+#[derive(Clone, Serialize)]
+struct Step<'a> {
+    query: Cow<'a, str>,
+    params: Vec<Option<String>>,
+}
+
+#[derive(Serialize)]
+struct BatchBody<'a> {
+    queries: &'a [Step<'a>],
+}
+
+impl<'a> Step<'a> {
+    /// The author's statement.
+    ///
+    /// # Errors
+    /// What is refused; and [`Syntax`](ErrorKind::Syntax) for a text without a statement, and for too many values.
+    fn of_author(text: &'a str, values: &[Value], has_session: bool) -> Result<Self> {
+        check(NEON.name, text, has_session)?;
+        if values.len() > MAX_VALUES {
+            return Err(Error::new(ErrorKind::Syntax, "the statement or its values are larger than PostgreSQL accepts"));
+        }
+        let params: Vec<Parameter> = values.iter().map(Parameter::of).collect();
+        let query = typed::with_types(text, &params)?;
+        Ok(Self { query, params: params.into_iter().map(|param| param.value).collect() })
+    }
+
+    /// A statement of the connector's own, whose values have the types of their places.
+    fn own(text: &'a str, values: &[Value]) -> Self {
+        Self { query: text.into(), params: values.iter().map(|value| Parameter::of(value).value).collect() }
+    }
+
+    /// What is set for the batch.
+    fn setting<'b>(settings: impl Iterator<Item = (&'b str, String)>) -> Self {
+        let (mut query, mut params) = (String::from("SELECT"), Vec::new());
+        for (name, value) in settings {
+            let comma = if params.is_empty() { "" } else { "," };
+            let number = params.len() + 1;
+            query.push_str(&format!("{comma} set_config(${number}, ${}, true)", number + 1));
+            params.extend([Some(name.to_owned()), Some(value)]);
+        }
+        Self { query: query.into(), params }
+    }
+
+    fn session(session: &[SessionSetting]) -> Option<Self> {
+        let settings = session.iter().map(|SessionSetting { name, value }| (name.as_str(), value.clone()));
+        (!session.is_empty()).then(|| Self::setting(settings))
+    }
+}
+
+impl Neon {
+    /// Reads the settings of an adapter; sends nothing.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is none of PostgreSQL's, an unknown option or a wrong value
+    /// of one.
+    pub fn open(connection: &Connection, http: Rc<dyn HttpClient>, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Result<Self> {
+        Ok(Self {
+            address: NeonAddress::parse(connection.connection_string.expose().trim(), &connection.options)?,
+            read_only: connection.read_only,
+            http,
+            retry: Retry::new(clock.clone(), random),
+            clock,
+        })
+    }
+
+    async fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        let (text, values) = query.command.statement(NEON.name)?;
+        let statement = Step::of_author(text, values, !query.session.is_empty())?;
+        // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
+        let effect = Effect { reads: query.access == Access::Read, returns: true };
+        self.retry.run(query, effect, async || self.attempt(query, &statement).await).await
+    }
+
+    async fn attempt(&self, query: &Query<'_>, statement: &Step<'_>) -> Result<Rows, StatementFailure> {
+        let mut steps = vec![self.deadline(query, None)?];
+        steps.extend(Step::session(query.session));
+        steps.push(statement.clone());
+        match self.batch(query, &steps).await {
+            Err(Refusal { failure, .. }) => Err(self.blame(query, failure).await),
+            Ok(rows) => Ok(rows),
+        }
+    }
+
+    /// Sends a batch, for the rows of its last statement.
+    async fn batch(&self, query: &Query<'_>, steps: &[Step<'_>]) -> Result<Rows, Refusal> {
+        let response = self.send(query, steps).await?;
+        let reply = reply::last(&response, steps.len(), &self.address.host, self.read_only)?;
+        Ok(reply.into_rows(query)?)
+    }
+
+    async fn send(&self, query: &Query<'_>, steps: &[Step<'_>]) -> Result<HttpResponse, StatementFailure> {
+        let body = serde_json::to_vec(&BatchBody { queries: steps }).map_err(|error| {
+            StatementFailure::last(Error::new(ErrorKind::Protocol, "a request for Neon cannot be written").with_source(error.to_string()))
+        })?;
+        let mut headers = Headers::new();
+        headers.append("content-type", "application/json");
+        headers.append("neon-connection-string", self.address.connection_string.expose().clone());
+        headers.append("neon-raw-text-output", "true");
+        headers.append("neon-array-mode", "true");
+        if self.read_only {
+            headers.append("neon-batch-read-only", "true");
+        }
+        let request = HttpRequest {
+            method: "POST".to_owned(),
+            url: self.address.url.clone(),
+            headers,
+            body,
+            deadline_ms: query.deadline_ms,
+            max_response_bytes: max_response_bytes(query),
+        };
+        self.http.send(request).await.map_err(|error| match error.kind {
+            ErrorKind::TooLarge => limits::broken_off(query),
+            _ => StatementFailure::of_client(error),
+        })
+    }
+
+    /// What is set for every batch: when the server gives up, and what makes its answers the same everywhere. `lock_ms`: how long it waits
+    /// for a lock.
+    fn deadline(&self, query: &Query<'_>, lock_ms: Option<fn(u64) -> u64>) -> Result<Step<'static>, StatementFailure> {
+        let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
+        if left_ms == 0 {
+            return Err(StatementFailure::last(timed_out()));
+        }
+        // The server's own limit is that of a signed number.
+        let timeout = |ms: u64| ms.clamp(1, i32::MAX as u64).to_string();
+        let settings = self.address.settings.iter().map(|(name, value)| (name.as_str(), value.clone()));
+        let lock = lock_ms.map(|of| ("lock_timeout", timeout(of(left_ms))));
+        Ok(Step::setting([("statement_timeout", timeout(left_ms))].into_iter().chain(settings).chain(lock)))
+    }
+
+    /// Finds out whether it was what is set for the call that the server refused, and not the statement.
+    async fn blame(&self, query: &Query<'_>, failure: StatementFailure) -> StatementFailure {
+        if !is_of_statement(&failure.error) {
+            return failure;
+        }
+        let Ok(deadline) = self.deadline(query, None) else { return failure };
+        let refused = async |steps: &[Step<'_>]| {
+            let refusal = self.batch(query, steps).await.err();
+            refusal.map(|refusal| refusal.failure).filter(|failure| is_of_statement(&failure.error))
+        };
+        if self.address.has_own_settings
+            && let Some(StatementFailure { error, .. }) = refused(std::slice::from_ref(&deadline)).await
+        {
+            let message = "PostgreSQL does not know a setting of the connection string or of the options".to_owned();
+            return StatementFailure::last(Error { kind: ErrorKind::Configuration, message, ..error });
+        }
+        if let Some(session) = Step::session(query.session)
+            && let Some(StatementFailure { error, outcome }) = refused(&[deadline, session]).await
+        {
+            return StatementFailure { error: blame_session(error), outcome };
+        }
+        failure
+    }
+}
+
+impl Connector for Neon {
+    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async move { self.run(&query).await })
+    }
+
+    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
+        Box::pin(async move { self.write_recorded(&query, record).await })
+    }
+
+    fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(self.make_records(deadline_ms))
+    }
+
+    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move { self.run(&own_query("SELECT 1", deadline_ms)).await.map(|_| ()) })
+    }
+}

@@ -1,0 +1,164 @@
+//! Writes with a record of their call, in one batch, which is one transaction: the record is put first, and a second batch with the same key
+//! fails at it, and so as a whole. While the first one runs, the second waits there.
+//!
+//! A batch cannot keep the rows of a statement that comes before its end: they are stored right after it. A call that comes in between, or
+//! after a connection that broke there, finds out that the change was made and no more.
+
+use millrace_catalogue::NEON;
+use millrace_core::{
+    Error, ErrorKind, Result,
+    ports::{CALL_RECORDS, CallRecord, Query, RecordedWrite, SWEPT_RECORDS},
+    value::{Rows, Value},
+};
+
+use super::{Neon, Refusal, Step};
+use crate::{
+    postgres_text::call_records::{
+        CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, SWEEP, found, is_made_by_another, is_missing, must_write, of_records, wait_ms,
+    },
+    shared::{StatementFailure, kept, own_query},
+};
+
+const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2)";
+/// The author's statement waits as long as its user does elsewhere.
+const OWN_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout TO DEFAULT";
+/// Every column, of no record.
+const PROBE: &str = "SELECT affected, rows FROM millrace_calls WHERE key = '' AND expires_at < 0";
+
+/// The most bytes of a record's cells: rows are kept up to 1 MB, and written with two digits for each byte.
+const LARGEST_RECORD: usize = (2 << 20) + 64;
+
+/// What a batch that failed says of the record.
+enum Place {
+    /// There is no table of records.
+    Missing,
+    /// Another call has put it, and has not ended.
+    Running,
+    /// It was there.
+    Taken,
+    /// The record cannot be put.
+    Refused,
+    /// Nothing, or nothing that can be told apart.
+    Unclear,
+}
+
+impl Neon {
+    pub(super) async fn write_recorded(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        let (text, values) = query.command.statement(NEON.name)?;
+        must_write(self.read_only)?;
+        let statement = Step::of_author(text, values, !query.session.is_empty())?;
+        let attempt = async || match self.attempt_recorded(query, &statement, record).await {
+            Err(failure) if is_missing(&failure.error) && is_about_records(&failure.error) => {
+                self.create_records(query).await?;
+                self.attempt_recorded(query, &statement, record).await.map_err(|failure| match is_about_records(&failure.error) {
+                    true => of_records(failure),
+                    false => failure,
+                })
+            }
+            outcome => outcome,
+        };
+        let write = self.retry.run_safe(query, attempt).await?;
+        if let RecordedWrite::Made(rows) = &write {
+            self.store(query, record, rows).await;
+        }
+        Ok(write)
+    }
+
+    /// Makes the table of records where it is missing.
+    pub(super) async fn make_records(&self, deadline_ms: u64) -> Result<()> {
+        let query = own_query("SELECT 1", deadline_ms);
+        let make = async || match self.run_own(&query, PROBE, &[]).await {
+            Err(failure) if is_missing(&failure.error) => self.create_records(&query).await,
+            outcome => outcome.map(drop).map_err(of_records),
+        };
+        self.retry.run_safe(&query, make).await
+    }
+
+    async fn attempt_recorded(
+        &self,
+        query: &Query<'_>,
+        statement: &Step<'_>,
+        record: CallRecord<'_>,
+    ) -> Result<RecordedWrite, StatementFailure> {
+        let key = || Value::Text(record.key.to_owned());
+        let mut steps = vec![
+            self.deadline(query, Some(wait_ms))?,
+            Step::own(FORGET, &[key(), Value::I64(record.now_s)]),
+            Step::own(PUT, &[key(), Value::I64(record.expires_s)]),
+            Step::own(OWN_LOCK_TIMEOUT, &[]),
+        ];
+        steps.extend(Step::session(query.session));
+        steps.push(statement.clone());
+        let refusal = match self.batch(query, &steps).await {
+            Ok(rows) => return Ok(RecordedWrite::Made(rows)),
+            Err(refusal) => refusal,
+        };
+        match place(&refusal) {
+            Place::Missing => Err(refusal.failure),
+            Place::Running => Ok(RecordedWrite::Running),
+            Place::Taken => {
+                let rows = self.run_own(query, FIND, &[key()]).await.map_err(of_records)?;
+                found(&rows)
+            }
+            Place::Refused => Err(of_records(refusal.failure)),
+            Place::Unclear => {
+                // Whose statement is not understood, the error does not say.
+                if refusal.failure.error.kind == ErrorKind::Syntax
+                    && let Err(own) = self.run_own(query, PROBE, &[]).await
+                    && own.error.kind == ErrorKind::Syntax
+                {
+                    return Err(of_records(own));
+                }
+                Err(self.blame(query, refusal.failure).await)
+            }
+        }
+    }
+
+    /// Stores the rows of a write, and removes expired records. The change is made: where this fails, its rows are not known to later calls.
+    async fn store(&self, query: &Query<'_>, record: CallRecord<'_>, rows: &Rows) {
+        let Ok(deadline) = self.deadline(query, None) else { return };
+        let rows = kept(rows).map_or(Value::Null, Value::Bytes);
+        let steps = [
+            deadline,
+            Step::own(KEEP, &[Value::Text(record.key.to_owned()), rows]),
+            Step::own(SWEEP, &[Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())]),
+        ];
+        drop(self.batch(query, &steps).await);
+    }
+
+    async fn create_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
+        for statement in [CREATE_TABLE, CREATE_INDEX] {
+            match self.run_own(query, statement, &[]).await {
+                Err(failure) if is_made_by_another(&failure.error) => {}
+                outcome => drop(outcome.map_err(of_records)?),
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a statement of the connector's own.
+    async fn run_own(&self, query: &Query<'_>, text: &str, values: &[Value]) -> Result<Rows, StatementFailure> {
+        // A record may be larger than what the caller wants to read.
+        let query = Query { max_rows: 1, max_bytes: query.max_bytes.max(LARGEST_RECORD), ..query.clone() };
+        let steps = [self.deadline(&query, None)?, Step::own(text, values)];
+        self.batch(&query, &steps).await.map_err(|refusal| refusal.failure)
+    }
+}
+
+fn place(refusal: &Refusal) -> Place {
+    let Some(said) = &refusal.said else { return Place::Unclear };
+    let is_named = said.words.contains(CALL_RECORDS);
+    let is_of_table = said.table.as_deref() == Some(CALL_RECORDS);
+    match said.code.as_str() {
+        "42P01" if is_named => Place::Missing,
+        "55P03" if refusal.context.contains(CALL_RECORDS) => Place::Running,
+        "23505" if is_of_table => Place::Taken,
+        "42501" | "42703" if is_named => Place::Refused,
+        _ if is_of_table => Place::Refused,
+        _ => Place::Unclear,
+    }
+}
+
+fn is_about_records(error: &Error) -> bool {
+    error.source.as_deref().is_some_and(|words| words.contains(CALL_RECORDS))
+}

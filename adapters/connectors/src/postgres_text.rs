@@ -1,0 +1,26 @@
+//! PostgreSQL's language as text: what the connectors `postgres` and `neon` do alike, whatever carries a statement.
+//!
+//! | | |
+//! |---|---|
+//! | [`check`] | which statements are refused |
+//! | [`Parameter`] | what a value is to PostgreSQL |
+//! | [`Kind`] | what a cell is, by the number of its type |
+//! | [`of_statement`] | what an error means |
+//! | [`limits`] | when a result is too large |
+//! | [`call_records`] | the table of the records of calls |
+
+mod array;
+mod bind;
+pub(crate) mod call_records;
+mod cell;
+pub(crate) mod limits;
+mod server_error;
+mod statement;
+
+pub(crate) use bind::Parameter;
+pub(crate) use cell::Kind;
+pub(crate) use server_error::{ServerError, blame_session, is_of_statement, of_login, of_statement};
+pub(crate) use statement::{check, word};
+
+/// The number of a type, as `pg_type.dat` has it.
+pub(crate) type Oid = u32;

@@ -1,0 +1,83 @@
+//! The table of the records of calls, in PostgreSQL's SQL, and what its failures mean.
+
+use millrace_core::{
+    Error, ErrorKind,
+    ports::RecordedWrite,
+    value::{Rows, Value},
+};
+
+use crate::shared::{StatementFailure, made_before};
+
+/// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
+pub(crate) const CREATE_TABLE: &str =
+    "CREATE TABLE IF NOT EXISTS millrace_calls (key text PRIMARY KEY, expires_at bigint NOT NULL, affected bigint, rows bytea)";
+/// Makes the index by which expired records are found.
+pub(crate) const CREATE_INDEX: &str = "CREATE INDEX IF NOT EXISTS millrace_calls_expires_at ON millrace_calls (expires_at)";
+pub(crate) const FORGET: &str = "DELETE FROM millrace_calls WHERE key = $1 AND expires_at <= $2";
+pub(crate) const FIND: &str = "SELECT affected, rows FROM millrace_calls WHERE key = $1";
+pub(crate) const KEEP: &str = "UPDATE millrace_calls SET rows = $2 WHERE key = $1";
+/// Records that another transaction removes are left to it.
+pub(crate) const SWEEP: &str = "DELETE FROM millrace_calls WHERE key IN (SELECT key FROM millrace_calls WHERE expires_at <= $1 \
+                                ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)";
+
+/// How long before the deadline of the call the server gives up waiting for another one with the same key, so that it can say so:
+/// a tenth of the time that is left, and in milliseconds at most this.
+const SAYS_SO_MS: u64 = 500;
+
+/// How long a call may wait for another one with the same key, in milliseconds.
+pub(crate) fn wait_ms(left_ms: u64) -> u64 {
+    (left_ms - (left_ms / 10).min(SAYS_SO_MS)).max(1)
+}
+
+pub(crate) fn is_code(error: &Error, code: &str) -> bool {
+    error.source.as_deref().is_some_and(|source| source.starts_with(code))
+}
+
+/// Somebody else makes the same thing at the same time: `IF NOT EXISTS` does not see what has not been committed. Which of the server's
+/// catalogues notices it decides about the code: an index that must be unique, the name of the table, that of its row type, or a row that is
+/// being updated (which is an internal error).
+pub(crate) fn is_made_by_another(error: &Error) -> bool {
+    error.kind == ErrorKind::Constraint || ["42P07", "42710", "XX000"].iter().any(|code| is_code(error, code))
+}
+
+pub(crate) fn is_missing(error: &Error) -> bool {
+    is_code(error, "42P01")
+}
+
+/// What the record says that [`FIND`] found.
+///
+/// # Errors
+/// There is none any more.
+pub(crate) fn found(rows: &Rows) -> Result<RecordedWrite, StatementFailure> {
+    let Some([affected, rows]) = rows.rows.first().and_then(|cells| cells.first_chunk::<2>()) else {
+        // Whoever wrote another one between has removed it: it had expired.
+        let message = "the record of an earlier call was removed concurrently";
+        return Err(StatementFailure::not_executed(Error::new(ErrorKind::Busy, message)));
+    };
+    let affected = if let Value::I64(affected) = affected { Some(*affected) } else { None };
+    let rows = if let Value::Bytes(rows) = rows { Some(rows.as_slice()) } else { None };
+    Ok(made_before(affected, rows))
+}
+
+/// A failure of a command that the author of the app did not write, and must not be blamed for.
+pub(crate) fn of_records(failure: StatementFailure) -> StatementFailure {
+    let StatementFailure { error, outcome } = failure;
+    let message = match error.kind {
+        ErrorKind::Syntax | ErrorKind::Constraint => {
+            "the table `millrace_calls`, which tools with `idempotency` need, does not have the columns that Millrace made it with"
+        }
+        ErrorKind::Denied => "the table `millrace_calls`, which tools with `idempotency` need, cannot be made or written",
+        _ => return StatementFailure { error, outcome },
+    };
+    let words = error.source.unwrap_or_default();
+    let source = format!("{words}; the table is made by: {CREATE_TABLE};\n{CREATE_INDEX};");
+    StatementFailure::last(Error { kind: ErrorKind::Configuration, message: message.to_owned(), source: Some(source) })
+}
+
+/// Refuses an adapter that only reads.
+///
+/// # Errors
+/// [`Denied`](ErrorKind::Denied).
+pub(crate) fn must_write(read_only: bool) -> Result<(), Error> {
+    if read_only { Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only")) } else { Ok(()) }
+}

