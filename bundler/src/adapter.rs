@@ -45,7 +45,7 @@ pub(crate) static ADAPTER: Record = Record {
         Field::new(
             "session",
             Shape::Record(&session::SESSION),
-            "What is set in the database for the time of one call, from the caller's principal, so that row-level security decides. For `postgres`.",
+            "What is set in the database for the time of one call, from the caller's principal, so that row-level security decides. For `postgres` and `neon`.",
         ),
         Field::new(
             "tenant",

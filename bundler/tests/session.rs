@@ -100,7 +100,7 @@ fn connectors_without_a_session_refuse_it() {
         let adapter = format!("connector: {connector}\nconnection_string: {place}\nsession:\n  role: clerk");
         let expected = format!(
             "app/adapters/main.yaml:3:1+7 error: connector `{connector}` cannot set anything for a call, which `session` demands\n    Remove \
-             `session`, and compare with `{{{{ auth.claims.… }}}}` in every statement; or use `postgres`.\n"
+             `session`, and compare with `{{{{ auth.claims.… }}}}` in every statement; or use `postgres` or `neon`.\n"
         );
         assert_eq!(found(&adapter, TOOL), expected);
     }

@@ -136,6 +136,7 @@ pub fn neon() -> Vec<Case> {
         broken_once("fewer results than statements", json(200, r#"{"results":[{"fields":[],"rows":[],"rowCount":1}]}"#)),
         broken_once("no results", json(200, r#"{"results":[]}"#)),
         broken_once("one result, not a batch's", json(200, r#"{"fields":[],"rows":[],"command":"UPDATE","rowCount":1}"#)),
+        broken_once("a result that is a number", json(200, r#"{"results":[1,2]}"#)),
         broken_once("cells that are not text", with_rows("[[7]]")),
         broken_once("rows as objects", with_rows(r#"[{"v":"7"}]"#)),
         broken_once("a row that is too long", with_rows(r#"[["7","8"]]"#)),

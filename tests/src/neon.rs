@@ -31,6 +31,8 @@ use crate::{
 
 /// The longest response, in bytes: Neon's own limit.
 const MAX_RESPONSE_BYTES: usize = 10 << 20;
+/// The status of a longer one.
+const TOO_LARGE: u16 = 507;
 
 /// Starts a server that passes statements on to the PostgreSQL server at this port.
 ///
@@ -107,6 +109,8 @@ fn run(port: u16, address: &str, body: &str, read_only: bool) -> Result<Json, Fa
             session.command("COMMIT")?;
             Ok(json!({ "results": results }))
         }
+        // What is left of such a result is not waited for: the connection is closed.
+        Err(failure @ Failure::Proxy(TOO_LARGE, _)) => Err(failure),
         Err(failure) => {
             drop(session.command("ROLLBACK"));
             Err(failure)
@@ -227,14 +231,13 @@ impl Session {
                     };
                     fields = body.fields().map(field).collect()?;
                 }
-                Message::DataRow(body) if bytes <= MAX_RESPONSE_BYTES => {
+                Message::DataRow(body) => {
                     let text = |range: std::ops::Range<usize>| String::from_utf8_lossy(&body.buffer()[range]).into_owned();
                     let row: Vec<Option<String>> = body.ranges().map(|range| Ok(range.map(text))).collect()?;
                     bytes += row.iter().flatten().map(String::len).sum::<usize>();
                     rows.push(row);
                     if bytes > MAX_RESPONSE_BYTES {
-                        failure.get_or_insert(Failure::Proxy(507, "response is too large (max is 10485760 bytes)"));
-                        rows.clear();
+                        return Err(Failure::Proxy(TOO_LARGE, "response is too large (max is 10485760 bytes)"));
                     }
                 }
                 Message::CommandComplete(body) => tag = body.tag()?.to_owned(),

@@ -139,7 +139,8 @@ rows! {
         schemes: &["postgres", "postgresql"],
         foreign_schemes: &[],
         hosts: &[Native, Worker],
-        worker_part: None,
+        // It needs no sockets; but what it shares with `postgres` is there.
+        worker_part: Some(WorkerPart::Tcp),
         binding: None,
         is_file: false,
         max_values: None,

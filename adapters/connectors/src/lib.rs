@@ -8,7 +8,7 @@
 //! | [`d1`] | | every host: it speaks HTTP, or takes a Worker's binding |
 //! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
-//! | [`neon`] | | every host: it speaks HTTP |
+//! | [`neon`] | `tcp`, on by default: it has the language of [`postgres`] | every host: it speaks HTTP |
 //! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`redis`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`upstash`] | `tcp`, on by default: it has the commands of [`redis`] | every host: it speaks HTTP |
@@ -25,10 +25,12 @@ pub mod hyperdrive;
 pub mod libsql;
 #[cfg(feature = "tcp")]
 pub mod mysql;
+#[cfg(feature = "tcp")]
 pub mod neon;
 mod open;
 #[cfg(feature = "tcp")]
 pub mod postgres;
+#[cfg(feature = "tcp")]
 mod postgres_text;
 #[cfg(feature = "tcp")]
 pub mod redis;

@@ -25,20 +25,16 @@ mod call_records;
 mod reply;
 mod typed;
 
-use std::{borrow::Cow, rc::Rc};
+use std::rc::Rc;
 
 use millrace_catalogue::NEON;
 use millrace_core::{
-    Error, ErrorKind, Result,
+    Error, ErrorKind, Json, Result,
     app::Access,
     headers::Headers,
-    ports::{
-        CallRecord, Clock, Connection, Connector, HttpClient, HttpRequest, HttpResponse, LocalFuture, Query, Random, RecordedWrite,
-        SessionSetting,
-    },
+    ports::{CallRecord, Clock, Connection, Connector, HttpClient, HttpRequest, LocalFuture, Query, Random, RecordedWrite, SessionSetting},
     value::{Rows, Value},
 };
-use serde::Serialize;
 
 use crate::{
     postgres_text::{Parameter, blame_session, check, is_of_statement, limits},
@@ -59,53 +55,54 @@ pub struct Neon {
     retry: Retry,
 }
 
-/// A statement of a batch.
-#[derive(Clone, Serialize)]
-struct Step<'a> {
-    query: Cow<'a, str>,
-    params: Vec<Option<String>>,
+/// A statement of a batch, as the API takes it.
+#[derive(Clone)]
+struct Step(Json);
+
+/// What is done in an attempt, and again where that is safe.
+enum Work<'a> {
+    /// Runs a statement.
+    Run(&'a Step),
+    /// Runs a statement unless there is a record of its call.
+    Once(&'a Step, CallRecord<'a>),
+    /// Makes the table of records where it is missing.
+    MakeRecords,
 }
 
-#[derive(Serialize)]
-struct BatchBody<'a> {
-    queries: &'a [Step<'a>],
-}
+impl Step {
+    fn new(query: String, params: impl Iterator<Item = Option<String>>) -> Self {
+        Self(Json::Object([("query".to_owned(), query.into()), ("params".to_owned(), params.collect())].into_iter().collect()))
+    }
 
-impl<'a> Step<'a> {
     /// The author's statement.
     ///
     /// # Errors
     /// What is refused; and [`Syntax`](ErrorKind::Syntax) for a text without a statement, and for too many values.
-    fn of_author(text: &'a str, values: &[Value], has_session: bool) -> Result<Self> {
+    fn of_author(text: &str, values: &[Value], has_session: bool) -> Result<Self> {
         check(NEON.name, text, has_session)?;
         if values.len() > MAX_VALUES {
             return Err(Error::new(ErrorKind::Syntax, "the statement or its values are larger than PostgreSQL accepts"));
         }
         let params: Vec<Parameter> = values.iter().map(Parameter::of).collect();
         let query = typed::with_types(text, &params)?;
-        Ok(Self { query, params: params.into_iter().map(|param| param.value).collect() })
+        Ok(Self::new(query, params.into_iter().map(|param| param.value)))
     }
 
     /// A statement of the connector's own, whose values have the types of their places.
-    fn own(text: &'a str, values: &[Value]) -> Self {
-        Self { query: text.into(), params: values.iter().map(|value| Parameter::of(value).value).collect() }
+    fn own(text: &str, values: &[Value]) -> Self {
+        Self::new(text.to_owned(), values.iter().map(|value| Parameter::of(value).value))
     }
 
     /// What is set for the batch.
-    fn setting<'b>(settings: impl Iterator<Item = (&'b str, String)>) -> Self {
-        let (mut query, mut params) = (String::from("SELECT"), Vec::new());
-        for (name, value) in settings {
-            let comma = if params.is_empty() { "" } else { "," };
-            let number = params.len() + 1;
-            query.push_str(&format!("{comma} set_config(${number}, ${}, true)", number + 1));
-            params.extend([Some(name.to_owned()), Some(value)]);
-        }
-        Self { query: query.into(), params }
+    fn setting(settings: &[(&str, String)]) -> Self {
+        let set = |at: usize| format!("set_config(${}, ${}, true)", 2 * at + 1, 2 * at + 2);
+        let query = format!("SELECT {}", (0..settings.len()).map(set).collect::<Vec<_>>().join(", "));
+        Self::new(query, settings.iter().flat_map(|(name, value)| [Some((*name).to_owned()), Some(value.clone())]))
     }
 
     fn session(session: &[SessionSetting]) -> Option<Self> {
-        let settings = session.iter().map(|SessionSetting { name, value }| (name.as_str(), value.clone()));
-        (!session.is_empty()).then(|| Self::setting(settings))
+        let settings: Vec<_> = session.iter().map(|SessionSetting { name, value }| (name.as_str(), value.clone())).collect();
+        (!session.is_empty()).then(|| Self::setting(&settings))
     }
 }
 
@@ -128,32 +125,42 @@ impl Neon {
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let (text, values) = query.command.statement(NEON.name)?;
         let statement = Step::of_author(text, values, !query.session.is_empty())?;
-        // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
-        let effect = Effect { reads: query.access == Access::Read, returns: true };
-        self.retry.run(query, effect, async || self.attempt(query, &statement).await).await
+        match self.repeat(query, &Work::Run(&statement)).await? {
+            RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
+            // Said of records only.
+            RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
+        }
     }
 
-    async fn attempt(&self, query: &Query<'_>, statement: &Step<'_>) -> Result<Rows, StatementFailure> {
+    /// Attempts, and attempts again where that is safe. What is merely run counts as made.
+    async fn repeat(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite> {
+        // What the connector writes as a statement that reads is one: its author or the read-only transaction says so. What has a record may be
+        // sent again whatever became of it.
+        let access = if matches!(work, Work::Run(_)) { query.access } else { Access::Read };
+        let effect = Effect { reads: access == Access::Read, returns: true };
+        self.retry.run(&Query { access, ..query.clone() }, effect, async || self.attempt(query, work).await).await
+    }
+
+    async fn attempt(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite, StatementFailure> {
+        let statement = match work {
+            Work::Run(statement) => *statement,
+            Work::Once(statement, record) => return self.attempt_recorded(query, statement, *record).await,
+            Work::MakeRecords => return self.make_records(query).await.map(|()| RecordedWrite::Made(Rows::default())),
+        };
         let mut steps = vec![self.deadline(query, None)?];
         steps.extend(Step::session(query.session));
         steps.push(statement.clone());
-        match self.batch(query, &steps).await {
+        match self.batch(query, steps).await {
             Err(Refusal { failure, .. }) => Err(self.blame(query, failure).await),
-            Ok(rows) => Ok(rows),
+            Ok(rows) => Ok(RecordedWrite::Made(rows)),
         }
     }
 
     /// Sends a batch, for the rows of its last statement.
-    async fn batch(&self, query: &Query<'_>, steps: &[Step<'_>]) -> Result<Rows, Refusal> {
-        let response = self.send(query, steps).await?;
-        let reply = reply::last(&response, steps.len(), &self.address.host, self.read_only)?;
-        Ok(reply.into_rows(query)?)
-    }
-
-    async fn send(&self, query: &Query<'_>, steps: &[Step<'_>]) -> Result<HttpResponse, StatementFailure> {
-        let body = serde_json::to_vec(&BatchBody { queries: steps }).map_err(|error| {
-            StatementFailure::last(Error::new(ErrorKind::Protocol, "a request for Neon cannot be written").with_source(error.to_string()))
-        })?;
+    async fn batch(&self, query: &Query<'_>, steps: Vec<Step>) -> Result<Rows, Refusal> {
+        let count = steps.len();
+        let queries: Json = steps.into_iter().map(|Step(step)| step).collect();
+        let body = Json::Object([("queries".to_owned(), queries)].into_iter().collect()).to_string().into_bytes();
         let mut headers = Headers::new();
         headers.append("content-type", "application/json");
         headers.append("neon-connection-string", self.address.connection_string.expose().clone());
@@ -170,24 +177,27 @@ impl Neon {
             deadline_ms: query.deadline_ms,
             max_response_bytes: max_response_bytes(query),
         };
-        self.http.send(request).await.map_err(|error| match error.kind {
+        let response = self.http.send(request).await.map_err(|error| match error.kind {
             ErrorKind::TooLarge => limits::broken_off(query),
             _ => StatementFailure::of_client(error),
-        })
+        })?;
+        let reply = reply::last(&response, count, &self.address.host, self.read_only)?;
+        Ok(reply::rows_of(reply, query)?)
     }
 
     /// What is set for every batch: when the server gives up, and what makes its answers the same everywhere. `lock_ms`: how long it waits
     /// for a lock.
-    fn deadline(&self, query: &Query<'_>, lock_ms: Option<fn(u64) -> u64>) -> Result<Step<'static>, StatementFailure> {
+    fn deadline(&self, query: &Query<'_>, lock_ms: Option<fn(u64) -> u64>) -> Result<Step, StatementFailure> {
         let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
         if left_ms == 0 {
             return Err(StatementFailure::last(timed_out()));
         }
         // The server's own limit is that of a signed number.
         let timeout = |ms: u64| ms.clamp(1, i32::MAX as u64).to_string();
-        let settings = self.address.settings.iter().map(|(name, value)| (name.as_str(), value.clone()));
-        let lock = lock_ms.map(|of| ("lock_timeout", timeout(of(left_ms))));
-        Ok(Step::setting([("statement_timeout", timeout(left_ms))].into_iter().chain(settings).chain(lock)))
+        let mut settings = vec![("statement_timeout", timeout(left_ms))];
+        settings.extend(self.address.settings.iter().map(|(name, value)| (name.as_str(), value.clone())));
+        settings.extend(lock_ms.map(|of| ("lock_timeout", timeout(of(left_ms)))));
+        Ok(Step::setting(&settings))
     }
 
     /// Finds out whether it was what is set for the call that the server refused, and not the statement.
@@ -196,20 +206,20 @@ impl Neon {
             return failure;
         }
         let Ok(deadline) = self.deadline(query, None) else { return failure };
-        let refused = async |steps: &[Step<'_>]| {
-            let refusal = self.batch(query, steps).await.err();
-            refusal.map(|refusal| refusal.failure).filter(|failure| is_of_statement(&failure.error))
-        };
-        if self.address.has_own_settings
-            && let Some(StatementFailure { error, .. }) = refused(std::slice::from_ref(&deadline)).await
-        {
-            let message = "PostgreSQL does not know a setting of the connection string or of the options".to_owned();
-            return StatementFailure::last(Error { kind: ErrorKind::Configuration, message, ..error });
-        }
-        if let Some(session) = Step::session(query.session)
-            && let Some(StatementFailure { error, outcome }) = refused(&[deadline, session]).await
-        {
-            return StatementFailure { error: blame_session(error), outcome };
+        let probes = [
+            self.address.has_own_settings.then(|| vec![deadline.clone()]),
+            Step::session(query.session).map(|session| vec![deadline, session]),
+        ];
+        for (is_session, steps) in [false, true].into_iter().zip(probes) {
+            let Some(steps) = steps else { continue };
+            let Err(Refusal { failure: StatementFailure { error, outcome }, .. }) = self.batch(query, steps).await else { continue };
+            if is_of_statement(&error) && is_session {
+                return StatementFailure { error: blame_session(error), outcome };
+            }
+            if is_of_statement(&error) {
+                let message = "PostgreSQL does not know a setting of the connection string or of the options".to_owned();
+                return StatementFailure::last(Error { kind: ErrorKind::Configuration, message, ..error });
+            }
         }
         failure
     }
@@ -225,7 +235,7 @@ impl Connector for Neon {
     }
 
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(self.make_records(deadline_ms))
+        Box::pin(async move { self.repeat(&own_query("SELECT 1", deadline_ms), &Work::MakeRecords).await.map(drop) })
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

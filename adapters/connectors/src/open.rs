@@ -15,10 +15,9 @@ use crate::sqlite::Sqlite;
 use crate::{
     d1::{D1, Rest},
     libsql::Libsql,
-    neon::Neon,
 };
 #[cfg(feature = "tcp")]
-use crate::{mysql, postgres, redis::Redis, sockets::Sockets, upstash::Upstash};
+use crate::{mysql, neon::Neon, postgres, redis::Redis, sockets::Sockets, upstash::Upstash};
 
 /// What a host gives its drivers.
 #[derive(Clone)]
@@ -60,6 +59,7 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     (&catalogue::POSTGRES, |connection, ports| {
         Ok(Rc::new(postgres::open(&connection, &ports.sockets, ports.clock.clone(), ports.random.clone(), ports.login_tokens.clone())?))
     }),
+    #[cfg(feature = "tcp")]
     (&catalogue::NEON, |connection, ports| {
         Ok(Rc::new(Neon::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),

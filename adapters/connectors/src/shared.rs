@@ -6,12 +6,14 @@ mod limits;
 #[cfg(feature = "tcp")]
 mod pool;
 mod retry;
+#[cfg(feature = "tcp")]
 mod server_options;
 #[cfg(feature = "tcp")]
 mod socket_options;
 #[cfg(feature = "tcp")]
 mod within;
 
+#[cfg(feature = "tcp")]
 use std::net::IpAddr;
 
 use millrace_core::{
@@ -25,6 +27,7 @@ pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
 #[cfg(feature = "tcp")]
 pub(crate) use pool::{Pool, Pooled};
 pub use retry::{Effect, Execution, Retry, StatementFailure};
+#[cfg(feature = "tcp")]
 pub(crate) use server_options::{KnownOptions, ServerOptions};
 #[cfg(feature = "tcp")]
 pub(crate) use socket_options::{Encryption, check_roots};
@@ -35,6 +38,7 @@ pub(crate) use within::{soon, within};
 const LONGEST_SOURCE: usize = 500;
 
 /// Whether a host is this machine.
+#[cfg(feature = "tcp")]
 pub(crate) fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

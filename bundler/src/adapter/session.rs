@@ -36,7 +36,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, connector: 
     let Some(entry) = document.root.entry("session") else { return Vec::new() };
     if sets_session == Some(false) {
         let message = format!("connector `{connector}` cannot set anything for a call, which `session` demands");
-        let help = "Remove `session`, and compare with `{{ auth.claims.… }}` in every statement; or use `postgres`.";
+        let help = "Remove `session`, and compare with `{{ auth.claims.… }}` in every statement; or use `postgres` or `neon`.";
         compiler.error(document, entry.key_range.clone(), message, help);
         return Vec::new();
     }

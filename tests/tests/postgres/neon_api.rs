@@ -211,7 +211,7 @@ fn swallowing(server: &Postgres) -> (Scripted, Arc<AtomicUsize>) {
 
 #[test]
 fn answers_get_lost_after_the_commit_and_no_write_is_made_twice() {
-    const CALLS: usize = 200;
+    const CALLS: usize = 30;
     let server = Postgres::start(&[]);
     neon::open(&server).run("CREATE TABLE t (id int GENERATED ALWAYS AS IDENTITY, k text)", &[]).unwrap();
     let (api, left) = swallowing(&server);

@@ -252,7 +252,7 @@ fn two_tenants_share_a_poolers_connections_and_no_row() {
 
 fn a_write_that_happens_once_is_the_callers_and_its_record_is_not(way: Way) {
     let server = shop();
-    let database = Database::open(way.settings(&server, &[("max_connections", "1")]));
+    let database = one_at_a_time(way, &server);
     let once = |session: &[SessionSetting], statement: &str, values: &[Value], key: &str| {
         let command = Command::Statement { text: statement, values };
         let answer = database.write_once(&Query { command, session, ..query(statement) }, CallRecord { key, now_s: 0, expires_s: 60 });

@@ -1,8 +1,8 @@
 //! Writes with a record of their call, in one batch, which is one transaction: the record is put first, and a second batch with the same key
 //! fails at it, and so as a whole. While the first one runs, the second waits there.
 //!
-//! A batch cannot keep the rows of a statement that comes before its end: they are stored right after it. A call that comes in between, or
-//! after a connection that broke there, finds out that the change was made and no more.
+//! A batch cannot keep the rows of a statement that comes before its end: they are stored right after it. A call that comes in between waits
+//! a moment for them; after a connection that broke there, it finds out that the change was made and no more.
 
 use millrace_catalogue::NEON;
 use millrace_core::{
@@ -11,12 +11,12 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use super::{Neon, Refusal, Step};
+use super::{Neon, Refusal, Step, Work};
 use crate::{
     postgres_text::call_records::{
         CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, SWEEP, found, is_made_by_another, is_missing, must_write, of_records, wait_ms,
     },
-    shared::{StatementFailure, kept, own_query},
+    shared::{StatementFailure, kept},
 };
 
 const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2)";
@@ -25,6 +25,8 @@ const OWN_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout TO DEFAULT";
 /// Every column, of no record.
 const PROBE: &str = "SELECT affected, rows FROM millrace_calls WHERE key = '' AND expires_at < 0";
 
+/// How long the rows of a write are waited for, in milliseconds: they come one request after its record.
+const PAUSES_MS: [u64; 3] = [50, 100, 200];
 /// The most bytes of a record's cells: rows are kept up to 1 MB, and written with two digits for each byte.
 const LARGEST_RECORD: usize = (2 << 20) + 64;
 
@@ -47,17 +49,7 @@ impl Neon {
         let (text, values) = query.command.statement(NEON.name)?;
         must_write(self.read_only)?;
         let statement = Step::of_author(text, values, !query.session.is_empty())?;
-        let attempt = async || match self.attempt_recorded(query, &statement, record).await {
-            Err(failure) if is_missing(&failure.error) && is_about_records(&failure.error) => {
-                self.create_records(query).await?;
-                self.attempt_recorded(query, &statement, record).await.map_err(|failure| match is_about_records(&failure.error) {
-                    true => of_records(failure),
-                    false => failure,
-                })
-            }
-            outcome => outcome,
-        };
-        let write = self.retry.run_safe(query, attempt).await?;
+        let write = self.repeat(query, &Work::Once(&statement, record)).await?;
         if let RecordedWrite::Made(rows) = &write {
             self.store(query, record, rows).await;
         }
@@ -65,21 +57,34 @@ impl Neon {
     }
 
     /// Makes the table of records where it is missing.
-    pub(super) async fn make_records(&self, deadline_ms: u64) -> Result<()> {
-        let query = own_query("SELECT 1", deadline_ms);
-        let make = async || match self.run_own(&query, PROBE, &[]).await {
-            Err(failure) if is_missing(&failure.error) => self.create_records(&query).await,
+    pub(super) async fn make_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
+        match self.run_own(query, PROBE, &[]).await {
+            Err(failure) if is_missing(&failure.error) => self.create_records(query).await,
             outcome => outcome.map(drop).map_err(of_records),
-        };
-        self.retry.run_safe(&query, make).await
+        }
     }
 
-    async fn attempt_recorded(
+    pub(super) async fn attempt_recorded(
         &self,
         query: &Query<'_>,
-        statement: &Step<'_>,
+        statement: &Step,
         record: CallRecord<'_>,
     ) -> Result<RecordedWrite, StatementFailure> {
+        let mut may_create = true;
+        loop {
+            match self.attempt_put(query, statement, record).await {
+                Err(failure) if is_missing(&failure.error) && is_about_records(&failure.error) => {
+                    if !std::mem::take(&mut may_create) {
+                        return Err(of_records(failure));
+                    }
+                    self.create_records(query).await?;
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    async fn attempt_put(&self, query: &Query<'_>, statement: &Step, record: CallRecord<'_>) -> Result<RecordedWrite, StatementFailure> {
         let key = || Value::Text(record.key.to_owned());
         let mut steps = vec![
             self.deadline(query, Some(wait_ms))?,
@@ -89,17 +94,14 @@ impl Neon {
         ];
         steps.extend(Step::session(query.session));
         steps.push(statement.clone());
-        let refusal = match self.batch(query, &steps).await {
+        let refusal = match self.batch(query, steps).await {
             Ok(rows) => return Ok(RecordedWrite::Made(rows)),
             Err(refusal) => refusal,
         };
         match place(&refusal) {
             Place::Missing => Err(refusal.failure),
             Place::Running => Ok(RecordedWrite::Running),
-            Place::Taken => {
-                let rows = self.run_own(query, FIND, &[key()]).await.map_err(of_records)?;
-                found(&rows)
-            }
+            Place::Taken => self.find(query, &key()).await,
             Place::Refused => Err(of_records(refusal.failure)),
             Place::Unclear => {
                 // Whose statement is not understood, the error does not say.
@@ -114,16 +116,29 @@ impl Neon {
         }
     }
 
+    /// What the record says. The call that it is of may be about to store its rows.
+    async fn find(&self, query: &Query<'_>, key: &Value) -> Result<RecordedWrite, StatementFailure> {
+        let mut pauses = PAUSES_MS.into_iter();
+        loop {
+            let rows = self.run_own(query, FIND, std::slice::from_ref(key)).await.map_err(of_records)?;
+            let pause_ms = pauses.next().filter(|pause_ms| self.clock.now_ms().saturating_add(*pause_ms) < query.deadline_ms);
+            match (found(&rows)?, pause_ms) {
+                (RecordedWrite::MadeBeforeUnknown, Some(pause_ms)) => self.clock.sleep(pause_ms).await,
+                (write, _) => return Ok(write),
+            }
+        }
+    }
+
     /// Stores the rows of a write, and removes expired records. The change is made: where this fails, its rows are not known to later calls.
     async fn store(&self, query: &Query<'_>, record: CallRecord<'_>, rows: &Rows) {
         let Ok(deadline) = self.deadline(query, None) else { return };
         let rows = kept(rows).map_or(Value::Null, Value::Bytes);
-        let steps = [
+        let steps = vec![
             deadline,
             Step::own(KEEP, &[Value::Text(record.key.to_owned()), rows]),
             Step::own(SWEEP, &[Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())]),
         ];
-        drop(self.batch(query, &steps).await);
+        drop(self.batch(query, steps).await);
     }
 
     async fn create_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
@@ -140,8 +155,8 @@ impl Neon {
     async fn run_own(&self, query: &Query<'_>, text: &str, values: &[Value]) -> Result<Rows, StatementFailure> {
         // A record may be larger than what the caller wants to read.
         let query = Query { max_rows: 1, max_bytes: query.max_bytes.max(LARGEST_RECORD), ..query.clone() };
-        let steps = [self.deadline(&query, None)?, Step::own(text, values)];
-        self.batch(&query, &steps).await.map_err(|refusal| refusal.failure)
+        let steps = vec![self.deadline(&query, None)?, Step::own(text, values)];
+        self.batch(&query, steps).await.map_err(|refusal| refusal.failure)
     }
 }
 

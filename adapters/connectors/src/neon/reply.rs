@@ -1,13 +1,10 @@
 //! A response → the answer of a batch's last statement, or why there is none.
 
-use std::borrow::Cow;
-
 use millrace_core::{
-    Error, ErrorKind,
+    Error, ErrorKind, Json,
     ports::{HttpResponse, Query},
     value::{Rows, Value, unique_names},
 };
-use serde::Deserialize;
 
 use crate::{
     postgres_text::{Kind, Oid, ServerError, limits, of_login, of_statement},
@@ -40,73 +37,43 @@ impl From<StatementFailure> for Refusal {
     }
 }
 
-#[derive(Deserialize)]
-struct BatchReply<'a> {
-    #[serde(borrow)]
-    results: Vec<StepReply<'a>>,
-}
-
-/// The answer of one statement.
-#[derive(Deserialize)]
-pub(super) struct StepReply<'a> {
-    #[serde(borrow)]
-    fields: Vec<Field<'a>>,
-    #[serde(borrow)]
-    rows: Vec<Vec<Option<Text<'a>>>>,
-    #[serde(rename = "rowCount")]
-    row_count: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct Field<'a> {
-    #[serde(borrow)]
-    name: Cow<'a, str>,
-    #[serde(rename = "dataTypeID")]
-    oid: Oid,
-}
-
-#[derive(Deserialize)]
-struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
-
-/// What the API says of an error: what is not PostgreSQL's has no `code`.
-#[derive(Deserialize)]
-struct ErrorReply {
-    message: Option<String>,
-    code: Option<String>,
-    detail: Option<String>,
-    severity: Option<String>,
-    table: Option<String>,
-    column: Option<String>,
-    constraint: Option<String>,
-    routine: Option<String>,
-    #[serde(rename = "where")]
-    context: Option<String>,
-}
-
-impl StepReply<'_> {
-    /// The rows, within the query's limits.
-    ///
-    /// # Errors
-    /// There are too many of them, or they do not fit their columns. The statement has been executed.
-    pub(super) fn into_rows(self, query: &Query<'_>) -> Result<Rows, StatementFailure> {
-        if self.rows.iter().any(|row| row.len() != self.fields.len()) {
+/// The rows of a statement's answer, within the query's limits.
+///
+/// # Errors
+/// There are too many of them, or the answer has another form. The statement has been executed.
+pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, StatementFailure> {
+    let form = || broken("the answer of a statement has another form");
+    let mut member = |name: &str| reply.get_mut(name).map(Json::take).unwrap_or_default();
+    let (Json::Array(fields), Json::Array(list)) = (member("fields"), member("rows")) else { return Err(form()) };
+    let column = |field: &Json| Some((field.get("name")?.as_str()?.to_owned(), Oid::try_from(field.get("dataTypeID")?.as_u64()?).ok()?));
+    let columns: Vec<(String, Oid)> = fields.iter().map(column).collect::<Option<_>>().ok_or_else(form)?;
+    let (mut rows, mut bytes) = (Vec::with_capacity(list.len()), 0);
+    let mut exceeded = None;
+    for row in list {
+        let Json::Array(cells) = row else { return Err(form()) };
+        if cells.len() != columns.len() {
             return Err(broken("a row has another number of cells than there are columns"));
         }
-        if self.fields.is_empty() {
-            return Ok(Rows { affected: self.row_count.unwrap_or(0), ..Rows::default() });
+        let mut values = Vec::with_capacity(cells.len());
+        for ((_, oid), cell) in columns.iter().zip(cells) {
+            values.push(match cell {
+                Json::Null => Value::Null,
+                Json::String(text) => {
+                    bytes += text.len();
+                    Kind::of(*oid).value(text.as_bytes())
+                }
+                _ => return Err(form()),
+            });
         }
-        let kinds: Vec<Kind> = self.fields.iter().map(|field| Kind::of(field.oid)).collect();
-        let (mut rows, mut bytes) = (Vec::with_capacity(self.rows.len()), 0);
-        for row in self.rows {
-            bytes += row.iter().flatten().map(|Text(text)| text.len()).sum::<usize>();
-            if let Some(what) = limits::exceeded(query, rows.len(), bytes) {
-                return Err(limits::too_large(what, query));
-            }
-            let cell = |(kind, cell): (&Kind, Option<Text<'_>>)| cell.map_or(Value::Null, |Text(text)| kind.value(text.as_bytes()));
-            rows.push(kinds.iter().zip(row).map(cell).collect());
+        if exceeded.is_none() {
+            exceeded = limits::exceeded(query, rows.len(), bytes);
+            rows.push(values);
         }
-        let columns = unique_names(self.fields.iter().map(|field| &*field.name)).into();
-        Ok(Rows { columns, rows, affected: 0 })
+    }
+    match exceeded {
+        _ if columns.is_empty() => Ok(Rows { affected: reply["rowCount"].as_u64().unwrap_or(0), ..Rows::default() }),
+        Some(what) => Err(limits::too_large(what, query)),
+        None => Ok(Rows { columns: unique_names(columns.iter().map(|(name, _)| name.as_str())).into(), rows, affected: 0 }),
     }
 }
 
@@ -114,41 +81,42 @@ impl StepReply<'_> {
 ///
 /// # Errors
 /// What the API or PostgreSQL said, and what that means for another attempt.
-pub(super) fn last<'a>(response: &'a HttpResponse, count: usize, host: &str, read_only: bool) -> Result<StepReply<'a>, Refusal> {
+pub(super) fn last(response: &HttpResponse, count: usize, host: &str, read_only: bool) -> Result<Json, Refusal> {
+    // What is not JSON has no members.
+    let mut body: Json = serde_json::from_slice(&response.body).unwrap_or_default();
     if response.status != 200 {
-        return Err(of_status(response, host, read_only));
+        return Err(of_status(response, &body, host, read_only));
     }
-    let batch: BatchReply<'_> = serde_json::from_slice(&response.body).map_err(|error| {
-        // Its words may quote a value; its place does not.
-        broken(&format!("{:?} error at line {}, column {}", error.classify(), error.line(), error.column()))
-    })?;
-    let mut results = batch.results;
+    let Some(Json::Array(mut results)) = body.get_mut("results").map(Json::take) else {
+        return Err(broken("the answer of a batch has another form").into());
+    };
     match results.pop() {
         Some(last) if results.len() + 1 == count => Ok(last),
         _ => Err(broken("another number of results than there are statements").into()),
     }
 }
 
-fn of_status(response: &HttpResponse, host: &str, read_only: bool) -> Refusal {
+fn of_status(response: &HttpResponse, body: &Json, host: &str, read_only: bool) -> Refusal {
     let status = response.status;
-    let reply: Option<ErrorReply> = serde_json::from_slice(&response.body).ok();
-    if let (400 | 500, Some(reply)) = (status, reply) {
-        let words = reply.message.unwrap_or_default();
-        let Some(code) = reply.code.filter(|code| !code.is_empty()) else { return of_proxy(status, &words, host).into() };
+    let member = |name: &str| body.get(name).and_then(Json::as_str).map(str::to_owned);
+    if matches!(status, 400 | 500) && body.is_object() {
+        let words = member("message").unwrap_or_default();
+        // What is not PostgreSQL's has no code.
+        let Some(code) = member("code").filter(|code| !code.is_empty()) else { return of_proxy(status, &words, host).into() };
         let said = ServerError {
-            is_fatal: reply.severity.is_some_and(|severity| matches!(severity.as_str(), "FATAL" | "PANIC")),
+            is_fatal: matches!(member("severity").as_deref(), Some("FATAL" | "PANIC")),
             code,
             words,
-            detail: reply.detail.unwrap_or_default(),
-            table: reply.table,
-            column: reply.column,
-            constraint: reply.constraint,
-            routine: reply.routine.unwrap_or_default(),
+            detail: member("detail").unwrap_or_default(),
+            table: member("table"),
+            column: member("column"),
+            constraint: member("constraint"),
+            routine: member("routine").unwrap_or_default(),
         };
         // A batch begins with a login, which these are about; no statement ends with one of them.
         let is_of_login = said.code.starts_with("28") || matches!(said.code.as_str(), "3D000" | "53300" | "57P03");
         let failure = if is_of_login { of_login(&said, host) } else { of_statement(&said, read_only) };
-        return Refusal { failure, said: Some(said), context: reply.context.unwrap_or_default() };
+        return Refusal { failure, said: Some(said), context: member("where").unwrap_or_default() };
     }
     let error = |kind, message: &str| {
         Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(&String::from_utf8_lossy(&response.body))))

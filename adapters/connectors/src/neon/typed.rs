@@ -6,8 +6,6 @@
 //! column, and a part of `WITH` that nothing refers to is not executed. The statement itself stays as it is, so nothing in it needs to be told
 //! apart from a placeholder.
 
-use std::borrow::Cow;
-
 use millrace_core::{Error, ErrorKind, Result};
 
 use crate::postgres_text::{Parameter, word};
@@ -19,7 +17,7 @@ const TAKE_WITH: [&str; 7] = ["SELECT", "INSERT", "UPDATE", "DELETE", "MERGE", "
 ///
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for a text without a statement.
-pub(super) fn with_types<'a>(text: &'a str, params: &[Parameter]) -> Result<Cow<'a, str>> {
+pub(super) fn with_types(text: &str, params: &[Parameter]) -> Result<String> {
     let mut rest = text;
     let first = word(&mut rest);
     if first.is_empty() && rest.is_empty() {
@@ -29,16 +27,16 @@ pub(super) fn with_types<'a>(text: &'a str, params: &[Parameter]) -> Result<Cow<
     let declared = declared.collect::<Vec<_>>().join(", ");
     let types = format!("millrace_types AS (SELECT {declared})");
     Ok(if declared.is_empty() {
-        text.into()
+        text.to_owned()
     } else if first.eq_ignore_ascii_case("WITH") {
         let at = text.len() - after_recursive(rest).len();
         let (with, parts) = text.split_at(at);
-        format!("{with} {types}, {parts}").into()
+        format!("{with} {types}, {parts}")
     } else if rest.starts_with('(') && first.is_empty() || TAKE_WITH.iter().any(|known| first.eq_ignore_ascii_case(known)) {
         let (before, statement) = text.split_at(text.len() - rest.len() - first.len());
-        format!("{before}WITH {types} {statement}").into()
+        format!("{before}WITH {types} {statement}")
     } else {
-        text.into()
+        text.to_owned()
     })
 }
 
