@@ -26,7 +26,7 @@ const NOT_ADMITTED: [&str; 3] =
 pub(super) struct Refusal {
     pub(super) failure: StatementFailure,
     /// What PostgreSQL said, where it did.
-    pub(super) said: Option<ServerError>,
+    pub(super) said: Option<Box<ServerError>>,
     /// What it was doing when it failed.
     pub(super) context: String,
 }
@@ -116,7 +116,7 @@ fn of_status(response: &HttpResponse, body: &Json, host: &str, read_only: bool) 
         // A batch begins with a login, which these are about; no statement ends with one of them.
         let is_of_login = said.code.starts_with("28") || matches!(said.code.as_str(), "3D000" | "53300" | "57P03");
         let failure = if is_of_login { of_login(&said, host) } else { of_statement(&said, read_only) };
-        return Refusal { failure, said: Some(said), context: member("where").unwrap_or_default() };
+        return Refusal { failure, said: Some(Box::new(said)), context: member("where").unwrap_or_default() };
     }
     let error = |kind, message: &str| {
         Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(&String::from_utf8_lossy(&response.body))))
