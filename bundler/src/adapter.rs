@@ -351,8 +351,8 @@ fn options(
                 let help = meant(key, &names, "Its options are");
                 compiler.findings.report(severity, &document.source, entry.key_range.clone(), message, help);
             }
-            ALLOW if known.is_some_and(|known| known.language == Language::Arguments) => {
-                let names = commands::read(compiler, document, &entry.value);
+            ALLOW if let Some(language) = known.map(|known| known.language).filter(|language| takes_names(*language)) => {
+                let names = commands::read(compiler, document, &entry.value, language);
                 adapter.options.push((entry.key.clone(), EnvTemplate(vec![EnvPart::Text(names.join(","))])));
             }
             _ if matches!(entry.value.data, Data::List(_)) => {
@@ -364,6 +364,11 @@ fn options(
     }
     adapter.options.sort_by(|a, b| a.0.cmp(&b.0));
     adapter
+}
+
+/// Whether `options.allow` of a language names what is refused otherwise.
+const fn takes_names(language: Language) -> bool {
+    matches!(language, Language::Arguments | Language::Documents)
 }
 
 fn wrong(compiler: &mut Compiler<'_>, document: &Document, entry: &Entry, help: &str) {
@@ -416,7 +421,7 @@ impl Adapters {
         self.list.get(used.index as usize).is_some_and(|adapter| adapter.databases.is_some())
     }
 
-    /// The commands that an adapter in use allows by name, with commas between them.
+    /// What an adapter in use allows by name, with commas between the names.
     pub(crate) fn allowed_commands(&self, used: UsedAdapter) -> &str {
         let options = self.list.get(used.index as usize).map(|adapter| adapter.options.as_slice()).unwrap_or_default();
         match options.iter().find(|(name, _)| name == ALLOW).map(|(_, value)| value.0.as_slice()) {

@@ -11,6 +11,7 @@ use crate::{Problem, placeholder};
 mod command;
 mod compiled;
 mod dialect;
+mod document;
 mod functions;
 mod lex;
 mod literal;
@@ -28,6 +29,7 @@ mod tokens;
 pub use command::compile_command;
 pub use compiled::Compiled;
 pub use dialect::Dialect;
+pub(crate) use document::compile_document;
 pub use tables::{TableSet, Tables};
 pub(crate) use tenant::judge_script;
 pub use tenant::{TenantRule, TenantTables};
@@ -228,7 +230,14 @@ fn assemble(fragments: Vec<Fragment>, dialect: Dialect, access: Access) -> State
             Fragment::Slot { part, .. } | Fragment::Choice { part, .. } => parts.push(part),
         }
     }
-    Statement { style: dialect.style(), text: finished(&parts, dialect), parts, access, max_values: dialect.max_values() }
+    Statement {
+        style: dialect.style(),
+        text: finished(&parts, dialect),
+        parts,
+        access,
+        max_values: dialect.max_values(),
+        document: Vec::new(),
+    }
 }
 
 fn empty(text: &str) -> Problem {

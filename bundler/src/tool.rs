@@ -54,7 +54,11 @@ pub(crate) static TOOL: Record = Record {
         Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Icons of the tool."),
         Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
         Field::new("use", Shape::Text, "The adapter that runs `statement`."),
-        Field::new("statement", Shape::Text, "The statement, with placeholders: `{{ inputs.id }}`."),
+        Field::new(
+            "statement",
+            Shape::OneOf(&[Shape::Text, Shape::Map(&Shape::Any)]),
+            "The statement, with placeholders: `{{ inputs.id }}`. For `mongodb` a map, the command as a document: `find: users`.",
+        ),
         Field::new("substitution", SUBSTITUTION, "As in the root file, for this tool."),
         Field::new(
             "handler",

@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+pub mod mongodb;
 pub mod redis;
 mod row;
 mod rows;
@@ -17,7 +18,7 @@ pub use rows::*;
 pub const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
 
 /// Names that are known, of connectors that do not exist yet.
-pub const PLANNED: [&str; 5] = ["clickhouse", "mongodb", "planetscale", "postgrest", "rds-data"];
+pub const PLANNED: [&str; 4] = ["clickhouse", "planetscale", "postgrest", "rds-data"];
 
 /// The connector of a name, as `connector:` of an adapter has it.
 #[must_use]

@@ -3,7 +3,7 @@
 use crate::{
     Binding, BindingKind, Connector,
     Host::{Native, Worker},
-    Language::{Arguments, MySql, Postgres, Sqlite},
+    Language::{Arguments, Documents, MySql, Postgres, Sqlite},
     WorkerPart,
     row::HYPERDRIVE,
 };
@@ -208,6 +208,38 @@ rows! {
         keeps_call_records: false,
         sets_session: false,
         system: "redis",
+    };
+
+    "mongodb" MONGODB:
+    "`mongodb://user:password@host/database`, or `mongodb+srv://` for hosts that DNS names",
+    "`allow` (stages and operators that are refused otherwise: `[$out]`), `auth_source`, `ca_certificate`, `connect_timeout`, `dns`, \
+     `max_connections`, `password`, `sslmode`, `sslrootcert`, `user`",
+    Connector {
+        name: "mongodb",
+        language: Documents,
+        options: &[
+            "allow",
+            "auth_source",
+            "ca_certificate",
+            "connect_timeout",
+            "dns",
+            "max_connections",
+            "password",
+            "sslmode",
+            "sslrootcert",
+            "user",
+        ],
+        trust_options: &["ca_certificate", "sslrootcert"],
+        schemes: &["mongodb", "mongodb+srv"],
+        foreign_schemes: &["http", "https"],
+        hosts: &[Native, Worker],
+        worker_part: Some(WorkerPart::Tcp),
+        binding: None,
+        is_file: false,
+        max_values: None,
+        keeps_call_records: false,
+        sets_session: false,
+        system: "mongodb",
     };
 }
 

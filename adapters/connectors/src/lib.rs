@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`d1`] | | every host: it speaks HTTP, or takes a Worker's binding |
 //! | [`libsql`] | | every host: it speaks HTTP |
+//! | [`mongodb`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`neon`] | `tcp`, on by default: it has the language of [`postgres`] | every host: it speaks HTTP |
 //! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
@@ -23,6 +24,8 @@ pub mod d1;
 #[cfg(feature = "tcp")]
 pub mod hyperdrive;
 pub mod libsql;
+#[cfg(feature = "tcp")]
+pub mod mongodb;
 #[cfg(feature = "tcp")]
 pub mod mysql;
 #[cfg(feature = "tcp")]

@@ -17,7 +17,15 @@ use crate::{
     libsql::Libsql,
 };
 #[cfg(feature = "tcp")]
-use crate::{mysql, neon::Neon, postgres, redis::Redis, sockets::Sockets, upstash::Upstash};
+use crate::{
+    mongodb::{Mongodb, MongodbPorts},
+    mysql,
+    neon::Neon,
+    postgres,
+    redis::Redis,
+    sockets::Sockets,
+    upstash::Upstash,
+};
 
 /// What a host gives its drivers.
 #[derive(Clone)]
@@ -77,6 +85,11 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     #[cfg(feature = "tcp")]
     (&catalogue::UPSTASH, |connection, ports| {
         Ok(Rc::new(Upstash::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
+    }),
+    #[cfg(feature = "tcp")]
+    (&catalogue::MONGODB, |connection, ports| {
+        let DriverPorts { http, clock, random, .. } = ports.clone();
+        Ok(Rc::new(Mongodb::open(&connection, &ports.sockets, MongodbPorts { http, clock, random })?))
     }),
 ];
 

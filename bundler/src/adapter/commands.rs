@@ -1,20 +1,33 @@
-//! `options.allow` of an adapter on Redis: the commands that may be run though they are refused otherwise.
+//! `options.allow` of an adapter: what may be run though it is refused otherwise, commands of Redis, or stages and operators of MongoDB.
 
-use millrace_catalogue::redis::{Admission, allowed, find};
+use millrace_catalogue::{
+    Language, mongodb,
+    redis::{Admission, allowed, find},
+};
 
 use crate::{
     compiler::Compiler,
     yaml::{Document, Node},
 };
 
-/// Reads the names, in upper case, of a list or of a text with commas.
-pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Vec<String> {
+/// Reads the names of a list or of a text with commas; those of Redis in upper case.
+pub(super) fn read(compiler: &mut Compiler<'_>, document: &Document, node: &Node, language: Language) -> Vec<String> {
     let nodes = if node.items().is_empty() { std::slice::from_ref(node) } else { node.items() };
     let mut names = Vec::new();
     for node in nodes {
         // What is not text has been said, or is a list without elements.
         let Some(text) = node.text() else { continue };
         for name in allowed(text) {
+            if language == Language::Documents {
+                match mongodb::may_be_allowed(name.trim()) {
+                    Ok(()) => names.push(name.trim().to_owned()),
+                    Err(message) => {
+                        let help = "Name stages and operators that are refused otherwise: `allow: [$out, $where]`.";
+                        compiler.error(document, node.range.clone(), message, help);
+                    }
+                }
+                continue;
+            }
             let name = name.split_ascii_whitespace().collect::<Vec<_>>().join(" ").to_ascii_uppercase();
             match wrong(&name) {
                 Some((message, help)) => compiler.error(document, node.range.clone(), message, help),

@@ -118,6 +118,7 @@ pub fn compile_command(text: &str, inputs: &[Input], allow: &str) -> Result<Comp
         text: None,
         access,
         max_values: u32::try_from(MAX_ARGUMENTS - literals.min(MAX_ARGUMENTS)).unwrap_or_default(),
+        document: Vec::new(),
     };
     Ok(Compiled { statement, tables, warnings })
 }

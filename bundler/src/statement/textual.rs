@@ -51,6 +51,7 @@ pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, inputs: &[Input]) 
         parts,
         access: Access::Write,
         max_values: dialect.max_values(),
+        document: Vec::new(),
     };
     Ok(Compiled { statement, tables: Tables::ALL, warnings })
 }

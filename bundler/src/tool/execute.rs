@@ -13,7 +13,7 @@ use crate::{
     root::substitution,
     scope::{ContextShape, PathScope, ToolScope},
     statement::{self, Compiled, Dialect, Substitution, Tables},
-    yaml::{Document, Node},
+    yaml::{Data, Document, Node},
 };
 
 /// What stage *execute* does, and the tables of its statement.
@@ -63,8 +63,10 @@ fn statement(
     let used = adapters.find(compiler, named_in, adapter);
     compiler.origin(reading.name, "use", adapter.text().unwrap_or_default(), named_in.source.place(adapter.range.start));
     let node = document.root.at("statement");
+    let is_document = node.is_some_and(|node| matches!(node.data, Data::Map(_)));
     let text = match node.and_then(Node::text) {
         Some(text) => text,
+        None if is_document => "",
         // It was wrong, which has been said.
         None if document.root.entry("statement").is_some() => return None,
         // What Hyperterse runs where nothing is said.
@@ -86,14 +88,34 @@ fn statement(
     let nothing = Node::nothing();
     let node = node.unwrap_or(&nothing);
     let language = used.language?;
-    if language == Language::Arguments {
+    if is_document != (language == Language::Documents) {
+        let (message, help) = other_form(adapter.text().unwrap_or_default(), is_document);
+        compiler.error(document, node.range.clone(), message, help);
+        return None;
+    }
+    if matches!(language, Language::Arguments | Language::Documents) {
         if substitution.value == Substitution::Textual {
-            let message = "`substitution: textual` is for statements of SQL: the values of a command are always arguments";
+            let message = match language {
+                Language::Documents => "`substitution: textual` is for statements of SQL: the values of a document are always values",
+                _ => "`substitution: textual` is for statements of SQL: the values of a command are always arguments",
+            };
             let range = document.root.at("substitution").unwrap_or(node).range.clone();
             compiler.error(document, range, message, "Remove `substitution: textual`.");
             return None;
         }
-        let compiled = statement::compile_command(text, inputs, adapters.allowed_commands(used));
+        let allow = adapters.allowed_commands(used);
+        if language == Language::Documents {
+            return match statement::compile_document(&document.source, node, inputs, allow) {
+                Ok(compiled) => finish(compiler, (named_in, adapter), (document, node), used, Ok(compiled)),
+                Err(problems) => {
+                    for Problem { severity, range, message, help } in problems {
+                        compiler.findings.report(severity, &document.source, range, message, help.unwrap_or_default());
+                    }
+                    None
+                }
+            };
+        }
+        let compiled = statement::compile_command(text, inputs, allow);
         return finish(compiler, (named_in, adapter), (document, node), used, compiled);
     }
     let Some(dialect) = Dialect::of(language) else {
@@ -196,6 +218,13 @@ pub(super) fn check_session(
 pub(super) fn check_paths(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, scope: &PathScope, roots: &[&str]) {
     let document = reading.document;
     let Some(node) = document.root.at("statement") else { return };
+    check_paths_of(compiler, document, node, scope, roots);
+}
+
+fn check_paths_of(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &PathScope, roots: &[&str]) {
+    node.items().iter().chain(node.entries().iter().map(|entry| &entry.value)).for_each(|node| {
+        check_paths_of(compiler, document, node, scope, roots);
+    });
     let Some(text) = node.text() else { return };
     for piece in placeholder::scan(text).0 {
         if let Piece::Placeholder(placeholder) = piece
@@ -231,6 +260,20 @@ fn script(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, handler: Option
         compiler.warning(document, 0..0, message, help);
     }
     Some(Execute::Script(script))
+}
+
+/// What is wrong about a document for an adapter that takes text, or the other way round, and what helps.
+fn other_form(adapter: &str, is_document: bool) -> (String, &'static str) {
+    match is_document {
+        true => (
+            format!("the adapter `{adapter}` takes a statement as text, and this is a map"),
+            "Write the statement as text, or `use` an adapter on MongoDB.",
+        ),
+        false => (
+            format!("the adapter `{adapter}` takes a document, and this is text"),
+            "Write it as a map below `statement:`, its first key the command: `find: users`.",
+        ),
+    }
 }
 
 /// What is wrong about a statement for an adapter whose connector takes no statements, and what helps.

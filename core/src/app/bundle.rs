@@ -9,7 +9,7 @@ use super::{App, Audit, Auth, Content, EpochWrites, Execute, MiddlewareAction, P
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
 /// The version of the bundle encoding. Any change of [`App`] is a new version.
-pub const BUNDLE_VERSION: u16 = 15;
+pub const BUNDLE_VERSION: u16 = 16;
 
 /// Why bytes are no bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

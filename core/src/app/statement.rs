@@ -2,24 +2,26 @@ use alloc::{string::String, vec::Vec};
 
 use serde::{Deserialize, Serialize};
 
-use super::{InputKind, Source};
+use super::{DocumentNode, InputKind, Source};
 
-/// A compiled statement: text of its author, and places for values. Or a command and its arguments, each apart from the others.
+/// A compiled statement: text of its author, and places for values. Or a command and its arguments, each apart from the others; or a document.
 ///
 /// No value of a caller ever becomes part of the text, [`Part::Textual`] apart, which only `substitution: textual` makes.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Statement {
     /// How the connector writes placeholders.
     pub style: ParamStyle,
     /// The parts in order. Neighbouring text is joined.
     pub parts: Vec<Part>,
     /// The finished text, where nothing of it depends on the call: placeholders already written in `style`, one for each
-    /// [`Part::Bind`] in order.
+    /// [`Part::Bind`] in order. In [`ParamStyle::Document`], how the document is shown.
     pub text: Option<String>,
     /// Whether it writes.
     pub access: Access,
     /// How many values its database takes in one statement.
     pub max_values: u32,
+    /// In [`ParamStyle::Document`], the members of the document; its places name `parts`, which are values alone.
+    pub document: Vec<(String, DocumentNode)>,
 }
 
 /// Whether a statement writes.
@@ -42,6 +44,8 @@ pub enum ParamStyle {
     Question,
     /// None: each part is one argument of a command, or several where a list is spread. Redis, Upstash
     Arguments,
+    /// None: values are leaves of a document. MongoDB
+    Document,
 }
 
 impl ParamStyle {
@@ -77,7 +81,8 @@ pub enum Part {
     /// One parameter.
     Bind(Bind),
     /// One parameter for each element of an array, between commas, alone in `IN (…)`: the last one may be repeated. An empty array becomes `empty`.
-    /// In [`ParamStyle::Arguments`], one argument for each element; an empty array is refused.
+    /// In [`ParamStyle::Arguments`], one argument for each element; an empty array is refused. In [`ParamStyle::Document`], one list whose
+    /// elements have this type.
     BindEach {
         /// The array.
         source: Source,

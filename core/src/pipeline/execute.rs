@@ -41,6 +41,7 @@ use crate::{
 mod arguments;
 mod cache;
 pub(super) mod change;
+mod document;
 mod rendered;
 mod script;
 mod search;

@@ -50,8 +50,8 @@ async fn prepare_records(pipeline: &Pipeline, (adapter, database): (usize, Optio
 }
 
 async fn explain(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>), statement: &Statement) -> Option<Result<()>> {
-    // Nothing explains a command.
-    if statement.style == ParamStyle::Arguments {
+    // Nothing explains a command. A document was judged when the app was built.
+    if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document) {
         return None;
     }
     let (text, params) = match written(pipeline, statement) {
@@ -157,7 +157,7 @@ fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String,
                 let _ = match statement.style {
                     ParamStyle::NumberedQuestion => write!(text, "?{number}"),
                     ParamStyle::NumberedDollar => write!(text, "${number}"),
-                    ParamStyle::Question | ParamStyle::Arguments => text.write_char('?'),
+                    ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document => text.write_char('?'),
                 };
             }
             Part::Choice { options, .. } => text.push_str(options.first().map_or("", |(_, written)| written)),

@@ -115,7 +115,7 @@ pub fn select_tool() -> Tool {
 }
 
 pub fn statement(parts: Vec<Part>, style: ParamStyle, access: Access) -> Statement {
-    Statement { style, parts, text: None, access, max_values: 100 }
+    Statement { style, parts, text: None, access, max_values: 100, document: vec![] }
 }
 
 pub fn input(name: &str, kind: InputKind) -> Input {

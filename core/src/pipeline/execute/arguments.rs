@@ -49,7 +49,7 @@ pub(super) fn render<'a>(run: &Run<'_>, scope: Scope<'_>, statement: &Statement)
             }
         }
     }
-    Ok(Rendered { text: Cow::Borrowed(""), params, style: ParamStyle::Arguments })
+    Ok(Rendered { text: Cow::Borrowed(""), params, style: ParamStyle::Arguments, document: Vec::new() })
 }
 
 /// What of the inputs cannot be an argument: what is absent or null, and a list without elements.

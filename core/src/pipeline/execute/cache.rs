@@ -185,7 +185,7 @@ mod tests {
 
     fn keys(calls: &[Call]) -> Vec<String> {
         let key = |(app, tool, adapter, text, params, scope): &Call| {
-            let statement = Rendered { text: Cow::Borrowed(text), params: params.clone(), style: ParamStyle::Question };
+            let statement = Rendered { text: Cow::Borrowed(text), params: params.clone(), style: ParamStyle::Question, document: vec![] };
             key(app, tool, adapter, (&statement, &[], None), scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
         };
         calls.iter().map(key).collect()
@@ -232,7 +232,7 @@ mod tests {
 
     #[test]
     fn different_sessions_have_different_keys() {
-        let statement = Rendered { text: Cow::Borrowed("S"), params: vec![], style: ParamStyle::Question };
+        let statement = Rendered { text: Cow::Borrowed("S"), params: vec![], style: ParamStyle::Question, document: vec![] };
         let sessions: [&[(&str, &str)]; 8] = [
             &[],
             &[("a.b", "1")],

@@ -7,19 +7,21 @@ use crate::{
     app::ParamStyle,
     fault::{FaultResult, Stage},
     pipeline::run::{Run, missing_variable},
-    ports::Command,
+    ports::{Command, Node},
     secret::Secret,
     value::Value,
 };
 
 /// A statement, ready to be sent.
 pub(super) struct Rendered<'a> {
-    /// Empty for a command of arguments.
+    /// Empty for a command of arguments. Of a document, how it is shown, without values.
     pub(super) text: Cow<'a, str>,
     /// The values, or all arguments.
     pub(super) params: Vec<Value>,
     /// How the connector takes them.
     pub(super) style: ParamStyle,
+    /// The members of a document.
+    pub(super) document: Vec<(String, Node)>,
 }
 
 impl Rendered<'_> {
@@ -27,6 +29,7 @@ impl Rendered<'_> {
     pub(super) fn command(&self) -> Command<'_> {
         match self.style {
             ParamStyle::Arguments => Command::Arguments(&self.params),
+            ParamStyle::Document => Command::Document(&self.document),
             _ => Command::Statement { text: &self.text, values: &self.params },
         }
     }

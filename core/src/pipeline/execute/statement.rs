@@ -7,6 +7,8 @@
 //! A command of arguments is a list of texts: the author's words, and the values of the call, each one argument whatever characters it has. No
 //! argument can be absent or null.
 //!
+//! In a document, each value is a leaf.
+//!
 //! A list is written out with a number of values that is a power of two, its last value again and again: `IN` and `NOT IN` mean the same, and a database
 //! sees a dozen texts of a statement instead of thousands. Databases, drivers and poolers keep what they prepared by its text.
 
@@ -14,7 +16,7 @@ use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
 use super::{
-    arguments,
+    arguments, document,
     rendered::{Rendered, listed, variable},
 };
 use crate::{
@@ -38,6 +40,9 @@ pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json)
     if statement.style == ParamStyle::Arguments {
         return arguments::render(run, scope, statement);
     }
+    if statement.style == ParamStyle::Document {
+        return document::render(run, scope, statement);
+    }
     let Some(text) = &statement.text else { return Writer::new(run, scope, statement).write(&statement.parts) };
     let mut params = Vec::new();
     for part in &statement.parts {
@@ -45,7 +50,7 @@ pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json)
             params.push(bound(run, scope, bind)?);
         }
     }
-    Ok(Rendered { text: Cow::Borrowed(text), params, style: statement.style })
+    Ok(Rendered { text: Cow::Borrowed(text), params, style: statement.style, document: Vec::new() })
 }
 
 /// What of a call's values the statement has no place for: a list that is too long for its database, and a NUL character within a
@@ -53,9 +58,12 @@ pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json)
 pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs: &Json) -> Vec<Issue> {
     let scope = run.scope(inputs);
     let mut issues = Vec::new();
-    let is_command = statement.style == ParamStyle::Arguments;
-    if is_command {
-        arguments::problems(scope, statement, &mut issues);
+    // Theirs are ends of nothing: a NUL character is one like any other.
+    let has_text = !matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document);
+    match statement.style {
+        ParamStyle::Arguments => arguments::problems(scope, statement, &mut issues),
+        ParamStyle::Document => document::problems(scope, statement, &mut issues),
+        _ => {}
     }
     let mut longest: Option<(&Source, usize)> = None;
     for part in &statement.parts {
@@ -66,7 +74,7 @@ pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs
                     longest = Some((source, length));
                 }
             }
-            Part::Bind(Bind::Composed(pieces)) if pieces.len() > 1 && !is_command => {
+            Part::Bind(Bind::Composed(pieces)) if pieces.len() > 1 && has_text => {
                 for piece in pieces {
                     if let Piece::Source(source) = piece
                         && let Some(Json::String(text)) = scope.find(source)
@@ -144,7 +152,7 @@ impl<'a> Writer<'a> {
                 },
             }
         }
-        Ok(Rendered { text: Cow::Owned(self.text), params: self.params, style: self.style })
+        Ok(Rendered { text: Cow::Owned(self.text), params: self.params, style: self.style, document: Vec::new() })
     }
 
     fn push(&mut self, value: Value) {
@@ -154,7 +162,7 @@ impl<'a> Writer<'a> {
         let _ = match self.style {
             ParamStyle::NumberedQuestion => write!(self.text, "?{number}"),
             ParamStyle::NumberedDollar => write!(self.text, "${number}"),
-            ParamStyle::Question | ParamStyle::Arguments => self.text.write_char('?'),
+            ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document => self.text.write_char('?'),
         };
     }
 
@@ -186,7 +194,8 @@ impl<'a> Writer<'a> {
     }
 }
 
-fn bound(run: &Run<'_>, scope: Scope<'_>, bind: &Bind) -> FaultResult<Value> {
+/// The value of a place.
+pub(super) fn bound(run: &Run<'_>, scope: Scope<'_>, bind: &Bind) -> FaultResult<Value> {
     let pieces = match bind {
         Bind::Value { source, kind } => return Ok(scope.find(source).map_or(Value::Null, |value| typed(value, *kind))),
         Bind::Composed(pieces) => pieces,
@@ -209,7 +218,7 @@ fn bound(run: &Run<'_>, scope: Scope<'_>, bind: &Bind) -> FaultResult<Value> {
 }
 
 /// A JSON value with its declared type; with the type it has where none is declared, or where it is not of the declared one.
-fn typed(value: &Json, kind: Option<InputKind>) -> Value {
+pub(super) fn typed(value: &Json, kind: Option<InputKind>) -> Value {
     match (value, kind) {
         (Json::Null, _) => Value::Null,
         // Only where the database takes an array of its own does a list have this type; see `Bind::Value`.

@@ -249,7 +249,7 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
             ParamStyle::NumberedQuestion => format!("?{number}"),
             ParamStyle::NumberedDollar => format!("${number}"),
             ParamStyle::Question => "?".into(),
-            ParamStyle::Arguments => format!("<{number}>"),
+            ParamStyle::Arguments | ParamStyle::Document => format!("<{number}>"),
         }
     };
     let is_command = statement.style == ParamStyle::Arguments;
@@ -289,7 +289,11 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
             }
         }
     }
-    text
+    match (&statement.text, statement.style) {
+        // Its places have the same numbers.
+        (Some(shown), ParamStyle::Document) => shown.clone(),
+        _ => text,
+    }
 }
 
 /// An argument of a command, in quotes where it needs them.

@@ -108,6 +108,7 @@ fn what_binds_the_claim() {
         text: None,
         access: Access::Read,
         max_values: 9,
+        document: vec![],
     };
     let claim = source(&["claims", "org"]);
     let value = |path: &[&str]| Part::Bind(Bind::Value { source: source(path), kind: Some(InputKind::String) });

@@ -1,0 +1,70 @@
+//! The stages of pipelines.
+
+use super::walk::Context;
+
+/// What a stage holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// One thing throughout.
+    Of(Context),
+    /// Conditions.
+    Match,
+    /// `$lookup`
+    Lookup,
+    /// `$graphLookup`
+    GraphLookup,
+    /// `$facet`
+    Facet,
+    /// `$unionWith`
+    UnionWith,
+    /// `$vectorSearch`
+    VectorSearch,
+    /// It writes; `allow` must name it.
+    Writes,
+}
+
+/// Every stage that is known, and what it holds.
+const STAGES: [(&str, Stage); 31] = [
+    ("$addFields", Stage::Of(Context::Expression)),
+    ("$bucket", Stage::Of(Context::Expression)),
+    ("$bucketAuto", Stage::Of(Context::Expression)),
+    ("$count", Stage::Of(Context::Written)),
+    ("$densify", Stage::Of(Context::Written)),
+    ("$facet", Stage::Facet),
+    ("$fill", Stage::Of(Context::Expression)),
+    ("$geoNear", Stage::Of(Context::Expression)),
+    ("$graphLookup", Stage::GraphLookup),
+    ("$group", Stage::Of(Context::Expression)),
+    ("$limit", Stage::Of(Context::Plain)),
+    ("$lookup", Stage::Lookup),
+    ("$match", Stage::Match),
+    ("$merge", Stage::Writes),
+    ("$out", Stage::Writes),
+    ("$project", Stage::Of(Context::Expression)),
+    ("$redact", Stage::Of(Context::Expression)),
+    ("$replaceRoot", Stage::Of(Context::Expression)),
+    ("$replaceWith", Stage::Of(Context::Expression)),
+    ("$sample", Stage::Of(Context::Plain)),
+    ("$search", Stage::Of(Context::Plain)),
+    ("$searchMeta", Stage::Of(Context::Plain)),
+    ("$set", Stage::Of(Context::Expression)),
+    ("$setWindowFields", Stage::Of(Context::Expression)),
+    ("$skip", Stage::Of(Context::Plain)),
+    ("$sort", Stage::Of(Context::Plain)),
+    ("$sortByCount", Stage::Of(Context::Expression)),
+    ("$unionWith", Stage::UnionWith),
+    ("$unset", Stage::Of(Context::Written)),
+    ("$unwind", Stage::Of(Context::Written)),
+    ("$vectorSearch", Stage::VectorSearch),
+];
+
+/// The stages of a pipeline that changes documents.
+pub(crate) const OF_CHANGES: [&str; 6] = ["$addFields", "$project", "$replaceRoot", "$replaceWith", "$set", "$unset"];
+
+pub(crate) fn find(name: &str) -> Option<Stage> {
+    STAGES.iter().find(|(known, _)| *known == name).map(|(_, stage)| *stage)
+}
+
+pub(crate) fn is_known(name: &str) -> bool {
+    find(name).is_some()
+}

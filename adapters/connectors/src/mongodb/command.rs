@@ -1,0 +1,214 @@
+//! A query → a command of MongoDB.
+//!
+//! A tool's command comes as a document with its values as leaves. A script writes it as text: module `script`. Either way it is judged before
+//! anything is sent, and no value becomes an operator.
+
+use millrace_catalogue::mongodb::{Judged, Kind, Tree, View, is_wrapper, judge};
+use millrace_core::{
+    Error, ErrorKind, Json, Result,
+    app::Access,
+    ports::{Command, Node, Query, Random},
+    value::Value,
+};
+
+use super::{
+    bson::{Bson, Members, find},
+    extended, script,
+};
+use crate::shared::Effect;
+
+/// A command that may be run.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    pub(super) members: Members,
+    pub(super) kind: Kind,
+    pub(super) reads: bool,
+    /// It may insert what it does not find, and says what it inserted.
+    pub(super) upserts: bool,
+    /// The identifiers of the documents that it inserts.
+    pub(super) ids: Vec<Bson>,
+}
+
+/// A part of a document whose values are there.
+struct Filled<'a>(&'a Node);
+
+/// For judging: what a document of a tool is, once its values are in.
+#[derive(Debug)]
+enum Shape {
+    Text(String),
+    Bool(bool),
+    Integer(i64),
+    Other,
+    Members(Vec<(String, Self)>),
+    List(Vec<Self>),
+}
+
+impl Tree for Shape {
+    fn view(&self) -> View<'_, Self> {
+        match self {
+            Self::Text(text) => View::Text(text),
+            Self::Bool(truth) => View::Bool(*truth),
+            Self::Integer(number) => View::Integer(*number),
+            Self::Other => View::Other,
+            Self::Members(members) => View::Members(members),
+            Self::List(elements) => View::List(elements),
+        }
+    }
+}
+
+impl Filled<'_> {
+    fn shape(&self) -> Shape {
+        match self.0 {
+            Node::Value(Value::Text(text)) => Shape::Text(text.clone()),
+            Node::Value(Value::Bool(truth)) => Shape::Bool(*truth),
+            Node::Value(Value::I64(number)) => Shape::Integer(*number),
+            // The elements of an empty list are nothing.
+            Node::Value(Value::Array(elements)) if elements.is_empty() => Shape::List(Vec::new()),
+            // An object that the call brings has no operators, as its keys show when it is sent.
+            Node::Value(Value::Json(Json::Object(_))) => Shape::Members(Vec::new()),
+            Node::Value(Value::Array(elements)) => Shape::List(elements.iter().map(|_| Shape::Members(Vec::new())).collect()),
+            Node::Value(Value::Json(Json::Array(elements))) => Shape::List(elements.iter().map(|_| Shape::Members(Vec::new())).collect()),
+            Node::Value(_) => Shape::Other,
+            Node::Members(members) => Shape::Members(shapes(members)),
+            Node::List(elements) => Shape::List(elements.iter().map(|node| Filled(node).shape()).collect()),
+        }
+    }
+}
+
+fn shapes(members: &[(String, Node)]) -> Vec<(String, Shape)> {
+    members.iter().map(|(key, node)| (key.clone(), Filled(node).shape())).collect()
+}
+
+impl Prepared {
+    /// Makes the command of a query. `allow` is the adapter's option.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for what is no document, [`Syntax`](ErrorKind::Syntax) for a text that is none and a value that
+    /// cannot stand where it does, [`Denied`](ErrorKind::Denied) for a command that the adapter may not run.
+    pub(super) fn of(query: &Query<'_>, connector: &str, allow: &str, read_only: bool, random: &dyn Random, now_ms: u64) -> Result<Self> {
+        query.without_session(connector)?;
+        let (members, judged) = match query.command {
+            Command::Document(members) => (members.to_vec(), judge(&shapes(members), allow).map_err(|flaws| script::denied(&flaws))?),
+            Command::Statement { text, values } => script::document(text, values, allow)?,
+            other => {
+                let message = format!("connector `{connector}` takes documents, and the tool has {}", other.form());
+                return Err(Error::new(ErrorKind::Configuration, message));
+            }
+        };
+        let Judged { kind, reads, upserts, .. } = judged;
+        if read_only && !(reads && query.access == Access::Read) {
+            return Err(Error::new(ErrorKind::Denied, "the command writes, and the adapter is read-only"));
+        }
+        let mut prepared = Self { members: Vec::new(), kind, reads, upserts, ids: Vec::new() };
+        for (key, node) in &members {
+            let value = match (kind, key.as_str(), node) {
+                (Kind::Insert, "documents", node) => prepared.documents(bson(node, true)?, random, now_ms)?,
+                (Kind::Update, "updates", Node::List(elements)) => Bson::Array(elements.iter().map(update).collect::<Result<_>>()?),
+                _ => bson(node, false)?,
+            };
+            prepared.members.push((key.clone(), value));
+        }
+        Ok(prepared)
+    }
+
+    /// Gives each document that has none an identifier, as drivers do: the server would not say which it made.
+    fn documents(&mut self, documents: Bson, random: &dyn Random, now_ms: u64) -> Result<Bson> {
+        let Bson::Array(documents) = documents else { return Err(syntax("`documents` must be a list of objects")) };
+        if documents.is_empty() {
+            return Err(syntax("there is no document to insert"));
+        }
+        let mut written = Vec::new();
+        for document in documents {
+            let Bson::Document(mut members) = document else { return Err(syntax("`documents` must be a list of objects")) };
+            let id = match find(&members, "_id") {
+                Some(id) => id.clone(),
+                None => {
+                    let mut bytes = [0; 12];
+                    random.fill(&mut bytes);
+                    let seconds = u32::try_from(now_ms / 1_000 & u64::from(u32::MAX)).unwrap_or_default();
+                    bytes[..4].copy_from_slice(&seconds.to_be_bytes());
+                    members.insert(0, ("_id".to_owned(), Bson::ObjectId(bytes)));
+                    Bson::ObjectId(bytes)
+                }
+            };
+            self.ids.push(id);
+            written.push(Bson::Document(members));
+        }
+        Ok(Bson::Array(written))
+    }
+
+    /// What it does. It always has a reply.
+    pub(super) const fn effect(&self) -> Effect {
+        Effect { reads: self.reads, returns: true }
+    }
+
+    /// An error about a reply that came: a command that writes has done so.
+    pub(super) fn after_reply(&self, error: Error) -> Error {
+        if self.reads { error } else { Error { message: format!("{}; the command took effect", error.message), ..error } }
+    }
+}
+
+/// An element of `updates`: what is in `u` is stored.
+fn update(element: &Node) -> Result<Bson> {
+    let Node::Members(members) = element else { return bson(element, true) };
+    let members = members.iter().map(|(key, node)| Ok((key.clone(), bson(node, key == "u")?)));
+    Ok(Bson::Document(members.collect::<Result<_>>()?))
+}
+
+/// A part of a document. `is_stored`: keys of objects name fields.
+fn bson(node: &Node, is_stored: bool) -> Result<Bson> {
+    Ok(match node {
+        Node::Value(value) => of_value(value, is_stored)?,
+        Node::Members(members) if is_wrapper(members) => extended::value(members)?,
+        Node::Members(members) => {
+            let members = members.iter().map(|(key, node)| Ok((key.clone(), bson(node, is_stored)?)));
+            Bson::Document(members.collect::<Result<_>>()?)
+        }
+        Node::List(elements) => Bson::Array(elements.iter().map(|node| bson(node, is_stored)).collect::<Result<_>>()?),
+    })
+}
+
+fn of_value(value: &Value, is_stored: bool) -> Result<Bson> {
+    Ok(match value {
+        Value::Null => Bson::Null,
+        Value::Bool(truth) => Bson::Bool(*truth),
+        Value::I64(number) => Bson::Int64(*number),
+        Value::U64(number) => Bson::Int64(i64::try_from(*number).map_err(|_| syntax("a value is a whole number beyond 2^63 - 1"))?),
+        Value::F64(number) => Bson::Double(*number),
+        Value::Decimal(text) => Bson::Decimal(extended::decimal(text)?),
+        Value::Text(text) => Bson::Text(text.clone()),
+        Value::Bytes(bytes) => Bson::Binary(0, bytes.clone()),
+        Value::Timestamp(text) => Bson::Date(extended::date(text)?),
+        Value::Json(document) => of_json(document, is_stored)?,
+        Value::Array(elements) => Bson::Array(elements.iter().map(|element| of_value(element, is_stored)).collect::<Result<_>>()?),
+    })
+}
+
+/// A value of JSON, whose objects have no operators.
+fn of_json(value: &Json, is_stored: bool) -> Result<Bson> {
+    Ok(match value {
+        Json::Null => Bson::Null,
+        Json::Bool(truth) => Bson::Bool(*truth),
+        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(number), _) => Bson::Int64(number),
+            (None, Some(_)) => return Err(syntax("a value is a whole number beyond 2^63 - 1")),
+            (None, None) => Bson::Double(number.as_f64().unwrap_or(f64::NAN)),
+        },
+        Json::String(text) => Bson::Text(text.clone()),
+        Json::Array(elements) => Bson::Array(elements.iter().map(|element| of_json(element, is_stored)).collect::<Result<_>>()?),
+        Json::Object(members) => {
+            let members = members.iter().map(|(key, value)| {
+                if key.starts_with('$') || key.contains('\0') || (is_stored && key.contains('.')) {
+                    let what = if is_stored { "begin with `$` or contain `.`" } else { "begin with `$`" };
+                    return Err(syntax(&format!("an object of a value has a key that no value may bring: it may not {what}")));
+                }
+                Ok((key.clone(), of_json(value, is_stored)?))
+            });
+            Bson::Document(members.collect::<Result<_>>()?)
+        }
+    })
+}
+
+pub(super) fn syntax(message: &str) -> Error {
+    Error::new(ErrorKind::Syntax, message)
+}

@@ -1,0 +1,231 @@
+//! A connection that has logged in: commands out, rows in.
+
+use millrace_core::{Error, ErrorKind, ports::Query, value::Rows};
+use millrace_redis::is_silent;
+
+use super::{
+    address::MongoAddress,
+    bson::{Bson, Members, find},
+    command::Prepared,
+    rows, server_error,
+    wire::Wire,
+};
+use crate::shared::{Pooled, StatementFailure};
+use millrace_catalogue::mongodb::Kind;
+
+/// Room for what surrounds the documents of a reply, in bytes.
+const ENVELOPE: usize = 1 << 16;
+/// The most documents that are asked for at once.
+const MAX_BATCH: usize = 10_001;
+
+/// A connection that has logged in.
+pub(super) struct Session {
+    wire: Wire,
+    /// It can be used for another command.
+    pub(super) is_usable: bool,
+    /// Its server is not the one to ask.
+    pub(super) is_not_primary: bool,
+}
+
+impl Pooled for Session {
+    async fn is_quiet(&mut self) -> bool {
+        is_silent(self.wire.stream()).await
+    }
+
+    async fn answers(&mut self) -> bool {
+        self.ping().await.is_ok()
+    }
+}
+
+/// A reply with documents, of which there may be more.
+struct Batch {
+    documents: Vec<Bson>,
+    cursor: i64,
+    collection: String,
+}
+
+impl Session {
+    pub(super) const fn new(wire: Wire) -> Self {
+        Self { wire, is_usable: true, is_not_primary: false }
+    }
+
+    /// Asks the server for a sign of life.
+    pub(super) async fn ping(&mut self) -> Result<(), StatementFailure> {
+        let ping = vec![("ping".to_owned(), Bson::Int32(1)), ("$db".to_owned(), Bson::Text("admin".to_owned()))];
+        let reply = self.exchange(&ping, ENVELOPE).await.map_err(StatementFailure::unknown)?;
+        server_error::of_reply(&reply, "ping").map_or(Ok(()), Err)
+    }
+
+    /// Runs a command, which the server ends after `left_ms`.
+    ///
+    /// # Errors
+    /// What the server said, and what that means for another attempt.
+    pub(super) async fn run(
+        &mut self,
+        prepared: &Prepared,
+        query: &Query<'_>,
+        address: &MongoAddress,
+        left_ms: u64,
+    ) -> Result<Rows, StatementFailure> {
+        let name = prepared.kind.name();
+        let batch = i32::try_from(query.max_rows.saturating_add(1).min(MAX_BATCH)).unwrap_or(i32::MAX);
+        let mut members = prepared.members.clone();
+        let mut add = |key: &str, value: Bson| members.push((key.to_owned(), value));
+        match prepared.kind {
+            Kind::Find => add("batchSize", Bson::Int32(batch)),
+            Kind::Aggregate => add("cursor", Bson::Document(vec![("batchSize".to_owned(), Bson::Int32(batch))])),
+            _ => {}
+        }
+        add("maxTimeMS", Bson::Int64(i64::try_from(left_ms).unwrap_or(i64::MAX).min(i64::from(i32::MAX))));
+        if let Some(concern) = address.write_concern.as_ref().filter(|_| !prepared.reads) {
+            let w = concern.parse().map_or_else(|_| Bson::Text(concern.clone()), Bson::Int32);
+            add("writeConcern", Bson::Document(vec![("w".to_owned(), w)]));
+        }
+        if address.is_direct && prepared.reads {
+            let mode = ("mode".to_owned(), Bson::Text("primaryPreferred".to_owned()));
+            add("$readPreference", Bson::Document(vec![mode]));
+        }
+        add("$db", Bson::Text(address.database.clone()));
+        let most = query.max_bytes.saturating_add(ENVELOPE);
+        let reply = self.exchange(&members, most).await.map_err(|error| match error.kind {
+            ErrorKind::Syntax => StatementFailure::last(error),
+            ErrorKind::TooLarge if error.message.starts_with("the document") => StatementFailure::last(error),
+            ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
+            _ => StatementFailure::unknown(error),
+        })?;
+        self.look_at(&reply);
+        if let Some(failure) = server_error::of_reply(&reply, name) {
+            return Err(failure);
+        }
+        if !prepared.reads
+            && let Some(failure) = server_error::of_write(&reply, name)
+        {
+            self.note(&failure);
+            return Err(failure);
+        }
+        match prepared.kind {
+            Kind::Find | Kind::Aggregate => self.documents(prepared, reply, query, address, batch).await,
+            _ => rows::of_reply(prepared, &reply).map_err(StatementFailure::last),
+        }
+    }
+
+    /// Reads all documents of a cursor, up to the limits of the query.
+    async fn documents(
+        &mut self,
+        prepared: &Prepared,
+        reply: Members,
+        query: &Query<'_>,
+        address: &MongoAddress,
+        size: i32,
+    ) -> Result<Rows, StatementFailure> {
+        let mut batch = batch_of(reply, "firstBatch").map_err(StatementFailure::last)?;
+        let (mut documents, mut bytes) = (Vec::new(), 0_usize);
+        loop {
+            for document in std::mem::take(&mut batch.documents) {
+                let Bson::Document(members) = document else {
+                    self.is_usable = false;
+                    return Err(StatementFailure::last(Error::new(ErrorKind::Protocol, "MongoDB sent something else than documents")));
+                };
+                bytes = bytes.saturating_add(size_of(&members));
+                documents.push(members);
+            }
+            let too_many = documents.len() > query.max_rows;
+            if too_many || bytes > query.max_bytes {
+                self.kill(&batch, address).await;
+                let message = match too_many {
+                    true => format!("the result has more than `max_rows`, {} rows", query.max_rows),
+                    false => format!("the result has more than {} bytes", query.max_bytes),
+                };
+                return Err(StatementFailure::last(prepared.after_reply(Error::new(ErrorKind::TooLarge, message))));
+            }
+            if batch.cursor == 0 {
+                return rows::of_documents(documents).map_err(|error| StatementFailure::last(prepared.after_reply(error)));
+            }
+            let more = vec![
+                ("getMore".to_owned(), Bson::Int64(batch.cursor)),
+                ("collection".to_owned(), Bson::Text(batch.collection.clone())),
+                ("batchSize".to_owned(), Bson::Int32(size)),
+                ("$db".to_owned(), Bson::Text(address.database.clone())),
+            ];
+            let most = query.max_bytes.saturating_sub(bytes).saturating_add(ENVELOPE);
+            let reply = self.exchange(&more, most).await.map_err(|error| match error.kind {
+                ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
+                _ => StatementFailure::unknown(error),
+            })?;
+            self.look_at(&reply);
+            if let Some(failure) = server_error::of_reply(&reply, "getMore") {
+                return Err(failure);
+            }
+            batch = batch_of(reply, "nextBatch").map_err(StatementFailure::last)?;
+            if batch.documents.is_empty() && batch.cursor != 0 {
+                self.kill(&batch, address).await;
+                let message = "MongoDB has more documents and sends none";
+                return Err(StatementFailure::last(Error::new(ErrorKind::Protocol, message)));
+            }
+        }
+    }
+
+    /// Lets the server forget a cursor that nobody reads to its end.
+    async fn kill(&mut self, batch: &Batch, address: &MongoAddress) {
+        if batch.cursor == 0 {
+            return;
+        }
+        let kill = vec![
+            ("killCursors".to_owned(), Bson::Text(batch.collection.clone())),
+            ("cursors".to_owned(), Bson::Array(vec![Bson::Int64(batch.cursor)])),
+            ("$db".to_owned(), Bson::Text(address.database.clone())),
+        ];
+        // Without it, the server forgets the cursor after ten minutes.
+        drop(self.exchange(&kill, ENVELOPE).await);
+    }
+
+    /// Sends and receives. A connection on which anything failed is of no use.
+    async fn exchange(&mut self, members: &[(String, Bson)], most: usize) -> Result<Members, Error> {
+        // Also where the call is given up meanwhile.
+        let was_usable = std::mem::replace(&mut self.is_usable, false);
+        let reply = self.wire.command(members, most).await?;
+        self.is_usable = was_usable;
+        Ok(reply)
+    }
+
+    fn look_at(&mut self, reply: &[(String, Bson)]) {
+        if server_error::code_of(reply).is_some_and(server_error::is_not_primary) {
+            (self.is_usable, self.is_not_primary) = (false, true);
+        }
+    }
+
+    /// A write that a server rejected because it is not the primary.
+    fn note(&mut self, failure: &StatementFailure) {
+        if failure.error.kind == ErrorKind::Unavailable {
+            (self.is_usable, self.is_not_primary) = (false, true);
+        }
+    }
+}
+
+fn batch_of(reply: Members, name: &str) -> Result<Batch, Error> {
+    let wrong = || Error::new(ErrorKind::Protocol, "the reply of MongoDB has no cursor");
+    let cursor = reply.into_iter().find(|(key, _)| key == "cursor").map(|(_, cursor)| cursor);
+    let Some(Bson::Document(cursor)) = cursor else { return Err(wrong()) };
+    let id = find(&cursor, "id").and_then(Bson::integer).ok_or_else(wrong)?;
+    // `database.collection`
+    let collection = find(&cursor, "ns").and_then(Bson::text).and_then(|place| place.split_once('.')).map(|(_, name)| name.to_owned());
+    match cursor.into_iter().find(|(key, _)| key == name) {
+        Some((_, Bson::Array(documents))) => Ok(Batch { documents, cursor: id, collection: collection.unwrap_or_default() }),
+        _ => Err(wrong()),
+    }
+}
+
+/// What a document holds, in bytes, about as BSON has it.
+fn size_of(members: &[(String, Bson)]) -> usize {
+    members.iter().map(|(key, value)| key.len() + size_of_value(value)).fold(0, usize::saturating_add)
+}
+
+fn size_of_value(value: &Bson) -> usize {
+    match value {
+        Bson::Text(text) | Bson::Code(text) => text.len(),
+        Bson::Binary(_, bytes) => bytes.len(),
+        Bson::Document(members) => size_of(members),
+        Bson::Array(elements) => elements.iter().map(size_of_value).fold(0, usize::saturating_add),
+        _ => 8,
+    }
+}

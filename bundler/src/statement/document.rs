@@ -1,0 +1,258 @@
+//! Documents of MongoDB: a map of the tool's file, in which values are placeholders.
+//!
+//! The map is read as YAML, with its placeholders as leaves, so that no value can become a key or an operator. Where MongoDB evaluates what it finds,
+//! the value is put into `$literal`.
+
+use std::{collections::BTreeMap, ops::Range};
+
+use millrace_catalogue::mongodb::{Flaw, Role, Tree, View, judge};
+use millrace_core::{
+    Json,
+    app::{Access, Bind, DocumentNode, Input, InputKind, Literal, ParamStyle, Part, Piece, Statement},
+};
+
+use super::{
+    compiled::Compiled,
+    dialect::Dialect,
+    problem::error,
+    source::{self, Meaning},
+    tables::{TableSet, Tables},
+};
+use crate::{
+    Problem, placeholder,
+    source::Source,
+    yaml::{Data, Node},
+};
+
+/// A part of the author's document.
+enum Draft {
+    Literal(Json),
+    Place(Part),
+    Members(Vec<(String, Self)>),
+    List(Vec<Self>),
+}
+
+impl Tree for Draft {
+    fn view(&self) -> View<'_, Self> {
+        match self {
+            Self::Literal(Json::String(text)) => View::Text(text),
+            Self::Literal(Json::Bool(truth)) => View::Bool(*truth),
+            Self::Literal(Json::Number(number)) => number.as_i64().map_or(View::Other, View::Integer),
+            Self::Literal(_) => View::Other,
+            Self::Place(_) => View::Value,
+            Self::Members(members) => View::Members(members),
+            Self::List(elements) => View::List(elements),
+        }
+    }
+}
+
+/// Compiles a document. `allow` is the adapter's option of that name.
+///
+/// # Errors
+/// Every [`Problem`] of the document; their places are in the file.
+pub(crate) fn compile_document(source: &Source, node: &Node, inputs: &[Input], allow: &str) -> Result<Compiled, Vec<Problem>> {
+    let mut reading = Reading { source, inputs, problems: Vec::new() };
+    let members = reading.members(node);
+    let mut problems = reading.problems;
+    let judged = match judge(&members, allow) {
+        Ok(judged) => Some(judged),
+        Err(flaws) => {
+            problems.extend(flaws.into_iter().map(|flaw| located(node, flaw)));
+            None
+        }
+    };
+    let (Some(judged), true) = (judged, problems.is_empty()) else {
+        problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
+        return Err(problems);
+    };
+    let roles = judged.values.into_iter().collect();
+    let mut writing = Writing { root: node, roles, parts: Vec::new(), shown: String::new(), problems, path: Vec::new() };
+    let document = writing.members(members);
+    let Writing { parts, shown, problems, .. } = writing;
+    if !problems.is_empty() {
+        return Err(problems);
+    }
+    let (access, tables) = match judged.reads {
+        true => (Access::Read, Tables { reads: TableSet::All, writes: TableSet::default() }),
+        false => (Access::Write, Tables::ALL),
+    };
+    let statement = Statement { style: ParamStyle::Document, parts, text: Some(shown), access, max_values: u32::MAX, document };
+    Ok(Compiled { statement, tables, warnings: Vec::new() })
+}
+
+/// The place of a flaw in the file: a key where there is one.
+fn located(root: &Node, flaw: Flaw) -> Problem {
+    error(place(root, &flaw.path), flaw.message, &flaw.help)
+}
+
+fn place(root: &Node, path: &[usize]) -> Range<usize> {
+    let (mut node, mut range) = (root, root.range.clone());
+    for place in path {
+        if let Some(entry) = node.entries().get(*place) {
+            (node, range) = (&entry.value, entry.key_range.clone());
+        } else if let Some(element) = node.items().get(*place) {
+            (node, range) = (element, element.range.clone());
+        }
+    }
+    range
+}
+
+/// Reads the author's map.
+struct Reading<'a> {
+    source: &'a Source,
+    inputs: &'a [Input],
+    problems: Vec<Problem>,
+}
+
+impl Reading<'_> {
+    fn members(&mut self, node: &Node) -> Vec<(String, Draft)> {
+        let members = node.entries().iter().map(|entry| {
+            if entry.key.contains("{{") {
+                let message = format!("`{}` is a key, and a key cannot be a placeholder", entry.key);
+                let help = "write the key out; a placeholder stands in quotes where a value does";
+                self.problems.push(error(entry.key_range.clone(), message, help));
+            }
+            (entry.key.clone(), self.draft(&entry.value))
+        });
+        members.collect()
+    }
+
+    fn draft(&mut self, node: &Node) -> Draft {
+        match &node.data {
+            Data::Map(_) => Draft::Members(self.members(node)),
+            Data::List(elements) => Draft::List(elements.iter().map(|element| self.draft(element)).collect()),
+            Data::Text(text) => self.text(node, text),
+            Data::Float(number) if !number.is_finite() => {
+                let help = "write `{ $numberDouble: \"Infinity\" }`, `\"-Infinity\"` or `\"NaN\"`";
+                self.problems.push(error(node.range.clone(), "this is not a finite number".to_owned(), help));
+                Draft::Literal(Json::Null)
+            }
+            _ => Draft::Literal(node.json()),
+        }
+    }
+
+    fn text(&mut self, node: &Node, text: &str) -> Draft {
+        let (pieces, problems) = placeholder::scan(text);
+        let is_whole = pieces.len() == 1;
+        let (mut written, mut has_value) = (Vec::new(), false);
+        let mut wrong = problems;
+        for piece in pieces {
+            let placeholder = match piece {
+                placeholder::Piece::Text(text) => {
+                    match written.last_mut() {
+                        Some(Piece::Text(last)) => last.push_str(text),
+                        _ => written.push(Piece::Text(text.to_owned())),
+                    }
+                    continue;
+                }
+                placeholder::Piece::Placeholder(placeholder) => placeholder,
+            };
+            has_value = true;
+            let label = source::label(&placeholder);
+            if let Some(filter) = placeholder.filter {
+                let message = format!("`{label}` has the filter `{filter}`, and a document takes none");
+                wrong.push(error(placeholder.range.clone(), message, "remove the filter: a value is a value as it is"));
+                continue;
+            }
+            match source::resolve(&placeholder, Dialect::Sqlite, self.inputs) {
+                Ok(Meaning::Env(name)) => written.push(Piece::Env(name)),
+                Ok(Meaning::Value(value)) if is_whole => {
+                    let part = match value.elements {
+                        Some(kind) => Part::BindEach { source: value.source, kind, empty: String::new() },
+                        None => Part::Bind(Bind::Value { source: value.source, kind: value.kind }),
+                    };
+                    return Draft::Place(part);
+                }
+                Ok(Meaning::Value(value)) if matches!(value.kind, Some(InputKind::Array | InputKind::Object)) => {
+                    let message = format!("`{label}` is a list or an object, and part of a text");
+                    wrong.push(error(placeholder.range.clone(), message, "write it as the whole value"));
+                }
+                Ok(Meaning::Value(value)) => written.push(Piece::Source(value.source)),
+                // Each has a filter, which was refused.
+                Ok(Meaning::EnvIdent(_) | Meaning::EnvRaw(_) | Meaning::Choice { .. }) => {}
+                Err(problem) => wrong.push(problem),
+            }
+        }
+        self.problems.extend(wrong.into_iter().map(|problem| Problem { range: node.locate(self.source, problem.range), ..problem }));
+        match (has_value, written.as_mut_slice()) {
+            (false, []) => Draft::Literal(Json::String(String::new())),
+            (false, [Piece::Text(text)]) => Draft::Literal(Json::String(std::mem::take(text))),
+            _ => Draft::Place(Part::Bind(Bind::Composed(written))),
+        }
+    }
+}
+
+/// Writes the document of the bundle.
+struct Writing<'a> {
+    root: &'a Node,
+    roles: BTreeMap<Vec<usize>, Role>,
+    parts: Vec<Part>,
+    /// The document with `<1>`, `<2>`, … for its values.
+    shown: String,
+    problems: Vec<Problem>,
+    path: Vec<usize>,
+}
+
+impl Writing<'_> {
+    fn members(&mut self, members: Vec<(String, Draft)>) -> Vec<(String, DocumentNode)> {
+        self.shown.push('{');
+        let mut written = Vec::new();
+        for (place, (key, draft)) in members.into_iter().enumerate() {
+            if place > 0 {
+                self.shown.push_str(", ");
+            }
+            self.shown.push_str(&Json::String(key.clone()).to_string());
+            self.shown.push_str(": ");
+            self.path.push(place);
+            written.push((key, self.node(draft)));
+            self.path.pop();
+        }
+        self.shown.push('}');
+        written
+    }
+
+    fn node(&mut self, draft: Draft) -> DocumentNode {
+        match draft {
+            Draft::Literal(value) => {
+                self.shown.push_str(&value.to_string());
+                DocumentNode::Literal(Literal(value))
+            }
+            Draft::Members(members) => DocumentNode::Members(self.members(members)),
+            Draft::List(elements) => {
+                self.shown.push('[');
+                let mut written = Vec::new();
+                for (place, draft) in elements.into_iter().enumerate() {
+                    if place > 0 {
+                        self.shown.push_str(", ");
+                    }
+                    self.path.push(place);
+                    written.push(self.node(draft));
+                    self.path.pop();
+                }
+                self.shown.push(']');
+                DocumentNode::List(written)
+            }
+            Draft::Place(part) => self.place(part),
+        }
+    }
+
+    fn place(&mut self, part: Part) -> DocumentNode {
+        let role = self.roles.get(&self.path).copied();
+        if let (Some(Role::Expression), Part::Bind(Bind::Composed(pieces))) = (role, &part)
+            && matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with('$'))
+        {
+            let help = "write the field's path out; a value of the call is never a path";
+            let message = "a placeholder is part of the path of a field".to_owned();
+            self.problems.push(error(place(self.root, &self.path), message, help));
+        }
+        self.parts.push(part);
+        let number = self.parts.len();
+        let node = DocumentNode::Place { part: u32::try_from(number - 1).unwrap_or(u32::MAX), is_stored: role == Some(Role::Stored) };
+        if role == Some(Role::Expression) {
+            self.shown.push_str(&format!("{{\"$literal\": <{number}>}}"));
+            return DocumentNode::Members(vec![("$literal".to_owned(), node)]);
+        }
+        self.shown.push_str(&format!("<{number}>"));
+        node
+    }
+}

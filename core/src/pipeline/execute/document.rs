@@ -1,0 +1,170 @@
+//! A document → its members with the values of the call as leaves.
+//!
+//! A value never brings an operator: an object whose keys begin with `$` is refused, at any depth, whoever made it. Where a value is stored, its
+//! keys name fields, so that a `.` in one, which MongoDB takes for a path, is refused as well.
+
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
+
+use super::{
+    rendered::{Rendered, listed},
+    statement::{bound, typed},
+};
+use crate::{
+    Json,
+    app::{Bind, DocumentNode, ParamStyle, Part, Piece, Root, Source, Statement},
+    fault::{Fault, FaultResult, Issue, Stage},
+    pipeline::{run::Run, scope::Scope},
+    ports::Node,
+    value::Value,
+};
+
+/// The most characters of a key that a message shows.
+const SHOWN: usize = 40;
+/// The wrapper of an `ObjectId`, in [Extended JSON](https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/).
+const OBJECT_ID: &str = "$oid";
+
+/// Fills in a document.
+///
+/// # Errors
+/// `CONFIGURATION` for a variable that is not set, `QUERY_REFUSED` for a value of the call's surroundings that has an operator.
+pub(super) fn render<'a>(run: &Run<'_>, scope: Scope<'_>, statement: &'a Statement) -> FaultResult<Rendered<'a>> {
+    let mut params = Vec::new();
+    for part in &statement.parts {
+        params.push(match part {
+            Part::Bind(bind) => bound(run, scope, bind)?,
+            Part::BindEach { source, kind, .. } => match scope.find(source) {
+                None | Some(Json::Null) => Value::Null,
+                some => Value::Array(listed(some).iter().map(|element| typed(element, *kind)).collect()),
+            },
+            _ => return Err(inconsistent().into()),
+        });
+    }
+    let filling = Filling { scope, statement, params: &params };
+    let document = filling.members(&statement.document)?;
+    Ok(Rendered { text: Cow::Borrowed(statement.text.as_deref().unwrap_or_default()), params, style: ParamStyle::Document, document })
+}
+
+/// What of the inputs cannot be a leaf.
+pub(super) fn problems(scope: Scope<'_>, statement: &Statement, issues: &mut Vec<Issue>) {
+    for (key, node) in &statement.document {
+        look(scope, statement, key, node, issues);
+    }
+}
+
+fn look(scope: Scope<'_>, statement: &Statement, key: &str, node: &DocumentNode, issues: &mut Vec<Issue>) {
+    match node {
+        DocumentNode::Literal(_) => {}
+        DocumentNode::Members(members) => members.iter().for_each(|(key, node)| look(scope, statement, key, node, issues)),
+        DocumentNode::List(elements) => elements.iter().for_each(|node| look(scope, statement, "", node, issues)),
+        DocumentNode::Place { part, is_stored } => {
+            let Some((source, value)) = statement.parts.get(*part as usize).and_then(|part| whole(scope, part)) else { return };
+            if source.root != Root::Inputs {
+                return;
+            }
+            let is_id = |text: &str| text.len() == 24 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+            let message = match value {
+                Json::String(text) if key == OBJECT_ID && !is_id(text) => {
+                    Some("Invalid value. An identifier of MongoDB has 24 hexadecimal digits.".into())
+                }
+                _ => wrong_key(value, *is_stored).map(|why| format!("Invalid value. {why}")),
+            };
+            let field = source.path.join(".");
+            if let Some(message) = message
+                && issues.iter().all(|issue| issue.field != field)
+            {
+                issues.push(Issue { field, message });
+            }
+        }
+    }
+}
+
+/// The value of a place that is not a text which its author wrote a part of.
+fn whole<'s, 'v>(scope: Scope<'v>, part: &'s Part) -> Option<(&'s Source, &'v Json)> {
+    let source = match part {
+        Part::Bind(Bind::Value { source, .. }) | Part::BindEach { source, .. } => source,
+        Part::Bind(Bind::Composed(pieces)) => match pieces.as_slice() {
+            [Piece::Source(source)] => source,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    scope.find(source).map(|value| (source, value))
+}
+
+/// Why an object within a value is none that a document may have.
+fn wrong_key(value: &Json, is_stored: bool) -> Option<String> {
+    match value {
+        Json::Array(elements) => elements.iter().find_map(|element| wrong_key(element, is_stored)),
+        Json::Object(members) => members.iter().find_map(|(key, value)| {
+            let shown = || key.chars().take(SHOWN).collect::<String>();
+            if key.starts_with('$') {
+                return Some(format!("An object has the key `{}`, and no key may begin with `$`.", shown()));
+            }
+            if key.contains('\0') {
+                return Some("An object has a key with a NUL character.".into());
+            }
+            if is_stored && key.contains('.') {
+                return Some(format!("An object has the key `{}`, and no key of what is stored may contain a `.`.", shown()));
+            }
+            wrong_key(value, is_stored)
+        }),
+        _ => None,
+    }
+}
+
+struct Filling<'a> {
+    scope: Scope<'a>,
+    statement: &'a Statement,
+    params: &'a [Value],
+}
+
+impl Filling<'_> {
+    fn members(&self, members: &[(String, DocumentNode)]) -> FaultResult<Vec<(String, Node)>> {
+        members.iter().map(|(key, node)| Ok((key.clone(), self.node(node)?))).collect()
+    }
+
+    fn node(&self, node: &DocumentNode) -> FaultResult<Node> {
+        Ok(match node {
+            DocumentNode::Literal(literal) => Node::Value(typed(&literal.0, None)),
+            DocumentNode::Members(members) => Node::Members(self.members(members)?),
+            DocumentNode::List(elements) => Node::List(elements.iter().map(|node| self.node(node)).collect::<FaultResult<_>>()?),
+            DocumentNode::Place { part, is_stored } => {
+                let place = *part as usize;
+                let (Some(value), Some(part)) = (self.params.get(place), self.statement.parts.get(place)) else {
+                    return Err(inconsistent().into());
+                };
+                if let Some((source, found)) = whole(self.scope, part)
+                    && let Some(why) = wrong_key(found, *is_stored)
+                {
+                    let message = format!("The value of `{source}` is refused. {why}");
+                    return Err(Fault::new(Stage::Execute, "QUERY_REFUSED", message).by_operator().into());
+                }
+                Node::Value(value.clone())
+            }
+        })
+    }
+}
+
+fn inconsistent() -> Fault {
+    let message = "The bundle has a document with a place that has no value; build the app again.";
+    Fault::new(Stage::Execute, "CONFIGURATION", message).by_operator()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn no_key_of_a_value_is_an_operator() {
+        for value in [json!({"$ne": null}), json!([1, {"a": {"b": [{"$where": "1"}]}}]), json!({"a": {"$": 1}})] {
+            assert!(wrong_key(&value, false).unwrap().contains("no key may begin with `$`"), "{value}");
+        }
+        for value in [json!({"a": "$ne"}), json!("$ne"), json!([["$ne"]]), json!({"a$": 1, "": 2}), json!({"a.b": 1})] {
+            assert_eq!(wrong_key(&value, false), None, "{value}");
+        }
+        assert!(wrong_key(&json!({"a": [{"b.c": 1}]}), true).unwrap().contains("may contain a `.`"));
+        assert!(wrong_key(&json!({"a\0": 1}), false).unwrap().contains("a NUL character"));
+    }
+}
