@@ -21,6 +21,7 @@ pub mod failures;
 pub mod lambda;
 pub mod libsql_group;
 pub mod local;
+pub mod mongodb;
 pub mod mysql;
 pub mod neon;
 pub mod neon_group;

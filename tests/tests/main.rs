@@ -15,6 +15,7 @@ mod image;
 mod invariants;
 mod lambda;
 mod libsql;
+mod mongodb;
 mod mysql;
 mod new_app;
 mod new_from;

@@ -2,9 +2,9 @@
 
 mod app;
 mod commands;
-mod hostile;
+pub(crate) mod hostile;
 mod life;
-mod login;
+pub(crate) mod login;
 pub(crate) mod replies;
 pub(crate) mod support;
 mod upstash;

@@ -45,11 +45,7 @@ static FILES: [File; 6] = [
             ("build.clean_dir", OTHER_BUILD),
         ],
     ),
-    (
-        "`app/adapters/**/*.terse`",
-        Some(&ADAPTER),
-        &[("name", ""), ("connector", "`mongodb` is not supported yet."), ("connection_string", ""), ("options", "")],
-    ),
+    ("`app/adapters/**/*.terse`", Some(&ADAPTER), &[("name", ""), ("connector", ""), ("connection_string", ""), ("options", "")]),
     (
         "`app/tools/**/config.terse`",
         Some(&TOOL),

@@ -26,7 +26,7 @@ const FORMS: [(&str, &str, &str); 9] = [
     ("last", "LPUSH kept:{{ inputs.s }} {{ inputs.list }}", "LPUSH|kept:<>|one|<>|<>"),
 ];
 
-pub(super) fn write(folder: &Path, file: &str, text: &str) {
+pub(crate) fn write(folder: &Path, file: &str, text: &str) {
     let path = folder.join(file);
     fs::create_dir_all(path.parent().unwrap()).unwrap();
     fs::write(path, text).unwrap();
@@ -34,20 +34,31 @@ pub(super) fn write(folder: &Path, file: &str, text: &str) {
 
 /// An endpoint of an app with these tools on one adapter.
 pub(super) fn endpoint(adapter: &str, tools: &[(&str, &str, &str)]) -> (Endpoint, tempfile::TempDir) {
+    let quoted = |statement: &str| serde_json::to_string(statement).unwrap();
+    let tools: Vec<_> = tools.iter().map(|(name, statement, inputs)| (*name, quoted(statement), *inputs)).collect();
+    endpoint_of(adapter, &tools)
+}
+
+/// The same, with statements in YAML.
+pub(crate) fn endpoint_of(adapter: &str, tools: &[(&str, String, &str)]) -> (Endpoint, tempfile::TempDir) {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "millrace.yaml", "name: far\n");
     write(folder.path(), "app/adapters/far.yaml", adapter);
     for (name, statement, inputs) in tools {
-        let quoted = serde_json::to_string(statement).unwrap();
-        write(folder.path(), &format!("app/tools/{name}/config.yaml"), &format!("description: x\nuse: far\nstatement: {quoted}\n{inputs}"));
+        let text = format!("description: x\nuse: far\nstatement: {statement}\n{inputs}");
+        write(folder.path(), &format!("app/tools/{name}/config.yaml"), &text);
     }
-    let app = compile(folder.path());
-    let ports = ports::native(folder.path().to_path_buf(), Variables::default(), &CacheChoice::Memory, &Tasks::new());
-    (Endpoint::new(app, ports), folder)
+    (endpoint_in(folder.path()), folder)
+}
+
+/// An endpoint of the app in a folder.
+pub(crate) fn endpoint_in(folder: &Path) -> Endpoint {
+    let ports = ports::native(folder.to_path_buf(), Variables::default(), &CacheChoice::Memory, &Tasks::new());
+    Endpoint::new(compile(folder), ports)
 }
 
 /// Calls a tool.
-pub(super) async fn call(endpoint: &Endpoint, tool: &str, arguments: Json) -> ToolResult {
+pub(crate) async fn call(endpoint: &Endpoint, tool: &str, arguments: Json) -> ToolResult {
     let Json::Object(arguments) = arguments else { panic!("arguments are an object") };
     let call = Call {
         method: "tools/call",
@@ -67,12 +78,12 @@ pub(super) async fn call(endpoint: &Endpoint, tool: &str, arguments: Json) -> To
     endpoint.pipeline().call(call).await.unwrap_or_else(|fault| panic!("{tool}: {fault:?}"))
 }
 
-pub(super) fn text(result: &ToolResult) -> &str {
+pub(crate) fn text(result: &ToolResult) -> &str {
     let [ContentBlock::Text(text)] = result.content.as_slice() else { panic!("{result:?}") };
     text
 }
 
-fn values() -> Vec<String> {
+pub(crate) fn values() -> Vec<String> {
     let values: Vec<String> = serde_json::from_str(&fs::read_to_string(root().join("tests/data/hostile-values.json")).unwrap()).unwrap();
     let own = ["a b", "\r\n", "k v\r\nFLUSHALL\r\n", "*1\r\n$8\r\nFLUSHALL\r\n", "$-1\r\n", "\"", "\\x41", "' DEL canary '", "NX", "GET"]
         .map(str::to_owned);
@@ -85,7 +96,7 @@ fn tools() -> Vec<(&'static str, &'static str, &'static str)> {
     FORMS.map(|(name, statement, _)| (name, statement, inputs)).to_vec()
 }
 
-fn given(value: &str) -> Json {
+pub(crate) fn given(value: &str) -> Json {
     serde_json::json!({ "s": value, "list": ["one", value, value] })
 }
 

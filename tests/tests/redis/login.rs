@@ -46,25 +46,30 @@ fn users_passwords_and_databases() {
     assert!(error.kind == Denied && error.message.ends_with("does not accept the password"), "{error:?}");
 }
 
-#[test]
-fn tls_is_verified() {
+/// The PEM of an authority, and of a certificate of `localhost` that it signed, with its key.
+pub(crate) fn signed_for_localhost() -> (String, String, String) {
     let mut authority = CertificateParams::new(Vec::new()).unwrap();
     authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
     let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
     let key = KeyPair::generate().unwrap();
     let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
-    let (certificate, key) = (certificate.pem(), key.serialize_pem());
+    (authority.pem(), certificate.pem(), key.serialize_pem())
+}
+
+#[test]
+fn tls_is_verified() {
+    let (authority, certificate, key) = signed_for_localhost();
     let server = redis::start_tls(move |folder| {
         fs::write(folder.join("cert.pem"), &certificate).unwrap();
         fs::write(folder.join("key.pem"), &key).unwrap();
     });
     let file = tempfile::NamedTempFile::new().unwrap();
-    fs::write(file.path(), authority.pem()).unwrap();
+    fs::write(file.path(), &authority).unwrap();
     let path = file.path().to_str().unwrap();
     let open = |scheme: &str, host: &str, options: &[(&str, &str)]| {
         Database::open(connection("redis", &format!("{scheme}://{host}:{}", server.port), options))
     };
-    for options in [[("ca_file", path)], [("ca_certificate", authority.pem().as_str())]] {
+    for options in [[("ca_file", path)], [("ca_certificate", authority.as_str())]] {
         run(&open("rediss", "localhost", &options), "SET k v").unwrap();
         let error = run(&open("rediss", "127.0.0.1", &options), "GET k").unwrap_err();
         assert_eq!(error.kind, Denied, "the certificate is for another name: {error:?}");
