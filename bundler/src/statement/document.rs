@@ -109,7 +109,7 @@ impl Reading<'_> {
         let members = node.entries().iter().map(|entry| {
             if entry.key.contains("{{") {
                 let message = format!("`{}` is a key, and a key cannot be a placeholder", entry.key);
-                let help = "write the key out; a placeholder stands in quotes where a value does";
+                let help = "write the key out; only a value can be a placeholder";
                 self.problems.push(error(entry.key_range.clone(), message, help));
             }
             (entry.key.clone(), self.draft(&entry.value))

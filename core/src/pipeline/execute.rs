@@ -39,6 +39,7 @@ use crate::{
 };
 
 mod arguments;
+mod bound;
 mod cache;
 pub(super) mod change;
 mod document;

@@ -138,7 +138,7 @@ fn errors_have_their_kinds() {
     }
     let concern = json!({"ok": 1, "n": 1, "writeConcernError": {"code": 64, "errmsg": "waiting for replication timed out"}});
     let (kind, message, sent) = of(concern, insert());
-    assert!(kind == Protocol && message.starts_with("the change was made, but not by as many servers") && sent == 1, "{message}");
+    assert!(kind == Protocol && message.starts_with("the change was made, but too few servers confirmed it") && sent == 1, "{message}");
     let read_only = Database::open(millrace_core::ports::Connection { read_only: true, ..connection("mongodb", &server.url(), &[]) });
     assert_eq!(run(&read_only, &insert()).unwrap_err().message, "the command writes, and the adapter is read-only");
 }

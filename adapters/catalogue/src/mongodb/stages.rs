@@ -1,6 +1,6 @@
 //! The stages of pipelines.
 
-use super::walk::Context;
+use super::document::Context;
 
 /// What a stage holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! The commands and their fields.
 
-use super::Kind;
+use super::document::Kind;
 
 /// A command.
 #[derive(Debug)]

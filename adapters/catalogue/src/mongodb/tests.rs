@@ -1,4 +1,9 @@
-use alloc::{string::ToString, vec};
+use alloc::{
+    format,
+    string::{String, ToString},
+    vec,
+    vec::Vec,
+};
 
 use super::*;
 

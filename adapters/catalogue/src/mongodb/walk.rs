@@ -3,25 +3,10 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::{
-    Flaw, NEVER, Role, Tree, View, allows, is_wrapper,
+    document::{Context, Flaw, NEVER, Role, Tree, View, allows, is_wrapper},
     stages::{self, OF_CHANGES, Stage},
     tables::{Content, DELETE, FieldRow, UPDATE},
 };
-
-/// What a part of a document is to MongoDB.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Context {
-    /// Conditions: texts are texts, but for what `$expr` holds.
-    Query,
-    /// Values.
-    Plain,
-    /// Values that are written to the database.
-    Stored,
-    /// Expressions: a text that begins with `$` is a field or a variable.
-    Expression,
-    /// Names and settings, which the author writes out.
-    Written,
-}
 
 /// What runs code on the server.
 const CODE: [&str; 3] = ["$accumulator", "$function", "$where"];

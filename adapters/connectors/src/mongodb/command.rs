@@ -13,7 +13,8 @@ use millrace_core::{
 
 use super::{
     bson::{Bson, Members, find},
-    extended, script,
+    extended::{self, syntax},
+    script,
 };
 use crate::shared::Effect;
 
@@ -207,8 +208,4 @@ fn of_json(value: &Json, is_stored: bool) -> Result<Bson> {
             Bson::Document(members.collect::<Result<_>>()?)
         }
     })
-}
-
-pub(super) fn syntax(message: &str) -> Error {
-    Error::new(ErrorKind::Syntax, message)
 }

@@ -93,6 +93,11 @@ pub(super) fn date(text: &str) -> Result<i64> {
     time::parse(text).ok_or_else(|| Error::new(ErrorKind::Constraint, "a value is not a date"))
 }
 
+/// A value or a text that cannot be what it has to be.
+pub(super) fn syntax(message: &str) -> Error {
+    Error::new(ErrorKind::Syntax, message)
+}
+
 fn member(members: &[(String, Node)], key: &str) -> Option<String> {
     members.iter().find(|(known, _)| known == key).and_then(|(_, node)| text_of(node))
 }

@@ -4,7 +4,7 @@
 use millrace_catalogue::mongodb::{Flaw, Judged, Role, Tree, View, judge};
 use millrace_core::{Error, ErrorKind, Json, Result, ports::Node, value::Value};
 
-use super::command::syntax;
+use super::extended::syntax;
 
 /// A part of the text.
 enum Draft {

@@ -67,7 +67,7 @@ pub(super) fn of_write(reply: &[(String, Bson)], command: &str) -> Option<Statem
     }
     let concern = find(reply, "writeConcernError").and_then(Bson::document)?;
     let code = find(concern, "code").and_then(Bson::integer).unwrap_or_default();
-    let message = "the change was made, but not by as many servers as it has to be; it may be lost when the primary fails";
+    let message = "the change was made, but too few servers confirmed it; it may be lost if the primary fails";
     Some(StatementFailure::last(Error::new(ErrorKind::Protocol, message).with_source(words(concern, code))))
 }
 

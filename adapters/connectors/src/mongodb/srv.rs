@@ -95,7 +95,7 @@ fn named(name: &str, services: &[(String, u64)], texts: &[(String, u64)]) -> Res
     for (data, _) in services.iter().take(MAX_HOSTS) {
         let mut words = data.split_ascii_whitespace().skip(2);
         let (port, host) = (words.next().and_then(|port| port.parse::<u16>().ok()), words.next());
-        let (Some(port @ 1..), Some(host)) = (port, host) else { return wrong("has a record of a service that is none") };
+        let (Some(port @ 1..), Some(host)) = (port, host) else { return wrong("has a record of a service without a host or a port") };
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let is_below = host.strip_suffix(domain).is_some_and(|rest| rest.len() > 1 && rest.ends_with('.'));
         if !is_below || !host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_".contains(&byte)) {
@@ -144,8 +144,8 @@ mod tests {
             (&["0 0 1 evil.example.com."], &[], "of another domain"),
             (&["0 0 1 xabc.example.net."], &[], "of another domain"),
             (&["0 0 1 abc.example.net."], &[], "of another domain"),
-            (&["0 0 0 a.abc.example.net."], &[], "a service that is none"),
-            (&["0 0"], &[], "a service that is none"),
+            (&["0 0 0 a.abc.example.net."], &[], "without a host or a port"),
+            (&["0 0"], &[], "without a host or a port"),
             (&["0 0 1 a.abc.example.net"], &["a", "b"], "several records"),
             (&["0 0 1 a.abc.example.net"], &["tls=false"], "sets something else"),
         ] {

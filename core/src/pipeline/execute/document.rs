@@ -6,8 +6,8 @@
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
 use super::{
+    bound::{bound, typed},
     rendered::{Rendered, listed},
-    statement::{bound, typed},
 };
 use crate::{
     Json,
