@@ -6,8 +6,11 @@ use serde_json::json;
 
 use crate::redis::hostile::{call, endpoint_of, given, text, values};
 
+/// Ways to values in a command, and what is found there.
+type Places = &'static [(&'static str, &'static str)];
+
 /// The tools of an app, and where in the command the values arrive: whole, or after what stands before them.
-const FORMS: [(&str, &str, &[(&str, &str)]); 9] = [
+const FORMS: [(&str, &str, Places); 9] = [
     ("filter", r#"{"find": "c", "filter": {"a": "{{ inputs.s }}"}}"#, &[("/filter/a", "<>")]),
     ("deep", r#"{"find": "c", "filter": {"$or": [{"a.b": {"$gt": "{{ inputs.s }}"}}]}}"#, &[("/filter/$or/0/a.b/$gt", "<>")]),
     ("composed", r#"{"count": "c", "query": {"a": "x {{ inputs.s }}:{{ inputs.s }} $y"}}"#, &[("/query/a", "x <>:<> $y")]),

@@ -126,7 +126,7 @@ impl Prepared {
                 None => {
                     let mut bytes = [0; 12];
                     random.fill(&mut bytes);
-                    let seconds = u32::try_from(now_ms / 1_000 & u64::from(u32::MAX)).unwrap_or_default();
+                    let seconds = u32::try_from((now_ms / 1_000) & u64::from(u32::MAX)).unwrap_or_default();
                     bytes[..4].copy_from_slice(&seconds.to_be_bytes());
                     members.insert(0, ("_id".to_owned(), Bson::ObjectId(bytes)));
                     Bson::ObjectId(bytes)

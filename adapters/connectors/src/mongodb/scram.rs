@@ -64,17 +64,17 @@ struct Keyed<M>(std::marker::PhantomData<M>);
 macro_rules! keyed {
     ($hash:ty) => {
         impl Keyed<Hmac<$hash>> {
-            fn new(key: &[u8]) -> Option<Hmac<$hash>> {
+            fn keyed(key: &[u8]) -> Option<Hmac<$hash>> {
                 // A key of any length is one.
                 Hmac::<$hash>::new_from_slice(key).ok()
             }
 
             fn mac(key: &[u8], text: &[u8]) -> Vec<u8> {
-                Self::new(key).map(|mac| mac.chain_update(text).finalize().into_bytes().to_vec()).unwrap_or_default()
+                Self::keyed(key).map(|mac| mac.chain_update(text).finalize().into_bytes().to_vec()).unwrap_or_default()
             }
 
             fn salted(password: &[u8], salt: &[u8], rounds: u32) -> Vec<u8> {
-                let Some(keyed) = Self::new(password) else { return Vec::new() };
+                let Some(keyed) = Self::keyed(password) else { return Vec::new() };
                 let mut last = keyed.clone().chain_update(salt).chain_update([0, 0, 0, 1]).finalize().into_bytes();
                 let mut salted = last.to_vec();
                 for _ in 1..rounds {
