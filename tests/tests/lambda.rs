@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 use millrace_tests::{
     Case, Exchange, groups,
     lambda::{self, Front},
+    neon_group::NeonGroup,
     selected_groups,
 };
 
@@ -95,5 +96,12 @@ fn lambda_answers_the_same() {
             differences.extend(group.answered(answers).filter(|(case, _)| case.runs_on("lambda")).filter_map(check));
         }
     }
+    assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn lambda_answers_the_same_through_neons_api() {
+    let far = selected_groups().into_iter().filter_map(NeonGroup::of);
+    let differences: Vec<String> = far.flat_map(|far| far.differences(lambda::run(&far.group, Front::Url))).collect();
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
 }

@@ -40,6 +40,7 @@ mod unfriendly;
 mod worker;
 mod worker_load;
 mod worker_mysql;
+mod worker_neon;
 mod worker_ports;
 mod worker_postgres;
 mod worker_redis;

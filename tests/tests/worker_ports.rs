@@ -5,6 +5,6 @@ mod d1;
 mod disconnect;
 mod fetch;
 mod http_databases;
-mod kit;
+pub(crate) mod kit;
 mod kv;
 mod requests;

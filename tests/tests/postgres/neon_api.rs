@@ -1,10 +1,13 @@
 //! What is Neon's alone: the stand-in as the vendor's client sees it, what is sent, answers that are none, and writes whose answer is lost.
 
 use std::{
+    io::Read as _,
+    net::TcpListener,
     process::Command as Process,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
 };
 
@@ -24,6 +27,8 @@ use millrace_tests::{
     process::tool,
     scripted::{Reply, Scripted},
 };
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::{ServerConfig, ServerConnection, pki_types::PrivatePkcs8KeyDer};
 use serde_json::json;
 
 fn settings(server: &Scripted) -> Connection {
@@ -193,6 +198,37 @@ fn a_result_that_is_too_large_is_told_after_the_change_was_made() {
     let error = database.error("INSERT INTO t SELECT 1 FROM generate_series(1, 3) RETURNING repeat('x', 5000000)");
     assert_eq!((error.kind, error.message.as_str()), (TooLarge, "the result is larger than Neon sends; nothing was changed"));
     assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(2)]]);
+}
+
+#[test]
+fn a_server_that_nobody_knows_gets_no_password() {
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let tls = Arc::new(tls.with_no_client_auth().with_single_cert(vec![certificate.der().clone()], key).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (told, heard) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = rustls::StreamOwned::new(ServerConnection::new(Arc::clone(&tls)).unwrap(), stream);
+            let mut head = [0; 16];
+            told.send(stream.read(&mut head).is_ok_and(|count| count > 0)).unwrap();
+        }
+    });
+    for host in ["localhost", "127.0.0.1"] {
+        let base_url = format!("https://{host}:{port}");
+        let database = Database::open(connection("neon", "postgres://me:hunter2@db/x", &[("base_url", &base_url)]));
+        let error = database.run_with(&Query { deadline_ms: 2_000, ..query("INSERT INTO t VALUES (1)") }).unwrap_err();
+        assert!(error.kind == Unavailable && !format!("{error:?}").contains("hunter2"), "{error:?}");
+        assert!(!heard.recv().unwrap(), "{host}: something was said to a server that nobody verified");
+    }
+    assert!(heard.try_iter().all(|said| !said));
 }
 
 /// A stand-in that swallows answers: how many more of them, of batches that put a record.

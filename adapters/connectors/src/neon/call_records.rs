@@ -14,7 +14,8 @@ use millrace_core::{
 use super::{Neon, Refusal, Step, Work};
 use crate::{
     postgres_text::call_records::{
-        CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, SWEEP, found, is_made_by_another, is_missing, must_write, of_records, wait_ms,
+        CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, SWEEP, for_record, found, is_made_by_another, is_missing, must_write, of_records,
+        wait_ms,
     },
     shared::{StatementFailure, kept},
 };
@@ -27,8 +28,6 @@ const PROBE: &str = "SELECT affected, rows FROM millrace_calls WHERE key = '' AN
 
 /// How long the rows of a write are waited for, in milliseconds: they come one request after its record.
 const PAUSES_MS: [u64; 3] = [50, 100, 200];
-/// The most bytes of a record's cells: rows are kept up to 1 MB, and written with two digits for each byte.
-const LARGEST_RECORD: usize = (2 << 20) + 64;
 
 /// What a batch that failed says of the record.
 enum Place {
@@ -153,8 +152,7 @@ impl Neon {
 
     /// Runs a statement of the connector's own.
     async fn run_own(&self, query: &Query<'_>, text: &str, values: &[Value]) -> Result<Rows, StatementFailure> {
-        // A record may be larger than what the caller wants to read.
-        let query = Query { max_rows: 1, max_bytes: query.max_bytes.max(LARGEST_RECORD), ..query.clone() };
+        let query = for_record(query);
         let steps = vec![self.deadline(&query, None)?, Step::own(text, values)];
         self.batch(&query, steps).await.map_err(|refusal| refusal.failure)
     }

@@ -15,8 +15,8 @@ use millrace_core::{
 use super::session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands};
 use crate::{
     postgres_text::call_records::{
-        CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, SWEEP, found as read_record, is_code, is_made_by_another, is_missing, of_records,
-        wait_ms,
+        CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, SWEEP, for_record, found as read_record, is_code, is_made_by_another, is_missing,
+        of_records, wait_ms,
     },
     shared::{Execution, StatementFailure, kept},
 };
@@ -107,7 +107,7 @@ async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, l
 /// What the record says that was there, which ends the transaction.
 async fn look(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, left_ms: u64) -> Result<RecordedWrite, StatementFailure> {
     let batch = Batch::of(FIND, &[text(record.key)], Transaction::Implied).map_err(StatementFailure::last)?;
-    let found = session.run_within(&batch, query, left_ms).await.map_err(nothing_committed)?;
+    let found = session.run_within(&batch, &for_record(query), left_ms).await.map_err(nothing_committed)?;
     session.give_up().await.map_err(nothing_committed)?;
     read_record(&found)
 }

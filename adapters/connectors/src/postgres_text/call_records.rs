@@ -2,7 +2,7 @@
 
 use millrace_core::{
     Error, ErrorKind,
-    ports::RecordedWrite,
+    ports::{Query, RecordedWrite},
     value::{Rows, Value},
 };
 
@@ -24,6 +24,9 @@ pub(crate) const SWEEP: &str = "DELETE FROM millrace_calls WHERE key IN (SELECT 
 /// a tenth of the time that is left, and in milliseconds at most this.
 const SAYS_SO_MS: u64 = 500;
 
+/// The most bytes of a record's cells: rows are kept up to 1 MB, and written with two digits for each byte.
+const LARGEST_RECORD: usize = (2 << 20) + 64;
+
 /// How long a call may wait for another one with the same key, in milliseconds.
 pub(crate) fn wait_ms(left_ms: u64) -> u64 {
     (left_ms - (left_ms / 10).min(SAYS_SO_MS)).max(1)
@@ -42,6 +45,11 @@ pub(crate) fn is_made_by_another(error: &Error) -> bool {
 
 pub(crate) fn is_missing(error: &Error) -> bool {
     is_code(error, "42P01")
+}
+
+/// A query for a record, which may be larger than what the call of a query reads.
+pub(crate) fn for_record<'a>(query: &Query<'a>) -> Query<'a> {
+    Query { max_rows: 1, max_bytes: LARGEST_RECORD, ..query.clone() }
 }
 
 /// What the record says that [`FIND`] found.

@@ -1,0 +1,71 @@
+//! `connector: neon` of a Worker, in real workerd: the answers are those of every host, and an API that misbehaves gets no write twice.
+
+use std::{fs, path::Path};
+
+use millrace_tests::{
+    Exchange,
+    failures::{self, Case, READ, WRITE},
+    neon_group::NeonGroup,
+    scripted::{Script, Scripted},
+    selected_groups, worker,
+    workerd::{Surroundings, Workerd},
+};
+use serde_json::{Value as Json, json};
+
+use crate::worker_ports::kit::code;
+
+#[test]
+fn it_answers_the_same_through_neons_api() {
+    let far = selected_groups().into_iter().filter_map(NeonGroup::of);
+    let differences: Vec<String> = far.flat_map(|far| far.differences(worker::run(&far.group))).collect();
+    assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
+}
+
+fn write(folder: &Path, file: &str, text: &str) {
+    let path = folder.join(file);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn call(workerd: &Workerd, tool: &str) -> Json {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": {}}}).to_string();
+    let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
+    let headers = headers.map(|(name, value)| (name.into(), value.into())).to_vec();
+    let answer = workerd.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body });
+    let body = answer.split_once("\n\n").and_then(|(_, body)| serde_json::from_str::<Json>(body).ok());
+    body.unwrap_or_else(|| panic!("{tool}: {answer}\n{}", workerd.log()))["result"].clone()
+}
+
+#[test]
+fn an_api_that_misbehaves() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "millrace.yaml", "name: far\n");
+    let adapter = "connector: neon\nconnection_string: \"{{ env.DATABASE_URL }}\"\noptions: { base_url: \"{{ env.API }}\" }\n";
+    write(folder.path(), "app/adapters/main.yaml", adapter);
+    for (tool, statement) in [("read", READ), ("write", WRITE)] {
+        let text = format!("description: x\nuse: main\nstatement: {statement}\n");
+        write(folder.path(), &format!("app/tools/{tool}/config.yaml"), &text);
+    }
+    let built = worker::build(folder.path());
+    let script = Script::default();
+    let server = Scripted::by(&script);
+    let api = format!("http://{}", server.address);
+    let variables = [("MILLRACE_LOG", "debug"), ("DATABASE_URL", "postgres://me:hunter2@db/x"), ("API", &api)];
+    let surroundings = Surroundings { variables: &variables, ..Surroundings::default() };
+    let workerd = Workerd::start_with(&built, &surroundings).unwrap_or_else(|said| panic!("{said}"));
+    for Case { what, replies, read, written } in failures::neon() {
+        for (tool, (outcome, requests)) in [("read", read), ("write", written)] {
+            script.set(&replies);
+            let before = server.received().len();
+            let result = call(&workerd, tool);
+            let found = match result["isError"].as_bool() {
+                Some(false) => Ok(serde_json::from_str::<Vec<Json>>(result["content"][0]["text"].as_str().unwrap()).unwrap().len()),
+                _ => Err(result["_meta"]["millrace/error"]["code"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned()),
+            };
+            let expected = (outcome.map_err(|kind| code(kind).to_owned()), requests);
+            assert_eq!((found, server.received().len() - before), expected, "{what}: {tool}");
+            assert!(!result.to_string().contains("hunter2"), "{result}");
+        }
+    }
+    assert!(server.received().len() > 60 && !workerd.log().contains("hunter2"), "{}", server.received().len());
+}
