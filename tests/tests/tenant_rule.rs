@@ -6,6 +6,7 @@ use std::{fs, path::Path, process::Command, thread};
 use millrace_tests::{
     case::Exchange,
     local::{Host, binary},
+    neon,
     postgres::{Postgres, psql},
 };
 use serde_json::{Value, json};
@@ -233,16 +234,26 @@ fn on_sqlite_nobody_crosses() {
     compared(folder.path(), adapter, &[]);
 }
 
-#[test]
-fn on_postgresql_nobody_crosses() {
+fn on_a_postgresql(adapter: &str, more: impl Fn(&Postgres) -> Vec<(String, String)>) {
     let server = Postgres::start(&[]);
     psql(&server.url("postgres"), SCHEMA);
     let folder = tempfile::tempdir().unwrap();
-    let adapter = "connector: postgres\nconnection_string: \"{{ env.DB }}\"\n";
     install(folder.path(), adapter, "$");
-    let env = [("DB".to_owned(), server.url("postgres"))];
+    let mut env = vec![("DB".to_owned(), server.url("postgres"))];
+    env.extend(more(&server));
     let host = Host::dev(folder.path(), &env);
     two_tenants(&host);
     without_a_tenant(&host);
     compared(folder.path(), adapter, &env);
+}
+
+#[test]
+fn on_postgresql_nobody_crosses() {
+    on_a_postgresql("connector: postgres\nconnection_string: \"{{ env.DB }}\"\n", |_| Vec::new());
+}
+
+#[test]
+fn on_neon_nobody_crosses() {
+    let adapter = "connector: neon\nconnection_string: \"{{ env.DB }}\"\noptions: { base_url: \"{{ env.API }}\" }\n";
+    on_a_postgresql(adapter, |server| vec![("API".to_owned(), format!("http://{}", neon::start(server.port).address))]);
 }

@@ -22,6 +22,7 @@ use millrace_tests::{
     case::root,
     database::{Database, connection, outcomes, query, text},
     failures::{self, NEON as GOOD, json as answer},
+    local::binary,
     neon,
     postgres::Postgres,
     process::tool,
@@ -323,4 +324,40 @@ fn a_session_that_is_refused_runs_nothing_and_a_statement_keeps_its_own_error() 
     let error = ask(&session("app.tenant", "north"), "INSERT INTO t VALUES (1)").unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (Constraint, "a UNIQUE constraint refused the change: `t_v_key`"));
     assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(1)]]);
+}
+
+#[test]
+fn check_connects_makes_the_table_of_records_and_shows_no_secret() {
+    let server = Postgres::start(&[]);
+    let database = neon::open(&server);
+    database.run("CREATE TABLE orders (item text)", &[]).unwrap();
+    let api = neon::start(server.port);
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| {
+        let path = folder.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("millrace.yaml", "name: far\n");
+    write(
+        "app/adapters/main.yaml",
+        "connector: neon\nconnection_string: \"{{ env.DATABASE_URL }}\"\noptions: { base_url: \"{{ env.API }}\" }\n",
+    );
+    write(
+        "app/tools/order/config.yaml",
+        "description: Orders.\nuse: main\nidempotency: { key: \"{{ inputs.item }}\" }\ninputs: { item: { type: string } }\n\
+         statement: INSERT INTO orders (item) VALUES ({{ inputs.item }})\n",
+    );
+    let check = |address: &str| {
+        let mut command = Process::new(binary());
+        command.arg("check").arg(folder.path()).arg("--connect").env("DATABASE_URL", address);
+        let output = command.env("API", format!("http://{}", api.address)).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr);
+        (output.status.success(), said)
+    };
+    let (is_good, said) = check(&server.url("postgres"));
+    assert!(is_good, "{said}");
+    assert_eq!(database.rows("SELECT count(*) FROM millrace_calls"), [[Value::I64(0)]]);
+    let (is_good, said) = check(&format!("postgres://postgres:hunter2@127.0.0.1:{}/postgres", server.port));
+    assert!(!is_good && said.contains("does not accept the password") && !said.contains("hunter2"), "{said}");
 }
