@@ -86,6 +86,7 @@ fn allowed(app: &App, tool: &Tool) -> Result<u64, String> {
             let most = app.adapters.get(*adapter as usize).map(|adapter| u64::from(adapter.max_rows));
             row_limit(statement, tool).into_iter().chain(most).min()
         }
+        (Execute::Transaction { adapter, .. }, None) => app.adapters.get(*adapter as usize).map(|adapter| u64::from(adapter.max_rows)),
         _ => None,
     };
     let limit = presenter.and_then(|presenter| presenter.limit.as_ref()).map(|limit| u64::from(limit.max));

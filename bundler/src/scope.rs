@@ -185,10 +185,10 @@ impl ValueType {
 
     /// What a tool gives before its output mapper.
     fn of_results(execute: Option<&Execute>) -> Self {
-        match execute {
-            Some(Execute::Statement { statement, .. }) if statement.access == Access::Read => Self::List(Box::new(Self::Any)),
-            Some(Execute::Statement { .. }) => Self::Written,
-            _ => Self::Any,
+        match execute.and_then(Execute::access) {
+            Some(Access::Read) => Self::List(Box::new(Self::Any)),
+            Some(Access::Write) => Self::Written,
+            None => Self::Any,
         }
     }
 }

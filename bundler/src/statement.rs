@@ -4,7 +4,7 @@
 //! parser then looks whether a value may stand where each parameter stands. Where the parser does not know the statement,
 //! the tokens around the placeholder decide and a warning says so. In no case does a value become part of the text.
 
-use millrace_core::app::{Access, Input, Part, Statement};
+use millrace_core::app::{Access, Part, Statement};
 
 use crate::{Problem, placeholder};
 
@@ -17,6 +17,7 @@ mod lex;
 mod literal;
 mod lower;
 mod masked;
+mod names;
 mod position;
 mod probe;
 mod problem;
@@ -30,6 +31,7 @@ pub use command::compile_command;
 pub use compiled::Compiled;
 pub use dialect::Dialect;
 pub(crate) use document::compile_document;
+pub use names::Names;
 pub use tables::{TableSet, Tables};
 pub(crate) use tenant::judge_script;
 pub use tenant::{TenantRule, TenantTables};
@@ -56,7 +58,13 @@ pub enum Substitution {
 ///
 /// # Errors
 /// Every [`Problem`] of the statement, in order.
-pub fn compile(text: &str, dialect: Dialect, substitution: Substitution, inputs: &[Input]) -> Result<Compiled, Vec<Problem>> {
+pub fn compile<'a>(
+    text: &str,
+    dialect: Dialect,
+    substitution: Substitution,
+    names: impl Into<Names<'a>>,
+) -> Result<Compiled, Vec<Problem>> {
+    let names = names.into();
     if let Some(at) = text.find('\0') {
         return Err(vec![error(at..at + 1, "the statement has a NUL character".to_owned(), "remove it")]);
     }
@@ -68,19 +76,19 @@ pub fn compile(text: &str, dialect: Dialect, substitution: Substitution, inputs:
         // What can be read of it is looked at all the same.
         for piece in &pieces {
             if let placeholder::Piece::Placeholder(placeholder) = piece {
-                problems.extend(source::resolve(placeholder, dialect, inputs).err());
+                problems.extend(source::resolve(placeholder, dialect, names).err());
             }
         }
         problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
         return Err(problems);
     }
     match substitution {
-        Substitution::Bind => bind(text, pieces, dialect, inputs, None),
+        Substitution::Bind => bind(text, pieces, dialect, names, None),
         Substitution::Textual => {
-            let mut compiled = textual::compile(&pieces, dialect, inputs)?;
+            let mut compiled = textual::compile(&pieces, dialect, names)?;
             // Without a value in its text a statement is what it is.
             if compiled.warnings.is_empty() {
-                (compiled.statement.access, compiled.tables) = bind(text, pieces, dialect, inputs, None)
+                (compiled.statement.access, compiled.tables) = bind(text, pieces, dialect, names, None)
                     .map_or((Access::Write, Tables::ALL), |bound| (bound.statement.access, bound.tables));
             }
             Ok(compiled)
@@ -92,13 +100,19 @@ pub fn compile(text: &str, dialect: Dialect, substitution: Substitution, inputs:
 ///
 /// # Errors
 /// Every [`Problem`] of the statement, in order: also each place where it could cross tenants, and each that cannot be judged.
-pub fn compile_for_tenant(text: &str, dialect: Dialect, inputs: &[Input], rule: &TenantRule) -> Result<Compiled, Vec<Problem>> {
+pub fn compile_for_tenant<'a>(
+    text: &str,
+    dialect: Dialect,
+    names: impl Into<Names<'a>>,
+    rule: &TenantRule,
+) -> Result<Compiled, Vec<Problem>> {
+    let names = names.into();
     match placeholder::scan(text) {
         (pieces, problems) if problems.is_empty() && !text.contains('\0') && !text.trim().is_empty() => {
-            bind(text, pieces, dialect, inputs, Some(rule))
+            bind(text, pieces, dialect, names, Some(rule))
         }
         // The same mistakes, whoever the caller is.
-        _ => compile(text, dialect, Substitution::Bind, inputs),
+        _ => compile(text, dialect, Substitution::Bind, names),
     }
 }
 
@@ -106,7 +120,7 @@ fn bind(
     text: &str,
     pieces: Vec<placeholder::Piece<'_>>,
     dialect: Dialect,
-    inputs: &[Input],
+    names: Names<'_>,
     tenant: Option<&TenantRule>,
 ) -> Result<Compiled, Vec<Problem>> {
     let masked = MaskedStatement::new(text, pieces);
@@ -117,7 +131,7 @@ fn bind(
     let mut tokens = Tokens { masked: &masked, all };
     trim(&mut tokens);
     let Some(first) = tokens.significant().find(|&token| tokens.all[token].kind != Kind::Sign(b';')) else { return Err(vec![empty(text)]) };
-    let mut lowered = lower::lower(&tokens, dialect, inputs);
+    let mut lowered = lower::lower(&tokens, dialect, names);
     let (mut problems, mut warnings) = (std::mem::take(&mut lowered.problems), std::mem::take(&mut lowered.warnings));
     let fragments = &lowered.fragments;
     problems.extend(second_statement(&tokens, first));
@@ -192,7 +206,7 @@ fn second_statement(tokens: &Tokens<'_>, first: usize) -> Option<Problem> {
     Some(error(
         place,
         "a second statement starts after `;`".to_owned(),
-        "a tool runs one statement; make a tool, or a script that calls `ctx.db`, for more",
+        "a tool runs one statement; write several under `transaction`, all or none of which take effect",
     ))
 }
 
@@ -246,6 +260,8 @@ fn empty(text: &str) -> Problem {
 
 #[cfg(test)]
 mod tests {
+    use millrace_core::app::Input;
+
     use super::*;
 
     /// Shards of statements in which literals, comments and names open and close at any place.
@@ -330,7 +346,7 @@ mod tests {
                     fields: Vec::new(),
                     header: None,
                 };
-                let lowered = lower::lower(&tokens, dialect, std::slice::from_ref(&input));
+                let lowered = lower::lower(&tokens, dialect, std::slice::from_ref(&input).into());
                 if !lowered.problems.is_empty() {
                     continue;
                 }

@@ -194,7 +194,7 @@ pub(crate) fn read(compiler: &mut Compiler<'_>, root: &SyncPolicies, tool: Synce
     let own = Said::read(compiler, source, node);
     let policy = root.policies.iter().find(|(pattern, _)| pattern.matches(&key)).map(|(_, said)| said);
     let inherited = [policy, Some(&root.defaults)];
-    let writes = matches!(tool.execute, Execute::Statement { statement, .. } if statement.access == Access::Write);
+    let writes = tool.execute.access() == Some(Access::Write);
     if let Some(own) = own.invalidates.as_ref().filter(|_| tool.kind == "query") {
         let help = "Give the tool `kind: mutation`, or remove `invalidates`.";
         compiler.error(document, own.range.clone(), "the tool is a query, and a query makes nothing stale", help);
@@ -236,12 +236,16 @@ pub(crate) fn read(compiler: &mut Compiler<'_>, root: &SyncPolicies, tool: Synce
         compiler.error(document, writes.range.clone(), "the tool is a query, and a query writes nothing", help);
     }
     let (mut reads, mut written) = (reads_by_hand.clone(), writes_by_hand.clone());
-    if let (Execute::Statement { adapter, .. }, Some(tables)) = (tool.execute, tool.tables.clone()) {
-        add(&mut reads, *adapter, tables.reads);
-        add(&mut written, *adapter, tables.writes);
+    if let (Some(adapter), Some(tables)) = (tool.execute.adapter(), tool.tables.clone()) {
+        add(&mut reads, adapter, tables.reads);
+        add(&mut written, adapter, tables.writes);
     }
     for (setting, tables) in [("reads", &reads), ("writes", &written)] {
-        let place = node.at(setting).or_else(|| document.root.at("statement")).map_or(0, |node| node.range.start);
+        let place = node
+            .at(setting)
+            .or_else(|| document.root.at("statement"))
+            .or_else(|| document.root.at("transaction"))
+            .map_or(0, |node| node.range.start);
         for (adapter, tables) in tables.iter().filter(|(_, tables)| !tables.is_empty()) {
             let adapter = adapters.list.get(*adapter as usize).map_or("", |adapter| adapter.name.as_str());
             compiler.origin(tool.name, &format!("sync.{setting}"), format!("{adapter}: {}", words(tables)), source.place(place));
@@ -330,8 +334,8 @@ fn tables_by_hand(
 
 /// The adapter that a tool uses, or the only one of the app.
 fn own_adapter(tool: &SyncedTool<'_>, adapters: &Adapters) -> Option<String> {
-    if let Execute::Statement { adapter, .. } = tool.execute {
-        return adapters.list.get(*adapter as usize).map(|adapter| adapter.name.clone());
+    if let Some(adapter) = tool.execute.adapter() {
+        return adapters.list.get(adapter as usize).map(|adapter| adapter.name.clone());
     }
     match adapters.names().as_slice() {
         [only] => Some((*only).to_owned()),

@@ -29,10 +29,12 @@ use crate::{
 mod cache;
 mod execute;
 mod idempotency;
+mod prepare;
 mod reader;
 mod rules;
 mod schemas;
 mod tenant;
+mod transaction;
 
 use reader::ToolReader;
 
@@ -53,12 +55,19 @@ pub(crate) static TOOL: Record = Record {
         Field::new("annotations", Shape::Record(&ANNOTATIONS), "Hints for MCP clients, which override what `kind` implies."),
         Field::new("icons", Shape::List(&Shape::Record(&ICON)), "Icons of the tool."),
         Field::new("tags", Shape::List(&Shape::Text), "Words that group the tools."),
-        Field::new("use", Shape::Text, "The adapter that runs `statement`."),
+        Field::new("use", Shape::Text, "The adapter that runs `statement` or `transaction`."),
         Field::new(
             "statement",
             Shape::OneOf(&[Shape::Text, Shape::Map(&Shape::Any)]),
             "The statement, with placeholders: `{{ inputs.id }}`. For `mongodb` a map, the command as a document: `find: users`.",
         ),
+        Field::new(
+            "transaction",
+            Shape::List(&Shape::Record(&transaction::STEP)),
+            "Several statements instead of one, in order: all of them take effect, or none.",
+        ),
+        Field::new("result", Shape::Text, "The step of `transaction` whose result is the tool's.")
+            .default("the last one that returns rows"),
         Field::new("substitution", SUBSTITUTION, "As in the root file, for this tool."),
         Field::new(
             "handler",
@@ -269,10 +278,10 @@ fn read(
     let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
     let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits).resolve(compiler, &name, &scope);
-    let rows = map_output.is_none() && matches!(&execute, Some(Execute::Statement { statement, .. }) if statement.access == Access::Read);
+    let rows = map_output.is_none() && execute.as_ref().and_then(Execute::access) == Some(Access::Read);
     let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.is_some(), rows);
     let execute = execute?;
-    let reads = matches!(&execute, Execute::Statement { statement, .. } if statement.access == Access::Read);
+    let reads = execute.access() == Some(Access::Read);
     let kind = kind(compiler, &reading, &execute, reads);
     let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
     let idempotency = idempotency::read(compiler, &reading, &scope_of_key, &inputs, &execute, kind, adapters);
@@ -305,7 +314,7 @@ fn read(
     let looks = ListedParts {
         stays_inside: !runs_scripts || root.fetch_allow.is_empty(),
         repeats: idempotency.is_some(),
-        writes: !reads && matches!(execute, Execute::Statement { .. }),
+        writes: execute.access() == Some(Access::Write),
         declared: &declared,
         kind,
         tag: sync.tag().unwrap_or_default(),
@@ -444,7 +453,7 @@ fn kind(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute
         Some("mutation") => "mutation",
         _ => "action",
     };
-    if kind == "query" && !reads && matches!(execute, Execute::Statement { .. }) {
+    if kind == "query" && execute.access() == Some(Access::Write) {
         let message = "`kind: query` tells clients that the tool only reads, but its statement writes, or may write";
         compiler.warning(reading.document, node.range.clone(), message, "Use `mutation` or `action`.");
     }

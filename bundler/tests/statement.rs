@@ -65,6 +65,7 @@ fn source(source: &Source) -> String {
         Root::Results => "results",
         Root::Arguments => "arguments",
         Root::Item | Root::Items | Root::Counts => "presenter",
+        Root::Steps => "steps",
     };
     format!("{root}.{}", source.path.join("."))
 }

@@ -28,6 +28,7 @@ mod search;
 mod statement;
 mod sync;
 mod template;
+mod transaction;
 mod visit;
 
 pub use auth::{ApiKey, ApiKeys, Auth, ExpectedKey, Policy};
@@ -54,6 +55,7 @@ pub use search::{IndexedWord, SearchIndex, words};
 pub use statement::{Access, Bind, ParamStyle, Part, Piece, Statement};
 pub use sync::{Announcement, CachedReads, EpochWrites, ToolSync};
 pub use template::{Databases, EnvPart, EnvTemplate, Root, SecretSource, Source, Template, TemplatePart};
+pub use transaction::{Transaction, TransactionStep};
 pub use visit::{Holder, TemplateReference, Visit};
 
 /// A compiled app.
@@ -295,12 +297,50 @@ pub enum Execute {
         /// The compiled statement.
         statement: Statement,
     },
+    /// `use` and `transaction`
+    Transaction {
+        /// Index into [`App::adapters`].
+        adapter: u32,
+        /// The compiled statements.
+        transaction: Transaction,
+    },
     /// `handler`
     Script(ScriptRef),
     /// The gateway tool `search`.
     Search(SearchIndex),
     /// The gateway tool `execute`: the call becomes one of the tool that it names.
     Forward,
+}
+
+impl Execute {
+    /// The place in [`App::adapters`] of the database that it asks; `None` where it asks none itself.
+    #[must_use]
+    pub const fn adapter(&self) -> Option<u32> {
+        match self {
+            Self::Statement { adapter, .. } | Self::Transaction { adapter, .. } => Some(*adapter),
+            Self::Script(_) | Self::Search(_) | Self::Forward => None,
+        }
+    }
+
+    /// Its statements, in order.
+    pub fn statements(&self) -> impl Iterator<Item = &Statement> {
+        let (one, steps) = match self {
+            Self::Statement { statement, .. } => (Some(statement), [].as_slice()),
+            Self::Transaction { transaction, .. } => (None, transaction.steps.as_slice()),
+            Self::Script(_) | Self::Search(_) | Self::Forward => (None, [].as_slice()),
+        };
+        one.into_iter().chain(steps.iter().map(|step| &step.statement))
+    }
+
+    /// Whether its statements write; `None` where it has none.
+    #[must_use]
+    pub fn access(&self) -> Option<Access> {
+        match self {
+            Self::Statement { statement, .. } => Some(statement.access),
+            Self::Transaction { transaction, .. } => Some(transaction.access()),
+            Self::Script(_) | Self::Search(_) | Self::Forward => None,
+        }
+    }
 }
 
 /// One input of a tool, or one field or element of it.

@@ -12,6 +12,8 @@ pub enum ErrorKind {
     Syntax,
     /// The upstream understood and refused: a unique key, a foreign key, a check.
     Constraint,
+    /// A step of a transaction did not return or change as many rows as is expected of it. Nothing was changed.
+    Expectation,
     /// The upstream does not accept the credentials, or forbids the operation (a read-only database among others).
     Denied,
     /// No answer before the deadline.

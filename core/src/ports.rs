@@ -18,6 +18,7 @@ mod script_engine;
 mod secret_store;
 mod state_store;
 mod token_verifier;
+mod transaction;
 mod wait_until;
 
 pub use clock::Clock;
@@ -41,6 +42,7 @@ pub use script_engine::{
 pub use secret_store::SecretStore;
 pub use state_store::{Counted, Exactness, StateStore};
 pub use token_verifier::{Claims, Introspection, TokenKeys, TokenPolicy, TokenRefusal, TokenVerifier, claim_at};
+pub use transaction::{BoundStep, BoundTransaction, Parameter, StepValue, TextPiece};
 pub use wait_until::WaitUntil;
 
 /// Everything an isolate gives the core.

@@ -11,7 +11,7 @@ pub mod redis;
 mod row;
 mod rows;
 
-pub use row::{Binding, BindingKind, Connector, Host, Language, NO_HYPERDRIVE, WorkerPart, names_hyperdrive};
+pub use row::{Binding, BindingKind, Connector, Host, Language, NO_HYPERDRIVE, Transactions, WorkerPart, names_hyperdrive};
 pub use rows::*;
 
 /// The options of every connector.

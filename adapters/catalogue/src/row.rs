@@ -27,6 +27,8 @@ pub struct Connector {
     pub max_values: Option<u32>,
     /// Whether it keeps the records of calls, which `idempotency` of a statement needs.
     pub keeps_call_records: bool,
+    /// How it carries out the `transaction` of a tool; `None` where it has none.
+    pub transactions: Option<Transactions>,
     /// Whether it sets what an adapter's `session` says, for one call.
     pub sets_session: bool,
     /// The value of OpenTelemetry's attribute `db.system.name`.
@@ -48,6 +50,15 @@ pub enum Language {
     Documents,
     /// HTTP requests.
     Requests,
+}
+
+/// How a connector carries out several statements, all or none of which take effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Transactions {
+    /// One after the other: a step can take values of the results of earlier ones.
+    Stepwise,
+    /// All at once: the result of a step is not known before the end.
+    Batch,
 }
 
 /// A kind of host.

@@ -4,7 +4,7 @@ use crate::{
     Binding, BindingKind, Connector,
     Host::{Native, Worker},
     Language::{Arguments, Documents, MySql, Postgres, Sqlite},
-    WorkerPart,
+    Transactions, WorkerPart,
     row::HYPERDRIVE,
 };
 
@@ -50,6 +50,7 @@ rows! {
         is_file: true,
         max_values: None,
         keeps_call_records: true,
+        transactions: Some(Transactions::Stepwise),
         sets_session: false,
         system: "sqlite",
     };
@@ -70,6 +71,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: true,
+        transactions: Some(Transactions::Stepwise),
         sets_session: false,
         system: "libsql",
     };
@@ -90,6 +92,7 @@ rows! {
         is_file: false,
         max_values: Some(100),
         keeps_call_records: true,
+        transactions: Some(Transactions::Batch),
         sets_session: false,
         system: "cloudflare.d1",
     };
@@ -124,6 +127,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: true,
+        transactions: Some(Transactions::Stepwise),
         sets_session: true,
         system: "postgresql",
     };
@@ -145,6 +149,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: true,
+        transactions: None,
         sets_session: true,
         system: "postgresql",
     };
@@ -165,6 +170,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: true,
+        transactions: Some(Transactions::Stepwise),
         sets_session: false,
         system: "mysql",
     };
@@ -185,6 +191,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: false,
+        transactions: None,
         sets_session: false,
         system: "redis",
     };
@@ -206,6 +213,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: false,
+        transactions: None,
         sets_session: false,
         system: "redis",
     };
@@ -238,6 +246,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: false,
+        transactions: None,
         sets_session: false,
         system: "mongodb",
     };

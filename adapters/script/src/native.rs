@@ -40,6 +40,7 @@ pub(crate) fn host_error(error: &Error, class: &str, context: &mut Context) -> J
         ErrorKind::Busy => "busy",
         ErrorKind::TooLarge => "too_large",
         ErrorKind::Protocol => "protocol",
+        ErrorKind::Expectation => "expectation",
         ErrorKind::Cancelled => "cancelled",
     };
     let plain = match class {

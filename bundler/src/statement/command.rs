@@ -276,7 +276,7 @@ fn argument(word: &Word, masked: &MaskedStatement<'_>, inputs: &[Input]) -> Resu
             problems.push(wrong(format!("`{label}` has the filter `{filter}`, and a command takes none"), help));
             continue;
         }
-        match source::resolve(mark, Dialect::Sqlite, inputs) {
+        match source::resolve(mark, Dialect::Sqlite, inputs.into()) {
             Ok(Meaning::Env(name)) => pieces.push(Piece::Env(name)),
             Ok(Meaning::Value(value)) if is_whole => {
                 return Ok(Argument { texts: Texts::of(&value), part: whole(value, word.is_quoted), place, label: Some(label) });

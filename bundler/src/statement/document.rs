@@ -154,7 +154,7 @@ impl Reading<'_> {
                 wrong.push(error(placeholder.range.clone(), message, "remove the filter: a value is a value as it is"));
                 continue;
             }
-            match source::resolve(&placeholder, Dialect::Sqlite, self.inputs) {
+            match source::resolve(&placeholder, Dialect::Sqlite, self.inputs.into()) {
                 Ok(Meaning::Env(name)) => written.push(Piece::Env(name)),
                 Ok(Meaning::Value(value)) if is_whole => {
                     let part = match value.elements {

@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
-use millrace_core::app::{Bind, Input, InputKind, Part, Piece};
+use millrace_core::app::{Bind, InputKind, Part, Piece};
 
 use super::{
     dialect::{Dialect, postgres_type},
     lex::Kind,
+    names::Names,
     position::{self, SyntaxPosition},
     problem::{error, warning},
     source::{self, Meaning, Value, of_variable},
@@ -94,8 +95,8 @@ pub(super) struct LoweredStatement {
 }
 
 /// Turns tokens into fragments.
-pub(super) fn lower(tokens: &Tokens<'_>, dialect: Dialect, inputs: &[Input]) -> LoweredStatement {
-    let meanings = tokens.masked.marks.iter().map(|mark| source::resolve(mark, dialect, inputs).map_err(Some)).collect();
+pub(super) fn lower(tokens: &Tokens<'_>, dialect: Dialect, names: Names<'_>) -> LoweredStatement {
+    let meanings = tokens.masked.marks.iter().map(|mark| source::resolve(mark, dialect, names).map_err(Some)).collect();
     let mut lowering = Lowering { tokens, dialect, meanings, starts: Vec::new(), skip_to: 0, done: LoweredStatement::default() };
     lowering.run();
     LoweredStatement { starts: lowering.starts, ..lowering.done }

@@ -5,7 +5,7 @@ use millrace_core::{
     app::{Input, InputKind, Root, Source},
 };
 
-use super::{dialect::Dialect, problem::error};
+use super::{dialect::Dialect, names::Names, problem::error};
 use crate::{Problem, placeholder::Placeholder};
 
 /// What a placeholder stands for.
@@ -44,7 +44,8 @@ pub(super) fn label(placeholder: &Placeholder<'_>) -> String {
 }
 
 /// Finds out what a placeholder names.
-pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, inputs: &'a [Input]) -> Result<Meaning<'a>, Problem> {
+pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, names: Names<'a>) -> Result<Meaning<'a>, Problem> {
+    let inputs = names.inputs;
     let label = label(placeholder);
     let wrong = |message: String, help: &str| error(placeholder.range.clone(), message, help);
     let filter = match placeholder.filter {
@@ -78,6 +79,7 @@ pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, input
             return Err(wrong(format!("`{label}` has no value in a statement"), help));
         }
         "inputs" => Root::Inputs,
+        "steps" => return step(placeholder, path, filter, names.steps),
         "ctx" => Root::Ctx,
         "auth" => Root::Auth,
         _ => {
@@ -105,6 +107,32 @@ pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, input
         None => Ok(Meaning::Value(value)),
         Some(filter) => choice(filter, value, dialect).map_err(|(message, help)| wrong(format!("`{label}` {message}"), &help)),
     }
+}
+
+/// A column of the only row of an earlier step.
+fn step<'a>(placeholder: &Placeholder<'_>, path: &[&str], filter: Option<Filter>, earlier: &[&str]) -> Result<Meaning<'a>, Problem> {
+    let label = label(placeholder);
+    let wrong = |message: String, help: &str| Err(error(placeholder.range.clone(), message, help));
+    let known = earlier.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let [name, column] = path else {
+        return wrong(
+            format!("`{label}` names no column"),
+            "write `{{ steps.NAME.COLUMN }}`, with the name of an earlier step and a column of its result",
+        );
+    };
+    if filter.is_some() {
+        return wrong(format!("`{label}` takes no filter"), "a value of an earlier step is bound, as a caller's value is");
+    }
+    if !earlier.contains(name) {
+        let help = if known.is_empty() {
+            "only a statement of a `transaction` can name a step, and only one that comes before it".to_owned()
+        } else {
+            format!("the steps before this one are {known}")
+        };
+        return wrong(format!("`{label}` names no step that comes before this statement"), &help);
+    }
+    let source = Source { root: Root::Steps, path: vec![(*name).to_owned(), (*column).to_owned()] };
+    Ok(Meaning::Value(Value { source, kind: None, elements: None, input: None }))
 }
 
 /// How a variable becomes something else than a value.

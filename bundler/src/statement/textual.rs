@@ -1,10 +1,11 @@
 //! `substitution: textual`: values become text, as Hyperterse does it.
 
-use millrace_core::app::{Access, Input, Part, Statement};
+use millrace_core::app::{Access, Part, Statement};
 
 use super::{
     compiled::{Compiled, finished, push_text},
     dialect::Dialect,
+    names::Names,
     problem::warning,
     source::{self, Meaning},
     tables::Tables,
@@ -12,7 +13,7 @@ use super::{
 use crate::{Problem, placeholder::Piece};
 
 /// Compiles a statement whose values become part of its text. Nothing of the text is looked at.
-pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, inputs: &[Input]) -> Result<Compiled, Vec<Problem>> {
+pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, names: Names<'_>) -> Result<Compiled, Vec<Problem>> {
     let mut parts = Vec::new();
     let mut problems = Vec::new();
     let mut warnings = Vec::new();
@@ -24,7 +25,7 @@ pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, inputs: &[Input]) 
             }
             Piece::Placeholder(placeholder) => placeholder,
         };
-        match source::resolve(placeholder, dialect, inputs) {
+        match source::resolve(placeholder, dialect, names) {
             Ok(Meaning::EnvIdent(name)) => parts.push(Part::EnvIdent(name)),
             Ok(Meaning::Env(name) | Meaning::EnvRaw(name)) => parts.push(Part::Env(name)),
             Ok(Meaning::Choice { source, options }) => parts.push(Part::Choice { source, options }),

@@ -12,9 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millrace_core::app::{
-    Adapter, Audit, AuditTable, Auth, CachedReads, EpochWrites, Execute, MiddlewareAction, Script, ScriptRef, Tool, ToolSync,
-};
+use millrace_core::app::{Adapter, Audit, AuditTable, Auth, CachedReads, EpochWrites, MiddlewareAction, Script, ScriptRef, Tool, ToolSync};
 
 use super::{SyncPolicies, SyncSettings, glob};
 use crate::{
@@ -84,13 +82,13 @@ pub(crate) fn resolve(
     let mut names = Names::default();
     let mut reads: BTreeMap<String, (u32, Vec<String>)> = BTreeMap::new();
     for tool in tools.iter().filter(|tool| tool.cache.is_some()) {
-        let (Some(settings), Execute::Statement { adapter, .. }) = (all.get(&tool.name), &tool.execute) else { continue };
+        let (Some(settings), Some(adapter)) = (all.get(&tool.name), tool.execute.adapter()) else { continue };
         let found = written.read_by(settings, adapters);
         if !found.is_empty() {
             names.read.extend(found.iter().cloned());
-            names.adapters.extend(settings.reads.keys().copied().chain([*adapter]));
-            names.keys.entry(settings.key.clone()).or_default().insert(*adapter);
-            reads.insert(tool.name.clone(), (*adapter, found));
+            names.adapters.extend(settings.reads.keys().copied().chain([adapter]));
+            names.keys.entry(settings.key.clone()).or_default().insert(adapter);
+            reads.insert(tool.name.clone(), (adapter, found));
         }
     }
     let marks: BTreeMap<u32, String> = names.adapters.iter().map(|index| (*index, format!("{}:?", name_of(adapters, *index)))).collect();

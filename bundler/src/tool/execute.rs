@@ -1,25 +1,25 @@
-//! What stage *execute* does: `use` and `statement`, or `handler`.
+//! What stage *execute* does: `use` and `statement` or `transaction`, or `handler`.
 
 use millrace_catalogue::Language;
-use millrace_core::app::{Access, Auth, Execute, Input, Piece as StatementPiece};
+use millrace_core::app::{Auth, Execute, Input, Piece as StatementPiece};
 
-use super::reader::ToolReader;
+use super::{
+    prepare::{NamedAdapter, Preparation, Work, finish, prepare},
+    reader::ToolReader,
+    transaction,
+};
 use crate::{
     Problem, Severity,
-    adapter::{Adapters, UsedAdapter},
+    adapter::Adapters,
     compiler::Compiler,
     link::by_convention,
     placeholder::{self, Piece},
-    root::substitution,
     scope::{ContextShape, PathScope, ToolScope},
-    statement::{self, Compiled, Dialect, Substitution, Tables},
+    statement,
     yaml::{Data, Document, Node},
 };
 
-/// What stage *execute* does, and the tables of its statement.
-type Work = (Execute, Option<Tables>);
-
-/// Reads `use` and `statement`, or `handler`. `None` where that is wrong, which has been said.
+/// Reads `use` and `statement` or `transaction`, or `handler`. `None` where that is wrong, which has been said.
 pub(super) fn read(
     compiler: &mut Compiler<'_>,
     reading: &ToolReader<'_>,
@@ -31,27 +31,30 @@ pub(super) fn read(
     let root = &document.root;
     match (root.entry("use"), root.entry("handler")) {
         (Some(_), Some(handler)) => {
-            let help = "A tool is one of them: remove `use` and `statement`, or `handler`.";
+            let help = "A tool is one of them: remove `use` and what it runs, or `handler`.";
             compiler.error(document, handler.key_range.clone(), "the tool has both `use` and `handler`", help);
             None
         }
-        (Some(adapter), None) => statement(compiler, reading, (document, &adapter.value), inputs, adapters, crosses_tenants),
+        (Some(adapter), None) => database(compiler, reading, (document, &adapter.value), inputs, adapters, crosses_tenants),
         (None, handler) => {
-            if let Some(own) = root.entry("statement") {
+            if let Some(own) = root.entry("statement").or_else(|| root.entry("transaction")) {
                 if let Some((folder, adapter)) = reading.outer.adapter.as_ref().filter(|_| handler.is_none()) {
-                    return statement(compiler, reading, (folder, adapter), inputs, adapters, crosses_tenants);
+                    return database(compiler, reading, (folder, adapter), inputs, adapters, crosses_tenants);
                 }
-                let statement = own;
                 let help = "Name the adapter that runs it: `use: …`.";
-                compiler.error(document, statement.key_range.clone(), "`statement` has no adapter", help);
+                compiler.error(document, own.key_range.clone(), format!("`{}` has no adapter", own.key), help);
                 return None;
+            }
+            if let Some(result) = root.entry("result") {
+                let help = "Remove `result`: it names a step of a `transaction`.";
+                compiler.error(document, result.key_range.clone(), "`result` has no `transaction`", help);
             }
             script(compiler, reading, handler.map(|entry| &entry.value)).map(|execute| (execute, None))
         }
     }
 }
 
-fn statement(
+fn database(
     compiler: &mut Compiler<'_>,
     reading: &ToolReader<'_>,
     (named_in, adapter): (&Document, &Node),
@@ -62,16 +65,27 @@ fn statement(
     let document = reading.document;
     let used = adapters.find(compiler, named_in, adapter);
     compiler.origin(reading.name, "use", adapter.text().unwrap_or_default(), named_in.source.place(adapter.range.start));
+    let transaction = document.root.entry("transaction");
+    if let (Some(statement), Some(_)) = (document.root.entry("statement"), transaction) {
+        let help = "A tool has one of them: make the statement a step of the transaction, or remove `transaction`.";
+        compiler.error(document, statement.key_range.clone(), "the tool has both `statement` and `transaction`", help);
+        return None;
+    }
+    if let (Some(result), None) = (document.root.entry("result"), transaction) {
+        let help = "Remove `result`: a tool with one statement has one result.";
+        compiler.error(document, result.key_range.clone(), "`result` has no `transaction`", help);
+    }
     let node = document.root.at("statement");
     let is_document = node.is_some_and(|node| matches!(node.data, Data::Map(_)));
-    let text = match node.and_then(Node::text) {
-        Some(text) => text,
-        None if is_document => "",
+    let text = match (node.and_then(Node::text), transaction) {
+        (_, Some(_)) => "",
+        (Some(text), None) => text,
+        (None, None) if is_document => "",
         // It was wrong, which has been said.
-        None if document.root.entry("statement").is_some() => return None,
+        (None, None) if document.root.entry("statement").is_some() => return None,
         // What Hyperterse runs where nothing is said.
-        None if compiler.imported => "SELECT 1",
-        None => {
+        (None, None) if compiler.imported => "SELECT 1",
+        (None, None) => {
             let help = "Write the statement that the adapter runs.";
             compiler.error(named_in, adapter.range.clone(), "the tool has `use`, but no `statement`", help);
             return None;
@@ -82,92 +96,33 @@ fn statement(
         check_paths(compiler, reading, &scope.of_statement(), &["inputs"]);
         return None;
     };
-    let substitution = substitution(document, &document.root, reading.root.substitution.clone());
-    let word = if substitution.value == Substitution::Textual { "textual" } else { "bind" };
-    compiler.origin(reading.name, "substitution", word, substitution.place);
+    let named = NamedAdapter { used, name: adapter.text().unwrap_or_default(), document: named_in, node: adapter };
     let nothing = Node::nothing();
-    let node = node.unwrap_or(&nothing);
-    let language = used.language?;
-    if is_document != (language == Language::Documents) {
-        let (message, help) = other_form(adapter.text().unwrap_or_default(), is_document);
+    let node = node.or(transaction.map(|entry| &entry.value)).unwrap_or(&nothing);
+    if let (None, Some(language)) = (transaction, used.language)
+        && is_document != (language == Language::Documents)
+    {
+        let (message, help) = other_form(named.name, is_document);
         compiler.error(document, node.range.clone(), message, help);
         return None;
     }
-    if matches!(language, Language::Arguments | Language::Documents) {
-        if substitution.value == Substitution::Textual {
-            let message = match language {
-                Language::Documents => "`substitution: textual` is for statements of SQL: the values of a document are always values",
-                _ => "`substitution: textual` is for statements of SQL: the values of a command are always arguments",
-            };
-            let range = document.root.at("substitution").unwrap_or(node).range.clone();
-            compiler.error(document, range, message, "Remove `substitution: textual`.");
-            return None;
-        }
-        let allow = adapters.allowed_commands(used);
-        if language == Language::Documents {
-            return match statement::compile_document(&document.source, node, inputs, allow) {
-                Ok(compiled) => finish(compiler, (named_in, adapter), (document, node), used, Ok(compiled)),
-                Err(problems) => {
-                    for Problem { severity, range, message, help } in problems {
-                        compiler.findings.report(severity, &document.source, range, message, help.unwrap_or_default());
-                    }
-                    None
+    let prepared = prepare(compiler, reading, node, named, (adapters, crosses_tenants))?;
+    if let Some(entry) = transaction {
+        return transaction::read(compiler, reading, entry, inputs, named, &prepared, adapters);
+    }
+    let compiled = match prepared {
+        Preparation::Document(allowed) => match statement::compile_document(&document.source, node, inputs, allowed) {
+            Err(problems) => {
+                for Problem { severity, range, message, help } in problems {
+                    compiler.findings.report(severity, &document.source, range, message, help.unwrap_or_default());
                 }
-            };
-        }
-        let compiled = statement::compile_command(text, inputs, allow);
-        return finish(compiler, (named_in, adapter), (document, node), used, compiled);
-    }
-    let Some(dialect) = Dialect::of(language) else {
-        let (message, help) = not_statements(adapter.text().unwrap_or_default(), language);
-        compiler.error(document, node.range.clone(), message, help);
-        return None;
-    };
-    let tenant = adapters.tenant(used).filter(|_| !crosses_tenants);
-    if tenant.is_some() && substitution.value == Substitution::Textual {
-        let message = format!(
-            "with `substitution: textual` nothing keeps a statement to the tenant, which the adapter `{}` demands",
-            adapter.text().unwrap_or_default()
-        );
-        let help = "Remove `substitution: textual`; values are then bound.";
-        compiler.error(document, document.root.at("substitution").unwrap_or(node).range.clone(), message, help);
-        return None;
-    }
-    let compiled = match tenant {
-        Some(rule) => statement::compile_for_tenant(text, dialect, inputs, rule),
-        None => statement::compile(text, dialect, substitution.value, inputs),
-    };
-    finish(compiler, (named_in, adapter), (document, node), used, compiled)
-}
-
-/// Tells what there is to say about a statement.
-fn finish(
-    compiler: &mut Compiler<'_>,
-    (named_in, adapter): (&Document, &Node),
-    (document, node): (&Document, &Node),
-    used: UsedAdapter,
-    compiled: Result<Compiled, Vec<Problem>>,
-) -> Option<Work> {
-    let mut compiled = match compiled {
-        Ok(compiled) => compiled,
-        Err(problems) => {
-            for problem in problems {
-                compiler.findings.problem(document, node, problem);
+                return None;
             }
-            return None;
-        }
+            compiled => compiled,
+        },
+        _ => prepared.compile(text, inputs.into()),
     };
-    if let Some(most) = used.max_values {
-        compiled.statement.max_values = most;
-    }
-    for mut warning in compiled.warnings {
-        warning.severity = Severity::Warning;
-        compiler.findings.problem(document, node, warning);
-    }
-    if used.read_only && compiled.statement.access == Access::Write {
-        let message = format!("the statement writes, or may write, but the adapter `{}` is read only", adapter.text().unwrap_or_default());
-        compiler.warning(named_in, adapter.range.clone(), message, "Use another adapter, or drop `options.read_only` from its file.");
-    }
+    let compiled = finish(compiler, named, (document, node), compiled)?;
     Some((Execute::Statement { adapter: used.index, statement: compiled.statement }, Some(compiled.tables)))
 }
 
@@ -179,8 +134,7 @@ pub(super) fn check_session(
     auth: Option<&Auth>,
     adapters: &Adapters,
 ) {
-    let Execute::Statement { adapter, .. } = execute else { return };
-    let Some(adapter) = adapters.list.get(*adapter as usize) else { return };
+    let Some(adapter) = execute.adapter().and_then(|adapter| adapters.list.get(adapter as usize)) else { return };
     let document = reading.document;
     let scope = PathScope::of_auth(auth);
     let sources = adapter.session.iter().flat_map(|setting| {
@@ -193,7 +147,7 @@ pub(super) fn check_session(
     let database = adapter.databases.iter().map(|databases| (format!("has a database for each `{}`", databases.choice), &databases.choice));
     for (what, source) in sources.chain(database) {
         if let Some(Err(dead_end)) = scope.named(&source.to_string()) {
-            let used = document.root.entry("use").or_else(|| document.root.entry("statement"));
+            let used = ["use", "statement", "transaction"].into_iter().find_map(|key| document.root.entry(key));
             let range = used.map_or(0..0, |entry| entry.value.range.clone());
             let message = format!("the adapter `{}` {what}, but {}", adapter.name, dead_end.message);
             compiler.error(document, range, message, &dead_end.help);
@@ -203,22 +157,31 @@ pub(super) fn check_session(
     if adapter.session.is_empty() {
         return;
     }
-    let Some(node) = document.root.at("statement") else { return };
-    let Some(text) = node.text() else { return };
-    let is_block = text.trim_start().get(..3).is_some_and(|start| start.eq_ignore_ascii_case("do ") || start.eq_ignore_ascii_case("do$"));
-    let found = text.to_ascii_lowercase().find("set_config").map(|at| (at..at + 10, "`set_config`"));
-    if let Some((range, what)) = found.or_else(|| is_block.then_some((0..2, "`DO`"))) {
-        let message = format!("{what} could change what the `session` of the adapter `{}` sets", adapter.name);
-        let help = Some("Set it under `session`, or use an adapter without one.".to_owned());
-        compiler.findings.problem(document, node, Problem { severity: Severity::Error, range, message, help });
+    for node in statements(document) {
+        let Some(text) = node.text() else { continue };
+        let is_block =
+            text.trim_start().get(..3).is_some_and(|start| start.eq_ignore_ascii_case("do ") || start.eq_ignore_ascii_case("do$"));
+        let found = text.to_ascii_lowercase().find("set_config").map(|at| (at..at + 10, "`set_config`"));
+        if let Some((range, what)) = found.or_else(|| is_block.then_some((0..2, "`DO`"))) {
+            let message = format!("{what} could change what the `session` of the adapter `{}` sets", adapter.name);
+            let help = Some("Set it under `session`, or use an adapter without one.".to_owned());
+            compiler.findings.problem(document, node, Problem { severity: Severity::Error, range, message, help });
+        }
     }
 }
 
-/// Looks whether the placeholders of the statement that begin with one of `roots` can have a value.
+/// The statements of a tool, as they are written.
+fn statements(document: &Document) -> impl Iterator<Item = &Node> {
+    let steps = document.root.at("transaction").map(Node::items).unwrap_or_default();
+    document.root.at("statement").into_iter().chain(steps.iter().filter_map(|step| step.at("statement")))
+}
+
+/// Looks whether the placeholders of the statements that begin with one of `roots` can have a value.
 pub(super) fn check_paths(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, scope: &PathScope, roots: &[&str]) {
     let document = reading.document;
-    let Some(node) = document.root.at("statement") else { return };
-    check_paths_of(compiler, document, node, scope, roots);
+    for node in statements(document) {
+        check_paths_of(compiler, document, node, scope, roots);
+    }
 }
 
 fn check_paths_of(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &PathScope, roots: &[&str]) {
@@ -273,29 +236,5 @@ fn other_form(adapter: &str, is_document: bool) -> (String, &'static str) {
             format!("the adapter `{adapter}` takes a document, and this is text"),
             "Write it as a map below `statement:`, its first key the command: `find: users`.",
         ),
-    }
-}
-
-/// What is wrong about a statement for an adapter whose connector takes no statements, and what helps.
-fn not_statements(adapter: &str, language: Language) -> (String, String) {
-    let taken = language.command();
-    (
-        format!("`{adapter}` takes {taken}, and the tool has a `statement`"),
-        "Call it from a `handler`, or `use` an adapter on a database of SQL.".to_owned(),
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_connector_without_statements_is_no_place_for_one() {
-        for language in [Language::Arguments, Language::Documents, Language::Requests] {
-            assert_eq!(Dialect::of(language), None);
-            let (message, _) = not_statements("cache", language);
-            assert_eq!(message, format!("`cache` takes {}, and the tool has a `statement`", language.command()));
-        }
-        assert!(Dialect::of(Language::Sqlite).is_some() && Dialect::of(Language::Postgres).is_some());
     }
 }

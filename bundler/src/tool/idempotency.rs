@@ -62,13 +62,14 @@ pub(super) fn read(
         }
     }
     let range = entry.key_range.clone();
-    match execute {
-        Execute::Statement { statement, .. } if statement.access == Access::Read => {
+    match (execute.adapter(), execute.access()) {
+        (Some(_), Some(Access::Read)) => {
+            let what = if matches!(execute, Execute::Transaction { .. }) { "the transaction" } else { "the statement" };
             let help = "A call that changes nothing may be sent again anyway. Remove `idempotency`.";
-            compiler.error(document, range, "the statement only reads, so there is nothing that could happen twice", help);
+            compiler.error(document, range, format!("{what} only reads, so there is nothing that could happen twice"), help);
         }
-        Execute::Statement { adapter, .. } => {
-            let adapter = adapters.list.get(*adapter as usize);
+        (Some(adapter), _) => {
+            let adapter = adapters.list.get(adapter as usize);
             let connector = adapter.and_then(|adapter| find(&adapter.connector));
             if let (Some(adapter), Some(connector)) = (adapter, connector.filter(|connector| !connector.keeps_call_records)) {
                 let message = format!(

@@ -24,7 +24,7 @@ pub(super) fn inputs(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, exec
         compiler.error(document, node.range.clone(), "the tool has both `inputs` and `json_schema`", "Keep one of them.");
         return None;
     }
-    if matches!(execute, Some(Execute::Statement { .. })) {
+    if execute.is_some_and(|execute| execute.adapter().is_some()) {
         let help = "Declare `inputs`: only they can be bound.";
         compiler.error(document, node.range.clone(), "`json_schema` is for tools with a handler; this one has a statement", help);
         return None;

@@ -40,8 +40,8 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>) -> boo
 pub(super) fn check(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute, adapters: &Adapters) {
     let document = reading.document;
     let Some(entry) = document.root.entry("tenant").filter(|tenant| tenant.value.at("none").and_then(Node::text).is_some()) else { return };
-    let message = match execute {
-        Execute::Statement { adapter, .. } => match adapters.list.get(*adapter as usize) {
+    let message = match execute.adapter() {
+        Some(adapter) => match adapters.list.get(adapter as usize) {
             Some(adapter) if adapter.tenant.is_none() => format!("the adapter `{}` has no `tenant`", adapter.name),
             _ => return,
         },

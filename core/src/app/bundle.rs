@@ -4,7 +4,10 @@
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::{App, Audit, Auth, Content, EpochWrites, Execute, MiddlewareAction, PresentedField, PromptContent, Resource, ScriptRef, Tool};
+use super::{
+    App, Audit, Auth, Bind, Content, EpochWrites, Execute, MiddlewareAction, Part, Piece, PresentedField, PromptContent, Resource, Root,
+    ScriptRef, Source, Tool, Transaction, TransactionStep,
+};
 
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
@@ -86,6 +89,7 @@ impl App {
         let refers = |tool: &Tool| {
             let executes = match &tool.execute {
                 Execute::Statement { adapter, .. } => (*adapter as usize) < adapters,
+                Execute::Transaction { adapter, transaction } => (*adapter as usize) < adapters && holds_together(transaction),
                 Execute::Script(_) | Execute::Forward => true,
                 Execute::Search(index) => index.words.iter().flat_map(|word| &word.tools).all(|(place, _)| is_tool(*place)),
             };
@@ -138,6 +142,24 @@ impl App {
         ];
         holds.iter().find(|(holds, _)| !holds).map_or(Ok(()), |(_, problem)| Err(BundleError::Inconsistent(problem)))
     }
+}
+
+/// Whether each step of a transaction takes values of earlier ones only.
+fn holds_together(Transaction { steps, result }: &Transaction) -> bool {
+    let is_earlier = |place: usize, source: &Source| {
+        source.root != Root::Steps || matches!(source.path.as_slice(), [name, _] if steps.iter().take(place).any(|step| step.name == *name))
+    };
+    let refers = |(place, step): (usize, &TransactionStep)| {
+        step.statement.parts.iter().all(|part| match part {
+            Part::Bind(Bind::Value { source, .. }) | Part::BindEach { source, .. } => is_earlier(place, source),
+            Part::Bind(Bind::Composed(pieces)) => {
+                pieces.iter().all(|piece| !matches!(piece, Piece::Source(source) if !is_earlier(place, source)))
+            }
+            Part::Choice { source, .. } | Part::Textual(source) => source.root != Root::Steps,
+            Part::Text(_) | Part::Env(_) | Part::EnvIdent(_) => true,
+        })
+    };
+    !steps.is_empty() && result.is_none_or(|place| (place as usize) < steps.len()) && steps.iter().enumerate().all(refers)
 }
 
 /// Whether what a field embeds stands before the presenter at `place`: then no presenter embeds itself.

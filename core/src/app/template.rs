@@ -120,6 +120,7 @@ impl fmt::Display for Source {
             Root::Arguments => "arguments",
             Root::Item => "item",
             Root::Items => "items",
+            Root::Steps => "steps",
             Root::Counts => return f.write_str(&self.path.join(".")),
         })?;
         self.path.iter().try_for_each(|name| write!(f, ".{name}"))
@@ -145,4 +146,6 @@ pub enum Root {
     Items,
     /// `shown`, `total` and `omitted` of a presenter's notice.
     Counts,
+    /// The results of the steps of a transaction: a step's name, and a column of its only row.
+    Steps,
 }

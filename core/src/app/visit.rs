@@ -1,8 +1,8 @@
 //! Everything of an app that holds a template: what it needs of its environment, and what of a call it looks at.
 
 use super::{
-    App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, Execute, ExpectedKey, HASH_KEY, InputSource, MiddlewareAction, Part, Piece,
-    Presenter, PromptContent, RateLimit, ResourceUrl, Source, Statement, Template, TemplatePart, Tool, ToolUse, ValueTemplate, ValueText,
+    App, Auth, Bind, Content, Embedded, EnvPart, EnvTemplate, ExpectedKey, HASH_KEY, InputSource, MiddlewareAction, Part, Piece, Presenter,
+    PromptContent, RateLimit, ResourceUrl, Source, Statement, Template, TemplatePart, Tool, ToolUse, ValueTemplate, ValueText,
 };
 use crate::expression::{Expression, Step};
 
@@ -118,9 +118,7 @@ impl Tool {
         if let Some(idempotency) = &self.idempotency {
             of_template(&idempotency.key, holder, visit);
         }
-        if let Execute::Statement { statement, .. } = &self.execute {
-            of_statement(statement, holder, visit);
-        }
+        self.execute.statements().for_each(|statement| of_statement(statement, holder, visit));
         for rule in &self.errors.on {
             of_expression(&rule.when, holder, visit);
             of_template(&rule.message, holder, visit);

@@ -7,6 +7,7 @@
 //! | `Configuration` | `CONFIGURATION` | no |
 //! | `Syntax` | `QUERY_INVALID` | no |
 //! | `Constraint` | `CONSTRAINT` | no |
+//! | `Expectation` | `EXPECTATION_FAILED` | no |
 //! | `Denied` | `QUERY_REFUSED` | no |
 //! | `TimedOut` | `TIMEOUT` | yes |
 //! | `Unavailable` | `DATABASE_UNAVAILABLE` | yes |
@@ -32,7 +33,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Json, Result,
-    app::{Access, Adapter, Statement},
+    app::{Access, Adapter, Execute},
     fault::{Change, Fault, FaultResult, Stage},
     ports::{Query, SessionSetting},
     value::Rows,
@@ -63,22 +64,23 @@ pub(super) async fn execute(run: &Run<'_>, inputs: &mut Json) -> Result<ToolOutp
         },
         // A string is sent as it is.
         Work::Search(index) => Ok(ToolOutput::Value(search::search(run, index, inputs).await.into())),
-        Work::Statement { adapter, statement } => query(run, adapter, statement, inputs).await.map(ToolOutput::Rows).map_err(CallEnd::from),
+        Work::Database { adapter, execute } => query(run, adapter, execute, inputs).await.map(ToolOutput::Rows).map_err(CallEnd::from),
     }
 }
 
-async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Json) -> FaultResult<Rows> {
+async fn query(run: &Run<'_>, adapter: usize, execute: &Execute, inputs: &Json) -> FaultResult<Rows> {
+    let access = execute.access().unwrap_or(Access::Write);
     if let Some(adapter) = run.pipeline.app.adapters.get(adapter) {
-        tenant::admit(run, adapter, statement).map_err(|error| fault_of(run, statement.access, error))?;
+        tenant::admit(run, adapter, execute).map_err(|error| fault_of(run, access, error))?;
     }
-    let rendered = statement::render(run, statement, inputs)?;
+    let rendered = statement::render(run, execute, inputs)?;
     // Before the cache is looked at: nothing is given to a caller that the session refuses, or that has no database.
     let (session, database) = match run.pipeline.app.adapters.get(adapter) {
-        Some(adapter) => placed(run, adapter).map_err(|error| fault_of(run, statement.access, error))?,
+        Some(adapter) => placed(run, adapter).map_err(|error| fault_of(run, access, error))?,
         None => (Vec::new(), None),
     };
     let lookup = async {
-        let settings = run.tool.cache.filter(|_| statement.access == Access::Read)?;
+        let settings = run.tool.cache.filter(|_| access == Access::Read)?;
         let adapter = run.pipeline.app.adapters.get(adapter)?;
         let epochs = match run.tool.sync.as_ref().and_then(|sync| sync.reads.as_ref()) {
             None => None,
@@ -99,7 +101,7 @@ async fn query(run: &Run<'_>, adapter: usize, statement: &Statement, inputs: &Js
         Some((entry, None)) => Some(entry),
         None => None,
     };
-    let rows = ask(run, adapter, statement.access, (&rendered, &session, database)).await?;
+    let rows = ask(run, adapter, access, (&rendered, &session, database)).await?;
     if let Some(entry) = entry {
         entry.store(run, &rows);
     }
@@ -142,7 +144,7 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, 
             (once::rows(run, answered(run, adapter, writes, answer).map_err(fault)?)?, Change::Recorded)
         }
     };
-    if writes && change::took_effect(&rendered.text, &rows) {
+    if writes && rendered.took_effect(&rows) {
         run.change.set(change);
     }
     Ok(rows)
@@ -169,6 +171,9 @@ fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
         ErrorKind::Configuration => fault("CONFIGURATION").by_operator(),
         ErrorKind::Syntax => fault("QUERY_INVALID").suggesting("This is a defect of the tool: calling it again does not help.").by_author(),
         ErrorKind::Constraint => fault("CONSTRAINT").suggesting("Calling the tool again with the same inputs does not help."),
+        ErrorKind::Expectation => {
+            fault("EXPECTATION_FAILED").suggesting("Calling the tool again with the same inputs does not help before the data changes.")
+        }
         ErrorKind::Denied => fault("QUERY_REFUSED").by_operator(),
         // A statement that writes may have done so before its time was over.
         ErrorKind::TimedOut if access == Access::Write => fault("TIMEOUT").suggesting(run.after_unknown()).later(),

@@ -24,12 +24,12 @@ const PLAN_BYTES: usize = 16 << 20;
 
 /// Lets the database look at the statement of a tool. `None` where there is nothing that it could look at.
 pub(super) async fn rehearse(pipeline: &Pipeline, tool: &Tool) -> Option<Result<()>> {
-    let Execute::Statement { adapter: index, statement } = &tool.execute else { return None };
-    let adapter = pipeline.app.adapters.get(*index as usize)?;
+    let index = tool.execute.adapter()? as usize;
+    let adapter = pipeline.app.adapters.get(index)?;
     let mut answer = None;
     for database in database::all(adapter) {
-        let place = (*index as usize, database);
-        let mut explained = explain(pipeline, place, statement).await;
+        let place = (index, database);
+        let mut explained = explain_all(pipeline, place, &tool.execute).await;
         if tool.idempotency.is_some() && !matches!(explained, Some(Err(_))) {
             explained = Some(prepare_records(pipeline, place).await);
         }
@@ -47,6 +47,25 @@ async fn prepare_records(pipeline: &Pipeline, (adapter, database): (usize, Optio
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     signal.race(connector.prepare_records(signal.deadline_ms())).await.unwrap_or_else(|_| Err(silent(adapter)))
+}
+
+/// Explains the statements of a tool; the first one that is wrong is the answer.
+async fn explain_all(pipeline: &Pipeline, place: (usize, Option<&str>), execute: &Execute) -> Option<Result<()>> {
+    let transaction = match execute {
+        Execute::Transaction { transaction, .. } => transaction,
+        execute => return explain(pipeline, place, execute.statements().next()?).await,
+    };
+    let mut answer = None;
+    for step in &transaction.steps {
+        match explain(pipeline, place, &step.statement).await {
+            Some(Err(error)) => {
+                let message = format!("the step `{}` failed: {}", step.name, error.message);
+                return Some(Err(Error { message, ..error }));
+            }
+            explained => answer = explained.or(answer),
+        }
+    }
+    answer
 }
 
 async fn explain(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>), statement: &Statement) -> Option<Result<()>> {

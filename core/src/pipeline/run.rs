@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     ErrorKind, Json, Result,
-    app::{Access, Adapter, Execute, ScriptRef, SearchIndex, Statement, Tool},
+    app::{Access, Adapter, Execute, ScriptRef, SearchIndex, Tool},
     fault::{Change, Fault, Stage},
     headers::Headers,
     platform_caller::PlatformCaller,
@@ -105,7 +105,11 @@ pub(super) struct Run<'a> {
 /// What stage *execute* does: the tool's [`Execute`], apart from the gateway, whose calls are another tool's by then.
 #[derive(Clone, Copy)]
 pub(super) enum Work<'a> {
-    Statement { adapter: usize, statement: &'a Statement },
+    /// Statements, in a transaction if there are several.
+    Database {
+        adapter: usize,
+        execute: &'a Execute,
+    },
     Script(&'a ScriptRef),
     Search(&'a SearchIndex),
 }
@@ -114,7 +118,9 @@ impl<'a> Work<'a> {
     /// `None` for the gateway.
     pub(super) const fn of(tool: &'a Tool) -> Option<Self> {
         match &tool.execute {
-            Execute::Statement { adapter, statement } => Some(Self::Statement { adapter: *adapter as usize, statement }),
+            execute @ (Execute::Statement { adapter, .. } | Execute::Transaction { adapter, .. }) => {
+                Some(Self::Database { adapter: *adapter as usize, execute })
+            }
             Execute::Script(handler) => Some(Self::Script(handler)),
             Execute::Search(index) => Some(Self::Search(index)),
             Execute::Forward => None,
@@ -180,14 +186,14 @@ impl<'a> Run<'a> {
     /// What to do where nobody knows whether the change was made.
     pub(super) const fn after_unknown(&self) -> &'static str {
         match (&self.once, &self.work) {
-            (Some(_), Work::Statement { .. }) => SAFE_TO_REPEAT,
+            (Some(_), Work::Database { .. }) => SAFE_TO_REPEAT,
             _ => CHECK_FIRST,
         }
     }
 
     fn may_write(&self) -> bool {
         match self.work {
-            Work::Statement { statement, .. } => statement.access == Access::Write,
+            Work::Database { execute, .. } => execute.access() == Some(Access::Write),
             Work::Script(_) => true,
             Work::Search(_) => false,
         }

@@ -34,7 +34,7 @@ impl<'a> Scope<'a> {
             Root::Inputs => self.inputs,
             Root::Ctx => self.ctx,
             Root::Auth => self.run.auth.as_ref()?,
-            Root::Results | Root::Arguments | Root::Item | Root::Items | Root::Counts => return None,
+            Root::Results | Root::Arguments | Root::Item | Root::Items | Root::Counts | Root::Steps => return None,
         };
         walk(start, &source.path)
     }

@@ -8,17 +8,21 @@ use alloc::format;
 use super::{run::Run, scope::walk};
 use crate::{
     Error, ErrorKind, Json, Result,
-    app::{Adapter, Bind, Part, Piece, Source, Statement, Tenant},
+    app::{Adapter, Bind, Execute, Part, Piece, Source, Statement, Tenant},
     value::Value,
 };
 
-/// Looks whether a call may run the statement of its tool.
+/// Looks whether a call may run the statements of its tool.
 ///
 /// # Errors
-/// [`Denied`](ErrorKind::Denied) where the statement binds the claim and the caller has none.
-pub(super) fn admit(run: &Run<'_>, adapter: &Adapter, statement: &Statement) -> Result<()> {
+/// [`Denied`](ErrorKind::Denied) where a statement binds the claim and the caller has none.
+pub(super) fn admit(run: &Run<'_>, adapter: &Adapter, execute: &Execute) -> Result<()> {
     let Some(tenant) = adapter.tenant.as_ref().filter(|_| !run.tool.crosses_tenants) else { return Ok(()) };
-    if binds(statement, &tenant.claim) { claimed(run.auth.as_ref(), adapter, tenant).map(drop) } else { Ok(()) }
+    if execute.statements().any(|statement| binds(statement, &tenant.claim)) {
+        claimed(run.auth.as_ref(), adapter, tenant).map(drop)
+    } else {
+        Ok(())
+    }
 }
 
 /// Looks whether a call may run a statement of one of its scripts.

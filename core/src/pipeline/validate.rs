@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Execute, Input, InputKind},
+    app::{Input, InputKind},
     expression::{compare_numbers, equal},
     fault::{Fault, FaultResult, Issue, Stage},
     sort::sort,
@@ -49,11 +49,13 @@ pub(super) async fn validate(run: &Run<'_>, inputs: Json) -> FaultResult<Json> {
         return by_schema(run, schema, inputs);
     }
     let inputs = check(run.pipeline, &run.tool.inputs, inputs)?;
-    if let Execute::Statement { statement, .. } = &run.tool.execute {
-        let issues = problems(run, statement, &inputs);
-        if !issues.is_empty() {
-            return Err(invalid(issues).into());
-        }
+    let mut issues: Vec<Issue> = Vec::new();
+    for statement in run.tool.execute.statements() {
+        // What is wrong in two statements of a transaction is said once.
+        issues.extend(problems(run, statement, &inputs).into_iter().filter(|issue| !issues.contains(issue)).collect::<Vec<_>>());
+    }
+    if !issues.is_empty() {
+        return Err(invalid(issues).into());
     }
     Ok(inputs)
 }

@@ -2,7 +2,7 @@ use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
 
 use sha2::{Digest as _, Sha256};
 
-use super::LocalFuture;
+use super::{BoundTransaction, LocalFuture};
 use crate::{
     Error, ErrorKind, Json, Result,
     app::Access,
@@ -41,6 +41,8 @@ pub enum Command<'a> {
         /// The values in the order of the placeholders.
         values: &'a [Value],
     },
+    /// Several statements of SQL, all or none of which take effect.
+    Transaction(BoundTransaction<'a>),
     /// A command and its arguments, such as `SET`, `name` and `Ada`. Each is one argument, whatever characters it has.
     Arguments(&'a [Value]),
     /// A document, such as `{"find": "items", "filter": {"id": 7}}`. The first member names the command, so members keep their order.
@@ -93,6 +95,7 @@ impl<'a> Command<'a> {
     pub const fn form(&self) -> &'static str {
         match self {
             Self::Statement { .. } => "a statement",
+            Self::Transaction(_) => "a transaction",
             Self::Arguments(_) => "a list of arguments",
             Self::Document(_) => "a document",
             Self::Request(_) => "a request",

@@ -48,6 +48,7 @@ const fn kind_name(kind: ErrorKind) -> &'static str {
         ErrorKind::Busy => "busy",
         ErrorKind::TooLarge => "too_large",
         ErrorKind::Protocol => "protocol",
+        ErrorKind::Expectation => "expectation",
         ErrorKind::Cancelled => "cancelled",
     }
 }

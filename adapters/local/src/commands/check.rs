@@ -4,11 +4,7 @@ use std::collections::BTreeMap;
 
 use millrace_bundler::{AnswerSize, ListSize, Report, Severity, Sizes, statement::Dialect, tokens};
 use millrace_catalogue::find;
-use millrace_core::{
-    Endpoint, Error, Json,
-    app::{App, Execute},
-    value::Value,
-};
+use millrace_core::{Endpoint, Error, Json, app::App, value::Value};
 use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
 
@@ -117,8 +113,8 @@ fn connect(app: &App, Report { origins, tenants, .. }: &Report, arguments: &Chec
             answers.connections.push(Connection { adapter: adapter.name.clone(), connector: adapter.connector.clone(), failure });
         }
         for (index, tool) in endpoint.app().tools.iter().enumerate() {
-            let Execute::Statement { adapter, .. } = &tool.execute else { continue };
-            if answers.connections.get(*adapter as usize).is_some_and(|connection| connection.failure.is_some()) {
+            let Some(adapter) = tool.execute.adapter() else { continue };
+            if answers.connections.get(adapter as usize).is_some_and(|connection| connection.failure.is_some()) {
                 continue;
             }
             if let Some(Err(error)) = endpoint.pipeline().rehearse(index).await {

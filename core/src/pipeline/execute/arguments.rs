@@ -1,11 +1,11 @@
 //! A command → its arguments. Each is one text, whatever characters it has; only a list that the author spreads is several.
 
-use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use alloc::{format, string::String, vec::Vec};
 
 use super::rendered::{Rendered, listed, variable};
 use crate::{
     Json,
-    app::{Bind, ParamStyle, Part, Piece, Root, Source, Statement},
+    app::{Bind, Part, Piece, Root, Source, Statement},
     fault::{Fault, FaultResult, Issue, Stage},
     pipeline::{
         json_text::{push_text, text_of},
@@ -49,7 +49,7 @@ pub(super) fn render<'a>(run: &Run<'_>, scope: Scope<'_>, statement: &Statement)
             }
         }
     }
-    Ok(Rendered { text: Cow::Borrowed(""), params, style: ParamStyle::Arguments, document: Vec::new() })
+    Ok(Rendered::Arguments(params))
 }
 
 /// What of the inputs cannot be an argument: what is absent or null, and a list without elements.

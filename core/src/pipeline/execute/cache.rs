@@ -20,7 +20,7 @@ use crate::{
         record::Subject,
         run::{Run, TARGET},
     },
-    ports::SessionSetting,
+    ports::{BoundStep, Parameter, SessionSetting, StepValue, TextPiece},
     value::{Rows, Value},
 };
 
@@ -111,12 +111,18 @@ fn key(
     epochs: Option<&[u8]>,
 ) -> String {
     let mut digest = Sha256::new();
-    for part in [VERSION, app, tool, adapter, &statement.text] {
+    for part in [VERSION, app, tool, adapter] {
         update(&mut digest, b'p', part.as_bytes());
     }
-    update_count(&mut digest, b'v', statement.params.len());
-    for value in &statement.params {
-        update_value(&mut digest, value);
+    match statement {
+        Rendered::Statement { text, values } | Rendered::Document { text, values, .. } => update_statement(&mut digest, text, values),
+        Rendered::Arguments(values) => update_statement(&mut digest, "", values),
+        Rendered::Transaction { steps, result } => {
+            update_count(&mut digest, b's', steps.len());
+            // The first one is at 1.
+            update_count(&mut digest, b's', result.map_or(0, |place| place + 1));
+            steps.iter().for_each(|step| update_step(&mut digest, step));
+        }
     }
     match scope {
         None => update(&mut digest, b'o', b"public"),
@@ -136,6 +142,42 @@ fn key(
         update(&mut digest, b'e', epochs);
     }
     hex::encode(&digest.finalize())
+}
+
+fn update_statement(digest: &mut Sha256, text: &str, values: &[Value]) {
+    update(digest, b'p', text.as_bytes());
+    update_count(digest, b'v', values.len());
+    for value in values {
+        update_value(digest, value);
+    }
+}
+
+fn update_step(digest: &mut Sha256, step: &BoundStep<'_>) {
+    update(digest, b'p', step.text.as_bytes());
+    let earlier = |digest: &mut Sha256, StepValue { step, column }: &StepValue| {
+        update_count(digest, b'E', *step);
+        update(digest, b'p', column.as_bytes());
+    };
+    update_count(digest, b'v', step.parameters.len());
+    for parameter in &step.parameters {
+        match parameter {
+            Parameter::Value(value) => update_value(digest, value),
+            Parameter::Earlier(value) => earlier(digest, value),
+            Parameter::Composed(pieces) => {
+                update_count(digest, b'C', pieces.len());
+                for piece in pieces {
+                    match piece {
+                        TextPiece::Text(text) => update(digest, b'p', text.as_bytes()),
+                        TextPiece::Earlier(value) => earlier(digest, value),
+                    }
+                }
+            }
+        }
+    }
+    match step.expect {
+        Some(rows) => update(digest, b'x', &rows.to_le_bytes()),
+        None => update_count(digest, b'X', 0),
+    }
 }
 
 fn update(digest: &mut Sha256, tag: u8, bytes: &[u8]) {
@@ -179,13 +221,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::app::ParamStyle;
 
     type Call = (&'static str, &'static str, &'static str, &'static str, Vec<Value>, Option<Json>);
 
     fn keys(calls: &[Call]) -> Vec<String> {
         let key = |(app, tool, adapter, text, params, scope): &Call| {
-            let statement = Rendered { text: Cow::Borrowed(text), params: params.clone(), style: ParamStyle::Question, document: vec![] };
+            let statement = Rendered::Statement { text: Cow::Borrowed(text), values: params.clone() };
             key(app, tool, adapter, (&statement, &[], None), scope.as_ref().map(|principal| Identity::of(Some(principal))), None)
         };
         calls.iter().map(key).collect()
@@ -231,8 +272,47 @@ mod tests {
     }
 
     #[test]
+    fn different_transactions_have_different_keys() {
+        let step = |text: &'static str, parameters: &[Parameter], expect| BoundStep {
+            name: "s",
+            text: Cow::Borrowed(text),
+            parameters: parameters.to_vec(),
+            access: crate::app::Access::Read,
+            expect,
+        };
+        let value = |text: &str| Parameter::Value(Value::Text(text.into()));
+        let of = |step, column: &str| StepValue { step, column: column.into() };
+        let piece = |text: &str| TextPiece::Text(text.into());
+        let transactions = [
+            (vec![step("S", &[], None)], None),
+            (vec![step("S", &[], None)], Some(0)),
+            (vec![step("S", &[], Some(0))], None),
+            (vec![step("S", &[], Some(1))], None),
+            (vec![step("S", &[], None), step("S", &[], None)], None),
+            (vec![step("S", &[], None), step("S", &[], None)], Some(1)),
+            (vec![step("S", &[value("a")], None)], None),
+            (vec![step("S", &[value("a"), value("b")], None)], None),
+            (vec![step("S", &[value("a")], None), step("S", &[value("b")], None)], None),
+            (vec![step("S", &[Parameter::Earlier(of(0, "a"))], None)], None),
+            (vec![step("S", &[Parameter::Earlier(of(1, "a"))], None)], None),
+            (vec![step("S", &[Parameter::Earlier(of(0, "b"))], None)], None),
+            (vec![step("S", &[Parameter::Composed(vec![piece("a"), piece("b")])], None)], None),
+            (vec![step("S", &[Parameter::Composed(vec![piece("ab")])], None)], None),
+            (vec![step("S", &[Parameter::Composed(vec![TextPiece::Earlier(of(0, "a"))])], None)], None),
+        ];
+        let mut keys = BTreeSet::new();
+        for (steps, result) in transactions.clone() {
+            let rendered = Rendered::Transaction { steps, result };
+            keys.insert(key("a", "t", "d", (&rendered, &[], None), None, None));
+        }
+        let statement = Rendered::Statement { text: Cow::Borrowed("S"), values: vec![] };
+        keys.insert(key("a", "t", "d", (&statement, &[], None), None, None));
+        assert_eq!(keys.len(), transactions.len() + 1);
+    }
+
+    #[test]
     fn different_sessions_have_different_keys() {
-        let statement = Rendered { text: Cow::Borrowed("S"), params: vec![], style: ParamStyle::Question, document: vec![] };
+        let statement = Rendered::Statement { text: Cow::Borrowed("S"), values: vec![] };
         let sessions: [&[(&str, &str)]; 8] = [
             &[],
             &[("a.b", "1")],

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Bind, DocumentNode, ParamStyle, Part, Piece, Root, Source, Statement},
+    app::{Bind, DocumentNode, Part, Piece, Root, Source, Statement},
     fault::{Fault, FaultResult, Issue, Stage},
     pipeline::{run::Run, scope::Scope},
     ports::Node,
@@ -41,7 +41,7 @@ pub(super) fn render<'a>(run: &Run<'_>, scope: Scope<'_>, statement: &'a Stateme
     }
     let filling = Filling { scope, statement, params: &params };
     let document = filling.members(&statement.document)?;
-    Ok(Rendered { text: Cow::Borrowed(statement.text.as_deref().unwrap_or_default()), params, style: ParamStyle::Document, document })
+    Ok(Rendered::Document { text: Cow::Borrowed(statement.text.as_deref().unwrap_or_default()), values: params, members: document })
 }
 
 /// What of the inputs cannot be a leaf.

@@ -1,36 +1,64 @@
-//! A statement with the values of a call, and what both of its forms take from one.
+//! Statements with the values of a call, and what all of their forms take from one.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
+use super::change;
 use crate::{
     Json,
-    app::ParamStyle,
     fault::{FaultResult, Stage},
     pipeline::run::{Run, missing_variable},
-    ports::{Command, Node},
+    ports::{BoundStep, BoundTransaction, Command, Node},
     secret::Secret,
-    value::Value,
+    value::{Rows, Value},
 };
 
-/// A statement, ready to be sent.
-pub(super) struct Rendered<'a> {
-    /// Empty for a command of arguments. Of a document, how it is shown, without values.
-    pub(super) text: Cow<'a, str>,
-    /// The values, or all arguments.
-    pub(super) params: Vec<Value>,
-    /// How the connector takes them.
-    pub(super) style: ParamStyle,
-    /// The members of a document.
-    pub(super) document: Vec<(String, Node)>,
+/// What a connector runs, with everything that it needs.
+pub(super) enum Rendered<'a> {
+    /// One statement and its values.
+    Statement {
+        /// The text, without values.
+        text: Cow<'a, str>,
+        /// The values.
+        values: Vec<Value>,
+    },
+    /// A command: its arguments.
+    Arguments(Vec<Value>),
+    /// A document.
+    Document {
+        /// How it is shown, without values.
+        text: Cow<'a, str>,
+        /// The values in it.
+        values: Vec<Value>,
+        /// Its members, with the values.
+        members: Vec<(String, Node)>,
+    },
+    /// Several statements.
+    Transaction {
+        /// The statements, in order.
+        steps: Vec<BoundStep<'a>>,
+        /// The place of the one whose result is the tool's.
+        result: Option<usize>,
+    },
 }
 
 impl Rendered<'_> {
     /// What the connector runs.
     pub(super) fn command(&self) -> Command<'_> {
-        match self.style {
-            ParamStyle::Arguments => Command::Arguments(&self.params),
-            ParamStyle::Document => Command::Document(&self.document),
-            _ => Command::Statement { text: &self.text, values: &self.params },
+        match self {
+            Self::Statement { text, values } => Command::Statement { text, values },
+            Self::Arguments(values) => Command::Arguments(values),
+            Self::Document { members, .. } => Command::Document(members),
+            Self::Transaction { steps, result } => Command::Transaction(BoundTransaction { steps, result: *result }),
+        }
+    }
+
+    /// Whether it had an effect, as far as its words and its result tell.
+    pub(super) fn took_effect(&self, rows: &Rows) -> bool {
+        match self {
+            Self::Statement { text, .. } | Self::Document { text, .. } => change::took_effect(text, rows),
+            Self::Arguments(_) => change::took_effect("", rows),
+            // Its result is that of one of its steps.
+            Self::Transaction { .. } => true,
         }
     }
 }

@@ -12,7 +12,7 @@
 //! A list is written out with a number of values that is a power of two, its last value again and again: `IN` and `NOT IN` mean the same, and a database
 //! sees a dozen texts of a statement instead of thousands. Databases, drivers and poolers keep what they prepared by its text.
 
-use alloc::{borrow::Cow, format, string::String, vec::Vec};
+use alloc::{borrow::Cow, boxed::Box, format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
 use super::{
@@ -23,36 +23,60 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Bind, InputKind, ParamStyle, Part, Piece, Source, Statement},
+    app::{Bind, Execute, InputKind, ParamStyle, Part, Piece, Root, Source, Statement, Transaction, TransactionStep},
     fault::{Fault, FaultResult, Issue, Stage},
     pipeline::{
         json_text::{push_text, text_of},
         run::Run,
         scope::Scope,
     },
+    ports::{BoundStep, Parameter, StepValue, TextPiece},
     value::Value,
 };
 
-/// Fills in a statement.
+/// A text with its placeholders written in the connector's style, and what is bound to them.
+type Written<'a> = (Cow<'a, str>, Vec<Parameter>);
+
+/// Fills in the statements of a tool.
 ///
 /// # Errors
-/// `CONFIGURATION` for a variable that is not set or not a name, `INVALID_CHOICE` for a value that is not one of the statement's choices.
-pub(super) fn render<'a>(run: &Run<'_>, statement: &'a Statement, inputs: &Json) -> FaultResult<Rendered<'a>> {
+/// `CONFIGURATION` for a variable that is not set or not a name, `INVALID_CHOICE` for a value that is not one of a statement's choices.
+pub(super) fn render<'a>(run: &Run<'_>, execute: &'a Execute, inputs: &Json) -> FaultResult<Rendered<'a>> {
     let scope = run.scope(inputs);
-    if statement.style == ParamStyle::Arguments {
-        return arguments::render(run, scope, statement);
-    }
-    if statement.style == ParamStyle::Document {
-        return document::render(run, scope, statement);
-    }
-    let Some(text) = &statement.text else { return Writer::new(run, scope, statement).write(&statement.parts) };
-    let mut params = Vec::new();
-    for part in &statement.parts {
-        if let Part::Bind(bind) = part {
-            params.push(bound(run, scope, bind)?);
+    match execute {
+        Execute::Statement { statement, .. } if statement.style == ParamStyle::Arguments => arguments::render(run, scope, statement),
+        Execute::Statement { statement, .. } if statement.style == ParamStyle::Document => document::render(run, scope, statement),
+        Execute::Statement { statement, .. } => {
+            let (text, parameters) = written(run, scope, statement, &[])?;
+            let value = |parameter| match parameter {
+                Parameter::Value(value) => value,
+                // There are no steps, and what names one was refused.
+                Parameter::Earlier(_) | Parameter::Composed(_) => Value::Null,
+            };
+            Ok(Rendered::Statement { text, values: parameters.into_iter().map(value).collect() })
         }
+        Execute::Transaction { transaction: Transaction { steps, result }, .. } => {
+            let step = |(place, step): (usize, &'a TransactionStep)| {
+                let (text, parameters) = written(run, scope, &step.statement, steps.get(..place).unwrap_or_default())?;
+                let (name, access) = (step.name.as_str(), step.statement.access);
+                Ok(BoundStep { name, text, parameters, access, expect: step.expect.map(u64::from) })
+            };
+            let steps = steps.iter().enumerate().map(step).collect::<FaultResult<_>>()?;
+            Ok(Rendered::Transaction { steps, result: result.map(|place| place as usize) })
+        }
+        Execute::Script(_) | Execute::Search(_) | Execute::Forward => Err(damaged()),
     }
-    Ok(Rendered { text: Cow::Borrowed(text), params, style: statement.style, document: Vec::new() })
+}
+
+fn written<'s>(run: &Run<'_>, scope: Scope<'_>, statement: &'s Statement, earlier: &[TransactionStep]) -> FaultResult<Written<'s>> {
+    let Some(text) = &statement.text else { return Writer::new(run, scope, statement, earlier).write(&statement.parts) };
+    let binds = statement.parts.iter().filter_map(|part| if let Part::Bind(bind) = part { Some(bind) } else { None });
+    let parameters = binds.map(|bind| parameter(run, scope, bind, earlier)).collect::<FaultResult<_>>()?;
+    Ok((Cow::Borrowed(text), parameters))
+}
+
+fn damaged() -> Box<Fault> {
+    Fault::new(Stage::Execute, "INTERNAL", "The app's bundle is damaged.").by_operator().into()
 }
 
 /// What of a call's values the statement has no place for: a list that is too long for its database, and a NUL character within a
@@ -119,18 +143,19 @@ struct Writer<'a> {
     scope: Scope<'a>,
     style: ParamStyle,
     text: String,
-    params: Vec<Value>,
+    parameters: Vec<Parameter>,
+    earlier: &'a [TransactionStep],
     /// How many more values than those of the call the database takes.
     room: usize,
 }
 
 impl<'a> Writer<'a> {
-    fn new(run: &'a Run<'a>, scope: Scope<'a>, statement: &Statement) -> Self {
+    fn new(run: &'a Run<'a>, scope: Scope<'a>, statement: &Statement, earlier: &'a [TransactionStep]) -> Self {
         let room = (statement.max_values as usize).saturating_sub(values(scope, &statement.parts));
-        Self { run, scope, style: statement.style, text: String::new(), params: Vec::new(), room }
+        Self { run, scope, style: statement.style, text: String::new(), parameters: Vec::new(), earlier, room }
     }
 
-    fn write<'s>(mut self, parts: &[Part]) -> FaultResult<Rendered<'s>> {
+    fn write<'s>(mut self, parts: &[Part]) -> FaultResult<Written<'s>> {
         for part in parts {
             match part {
                 Part::Text(text) => self.text.push_str(text),
@@ -143,8 +168,12 @@ impl<'a> Writer<'a> {
                     }
                 },
                 Part::Bind(bind) => {
-                    let value = bound(self.run, self.scope, bind)?;
-                    self.push(value);
+                    let parameter = parameter(self.run, self.scope, bind, self.earlier)?;
+                    self.push(parameter);
+                }
+                // A cell is one value.
+                Part::BindEach { source, .. } if source.root == Root::Steps => {
+                    self.push(Parameter::Earlier(step_value(source, self.earlier)?));
                 }
                 Part::BindEach { source, kind, empty } => self.push_each(source, *kind, empty),
                 Part::Choice { source, options } => self.text.push_str(self.choice(source, options)?),
@@ -154,12 +183,12 @@ impl<'a> Writer<'a> {
                 },
             }
         }
-        Ok(Rendered { text: Cow::Owned(self.text), params: self.params, style: self.style, document: Vec::new() })
+        Ok((Cow::Owned(self.text), self.parameters))
     }
 
-    fn push(&mut self, value: Value) {
-        self.params.push(value);
-        let number = self.params.len();
+    fn push(&mut self, parameter: Parameter) {
+        self.parameters.push(parameter);
+        let number = self.parameters.len();
         // Writing to a string cannot fail.
         let _ = match self.style {
             ParamStyle::NumberedQuestion => write!(self.text, "?{number}"),
@@ -180,7 +209,7 @@ impl<'a> Writer<'a> {
             if position > 0 {
                 self.text.push_str(", ");
             }
-            self.push(typed(element, kind));
+            self.push(Parameter::Value(typed(element, kind)));
         }
     }
 
@@ -194,4 +223,39 @@ impl<'a> Writer<'a> {
                 .into()
         })
     }
+}
+
+/// A parameter, which may name a result that is not known yet.
+fn parameter(run: &Run<'_>, scope: Scope<'_>, bind: &Bind, earlier: &[TransactionStep]) -> FaultResult<Parameter> {
+    let is_earlier = |piece: &Piece| matches!(piece, Piece::Source(source) if source.root == Root::Steps);
+    let pieces = match bind {
+        Bind::Value { source, .. } if source.root == Root::Steps => return Ok(Parameter::Earlier(step_value(source, earlier)?)),
+        Bind::Composed(pieces) if pieces.iter().any(is_earlier) => pieces,
+        known => return Ok(Parameter::Value(bound(run, scope, known)?)),
+    };
+    let (mut written, mut text) = (Vec::new(), String::new());
+    for piece in pieces {
+        match piece {
+            Piece::Text(literal) => text.push_str(literal),
+            Piece::Source(source) if source.root == Root::Steps => {
+                if !text.is_empty() {
+                    written.push(TextPiece::Text(core::mem::take(&mut text)));
+                }
+                written.push(TextPiece::Earlier(step_value(source, earlier)?));
+            }
+            Piece::Source(source) => push_text(&mut text, scope.find(source).unwrap_or(&Json::Null)),
+            Piece::Env(name) => text.push_str(variable(run, name)?.expose()),
+        }
+    }
+    if !text.is_empty() {
+        written.push(TextPiece::Text(text));
+    }
+    Ok(Parameter::Composed(written))
+}
+
+/// What a placeholder of root `steps` names.
+fn step_value(source: &Source, earlier: &[TransactionStep]) -> FaultResult<StepValue> {
+    let [name, column] = source.path.as_slice() else { return Err(damaged()) };
+    let step = earlier.iter().position(|step| step.name == *name).ok_or_else(damaged)?;
+    Ok(StepValue { step, column: column.clone() })
 }

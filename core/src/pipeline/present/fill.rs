@@ -58,7 +58,7 @@ impl<'a> Sight<'a> {
                 let each = self.items.as_array()?.iter().map(|item| walk(item, &source.path).cloned().unwrap_or_default());
                 return Some(Cow::Owned(each.collect()));
             }
-            Root::Inputs | Root::Ctx | Root::Results | Root::Arguments => return None,
+            Root::Inputs | Root::Ctx | Root::Results | Root::Arguments | Root::Steps => return None,
         };
         walk(start, path).map(Cow::Borrowed)
     }

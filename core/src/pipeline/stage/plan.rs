@@ -12,7 +12,7 @@ use super::Stage;
 use crate::app::{
     Access, App, Audience, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Idempotency, Input, InputKind, JwtPolicy, KeySource,
     MiddlewareAction, OnExceed, ParamStyle, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template, TextFormat,
-    TokenCarrier, Tool, UnknownFields,
+    TokenCarrier, Tool, Transaction, UnknownFields,
 };
 
 /// One stage of a call.
@@ -181,6 +181,7 @@ fn guard(tool: &Tool, details: &mut Vec<String>) -> String {
     if let Some(Idempotency { key, ttl_s }) = &tool.idempotency {
         let kept = match &tool.execute {
             Execute::Statement { .. } => "in the database, in the transaction of the statement",
+            Execute::Transaction { .. } => "in the database, in the tool's transaction",
             _ => "in the store of counters and records, before and after the handler",
         };
         details.push(format!("a call is the same for {ttl_s} s where its caller and its key are: {key}"));
@@ -222,21 +223,49 @@ fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option
         Execute::Script(handler) => format!("runs {}", script(app, handler)),
         Execute::Search(index) => format!("searches tools by {}", count(index.words.len(), "word")),
         Execute::Forward => "calls the tool that `tool` names, from the first stage on".into(),
-        Execute::Statement { adapter, statement } => {
+        execute @ (Execute::Statement { adapter, .. } | Execute::Transaction { adapter, .. }) => {
             let adapter = app.adapters.get(*adapter as usize);
             let (name, connector) = adapter.map_or(("?", "?"), |adapter| (&adapter.name, &adapter.connector));
-            let access = if statement.access == Access::Read { "reads" } else { "writes" };
+            let access = if execute.access() == Some(Access::Read) { "reads" } else { "writes" };
             let cache = tool.cache.map_or_else(String::new, |cache| {
                 let scope = if cache.scope == CacheScope::Public { "all callers" } else { "each principal" };
                 format!(", kept {} s for {scope}", cache.ttl_s)
             });
-            *shown = Some(text(statement, details));
+            *shown = Some(match execute {
+                Execute::Transaction { transaction, .. } => steps(transaction, details),
+                execute => execute.statements().map(|statement| text(statement, details)).collect(),
+            });
+            let access =
+                if matches!(execute, Execute::Transaction { .. }) { format!("{access} in one transaction") } else { access.into() };
             if let Some(reads) = tool.sync.as_ref().and_then(|sync| sync.reads.as_ref()) {
                 details.push(format!("what is kept is not used after a change of {}", names(&app.epochs, &reads.epochs)));
             }
             format!("{access} with adapter `{name}` ({connector}){cache}")
         }
     }
+}
+
+/// The texts of the statements of a transaction, each below its name.
+fn steps(Transaction { steps, result }: &Transaction, details: &mut Vec<String>) -> String {
+    let mut texts = String::new();
+    for (place, step) in steps.iter().enumerate() {
+        if place > 0 {
+            texts.push('\n');
+        }
+        // Writing to a string cannot fail.
+        let _ = write!(texts, "-- {}", step.name);
+        let _ = match step.expect {
+            Some(1) => write!(texts, ", 1 row, or all is undone"),
+            Some(rows) => write!(texts, ", {rows} rows, or all is undone"),
+            None => Ok(()),
+        };
+        if result.is_some_and(|result| result as usize == place) {
+            texts.push_str(", the result");
+        }
+        texts.push('\n');
+        texts.push_str(&text(&step.statement, details));
+    }
+    texts
 }
 
 /// The text of a statement; what is bound to its placeholders goes to `details`.

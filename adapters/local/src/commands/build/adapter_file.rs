@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use millrace_core::{
-    app::{Access, Adapter, App, EnvPart, EnvTemplate, Execute},
+    app::{Access, Adapter, App, EnvPart, EnvTemplate, Tool},
     ports::Env,
 };
 
@@ -65,8 +65,7 @@ pub(super) fn creates(adapter: &Adapter) -> bool {
 
 /// Whether a tool writes through the adapter, as far as its statement says.
 pub(super) fn writes(app: &App, adapter: usize) -> bool {
-    app.tools.iter().any(|tool| match &tool.execute {
-        Execute::Statement { adapter: used, statement } => *used as usize == adapter && statement.access == Access::Write,
-        _ => false,
-    })
+    let writes =
+        |tool: &Tool| tool.execute.adapter().is_some_and(|used| used as usize == adapter) && tool.execute.access() == Some(Access::Write);
+    app.tools.iter().any(writes)
 }

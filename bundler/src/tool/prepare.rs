@@ -1,0 +1,151 @@
+//! How the statements of a tool are compiled: by the language of its adapter.
+
+use millrace_catalogue::Language;
+use millrace_core::app::{Access, Execute};
+
+use super::reader::ToolReader;
+use crate::{
+    Problem, Severity,
+    adapter::{Adapters, UsedAdapter},
+    compiler::Compiler,
+    root::substitution,
+    statement::{self, Compiled, Dialect, Names, Substitution, Tables, TenantRule},
+    yaml::{Document, Node},
+};
+
+/// What stage *execute* does, and the tables of its statements.
+pub(super) type Work = (Execute, Option<Tables>);
+
+/// The adapter of a tool's statements, and where it is named.
+#[derive(Clone, Copy)]
+pub(super) struct NamedAdapter<'a> {
+    pub(super) used: UsedAdapter,
+    pub(super) name: &'a str,
+    pub(super) document: &'a Document,
+    pub(super) node: &'a Node,
+}
+
+/// How the statements of a tool are compiled.
+pub(super) enum Preparation<'a> {
+    /// As a command, of which the adapter allows some that are refused otherwise.
+    Command(&'a str),
+    /// As a document, in which the adapter allows some commands that are refused otherwise.
+    Document(&'a str),
+    /// As SQL.
+    Sql(Dialect, Substitution, Option<&'a TenantRule>),
+}
+
+impl Preparation<'_> {
+    /// Compiles a statement.
+    ///
+    /// # Errors
+    /// Every problem of it.
+    pub(super) fn compile(&self, text: &str, names: Names<'_>) -> Result<Compiled, Vec<Problem>> {
+        match *self {
+            Self::Command(allowed) => statement::compile_command(text, names.inputs, allowed),
+            Self::Document(_) => {
+                let message = "the adapter takes documents, and this is text".to_owned();
+                Err(vec![Problem { severity: Severity::Error, range: 0..text.len(), message, help: None }])
+            }
+            Self::Sql(dialect, _, Some(rule)) => statement::compile_for_tenant(text, dialect, names, rule),
+            Self::Sql(dialect, substitution, None) => statement::compile(text, dialect, substitution, names),
+        }
+    }
+}
+
+/// Finds out how the statements of a tool are compiled. `node` is what a problem points at.
+pub(super) fn prepare<'a>(
+    compiler: &mut Compiler<'_>,
+    reading: &ToolReader<'_>,
+    node: &Node,
+    named: NamedAdapter<'_>,
+    (adapters, crosses_tenants): (&'a Adapters, bool),
+) -> Option<Preparation<'a>> {
+    let document = reading.document;
+    let substitution = substitution(document, &document.root, reading.root.substitution.clone());
+    let word = if substitution.value == Substitution::Textual { "textual" } else { "bind" };
+    compiler.origin(reading.name, "substitution", word, substitution.place);
+    let language = named.used.language?;
+    if matches!(language, Language::Arguments | Language::Documents) {
+        if substitution.value == Substitution::Textual {
+            let message = match language {
+                Language::Documents => "`substitution: textual` is for statements of SQL: the values of a document are always values",
+                _ => "`substitution: textual` is for statements of SQL: the values of a command are always arguments",
+            };
+            let range = document.root.at("substitution").unwrap_or(node).range.clone();
+            compiler.error(document, range, message, "Remove `substitution: textual`.");
+            return None;
+        }
+        let allowed = adapters.allowed_commands(named.used);
+        return Some(if language == Language::Documents { Preparation::Document(allowed) } else { Preparation::Command(allowed) });
+    }
+    let Some(dialect) = Dialect::of(language) else {
+        let (message, help) = not_statements(named.name, language);
+        compiler.error(document, node.range.clone(), message, help);
+        return None;
+    };
+    let tenant = adapters.tenant(named.used).filter(|_| !crosses_tenants);
+    if tenant.is_some() && substitution.value == Substitution::Textual {
+        let message =
+            format!("with `substitution: textual` nothing keeps a statement to the tenant, which the adapter `{}` demands", named.name);
+        let help = "Remove `substitution: textual`; values are then bound.";
+        compiler.error(document, document.root.at("substitution").unwrap_or(node).range.clone(), message, help);
+        return None;
+    }
+    Some(Preparation::Sql(dialect, substitution.value, tenant))
+}
+
+/// Tells what there is to say about a statement.
+pub(super) fn finish(
+    compiler: &mut Compiler<'_>,
+    named: NamedAdapter<'_>,
+    (document, node): (&Document, &Node),
+    compiled: Result<Compiled, Vec<Problem>>,
+) -> Option<Compiled> {
+    let mut compiled = match compiled {
+        Ok(compiled) => compiled,
+        Err(problems) => {
+            for problem in problems {
+                compiler.findings.problem(document, node, problem);
+            }
+            return None;
+        }
+    };
+    if let Some(most) = named.used.max_values {
+        compiled.statement.max_values = most;
+    }
+    for mut warning in std::mem::take(&mut compiled.warnings) {
+        warning.severity = Severity::Warning;
+        compiler.findings.problem(document, node, warning);
+    }
+    if named.used.read_only && compiled.statement.access == Access::Write {
+        let message = format!("the statement writes, or may write, but the adapter `{}` is read only", named.name);
+        let range = named.node.range.clone();
+        compiler.warning(named.document, range, message, "Use another adapter, or drop `options.read_only` from its file.");
+    }
+    Some(compiled)
+}
+
+/// What is wrong about a statement for an adapter whose connector takes no statements, and what helps.
+fn not_statements(adapter: &str, language: Language) -> (String, String) {
+    let taken = language.command();
+    (
+        format!("`{adapter}` takes {taken}, and the tool has a `statement`"),
+        "Call it from a `handler`, or `use` an adapter on a database of SQL.".to_owned(),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_connector_without_statements_is_no_place_for_one() {
+        for language in [Language::Arguments, Language::Documents, Language::Requests] {
+            assert_eq!(Dialect::of(language), None);
+            let (message, _) = not_statements("cache", language);
+            assert_eq!(message, format!("`cache` takes {}, and the tool has a `statement`", language.command()));
+        }
+        assert!(Dialect::of(Language::Sqlite).is_some() && Dialect::of(Language::Postgres).is_some());
+    }
+}
