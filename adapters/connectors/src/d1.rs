@@ -35,13 +35,14 @@ mod error_text;
 mod reply;
 mod rest;
 mod statement;
+mod transaction;
 
 use std::rc::Rc;
 
 use millrace_catalogue as catalogue;
 use millrace_core::{
     Result,
-    ports::{CallRecord, Clock, Connector, LocalFuture, Query, Random, RecordedWrite},
+    ports::{CallRecord, Clock, Command, Connector, LocalFuture, Query, Random, RecordedWrite},
     value::Rows,
 };
 
@@ -92,6 +93,10 @@ impl D1 {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        if let Command::Transaction(steps) = query.command {
+            query.without_session(catalogue::D1.name)?;
+            return self.transact(query, steps).await;
+        }
         let (text, values) = query.statement(catalogue::D1.name)?;
         let prepared = Prepared::of(text, values, self.transport.takes_bytes())?;
         if self.read_only {

@@ -33,13 +33,16 @@ mod address;
 mod call_records;
 mod hrana;
 mod hrana_error;
+mod transaction;
 
 use std::{cell::Cell, rc::Rc};
 
 use millrace_catalogue::LIBSQL;
 use millrace_core::{
     Result,
-    ports::{CallRecord, Clock, Connection, Connector, HttpClient, HttpRequest, HttpResponse, LocalFuture, Query, Random, RecordedWrite},
+    ports::{
+        CallRecord, Clock, Command, Connection, Connector, HttpClient, HttpRequest, HttpResponse, LocalFuture, Query, Random, RecordedWrite,
+    },
     value::Rows,
 };
 
@@ -76,6 +79,9 @@ impl Libsql {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        if let Command::Transaction(steps) = query.command {
+            return self.transact(query, steps).await;
+        }
         let effect = check(query.statement(LIBSQL.name)?.0, LIBSQL.name)?;
         if self.read_only {
             only_reads(query, effect)?;

@@ -37,6 +37,7 @@ mod results;
 mod server_error;
 mod session;
 mod statement;
+mod transaction;
 
 use std::{cell::Cell, rc::Rc};
 
@@ -44,7 +45,7 @@ use millrace_catalogue::MYSQL;
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Access,
-    ports::{CallRecord, Clock, Connection, Connector, Dialer, LocalFuture, Query, Random, RecordedWrite, WaitUntil},
+    ports::{CallRecord, Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, RecordedWrite, WaitUntil},
     value::Rows,
 };
 
@@ -54,6 +55,7 @@ use crate::{
 };
 pub(crate) use address::MysqlAddress;
 use kill::Killer;
+use once::Write;
 use session::{Session, Transaction};
 use statement::Checked;
 
@@ -85,8 +87,8 @@ enum Phase {
 
 /// What is done on a connection.
 enum Work<'a> {
-    /// The statement.
-    Run,
+    /// The statement, looked at; or the steps of a transaction.
+    Run(Option<Checked<'a>>),
     /// The statement with its record.
     Once(CallRecord<'a>),
     /// The table of records is made.
@@ -144,11 +146,19 @@ impl Mysql {
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let (text, _) = query.statement(MYSQL.name)?;
-        let checked = statement::check(text, self.read_only)?;
+        let (checked, leaves_traces) = match query.command {
+            Command::Transaction(steps) => {
+                query.without_session(MYSQL.name)?;
+                (None, transaction::check(&steps, self.read_only)?)
+            }
+            _ => {
+                let checked = statement::check(query.statement(MYSQL.name)?.0, self.read_only)?;
+                (Some(checked), checked.leaves_traces)
+            }
+        };
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access == Access::Read, returns: true };
-        match self.work(query, effect, Some(checked), &Work::Run).await? {
+        match self.work(query, effect, leaves_traces, &Work::Run(checked)).await? {
             Done::Rows(rows) => Ok(rows),
             Done::Recorded(_) | Done::Prepared => Ok(Rows::default()),
         }
@@ -156,22 +166,24 @@ impl Mysql {
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         once::check(self.read_only, query)?;
-        let (text, _) = query.statement(MYSQL.name)?;
-        let checked = statement::check(text, self.read_only)?.in_transaction()?;
-        match self.work(&repeatable(query), REPEATABLE, Some(checked), &Work::Once(record)).await? {
+        let leaves_traces = match query.command {
+            Command::Transaction(steps) => transaction::check(&steps, self.read_only)?,
+            _ => statement::check(query.statement(MYSQL.name)?.0, self.read_only)?.in_transaction("with `idempotency`")?.leaves_traces,
+        };
+        match self.work(&repeatable(query), REPEATABLE, leaves_traces, &Work::Once(record)).await? {
             Done::Recorded(outcome) => Ok(outcome),
             Done::Rows(_) | Done::Prepared => Ok(RecordedWrite::MadeBeforeUnknown),
         }
     }
 
     async fn prepare_records(&self, deadline_ms: u64) -> Result<()> {
-        self.work(&own_query("SELECT 1", deadline_ms), REPEATABLE, None, &Work::Prepare).await.map(drop)
+        self.work(&own_query("SELECT 1", deadline_ms), REPEATABLE, false, &Work::Prepare).await.map(drop)
     }
 
     /// Does what a call is for, again where that is safe. One function for all of it: each is compiled with everything below it.
-    async fn work(&self, query: &Query<'_>, effect: Effect, checked: Option<Checked<'_>>, work: &Work<'_>) -> Result<Done> {
+    async fn work(&self, query: &Query<'_>, effect: Effect, leaves_traces: bool, work: &Work<'_>) -> Result<Done> {
         let phase = Cell::new(Phase::Waiting);
-        let attempts = self.retry.run(query, effect, async || self.attempt(query, &phase, checked, work).await);
+        let attempts = self.retry.run(query, effect, async || self.attempt(query, &phase, leaves_traces, work).await);
         within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
     }
 
@@ -179,7 +191,7 @@ impl Mysql {
         &self,
         query: &Query<'_>,
         phase: &Cell<Phase>,
-        checked: Option<Checked<'_>>,
+        leaves_traces: bool,
         work: &Work<'_>,
     ) -> Result<Done, StatementFailure> {
         phase.set(Phase::Waiting);
@@ -201,23 +213,37 @@ impl Mysql {
         if left_ms == 0 {
             return Err(StatementFailure::last(timed_out()));
         }
-        let (text, values) = query.statement(MYSQL.name).map_err(StatementFailure::last)?;
-        let watch = self.killer.watch(&session, text);
-        let outcome = match work {
-            Work::Run => {
+        let limit_ms = left_ms.next_multiple_of(LIMIT_STEP_MS);
+        let outcome = match (work, query.command) {
+            (Work::Run(_), Command::Transaction(steps)) => {
+                transaction::run(&mut session, &self.killer, &steps, query, (self.read_only, limit_ms)).await.map(Done::Rows)
+            }
+            (Work::Run(checked), command) => {
+                let (text, values) = command.statement(MYSQL.name).map_err(StatementFailure::last)?;
                 let transaction = match checked {
                     _ if self.read_only => Transaction::ReadOnly,
                     Some(checked) if checked.calls() => Transaction::Several,
                     _ => Transaction::Implied,
                 };
-                let limit_ms = left_ms.next_multiple_of(LIMIT_STEP_MS);
-                session.run(text, values, query, transaction, limit_ms).await.map(Done::Rows)
+                let watch = self.killer.watch(&session, text);
+                let outcome = session.run(text, values, query, transaction, limit_ms).await.map(Done::Rows);
+                watch.ended();
+                outcome
             }
-            Work::Once(record) => once::write_once(&mut session, &*self.clock, text, values, query, *record).await.map(Done::Recorded),
-            Work::Prepare => once::prepare(&mut session, query, left_ms).await.map(|()| Done::Prepared),
+            (Work::Once(record), Command::Transaction(steps)) => {
+                let write = Write::Steps(steps, &self.killer);
+                once::write_once(&mut session, &*self.clock, &write, query, *record).await.map(Done::Recorded)
+            }
+            (Work::Once(record), command) => {
+                let (text, values) = command.statement(MYSQL.name).map_err(StatementFailure::last)?;
+                let watch = self.killer.watch(&session, text);
+                let write = Write::Statement(text, values);
+                let outcome = once::write_once(&mut session, &*self.clock, &write, query, *record).await.map(Done::Recorded);
+                watch.ended();
+                outcome
+            }
+            (Work::Prepare, _) => once::prepare(&mut session, query, left_ms).await.map(|()| Done::Prepared),
         };
-        watch.ended();
-        let leaves_traces = checked.is_some_and(|checked| checked.leaves_traces);
         match slot {
             Some(slot) if session.is_usable() && !leaves_traces => slot.keep(session, self.clock.now_ms()),
             _ => {

@@ -44,6 +44,7 @@ mod message_stream;
 mod once;
 mod server_error;
 mod session;
+mod transaction;
 
 use std::{cell::Cell, rc::Rc};
 
@@ -51,7 +52,9 @@ use millrace_catalogue::POSTGRES;
 use millrace_core::{
     Error, ErrorKind, Result,
     app::Access,
-    ports::{CallRecord, Clock, Connection, Connector, Dialer, LocalFuture, LoginTokens, Query, Random, RecordedWrite},
+    ports::{
+        BoundTransaction, CallRecord, Clock, Command, Connection, Connector, Dialer, LocalFuture, LoginTokens, Query, Random, RecordedWrite,
+    },
     value::Rows,
 };
 
@@ -61,6 +64,7 @@ use crate::{
     sockets::{Lifetime, Sockets},
 };
 pub(crate) use address::PostgresAddress;
+use once::Write;
 use session::{Batch, Session, Transaction};
 
 /// A PostgreSQL database.
@@ -118,7 +122,20 @@ impl Postgres {
         self
     }
 
+    /// Runs the steps of a transaction. Whatever fails before its end has changed nothing.
+    async fn transact(&self, query: &Query<'_>, steps: BoundTransaction<'_>) -> Result<Rows> {
+        transaction::check(&steps, !query.session.is_empty())?;
+        let phase = Cell::new(Phase::Waiting);
+        let effect = Effect { reads: steps.access() == Access::Read, returns: true };
+        let work = async |session: &mut Session, _| transaction::run(session, &*self.clock, &steps, query, self.read_only).await;
+        let attempts = self.retry.run(query, effect, async || self.attempt(query.deadline_ms, &phase, work).await);
+        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
+    }
+
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        if let Command::Transaction(steps) = query.command {
+            return self.transact(query, steps).await;
+        }
         let (text, values) = query.command.statement(POSTGRES.name)?;
         check(POSTGRES.name, text, !query.session.is_empty())?;
         let transaction = match (self.read_only, query.session) {
@@ -140,11 +157,19 @@ impl Postgres {
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
-        let (text, values) = query.command.statement(POSTGRES.name)?;
         must_write(self.read_only)?;
-        check(POSTGRES.name, text, !query.session.is_empty())?;
-        let batch = Batch::of(text, values, Transaction::Implied)?.with_settings(query.session);
-        self.repeatedly(query, async |session: &mut Session, left_ms| once::write_once(session, &batch, query, record, left_ms).await).await
+        let write = match query.command {
+            Command::Transaction(steps) => {
+                transaction::check(&steps, !query.session.is_empty())?;
+                Write::Steps(steps, &*self.clock)
+            }
+            command => {
+                let (text, values) = command.statement(POSTGRES.name)?;
+                check(POSTGRES.name, text, !query.session.is_empty())?;
+                Write::Statement(Batch::of(text, values, Transaction::Implied)?.with_settings(query.session))
+            }
+        };
+        self.repeatedly(query, async |session: &mut Session, left_ms| once::write_once(session, &write, query, record, left_ms).await).await
     }
 
     /// Does what may be done again where it is not known how it ended.

@@ -6,6 +6,7 @@
 //! | [`placeholders`] | where its parameters stand |
 //! | [`SqliteValue`] | what a value is to SQLite |
 //! | [`error`] | what SQLite's error codes and words mean |
+//! | [`expectation`] | what is expected of a step of a transaction, as a statement |
 //! | [`call_records`] | the table of the records of calls |
 //!
 //! The embedded engine asks its authorizer instead of [`check`], which sees more than words; the rules are the same, and one table of
@@ -14,6 +15,7 @@
 mod bound;
 pub(crate) mod call_records;
 pub(crate) mod error;
+pub(crate) mod expectation;
 mod json_array;
 mod placeholder;
 pub(crate) mod pragma;
@@ -24,4 +26,4 @@ pub(crate) use bound::SqliteValue;
 pub(crate) use placeholder::{Placeholder, placeholders};
 #[cfg(feature = "sqlite")]
 pub(crate) use statement::nul;
-pub(crate) use statement::{changes_rows, check};
+pub(crate) use statement::{before_end, changes_rows, check};

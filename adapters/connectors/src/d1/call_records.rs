@@ -7,7 +7,7 @@
 use millrace_catalogue as catalogue;
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{CALL_RECORDS, CallRecord, Query, RecordedWrite},
+    ports::{CALL_RECORDS, CallRecord, Command, Query, RecordedWrite},
     value::{Rows, Value},
 };
 
@@ -28,6 +28,10 @@ const WRITE: usize = 3;
 
 impl D1 {
     pub(super) async fn write_recorded(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        query.without_session(catalogue::D1.name)?;
+        if let Command::Transaction(steps) = query.command {
+            return self.transact_recorded(query, steps, record).await;
+        }
         let (text, values) = query.statement(catalogue::D1.name)?;
         let prepared = Prepared::of(text, values, self.transport.takes_bytes())?;
         if self.read_only {
@@ -72,31 +76,55 @@ impl D1 {
         prepared: &Prepared<'_>,
         record: CallRecord<'_>,
     ) -> Result<Option<RecordedWrite>, StatementFailure> {
-        let (insert, find, sweep) = values(record);
-        let mut batch = vec![self.own(SWEEP, &sweep)?, self.own(FORGET, &find)?, self.own(INSERT, &insert)?, prepared.clone()];
+        let own = values(record);
+        let mut batch = self.keep_record(&own)?;
+        batch.push(prepared.clone());
         if !prepared.effect.returns {
-            batch.push(self.own(if changes_rows(text) { COUNT } else { COUNT_NONE }, &find[..1])?);
+            batch.push(self.own(if changes_rows(text) { COUNT } else { COUNT_NONE }, &own.1[..1])?);
         }
         let mut replies = match self.transport.send_batch(&batch, WRITE, query).await {
             Ok(replies) => replies,
-            Err(failure) if of_no_table(&failure) => return Ok(None),
-            Err(failure) if is_duplicate(&failure) => {
-                let rows = self.find(query, record).await.map_err(of_records)?;
-                // It expired in between.
-                return found(&rows).map(Some).ok_or_else(|| StatementFailure::not_executed(passing()));
-            }
-            // Whose statement is not understood, the error does not say.
-            Err(failure) if failure.error.kind == ErrorKind::Syntax => {
-                return match self.find(query, record).await {
-                    Err(own) if own.error.kind == ErrorKind::Syntax => Err(of_records(own)),
-                    _ => Err(failure),
-                };
-            }
-            Err(failure) => return Err(failure),
+            Err(failure) => return self.made_before(query, record, failure).await,
         };
         let last = replies.pop().zip(batch.last());
         let rows = last.map(|(reply, statement)| reply.into_rows(statement)).transpose()?.unwrap_or_default();
         Ok(Some(RecordedWrite::Made(if prepared.effect.returns { rows } else { counted(&rows) })))
+    }
+
+    /// The statements that make way for a record and keep it, which come before what is written with it.
+    pub(super) fn keep_record<'a>(
+        &self,
+        (insert, find, sweep): &'a ([Value; 3], [Value; 2], [Value; 2]),
+    ) -> Result<Vec<Prepared<'a>>, StatementFailure> {
+        Ok(vec![self.own(SWEEP, sweep)?, self.own(FORGET, find)?, self.own(INSERT, insert)?])
+    }
+
+    /// What the failure of a batch with a record says of an earlier call. `None` where there is no table of records.
+    ///
+    /// # Errors
+    /// The same failure, where it says nothing of one.
+    pub(super) async fn made_before(
+        &self,
+        query: &Query<'_>,
+        record: CallRecord<'_>,
+        failure: StatementFailure,
+    ) -> Result<Option<RecordedWrite>, StatementFailure> {
+        if of_no_table(&failure) {
+            return Ok(None);
+        }
+        if is_duplicate(&failure) {
+            let rows = self.find(query, record).await.map_err(of_records)?;
+            // It expired in between.
+            return found(&rows).map(Some).ok_or_else(|| StatementFailure::not_executed(passing()));
+        }
+        // Whose statement is not understood, the error does not say.
+        if failure.error.kind == ErrorKind::Syntax {
+            return match self.find(query, record).await {
+                Err(own) if own.error.kind == ErrorKind::Syntax => Err(of_records(own)),
+                _ => Err(failure),
+            };
+        }
+        Err(failure)
     }
 
     async fn find(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<Rows, StatementFailure> {
@@ -104,11 +132,11 @@ impl D1 {
         self.send_own(query, FIND, &find).await
     }
 
-    async fn store(&self, query: &Query<'_>, key: &str, rows: Vec<u8>) -> Result<(), StatementFailure> {
+    pub(super) async fn store(&self, query: &Query<'_>, key: &str, rows: Vec<u8>) -> Result<(), StatementFailure> {
         self.send_own(query, STORE, &[Value::Text(key.to_owned()), Value::Bytes(rows)]).await.map(drop)
     }
 
-    async fn create_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
+    pub(super) async fn create_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
         self.send_own(query, CREATE_TABLE, &[]).await.map_err(of_records)?;
         self.send_own(query, CREATE_INDEX, &[]).await.map_err(of_records).map(drop)
     }
@@ -129,6 +157,6 @@ fn is_duplicate(failure: &StatementFailure) -> bool {
     failure.error.kind == ErrorKind::Constraint && failure.error.source.as_deref().is_some_and(|words| words.contains(CALL_RECORDS))
 }
 
-fn passing() -> Error {
+pub(super) fn passing() -> Error {
     Error::new(ErrorKind::Busy, "another call with the same key has just changed its record")
 }

@@ -7,7 +7,7 @@ use millrace_core::{Result, hex, value::Value};
 
 use crate::{
     shared::Effect,
-    sqlite_text::{Placeholder, SqliteValue, check, placeholders},
+    sqlite_text::{Placeholder, SqliteValue, before_end, check, placeholders},
 };
 
 /// A value as it is sent.
@@ -58,6 +58,8 @@ impl<'a> Prepared<'a> {
     /// statement, a NUL character, and a parameter with a name; [`Constraint`](millrace_core::ErrorKind::Constraint) for an infinite number.
     pub fn of(text: &'a str, values: &'a [Value], takes_bytes: bool) -> Result<Self> {
         let effect = check(text, D1.name)?;
+        // A comment behind the semicolon is a second statement to D1.
+        let text = before_end(text);
         let places = placeholders(text)?;
         let sent = values.iter().map(|value| Ok(sent(SqliteValue::in_json(value, "D1")?, takes_bytes))).collect::<Result<Vec<_>>>()?;
         let form = |place: &Placeholder| place.number.checked_sub(1).and_then(|index| Some(sent.get(index)?.1)).unwrap_or(Form::AsItIs);
@@ -126,7 +128,7 @@ mod tests {
         let written = "SELECT '?1', ?2 AS t, [?1], ?1, ?3 -- ?1\nWHERE a = ?4 OR ?5;";
         let prepared = Prepared::of(written, &values, false).unwrap();
         let expected =
-            "SELECT '?1', ?2 AS t, [?1], json_extract(?1, '$'), json_extract(?3, '$') -- ?1\nWHERE a = unhex(?4) OR json_extract(?5, '$');";
+            "SELECT '?1', ?2 AS t, [?1], json_extract(?1, '$'), json_extract(?3, '$') -- ?1\nWHERE a = unhex(?4) OR json_extract(?5, '$')";
         assert_eq!(prepared.text, expected);
         assert_eq!(prepared.parameters, [text("-9223372036854775808"), text("?1"), text("2.0"), text("dead"), text("null")]);
         for (sent, name) in [("json_extract(?1, '$')", "?1"), ("unhex(?4) || 'x'", "?4 || 'x'"), ("t", "t"), ("unhex(?1)", "unhex(?1)")] {

@@ -7,7 +7,7 @@
 use millrace_catalogue::LIBSQL;
 use millrace_core::{
     Result,
-    ports::{CallRecord, Query, RecordedWrite},
+    ports::{CallRecord, Command, Query, RecordedWrite},
     value::{Rows, Value},
 };
 
@@ -39,6 +39,9 @@ const COMMITTED: u8 = 7;
 
 impl Libsql {
     pub(super) async fn write_recorded(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        if let Command::Transaction(steps) = query.command {
+            return self.transact_recorded(query, steps, record).await;
+        }
         let (text, _) = query.statement(LIBSQL.name)?;
         let effect = check(text, LIBSQL.name)?;
         if self.read_only {
@@ -162,7 +165,7 @@ impl Libsql {
         Ok(RecordedWrite::Made(rows))
     }
 
-    async fn create_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
+    pub(super) async fn create_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
         let steps = [
             Step { condition: None, text: CREATE_TABLE, values: &[] },
             Step { condition: Some(Condition::ok(0)), text: CREATE_INDEX, values: &[] },
@@ -172,7 +175,13 @@ impl Libsql {
     }
 
     /// Sends a batch on a stream: a new one, or that of the baton.
-    async fn batch(&self, query: &Query<'_>, baton: Option<&str>, steps: &[Step<'_>], close: bool) -> Result<BatchReply, StatementFailure> {
+    pub(super) async fn batch(
+        &self,
+        query: &Query<'_>,
+        baton: Option<&str>,
+        steps: &[Step<'_>],
+        close: bool,
+    ) -> Result<BatchReply, StatementFailure> {
         let prepare =
             |version| hrana::prepare_batch(&self.address.base, self.address.token.as_ref(), version, (baton, steps, close), query);
         let response = self.request(prepare).await?;

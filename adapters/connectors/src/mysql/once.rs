@@ -10,13 +10,15 @@
 use millrace_catalogue::MYSQL;
 use millrace_core::{
     Error, ErrorKind,
-    ports::{CallRecord, Clock, Query, RecordedWrite, SWEPT_RECORDS},
+    ports::{BoundTransaction, CallRecord, Clock, Query, RecordedWrite, SWEPT_RECORDS},
     value::{Rows, Value},
 };
 
 use super::{
+    kill::Killer,
     server_error::{LOCK_WAIT, NO_TABLE, TABLE_EXISTS, number_of},
     session::{Session, Transaction},
+    transaction::{self, nothing_committed},
 };
 use crate::shared::{Execution, StatementFailure, kept, made_before, soon, within};
 
@@ -41,6 +43,14 @@ const LEAST_WAIT_MS: u64 = 1000;
 const LEAST_SWEEP_MS: u64 = 100;
 const MOST_SWEEP_MS: u64 = 500;
 
+/// What is written with the record.
+pub(super) enum Write<'a> {
+    /// One statement and its values.
+    Statement(&'a str, &'a [Value]),
+    /// The steps of a transaction, and what ends one that nobody waits for.
+    Steps(BoundTransaction<'a>, &'a Killer),
+}
+
 /// What became of putting the record.
 enum Place {
     /// It is there now, and this call's.
@@ -59,14 +69,13 @@ enum Place {
 pub(super) async fn write_once(
     session: &mut Session,
     clock: &dyn Clock,
-    text: &str,
-    values: &[Value],
+    write: &Write<'_>,
     query: &Query<'_>,
     record: CallRecord<'_>,
 ) -> Result<RecordedWrite, StatementFailure> {
     let began_ms = clock.now_ms();
     let left_ms = query.deadline_ms.saturating_sub(began_ms);
-    let outcome = within_transaction(session, text, values, query, record, left_ms).await;
+    let outcome = within_transaction(session, write, query, record, left_ms).await;
     match outcome {
         Ok((rows, true)) => {
             // Whoever else removes them at the same time does it for both. The call is done by then, and waits for it only about as long as
@@ -91,8 +100,7 @@ pub(super) async fn write_once(
 /// What became of it, and whether it was committed now.
 async fn within_transaction(
     session: &mut Session,
-    text: &str,
-    values: &[Value],
+    write: &Write<'_>,
     query: &Query<'_>,
     record: CallRecord<'_>,
     left_ms: u64,
@@ -108,7 +116,10 @@ async fn within_transaction(
         Place::Taken(found) => return Ok((found, false)),
         Place::Own => {}
     }
-    let rows = session.run(text, values, query, Transaction::Open, left_ms).await.map_err(nothing_committed)?;
+    let rows = match write {
+        Write::Statement(text, values) => session.run(text, values, query, Transaction::Open, left_ms).await.map_err(nothing_committed)?,
+        Write::Steps(steps, killer) => transaction::within(session, killer, steps, query, left_ms).await?,
+    };
     let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
     let keep = session.run(KEEP, &[bytes, key(record)], query, Transaction::Open, left_ms).await;
     keep.map_err(|failure| of_records(nothing_committed(failure)))?;
@@ -132,7 +143,7 @@ async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, l
     let wait_ms = left_ms - (left_ms / 10).min(SAYS_SO_MS);
     // The lock is waited for in whole seconds, and it is to be told before the deadline.
     let wait_ms = if wait_ms < LEAST_WAIT_MS { wait_ms } else { wait_ms / 1000 * 1000 };
-    session.begin(wait_ms).await?;
+    session.begin(wait_ms, false).await?;
     let row = [key(record), Value::I64(record.expires_s)];
     match session.run(PUT, &row, query, Transaction::Open, wait_ms).await {
         Ok(Rows { affected: 0, .. }) => {}
@@ -179,14 +190,6 @@ fn removed() -> StatementFailure {
     StatementFailure::not_executed(Error::new(ErrorKind::Busy, message))
 }
 
-/// A failure before the `COMMIT` was sent.
-fn nothing_committed(failure: StatementFailure) -> StatementFailure {
-    match failure.outcome {
-        Execution::Unknown => StatementFailure::not_executed(failure.error),
-        Execution::NotExecuted | Execution::Final => failure,
-    }
-}
-
 /// A failure of a command that the author of the app did not write, and must not be blamed for.
 fn of_records(failure: StatementFailure) -> StatementFailure {
     let StatementFailure { error, outcome } = failure;
@@ -217,6 +220,6 @@ fn of_commit(failure: StatementFailure) -> StatementFailure {
 /// # Errors
 /// [`Denied`](ErrorKind::Denied).
 pub(super) fn check(read_only: bool, query: &Query<'_>) -> Result<(), Error> {
-    query.statement(MYSQL.name)?;
+    query.without_session(MYSQL.name)?;
     if read_only { Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only")) } else { Ok(()) }
 }

@@ -303,10 +303,22 @@ impl Session {
     ///
     /// # Errors
     /// As [`run`](Self::run).
-    pub(super) async fn begin(&mut self, limit_ms: u64) -> Result<(), StatementFailure> {
+    pub(super) async fn begin(&mut self, limit_ms: u64, read_only: bool) -> Result<(), StatementFailure> {
         self.usable = false;
         self.limit(limit_ms).await?;
-        self.command("START TRANSACTION").await.map_err(nothing_executed)?;
+        let begin = if read_only { "START TRANSACTION READ ONLY" } else { "START TRANSACTION" };
+        self.command(begin).await.map_err(nothing_executed)?;
+        self.usable = true;
+        Ok(())
+    }
+
+    /// Lets the server forget which number it gave to the last row that it was to number.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) async fn forget_inserted(&mut self) -> Result<(), StatementFailure> {
+        self.usable = false;
+        self.command("DO LAST_INSERT_ID(0)").await?;
         self.usable = true;
         Ok(())
     }

@@ -54,7 +54,9 @@ const REFUSED: [&str; 44] = [
     "XA",
 ];
 /// What says something of the statement before, which was another call's.
-const OF_ANOTHER_CALL: [&str; 4] = ["FOUND_ROWS", "LASTVAL", "LAST_INSERT_ID", "ROW_COUNT"];
+const OF_ANOTHER_CALL: [&str; 4] = ["FOUND_ROWS", "LASTVAL", INSERTED, "ROW_COUNT"];
+/// Which of it a step of a transaction may ask for, because the statement before is the transaction's.
+const INSERTED: &str = "LAST_INSERT_ID";
 /// Settings that say the same.
 const SETTINGS_OF_ANOTHER_CALL: [&str; 4] = ["error_count", "identity", "last_insert_id", "warning_count"];
 /// And what MariaDB has for `LASTVAL()`.
@@ -88,11 +90,9 @@ impl Checked<'_> {
     ///
     /// # Errors
     /// [`Denied`](ErrorKind::Denied).
-    pub(super) fn in_transaction(self) -> Result<Self> {
+    pub(super) fn in_transaction(self, with: &str) -> Result<Self> {
         match COMMITS.into_iter().find(|word| self.first.eq_ignore_ascii_case(word)) {
-            Some(word) => {
-                Err(denied(format!("connector `mysql` does not run `{word}` with `idempotency`, because MySQL commits it by itself")))
-            }
+            Some(word) => Err(denied(format!("connector `mysql` does not run `{word}` {with}, because MySQL commits it by itself"))),
             None => Ok(self),
         }
     }
@@ -104,6 +104,23 @@ impl Checked<'_> {
 /// [`Syntax`](ErrorKind::Syntax) for a NUL character, for no statement and for a second one; [`Denied`](ErrorKind::Denied) for what is not
 /// sent.
 pub(super) fn check(text: &str, read_only: bool) -> Result<Checked<'_>> {
+    examine(text, read_only, false)
+}
+
+/// The same for a step of a transaction. `follows`: it is not the first one.
+///
+/// # Errors
+/// As [`check`]; and [`Denied`](ErrorKind::Denied) for what would be committed before the end.
+pub(super) fn check_step(text: &str, read_only: bool, follows: bool) -> Result<Checked<'_>> {
+    examine(text, read_only, follows)?.in_transaction("in a `transaction`")
+}
+
+/// Whether a statement asks which number the last row got.
+pub(super) fn asks_for_inserted(text: &str) -> bool {
+    contains_word(text, INSERTED)
+}
+
+fn examine(text: &str, read_only: bool, may_ask_for_inserted: bool) -> Result<Checked<'_>> {
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
@@ -139,7 +156,8 @@ pub(super) fn check(text: &str, read_only: bool) -> Result<Checked<'_>> {
             }
             // A function's name may stand in backticks.
             (Token::Sign('('), Token::Word(word) | Token::Name(word)) => {
-                if let Some(name) = OF_ANOTHER_CALL.into_iter().find(|name| name.eq_ignore_ascii_case(word)) {
+                let refused = |name: &&str| name.eq_ignore_ascii_case(word) && !(may_ask_for_inserted && *name == INSERTED);
+                if let Some(name) = OF_ANOTHER_CALL.into_iter().find(refused) {
                     return Err(denied(format!("connector `mysql` does not run `{name}()`: the statement before it was another call's")));
                 }
                 leaves_traces |= word.eq_ignore_ascii_case("GET_LOCK");
@@ -274,6 +292,19 @@ mod tests {
     }
 
     #[test]
+    fn a_step_asks_for_what_an_earlier_one_inserted() {
+        for text in ["SELECT LAST_INSERT_ID()", "insert into t values (last_insert_id())", "SELECT `LAST_INSERT_ID`()"] {
+            assert!(check(text, false).is_err() && check_step(text, false, false).is_err(), "{text}");
+            assert!(check_step(text, false, true).is_ok(), "{text}");
+        }
+        for text in ["SELECT ROW_COUNT()", "SELECT @@last_insert_id", "SELECT FOUND_ROWS()", "CREATE TABLE t (a int)", "CALL p()", "COMMIT"]
+        {
+            assert!(check_step(text, false, true).is_err(), "{text}");
+        }
+        assert!(asks_for_inserted("SELECT last_insert_id()") && !asks_for_inserted("SELECT 'LAST_INSERT_ID()'"));
+    }
+
+    #[test]
     fn what_leaves_something_behind_is_refused() {
         let refused = |word: &str| format!("connector `mysql` does not run `{word}`");
         let of_another = |what: &str| format!("connector `mysql` does not run `{what}`: the statement before it was another call's");
@@ -343,8 +374,8 @@ mod tests {
     #[test]
     fn a_transaction_takes_what_it_can_undo() {
         for text in ["CREATE TABLE t (v int)", "(drop table t)", "CALL p()"] {
-            assert!(check(text, false).unwrap().in_transaction().is_err(), "{text}");
+            assert!(check(text, false).unwrap().in_transaction("here").is_err(), "{text}");
         }
-        assert!(check("INSERT INTO t VALUES (1)", false).unwrap().in_transaction().is_ok());
+        assert!(check("INSERT INTO t VALUES (1)", false).unwrap().in_transaction("here").is_ok());
     }
 }

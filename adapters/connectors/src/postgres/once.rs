@@ -8,11 +8,14 @@
 use millrace_core::{
     Error, ErrorKind,
     app::Access,
-    ports::{CallRecord, Query, RecordedWrite, SWEPT_RECORDS},
+    ports::{BoundTransaction, CallRecord, Clock, Query, RecordedWrite, SWEPT_RECORDS},
     value::{Rows, Value},
 };
 
-use super::session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands};
+use super::{
+    session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands},
+    transaction::{self, TIMEOUT, idle_timeouts, nothing_committed},
+};
 use crate::{
     postgres_text::call_records::{
         CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, SWEEP, for_record, found as read_record, is_code, is_made_by_another, is_missing,
@@ -21,14 +24,19 @@ use crate::{
     shared::{Execution, StatementFailure, kept},
 };
 
-const TIMEOUT: &str = "SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)";
 /// Lets the constraints that are checked at the end be checked as the caller.
 const CHECK_NOW: &str = "SET CONSTRAINTS ALL IMMEDIATE";
 /// Gives back the role of a session.
 const OWN_ROLE: &str = "SELECT set_config('role', 'none', true)";
 const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
-/// What an idle transaction may outlive the deadline by, in milliseconds.
-const IDLE_MARGIN_MS: u64 = 1000;
+
+/// What is written with the record.
+pub(super) enum Write<'a> {
+    /// One statement.
+    Statement(Batch<'a>),
+    /// The steps of a transaction, and what tells the time that is left.
+    Steps(BoundTransaction<'a>, &'a dyn Clock),
+}
 
 /// What became of putting the record.
 enum Place {
@@ -46,7 +54,7 @@ enum Place {
 /// What the server said, and what that means for another attempt.
 pub(super) async fn write_once(
     session: &mut Session,
-    statement: &Batch<'_>,
+    write: &Write<'_>,
     query: &Query<'_>,
     record: CallRecord<'_>,
     left_ms: u64,
@@ -63,7 +71,10 @@ pub(super) async fn write_once(
         Place::Taken => return look(session, query, record, left_ms).await,
         Place::Own => {}
     }
-    let rows = session.run_within(statement, query, left_ms).await.map_err(nothing_committed)?;
+    let rows = match write {
+        Write::Statement(statement) => session.run_within(statement, query, left_ms).await.map_err(nothing_committed)?,
+        Write::Steps(steps, clock) => transaction::within(session, *clock, steps, query).await?,
+    };
     let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
     // The record is the adapter's, not the caller's; and what is checked at the end of the statement's transaction is the caller's still.
     let own_again: &[(&str, &[Value])] = if query.session.is_empty() { &[] } else { &[(CHECK_NOW, &[]), (OWN_ROLE, &[])] };
@@ -89,7 +100,7 @@ pub(super) async fn prepare(session: &mut Session, query: &Query<'_>, left_ms: u
 
 /// Begins the transaction and puts the record.
 async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, left_ms: u64) -> Result<Place, StatementFailure> {
-    let timeouts = [wait_ms(left_ms), left_ms.saturating_add(IDLE_MARGIN_MS)].map(|ms| text(&ms.min(i32::MAX as u64).to_string()));
+    let timeouts = idle_timeouts(wait_ms(left_ms), left_ms);
     let begin = commands(&[
         ("BEGIN", &[]),
         (TIMEOUT, &timeouts),
@@ -126,14 +137,6 @@ async fn create(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Resul
 
 fn text(text: &str) -> Value {
     Value::Text(text.to_owned())
-}
-
-/// A failure before the `COMMIT` was sent.
-fn nothing_committed(failure: StatementFailure) -> StatementFailure {
-    match failure.outcome {
-        Execution::Unknown => StatementFailure::not_executed(failure.error),
-        Execution::NotExecuted | Execution::Final => failure,
-    }
 }
 
 /// A failure of the commands that end the transaction.

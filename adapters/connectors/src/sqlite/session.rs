@@ -5,7 +5,8 @@ use std::{path::Path, sync::Arc, time::Duration};
 use millrace_catalogue::SQLITE;
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{CallRecord, Query, RecordedWrite},
+    app::Access,
+    ports::{BoundTransaction, CallRecord, Command, Query, RecordedWrite},
     value::{Rows, Value},
 };
 use rusqlite::{CachedStatement, Connection, Statement, Transaction, TransactionBehavior, config::DbConfig, limits::Limit};
@@ -88,7 +89,60 @@ impl Session {
     /// # Errors
     /// Any [`ErrorKind`] but `Cancelled`. Nothing is changed then: a statement that writes takes effect as a whole or not at all.
     pub(super) fn run(&mut self, query: &Query<'_>) -> Result<Rows> {
-        self.with_prepared(query, |statement| self.run_prepared(statement, query))
+        match query.command {
+            Command::Transaction(steps) => match self.transact(query, steps, None)? {
+                RecordedWrite::Made(rows) => Ok(rows),
+                RecordedWrite::MadeBefore(_) | RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
+            },
+            _ => self.with_prepared(query, |statement| self.run_prepared(statement, query)),
+        }
+    }
+
+    /// Runs the steps of a transaction, with a record unless there is one of the same call.
+    fn transact(&self, query: &Query<'_>, steps: BoundTransaction<'_>, record: Option<CallRecord<'_>>) -> Result<RecordedWrite> {
+        query.without_session(SQLITE.name)?;
+        for (place, step) in steps.steps.iter().enumerate() {
+            sqlite_text::check(&step.text, SQLITE.name).map_err(|error| steps.of_step(place, error))?;
+            if self.read_only && step.access == Access::Write {
+                let error = Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only");
+                return Err(steps.of_step(place, error));
+            }
+        }
+        let behavior = match steps.access() {
+            Access::Read => TransactionBehavior::Deferred,
+            Access::Write => TransactionBehavior::Immediate,
+        };
+        self.authorizer.start();
+        let open = OpenTransaction::begin(&self.connection, &self.authorizer, behavior).map_err(|error| explain(error, Phase::Step))?;
+        if let Some(before) = record.map(|record| call_records::find(&self.connection, record)).transpose()?.flatten() {
+            return Ok(before);
+        }
+        let mut results = Vec::with_capacity(steps.steps.len());
+        for (place, step) in steps.steps.iter().enumerate() {
+            let values = steps.values(place, &results)?;
+            let own = Query { command: Command::Statement { text: &step.text, values: &values }, access: step.access, ..query.clone() };
+            let rows = self.with_prepared(&own, |statement| self.step(statement, &own)).map_err(|error| steps.of_step(place, error))?;
+            steps.check(place, &rows)?;
+            results.push(rows);
+        }
+        let rows = steps.answer(results);
+        if let Some(record) = record {
+            call_records::keep(&self.connection, record, &rows)?;
+        }
+        open.commit().map_err(|error| explain(error, Phase::Step))?;
+        Ok(RecordedWrite::Made(rows))
+    }
+
+    /// Runs a prepared statement within the transaction that is open.
+    fn step(&self, statement: &mut CachedStatement<'_>, query: &Query<'_>) -> Result<Rows> {
+        self.bind(statement, query)?;
+        if statement.column_count() == 0 {
+            let affected = execute(&self.connection, statement).map_err(|error| refused(&self.authorizer, query, error, Phase::Step))?;
+            return Ok(Rows { affected, ..Rows::default() });
+        }
+        let rows = read(statement, query, &self.authorizer)?;
+        let (text, _) = query.statement(SQLITE.name)?;
+        Ok(Rows { columns: self.known.names(text, statement), rows, affected: 0 })
     }
 
     /// Runs one statement that writes, in one transaction with its record, unless there is a record of the same call.
@@ -96,6 +150,9 @@ impl Session {
     /// # Errors
     /// As [`run`](Self::run).
     pub(super) fn write_once(&mut self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
+        if let Command::Transaction(steps) = query.command {
+            return self.transact(query, steps, Some(record));
+        }
         self.with_prepared(query, |statement| {
             let (text, _) = query.statement(SQLITE.name)?;
             // Some of what is refused is refused at its first step only, where the transaction would hide why.
@@ -175,6 +232,31 @@ impl Session {
         }
         bind(statement, values)?;
         Ok(reads)
+    }
+}
+
+/// A transaction of the driver's own, rolled back unless it is committed. Statements between its beginning and its end may not end it.
+struct OpenTransaction<'a> {
+    transaction: Option<Transaction<'a>>,
+    authorizer: &'a Authorizer,
+}
+
+impl<'a> OpenTransaction<'a> {
+    fn begin(connection: &'a Connection, authorizer: &'a Authorizer, behavior: TransactionBehavior) -> rusqlite::Result<Self> {
+        let begun = authorizer.with_own_transaction(|| Transaction::new_unchecked(connection, behavior))?;
+        Ok(Self { transaction: Some(begun), authorizer })
+    }
+
+    fn commit(mut self) -> rusqlite::Result<()> {
+        let open = self.transaction.take();
+        self.authorizer.with_own_transaction(|| open.map_or(Ok(()), Transaction::commit))
+    }
+}
+
+impl Drop for OpenTransaction<'_> {
+    fn drop(&mut self) {
+        let open = self.transaction.take();
+        self.authorizer.with_own_transaction(|| drop(open));
     }
 }
 

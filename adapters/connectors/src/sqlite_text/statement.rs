@@ -59,6 +59,15 @@ pub(crate) fn changes_rows(text: &str) -> bool {
     first.is_some_and(|first| ["INSERT", "REPLACE", "UPDATE", "DELETE", "WITH"].into_iter().any(|word| first.is(word)))
 }
 
+/// A statement without the semicolons that end it, and without what comments follow them: not every server takes those.
+pub(crate) fn before_end(text: &str) -> &str {
+    let mut end = None;
+    for (token, range) in tokens(text) {
+        end = if token == Token::Semicolon { end.or(Some(range.start)) } else { None };
+    }
+    end.and_then(|end| text.get(..end)).unwrap_or(text)
+}
+
 /// Refuses a NUL character, where databases end a text and leave the rest out.
 ///
 /// # Errors

@@ -1,0 +1,243 @@
+//! The steps of a transaction on one stream. Those that take no value of a result that is not known yet go together; before the others, and
+//! before the commit, the results are looked at. Between two requests the server holds the transaction open, and ends it by itself where the
+//! next one never comes.
+
+use millrace_catalogue::LIBSQL;
+use millrace_core::{
+    Result,
+    app::Access,
+    ports::{BoundStep, BoundTransaction, CallRecord, Parameter, Query, RecordedWrite},
+    value::{Rows, Value},
+};
+
+use super::{
+    Libsql,
+    hrana::{self, BatchReply, Condition, Step},
+};
+use crate::{
+    shared::{Effect, Execution, StatementFailure, kept, only_reads, within_limits},
+    sqlite_text::{
+        call_records::{FIND, FORGET, INSERT, STORE, SWEEP, found, of_no_table, of_records, values},
+        check,
+    },
+};
+
+/// What came of the beginning of a transaction with a record.
+enum Begun {
+    /// The record is this call's.
+    Own,
+    /// There is one.
+    Before(RecordedWrite),
+    /// There is no table of records.
+    NoTable,
+}
+
+impl Libsql {
+    /// Runs the steps.
+    pub(super) async fn transact(&self, query: &Query<'_>, steps: BoundTransaction<'_>) -> Result<Rows> {
+        let effect = self.effect(query, &steps)?;
+        self.retry
+            .run(query, effect, async || match self.attempt_steps(query, &steps, None).await? {
+                Some(RecordedWrite::Made(rows)) => Ok(rows),
+                _ => Err(StatementFailure::unknown(hrana::absent())),
+            })
+            .await
+    }
+
+    /// Runs the steps with a record of their call.
+    pub(super) async fn transact_recorded(
+        &self,
+        query: &Query<'_>,
+        steps: BoundTransaction<'_>,
+        record: CallRecord<'_>,
+    ) -> Result<RecordedWrite> {
+        self.effect(query, &steps)?;
+        self.retry
+            .run_safe(query, async || match self.attempt_steps(query, &steps, Some(record)).await? {
+                Some(write) => Ok(write),
+                None => {
+                    self.create_records(query).await?;
+                    let again = self.attempt_steps(query, &steps, Some(record)).await?;
+                    again.ok_or_else(|| StatementFailure::unknown(hrana::absent()))
+                }
+            })
+            .await
+    }
+
+    /// What all steps do together.
+    fn effect(&self, query: &Query<'_>, steps: &BoundTransaction<'_>) -> Result<Effect> {
+        query.without_session(LIBSQL.name)?;
+        let mut effect = Effect { reads: true, returns: true };
+        for (place, step) in steps.steps.iter().enumerate() {
+            let own = check(&step.text, LIBSQL.name).map_err(|error| steps.of_step(place, error))?;
+            effect.reads &= own.reads && step.access == Access::Read;
+        }
+        if self.read_only {
+            only_reads(query, effect)?;
+        }
+        Ok(effect)
+    }
+
+    /// `None` where there is no table of records.
+    async fn attempt_steps(
+        &self,
+        query: &Query<'_>,
+        steps: &BoundTransaction<'_>,
+        record: Option<CallRecord<'_>>,
+    ) -> Result<Option<RecordedWrite>, StatementFailure> {
+        let mut baton = None;
+        let outcome = self.on_a_stream(query, steps, record, &mut baton).await;
+        if let Some(baton) = baton.take() {
+            // Closing the stream undoes what is open on it; where this fails, the server does so by itself.
+            drop(self.batch(query, Some(&baton), &[], true).await);
+        }
+        outcome
+    }
+
+    /// Leaves the baton of a stream that is still open.
+    async fn on_a_stream(
+        &self,
+        query: &Query<'_>,
+        steps: &BoundTransaction<'_>,
+        record: Option<CallRecord<'_>>,
+        baton: &mut Option<String>,
+    ) -> Result<Option<RecordedWrite>, StatementFailure> {
+        let own = record.map(values);
+        let mut results: Vec<Rows> = Vec::with_capacity(steps.steps.len());
+        while results.len() < steps.steps.len() {
+            let known = results.len();
+            let group = steps.steps.get(known..).unwrap_or_default();
+            let count = group.iter().skip(1).take_while(|step| !takes_from(step, known)).count() + 1;
+            let given = (known..known + count).map(|place| steps.values(place, &results)).collect::<Result<Vec<_>>>();
+            let given = given.map_err(StatementFailure::last)?;
+            let is_first = known == 0;
+            let mut batch = if is_first { begin(steps.access(), own.as_ref()) } else { Vec::new() };
+            let before = batch.len();
+            // Where a record is put, what follows depends on it, and not on the search for another one behind it.
+            let mut after = if own.is_some() && is_first { Some(INSERTED) } else { before.checked_sub(1).map(number) };
+            for (step, values) in group.iter().zip(&given) {
+                batch.push(Step { condition: after.map(Condition::ok), text: &step.text, values });
+                after = Some(number(batch.len() - 1));
+            }
+            let mut reply = self.batch(query, baton.as_deref(), &batch, false).await.map_err(nothing_committed)?;
+            *baton = reply.baton.take();
+            if is_first && own.is_some() {
+                match begun(&mut reply)? {
+                    Begun::Own => {}
+                    Begun::Before(write) => return Ok(Some(write)),
+                    Begun::NoTable => return Ok(None),
+                }
+            } else if is_first {
+                reply.take(BEGIN).map_err(nothing_committed)?;
+            }
+            for offset in 0..count {
+                let place = known + offset;
+                let rows = reply
+                    .take(number(before + offset))
+                    .and_then(|rows| rows.ok_or_else(|| StatementFailure::not_executed(hrana::absent())));
+                let rows = rows.map_err(|StatementFailure { error, outcome }| {
+                    nothing_committed(StatementFailure { error: steps.of_step(place, error), outcome })
+                })?;
+                // All is undone where they are too many.
+                let undone = Effect { reads: true, returns: true };
+                let rows = within_limits(rows, query, undone).map_err(|error| StatementFailure::last(steps.of_step(place, error)))?;
+                steps.check(place, &rows).map_err(StatementFailure::last)?;
+                results.push(rows);
+            }
+        }
+        let rows = steps.answer(results);
+        let open = baton.take().ok_or_else(|| StatementFailure::not_executed(hrana::absent()))?;
+        self.commit_steps(query, record, &open, rows).await.map(Some)
+    }
+
+    async fn commit_steps(
+        &self,
+        query: &Query<'_>,
+        record: Option<CallRecord<'_>>,
+        baton: &str,
+        rows: Rows,
+    ) -> Result<RecordedWrite, StatementFailure> {
+        let store = record.map(|record| [Value::Text(record.key.to_owned()), kept(&rows).map_or(Value::Null, Value::Bytes)]);
+        let mut end: Vec<Step<'_>> = store.iter().map(|values| Step { condition: None, text: STORE, values }).collect();
+        let stored = end.len();
+        end.push(Step { condition: stored.checked_sub(1).map(|place| Condition::ok(number(place))), text: "COMMIT", values: &[] });
+        let failed = Condition::Not { cond: Box::new(Condition::ok(number(stored))) };
+        end.push(Step { condition: Some(failed), text: "ROLLBACK", values: &[] });
+        let mut reply = self.batch(query, Some(baton), &end, true).await.map_err(|failure| match record {
+            // The server may have ended the stream before the commit or after it; the record tells the next attempt.
+            Some(_) => StatementFailure::unknown(failure.error),
+            None => failure,
+        })?;
+        if stored > 0 {
+            reply.take(0).map_err(of_records)?;
+        }
+        reply.take(number(stored))?.ok_or_else(|| StatementFailure::unknown(hrana::absent()))?;
+        Ok(RecordedWrite::Made(rows))
+    }
+}
+
+/// The statements of a transaction's beginning, by their numbers.
+const BEGIN: u8 = 0;
+const SWEPT: u8 = 1;
+const FORGOT: u8 = 2;
+const INSERTED: u8 = 3;
+const FOUND: u8 = 4;
+
+/// The beginning of a transaction; with the values of its record, where there is one.
+fn begin(access: Access, own: Option<&([Value; 3], [Value; 2], [Value; 2])>) -> Vec<Step<'_>> {
+    let step = |condition, text, values| Step { condition, text, values };
+    let after = |number| Some(Condition::ok(number));
+    let begin = step(None, if access == Access::Write { "BEGIN IMMEDIATE" } else { "BEGIN" }, &[][..]);
+    match own {
+        None => vec![begin],
+        Some((insert, find, sweep)) => vec![
+            begin,
+            step(after(BEGIN), SWEEP, sweep),
+            step(after(SWEPT), FORGET, find),
+            step(after(FORGOT), INSERT, insert),
+            step(Some(Condition::ok_but_not(FORGOT, INSERTED)), FIND, find),
+        ],
+    }
+}
+
+/// What became of the beginning of a transaction with a record.
+fn begun(reply: &mut BatchReply) -> Result<Begun, StatementFailure> {
+    reply.take(BEGIN).map_err(nothing_committed)?;
+    for number in [SWEPT, FORGOT] {
+        match reply.take(number) {
+            Err(failure) if of_no_table(&failure) => return Ok(Begun::NoTable),
+            outcome => drop(outcome.map_err(of_records)?),
+        }
+    }
+    match reply.take(INSERTED) {
+        Ok(_) => Ok(Begun::Own),
+        Err(failure) => {
+            let before = reply.take(FOUND).map_err(of_records)?.as_ref().and_then(found);
+            before.map(Begun::Before).ok_or_else(|| of_records(failure))
+        }
+    }
+}
+
+/// Whether a step takes a value of one of the results from `known` on.
+fn takes_from(step: &BoundStep<'_>, known: usize) -> bool {
+    step.parameters.iter().any(|parameter| match parameter {
+        Parameter::Value(_) => false,
+        Parameter::Earlier(value) => value.step >= known,
+        Parameter::Composed(pieces) => {
+            pieces.iter().any(|piece| matches!(piece, millrace_core::ports::TextPiece::Earlier(value) if value.step >= known))
+        }
+    })
+}
+
+/// The number of a statement in its request. There are at most some dozens.
+fn number(place: usize) -> u8 {
+    u8::try_from(place).unwrap_or(u8::MAX)
+}
+
+/// A failure before the commit was sent.
+fn nothing_committed(failure: StatementFailure) -> StatementFailure {
+    match failure.outcome {
+        Execution::Unknown => StatementFailure::not_executed(failure.error),
+        Execution::NotExecuted | Execution::Final => failure,
+    }
+}

@@ -1,0 +1,88 @@
+//! The steps of a transaction, one after the other, so that each can take values of the results before it.
+
+use millrace_core::{
+    Error,
+    app::Access,
+    ports::{BoundTransaction, Command, Query},
+    value::Rows,
+};
+
+use super::{
+    kill::Killer,
+    session::{Session, Transaction},
+    statement::{self, asks_for_inserted},
+};
+use crate::shared::{Execution, StatementFailure};
+
+/// Looks at the statements before anything is sent. Whether one of them may leave something on the connection.
+///
+/// # Errors
+/// Those of [`statement::check_step`], with the name of the step.
+pub(super) fn check(steps: &BoundTransaction<'_>, read_only: bool) -> Result<bool, Error> {
+    let mut leaves_traces = false;
+    for (place, step) in steps.steps.iter().enumerate() {
+        let checked = statement::check_step(&step.text, read_only, place > 0);
+        leaves_traces |= checked.map_err(|error| steps.of_step(place, error))?.leaves_traces;
+    }
+    Ok(leaves_traces)
+}
+
+/// Begins a transaction, runs the steps and commits it.
+///
+/// # Errors
+/// What the server said, and what that means for another attempt: before the `COMMIT` nothing has taken effect, whatever broke.
+pub(super) async fn run(
+    session: &mut Session,
+    killer: &Killer,
+    steps: &BoundTransaction<'_>,
+    query: &Query<'_>,
+    (read_only, limit_ms): (bool, u64),
+) -> Result<Rows, StatementFailure> {
+    session.begin(limit_ms, read_only).await?;
+    match within(session, killer, steps, query, limit_ms).await {
+        Ok(rows) => session.commit().await.map(|()| rows),
+        Err(failure) => {
+            session.roll_back().await;
+            Err(failure)
+        }
+    }
+}
+
+/// Runs the steps in the transaction that is open.
+///
+/// # Errors
+/// As [`run`]. The transaction is to be rolled back then.
+pub(super) async fn within(
+    session: &mut Session,
+    killer: &Killer,
+    steps: &BoundTransaction<'_>,
+    query: &Query<'_>,
+    limit_ms: u64,
+) -> Result<Rows, StatementFailure> {
+    if steps.steps.iter().any(|step| asks_for_inserted(&step.text)) {
+        // What it says then is of a step before, and not of another call.
+        session.forget_inserted().await.map_err(nothing_committed)?;
+    }
+    let mut results = Vec::with_capacity(steps.steps.len());
+    for (place, step) in steps.steps.iter().enumerate() {
+        let values = steps.values(place, &results).map_err(StatementFailure::last)?;
+        let own = Query { command: Command::Statement { text: &step.text, values: &values }, access: Access::Read, ..query.clone() };
+        let watch = killer.watch(session, &step.text);
+        let outcome = session.run(&step.text, &values, &own, Transaction::Open, limit_ms).await;
+        watch.ended();
+        let rows = outcome.map_err(|StatementFailure { error, outcome }| {
+            nothing_committed(StatementFailure { error: steps.of_step(place, error), outcome })
+        })?;
+        steps.check(place, &rows).map_err(StatementFailure::last)?;
+        results.push(rows);
+    }
+    Ok(steps.answer(results))
+}
+
+/// A failure before the `COMMIT` was sent.
+pub(super) fn nothing_committed(failure: StatementFailure) -> StatementFailure {
+    match failure.outcome {
+        Execution::Unknown => StatementFailure::not_executed(failure.error),
+        Execution::NotExecuted | Execution::Final => failure,
+    }
+}

@@ -1,0 +1,117 @@
+//! The steps of a transaction, one after the other, so that each can take values of the results before it.
+
+use millrace_catalogue::POSTGRES;
+use millrace_core::{
+    Error,
+    app::Access,
+    ports::{BoundTransaction, Clock, Command, Query},
+    value::{Rows, Value},
+};
+
+use super::session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands};
+use crate::{
+    postgres_text,
+    shared::{Execution, StatementFailure},
+};
+
+/// Sets for how long a statement may run in the transaction that is open, and for how long that may be idle.
+pub(super) const TIMEOUT: &str =
+    "SELECT set_config('statement_timeout', $1, true), set_config('idle_in_transaction_session_timeout', $2, true)";
+/// What an idle transaction may outlive the deadline by, in milliseconds.
+const IDLE_MARGIN_MS: u64 = 1000;
+
+/// Looks at the statements before anything is sent.
+///
+/// # Errors
+/// Those of [`postgres_text::check`], with the name of the step.
+pub(super) fn check(steps: &BoundTransaction<'_>, has_session: bool) -> Result<(), Error> {
+    let check = |(place, step): (usize, &millrace_core::ports::BoundStep<'_>)| {
+        postgres_text::check(POSTGRES.name, &step.text, has_session).map_err(|error| steps.of_step(place, error))
+    };
+    steps.steps.iter().enumerate().try_for_each(check)
+}
+
+/// Begins a transaction, runs the steps and commits it.
+///
+/// # Errors
+/// What the server said, and what that means for another attempt: before the `COMMIT` nothing has taken effect, whatever broke.
+pub(super) async fn run(
+    session: &mut Session,
+    clock: &dyn Clock,
+    steps: &BoundTransaction<'_>,
+    query: &Query<'_>,
+    read_only: bool,
+) -> Result<Rows, StatementFailure> {
+    let begin = if read_only { "BEGIN READ ONLY" } else { "BEGIN" };
+    let timeouts = idle_timeouts(left_ms(clock, query), left_ms(clock, query));
+    let begin = commands(&[(begin, &[]), (TIMEOUT, &timeouts)]).map_err(StatementFailure::last)?;
+    // Until the end is asked for, nothing has been written for good.
+    let undone = &Query { access: Access::Read, ..query.clone() };
+    session.step(&begin, 0, undone, IN_TRANSACTION).await.map_err(nothing_committed)?;
+    let rows = within(session, clock, steps, query).await?;
+    let end = commands(&[("COMMIT", &[])]).map_err(StatementFailure::last)?;
+    session.step(&end, 0, query, IDLE).await?;
+    Ok(rows)
+}
+
+/// Runs the steps in the transaction that is open. After an error it is no longer.
+///
+/// # Errors
+/// As [`run`].
+pub(super) async fn within(
+    session: &mut Session,
+    clock: &dyn Clock,
+    steps: &BoundTransaction<'_>,
+    query: &Query<'_>,
+) -> Result<Rows, StatementFailure> {
+    let mut results = Vec::with_capacity(steps.steps.len());
+    for (place, step) in steps.steps.iter().enumerate() {
+        let rows = match steps.values(place, &results) {
+            Ok(values) => one(session, (&step.text, &values), place == 0, query, left_ms(clock, query)).await,
+            Err(error) => {
+                session.give_up().await.map_err(nothing_committed)?;
+                return Err(StatementFailure::last(error));
+            }
+        };
+        let rows = rows.map_err(|StatementFailure { error, outcome }| {
+            nothing_committed(StatementFailure { error: steps.of_step(place, error), outcome })
+        })?;
+        if let Err(error) = steps.check(place, &rows) {
+            session.give_up().await.map_err(nothing_committed)?;
+            return Err(StatementFailure::last(error));
+        }
+        results.push(rows);
+    }
+    Ok(steps.answer(results))
+}
+
+async fn one(
+    session: &mut Session,
+    (text, values): (&str, &[Value]),
+    is_first: bool,
+    query: &Query<'_>,
+    left_ms: u64,
+) -> Result<Rows, StatementFailure> {
+    // What the session sets holds until the transaction ends.
+    let settings = if is_first { query.session } else { &[] };
+    let batch = Batch::of(text, values, Transaction::Implied).map_err(StatementFailure::last)?.with_settings(settings);
+    let own = Query { command: Command::Statement { text, values }, access: Access::Read, ..query.clone() };
+    session.run_within(&batch, &own, left_ms).await
+}
+
+fn left_ms(clock: &dyn Clock, query: &Query<'_>) -> u64 {
+    query.deadline_ms.saturating_sub(clock.now_ms()).max(1)
+}
+
+/// The values of [`TIMEOUT`].
+pub(super) fn idle_timeouts(statement_ms: u64, left_ms: u64) -> [Value; 2] {
+    [statement_ms.max(1), left_ms.saturating_add(IDLE_MARGIN_MS)].map(|ms| Value::Text(ms.min(i32::MAX as u64).to_string()))
+}
+
+/// A failure before the `COMMIT` was sent.
+pub(super) fn nothing_committed(failure: StatementFailure) -> StatementFailure {
+    match failure.outcome {
+        Execution::Unknown => StatementFailure::not_executed(failure.error),
+        Execution::NotExecuted | Execution::Final => failure,
+    }
+}
