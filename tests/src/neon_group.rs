@@ -20,14 +20,20 @@ pub struct NeonGroup {
     _api: Scripted,
 }
 
+/// The group whose tools take results of earlier statements: the API carries out a batch, and connector `neon` has no `transaction`.
+const TRANSACTIONS: &str = "postgres-transactions";
+
 impl NeonGroup {
-    /// Moves a group's database, where it has one on a PostgreSQL server and every adapter of it is of connector `postgres`.
+    /// Moves a group's database, where it has one on a PostgreSQL server and every adapter of it is of connector `postgres`. `None` also for the group of transactions, which connector `neon` does not have.
     ///
     /// # Panics
     /// Where the app cannot be written.
     #[must_use]
     pub fn of(group: Group) -> Option<Self> {
         group.postgres.as_ref()?;
+        if group.name == TRANSACTIONS {
+            return None;
+        }
         let app = group.install();
         move_to_neon(app.path());
         let api = neon::start(shared_port());

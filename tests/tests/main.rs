@@ -36,6 +36,7 @@ mod tenant_rule;
 mod tenants;
 mod tokens;
 mod toon;
+mod transactions;
 mod unfriendly;
 mod worker;
 mod worker_load;

@@ -582,6 +582,32 @@ fn the_idempotency_page_does_what_it_says() {
 }
 
 #[test]
+fn the_transactions_page_does_what_it_says() {
+    let page = fs::read_to_string(root().join("docs/transactions.md")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    assert!(shell(folder.path(), "millrace new notes").status.success());
+    let seed = folder.path().join("notes/app/adapters/notes.sql");
+    let tables = "\nCREATE TABLE books (id INTEGER PRIMARY KEY, title TEXT, copies INTEGER);\nINSERT INTO books VALUES (1, 'Momo', 2);\n\
+                  CREATE TABLE loans (id INTEGER PRIMARY KEY, book INTEGER, who TEXT, note TEXT);\n";
+    fs::write(&seed, fs::read_to_string(&seed).unwrap() + tables).unwrap();
+    for (_, body) in blocks(&page).into_iter().filter(|(kind, _)| kind == "yaml") {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = folder.path().join("notes").join(first.trim_start_matches(['#', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    }
+    let checked = shell(folder.path(), "millrace check notes --connect");
+    assert!(checked.status.success(), "{}", text(&checked));
+    let lend = || text(&shell(folder.path(), "millrace call --app notes lend book=1 who=Ada"));
+    let [first, second, third] = [lend(), lend(), lend()];
+    assert!(first.contains("Copy 1 of Momo") && second.contains("Copy 0 of Momo"), "{first}{second}");
+    let refused = page.split("```text\n").nth(1).unwrap().split("```").next().unwrap();
+    assert!(third.contains(refused.trim_end()), "{third}");
+    let shelf = text(&shell(folder.path(), "millrace call --app notes shelf"));
+    assert!(shelf.contains("Momo") && shelf.contains("\"copies\":0") && !shelf.contains("lent"), "{shelf}");
+}
+
+#[test]
 fn the_freshness_page_does_what_it_says() {
     let page = fs::read_to_string(root().join("docs/freshness.md")).unwrap();
     let folder = tempfile::tempdir().unwrap();

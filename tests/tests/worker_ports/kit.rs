@@ -91,6 +91,7 @@ pub(crate) const fn code(kind: ErrorKind) -> &'static str {
         ErrorKind::Busy => "DATABASE_BUSY",
         ErrorKind::TooLarge => "RESULT_TOO_LARGE",
         ErrorKind::Protocol => "DATABASE_ERROR",
+        ErrorKind::Expectation => "EXPECTATION_FAILED",
         ErrorKind::Cancelled => "CANCELLED",
     }
 }

@@ -1,0 +1,2 @@
+CREATE TABLE orders (id bigint GENERATED ALWAYS AS IDENTITY (START 9007199254740993) PRIMARY KEY, who text NOT NULL, price numeric(10, 2) NOT NULL DEFAULT 1.5, made timestamptz NOT NULL DEFAULT '2026-01-02T03:04:05.123456Z', token bytea NOT NULL DEFAULT '\xdead', tags text[] NOT NULL DEFAULT '{a,"b c"}');
+CREATE TABLE lines (order_id bigint NOT NULL REFERENCES orders DEFERRABLE INITIALLY DEFERRED, item text NOT NULL, price numeric(10, 2), made timestamptz, token bytea, tags text[], note text, UNIQUE (order_id, item));
