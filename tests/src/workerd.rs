@@ -12,6 +12,9 @@ use std::{
     time::{Duration, Instant},
 };
 
+use millrace_core::Json;
+use serde_json::json;
+
 use crate::{case::Exchange, local::send, worker::installed};
 
 /// How long it may take to serve.
@@ -101,6 +104,43 @@ impl Workerd {
     #[must_use]
     pub fn send(&self, request: &Exchange) -> String {
         send(self.port, request)
+    }
+
+    /// Calls a tool; the `result` of the answer.
+    ///
+    /// # Panics
+    /// Where it is no answer.
+    #[must_use]
+    pub fn call(&self, tool: &str, arguments: &Json) -> Json {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}).to_string();
+        let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
+        let headers = headers.map(|(name, value)| (name.into(), value.into())).to_vec();
+        let answer = self.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body });
+        let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("{tool}: {answer}\n{}", self.log()));
+        let body: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}\n{}", self.log()));
+        body["result"].clone()
+    }
+
+    /// The text of a tool that succeeds.
+    ///
+    /// # Panics
+    /// Where it fails.
+    pub fn text(&self, tool: &str, arguments: &Json) -> String {
+        let result = self.call(tool, arguments);
+        assert_eq!(result["isError"], false, "{tool}: {result}\n{}", self.log());
+        result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{tool}: {result}")).to_owned()
+    }
+
+    /// The code and the message of a tool that fails.
+    ///
+    /// # Panics
+    /// Where it succeeds.
+    #[must_use]
+    pub fn failure(&self, tool: &str) -> (String, String) {
+        let result = self.call(tool, &json!({}));
+        let error = &result["_meta"]["millrace/error"];
+        let text = |name: &str| error[name].as_str().unwrap_or_else(|| panic!("{tool}: {result}")).to_owned();
+        (text("code"), text("message"))
     }
 
     /// What it wrote so far.

@@ -40,6 +40,7 @@ mod transactions;
 mod unfriendly;
 mod worker;
 mod worker_load;
+mod worker_mongodb;
 mod worker_mysql;
 mod worker_neon;
 mod worker_ports;

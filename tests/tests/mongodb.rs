@@ -4,4 +4,4 @@ mod app;
 mod hostile;
 mod life;
 mod login;
-mod support;
+pub(crate) mod support;

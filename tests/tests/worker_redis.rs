@@ -8,7 +8,6 @@ use std::{
 };
 
 use millrace_tests::{
-    Exchange,
     database::{Database, connection},
     process::Process,
     redis,
@@ -16,7 +15,7 @@ use millrace_tests::{
     upstash, worker,
     workerd::{Surroundings, Workerd},
 };
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use crate::redis::{
     replies::FORMS,
@@ -78,30 +77,6 @@ impl Kit {
         let workerd = Workerd::start_with(built, &surroundings).unwrap_or_else(|said| panic!("{said}"));
         Self { _rest: rest, workerd }
     }
-
-    fn call(&self, tool: &str, arguments: &Json) -> Json {
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": tool, "arguments": arguments}}).to_string();
-        let headers = [("content-type", "application/json"), ("mcp-protocol-version", "2025-06-18")];
-        let headers = headers.map(|(name, value)| (name.into(), value.into())).to_vec();
-        let answer = self.workerd.send(&Exchange { method: "POST".into(), path: "/mcp".into(), headers, body });
-        let (_, body) = answer.split_once("\n\n").unwrap_or_else(|| panic!("{tool}: {answer}\n{}", self.workerd.log()));
-        let body: Json = serde_json::from_str(body).unwrap_or_else(|error| panic!("{error}: {answer}\n{}", self.workerd.log()));
-        body["result"].clone()
-    }
-
-    fn text(&self, tool: &str, arguments: &Json) -> String {
-        let result = self.call(tool, arguments);
-        assert_eq!(result["isError"], false, "{tool}: {result}\n{}", self.workerd.log());
-        result["content"][0]["text"].as_str().unwrap().to_owned()
-    }
-
-    /// The code and the message of a tool that fails.
-    fn failure(&self, tool: &str) -> (String, String) {
-        let result = self.call(tool, &json!({}));
-        let error = &result["_meta"]["millrace/error"];
-        let text = |name: &str| error[name].as_str().unwrap_or_else(|| panic!("{tool}: {result}")).to_owned();
-        (text("code"), text("message"))
-    }
 }
 
 #[test]
@@ -120,7 +95,7 @@ fn redis_and_upstash_answer_as_on_every_host() {
     let kit = Kit::start(&built, &redis, lame.port);
     for adapter in ["tcp", "rest"] {
         for (number, (command, expected)) in FORMS.iter().enumerate() {
-            assert_eq!(kit.text(&format!("form{number}-{adapter}"), &json!({})), *expected, "{adapter}: {command}");
+            assert_eq!(kit.workerd.text(&format!("form{number}-{adapter}"), &json!({})), *expected, "{adapter}: {command}");
         }
         redis.kill();
         redis.restart();
@@ -132,8 +107,8 @@ fn redis_and_upstash_answer_as_on_every_host() {
     let distinct: std::collections::BTreeSet<&String> = hostile.iter().collect();
     for value in &distinct {
         for (put, get) in [("tcp", "rest"), ("rest", "tcp")] {
-            kit.text(&format!("put-{put}"), &json!({ "s": value }));
-            assert_eq!(kit.text(&format!("get-{get}"), &json!({ "s": value })), json!([{ "value": value }]).to_string());
+            kit.workerd.text(&format!("put-{put}"), &json!({ "s": value }));
+            assert_eq!(kit.workerd.text(&format!("get-{get}"), &json!({ "s": value })), json!([{ "value": value }]).to_string());
         }
     }
     assert_eq!(raw(redis.port, &[b"DBSIZE"]), format!(":{}", distinct.len()));
@@ -143,11 +118,11 @@ fn redis_and_upstash_answer_as_on_every_host() {
     thread::scope(|scope| {
         for number in 0..24 {
             let (kit, adapter) = (&kit, ["tcp", "rest"][number % 2]);
-            scope.spawn(move || kit.text(&format!("count-{adapter}"), &json!({})));
+            scope.spawn(move || kit.workerd.text(&format!("count-{adapter}"), &json!({})));
         }
     });
     println!("a call takes {:.1} ms of CPU", (kit.workerd.cpu_ms() - before_ms) / 24.0);
-    assert_eq!(kit.text("read-tcp", &json!({})), r#"[{"value":"24"}]"#);
+    assert_eq!(kit.workerd.text("read-tcp", &json!({})), r#"[{"value":"24"}]"#);
     let watcher = Database::open(connection("redis", &format!("redis://127.0.0.1:{}", redis.port), &[("allow", "INFO")]));
     let started = Instant::now();
     while !format!("{:?}", run(&watcher, "INFO clients").unwrap().rows).contains("connected_clients:1\\r") {
@@ -158,26 +133,26 @@ fn redis_and_upstash_answer_as_on_every_host() {
 
     // A write is never sent twice, a read once more, and a reply that is none ends the call.
     let unknown = "it is not known whether the statement took effect.";
-    let (code, message) = kit.failure("count-lame");
+    let (code, message) = kit.workerd.failure("count-lame");
     assert!(code == "DATABASE_ERROR" && message.ends_with(unknown), "{code} {message}");
     assert_eq!(lame.received().len(), 1);
-    assert_eq!(kit.text("count-lame", &json!({})), r#"[{"value":2}]"#);
-    let (code, message) = kit.failure("count-lame");
+    assert_eq!(kit.workerd.text("count-lame", &json!({})), r#"[{"value":2}]"#);
+    let (code, message) = kit.workerd.failure("count-lame");
     assert!(code == "DATABASE_ERROR" && message.ends_with(unknown), "{code} {message}");
-    assert_eq!(kit.failure("count-lame").0, "TIMEOUT");
-    assert_eq!(kit.failure("count-lame").0, "RESULT_TOO_LARGE");
-    assert_eq!(kit.failure("count-lame").0, "DATABASE_ERROR");
+    assert_eq!(kit.workerd.failure("count-lame").0, "TIMEOUT");
+    assert_eq!(kit.workerd.failure("count-lame").0, "RESULT_TOO_LARGE");
+    assert_eq!(kit.workerd.failure("count-lame").0, "DATABASE_ERROR");
     assert_eq!(lame.received().len(), 6);
 
     // A paused server ends a call at its deadline, and a dead one at once.
     redis.signal("STOP");
-    let (code, _) = kit.failure("count-tcp");
+    let (code, _) = kit.workerd.failure("count-tcp");
     redis.signal("CONT");
     assert!(["TIMEOUT", "DATABASE_UNAVAILABLE"].contains(&code.as_str()), "{code}");
     redis.kill();
-    assert_eq!(kit.failure("read-tcp").0, "DATABASE_UNAVAILABLE");
+    assert_eq!(kit.workerd.failure("read-tcp").0, "DATABASE_UNAVAILABLE");
     redis.restart();
-    assert!(kit.text("read-tcp", &json!({})).contains("\"2"));
+    assert!(kit.workerd.text("read-tcp", &json!({})).contains("\"2"));
     let log = kit.workerd.log();
     assert!(!log.contains("hunter2") && !log.contains("panic"), "{log}");
 }

@@ -14,23 +14,23 @@ use millrace_tests::{
 };
 
 /// An adapter on a server without users.
-pub(super) fn open(server: &Mongodb) -> Database {
+pub(crate) fn open(server: &Mongodb) -> Database {
     Database::open(connection("mongodb", &server.url(), &[]))
 }
 
 /// Runs a document, as a script would.
-pub(super) fn run(database: &Database, document: &Json) -> Result<Rows> {
+pub(crate) fn run(database: &Database, document: &Json) -> Result<Rows> {
     database.run(&document.to_string(), &[])
 }
 
 /// The rows of a document, as JSON.
-pub(super) fn json(database: &Database, document: &Json) -> String {
+pub(crate) fn json(database: &Database, document: &Json) -> String {
     let rows = run(database, document).unwrap_or_else(|error| panic!("{document}: {error:?}"));
     serde_json::to_string(&rows.json()).unwrap()
 }
 
 /// JSON as BSON; whole numbers have 32 bits.
-pub(super) fn bson(value: &Json) -> Vec<u8> {
+pub(crate) fn bson(value: &Json) -> Vec<u8> {
     let members: Vec<(String, &Json)> = match value {
         Json::Object(members) => members.iter().map(|(key, value)| (key.clone(), value)).collect(),
         Json::Array(elements) => elements.iter().enumerate().map(|(place, value)| (place.to_string(), value)).collect(),
@@ -60,7 +60,7 @@ pub(super) fn bson(value: &Json) -> Vec<u8> {
 
 /// What a scripted server does with a command.
 #[derive(Clone)]
-pub(super) enum Answer {
+pub(crate) enum Answer {
     /// Replies with this document.
     Reply(Json),
     /// Replies with this body: flags, the kind of a section, a document.
@@ -74,13 +74,13 @@ pub(super) enum Answer {
 }
 
 /// A server that greets, and answers each other command with the next of these, over all its connections, and with the last again and again.
-pub(super) struct Scripted {
-    pub(super) port: u16,
+pub(crate) struct Scripted {
+    pub(crate) port: u16,
     received: Arc<Mutex<Vec<String>>>,
 }
 
 impl Scripted {
-    pub(super) fn start(answers: Vec<Answer>) -> Self {
+    pub(crate) fn start(answers: Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -118,17 +118,17 @@ impl Scripted {
     }
 
     /// The names of the commands that came.
-    pub(super) fn received(&self) -> Vec<String> {
+    pub(crate) fn received(&self) -> Vec<String> {
         self.received.lock().unwrap().clone()
     }
 
-    pub(super) fn open(&self) -> Database {
+    pub(crate) fn open(&self) -> Database {
         Database::open(connection("mongodb", &format!("mongodb://127.0.0.1:{}/shop", self.port), &[]))
     }
 }
 
 /// No flags, the one section, and a document.
-pub(super) fn body(document: &Json) -> Vec<u8> {
+pub(crate) fn body(document: &Json) -> Vec<u8> {
     [&[0; 5][..], &bson(document)].concat()
 }
 
