@@ -418,7 +418,12 @@ impl<'a> Builder<'a> {
 fn key_of(source: &Source, findings: &mut Findings, node: &Node) -> (Option<String>, Range<usize>) {
     let name = node.written(source);
     if name.is_none() {
-        findings.error(source, node.range.clone(), "a key must be text", "Write `name: value`; put odd names between quotes.");
+        // `a: {{ inputs.a }}` is a map whose key is a map.
+        let help = match node.data {
+            Data::Map(_) => "Put a placeholder in quotes: `\"{{ inputs.name }}\"`.",
+            _ => "Write `name: value`; put odd names between quotes.",
+        };
+        findings.error(source, node.range.clone(), "a key must be text", help);
     }
     (name, node.range.clone())
 }

@@ -45,7 +45,11 @@ static FILES: [File; 6] = [
             ("build.clean_dir", OTHER_BUILD),
         ],
     ),
-    ("`app/adapters/**/*.terse`", Some(&ADAPTER), &[("name", ""), ("connector", ""), ("connection_string", ""), ("options", "")]),
+    (
+        "`app/adapters/**/*.terse`",
+        Some(&ADAPTER),
+        &[("name", ""), ("connector", "A statement for `mongodb` is a map."), ("connection_string", ""), ("options", "")],
+    ),
     (
         "`app/tools/**/config.terse`",
         Some(&TOOL),

@@ -245,6 +245,11 @@ impl Writing<'_> {
             let message = "a placeholder is part of the path of a field".to_owned();
             self.problems.push(error(place(self.root, &self.path), message, help));
         }
+        let is_number = matches!(part, Part::Bind(Bind::Value { kind: Some(InputKind::Int | InputKind::Float), .. }));
+        if role == Some(Role::Number) && !is_number {
+            let message = "only a number can be a value here".to_owned();
+            self.problems.push(error(place(self.root, &self.path), message, "declare the input as `int` or `float`"));
+        }
         self.parts.push(part);
         let number = self.parts.len();
         let node = DocumentNode::Place { part: u32::try_from(number - 1).unwrap_or(u32::MAX), is_stored: role == Some(Role::Stored) };

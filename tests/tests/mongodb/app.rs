@@ -215,6 +215,13 @@ fn what_is_wrong_is_said_when_the_app_is_built() {
     );
     tool("g", "far", "\n  aggregate: users\n  pipeline:\n    - $project: { a: \"${{ inputs.s }}\" }");
     tool("h", "far", "\n  update: users\n  updates:\n    - q: { a: 1 }\n      u: { $rename: { a: \"{{ inputs.s }}\" } }\n  tail: 1");
+    tool("i", "far", "\n  aggregate: users\n  pipeline:\n    - $geoNear: { near: [\"{{ inputs.s }}\"], key: at }");
+    tool("j", "far", "\n  find: users\n  filter: { a: {{ inputs.s }} }");
+    let key = "idempotency: { key: \"{{ inputs.s }}\" }\n";
+    tool("k", "far", &format!("\n  insert: users\n  documents: [{{ a: 1 }}]\n{key}"));
+    write("app/adapters/tenants.yaml", "connector: mongodb\nconnection_string: mongodb://a/b\ntenant: { claim: org, column: org }\n");
+    let session = "session: { settings: { app.tenant: \"{{ auth.claims.org }}\" } }\n";
+    write("app/adapters/session.yaml", &format!("connector: mongodb\nconnection_string: mongodb://a/b\n{session}"));
     let connectors = ["mongodb", "sqlite"].map(str::to_owned).to_vec();
     let options = millrace_bundler::Options { connectors, ..Default::default() };
     let diagnostics = millrace_bundler::bundle(folder.path(), &options).diagnostics;
@@ -237,6 +244,11 @@ fn what_is_wrong_is_said_when_the_app_is_built() {
         "app/tools/g/config.yaml:7:19 a placeholder is part of the path of a field",
         "app/tools/h/config.yaml:8:23 no value of the call can stand here",
         "app/tools/h/config.yaml:9:3 `update` has no field `tail`",
+        "app/tools/i/config.yaml:7:26 only a number can be a value here",
+        "app/tools/j/config.yaml:6:17 a key must be text",
+        "app/tools/k/config.yaml:7:1 the connector `mongodb` of the adapter `far` cannot keep the records that `idempotency` needs",
+        "app/adapters/tenants.yaml:3:1 connector `mongodb` takes no statements of SQL",
+        "app/adapters/session.yaml:3:1 connector `mongodb` cannot set anything for a call, which `session` demands",
     ] {
         assert!(told.iter().any(|message| message == expected), "{expected}\n{}", told.join("\n"));
     }

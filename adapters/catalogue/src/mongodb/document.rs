@@ -71,6 +71,8 @@ pub enum Role {
     Stored,
     /// MongoDB would evaluate it: it has to be in `$literal`.
     Expression,
+    /// It can be a number alone, which is the same evaluated or not.
+    Number,
 }
 
 /// A document that may be run.
@@ -141,6 +143,8 @@ pub(crate) enum Context {
     Stored,
     /// Expressions: a text that begins with `$` is a field or a variable.
     Expression,
+    /// Numbers, where an expression can be, and a `$literal` cannot.
+    Numbers,
     /// Names and settings, which the author writes out.
     Written,
 }

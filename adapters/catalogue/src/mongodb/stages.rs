@@ -15,6 +15,8 @@ pub(crate) enum Stage {
     GraphLookup,
     /// `$facet`
     Facet,
+    /// `$geoNear`
+    GeoNear,
     /// `$unionWith`
     UnionWith,
     /// `$vectorSearch`
@@ -32,7 +34,7 @@ const STAGES: [(&str, Stage); 31] = [
     ("$densify", Stage::Of(Context::Written)),
     ("$facet", Stage::Facet),
     ("$fill", Stage::Of(Context::Expression)),
-    ("$geoNear", Stage::Of(Context::Expression)),
+    ("$geoNear", Stage::GeoNear),
     ("$graphLookup", Stage::GraphLookup),
     ("$group", Stage::Of(Context::Expression)),
     ("$limit", Stage::Of(Context::Plain)),

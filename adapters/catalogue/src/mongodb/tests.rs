@@ -63,6 +63,8 @@ fn a_value_has_the_role_of_its_place() {
     assert_eq!(roles(stage("$limit", Value)), [Role::Plain]);
     let lookup = [("from", Text("d")), ("let", members([("x", Value)])), ("as", Text("e")), ("pipeline", List(vec![]))];
     assert_eq!(roles(stage("$lookup", members(lookup))), [Role::Expression]);
+    let near = members([("near", members([("type", Text("Point")), ("coordinates", List(vec![Value, Value]))])), ("key", Text("at"))]);
+    assert_eq!(roles(stage("$geoNear", near)), [Role::Number; 2]);
     let facet = members([("a", List(vec![members([("$set", members([("b", Value)]))])]))]);
     assert_eq!(roles(stage("$facet", facet)), [Role::Expression]);
     assert_eq!(roles(judged([("insert", Text("c")), ("documents", List(vec![members([("a", Value)]), Value]))], "")), [Role::Stored; 2]);

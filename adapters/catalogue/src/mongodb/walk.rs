@@ -78,7 +78,8 @@ impl<'a> Walk<'a> {
                     for (place, element) in elements.iter().enumerate() {
                         self.at(place, |walk| match element.view() {
                             View::Members(_) | View::Value => walk.tree(element, Context::Stored),
-                            _ => walk.not_written("a document"),
+                            _ => walk
+                                .flaw("a document must be an object".to_owned(), "write keys and values, or a placeholder for an object"),
                         });
                     }
                 }
@@ -198,6 +199,11 @@ impl<'a> Walk<'a> {
                 "restrictSearchWithMatch" => walk.query(node),
                 _ => walk.tree(node, Context::Written),
             }),
+            Some(Stage::GeoNear) => self.members(node, |walk, key, node| match key {
+                "query" => walk.query(node),
+                "near" | "maxDistance" | "minDistance" | "distanceMultiplier" => walk.tree(node, Context::Numbers),
+                _ => walk.tree(node, Context::Written),
+            }),
             Some(Stage::Facet) => self.members(node, |walk, _, node| walk.pipeline(node, false)),
             Some(Stage::UnionWith) => match node.view() {
                 View::Members(_) => self.members(node, |walk, key, node| match key {
@@ -242,6 +248,7 @@ impl<'a> Walk<'a> {
                 Context::Query | Context::Plain => self.values.push((self.path.clone(), Role::Plain)),
                 Context::Stored => self.values.push((self.path.clone(), Role::Stored)),
                 Context::Expression => self.values.push((self.path.clone(), Role::Expression)),
+                Context::Numbers => self.values.push((self.path.clone(), Role::Number)),
                 Context::Written => {
                     let help = "write it out: names and settings are not values; in a pipeline, `$project` takes them";
                     self.flaw("no value of the call can stand here".to_owned(), help);

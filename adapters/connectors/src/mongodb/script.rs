@@ -92,8 +92,9 @@ fn node(draft: Draft, values: &[Value], roles: &mut impl Iterator<Item = Role>) 
             let value = Node::Value(values.get(place).cloned().unwrap_or(Value::Null));
             match roles.next() {
                 Some(Role::Plain | Role::Stored) => value,
+                Some(Role::Number) if matches!(value, Node::Value(Value::I64(_) | Value::F64(_) | Value::Null)) => value,
                 // Also where nobody said so: a value that is not evaluated does no harm.
-                Some(Role::Expression) | None => Node::Members(vec![("$literal".to_owned(), value)]),
+                Some(Role::Expression | Role::Number) | None => Node::Members(vec![("$literal".to_owned(), value)]),
             }
         }
     }

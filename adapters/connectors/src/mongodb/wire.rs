@@ -16,7 +16,7 @@ const CHECKSUM_PRESENT: u32 = 1;
 /// Flags that a reader must understand.
 const REQUIRED: u32 = 0xffff;
 /// The most values of a reply.
-const MAX_VALUES: usize = 1 << 20;
+const MAX_VALUES: usize = 1 << 19;
 const CHUNK_BYTES: usize = 16 << 10;
 
 /// A connection.
