@@ -73,6 +73,8 @@ pub struct Mongodb {
     /// Who took writes last.
     primary: RefCell<Option<Host>>,
     salted: RefCell<Option<SaltedPassword>>,
+    /// How often a server was found to be the primary no more. Connections of before are closed.
+    elections: Cell<u64>,
 }
 
 /// What a host gives the driver.
@@ -122,6 +124,7 @@ impl Mongodb {
             random,
             primary: RefCell::new(None),
             salted: RefCell::new(None),
+            elections: Cell::new(0),
         })
     }
 
@@ -145,9 +148,14 @@ impl Mongodb {
             Lifetime::Call => None,
         };
         phase.set(Phase::Connecting);
-        let idle = match &slot {
-            Some(slot) => slot.idle(&*self.clock, query.deadline_ms).await,
-            None => None,
+        let idle = loop {
+            match &slot {
+                Some(slot) => match slot.idle(&*self.clock, query.deadline_ms).await {
+                    Some(session) if session.elections != self.elections.get() => {}
+                    idle => break idle,
+                },
+                None => break None,
+            }
         };
         let mut session = match idle {
             Some(session) => session,
@@ -164,6 +172,7 @@ impl Mongodb {
         };
         if session.is_not_primary {
             *self.primary.borrow_mut() = None;
+            self.elections.set(self.elections.get() + 1);
         }
         if let Some(slot) = slot.filter(|_| session.is_usable) {
             slot.keep(session, self.clock.now_ms());
@@ -235,7 +244,7 @@ impl Mongodb {
             *self.salted.borrow_mut() = kept;
             logged_in?;
             *self.primary.borrow_mut() = Some(host);
-            return Ok(Session::new(wire));
+            return Ok(Session::new(wire, self.elections.get()));
         }
         Err(failure.unwrap_or_else(|| {
             StatementFailure::not_executed(Error::new(ErrorKind::Unavailable, "no server of the replica set of MongoDB is its primary"))

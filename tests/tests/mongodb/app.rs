@@ -270,6 +270,25 @@ fn a_script_has_the_same_guards() {
     assert_eq!(dotted.kind, ErrorKind::Syntax);
     let shown = database.run(r#"{"aggregate": "u", "pipeline": [{"$project": {"x": "$1"}}]}"#, &[Value::Text("$secret".into())]).unwrap();
     assert_eq!(serde_json::to_string(&shown.json()).unwrap(), r#"[{"_id":1,"x":"$secret"}]"#);
+
+    // A handler, with what its caller sends.
+    let adapter = format!("connector: mongodb\nconnection_string: {}\n", server.url());
+    let (_, folder) = endpoint_of(&adapter, &[]);
+    let write = |file: &str, text: &str| crate::redis::hostile::write(folder.path(), &format!("app/tools/who/{file}"), text);
+    write("config.yaml", "description: x\ninputs: { name: { type: json } }\n");
+    let handler = "export default async ({ inputs }, ctx) =>\n  await ctx.db('far').query('{\"find\": \"u\", \"filter\": {\"name\": \"$1\", \"n\": {\"$in\": [null, \"$2\"]}}}', [inputs.name, 7]);\n";
+    write("handler.ts", handler);
+    let endpoint = endpoint_in(folder.path());
+    tokio::task::LocalSet::new().block_on(&runtime(), async {
+        let found = call(&endpoint, "who", json!({"name": "Ada"})).await;
+        assert_eq!(text(&found), r#"[{"_id":1,"name":"Ada","secret":"x"}]"#);
+        for operator in [json!({"$ne": null}), json!({"a": {"$gt": ""}})] {
+            let refused = call(&endpoint, "who", json!({ "name": operator })).await;
+            assert!(refused.is_error && !text(&refused).contains("Ada"), "{operator}: {}", text(&refused));
+        }
+    });
+    let sent = server.commands().into_iter().filter(|command| command["filter"]["name"] == "Ada").next_back().unwrap();
+    assert_eq!(sent["filter"]["n"]["$in"], json!([null, 7]));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! A tool's command comes as a document with its values as leaves. A script writes it as text: module `script`. Either way it is judged before
 //! anything is sent, and no value becomes an operator.
 
-use millrace_catalogue::mongodb::{Judged, Kind, Tree, View, is_wrapper, judge};
+use millrace_catalogue::mongodb::{Judged, Kind, is_wrapper};
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
@@ -14,7 +14,7 @@ use millrace_core::{
 use super::{
     bson::{Bson, Members, find},
     extended::{self, syntax},
-    script,
+    script::{self, Draft},
 };
 use crate::shared::Effect;
 
@@ -30,54 +30,25 @@ pub(super) struct Prepared {
     pub(super) ids: Vec<Bson>,
 }
 
-/// A part of a document whose values are there.
-struct Filled<'a>(&'a Node);
-
-/// For judging: what a document of a tool is, once its values are in.
-#[derive(Debug)]
-enum Shape {
-    Text(String),
-    Bool(bool),
-    Integer(i64),
-    Other,
-    Members(Vec<(String, Self)>),
-    List(Vec<Self>),
-}
-
-impl Tree for Shape {
-    fn view(&self) -> View<'_, Self> {
-        match self {
-            Self::Text(text) => View::Text(text),
-            Self::Bool(truth) => View::Bool(*truth),
-            Self::Integer(number) => View::Integer(*number),
-            Self::Other => View::Other,
-            Self::Members(members) => View::Members(members),
-            Self::List(elements) => View::List(elements),
-        }
+/// For judging: what a document of a tool is, once its values are in. One form for tools and scripts, so that there is one judge in a Worker.
+fn draft(node: &Node) -> Draft {
+    // An object that the call brings has no operators, as its keys show when it is sent.
+    let brought = |count: usize| Draft::List((0..count).map(|_| Draft::Members(Vec::new())).collect());
+    match node {
+        Node::Value(Value::Text(text)) => Draft::Literal(Json::String(text.clone())),
+        Node::Value(Value::Bool(truth)) => Draft::Literal(Json::Bool(*truth)),
+        Node::Value(Value::I64(number)) => Draft::Literal((*number).into()),
+        Node::Value(Value::Json(Json::Object(_))) => Draft::Members(Vec::new()),
+        Node::Value(Value::Array(elements)) => brought(elements.len()),
+        Node::Value(Value::Json(Json::Array(elements))) => brought(elements.len()),
+        Node::Value(_) => Draft::Literal(Json::Null),
+        Node::Members(members) => Draft::Members(drafts(members)),
+        Node::List(elements) => Draft::List(elements.iter().map(draft).collect()),
     }
 }
 
-impl Filled<'_> {
-    fn shape(&self) -> Shape {
-        match self.0 {
-            Node::Value(Value::Text(text)) => Shape::Text(text.clone()),
-            Node::Value(Value::Bool(truth)) => Shape::Bool(*truth),
-            Node::Value(Value::I64(number)) => Shape::Integer(*number),
-            // The elements of an empty list are nothing.
-            Node::Value(Value::Array(elements)) if elements.is_empty() => Shape::List(Vec::new()),
-            // An object that the call brings has no operators, as its keys show when it is sent.
-            Node::Value(Value::Json(Json::Object(_))) => Shape::Members(Vec::new()),
-            Node::Value(Value::Array(elements)) => Shape::List(elements.iter().map(|_| Shape::Members(Vec::new())).collect()),
-            Node::Value(Value::Json(Json::Array(elements))) => Shape::List(elements.iter().map(|_| Shape::Members(Vec::new())).collect()),
-            Node::Value(_) => Shape::Other,
-            Node::Members(members) => Shape::Members(shapes(members)),
-            Node::List(elements) => Shape::List(elements.iter().map(|node| Filled(node).shape()).collect()),
-        }
-    }
-}
-
-fn shapes(members: &[(String, Node)]) -> Vec<(String, Shape)> {
-    members.iter().map(|(key, node)| (key.clone(), Filled(node).shape())).collect()
+fn drafts(members: &[(String, Node)]) -> Vec<(String, Draft)> {
+    members.iter().map(|(key, node)| (key.clone(), draft(node))).collect()
 }
 
 impl Prepared {
@@ -89,7 +60,7 @@ impl Prepared {
     pub(super) fn of(query: &Query<'_>, connector: &str, allow: &str, read_only: bool, random: &dyn Random, now_ms: u64) -> Result<Self> {
         query.without_session(connector)?;
         let (members, judged) = match query.command {
-            Command::Document(members) => (members.to_vec(), judge(&shapes(members), allow).map_err(|flaws| script::denied(&flaws))?),
+            Command::Document(members) => (members.to_vec(), script::judged(&drafts(members), allow)?),
             Command::Statement { text, values } => script::document(text, values, allow)?,
             other => {
                 let message = format!("connector `{connector}` takes documents, and the tool has {}", other.form());

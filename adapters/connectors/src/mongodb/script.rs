@@ -7,7 +7,7 @@ use millrace_core::{Error, ErrorKind, Json, Result, ports::Node, value::Value};
 use super::extended::syntax;
 
 /// A part of the text.
-enum Draft {
+pub(super) enum Draft {
     Literal(Json),
     /// The value of this number, from 0.
     Place(usize),
@@ -44,16 +44,21 @@ pub(super) fn document(text: &str, values: &[Value], allow: &str) -> Result<(Vec
     if used.contains(&false) {
         return Err(wrong_count());
     }
-    let judged = judge(&drafts, allow).map_err(|flaws| denied(&flaws))?;
+    let judged = judged(&drafts, allow)?;
     let mut roles = judged.values.iter().map(|(_, role)| *role);
     let members = drafts.into_iter().map(|(key, draft)| (key, node(draft, values, &mut roles))).collect();
     Ok((members, judged))
 }
 
-/// What is wrong with a document, as one error.
-pub(super) fn denied(flaws: &[Flaw]) -> Error {
-    let messages: Vec<String> = flaws.iter().take(5).map(|flaw| format!("{}; {}", flaw.message, flaw.help)).collect();
-    Error::new(ErrorKind::Denied, messages.join(". "))
+/// Judges a document. What is wrong with it is one error.
+///
+/// # Errors
+/// [`Denied`](ErrorKind::Denied).
+pub(super) fn judged(members: &[(String, Draft)], allow: &str) -> Result<Judged> {
+    judge(members, allow).map_err(|flaws| {
+        let messages: Vec<String> = flaws.iter().take(5).map(|Flaw { message, help, .. }| format!("{message}; {help}")).collect();
+        Error::new(ErrorKind::Denied, messages.join(". "))
+    })
 }
 
 fn drafts(members: serde_json::Map<String, Json>, used: &mut [bool]) -> Result<Vec<(String, Draft)>> {

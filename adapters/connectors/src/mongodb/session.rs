@@ -23,6 +23,8 @@ pub(super) struct Session {
     wire: Wire,
     /// It can be used for another command.
     pub(super) is_usable: bool,
+    /// How many elections there had been when it was made.
+    pub(super) elections: u64,
     /// Its server is not the one to ask.
     pub(super) is_not_primary: bool,
 }
@@ -45,8 +47,8 @@ struct Batch {
 }
 
 impl Session {
-    pub(super) const fn new(wire: Wire) -> Self {
-        Self { wire, is_usable: true, is_not_primary: false }
+    pub(super) const fn new(wire: Wire, elections: u64) -> Self {
+        Self { wire, is_usable: true, elections, is_not_primary: false }
     }
 
     /// Asks the server for a sign of life.
