@@ -287,7 +287,7 @@ fn a_script_has_the_same_guards() {
             assert!(refused.is_error && !text(&refused).contains("Ada"), "{operator}: {}", text(&refused));
         }
     });
-    let sent = server.commands().into_iter().filter(|command| command["filter"]["name"] == "Ada").next_back().unwrap();
+    let sent = server.commands().into_iter().rfind(|command| command["filter"]["name"] == "Ada").unwrap();
     assert_eq!(sent["filter"]["n"]["$in"], json!([null, 7]));
 }
 
