@@ -15,7 +15,7 @@ use super::{
     hrana::{self, BatchReply, Condition, Step},
 };
 use crate::{
-    shared::{Effect, Execution, StatementFailure, kept, only_reads, within_limits},
+    shared::{Effect, StatementFailure, kept, only_reads, within_limits},
     sqlite_text::{
         call_records::{FIND, FORGET, INSERT, STORE, SWEEP, found, of_no_table, of_records, values},
         check,
@@ -119,7 +119,7 @@ impl Libsql {
                 batch.push(Step { condition: after.map(Condition::ok), text: &step.text, values });
                 after = Some(number(batch.len() - 1));
             }
-            let mut reply = self.batch(query, baton.as_deref(), &batch, false).await.map_err(nothing_committed)?;
+            let mut reply = self.batch(query, baton.as_deref(), &batch, false).await.map_err(StatementFailure::before_the_end)?;
             *baton = reply.baton.take();
             if is_first && own.is_some() {
                 match begun(&mut reply)? {
@@ -128,7 +128,7 @@ impl Libsql {
                     Begun::NoTable => return Ok(None),
                 }
             } else if is_first {
-                reply.take(BEGIN).map_err(nothing_committed)?;
+                reply.take(BEGIN).map_err(StatementFailure::before_the_end)?;
             }
             for offset in 0..count {
                 let place = known + offset;
@@ -136,7 +136,7 @@ impl Libsql {
                     .take(number(before + offset))
                     .and_then(|rows| rows.ok_or_else(|| StatementFailure::not_executed(hrana::absent())));
                 let rows = rows.map_err(|StatementFailure { error, outcome }| {
-                    nothing_committed(StatementFailure { error: steps.of_step(place, error), outcome })
+                    StatementFailure { error: steps.of_step(place, error), outcome }.before_the_end()
                 })?;
                 // All is undone where they are too many.
                 let undone = Effect { reads: true, returns: true };
@@ -202,7 +202,7 @@ fn begin(access: Access, own: Option<&([Value; 3], [Value; 2], [Value; 2])>) -> 
 
 /// What became of the beginning of a transaction with a record.
 fn begun(reply: &mut BatchReply) -> Result<Begun, StatementFailure> {
-    reply.take(BEGIN).map_err(nothing_committed)?;
+    reply.take(BEGIN).map_err(StatementFailure::before_the_end)?;
     for number in [SWEPT, FORGOT] {
         match reply.take(number) {
             Err(failure) if of_no_table(&failure) => return Ok(Begun::NoTable),
@@ -232,12 +232,4 @@ fn takes_from(step: &BoundStep<'_>, known: usize) -> bool {
 /// The number of a statement in its request. There are at most some dozens.
 fn number(place: usize) -> u8 {
     u8::try_from(place).unwrap_or(u8::MAX)
-}
-
-/// A failure before the commit was sent.
-fn nothing_committed(failure: StatementFailure) -> StatementFailure {
-    match failure.outcome {
-        Execution::Unknown => StatementFailure::not_executed(failure.error),
-        Execution::NotExecuted | Execution::Final => failure,
-    }
 }

@@ -18,7 +18,7 @@ use super::{
     kill::Killer,
     server_error::{LOCK_WAIT, NO_TABLE, TABLE_EXISTS, number_of},
     session::{Session, Transaction},
-    transaction::{self, nothing_committed},
+    transaction,
 };
 use crate::shared::{Execution, StatementFailure, kept, made_before, soon, within};
 
@@ -117,12 +117,14 @@ async fn within_transaction(
         Place::Own => {}
     }
     let rows = match write {
-        Write::Statement(text, values) => session.run(text, values, query, Transaction::Open, left_ms).await.map_err(nothing_committed)?,
+        Write::Statement(text, values) => {
+            session.run(text, values, query, Transaction::Open, left_ms).await.map_err(StatementFailure::before_the_end)?
+        }
         Write::Steps(steps, killer) => transaction::within(session, killer, steps, query, left_ms).await?,
     };
     let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
     let keep = session.run(KEEP, &[bytes, key(record)], query, Transaction::Open, left_ms).await;
-    keep.map_err(|failure| of_records(nothing_committed(failure)))?;
+    keep.map_err(|failure| of_records(failure.before_the_end()))?;
     session.commit().await.map_err(of_commit)?;
     Ok((RecordedWrite::Made(rows), true))
 }
@@ -151,13 +153,13 @@ async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, l
         Err(failure) if failure.error.kind == ErrorKind::TimedOut || number_of(&failure.error) == Some(LOCK_WAIT) => {
             return Ok(Place::Running);
         }
-        Err(failure) => return Err(nothing_committed(failure)),
+        Err(failure) => return Err(failure.before_the_end()),
     }
-    let found = session.run(FIND, &[key(record)], query, Transaction::Open, wait_ms).await.map_err(nothing_committed)?;
+    let found = session.run(FIND, &[key(record)], query, Transaction::Open, wait_ms).await.map_err(StatementFailure::before_the_end)?;
     match found.rows.first().map(Vec::as_slice) {
         Some([_, _, Value::I64(expires_s)]) if *expires_s <= record.now_s => {
             let row = [Value::I64(record.expires_s), key(record), Value::I64(record.now_s)];
-            match session.run(TAKE, &row, query, Transaction::Open, wait_ms).await.map_err(nothing_committed)? {
+            match session.run(TAKE, &row, query, Transaction::Open, wait_ms).await.map_err(StatementFailure::before_the_end)? {
                 Rows { affected: 0, .. } => Err(removed()),
                 _ => Ok(Place::Own),
             }

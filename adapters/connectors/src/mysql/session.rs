@@ -108,7 +108,7 @@ impl Session {
         self.usable = false;
         self.limit(limit_ms).await?;
         if transaction == Transaction::ReadOnly {
-            self.command("START TRANSACTION READ ONLY").await.map_err(nothing_executed)?;
+            self.command("START TRANSACTION READ ONLY").await.map_err(StatementFailure::before_the_end)?;
         }
         let outcome = match self.ready(text, values).await {
             Ok(packet) => self.execute(&packet, query).await.map_err(|failure| match failure.outcome {
@@ -149,8 +149,8 @@ impl Session {
             let packet = bind::execute(number, &[]).map_err(StatementFailure::last)?;
             self.packets.command(&packet).await.map_err(StatementFailure::not_executed)?;
             let mut results = Results::new(&query, self.server);
-            results.read(&mut self.packets).await.map_err(nothing_executed)?;
-            let rows = results.into_rows().map_err(nothing_executed)?;
+            results.read(&mut self.packets).await.map_err(StatementFailure::before_the_end)?;
+            let rows = results.into_rows().map_err(StatementFailure::before_the_end)?;
             let found = rows.rows.first().and_then(|row| row.first());
             self.longest = Some(if let Some(Value::I64(most)) = found { usize::try_from(*most).unwrap_or(LARGE) } else { LARGE });
         }
@@ -207,7 +207,7 @@ impl Session {
             if packet.first() != Some(&0xff) {
                 break packet;
             }
-            let failure = nothing_executed(server_error::of_statement(&packet, self.server.read_only));
+            let failure = server_error::of_statement(&packet, self.server.read_only).before_the_end();
             if server_error::number_of(&failure.error) != Some(NO_STATEMENT_LEFT) || self.prepared.is_empty() {
                 self.usable = true;
                 return Err(failure);
@@ -253,13 +253,13 @@ impl Session {
             // A server that knows no such limit; this one keeps the time alone.
             Err(failure) if is_first && server_error::number_of(&failure.error) == Some(UNKNOWN_SETTING) => {
                 self.takes_limits = false;
-                self.command(SETTINGS).await.map_err(nothing_executed)?;
+                self.command(SETTINGS).await.map_err(StatementFailure::before_the_end)?;
             }
-            Err(failure) => return Err(nothing_executed(failure)),
+            Err(failure) => return Err(failure.before_the_end()),
         }
         if is_first && self.server.read_only {
             // MariaDB ends a transaction that only reads where a statement commits by itself; this holds for what comes then.
-            self.command("SET SESSION TRANSACTION READ ONLY").await.map_err(nothing_executed)?;
+            self.command("SET SESSION TRANSACTION READ ONLY").await.map_err(StatementFailure::before_the_end)?;
         }
         self.limit_ms = Some(limit_ms);
         Ok(())
@@ -307,7 +307,7 @@ impl Session {
         self.usable = false;
         self.limit(limit_ms).await?;
         let begin = if read_only { "START TRANSACTION READ ONLY" } else { "START TRANSACTION" };
-        self.command(begin).await.map_err(nothing_executed)?;
+        self.command(begin).await.map_err(StatementFailure::before_the_end)?;
         self.usable = true;
         Ok(())
     }
@@ -350,13 +350,5 @@ impl Pooled for Session {
 
     async fn answers(&mut self) -> bool {
         self.packets.command(&[COM_PING]).await.is_ok() && self.answer().await.is_ok_and(|packet| packet.first() == Some(&0))
-    }
-}
-
-/// A failure of a command before the statement.
-fn nothing_executed(failure: StatementFailure) -> StatementFailure {
-    match failure.outcome {
-        Execution::Unknown => StatementFailure::not_executed(failure.error),
-        Execution::NotExecuted | Execution::Final => failure,
     }
 }

@@ -12,7 +12,7 @@ use super::{
     session::{Session, Transaction},
     statement::{self, asks_for_inserted},
 };
-use crate::shared::{Execution, StatementFailure};
+use crate::shared::StatementFailure;
 
 /// Looks at the statements before anything is sent. Whether one of them may leave something on the connection.
 ///
@@ -61,7 +61,7 @@ pub(super) async fn within(
 ) -> Result<Rows, StatementFailure> {
     if steps.steps.iter().any(|step| asks_for_inserted(&step.text)) {
         // What it says then is of a step before, and not of another call.
-        session.forget_inserted().await.map_err(nothing_committed)?;
+        session.forget_inserted().await.map_err(StatementFailure::before_the_end)?;
     }
     let mut results = Vec::with_capacity(steps.steps.len());
     for (place, step) in steps.steps.iter().enumerate() {
@@ -71,18 +71,10 @@ pub(super) async fn within(
         let outcome = session.run(&step.text, &values, &own, Transaction::Open, limit_ms).await;
         watch.ended();
         let rows = outcome.map_err(|StatementFailure { error, outcome }| {
-            nothing_committed(StatementFailure { error: steps.of_step(place, error), outcome })
+            StatementFailure { error: steps.of_step(place, error), outcome }.before_the_end()
         })?;
         steps.check(place, &rows).map_err(StatementFailure::last)?;
         results.push(rows);
     }
     Ok(steps.answer(results))
-}
-
-/// A failure before the `COMMIT` was sent.
-pub(super) fn nothing_committed(failure: StatementFailure) -> StatementFailure {
-    match failure.outcome {
-        Execution::Unknown => StatementFailure::not_executed(failure.error),
-        Execution::NotExecuted | Execution::Final => failure,
-    }
 }

@@ -14,7 +14,7 @@ use millrace_core::{
 
 use super::{
     session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands},
-    transaction::{self, TIMEOUT, idle_timeouts, nothing_committed},
+    transaction::{self, TIMEOUT, idle_timeouts},
 };
 use crate::{
     postgres_text::call_records::{
@@ -72,7 +72,7 @@ pub(super) async fn write_once(
         Place::Own => {}
     }
     let rows = match write {
-        Write::Statement(statement) => session.run_within(statement, query, left_ms).await.map_err(nothing_committed)?,
+        Write::Statement(statement) => session.run_within(statement, query, left_ms).await.map_err(StatementFailure::before_the_end)?,
         Write::Steps(steps, clock) => transaction::within(session, *clock, steps, query).await?,
     };
     let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
@@ -111,15 +111,15 @@ async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, l
         Ok(Rows { affected: 0, .. }) => Ok(Place::Taken),
         Ok(_) => Ok(Place::Own),
         Err(failure) if failure.error.kind == ErrorKind::TimedOut || is_code(&failure.error, "55P03") => Ok(Place::Running),
-        Err(failure) => Err(nothing_committed(failure)),
+        Err(failure) => Err(failure.before_the_end()),
     }
 }
 
 /// What the record says that was there, which ends the transaction.
 async fn look(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, left_ms: u64) -> Result<RecordedWrite, StatementFailure> {
     let batch = Batch::of(FIND, &[text(record.key)], Transaction::Implied).map_err(StatementFailure::last)?;
-    let found = session.run_within(&batch, &for_record(query), left_ms).await.map_err(nothing_committed)?;
-    session.give_up().await.map_err(nothing_committed)?;
+    let found = session.run_within(&batch, &for_record(query), left_ms).await.map_err(StatementFailure::before_the_end)?;
+    session.give_up().await.map_err(StatementFailure::before_the_end)?;
     read_record(&found)
 }
 

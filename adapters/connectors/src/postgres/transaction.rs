@@ -9,10 +9,7 @@ use millrace_core::{
 };
 
 use super::session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands};
-use crate::{
-    postgres_text,
-    shared::{Execution, StatementFailure},
-};
+use crate::{postgres_text, shared::StatementFailure};
 
 /// Sets for how long a statement may run in the transaction that is open, and for how long that may be idle.
 pub(super) const TIMEOUT: &str =
@@ -47,7 +44,7 @@ pub(super) async fn run(
     let begin = commands(&[(begin, &[]), (TIMEOUT, &timeouts)]).map_err(StatementFailure::last)?;
     // Until the end is asked for, nothing has been written for good.
     let undone = &Query { access: Access::Read, ..query.clone() };
-    session.step(&begin, 0, undone, IN_TRANSACTION).await.map_err(nothing_committed)?;
+    session.step(&begin, 0, undone, IN_TRANSACTION).await.map_err(StatementFailure::before_the_end)?;
     let rows = within(session, clock, steps, query).await?;
     let end = commands(&[("COMMIT", &[])]).map_err(StatementFailure::last)?;
     session.step(&end, 0, query, IDLE).await?;
@@ -69,15 +66,15 @@ pub(super) async fn within(
         let rows = match steps.values(place, &results) {
             Ok(values) => one(session, (&step.text, &values), place == 0, query, left_ms(clock, query)).await,
             Err(error) => {
-                session.give_up().await.map_err(nothing_committed)?;
+                session.give_up().await.map_err(StatementFailure::before_the_end)?;
                 return Err(StatementFailure::last(error));
             }
         };
         let rows = rows.map_err(|StatementFailure { error, outcome }| {
-            nothing_committed(StatementFailure { error: steps.of_step(place, error), outcome })
+            StatementFailure { error: steps.of_step(place, error), outcome }.before_the_end()
         })?;
         if let Err(error) = steps.check(place, &rows) {
-            session.give_up().await.map_err(nothing_committed)?;
+            session.give_up().await.map_err(StatementFailure::before_the_end)?;
             return Err(StatementFailure::last(error));
         }
         results.push(rows);
@@ -106,12 +103,4 @@ fn left_ms(clock: &dyn Clock, query: &Query<'_>) -> u64 {
 /// The values of [`TIMEOUT`].
 pub(super) fn idle_timeouts(statement_ms: u64, left_ms: u64) -> [Value; 2] {
     [statement_ms.max(1), left_ms.saturating_add(IDLE_MARGIN_MS)].map(|ms| Value::Text(ms.min(i32::MAX as u64).to_string()))
-}
-
-/// A failure before the `COMMIT` was sent.
-pub(super) fn nothing_committed(failure: StatementFailure) -> StatementFailure {
-    match failure.outcome {
-        Execution::Unknown => StatementFailure::not_executed(failure.error),
-        Execution::NotExecuted | Execution::Final => failure,
-    }
 }

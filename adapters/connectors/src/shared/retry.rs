@@ -68,6 +68,15 @@ impl StatementFailure {
         Self { error, outcome: Execution::Final }
     }
 
+    /// The same failure of a command before the one that makes changes last: whatever became of it, nothing of them is there.
+    #[must_use]
+    pub(crate) fn before_the_end(self) -> Self {
+        match self.outcome {
+            Execution::Unknown => Self::not_executed(self.error),
+            Execution::NotExecuted | Execution::Final => self,
+        }
+    }
+
     /// The failure of an HTTP client.
     pub(crate) fn of_client(error: Error) -> Self {
         match error.kind {
