@@ -454,7 +454,7 @@ fn kind(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute
         _ => "action",
     };
     if kind == "query" && execute.access() == Some(Access::Write) {
-        let message = "`kind: query` tells clients that the tool only reads, but its statement writes, or may write";
+        let message = "`kind: query` tells clients that the tool only reads, but what it runs writes, or may write";
         compiler.warning(reading.document, node.range.clone(), message, "Use `mutation` or `action`.");
     }
     compiler.origin(reading.name, "kind", kind, reading.document.source.place(node.range.start));

@@ -55,6 +55,18 @@ pub struct Rows {
 }
 
 impl Value {
+    /// How much room it takes, in bytes: about what it is in memory.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        match self {
+            Self::Null | Self::Bool(_) | Self::I64(_) | Self::U64(_) | Self::F64(_) => 8,
+            Self::Decimal(text) | Self::Text(text) | Self::Timestamp(text) => text.len(),
+            Self::Bytes(bytes) => bytes.len(),
+            Self::Json(json) => alloc::format!("{json}").len(),
+            Self::Array(elements) => elements.iter().map(Self::size).fold(8, usize::saturating_add),
+        }
+    }
+
     /// The value as JSON, written without building a [`Json`].
     ///
     /// A float keeps its point on every host: `1.0` is `1.0`. Text, dates and JSON documents are themselves.

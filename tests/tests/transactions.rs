@@ -237,6 +237,69 @@ fn values_of_earlier_steps_arrive_as_they_are() {
 }
 
 #[test]
+fn a_session_holds_for_all_steps() {
+    let server = Postgres::start(&[]);
+    server.open().run("CREATE ROLE clerk", &[]).unwrap();
+    let place = Place { kind: Kind::Postgres, database: server.open(), _server: Box::new(()) };
+    let look = || {
+        step(
+            "SELECT current_setting('app.tenant', true) || ' ' || current_user || ' ' || (current_query() ~ '^/. session [0-9a-f]{64} ./ SELECT')::text AS k",
+            &[],
+        )
+    };
+    let session = [("app.tenant", "acme"), ("role", "clerk")]
+        .map(|(name, value)| millrace_core::ports::SessionSetting { name: name.to_owned(), value: value.to_owned() });
+    for result in [0, 1] {
+        let steps = place.bound(&[look(), look()]);
+        let transaction = BoundTransaction { steps: &steps, result: Some(result) };
+        let query = Query { command: Command::Transaction(transaction), session: &session, access: Access::Read, ..query("") };
+        assert_eq!(place.database.run_with(&query).unwrap().rows, [[text("acme clerk true")]], "{result}");
+    }
+    // Nothing of it is left.
+    assert_eq!(place.run(&[look()]).unwrap().rows.first().map(Vec::len), Some(1));
+    assert_eq!(
+        place.database.rows("SELECT current_user, coalesce(current_setting('app.tenant', true), '')"),
+        [[text("postgres"), text("")]]
+    );
+}
+
+#[test]
+fn what_mysql_cannot_undo_is_told() {
+    let place = Kind::Mysql.start();
+    place.database.run("CREATE TABLE old (a int) ENGINE = MyISAM", &[]).unwrap();
+    let old = || step("INSERT INTO old (a) VALUES (?)", &[Value::I64(1)]);
+    for failing in [insert("a", 1), step("DELETE FROM t WHERE k = ?", &[text("x")]).expect(1)] {
+        place.run(&[insert("b", 1)]).ok();
+        let error = place.run(&[old(), insert("c", 1), insert("b", 1), failing]).unwrap_err();
+        assert!(error.message.ends_with("such as those of MyISAM and Aria, were not undone"), "{error:?}");
+        assert!(!error.message.contains("nothing was changed") && error.kind == millrace_core::ErrorKind::Protocol, "{error:?}");
+    }
+    assert_eq!(place.keys(), ["b"]);
+    // Each of the two calls did it once.
+    assert_eq!(place.database.rows("SELECT count(*) FROM old"), [[Value::I64(2)]]);
+    // A first step that makes a number itself.
+    place.database.run("CREATE TABLE seq (n int)", &[]).unwrap();
+    place.database.run("INSERT INTO seq VALUES (41)", &[]).unwrap();
+    let number = place.run(&[step("UPDATE seq SET n = LAST_INSERT_ID(n + 1)", &[]), step("SELECT `LAST_INSERT_ID`() AS n", &[])]).unwrap();
+    assert_eq!(number.rows.len(), 1);
+    assert!(matches!(number.rows[0][0], Value::I64(42) | Value::U64(42)), "{number:?}");
+}
+
+#[test]
+fn d1_says_that_a_transaction_took_effect() {
+    let place = Kind::D1.start();
+    let big = || step("SELECT 1152921504606846977 AS big", &[]);
+    // What is not the result is nobody's affair.
+    assert_eq!(place.run(&[insert("a", 1), big(), step("SELECT k FROM t", &[])]).unwrap().rows, [[text("a")]]);
+    let error = place.run(&[insert("b", 1), big()]).unwrap_err();
+    assert!(error.message.contains("beyond 2^53") && error.message.ends_with("; the transaction took effect"), "{error:?}");
+    assert_eq!(place.keys(), ["a", "b"]);
+    let error = place.run(&[insert("c", 1), step("SELECT k FROM t WHERE random() > 0", &[]).expect(1)]).unwrap_err();
+    assert_eq!(error.kind, Denied, "{error:?}");
+    assert_eq!(place.keys(), ["a", "b"]);
+}
+
+#[test]
 fn a_batch_takes_no_value_of_an_earlier_step() {
     let place = Kind::D1.start();
     let use_it = step("DELETE FROM t WHERE id = ?", &[]).and(Parameter::Earlier(earlier(0, "id")));

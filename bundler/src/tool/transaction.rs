@@ -1,6 +1,6 @@
 //! `transaction` of a tool: statements that are carried out in order, all or none of which take effect.
 
-use millrace_catalogue::{Transactions, find};
+use millrace_catalogue::{Language, Transactions, find};
 use millrace_core::app::{Bind, Execute, Input, Part, Piece, Root, Source, Statement, Transaction, TransactionStep};
 
 use super::{
@@ -51,7 +51,7 @@ pub(super) fn read(
     let nodes = entry.value.items();
     let connector = adapters.list.get(named.used.index as usize).and_then(|adapter| find(&adapter.connector))?;
     let Some(transactions) = connector.transactions else {
-        let message = format!("the connector `{}` of the adapter `{}` has no transactions", connector.name, named.name);
+        let message = format!("the connector `{}` of the adapter `{}` does not support transactions", connector.name, named.name);
         let help = "Use an adapter on a database of SQL, or call the statements one by one in a `handler`.";
         compiler.error(document, entry.key_range.clone(), message, help);
         return None;
@@ -90,8 +90,14 @@ pub(super) fn read(
                          not known yet",
                         connector.name, named.name
                     );
-                    let help = "Let the statement find the value itself: `last_insert_rowid()`, or a subquery.";
+                    let help = "Let the statement find the value itself, by a subquery on a key that the call brings along.";
                     compiler.error(document, statement_node.range.clone(), message, help);
+                }
+                if connector.language == Language::Sqlite && text.to_ascii_lowercase().contains("last_insert_rowid") {
+                    let message = "`last_insert_rowid()` is a row of another call if no step before it inserted one, as an upsert may not";
+                    let help = "Return the key, `RETURNING id`, and use `{{ steps.NAME.id }}`; on `d1` find it by a subquery on a key that the \
+                                call brings along.";
+                    compiler.warning(document, statement_node.range.clone(), message, help);
                 }
                 let expect = node.at("expect").and_then(Node::number).map(|rows| rows as u32);
                 steps.push(TransactionStep { name: name.to_owned(), statement: compiled.statement, expect });

@@ -172,7 +172,7 @@ fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
         ErrorKind::Syntax => fault("QUERY_INVALID").suggesting("This is a defect of the tool: calling it again does not help.").by_author(),
         ErrorKind::Constraint => fault("CONSTRAINT").suggesting("Calling the tool again with the same inputs does not help."),
         ErrorKind::Expectation => {
-            fault("EXPECTATION_FAILED").suggesting("Calling the tool again with the same inputs does not help before the data changes.")
+            fault("EXPECTATION_FAILED").suggesting("Calling the tool again with the same inputs will not help until the data changes.")
         }
         ErrorKind::Denied => fault("QUERY_REFUSED").by_operator(),
         // A statement that writes may have done so before its time was over.

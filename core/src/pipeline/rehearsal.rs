@@ -56,13 +56,16 @@ async fn explain_all(pipeline: &Pipeline, place: (usize, Option<&str>), execute:
         execute => return explain(pipeline, place, execute.statements().next()?).await,
     };
     let mut answer = None;
+    // What is not explained, such as `CREATE TABLE`, may make what a later step uses.
+    let mut is_sure = true;
     for step in &transaction.steps {
         match explain(pipeline, place, &step.statement).await {
-            Some(Err(error)) => {
-                let message = format!("the step `{}` failed: {}", step.name, error.message);
+            Some(Err(error)) if is_sure || error.kind != ErrorKind::Syntax => {
+                let message = format!("the step `{}`: {}", step.name, error.message);
                 return Some(Err(Error { message, ..error }));
             }
-            explained => answer = explained.or(answer),
+            Some(Ok(())) => answer = Some(Ok(())),
+            None | Some(Err(_)) => is_sure = false,
         }
     }
     answer

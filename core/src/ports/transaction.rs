@@ -10,7 +10,7 @@ use crate::{
 /// Statements that are carried out in order, and take effect together or not at all.
 ///
 /// A connector that can look at results in between asks for the [`values`](Self::values) of each step when those before it are done,
-/// [`checks`](Self::check) its result, and undoes everything where either fails. One that sends all steps at once is only given steps whose
+/// [`takes`](Self::take) its result, and undoes everything where either fails. One that sends all steps at once is only given steps whose
 /// values are known, and lets the database check what is [expected](BoundStep::expect).
 #[derive(Clone, Copy, Debug)]
 pub struct BoundTransaction<'a> {
@@ -44,6 +44,18 @@ pub enum Parameter {
     Earlier(StepValue),
     /// A text in which there is one.
     Composed(Vec<TextPiece>),
+}
+
+impl Parameter {
+    /// What it takes of earlier results.
+    pub fn earlier(&self) -> impl Iterator<Item = &StepValue> {
+        let (one, pieces) = match self {
+            Self::Value(_) => (None, [].as_slice()),
+            Self::Earlier(value) => (Some(value), [].as_slice()),
+            Self::Composed(pieces) => (None, pieces.as_slice()),
+        };
+        one.into_iter().chain(pieces.iter().filter_map(|piece| if let TextPiece::Earlier(value) = piece { Some(value) } else { None }))
+    }
 }
 
 /// A cell of the only row that an earlier step returned.
@@ -125,6 +137,47 @@ impl BoundTransaction<'_> {
             Some(expected) if expected != found => Err(self.unexpected(place, found, !rows.columns.is_empty())),
             _ => Ok(()),
         }
+    }
+
+    /// Takes the result of the next step, and keeps of it what a later step or the result of all needs.
+    ///
+    /// # Errors
+    /// [`Expectation`](ErrorKind::Expectation) where it is not as expected, or a later step needs its only row and it has another number of
+    /// rows. Everything must be undone then.
+    pub fn take(&self, results: &mut Vec<Rows>, mut rows: Rows) -> Result<()> {
+        let place = results.len();
+        self.check(place, &rows)?;
+        if let Some((later, wanted)) = self.needed_by(place) {
+            results.push(rows);
+            return self.earlier(later, wanted, results).map(drop);
+        }
+        if self.result.is_some_and(|result| result != place) {
+            rows.rows = Vec::new();
+        }
+        if self.result.is_none() && !rows.columns.is_empty() {
+            // It is the last one that returns rows so far.
+            for (before, result) in results.iter_mut().enumerate() {
+                if self.needed_by(before).is_none() {
+                    result.rows = Vec::new();
+                }
+            }
+        }
+        results.push(rows);
+        Ok(())
+    }
+
+    /// The first step that takes a value of an earlier one's result.
+    fn needed_by(&self, place: usize) -> Option<(&BoundStep<'_>, &StepValue)> {
+        self.steps.iter().skip(place + 1).find_map(|later| {
+            let wanted = later.parameters.iter().flat_map(Parameter::earlier).find(|wanted| wanted.step == place)?;
+            Some((later, wanted))
+        })
+    }
+
+    /// How many bytes the cells of kept results have: the results of all steps together are held to one limit.
+    #[must_use]
+    pub fn kept_bytes(results: &[Rows]) -> usize {
+        results.iter().flat_map(|rows| rows.rows.iter().flatten()).map(Value::size).fold(0, usize::saturating_add)
     }
 
     /// The error of a step that `returned`, or changed, another number of rows than is expected.

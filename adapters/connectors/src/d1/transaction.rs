@@ -9,7 +9,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use super::{D1, Prepared, call_records::passing};
+use super::{D1, Prepared, Reply, call_records::passing};
 use crate::{
     shared::{Effect, StatementFailure, kept, only_reads, within_limits},
     sqlite_text::{call_records::values, expectation},
@@ -97,9 +97,22 @@ impl D1 {
         let batch: Vec<Prepared<'_>> = before.into_iter().chain(sent.iter().map(|sent| sent.prepared.clone())).collect();
         let replies =
             self.transport.send_batch(&batch, own, query).await.map_err(|failure| without_place(expectation::told(failure, steps)))?;
-        let answers = replies.into_iter().skip(own).zip(sent).filter(|(_, sent)| sent.is_step);
-        let results = answers.map(|(reply, sent)| reply.into_rows(&sent.prepared)).collect::<Result<Vec<Rows>, _>>()?;
-        Ok(steps.answer(results))
+        let mut answers: Vec<_> = replies.into_iter().skip(own).zip(sent).filter(|(_, sent)| sent.is_step).collect();
+        let returns = |(reply, sent): &(Reply, &Sent<'_>)| sent.prepared.effect.returns || !reply.columns.is_empty();
+        let place = steps.result.or_else(|| answers.iter().rposition(returns)).filter(|place| *place < answers.len());
+        let Some(place) = place else {
+            let affected = answers.iter().fold(0, |sum: u64, (reply, _)| sum.saturating_add(reply.changes));
+            return Ok(Rows { affected, ..Rows::default() });
+        };
+        // What the other results hold is nobody's affair: everything is committed by now.
+        let (reply, answer) = answers.swap_remove(place);
+        let wrote = sent.iter().any(|sent| !sent.prepared.effect.reads);
+        reply.into_rows(&answer.prepared).map_err(|StatementFailure { mut error, outcome }| {
+            if wrote && answer.prepared.effect.reads {
+                error.message.push_str("; the transaction took effect");
+            }
+            StatementFailure { error, outcome }
+        })
     }
 }
 

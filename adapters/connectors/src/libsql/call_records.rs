@@ -184,7 +184,11 @@ impl Libsql {
     ) -> Result<BatchReply, StatementFailure> {
         let prepare =
             |version| hrana::prepare_batch(&self.address.base, self.address.token.as_ref(), version, (baton, steps, close), query);
-        let response = self.request(prepare).await?;
+        // A stream belongs to one version.
+        let response = match baton {
+            Some(_) => self.send(prepare(self.version.get())).await?,
+            None => self.request(prepare).await?,
+        };
         hrana::parse_batch(&response, steps.len())
     }
 }

@@ -4,7 +4,7 @@
 
 use millrace_catalogue::LIBSQL;
 use millrace_core::{
-    Result,
+    Error, ErrorKind, Result,
     app::Access,
     ports::{BoundStep, BoundTransaction, CallRecord, Parameter, Query, RecordedWrite},
     value::{Rows, Value},
@@ -15,7 +15,7 @@ use super::{
     hrana::{self, BatchReply, Condition, Step},
 };
 use crate::{
-    shared::{Effect, StatementFailure, kept, only_reads, within_limits},
+    shared::{Effect, Execution, StatementFailure, kept, only_reads, within_limits},
     sqlite_text::{
         call_records::{FIND, FORGET, INSERT, STORE, SWEEP, found, of_no_table, of_records, values},
         check,
@@ -119,7 +119,14 @@ impl Libsql {
                 batch.push(Step { condition: after.map(Condition::ok), text: &step.text, values });
                 after = Some(number(batch.len() - 1));
             }
-            let mut reply = self.batch(query, baton.as_deref(), &batch, false).await.map_err(StatementFailure::before_the_end)?;
+            if baton.is_none() && !is_first {
+                return Err(StatementFailure::not_executed(ended(hrana::absent())));
+            }
+            let sent = self.batch(query, baton.as_deref(), &batch, false).await;
+            let mut reply = sent.map_err(|failure| match is_first {
+                true => failure.before_the_end(),
+                false => StatementFailure::not_executed(ended(failure.error)),
+            })?;
             *baton = reply.baton.take();
             if is_first && own.is_some() {
                 match begun(&mut reply)? {
@@ -140,9 +147,10 @@ impl Libsql {
                 })?;
                 // All is undone where they are too many.
                 let undone = Effect { reads: true, returns: true };
-                let rows = within_limits(rows, query, undone).map_err(|error| StatementFailure::last(steps.of_step(place, error)))?;
-                steps.check(place, &rows).map_err(StatementFailure::last)?;
-                results.push(rows);
+                let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
+                let own = Query { max_bytes, ..query.clone() };
+                let rows = within_limits(rows, &own, undone).map_err(|error| StatementFailure::last(steps.of_step(place, error)))?;
+                steps.take(&mut results, rows).map_err(StatementFailure::last)?;
             }
         }
         let rows = steps.answer(results);
@@ -163,10 +171,10 @@ impl Libsql {
         end.push(Step { condition: stored.checked_sub(1).map(|place| Condition::ok(number(place))), text: "COMMIT", values: &[] });
         let failed = Condition::Not { cond: Box::new(Condition::ok(number(stored))) };
         end.push(Step { condition: Some(failed), text: "ROLLBACK", values: &[] });
-        let mut reply = self.batch(query, Some(baton), &end, true).await.map_err(|failure| match record {
-            // The server may have ended the stream before the commit or after it; the record tells the next attempt.
-            Some(_) => StatementFailure::unknown(failure.error),
-            None => failure,
+        // The server may have ended the stream before the commit or after it: only where nothing was sent is it known.
+        let mut reply = self.batch(query, Some(baton), &end, true).await.map_err(|failure| match failure.outcome {
+            Execution::NotExecuted if record.is_none() && failure.error.kind != ErrorKind::Protocol => failure,
+            _ => StatementFailure::unknown(ended(failure.error)),
         })?;
         if stored > 0 {
             reply.take(0).map_err(of_records)?;
@@ -220,13 +228,18 @@ fn begun(reply: &mut BatchReply) -> Result<Begun, StatementFailure> {
 
 /// Whether a step takes a value of one of the results from `known` on.
 fn takes_from(step: &BoundStep<'_>, known: usize) -> bool {
-    step.parameters.iter().any(|parameter| match parameter {
-        Parameter::Value(_) => false,
-        Parameter::Earlier(value) => value.step >= known,
-        Parameter::Composed(pieces) => {
-            pieces.iter().any(|piece| matches!(piece, millrace_core::ports::TextPiece::Earlier(value) if value.step >= known))
+    step.parameters.iter().flat_map(Parameter::earlier).any(|value| value.step >= known)
+}
+
+/// What a stream's end means to a caller.
+fn ended(error: Error) -> Error {
+    match error.kind {
+        ErrorKind::Protocol => {
+            let message = "the libSQL server ended the stream of the transaction";
+            Error { kind: ErrorKind::Unavailable, message: message.to_owned(), source: error.source.or(Some(error.message)) }
         }
-    })
+        _ => error,
+    }
 }
 
 /// The number of a statement in its request. There are at most some dozens.

@@ -90,10 +90,7 @@ pub(super) async fn write_once(
             session.roll_back().await;
             Ok(found)
         }
-        Err(failure) => {
-            session.roll_back().await;
-            Err(failure)
-        }
+        Err(failure) => Err(session.undo(failure).await),
     }
 }
 

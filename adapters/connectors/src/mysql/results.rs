@@ -103,7 +103,9 @@ impl<'a> Results<'a> {
         let mut reader = Reader(packet);
         reader.byte();
         let affected = reader.number();
-        let (Some(affected), Some(status)) = (affected, status_of(packet)) else { return Err(broken("an answer")) };
+        let (Some(affected), Some(status)) = (affected, status_of(packet).map(|(status, _)| status)) else {
+            return Err(broken("an answer"));
+        };
         // A procedure ends with one, after its results.
         if self.columns.is_none() {
             self.affected = affected;
@@ -146,7 +148,7 @@ impl<'a> Results<'a> {
                             reader.u16()
                         })()
                     } else {
-                        status_of(&packet)
+                        status_of(&packet).map(|(status, _)| status)
                     }
                     .ok_or_else(|| broken("an end of rows"))?;
                     return Ok(());
@@ -228,11 +230,11 @@ fn broken(what: &str) -> StatementFailure {
     StatementFailure::unknown(unknown(what))
 }
 
-/// The status in a packet that says that all went well.
-pub(super) fn status_of(packet: &[u8]) -> Option<u16> {
+/// The status and the number of warnings in a packet that says that all went well.
+pub(super) fn status_of(packet: &[u8]) -> Option<(u16, u16)> {
     let mut reader = Reader(packet);
     reader.byte()?;
     reader.number()?;
     reader.number()?;
-    reader.u16()
+    Some((reader.u16()?, reader.u16().unwrap_or_default()))
 }

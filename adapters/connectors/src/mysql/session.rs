@@ -65,6 +65,8 @@ pub(super) struct Session {
     prepared: Vec<Prepared>,
     /// Of the last answer.
     status: u16,
+    /// How many warnings the last command had.
+    warnings: u16,
 }
 
 #[derive(Clone)]
@@ -77,7 +79,17 @@ struct Prepared {
 impl Session {
     /// `packets` has just logged in.
     pub(super) const fn new(packets: Packets, server: Server) -> Self {
-        Self { packets, server, usable: true, limit_ms: None, takes_limits: true, longest: None, prepared: Vec::new(), status: 0 }
+        Self {
+            packets,
+            server,
+            usable: true,
+            limit_ms: None,
+            takes_limits: true,
+            longest: None,
+            prepared: Vec::new(),
+            status: 0,
+            warnings: 0,
+        }
     }
 
     /// Whether the connection can be used for another statement.
@@ -284,12 +296,26 @@ impl Session {
         let packet = self.answer().await.map_err(StatementFailure::unknown)?;
         match packet.first() {
             Some(0x00) => {
-                self.status = status_of(&packet).ok_or_else(|| StatementFailure::unknown(unknown("an answer")))?;
+                (self.status, self.warnings) = status_of(&packet).ok_or_else(|| StatementFailure::unknown(unknown("an answer")))?;
                 Ok(())
             }
             Some(0xff) => Err(server_error::of_statement(&packet, self.server.read_only)),
             _ => Err(StatementFailure::unknown(unknown("no answer to a command"))),
         }
+    }
+
+    /// Ends the transaction that is open, after a failure in it. Where the server says that it could not undo everything, because a table has
+    /// no transactions, the failure is final and says so.
+    pub(super) async fn undo(&mut self, failure: StatementFailure) -> StatementFailure {
+        self.warnings = 0;
+        self.roll_back().await;
+        if self.warnings == 0 {
+            return failure;
+        }
+        let Error { message, source, .. } = failure.error;
+        let message = message.trim_end_matches("; nothing was changed");
+        let message = format!("{message}; changes to tables without transactions, such as those of MyISAM and Aria, were not undone");
+        StatementFailure::last(Error { kind: ErrorKind::Protocol, message, source })
     }
 
     /// Ends the transaction that is open, if the connection still works.

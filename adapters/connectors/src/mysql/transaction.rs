@@ -1,7 +1,7 @@
 //! The steps of a transaction, one after the other, so that each can take values of the results before it.
 
 use millrace_core::{
-    Error,
+    Error, ErrorKind,
     app::Access,
     ports::{BoundTransaction, Command, Query},
     value::Rows,
@@ -21,7 +21,7 @@ use crate::shared::StatementFailure;
 pub(super) fn check(steps: &BoundTransaction<'_>, read_only: bool) -> Result<bool, Error> {
     let mut leaves_traces = false;
     for (place, step) in steps.steps.iter().enumerate() {
-        let checked = statement::check_step(&step.text, read_only, place > 0);
+        let checked = statement::check_step(&step.text, read_only);
         leaves_traces |= checked.map_err(|error| steps.of_step(place, error))?.leaves_traces;
     }
     Ok(leaves_traces)
@@ -40,11 +40,13 @@ pub(super) async fn run(
 ) -> Result<Rows, StatementFailure> {
     session.begin(limit_ms, read_only).await?;
     match within(session, killer, steps, query, limit_ms).await {
-        Ok(rows) => session.commit().await.map(|()| rows),
-        Err(failure) => {
-            session.roll_back().await;
-            Err(failure)
-        }
+        Ok(rows) => match session.commit().await {
+            Ok(()) => Ok(rows),
+            // What is not understood of the answer leaves open what became of it.
+            Err(failure) if failure.error.kind == ErrorKind::Protocol => Err(StatementFailure::unknown(failure.error)),
+            Err(failure) => Err(failure),
+        },
+        Err(failure) => Err(session.undo(failure).await),
     }
 }
 
@@ -66,15 +68,16 @@ pub(super) async fn within(
     let mut results = Vec::with_capacity(steps.steps.len());
     for (place, step) in steps.steps.iter().enumerate() {
         let values = steps.values(place, &results).map_err(StatementFailure::last)?;
-        let own = Query { command: Command::Statement { text: &step.text, values: &values }, access: Access::Read, ..query.clone() };
+        let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
+        let command = Command::Statement { text: &step.text, values: &values };
+        let own = Query { command, access: Access::Read, max_bytes, ..query.clone() };
         let watch = killer.watch(session, &step.text);
         let outcome = session.run(&step.text, &values, &own, Transaction::Open, limit_ms).await;
         watch.ended();
         let rows = outcome.map_err(|StatementFailure { error, outcome }| {
             StatementFailure { error: steps.of_step(place, error), outcome }.before_the_end()
         })?;
-        steps.check(place, &rows).map_err(StatementFailure::last)?;
-        results.push(rows);
+        steps.take(&mut results, rows).map_err(StatementFailure::last)?;
     }
     Ok(steps.answer(results))
 }

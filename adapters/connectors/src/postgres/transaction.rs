@@ -2,7 +2,7 @@
 
 use millrace_catalogue::POSTGRES;
 use millrace_core::{
-    Error,
+    Error, ErrorKind,
     app::Access,
     ports::{BoundTransaction, Clock, Command, Query},
     value::{Rows, Value},
@@ -39,7 +39,13 @@ pub(super) async fn run(
     query: &Query<'_>,
     read_only: bool,
 ) -> Result<Rows, StatementFailure> {
-    let begin = if read_only { "BEGIN READ ONLY" } else { "BEGIN" };
+    // Statements that only read see one state of the data.
+    let begin = match (steps.access(), read_only) {
+        (Access::Read, true) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        (Access::Read, false) => "BEGIN ISOLATION LEVEL REPEATABLE READ",
+        (Access::Write, true) => "BEGIN READ ONLY",
+        (Access::Write, false) => "BEGIN",
+    };
     let timeouts = idle_timeouts(left_ms(clock, query), left_ms(clock, query));
     let begin = commands(&[(begin, &[]), (TIMEOUT, &timeouts)]).map_err(StatementFailure::last)?;
     // Until the end is asked for, nothing has been written for good.
@@ -47,7 +53,7 @@ pub(super) async fn run(
     session.step(&begin, 0, undone, IN_TRANSACTION).await.map_err(StatementFailure::before_the_end)?;
     let rows = within(session, clock, steps, query).await?;
     let end = commands(&[("COMMIT", &[])]).map_err(StatementFailure::last)?;
-    session.step(&end, 0, query, IDLE).await?;
+    session.step(&end, 0, query, IDLE).await.map_err(at_the_end)?;
     Ok(rows)
 }
 
@@ -64,7 +70,11 @@ pub(super) async fn within(
     let mut results = Vec::with_capacity(steps.steps.len());
     for (place, step) in steps.steps.iter().enumerate() {
         let rows = match steps.values(place, &results) {
-            Ok(values) => one(session, (&step.text, &values), place == 0, query, left_ms(clock, query)).await,
+            Ok(values) => {
+                let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
+                let own = Query { max_bytes, ..query.clone() };
+                one(session, (&step.text, &values), place == 0, &own, left_ms(clock, query)).await
+            }
             Err(error) => {
                 session.give_up().await.map_err(StatementFailure::before_the_end)?;
                 return Err(StatementFailure::last(error));
@@ -73,11 +83,10 @@ pub(super) async fn within(
         let rows = rows.map_err(|StatementFailure { error, outcome }| {
             StatementFailure { error: steps.of_step(place, error), outcome }.before_the_end()
         })?;
-        if let Err(error) = steps.check(place, &rows) {
+        if let Err(error) = steps.take(&mut results, rows) {
             session.give_up().await.map_err(StatementFailure::before_the_end)?;
             return Err(StatementFailure::last(error));
         }
-        results.push(rows);
     }
     Ok(steps.answer(results))
 }
@@ -91,9 +100,16 @@ async fn one(
 ) -> Result<Rows, StatementFailure> {
     // What the session sets holds until the transaction ends.
     let settings = if is_first { query.session } else { &[] };
+    let marked = query.session_digest().map(|digest| format!("/* session {digest} */ {text}"));
+    let text = marked.as_deref().unwrap_or(text);
     let batch = Batch::of(text, values, Transaction::Implied).map_err(StatementFailure::last)?.with_settings(settings);
     let own = Query { command: Command::Statement { text, values }, access: Access::Read, ..query.clone() };
     session.run_within(&batch, &own, left_ms).await
+}
+
+/// What is not understood of the answer to the `COMMIT` leaves open what became of it.
+fn at_the_end(failure: StatementFailure) -> StatementFailure {
+    if failure.error.kind == ErrorKind::Protocol { StatementFailure::unknown(failure.error) } else { failure }
 }
 
 fn left_ms(clock: &dyn Clock, query: &Query<'_>) -> u64 {

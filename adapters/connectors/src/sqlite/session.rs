@@ -120,10 +120,11 @@ impl Session {
         let mut results = Vec::with_capacity(steps.steps.len());
         for (place, step) in steps.steps.iter().enumerate() {
             let values = steps.values(place, &results)?;
-            let own = Query { command: Command::Statement { text: &step.text, values: &values }, access: step.access, ..query.clone() };
+            let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
+            let command = Command::Statement { text: &step.text, values: &values };
+            let own = Query { command, access: step.access, max_bytes, ..query.clone() };
             let rows = self.with_prepared(&own, |statement| self.step(statement, &own)).map_err(|error| steps.of_step(place, error))?;
-            steps.check(place, &rows)?;
-            results.push(rows);
+            steps.take(&mut results, rows)?;
         }
         let rows = steps.answer(results);
         if let Some(record) = record {

@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use millrace_core::{
     Error, ErrorKind, Result,
+    app::Access,
     ports::{BoundStep, BoundTransaction},
     value::Value,
 };
@@ -26,13 +27,23 @@ const MARK: &str = "millrace: step ";
 pub(crate) fn guard<'v>(place: usize, step: &BoundStep<'_>, values: &'v [Value], connector: &str) -> Result<Option<(String, &'v [Value])>> {
     let Some(expected) = step.expect else { return Ok(None) };
     let effect = check(&step.text, connector)?;
-    let (counted, values) = if !effect.reads {
+    // A statement that the build understood as one that reads is one, whatever its common table expressions are called.
+    let reads = effect.reads || step.access == Access::Read;
+    let (counted, values) = if !reads {
         // SQLite counts nothing for what changes no rows, and would tell the number of the statement before.
         (if changes_rows(&step.text) { "changes()".to_owned() } else { "0".to_owned() }, &values[..0])
     } else {
         let selects = first(&step.text).is_some_and(|(token, _)| ["SELECT", "VALUES", "WITH"].into_iter().any(|word| token.is(word)));
         if !selects {
             let message = format!("connector `{connector}` cannot count the rows of this statement, which `expect` asks for");
+            return Err(Error::new(ErrorKind::Denied, message));
+        }
+        // The statement is counted by running it again.
+        if let Some(word) = varying(&step.text) {
+            let message = format!(
+                "connector `{connector}` cannot count the rows of this statement, which `expect` asks for, because of `{word}`: it may give \
+                 another result each time"
+            );
             return Err(Error::new(ErrorKind::Denied, message));
         }
         (format!("(SELECT count(*) FROM (\n{}\n))", from_first(before_end(&step.text))), values)
@@ -52,8 +63,25 @@ pub(crate) fn told(failure: StatementFailure, steps: &BoundTransaction<'_>) -> S
         Some((numbers.next()?.parse::<usize>().ok()?, numbers.next()?.parse::<u64>().ok()?))
     });
     let Some((place, found)) = numbers else { return failure };
+    // A value of the caller may be such a path.
+    if steps.steps.get(place).and_then(|step| step.expect).is_none_or(|expected| expected == found) {
+        return failure;
+    }
     let returned = steps.steps.get(place).is_some_and(|step| check(&step.text, "").is_ok_and(|effect| effect.returns));
     StatementFailure::last(steps.unexpected(place, found, returned))
+}
+
+/// What in a statement may be different when it runs again.
+fn varying(text: &str) -> Option<&'static str> {
+    const WORDS: [&str; 6] = ["random", "randomblob", "current_timestamp", "current_time", "current_date", "now"];
+    const CLOCKS: [&str; 6] = ["date", "time", "datetime", "julianday", "strftime", "unixepoch"];
+    let words: Vec<Token<'_>> = tokens(text).map(|(token, _)| token).collect();
+    let named = |word: &&'static str| {
+        words.iter().any(|token| token.is(word) || matches!(token, Token::Text(text) if text.trim_matches('\'').eq_ignore_ascii_case(word)))
+    };
+    // A function of dates without a date is one of the clock.
+    let clock = |word: &&'static str| words.windows(3).any(|three| matches!(three, [name, Token::Open, Token::Close] if name.is(word)));
+    WORDS.into_iter().find(named).or_else(|| CLOCKS.into_iter().find(clock))
 }
 
 /// A statement without semicolons before it.
@@ -68,8 +96,6 @@ fn first(text: &str) -> Option<(Token<'_>, Range<usize>)> {
 #[cfg(test)]
 mod tests {
     use std::borrow::Cow;
-
-    use millrace_core::app::Access;
 
     use super::*;
 
@@ -99,6 +125,13 @@ mod tests {
             assert_eq!((guard, taken.len()), (expected, count), "{text}");
         }
         assert_eq!(guard(0, &step("DELETE FROM t", None), &values, "d1"), Ok(None));
+        let named = BoundStep { access: Access::Read, ..step("WITH replace AS (SELECT 1) SELECT * FROM replace", Some(0)) };
+        assert!(guard(0, &named, &[], "d1").unwrap().unwrap().0.contains("SELECT count(*)"));
+        for text in ["SELECT * FROM t WHERE random() > 0", "SELECT 1 WHERE a < datetime('now')", "SELECT date()", "SELECT CURRENT_DATE"] {
+            let refused = guard(0, &step(text, Some(1)), &[], "d1").unwrap_err();
+            assert!(refused.kind == ErrorKind::Denied && refused.message.contains("each time"), "{text}: {refused:?}");
+        }
+        assert!(guard(0, &step("SELECT date(made), 'randomly' FROM t", Some(1)), &[], "d1").is_ok());
         for text in ["PRAGMA table_list", "EXPLAIN SELECT 1"] {
             let refused = guard(0, &step(text, Some(1)), &[], "d1").unwrap_err();
             assert_eq!(refused.message, "connector `d1` cannot count the rows of this statement, which `expect` asks for", "{text}");

@@ -97,6 +97,31 @@ fn what_is_expected_is_held_to() {
 }
 
 #[test]
+fn of_results_is_kept_what_somebody_needs() {
+    let rows = |count: i64| result(&["id"], (0..count).map(|number| vec![Value::I64(number)]).collect(), 0);
+    let use_first = Parameter::Composed(vec![TextPiece::Text("x".into()), TextPiece::Earlier(earlier("id"))]);
+    let steps = [step("a", vec![], None), step("b", vec![], None), step("c", vec![use_first], None)];
+    let transaction = |result| BoundTransaction { steps: &steps, result };
+    let mut results = Vec::new();
+    for _ in 0..3 {
+        transaction(None).take(&mut results, rows(1)).unwrap();
+    }
+    // The first is needed by the third, the second by nobody any longer.
+    assert_eq!(results, [rows(1), result(&["id"], vec![], 0), rows(1)]);
+    assert_eq!(BoundTransaction::kept_bytes(&results), 16);
+    let mut results = vec![rows(1)];
+    transaction(Some(0)).take(&mut results, rows(5)).unwrap();
+    assert_eq!(results, [rows(1), result(&["id"], vec![], 0)]);
+    // What a later step cannot take is told before anything else is done.
+    let error = transaction(None).take(&mut Vec::new(), rows(2)).unwrap_err();
+    let message = "the step `c` needs `steps.a.id`, and the step `a` returned 2 rows instead of 1; nothing was changed";
+    assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Expectation, message));
+    let one = [step("a", vec![], Some(2))];
+    let error = BoundTransaction { steps: &one, result: None }.take(&mut Vec::new(), rows(1)).unwrap_err();
+    assert_eq!(error.kind, ErrorKind::Expectation);
+}
+
+#[test]
 fn one_result_is_that_of_all() {
     let steps = [step("a", vec![], None), step("b", vec![], None), step("c", vec![], None)];
     let rows = |name: &str| result(&[name], vec![], 0);
