@@ -159,7 +159,9 @@ fn a_table_that_dies_in_the_middle_fails_no_call() {
     }
     environment.freeze();
     // A connection that was open breaks, or a new one is refused.
-    assert!(environment.log().contains("the cache cannot be"), "{}", environment.log());
+    // What is asked first, the epochs or the results, depends on how old the epochs are that the environment knows.
+    let log = environment.log();
+    assert!(log.contains("the cache cannot be") || log.contains("the epochs of cached results cannot be read"), "{log}");
     server.process.restart();
     let before = server.items(TABLE).len();
     let log = environment.log.clone();
