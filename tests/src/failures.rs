@@ -38,14 +38,17 @@ pub const D1: &str = r#"{"success":true,"errors":[],"messages":[],"result":[{"re
 /// A good answer of Neon's API to the settings of a call and its statement, whose one row is 7.
 pub const NEON: &str = r#"{"results":[{"fields":[{"name":"set_config","dataTypeID":25}],"rows":[["1"]],"command":"SELECT","rowCount":1},{"fields":[{"name":"v","dataTypeID":23}],"rows":[["7"]],"command":"SELECT","rowCount":1}]}"#;
 
+/// The same to a call with a session.
+pub const NEON_SESSION: &str = r#"{"results":[{"fields":[],"rows":[],"rowCount":1},{"fields":[],"rows":[],"rowCount":1},{"fields":[{"name":"v","dataTypeID":23}],"rows":[["7"]],"command":"SELECT","rowCount":1}]}"#;
+
 /// JSON with a status.
 #[must_use]
 pub fn json(status: u16, body: &str) -> Reply {
     Reply::Whole(status, "application/json", body.to_owned())
 }
 
-/// What breaks below any protocol: the good answer is sent after it.
-fn broken(good: &str) -> Vec<Case> {
+/// What breaks below any protocol: the good answer is sent after it. `unready` is an answer that says that nothing was executed.
+fn broken(good: &str, unready: &Reply) -> Vec<Case> {
     let whole = json(200, good);
     let half = Reply::Broken(good.to_owned(), good.len() / 2);
     vec![
@@ -58,7 +61,8 @@ fn broken(good: &str) -> Vec<Case> {
         case("plain text", vec![Reply::Whole(200, "text/plain", "hello".to_owned())], (Err(Protocol), 2), (Err(Protocol), 1)),
         case("a page", vec![Reply::Whole(502, "text/html", "<html>".to_owned()), whole.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         case("pages for ever", vec![Reply::Whole(500, "text/html", "<html>".to_owned())], (Err(Unavailable), 2), (Err(Protocol), 1)),
-        case("not ready, then a good one", vec![json(503, ""), json(503, ""), whole], (Ok(1), 3), (Ok(1), 3)),
+        case("not ready, then a good one", vec![unready.clone(), unready.clone(), whole], (Ok(1), 3), (Ok(1), 3)),
+        case("never ready", vec![unready.clone()], (Err(Unavailable), 6), (Err(Unavailable), 6)),
         case(
             "a redirect",
             vec![Reply::Raw(b"HTTP/1.1 307 Over there\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n")],
@@ -75,10 +79,9 @@ pub fn libsql() -> Vec<Case> {
     let good = json(200, LIBSQL);
     let error =
         |code: &str| json(200, &format!(r#"{{"results":[{{"type":"error","error":{{"message":"SQLite error: x","code":"{code}"}}}}]}}"#));
-    let mut cases = broken(LIBSQL);
+    let mut cases = broken(LIBSQL, &json(503, ""));
     cases.extend([
         case("locked, then a good one", vec![error("SQLITE_BUSY"), good.clone()], (Ok(1), 2), (Ok(1), 2)),
-        case("never ready", vec![json(503, "")], (Err(Unavailable), 6), (Err(Unavailable), 6)),
         case("a constraint", vec![error("SQLITE_CONSTRAINT")], (Err(Constraint), 1), (Err(Constraint), 1)),
         case("a wrong token", vec![json(401, r#"{"error":"no"}"#), good], (Err(Denied), 1), (Err(Denied), 1)),
         case("no database", vec![json(404, "")], (Err(Configuration), 2), (Err(Configuration), 2)),
@@ -101,7 +104,7 @@ pub fn d1() -> Vec<Case> {
     };
     let good = json(200, D1);
     let lost = said(500, 7500, "D1 DB storage operation exceeded timeout which caused object to be reset.");
-    let mut cases = broken(D1);
+    let mut cases = broken(D1, &json(503, ""));
     cases.extend([
         case("a database that was reset", vec![lost.clone(), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         case("a database that is reset for ever", vec![lost], (Err(Unavailable), 2), (Err(Protocol), 1)),
@@ -124,14 +127,26 @@ pub fn d1() -> Vec<Case> {
 /// What Neon's API may answer.
 #[must_use]
 pub fn neon() -> Vec<Case> {
-    let good = json(200, NEON);
+    neon_with(NEON)
+}
+
+/// What Neon's API may answer, where this is a good answer.
+#[must_use]
+pub fn neon_with(whole: &str) -> Vec<Case> {
+    let good = json(200, whole);
     let said = |status, code: &str| json(status, &format!(r#"{{"message":"x","code":"{code}","severity":"ERROR"}}"#));
     let proxy = |status, message: &str| json(status, &format!(r#"{{"message":"{message}","code":"","severity":""}}"#));
-    let with_rows = |rows: &str| json(200, &NEON.replace(r#"[["7"]]"#, rows));
+    let with_rows = |rows: &str| json(200, &whole.replace(r#"[["7"]]"#, rows));
+    let with_columns = |count: usize| {
+        let repeated = |one: &str| format!("[{}]", vec![one; count].join(","));
+        let fields = repeated(r#"{"name":"v","dataTypeID":23}"#);
+        let body = whole.replace(r#"[{"name":"v","dataTypeID":23}]"#, &fields);
+        json(200, &body.replace(r#"[["7"]]"#, &format!("[{}]", repeated(r#""7""#))))
+    };
     let broken_once = |what, reply: Reply| case(what, vec![reply, good.clone()], (Ok(1), 2), (Err(Protocol), 1));
     let again = |what, reply: Reply| case(what, vec![reply, good.clone()], (Ok(1), 2), (Ok(1), 2));
     let last = |what, reply: Reply, kind| case(what, vec![reply, good.clone()], (Err(kind), 1), (Err(kind), 1));
-    let mut cases = broken(NEON);
+    let mut cases = broken(whole, &proxy(503, "Couldn't connect to compute node"));
     cases.extend([
         broken_once("fewer results than statements", json(200, r#"{"results":[{"fields":[],"rows":[],"rowCount":1}]}"#)),
         broken_once("no results", json(200, r#"{"results":[]}"#)),
@@ -141,7 +156,10 @@ pub fn neon() -> Vec<Case> {
         broken_once("rows as objects", with_rows(r#"[{"v":"7"}]"#)),
         broken_once("a row that is too long", with_rows(r#"[["7","8"]]"#)),
         broken_once("a row that is too short", with_rows(r#"[["7"],[]]"#)),
-        broken_once("a type that is no number", json(200, &NEON.replace(r#""dataTypeID":23"#, r#""dataTypeID":"int4""#))),
+        broken_once("a type that is no number", json(200, &whole.replace(r#""dataTypeID":23"#, r#""dataTypeID":"int4""#))),
+        broken_once("more columns than there can be", with_columns(1_665)),
+        broken_once("a gateway's 503", json(503, "")),
+        broken_once("a gateway's 503 in JSON", proxy(503, "upstream connect error")),
         broken_once("very deep JSON", json(200, &format!("{{\"results\":{}", "[".repeat(100_000)))),
         broken_once("a connection that broke in the middle", proxy(400, "connection closed")),
         broken_once("a farewell of PostgreSQL", said(400, "57P01")),
@@ -152,6 +170,8 @@ pub fn neon() -> Vec<Case> {
         last("a constraint", said(400, "23505"), Constraint),
         last("a wrong statement", said(400, "42601"), Syntax),
         last("a wrong password", proxy(400, "password authentication failed for user 'x'"), Denied),
+        last("a password that PostgreSQL refuses", said(500, "28P01"), Denied),
+        case("as many columns as there can be", vec![with_columns(1_664)], (Ok(1), 1), (Ok(1), 1)),
         last("a wrong database", said(500, "3D000"), Configuration),
         last("no such endpoint", proxy(400, "The requested endpoint could not be found"), Configuration),
         last("nobody", json(401, ""), Denied),
@@ -159,7 +179,6 @@ pub fn neon() -> Vec<Case> {
         last("another API", json(404, ""), Configuration),
         last("a request that is too large", json(413, ""), TooLarge),
         last("a result that is too large", proxy(507, "response is too large (max is 10485760 bytes)"), TooLarge),
-        case("never ready", vec![json(503, "")], (Err(Unavailable), 6), (Err(Unavailable), 6)),
     ]);
     cases
 }

@@ -69,6 +69,7 @@ mod iam;
 mod life;
 mod login;
 mod neon_api;
+mod neon_faults;
 mod once;
 mod pooler;
 mod results;

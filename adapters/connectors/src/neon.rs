@@ -6,7 +6,8 @@
 //! # One request
 //!
 //! A call is one batch, which the API runs as one transaction: what is set for the call (the deadline, `statement_timeout`; what an adapter's
-//! `session` says), then the statement. A read-only adapter asks for a transaction that only reads.
+//! `session` says), then the statement. A read-only adapter asks for a transaction that only reads by a header and, so that nothing rests on
+//! what stands between, again by the first statement.
 //!
 //! # Types
 //!
@@ -38,7 +39,7 @@ use millrace_core::{
 
 use crate::{
     postgres_text::{Parameter, blame_session, check, is_of_statement, limits},
-    shared::{Effect, Retry, StatementFailure, max_response_bytes, own_query, timed_out},
+    shared::{Effect, Execution, Retry, StatementFailure, max_response_bytes, own_query, timed_out},
 };
 use address::NeonAddress;
 use reply::Refusal;
@@ -151,7 +152,7 @@ impl Neon {
         steps.extend(Step::session(query.session));
         steps.push(statement.clone());
         match self.batch(query, steps).await {
-            Err(Refusal { failure, .. }) => Err(self.blame(query, failure).await),
+            Err(refusal) => Err(self.blame(query, refusal).await),
             Ok(rows) => Ok(RecordedWrite::Made(rows)),
         }
     }
@@ -195,14 +196,18 @@ impl Neon {
         // The server's own limit is that of a signed number.
         let timeout = |ms: u64| ms.clamp(1, i32::MAX as u64).to_string();
         let mut settings = vec![("statement_timeout", timeout(left_ms))];
+        // After this statement PostgreSQL refuses to unset it.
+        settings.extend(self.read_only.then(|| ("transaction_read_only", "on".to_owned())));
         settings.extend(self.address.settings.iter().map(|(name, value)| (name.as_str(), value.clone())));
         settings.extend(lock_ms.map(|of| ("lock_timeout", timeout(of(left_ms)))));
         Ok(Step::setting(&settings))
     }
 
-    /// Finds out whether it was what is set for the call that the server refused, and not the statement.
-    async fn blame(&self, query: &Query<'_>, failure: StatementFailure) -> StatementFailure {
-        if !is_of_statement(&failure.error) {
+    /// Finds out whether it was what is set for the call that PostgreSQL refused, and not the statement. What PostgreSQL did not say is nobody's
+    /// fault, and where it is not known what was executed, that remains.
+    async fn blame(&self, query: &Query<'_>, refusal: Refusal) -> StatementFailure {
+        let Refusal { failure, said: Some(_), .. } = refusal else { return refusal.failure };
+        if failure.outcome != Execution::Final || !is_of_statement(&failure.error) {
             return failure;
         }
         let Ok(deadline) = self.deadline(query, None) else { return failure };
@@ -212,14 +217,15 @@ impl Neon {
         ];
         for (is_session, steps) in [false, true].into_iter().zip(probes) {
             let Some(steps) = steps else { continue };
-            let Err(Refusal { failure: StatementFailure { error, outcome }, .. }) = self.batch(query, steps).await else { continue };
-            if is_of_statement(&error) && is_session {
-                return StatementFailure { error: blame_session(error), outcome };
+            let Err(Refusal { failure: StatementFailure { error, .. }, said: Some(_), .. }) = self.batch(query, steps).await else {
+                continue;
+            };
+            if !is_of_statement(&error) {
+                continue;
             }
-            if is_of_statement(&error) {
-                let message = "PostgreSQL does not know a setting of the connection string or of the options".to_owned();
-                return StatementFailure::last(Error { kind: ErrorKind::Configuration, message, ..error });
-            }
+            let message = "PostgreSQL does not know a setting of the connection string or of the options".to_owned();
+            let configuration = |error| Error { kind: ErrorKind::Configuration, message, ..error };
+            return StatementFailure::last(if is_session { blame_session(error) } else { configuration(error) });
         }
         failure
     }

@@ -1,6 +1,6 @@
 //! Values in and out.
 
-use millrace_core::{Json, value::Value};
+use millrace_core::{ErrorKind::Syntax, Json, value::Value};
 use millrace_tests::{
     database::{Database, text},
     postgres::Postgres,
@@ -10,6 +10,7 @@ use serde_json::json;
 use super::Way;
 
 for_each_way! {
+    a_statement_takes_as_many_values_as_the_protocol
     a_value_means_what_it_would_mean_written_out
     settings_of_the_server_change_nothing
     text_that_is_not_utf8_is_refused_by_the_server
@@ -29,6 +30,20 @@ fn one(database: &Database, statement: &str, params: &[Value]) -> Value {
     let mut rows = database.run(statement, params).unwrap_or_else(|error| panic!("{statement} {params:?}: {error:?}")).rows;
     assert!(rows.len() == 1 && rows[0].len() == 1, "{statement}: {rows:?}");
     rows.remove(0).remove(0)
+}
+
+/// More values than a list of columns may have, and the most that there can be; one more is refused.
+fn a_statement_takes_as_many_values_as_the_protocol(way: Way) {
+    let server = Postgres::start(&[]);
+    let database = way.open(&server);
+    for count in [2_048, 65_535] {
+        let places: Vec<String> = (1..=count).map(|place| format!("${place}")).collect();
+        let statement = format!("SELECT pg_typeof(min(v))::text || ' ' || sum(v) FROM unnest(ARRAY[{}]) v", places.join(", "));
+        let values: Vec<Value> = (1..=count).map(Value::I64).collect();
+        assert_eq!(one(&database, &statement, &values), text(&format!("integer {}", count * (count + 1) / 2)));
+    }
+    let error = database.run("SELECT 1", &vec![Value::I64(1); 65_536]).unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (Syntax, "the statement or its values are larger than PostgreSQL accepts"));
 }
 
 /// Every value, bound, stored in a column of its type and read back.

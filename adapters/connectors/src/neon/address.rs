@@ -18,6 +18,8 @@ const KNOWN: KnownOptions = KnownOptions {
         ("sslrootcert", &["system"]),
     ],
 };
+/// What a connection string may set for other clients, to whatever value: how long they wait for a connection, and that there is a pooler.
+const WITHOUT_EFFECT: [&str; 2] = ["connect_timeout", "pgbouncer"];
 /// The hosts of Neon, whose API is beside the database.
 const OF_NEON: &str = ".neon.tech";
 
@@ -48,9 +50,10 @@ impl NeonAddress {
         ServerOptions::gather(&KNOWN, Vec::new(), options)?;
         let url = Url::parse_with_user(text).map_err(wrong)?;
         if !matches!(url.scheme.as_str(), "postgres" | "postgresql") {
-            return Err(wrong("is a URI of something else"));
+            return Err(wrong("is not a PostgreSQL URI"));
         }
         let mut pairs = url.settings;
+        pairs.retain(|(name, _)| !WITHOUT_EFFECT.contains(&name.as_str()));
         let parts = [("user", url.server.user), ("password", url.server.password), ("dbname", url.path.strip_prefix('/'))];
         for (name, coded) in parts {
             let value = percent_decoded(coded.unwrap_or_default()).ok_or_else(|| wrong("has percent-encoding that is not UTF-8"))?;
@@ -108,7 +111,7 @@ fn api_url(host: &str, base_url: Option<&str>) -> Result<String> {
         _ => return Err(wrong("must begin with `https://`: it gets the password")),
     }
     if !url.settings.is_empty() {
-        return Err(wrong("has settings after `?`"));
+        return Err(wrong("has a query string"));
     }
     Ok(format!("{}://{}{}/sql", url.scheme, url.authority, url.path))
 }
@@ -141,7 +144,7 @@ mod tests {
         let local: &[(&str, &str)] = &[("base_url", "http://127.0.0.1:4444/")];
         for (text, options, url, connection_string) in [
             (
-                format!("postgresql://me:pw@{neon}/shop?sslmode=require&channel_binding=require"),
+                format!("postgresql://me:pw@{neon}/shop?sslmode=require&channel_binding=require&pgbouncer=true&connect_timeout=15"),
                 &[][..],
                 "https://api.eu-central-1.aws.neon.tech/sql",
                 format!("postgresql://me:pw@{neon}/shop"),
@@ -176,7 +179,7 @@ mod tests {
         let needs = "needs the option `base_url`";
         for (text, options, expected) in [
             ("hunter2", &[][..], "is not a URL; use `postgres://user:password@host/database`"),
-            ("mysql://me:hunter2@a/b", &[], "is a URI of something else"),
+            ("mysql://me:hunter2@a/b", &[], "is not a PostgreSQL URI"),
             ("postgres://me@ep-1.eu.aws.neon.tech/x", &[], "names no password"),
             ("postgres://ep-1.eu.aws.neon.tech/x", &[("password", "hunter2")], "names no user"),
             ("postgres://me:hunter2@/x", &[], "names no host"),
@@ -190,9 +193,10 @@ mod tests {
             (good, &[("password", "hunter2")], "`password` of connector `neon` is set more than once"),
             (good, &[("base_url", "http://api.example.com")], "must begin with `https://`"),
             (good, &[("base_url", "http://127.0.0.1.example.com")], "must begin with `https://`"),
-            (good, &[("base_url", "https://a/?hunter2")], "has settings after `?`"),
+            (good, &[("base_url", "https://a/?hunter2")], "has a query string"),
             (good, &[("base_url", "hunter2")], "is not a URL"),
             (good, &[("fetch", "hunter2")], "has no option `fetch`"),
+            (good, &[("connect_timeout", "5")], "has no option `connect_timeout`"),
         ] {
             let error = parse(text, options).unwrap_err();
             assert!(error.message.contains(expected) && !error.message.contains("hunter2"), "{text}: {}", error.message);

@@ -14,8 +14,7 @@ use millrace_core::{
 use super::{Neon, Refusal, Step, Work};
 use crate::{
     postgres_text::call_records::{
-        CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, SWEEP, for_record, found, is_made_by_another, is_missing, must_write, of_records,
-        wait_ms,
+        CREATE_INDEX, CREATE_TABLE, FIND, FORGET, SWEEP, for_record, found, is_made_by_another, is_missing, must_write, of_records, wait_ms,
     },
     shared::{StatementFailure, kept},
 };
@@ -23,9 +22,13 @@ use crate::{
 const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2)";
 /// The author's statement waits as long as its user does elsewhere.
 const OWN_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout TO DEFAULT";
+/// Stores the rows of the call that put the record, and not those of one that came so late that its record had expired.
+const KEEP: &str = "UPDATE millrace_calls SET rows = $2 WHERE key = $1 AND expires_at = $3 AND rows IS NULL";
 /// Every column, of no record.
 const PROBE: &str = "SELECT affected, rows FROM millrace_calls WHERE key = '' AND expires_at < 0";
 
+/// How long a call may take to store its rows, in milliseconds: its change is made, and its caller waits.
+const STORING_MS: u64 = 2_000;
 /// How long the rows of a write are waited for, in milliseconds: they come one request after its record.
 const PAUSES_MS: [u64; 3] = [50, 100, 200];
 
@@ -58,8 +61,9 @@ impl Neon {
     /// Makes the table of records where it is missing.
     pub(super) async fn make_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
         match self.run_own(query, PROBE, &[]).await {
-            Err(failure) if is_missing(&failure.error) => self.create_records(query).await,
-            outcome => outcome.map(drop).map_err(of_records),
+            Ok(_) => Ok(()),
+            Err(refusal) if is_missing(&refusal.failure.error) => self.create_records(query).await,
+            Err(refusal) => Err(self.of_own(query, refusal).await),
         }
     }
 
@@ -106,11 +110,11 @@ impl Neon {
                 // Whose statement is not understood, the error does not say.
                 if refusal.failure.error.kind == ErrorKind::Syntax
                     && let Err(own) = self.run_own(query, PROBE, &[]).await
-                    && own.error.kind == ErrorKind::Syntax
+                    && own.failure.error.kind == ErrorKind::Syntax
                 {
-                    return Err(of_records(own));
+                    return Err(self.of_own(query, own).await);
                 }
-                Err(self.blame(query, refusal.failure).await)
+                Err(self.blame(query, refusal).await)
             }
         }
     }
@@ -119,7 +123,10 @@ impl Neon {
     async fn find(&self, query: &Query<'_>, key: &Value) -> Result<RecordedWrite, StatementFailure> {
         let mut pauses = PAUSES_MS.into_iter();
         loop {
-            let rows = self.run_own(query, FIND, std::slice::from_ref(key)).await.map_err(of_records)?;
+            let rows = match self.run_own(query, FIND, std::slice::from_ref(key)).await {
+                Ok(rows) => rows,
+                Err(refusal) => return Err(self.of_own(query, refusal).await),
+            };
             let pause_ms = pauses.next().filter(|pause_ms| self.clock.now_ms().saturating_add(*pause_ms) < query.deadline_ms);
             match (found(&rows)?, pause_ms) {
                 (RecordedWrite::MadeBeforeUnknown, Some(pause_ms)) => self.clock.sleep(pause_ms).await,
@@ -130,31 +137,49 @@ impl Neon {
 
     /// Stores the rows of a write, and removes expired records. The change is made: where this fails, its rows are not known to later calls.
     async fn store(&self, query: &Query<'_>, record: CallRecord<'_>, rows: &Rows) {
-        let Ok(deadline) = self.deadline(query, None) else { return };
-        let rows = kept(rows).map_or(Value::Null, Value::Bytes);
-        let steps = vec![
-            deadline,
-            Step::own(KEEP, &[Value::Text(record.key.to_owned()), rows]),
-            Step::own(SWEEP, &[Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())]),
-        ];
-        drop(self.batch(query, steps).await);
+        let now_ms = self.clock.now_ms();
+        let left_ms = query.deadline_ms.saturating_sub(now_ms);
+        if left_ms == 0 {
+            return;
+        }
+        // The call has an answer, which must not be lost to the deadline.
+        let query = Query { deadline_ms: now_ms.saturating_add(wait_ms(left_ms).min(STORING_MS)), ..query.clone() };
+        let keep =
+            kept(rows).map(|rows| Step::own(KEEP, &[Value::Text(record.key.to_owned()), Value::Bytes(rows), Value::I64(record.expires_s)]));
+        let sweep = Step::own(SWEEP, &[Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())]);
+        let attempt = async || {
+            let mut steps = vec![self.deadline(&query, None)?];
+            steps.extend(keep.clone());
+            steps.push(sweep.clone());
+            self.batch(&query, steps).await.map_err(|refusal| refusal.failure)
+        };
+        drop(self.retry.run_safe(&query, attempt).await);
     }
 
     async fn create_records(&self, query: &Query<'_>) -> Result<(), StatementFailure> {
         for statement in [CREATE_TABLE, CREATE_INDEX] {
             match self.run_own(query, statement, &[]).await {
-                Err(failure) if is_made_by_another(&failure.error) => {}
-                outcome => drop(outcome.map_err(of_records)?),
+                Err(refusal) if !is_made_by_another(&refusal.failure.error) => return Err(self.of_own(query, refusal).await),
+                _ => {}
             }
         }
         Ok(())
     }
 
     /// Runs a statement of the connector's own.
-    async fn run_own(&self, query: &Query<'_>, text: &str, values: &[Value]) -> Result<Rows, StatementFailure> {
+    async fn run_own(&self, query: &Query<'_>, text: &str, values: &[Value]) -> Result<Rows, Refusal> {
         let query = for_record(query);
         let steps = vec![self.deadline(&query, None)?, Step::own(text, values)];
-        self.batch(&query, steps).await.map_err(|refusal| refusal.failure)
+        self.batch(&query, steps).await
+    }
+
+    /// What the failure of such a statement means: something about the table only where PostgreSQL said it of the statement.
+    async fn of_own(&self, query: &Query<'_>, refusal: Refusal) -> StatementFailure {
+        if refusal.said.is_none() {
+            return refusal.failure;
+        }
+        // The settings of the connection stand before it, too.
+        of_records(self.blame(&Query { session: &[], ..query.clone() }, refusal).await)
     }
 }
 

@@ -22,10 +22,13 @@ const NOT_CONNECTED: [&str; 4] = [
 const NOT_ADMITTED: [&str; 3] =
     ["equested endpoint could not be found", "Endpoint ID is not specified", "is not allowed to connect to this endpoint"];
 
+/// The most columns of a result, `MaxTupleAttributeNumber`.
+const MAX_COLUMNS: usize = 1_664;
+
 /// A batch that failed.
 pub(super) struct Refusal {
     pub(super) failure: StatementFailure,
-    /// What PostgreSQL said, where it did.
+    /// What PostgreSQL said of one of the statements; nothing where it was the login that failed, or the API.
     pub(super) said: Option<Box<ServerError>>,
     /// What it was doing when it failed.
     pub(super) context: String,
@@ -45,6 +48,9 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
     let form = || broken("the answer of a statement has another form");
     let mut member = |name: &str| reply.get_mut(name).map(Json::take).unwrap_or_default();
     let (Json::Array(fields), Json::Array(list)) = (member("fields"), member("rows")) else { return Err(form()) };
+    if fields.len() > MAX_COLUMNS {
+        return Err(broken("a result has more columns than PostgreSQL allows"));
+    }
     let column = |field: &Json| Some((field.get("name")?.as_str()?.to_owned(), Oid::try_from(field.get("dataTypeID")?.as_u64()?).ok()?));
     let columns: Vec<(String, Oid)> = fields.iter().map(column).collect::<Option<_>>().ok_or_else(form)?;
     let (mut rows, mut bytes) = (Vec::with_capacity(list.len()), 0);
@@ -113,10 +119,17 @@ fn of_status(response: &HttpResponse, body: &Json, host: &str, read_only: bool) 
             constraint: member("constraint"),
             routine: member("routine").unwrap_or_default(),
         };
-        // A batch begins with a login, which these are about; no statement ends with one of them.
-        let is_of_login = said.code.starts_with("28") || matches!(said.code.as_str(), "3D000" | "53300" | "57P03");
-        let failure = if is_of_login { of_login(&said, host) } else { of_statement(&said, read_only) };
+        // A batch begins with a login. The status tells the two apart; a code does not, because a function may end with any.
+        if status == 500 {
+            return of_login(&said, host).into();
+        }
+        let failure = of_statement(&said, read_only);
         return Refusal { failure, said: Some(Box::new(said)), context: member("where").unwrap_or_default() };
+    }
+    if status == 503
+        && let Some(words) = member("message").filter(|words| has_one_of(words, &NOT_CONNECTED))
+    {
+        return of_proxy(status, &words, host).into();
     }
     let error = |kind, message: &str| {
         Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(&String::from_utf8_lossy(&response.body))))
@@ -124,11 +137,14 @@ fn of_status(response: &HttpResponse, body: &Json, host: &str, read_only: bool) 
     let last = |kind, message| StatementFailure::last(error(kind, message));
     match status {
         401 | 403 => last(ErrorKind::Denied, "Neon does not admit this user from here"),
-        404 | 405 => last(ErrorKind::Configuration, "there is no SQL API of Neon at the address of the connection string or of `base_url`"),
+        404 | 405 => {
+            last(ErrorKind::Configuration, "Neon's SQL API was not found at the address of the connection string or of `base_url`")
+        }
         300..=399 => last(ErrorKind::Configuration, "the address of the connection string or of `base_url` redirects elsewhere"),
         413 => last(ErrorKind::TooLarge, "the statement and its values are larger than Neon takes"),
         429 => last(ErrorKind::Busy, "Neon takes no more requests for now"),
-        503 => StatementFailure::not_executed(error(ErrorKind::Unavailable, "Neon is not available")),
+        // A gateway says this of an answer that it did not get, too.
+        503 => StatementFailure::unknown(error(ErrorKind::Unavailable, "Neon is not available")),
         // The transaction is rolled back before this is said.
         507 => last(ErrorKind::TooLarge, "the result is larger than Neon sends; nothing was changed"),
         500.. => StatementFailure::unknown(error(ErrorKind::Unavailable, "Neon failed")),
@@ -143,11 +159,10 @@ fn of_proxy(status: u16, words: &str, host: &str) -> StatementFailure {
     if words.starts_with("password authentication failed") {
         return StatementFailure::last(error(ErrorKind::Denied, format!("PostgreSQL at `{host}` does not accept the password")));
     }
-    let is_one_of = |known: &[&str]| known.iter().any(|known| words.contains(known));
-    if is_one_of(&NOT_CONNECTED) {
+    if has_one_of(words, &NOT_CONNECTED) {
         return StatementFailure::not_executed(error(ErrorKind::Unavailable, format!("Neon could not connect to `{host}`")));
     }
-    if is_one_of(&NOT_ADMITTED) {
+    if has_one_of(words, &NOT_ADMITTED) {
         return StatementFailure::last(error(
             ErrorKind::Configuration,
             format!("Neon has no database at `{host}` that may be used from here"),
@@ -155,6 +170,10 @@ fn of_proxy(status: u16, words: &str, host: &str) -> StatementFailure {
     }
     // A connection that broke in the middle of the statement among them, which has the status of a wrong statement.
     StatementFailure::unknown(error(ErrorKind::Unavailable, "Neon failed".to_owned()))
+}
+
+fn has_one_of(words: &str, known: &[&str]) -> bool {
+    known.iter().any(|known| words.contains(known))
 }
 
 /// An answer that is none: the statement may have been executed.

@@ -2,8 +2,9 @@
 //!
 //! The protocol of PostgreSQL declares a parameter's type beside the statement. The SQL API does not, and a number would be what its place
 //! makes of it: `SELECT $1` a text, `left('abc', $1)` the function for two texts. PostgreSQL reads a statement's `WITH` first and keeps the type that
-//! it finds there: `WITH millrace_types AS (SELECT $1::int4) SELECT $1` is what `SELECT $1` is with the type declared, down to the name of its
-//! column, and a part of `WITH` that nothing refers to is not executed. The statement itself stays as it is, so nothing in it needs to be told
+//! it finds there: `WITH millrace_types AS (SELECT ARRAY[$1::int4]) SELECT $1` is what `SELECT $1` is with the type declared, down to the name of its
+//! column, and a part of `WITH` that nothing refers to is not executed. The types are in arrays, one for each, because a `SELECT` has fewer
+//! columns than a statement has values. The statement itself stays as it is, so nothing in it needs to be told
 //! apart from a placeholder.
 
 use millrace_core::{Error, ErrorKind, Result};
@@ -23,8 +24,16 @@ pub(super) fn with_types(text: &str, params: &[Parameter]) -> Result<String> {
     if first.is_empty() && rest.is_empty() {
         return Err(Error::new(ErrorKind::Syntax, "the query contains no statement"));
     }
-    let declared = params.iter().enumerate().filter_map(|(at, param)| Some(format!("${}::pg_catalog.{}", at + 1, param.type_name()?)));
-    let declared = declared.collect::<Vec<_>>().join(", ");
+    let mut of_types: Vec<(&str, String)> = Vec::new();
+    for (at, param) in params.iter().enumerate() {
+        let Some(name) = param.type_name() else { continue };
+        let value = format!("${}::pg_catalog.{name}", at + 1);
+        match of_types.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, values)) => values.extend([", ", value.as_str()]),
+            None => of_types.push((name, value)),
+        }
+    }
+    let declared = of_types.iter().map(|(_, values)| format!("ARRAY[{values}]")).collect::<Vec<_>>().join(", ");
     let types = format!("millrace_types AS (SELECT {declared})");
     Ok(if declared.is_empty() {
         text.to_owned()
@@ -60,9 +69,9 @@ mod tests {
 
     #[test]
     fn types_are_declared_before_everything_else() {
-        let values = [Value::I64(1), Value::Text("x".into()), Value::Bytes(vec![1])];
+        let values = [Value::I64(1), Value::Text("x".into()), Value::Bytes(vec![1]), Value::I64(2)];
         let params: Vec<Parameter> = values.iter().map(Parameter::of).collect();
-        let types = "millrace_types AS (SELECT $1::pg_catalog.int4, $3::pg_catalog.bytea)";
+        let types = "millrace_types AS (SELECT ARRAY[$1::pg_catalog.int4, $4::pg_catalog.int4], ARRAY[$3::pg_catalog.bytea])";
         for (text, expected) in [
             ("SELECT $1", "WITH {} SELECT $1"),
             (" ;-- SELECT\n/* a /* b */ */insert INTO t VALUES ($1)", " ;-- SELECT\n/* a /* b */ */WITH {} insert INTO t VALUES ($1)"),
