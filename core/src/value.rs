@@ -221,7 +221,7 @@ mod tests {
     }
 
     /// The definition: each name is compared with all before it.
-    fn unique_by_definition<'a>(names: &[&'a str]) -> Vec<String> {
+    fn unique_by_definition(names: &[&str]) -> Vec<String> {
         let mut unique: Vec<String> = Vec::new();
         for name in names {
             let mut candidate = name.to_string();
