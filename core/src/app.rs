@@ -35,7 +35,7 @@ pub use auth::{ApiKey, ApiKeys, Auth, ExpectedKey, Policy};
 pub use authorization::{Authorization, ImpliedScopes, ProtectedResource, RequiredScopes, ResourceUrl, is_scope};
 pub use bundle::{BUNDLE_VERSION, BundleError};
 pub use context::{ContextLayer, ContextSettings, PROTOTYPE_NAMES, RESERVED_NAMES, ValueTemplate, ValueText};
-pub use document::DocumentNode;
+pub use document::{DocumentNode, Leaf};
 pub use feature::{
     Argument, Completer, Content, Embedded, File, InputSource, Media, Prompt, PromptContent, PromptMessage, Resource, ToolUse, UriPattern,
 };

@@ -8,7 +8,7 @@ use std::{collections::BTreeMap, ops::Range};
 use millrace_catalogue::mongodb::{Flaw, Role, Tree, View, judge};
 use millrace_core::{
     Json,
-    app::{Access, Bind, DocumentNode, Input, InputKind, Literal, ParamStyle, Part, Piece, Statement},
+    app::{Access, Bind, DocumentNode, Input, InputKind, Leaf, Literal, ParamStyle, Part, Piece, Statement},
 };
 
 use super::{
@@ -238,7 +238,8 @@ impl Writing<'_> {
 
     fn place(&mut self, part: Part) -> DocumentNode {
         let role = self.roles.get(&self.path).copied();
-        if let (Some(Role::Expression), Part::Bind(Bind::Composed(pieces))) = (role, &part)
+        let is_evaluated = matches!(role, Some(Role::Expression | Role::StoredExpression));
+        if let (true, Part::Bind(Bind::Composed(pieces))) = (is_evaluated, &part)
             && matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with('$'))
         {
             let help = "write the field's path out; a value of the call is never a path";
@@ -250,14 +251,37 @@ impl Writing<'_> {
             let message = "only a number can be a value here".to_owned();
             self.problems.push(error(place(self.root, &self.path), message, "declare the input as `int` or `float`"));
         }
+        if let Some(why) = why_not(role, &part) {
+            let help = "declare the input with a type that is neither, such as `string` or `int`";
+            self.problems.push(error(place(self.root, &self.path), why.to_owned(), help));
+        }
         self.parts.push(part);
         let number = self.parts.len();
-        let node = DocumentNode::Place { part: u32::try_from(number - 1).unwrap_or(u32::MAX), is_stored: role == Some(Role::Stored) };
-        if role == Some(Role::Expression) {
+        let leaf = match role {
+            Some(Role::Stored | Role::StoredExpression) => Leaf::Stored,
+            Some(Role::Plain | Role::Expression) => Leaf::Any,
+            Some(Role::Scalars) => Leaf::Scalars,
+            Some(Role::Scalar | Role::Number) | None => Leaf::Scalar,
+        };
+        let node = DocumentNode::Place { part: u32::try_from(number - 1).unwrap_or(u32::MAX), leaf };
+        if is_evaluated {
             self.shown.push_str(&format!("{{\"$literal\": <{number}>}}"));
             return DocumentNode::Members(vec![("$literal".to_owned(), node)]);
         }
         self.shown.push_str(&format!("<{number}>"));
         node
+    }
+}
+
+/// Why a place cannot have a value. Where the type is not declared, the call finds out.
+fn why_not(role: Option<Role>, part: &Part) -> Option<&'static str> {
+    let has_parts = |kind: Option<InputKind>| matches!(kind, Some(InputKind::Array | InputKind::Object | InputKind::Json));
+    match (role, part) {
+        (Some(Role::Scalar), Part::BindEach { .. }) => Some("a list cannot be a value here"),
+        (Some(Role::Scalars), Part::BindEach { kind, .. }) if has_parts(*kind) => Some("a list of objects cannot be a value here"),
+        (Some(Role::Scalar | Role::Scalars), Part::Bind(Bind::Value { kind, .. })) if has_parts(*kind) => {
+            Some("an object or a list cannot be a value here")
+        }
+        _ => None,
     }
 }

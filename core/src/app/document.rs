@@ -13,11 +13,24 @@ pub enum DocumentNode {
     Place {
         /// Index into [`Statement::parts`](super::Statement::parts).
         part: u32,
-        /// Whether it is written to the database: the keys of an object in it become names of fields then.
-        is_stored: bool,
+        /// What the value can be.
+        leaf: Leaf,
     },
     /// Members in order.
     Members(Vec<(String, Self)>),
     /// Elements in order.
     List(Vec<Self>),
+}
+
+/// What a value of the call can be in its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Leaf {
+    /// Anything without operators.
+    Any,
+    /// The same, and it is written to the database: the keys of an object in it become names of fields.
+    Stored,
+    /// Neither an object nor a list.
+    Scalar,
+    /// The same, or a list of such values.
+    Scalars,
 }

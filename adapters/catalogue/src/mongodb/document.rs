@@ -71,8 +71,14 @@ pub enum Role {
     Stored,
     /// MongoDB would evaluate it: it has to be in `$literal`.
     Expression,
+    /// The same, and what comes of it is written to the database.
+    StoredExpression,
     /// It can be a number alone, which is the same evaluated or not.
     Number,
+    /// It can be neither an object nor a list: keys of an object would say what MongoDB does.
+    Scalar,
+    /// It can also be a list of such values.
+    Scalars,
 }
 
 /// A document that may be run.
@@ -145,6 +151,12 @@ pub(crate) enum Context {
     Expression,
     /// Numbers, where an expression can be, and a `$literal` cannot.
     Numbers,
+    /// Values whose keys say what MongoDB does: an order, a bound of an index.
+    Scalar,
+    /// The operators of a search, whose keys say what is looked for.
+    Search,
+    /// The values of a list of numbers.
+    Scalars,
     /// Names and settings, which the author writes out.
     Written,
 }

@@ -9,6 +9,8 @@ pub(crate) enum Stage {
     Of(Context),
     /// Conditions.
     Match,
+    /// Settings with values that have no keys.
+    Settings(Context),
     /// `$lookup`
     Lookup,
     /// `$graphLookup`
@@ -37,7 +39,7 @@ const STAGES: [(&str, Stage); 31] = [
     ("$geoNear", Stage::GeoNear),
     ("$graphLookup", Stage::GraphLookup),
     ("$group", Stage::Of(Context::Expression)),
-    ("$limit", Stage::Of(Context::Plain)),
+    ("$limit", Stage::Of(Context::Scalar)),
     ("$lookup", Stage::Lookup),
     ("$match", Stage::Match),
     ("$merge", Stage::Writes),
@@ -46,13 +48,13 @@ const STAGES: [(&str, Stage); 31] = [
     ("$redact", Stage::Of(Context::Expression)),
     ("$replaceRoot", Stage::Of(Context::Expression)),
     ("$replaceWith", Stage::Of(Context::Expression)),
-    ("$sample", Stage::Of(Context::Plain)),
-    ("$search", Stage::Of(Context::Plain)),
-    ("$searchMeta", Stage::Of(Context::Plain)),
+    ("$sample", Stage::Settings(Context::Scalar)),
+    ("$search", Stage::Settings(Context::Search)),
+    ("$searchMeta", Stage::Settings(Context::Search)),
     ("$set", Stage::Of(Context::Expression)),
     ("$setWindowFields", Stage::Of(Context::Expression)),
-    ("$skip", Stage::Of(Context::Plain)),
-    ("$sort", Stage::Of(Context::Plain)),
+    ("$skip", Stage::Of(Context::Scalar)),
+    ("$sort", Stage::Settings(Context::Scalar)),
     ("$sortByCount", Stage::Of(Context::Expression)),
     ("$unionWith", Stage::UnionWith),
     ("$unset", Stage::Of(Context::Written)),

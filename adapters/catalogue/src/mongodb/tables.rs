@@ -23,8 +23,10 @@ pub(crate) struct FieldRow {
 pub(crate) enum Content {
     /// The conditions that documents meet.
     Query,
-    /// A value that MongoDB takes as it is.
-    Plain,
+    /// A number.
+    Number,
+    /// Fields, and a value without keys for each.
+    Fields,
     /// What the author writes out.
     Written,
     /// `true` or `false`, written out.
@@ -49,7 +51,7 @@ pub(crate) enum Content {
     Deletes,
 }
 
-use Content::{Change, Deletes, Documents, Flag, Pipeline, Plain, Queries, Query, Updates, Upsert, Variables, Written, ZeroOrOne};
+use Content::{Change, Deletes, Documents, Fields, Flag, Number, Pipeline, Queries, Query, Updates, Upsert, Variables, Written, ZeroOrOne};
 
 const fn field(name: &'static str, content: Content) -> FieldRow {
     FieldRow { name, content, is_required: false }
@@ -67,12 +69,12 @@ pub(crate) static COMMANDS: &[CommandRow] = &[
         fields: &[
             field("filter", Query),
             field("projection", Written),
-            field("sort", Plain),
-            field("skip", Plain),
-            field("limit", Plain),
+            field("sort", Fields),
+            field("skip", Number),
+            field("limit", Number),
             field("hint", Written),
-            field("min", Plain),
-            field("max", Plain),
+            field("min", Fields),
+            field("max", Fields),
             field("collation", Written),
             field("let", Variables),
             field("allowDiskUse", Flag),
@@ -96,8 +98,8 @@ pub(crate) static COMMANDS: &[CommandRow] = &[
         reads: true,
         fields: &[
             field("query", Query),
-            field("skip", Plain),
-            field("limit", Plain),
+            field("skip", Number),
+            field("limit", Number),
             field("hint", Written),
             field("collation", Written),
             field("comment", Written),

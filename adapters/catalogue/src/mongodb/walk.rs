@@ -10,6 +10,8 @@ use super::{
 
 /// What runs code on the server.
 const CODE: [&str; 3] = ["$accumulator", "$function", "$where"];
+/// What of it is no code.
+const ARGUMENTS: [&str; 3] = ["accumulateArgs", "args", "initArgs"];
 /// Code as a value.
 const CODE_VALUES: [&str; 2] = ["$code", "$scope"];
 /// How deep a document may be. MongoDB's own limit is 100.
@@ -23,11 +25,13 @@ pub(crate) struct Walk<'a> {
     pub(crate) values: Vec<(Vec<usize>, Role)>,
     pub(crate) writes: bool,
     pub(crate) upserts: bool,
+    /// What comes of the stages is written to documents.
+    changes: bool,
 }
 
 impl<'a> Walk<'a> {
     pub(crate) const fn new(allow: &'a str) -> Self {
-        Self { allow, path: Vec::new(), flaws: Vec::new(), values: Vec::new(), writes: false, upserts: false }
+        Self { allow, path: Vec::new(), flaws: Vec::new(), values: Vec::new(), writes: false, upserts: false, changes: false }
     }
 
     /// Goes into a member or an element.
@@ -56,7 +60,8 @@ impl<'a> Walk<'a> {
     pub(crate) fn content<T: Tree>(&mut self, node: &T, content: Content) {
         match content {
             Content::Query => self.query(node),
-            Content::Plain => self.tree(node, Context::Plain),
+            Content::Number => self.tree(node, Context::Scalar),
+            Content::Fields => self.settings(node, Context::Scalar),
             Content::Written => self.tree(node, Context::Written),
             Content::Flag | Content::Upsert => match node.view() {
                 View::Bool(truth) => self.upserts |= truth && content == Content::Upsert,
@@ -91,10 +96,7 @@ impl<'a> Walk<'a> {
                 View::List(_) => self.pipeline(node, true),
                 _ => self.not_written("the change"),
             },
-            Content::Queries => match node.view() {
-                View::List(elements) => elements.iter().enumerate().for_each(|(place, node)| self.at(place, |walk| walk.query(node))),
-                _ => self.not_written("the list of conditions"),
-            },
+            Content::Queries => self.queries(node),
             Content::Updates => self.elements(node, "updates", UPDATE),
             Content::Deletes => self.elements(node, "deletes", DELETE),
         }
@@ -135,7 +137,59 @@ impl<'a> Walk<'a> {
     }
 
     fn not_written(&mut self, what: &str) {
-        self.flaw(format!("{what} must be written out here"), "write keys and values; a value alone can be a placeholder");
+        self.flaw(format!("{what} must be written out here"), "write keys and values; only a value can be a placeholder");
+    }
+
+    /// Keys that are the author's, with values that bring none.
+    fn settings<T: Tree>(&mut self, node: &T, context: Context) {
+        match node.view() {
+            View::Members(_) => self.tree(node, context),
+            _ => self.not_written("the fields"),
+        }
+    }
+
+    /// What `$and` and its like hold.
+    fn queries<T: Tree>(&mut self, node: &T) {
+        match node.view() {
+            View::List(elements) => elements.iter().enumerate().for_each(|(place, node)| self.at(place, |walk| walk.query(node))),
+            _ => self.not_written("the list of conditions"),
+        }
+    }
+
+    /// What `$pull` holds: a value for a field, or conditions on its elements. An object of a caller would be conditions.
+    fn pulled<T: Tree>(&mut self, node: &T) {
+        let View::Members(members) = node.view() else { return self.not_written("what `$pull` removes") };
+        for (place, (key, node)) in members.iter().enumerate() {
+            self.at(place, |walk| {
+                walk.key(key);
+                let context = if matches!(node.view(), View::Value) { Context::Scalar } else { Context::Query };
+                walk.tree(node, context);
+            });
+        }
+    }
+
+    /// What runs code holds: the code is the author's, and its arguments are values.
+    fn code<T: Tree>(&mut self, name: &str, node: &T, context: Context) {
+        let arguments = if context == Context::Written { context } else { Context::Expression };
+        // A text that begins with `$` is a variable there, and a variable may be a value of the call.
+        let is_written = |node: &T| matches!(node.view(), View::Text(text) if !text.starts_with('$'));
+        let help = "write it out, as one text; values of the call are arguments of the code";
+        if name == "$where" {
+            if !matches!(node.view(), View::Text(_)) {
+                self.flaw("the code of `$where` must be written out".to_owned(), "write it out, as one text without placeholders");
+            }
+            return;
+        }
+        let View::Members(members) = node.view() else { return self.not_written(&format!("`{name}`")) };
+        for (place, (key, node)) in members.iter().enumerate() {
+            self.at(place, |walk| {
+                if ARGUMENTS.contains(&key.as_str()) {
+                    walk.tree(node, arguments);
+                } else if !is_written(node) {
+                    walk.flaw(format!("`{key}` of `{name}` must be written out"), help);
+                }
+            });
+        }
     }
 
     /// `u` of an update that is no pipeline.
@@ -143,9 +197,12 @@ impl<'a> Walk<'a> {
         for (place, (key, node)) in members.iter().enumerate() {
             self.at(place, |walk| {
                 walk.key(key);
-                // Its values are names of fields.
-                let context = if key == "$rename" { Context::Written } else { Context::Stored };
-                walk.tree(node, context);
+                match key.as_str() {
+                    "$pull" => walk.pulled(node),
+                    // Its values are names of fields.
+                    "$rename" => walk.tree(node, Context::Written),
+                    _ => walk.tree(node, Context::Stored),
+                }
             });
         }
     }
@@ -154,12 +211,14 @@ impl<'a> Walk<'a> {
         let View::List(stages) = node.view() else {
             return self.flaw("a pipeline must be a list, written out".to_owned(), "write `- $match: { … }`");
         };
+        let outside = core::mem::replace(&mut self.changes, is_change);
         for (place, stage) in stages.iter().enumerate() {
             self.at(place, |walk| match stage.view() {
                 View::Members([(name, node)]) => walk.at(0, |walk| walk.stage(name, node, is_change)),
                 _ => walk.flaw("a stage must have one key, its name, written out".to_owned(), "write `- $match: { … }`"),
             });
         }
+        self.changes = outside;
     }
 
     fn stage<T: Tree>(&mut self, name: &str, node: &T, is_change: bool) {
@@ -186,6 +245,7 @@ impl<'a> Walk<'a> {
             }
             Some(Stage::Of(context)) => self.tree(node, context),
             Some(Stage::Match) => self.query(node),
+            Some(Stage::Settings(context)) => self.settings(node, context),
             Some(Stage::Lookup) => self.members(node, |walk, key, node| match key {
                 "from" => walk.collection(node),
                 "let" => walk.tree(node, Context::Expression),
@@ -195,7 +255,7 @@ impl<'a> Walk<'a> {
             Some(Stage::GraphLookup) => self.members(node, |walk, key, node| match key {
                 "from" => walk.collection(node),
                 "startWith" => walk.tree(node, Context::Expression),
-                "maxDepth" => walk.tree(node, Context::Plain),
+                "maxDepth" => walk.tree(node, Context::Scalar),
                 "restrictSearchWithMatch" => walk.query(node),
                 _ => walk.tree(node, Context::Written),
             }),
@@ -215,7 +275,8 @@ impl<'a> Walk<'a> {
             },
             Some(Stage::VectorSearch) => self.members(node, |walk, key, node| match key {
                 "filter" => walk.query(node),
-                "queryVector" | "limit" | "numCandidates" => walk.tree(node, Context::Plain),
+                "queryVector" => walk.tree(node, Context::Scalars),
+                "limit" | "numCandidates" => walk.tree(node, Context::Scalar),
                 _ => walk.tree(node, Context::Written),
             }),
             None if is_allowed => self.tree(node, Context::Expression),
@@ -247,8 +308,11 @@ impl<'a> Walk<'a> {
             View::Value => match context {
                 Context::Query | Context::Plain => self.values.push((self.path.clone(), Role::Plain)),
                 Context::Stored => self.values.push((self.path.clone(), Role::Stored)),
+                Context::Expression if self.changes => self.values.push((self.path.clone(), Role::StoredExpression)),
                 Context::Expression => self.values.push((self.path.clone(), Role::Expression)),
                 Context::Numbers => self.values.push((self.path.clone(), Role::Number)),
+                Context::Scalar => self.values.push((self.path.clone(), Role::Scalar)),
+                Context::Search | Context::Scalars => self.values.push((self.path.clone(), Role::Scalars)),
                 Context::Written => {
                     let help = "write it out: names and settings are not values; in a pipeline, `$project` takes them";
                     self.flaw("no value of the call can stand here".to_owned(), help);
@@ -267,17 +331,44 @@ impl<'a> Walk<'a> {
                 for (place, (key, node)) in members.iter().enumerate() {
                     self.at(place, |walk| {
                         walk.key(key);
-                        let inside = match (context, key.as_str()) {
-                            (Context::Query, "$expr") => Context::Expression,
-                            (Context::Query, "$jsonSchema" | "$options") => Context::Written,
-                            (Context::Expression, "$literal") => Context::Plain,
-                            _ => context,
-                        };
-                        walk.tree(node, inside);
+                        walk.member(key, node, context);
                     });
                 }
             }
         }
+    }
+
+    /// What a key of the author's holds.
+    fn member<T: Tree>(&mut self, key: &str, node: &T, context: Context) {
+        let inside = match (context, key) {
+            (_, name) if CODE.contains(&name) => return self.code(name, node, context),
+            (Context::Written, _) => context,
+            (Context::Query, "$and" | "$or" | "$nor") => return self.queries(node),
+            (Context::Query, "$elemMatch" | "$not") => return self.query(node),
+            (Context::Query, "$expr") => Context::Expression,
+            (Context::Query, "$jsonSchema" | "$options") => Context::Written,
+            (Context::Expression, "$literal") => match self.changes {
+                true => Context::Stored,
+                false => Context::Plain,
+            },
+            // The name of a field.
+            (Context::Expression, "$getField") if !matches!(node.view(), View::Members(_)) => Context::Written,
+            (Context::Expression, "$getField" | "$setField" | "$unsetField") => {
+                return self.members(node, |walk, key, node| {
+                    walk.key(key);
+                    match key {
+                        "input" | "value" => walk.tree(node, Context::Expression),
+                        key => walk.member(key, node, Context::Written),
+                    }
+                });
+            }
+            // The order of the elements of an array.
+            (Context::Stored, "$sort") => Context::Scalar,
+            // Names of fields, and a language that names fields.
+            (Context::Search, "defaultPath" | "index" | "path" | "queryString") => Context::Written,
+            _ => context,
+        };
+        self.tree(node, inside);
     }
 
     /// A key of the author's.

@@ -32,7 +32,8 @@ impl Tree for Draft {
 /// Reads a script's text, and puts its values in.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for a text that is no document, or takes other values; [`Denied`](ErrorKind::Denied) for one that may not be run.
+/// [`Syntax`](ErrorKind::Syntax) for a text that is no document, or takes other values; [`Denied`](ErrorKind::Denied) for one that may not be run;
+/// [`Constraint`](ErrorKind::Constraint) for a value that cannot stand where it does.
 pub(super) fn document(text: &str, values: &[Value], allow: &str) -> Result<(Vec<(String, Node)>, Judged)> {
     let parsed: Json = serde_json::from_str(text).map_err(|error| {
         let message = format!("the text is not a document in JSON (line {}, column {})", error.line(), error.column());
@@ -46,7 +47,7 @@ pub(super) fn document(text: &str, values: &[Value], allow: &str) -> Result<(Vec
     }
     let judged = judged(&drafts, allow)?;
     let mut roles = judged.values.iter().map(|(_, role)| *role);
-    let members = drafts.into_iter().map(|(key, draft)| (key, node(draft, values, &mut roles))).collect();
+    let members = filled(drafts, values, &mut roles)?;
     Ok((members, judged))
 }
 
@@ -81,6 +82,10 @@ fn draft(value: Json, used: &mut [bool]) -> Result<Draft> {
     })
 }
 
+fn filled(members: Vec<(String, Draft)>, values: &[Value], roles: &mut impl Iterator<Item = Role>) -> Result<Vec<(String, Node)>> {
+    members.into_iter().map(|(key, draft)| Ok((key, node(draft, values, roles)?))).collect()
+}
+
 /// The number of a parameter, from 1.
 fn parameter(text: &str) -> Option<usize> {
     let digits = text.strip_prefix('$').filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))?;
@@ -88,21 +93,43 @@ fn parameter(text: &str) -> Option<usize> {
 }
 
 /// Puts values in; their roles come in the order of the document.
-fn node(draft: Draft, values: &[Value], roles: &mut impl Iterator<Item = Role>) -> Node {
-    match draft {
+fn node(draft: Draft, values: &[Value], roles: &mut impl Iterator<Item = Role>) -> Result<Node> {
+    Ok(match draft {
         Draft::Literal(value) => Node::Value(literal(value)),
-        Draft::Members(members) => Node::Members(members.into_iter().map(|(key, draft)| (key, node(draft, values, roles))).collect()),
-        Draft::List(elements) => Node::List(elements.into_iter().map(|draft| node(draft, values, roles)).collect()),
+        Draft::Members(members) => Node::Members(filled(members, values, roles)?),
+        Draft::List(elements) => Node::List(elements.into_iter().map(|draft| node(draft, values, roles)).collect::<Result<_>>()?),
         Draft::Place(place) => {
-            let value = Node::Value(values.get(place).cloned().unwrap_or(Value::Null));
-            match roles.next() {
-                Some(Role::Plain | Role::Stored) => value,
+            let value = values.get(place).cloned().unwrap_or(Value::Null);
+            let role = roles.next();
+            let fits = match role {
+                Some(Role::Scalar) => is_one(&value),
+                Some(Role::Scalars) => match &value {
+                    Value::Array(elements) => elements.iter().all(is_one),
+                    Value::Json(Json::Array(elements)) => !elements.iter().any(|value| value.is_array() || value.is_object()),
+                    value => is_one(value),
+                },
+                _ => true,
+            };
+            if !fits {
+                let message = format!("the value `${}` is an object or a list, which cannot stand where it does", place + 1);
+                return Err(Error::new(ErrorKind::Constraint, message));
+            }
+            let value = Node::Value(value);
+            match role {
+                Some(Role::Plain | Role::Stored | Role::Scalar | Role::Scalars) => value,
                 Some(Role::Number) if matches!(value, Node::Value(Value::I64(_) | Value::F64(_) | Value::Null)) => value,
                 // Also where nobody said so: a value that is not evaluated does no harm.
-                Some(Role::Expression | Role::Number) | None => Node::Members(vec![("$literal".to_owned(), value)]),
+                Some(Role::Expression | Role::StoredExpression | Role::Number) | None => {
+                    Node::Members(vec![("$literal".to_owned(), value)])
+                }
             }
         }
-    }
+    })
+}
+
+/// Whether a value is neither an object nor a list.
+fn is_one(value: &Value) -> bool {
+    !matches!(value, Value::Array(_) | Value::Json(Json::Array(_) | Json::Object(_)))
 }
 
 fn literal(value: Json) -> Value {
@@ -151,6 +178,24 @@ mod tests {
     }
 
     #[test]
+    fn no_value_is_code_whatever_is_allowed() {
+        let allow = "$function, $accumulator, $where";
+        for written in [
+            r#"{"find": "u", "filter": {"$where": "$1"}}"#,
+            r#"{"find": "u", "filter": {"$expr": {"$function": {"body": "$1", "args": [], "lang": "js"}}}}"#,
+            r#"{"aggregate": "u", "pipeline": [{"$group": {"_id": 1, "x": {"$accumulator": {"init": "$1", "lang": "js"}}}}]}"#,
+            r#"{"aggregate": "u", "let": {"b": "$1"}, "pipeline": [{"$set": {"x": {"$function": {"body": "$$b", "args": [], "lang": "js"}}}}]}"#,
+            r#"{"find": "u", "let": {"b": "$1"}, "projection": {"x": {"$function": {"body": "$$b", "args": [], "lang": "js"}}}}"#,
+        ] {
+            let error = document(written, &[text("function() { return 1 }")], allow).unwrap_err();
+            assert!(error.kind == ErrorKind::Denied && error.message.contains("must be written out"), "{written}: {error:?}");
+        }
+        let argument = r#"{"aggregate": "u", "pipeline": [{"$set": {"x": {"$function": {"body": "function(a) { return a }", "args": ["$1"], "lang": "js"}}}}]}"#;
+        let (members, _) = document(argument, &[text("$secret")], allow).unwrap();
+        assert!(format!("{members:?}").contains(r#"("$literal", Value(Text("$secret")))"#), "{members:?}");
+    }
+
+    #[test]
     fn what_is_no_document_is_refused() {
         for (written, values, kind, expected) in [
             ("find users", &[][..], ErrorKind::Syntax, "is not a document in JSON (line 1"),
@@ -163,6 +208,14 @@ mod tests {
             (r#"{"find": "u", "filter": {"$where": "1"}}"#, &[], ErrorKind::Denied, "runs code on the server"),
             (r#"{"dropDatabase": 1}"#, &[], ErrorKind::Denied, "is not a command"),
             ("{}", &[], ErrorKind::Denied, "the document is empty"),
+            (
+                r#"{"find": "u", "sort": {"a": "$1"}}"#,
+                &[Value::Json(serde_json::json!({"b": 1}))],
+                ErrorKind::Constraint,
+                "the value `$1` is an object",
+            ),
+            (r#"{"find": "u", "sort": "$1"}"#, &[Value::Null], ErrorKind::Denied, "the fields must be written out"),
+            (r#"{"find": "u", "filter": {"$or": ["$1"]}}"#, &[Value::Null], ErrorKind::Denied, "the conditions must be written out"),
         ] {
             let error = document(written, values, "").unwrap_err();
             assert!(error.kind == kind && error.message.contains(expected), "{written}: {error:?}");

@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Bind, DocumentNode, Part, Piece, Root, Source, Statement},
+    app::{Bind, DocumentNode, InputKind, Leaf, Part, Piece, Root, Source, Statement},
     fault::{Fault, FaultResult, Issue, Stage},
     pipeline::{run::Run, scope::Scope},
     ports::Node,
@@ -56,7 +56,7 @@ fn look(scope: Scope<'_>, statement: &Statement, key: &str, node: &DocumentNode,
         DocumentNode::Literal(_) => {}
         DocumentNode::Members(members) => members.iter().for_each(|(key, node)| look(scope, statement, key, node, issues)),
         DocumentNode::List(elements) => elements.iter().for_each(|node| look(scope, statement, "", node, issues)),
-        DocumentNode::Place { part, is_stored } => {
+        DocumentNode::Place { part, leaf } => {
             let Some((source, value)) = statement.parts.get(*part as usize).and_then(|part| whole(scope, part)) else { return };
             if source.root != Root::Inputs {
                 return;
@@ -66,7 +66,7 @@ fn look(scope: Scope<'_>, statement: &Statement, key: &str, node: &DocumentNode,
                 Json::String(text) if key == OBJECT_ID && !is_id(text) => {
                     Some("Invalid value. An identifier of MongoDB has 24 hexadecimal digits.".into())
                 }
-                _ => wrong_key(value, *is_stored).map(|why| format!("Invalid value. {why}")),
+                _ => flaw_of(value, *leaf).map(|why| format!("Invalid value. {why}")),
             };
             let field = source.path.join(".");
             if let Some(message) = message
@@ -81,6 +81,8 @@ fn look(scope: Scope<'_>, statement: &Statement, key: &str, node: &DocumentNode,
 /// The value of a place that is not a text which its author wrote a part of.
 fn whole<'s, 'v>(scope: Scope<'v>, part: &'s Part) -> Option<(&'s Source, &'v Json)> {
     let source = match part {
+        // A number is one of any size then, and nothing else can be wrong with it.
+        Part::Bind(Bind::Value { kind: Some(InputKind::Float), .. }) | Part::BindEach { kind: Some(InputKind::Float), .. } => return None,
         Part::Bind(Bind::Value { source, .. }) | Part::BindEach { source, .. } => source,
         Part::Bind(Bind::Composed(pieces)) => match pieces.as_slice() {
             [Piece::Source(source)] => source,
@@ -91,10 +93,23 @@ fn whole<'s, 'v>(scope: Scope<'v>, part: &'s Part) -> Option<(&'s Source, &'v Js
     scope.find(source).map(|value| (source, value))
 }
 
-/// Why an object within a value is none that a document may have.
-fn wrong_key(value: &Json, is_stored: bool) -> Option<String> {
+/// Why a value is none that can stand in its place.
+fn flaw_of(value: &Json, leaf: Leaf) -> Option<String> {
+    let is_one = |value: &Json| !matches!(value, Json::Array(_) | Json::Object(_));
+    match (leaf, value) {
+        (Leaf::Scalar, value) if !is_one(value) => return Some("It is an object or a list, which cannot stand here.".into()),
+        (Leaf::Scalars, Json::Array(elements)) if elements.iter().all(is_one) => {}
+        (Leaf::Scalars, value) if !is_one(value) => return Some("It has an object or a list, which cannot stand here.".into()),
+        _ => {}
+    }
+    wrong_part(value, leaf == Leaf::Stored)
+}
+
+/// Why a part of a value is none that a document may have.
+fn wrong_part(value: &Json, is_stored: bool) -> Option<String> {
     match value {
-        Json::Array(elements) => elements.iter().find_map(|element| wrong_key(element, is_stored)),
+        Json::Number(number) if number.is_u64() && !number.is_i64() => Some("A whole number is greater than 2^63 - 1.".into()),
+        Json::Array(elements) => elements.iter().find_map(|element| wrong_part(element, is_stored)),
         Json::Object(members) => members.iter().find_map(|(key, value)| {
             let shown = || key.chars().take(SHOWN).collect::<String>();
             if key.starts_with('$') {
@@ -106,7 +121,7 @@ fn wrong_key(value: &Json, is_stored: bool) -> Option<String> {
             if is_stored && key.contains('.') {
                 return Some(format!("An object has the key `{}`, and no key of what is stored may contain a `.`.", shown()));
             }
-            wrong_key(value, is_stored)
+            wrong_part(value, is_stored)
         }),
         _ => None,
     }
@@ -128,13 +143,13 @@ impl Filling<'_> {
             DocumentNode::Literal(literal) => Node::Value(typed(&literal.0, None)),
             DocumentNode::Members(members) => Node::Members(self.members(members)?),
             DocumentNode::List(elements) => Node::List(elements.iter().map(|node| self.node(node)).collect::<FaultResult<_>>()?),
-            DocumentNode::Place { part, is_stored } => {
+            DocumentNode::Place { part, leaf } => {
                 let place = *part as usize;
                 let (Some(value), Some(part)) = (self.params.get(place), self.statement.parts.get(place)) else {
                     return Err(inconsistent().into());
                 };
                 if let Some((source, found)) = whole(self.scope, part)
-                    && let Some(why) = wrong_key(found, *is_stored)
+                    && let Some(why) = flaw_of(found, *leaf)
                 {
                     let message = format!("The value of `{source}` is refused. {why}");
                     return Err(Fault::new(Stage::Execute, "QUERY_REFUSED", message).by_operator().into());
@@ -159,12 +174,26 @@ mod tests {
     #[test]
     fn no_key_of_a_value_is_an_operator() {
         for value in [json!({"$ne": null}), json!([1, {"a": {"b": [{"$where": "1"}]}}]), json!({"a": {"$": 1}})] {
-            assert!(wrong_key(&value, false).unwrap().contains("no key may begin with `$`"), "{value}");
+            assert!(flaw_of(&value, Leaf::Any).unwrap().contains("no key may begin with `$`"), "{value}");
         }
         for value in [json!({"a": "$ne"}), json!("$ne"), json!([["$ne"]]), json!({"a$": 1, "": 2}), json!({"a.b": 1})] {
-            assert_eq!(wrong_key(&value, false), None, "{value}");
+            assert_eq!(flaw_of(&value, Leaf::Any), None, "{value}");
         }
-        assert!(wrong_key(&json!({"a": [{"b.c": 1}]}), true).unwrap().contains("may contain a `.`"));
-        assert!(wrong_key(&json!({"a\0": 1}), false).unwrap().contains("a NUL character"));
+        assert!(flaw_of(&json!({"a": [{"b.c": 1}]}), Leaf::Stored).unwrap().contains("may contain a `.`"));
+        assert!(flaw_of(&json!({"a\0": 1}), Leaf::Any).unwrap().contains("a NUL character"));
+    }
+
+    #[test]
+    fn a_value_fits_its_place() {
+        let big = json!([{"a": 9_223_372_036_854_775_808_u64}]);
+        assert!(flaw_of(&big, Leaf::Any).unwrap().contains("greater than 2^63 - 1"));
+        assert_eq!(flaw_of(&json!([i64::MIN, i64::MAX, 1e300]), Leaf::Any), None);
+        for value in [json!({}), json!({"a": 1}), json!([[]]), json!([{}])] {
+            assert!(flaw_of(&value, Leaf::Scalar).is_some() && flaw_of(&value, Leaf::Scalars).is_some(), "{value}");
+        }
+        for value in [json!("a"), json!(1), json!(null)] {
+            assert!(flaw_of(&value, Leaf::Scalar).is_none() && flaw_of(&value, Leaf::Scalars).is_none(), "{value}");
+        }
+        assert!(flaw_of(&json!([1, "a"]), Leaf::Scalars).is_none() && flaw_of(&json!([1, "a"]), Leaf::Scalar).is_some());
     }
 }
