@@ -1,12 +1,15 @@
 """A stand-in for MongoDB: its protocol over the packages `pymongo` (its BSON), `mongomock` (what the commands mean) and `scramp` (logins).
 
     mongodb.py PORT COMMANDS [--user NAME:PASSWORD:MECHANISM] [--primary HOST:PORT] [--set NAME] [--cert FILE --key FILE]
+        [--offer MECHANISM] [--forge signature|done] [--record]
 
 It knows what the driver sends and what official clients send while they connect. COMMANDS is a file to which each command is appended as a line
-of Extended JSON. With --primary it says that it is a secondary, and takes no command. Data are gone when it ends.
+of Extended JSON. With --primary it says that it is a secondary, and takes no command. With --offer it names another mechanism than it has; with
+--forge it lets everybody in and does not prove that it knows the password; with --record it answers every command as if it were done. Data are gone when it ends.
 """
 
 import argparse
+import base64
 import hashlib
 import itertools
 import socket
@@ -33,6 +36,9 @@ parser.add_argument("--primary")
 parser.add_argument("--set")
 parser.add_argument("--cert")
 parser.add_argument("--key")
+parser.add_argument("--offer")
+parser.add_argument("--forge")
+parser.add_argument("--record", action="store_true")
 settings = parser.parse_args()
 
 client = mongomock.MongoClient()
@@ -78,7 +84,7 @@ def hello(command):
         reply |= {"setName": settings.set, "setVersion": 1, "hosts": hosts, "me": own, "secondary": bool(settings.primary)}
         reply |= {"primary": settings.primary or own, "electionId": ObjectId("7fffffff0000000000000001")}
     if "saslSupportedMechs" in command and user:
-        reply["saslSupportedMechs"] = [mechanism]
+        reply["saslSupportedMechs"] = [settings.offer or mechanism]
     return reply
 
 
@@ -228,9 +234,15 @@ class Connection:
             self.scram.set_client_first(command["payload"].decode())
             if f"n={user}," not in command["payload"].decode():
                 raise Refused(18, "AuthenticationFailed", "Authentication failed.")
+            if settings.forge == "done":
+                self.is_known = True
+                return {"conversationId": 1, "done": True, "payload": b"", "ok": 1.0}
             return {"conversationId": 1, "done": False, "payload": self.scram.get_server_first().encode(), "ok": 1.0}
         if self.is_known:
             return {"conversationId": 1, "done": True, "payload": b"", "ok": 1.0}
+        if settings.forge:
+            self.is_known = True
+            return {"conversationId": 1, "done": True, "payload": b"v=" + base64.b64encode(bytes(32)), "ok": 1.0}
         try:
             self.scram.set_client_final(command["payload"].decode())
         except Exception:
@@ -256,6 +268,8 @@ class Connection:
             raise Refused(13, "Unauthorized", f"command {name} requires authentication")
         if settings.primary:
             raise Refused(10107, "NotWritablePrimary", "not primary")
+        if settings.record:
+            return {"cursor": {"firstBatch": [], "id": Int64(0), "ns": f"{command['$db']}.c"}, "n": 1, "ok": 1.0}
         with lock:
             return run(command, name)
 

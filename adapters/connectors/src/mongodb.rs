@@ -6,7 +6,7 @@
 //! # Servers
 //!
 //! A connection string names hosts, or a name for which DNS has them: module `srv`. Each is asked what it is, until one takes writes: the primary of
-//! a replica set, a router, or a server alone. Everything goes there. Its place is kept; a server that says that it is not the primary any more has
+//! a replica set, a router, or a server alone. Everything goes there; with `directConnection=true`, to the one host, whatever it is. Its place is kept; a server that says that it is not the primary any more has
 //! done nothing, so that the command is sent again to whoever is.
 //!
 //! # Connections
@@ -208,13 +208,19 @@ impl Mongodb {
             address: &self.address,
             auth_source: self.auth_source(&named),
             replica_set: self.address.replica_set.as_deref().or(named.replica_set.as_deref()),
+            seeds: &named.hosts,
             dialer: &*self.dialer,
             random: &*self.random,
         };
         let mut waiting: Vec<Host> = named.hosts.iter().rev().cloned().collect();
         waiting.extend(self.primary.borrow().clone());
         let mut tried: Vec<Host> = Vec::new();
-        let mut failure = None;
+        let mut failure: Option<StatementFailure> = None;
+        // What only the operator can mend is said, whatever became of the other servers.
+        let mut note = |found: StatementFailure| match &failure {
+            Some(known) if matches!(known.error.kind, ErrorKind::Denied | ErrorKind::Configuration) => {}
+            _ => failure = Some(found),
+        };
         while let Some(host) = waiting.pop() {
             if tried.contains(&host) || tried.len() >= 2 * MAX_HOSTS {
                 continue;
@@ -227,16 +233,25 @@ impl Mongodb {
             let (mut wire, greeting) = match greeted {
                 Some(Ok(greeted)) => greeted,
                 Some(Err(failed)) => {
-                    failure = Some(failed);
+                    note(failed);
                     continue;
                 }
                 None => {
-                    failure = Some(StatementFailure::not_executed(self.too_late(Phase::Connecting)));
+                    note(StatementFailure::not_executed(self.too_late(Phase::Connecting)));
                     continue;
                 }
             };
             if !greeting.is_primary && !self.address.is_direct {
-                waiting.extend(greeting.primary);
+                match greeting.primary {
+                    Some(Ok(primary)) => waiting.push(primary),
+                    Some(Err(why)) => {
+                        let message = format!(
+                            "MongoDB names a primary to which the connector does not connect: {why}; name it in the connection string"
+                        );
+                        note(StatementFailure::last(Error::new(ErrorKind::Configuration, message)));
+                    }
+                    None => {}
+                }
                 continue;
             }
             let mut kept = self.salted.borrow().clone();

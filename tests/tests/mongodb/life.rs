@@ -1,9 +1,12 @@
 //! Connections: used again, replaced, bounded; and what becomes of commands when they break.
 
-use std::time::{Duration, Instant};
+use std::{
+    net::TcpListener,
+    time::{Duration, Instant},
+};
 
 use millrace_core::{
-    ErrorKind::{self, Busy, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable},
+    ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable},
     Json,
     app::Access,
     ports::{Command, Query},
@@ -102,8 +105,9 @@ fn errors_have_their_kinds() {
         (json!({"insert": "c", "documents": [{"_id": "hunter2"}]}), Constraint, "a document with the same unique key exists already"),
         (
             json!({"insert": "c", "documents": [{"_id": 1}, {"_id": "hunter2"}, {"_id": 2}]}),
-            Constraint,
-            "a document with the same unique key exists already; 1 document was changed before",
+            // Not as what changed nothing: it is not repeated, and what was kept of the tables is not used again.
+            Protocol,
+            "a document with the same unique key exists already; 1 document was changed before the error",
         ),
         (json!({"find": "c", "filter": {"a": {"$nosuch": "hunter2"}}}), Constraint, "MongoDB rejected `find`"),
         (json!({"drop": "c"}), Denied, "`drop` is not a command that a tool can run"),
@@ -166,10 +170,64 @@ fn the_primary_is_found_and_found_again() {
     run(&server.open(), &insert()).unwrap();
     assert_eq!(server.received().len(), 3);
     let error = json!({"index": 1, "code": 10_107, "errmsg": "not primary"});
-    for (reply, sent) in [(json!({"ok": 1, "n": 1, "writeErrors": [error]}), 1), (json!({"ok": 1, "n": 0, "writeErrors": [error]}), 2)] {
-        let server = Scripted::start(vec![Reply(reply), Reply(json!({"ok": 1, "n": 1}))]);
-        assert_eq!((run(&server.open(), &insert()).is_ok(), server.received().len()), (sent == 2, sent));
+    let server = Scripted::start(vec![Reply(json!({"ok": 1, "n": 0, "writeErrors": [error]})), Reply(json!({"ok": 1, "n": 1}))]);
+    assert_eq!((run(&server.open(), &insert()).is_ok(), server.received().len()), (true, 2));
+    let of = |code: i32| json!({"index": 1, "code": code, "errmsg": "x"});
+    let unknown = "; it is not known whether the statement took effect";
+    for (reply, expected) in [
+        (
+            json!({"ok": 1, "n": 1, "writeErrors": [error]}),
+            "the server is not the primary of its replica set; 1 document was changed before the error",
+        ),
+        (
+            json!({"ok": 1, "n": 2, "writeErrors": [of(112)]}),
+            "`insert` was in conflict with another change; 2 documents were changed before the error",
+        ),
+        (json!({"ok": 1, "n": 0, "writeErrors": [of(189)]}), unknown),
+        (json!({"ok": 1, "n": 0, "writeErrors": [of(91)]}), unknown),
+        (json!({"ok": 1, "n": 0, "writeErrors": [of(11_600)]}), unknown),
+        (json!({"ok": 1, "n": 0, "writeErrors": [of(112)]}), unknown),
+        (json!({"ok": 1, "writeErrors": [error]}), unknown),
+        (json!({"ok": 0, "code": 112, "errmsg": "x"}), unknown),
+        (json!({}), unknown),
+        (json!({"ok": 1}), "the reply of MongoDB has no `n`; the command took effect"),
+    ] {
+        let server = Scripted::start(vec![Reply(reply.clone()), Reply(json!({"ok": 1, "n": 1}))]);
+        let error = run(&server.open(), &insert()).unwrap_err();
+        assert!(error.kind == Protocol && !error.kind.is_retryable() && error.message.ends_with(expected), "{reply}: {error:?}");
+        assert_eq!(server.received().len(), 1, "{reply}");
     }
+}
+
+#[test]
+fn a_primary_is_one_of_the_members_and_no_address_of_the_surroundings() {
+    let elsewhere = TcpListener::bind("127.0.0.1:0").unwrap();
+    elsewhere.set_nonblocking(true).unwrap();
+    let place = elsewhere.local_addr().unwrap().to_string();
+    for (primary, hosts, expected) in [
+        (place.as_str(), vec!["127.0.0.1:1"], "it is not one of the members that the server names"),
+        ("169.254.169.254:80", vec!["169.254.169.254:80"], "it is an address of the machine's surroundings"),
+        ("me@hunter2 x:1", vec!["me@hunter2 x:1"], "it is not a host and a port"),
+    ] {
+        let hello = json!({"isWritablePrimary": false, "maxWireVersion": 21, "ok": 1, "setName": "rs", "hosts": hosts, "primary": primary});
+        let server = Scripted::greeting(hello, vec![Reply(json!({"ok": 1, "n": 1}))]);
+        let error = run(&server.open(), &insert()).unwrap_err();
+        assert!(
+            error.kind == Configuration && error.message.contains(expected) && !error.message.contains("hunter2"),
+            "{primary}: {error:?}"
+        );
+        assert!(server.received().is_empty());
+    }
+    assert_eq!(elsewhere.accept().unwrap_err().kind(), std::io::ErrorKind::WouldBlock, "nobody connected");
+    // Another machine, without TLS: it is not even asked.
+    let hello = json!({"isWritablePrimary": false, "maxWireVersion": 21, "ok": 1, "hosts": ["192.0.2.1:1"], "primary": "192.0.2.1:1"});
+    let error = run(&Scripted::greeting(hello, vec![Silence]).open(), &insert()).unwrap_err();
+    assert!(error.kind == Configuration && error.message.contains("is on another machine, and the connection has no TLS"), "{error:?}");
+    // What the operator has to mend is said, though another server failed after it.
+    let old = Scripted::greeting(json!({"isWritablePrimary": true, "maxWireVersion": 5, "ok": 1}), vec![Silence]);
+    let url = format!("mongodb://127.0.0.1:{},127.0.0.1:1/shop", old.port);
+    let error = run(&Database::open(connection("mongodb", &url, &[])), &insert()).unwrap_err();
+    assert!(error.kind == Configuration && error.message.starts_with("the server is too old"), "{error:?}");
 }
 
 /// What becomes of a read and of a write against these answers, and how often each was sent.
@@ -207,10 +265,10 @@ fn a_read_is_sent_once_more_and_a_write_never() {
         ("a section that nobody knows", vec![damaged(4, 1), one()], (Ok(1), 2), (Err(Protocol), 1)),
         ("a damaged document", vec![damaged(5, 9), one()], (Ok(1), 2), (Err(Protocol), 1)),
         ("silence", vec![Silence], (Err(TimedOut), 1), (Err(TimedOut), 1)),
-        ("busy", vec![Reply(busy.clone()), one()], (Ok(1), 2), (Ok(1), 2)),
-        ("busy for ever", vec![Reply(busy)], (Err(Busy), 4), (Err(Busy), 4)),
+        ("busy", vec![Reply(busy.clone()), one()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("busy for ever", vec![Reply(busy)], (Err(Busy), 4), (Err(Protocol), 1)),
         ("no cursor and no number", vec![Reply(json!({"ok": 1})), one()], (Err(Protocol), 1), (Err(Protocol), 1)),
-        ("nothing at all", vec![Reply(json!({})), one()], (Err(Protocol), 1), (Err(Protocol), 1)),
+        ("nothing at all", vec![Reply(json!({})), one()], (Ok(1), 2), (Err(Protocol), 1)),
     ] {
         let [found_read, found_written] = outcomes(&answers);
         // How often something is tried before the deadline depends on chance.
@@ -244,6 +302,13 @@ fn hostile_replies_are_bounded() {
     }
     assert_eq!(kind(vec![Reply(nested(deep))]), Protocol);
     assert_eq!(kind(vec![Reply(nested(json!({"a": "x".repeat(1 << 21)})))]), TooLarge);
+    // Values that weigh next to nothing count, over all batches.
+    let empty = json!([{"a": vec![""; 200_000]}]);
+    let batch = json!({"ok": 1, "cursor": {"firstBatch": empty, "nextBatch": empty, "id": 7, "ns": "shop.c"}});
+    let server = Scripted::start(vec![Reply(batch)]);
+    let error = server.open().run_with(&Query { max_bytes: 1 << 26, ..query(r#"{"find": "c"}"#) }).unwrap_err();
+    assert_eq!((error.kind, error.message.as_str()), (TooLarge, "the result has more than 524288 values"));
+    assert_eq!(server.received(), ["find", "getMore", "getMore", "killCursors"], "the cursor is closed");
     let many = json!({"ok": 1, "cursor": {"firstBatch": vec![json!({}); 20_000], "id": 0, "ns": "shop.c"}});
     assert_eq!(kind(vec![Reply(many)]), TooLarge);
 }

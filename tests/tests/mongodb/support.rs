@@ -81,17 +81,21 @@ pub(crate) struct Scripted {
 
 impl Scripted {
     pub(crate) fn start(answers: Vec<Answer>) -> Self {
+        Self::greeting(serde_json::json!({"isWritablePrimary": true, "maxWireVersion": 21, "ok": 1}), answers)
+    }
+
+    /// The same, which says this of itself.
+    pub(crate) fn greeting(hello: Json, answers: Vec<Answer>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let received = Arc::new(Mutex::new(Vec::new()));
-        let (log, answers) = (Arc::clone(&received), Arc::new(answers));
+        let (log, answers, hello) = (Arc::clone(&received), Arc::new(answers), Arc::new(hello));
         thread::spawn(move || {
             for socket in listener.incoming() {
-                let (log, answers, mut socket) = (Arc::clone(&log), Arc::clone(&answers), socket.unwrap());
+                let (log, answers, hello, mut socket) = (Arc::clone(&log), Arc::clone(&answers), Arc::clone(&hello), socket.unwrap());
                 thread::spawn(move || {
                     while let Some((number, name)) = command(&mut socket) {
                         if name == "hello" {
-                            let hello = serde_json::json!({"isWritablePrimary": true, "maxWireVersion": 21, "ok": 1});
                             drop(socket.write_all(&message(number, &body(&hello))));
                             continue;
                         }

@@ -137,7 +137,7 @@ fn what_names_something_is_written_out() {
     };
     let role = |node: Node| change(node).unwrap().values[0].1;
     assert_eq!(role(members([("$pull", members([("a", Value)]))])), Role::Scalar);
-    assert_eq!(role(members([("$pull", members([("a", members([("b", Value)]))]))])), Role::Plain);
+    assert_eq!(role(members([("$pull", members([("a", members([("b", Value)]))]))])), Role::Stored);
     assert_eq!(role(members([("$push", members([("a", members([("$each", List(vec![])), ("$sort", Value)]))]))])), Role::Scalar);
     assert_eq!(role(List(vec![members([("$set", members([("a", Value)]))])])), Role::StoredExpression);
     assert_eq!(role(List(vec![members([("$set", members([("a", members([("$literal", Value)]))]))])])), Role::Stored);

@@ -159,6 +159,7 @@ impl<'a> Walk<'a> {
     /// What `$pull` holds: a value for a field, or conditions on its elements. An object of a caller would be conditions.
     fn pulled<T: Tree>(&mut self, node: &T) {
         let View::Members(members) = node.view() else { return self.not_written("what `$pull` removes") };
+        let outside = core::mem::replace(&mut self.changes, true);
         for (place, (key, node)) in members.iter().enumerate() {
             self.at(place, |walk| {
                 walk.key(key);
@@ -166,6 +167,7 @@ impl<'a> Walk<'a> {
                 walk.tree(node, context);
             });
         }
+        self.changes = outside;
     }
 
     /// What runs code holds: the code is the author's, and its arguments are values.
@@ -306,6 +308,8 @@ impl<'a> Walk<'a> {
         match node.view() {
             View::Text(_) | View::Bool(_) | View::Integer(_) | View::Other => {}
             View::Value => match context {
+                // It stands among what is stored, whose keys have no `.`.
+                Context::Query if self.changes => self.values.push((self.path.clone(), Role::Stored)),
                 Context::Query | Context::Plain => self.values.push((self.path.clone(), Role::Plain)),
                 Context::Stored => self.values.push((self.path.clone(), Role::Stored)),
                 Context::Expression if self.changes => self.values.push((self.path.clone(), Role::StoredExpression)),

@@ -64,6 +64,28 @@ pub(super) enum Seeds {
     Name(String),
 }
 
+/// How many servers confirm a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum WriteConcern {
+    /// So many.
+    Count(i32),
+    /// `majority`, or those that the server knows by this name.
+    Named(String),
+}
+
+impl WriteConcern {
+    /// The most servers that confirm: a replica set has no more.
+    const MOST: i32 = 50;
+
+    fn parse(text: &str) -> Option<Self> {
+        let digits = text.trim().trim_start_matches(['+', '-']);
+        match digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            true => text.parse().ok().filter(|count| (1..=Self::MOST).contains(count)).map(Self::Count),
+            false => Some(Self::Named(text.to_owned())),
+        }
+    }
+}
+
 /// Servers, and how to talk to them.
 #[derive(Debug, PartialEq)]
 pub(super) struct MongoAddress {
@@ -79,7 +101,7 @@ pub(super) struct MongoAddress {
     /// There is no TLS because the author said so, and not because the server is this machine.
     pub(super) is_plain_everywhere: bool,
     pub(super) roots: Roots,
-    pub(super) write_concern: Option<String>,
+    pub(super) write_concern: Option<WriteConcern>,
     pub(super) dns: String,
     pub(super) allow: String,
     pub(super) connect_timeout_ms: u64,
@@ -135,10 +157,11 @@ impl MongoAddress {
             Some("true") => return Err(wrong("sets `directConnection`, which goes with one host")),
             Some(_) => return Err(settings.wrong("directConnection", "`true` or `false`")),
         };
-        let write_concern = settings.take("w");
-        if write_concern.as_deref().is_some_and(|w| w == "0" || w.is_empty()) {
-            return Err(settings.wrong("w", "`majority`, a number from 1, or a name of the server's"));
-        }
+        let write_concern = match settings.take("w").as_deref().map(WriteConcern::parse) {
+            None => None,
+            Some(Some(concern)) => Some(concern),
+            Some(None) => return Err(settings.wrong("w", "`majority`, a number from 1 to 50, or a name of the server's")),
+        };
         let dns = settings.take("dns").unwrap_or_else(|| DNS.to_owned());
         let is_safe = dns.starts_with("https://") || dns.strip_prefix("http://").is_some_and(is_local);
         if !is_safe || dns.contains(['?', '#', ' ']) {
@@ -293,7 +316,7 @@ mod tests {
         assert_eq!(address.seeds, Seeds::Hosts(vec![host("a", 27017), host("b", 1)]));
         assert_eq!(address.user, Some(("me".to_owned(), Secret::new("p@/".to_owned()))));
         assert_eq!((address.replica_set.as_deref(), address.auth_source.as_deref()), (Some("rs"), Some("admin")));
-        assert_eq!((address.database.as_str(), address.write_concern.as_deref()), ("shop", Some("majority")));
+        assert_eq!((address.database.as_str(), address.write_concern), ("shop", Some(WriteConcern::Named("majority".to_owned()))));
         let address = parse("mongodb+srv://c0.abc.example.net/shop", &[("user", "me"), ("password", " p ")]).unwrap();
         assert_eq!(address.seeds, Seeds::Name("c0.abc.example.net".to_owned()));
         assert_eq!((address.encryption, address.dns.as_str()), (Encryption::Required(Verify::Full), DNS));
@@ -322,7 +345,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_and_no_secret_is_shown() {
-        let cases: [(&str, Written<'_>, &str); 24] = [
+        let cases: [(&str, Written<'_>, &str); 30] = [
             ("hunter2", &[], "is not a URI"),
             ("mysql://hunter2", &[], "is a URI of something else"),
             ("mongodb:///hunter2", &[], "has no host where it is looked for"),
@@ -345,6 +368,12 @@ mod tests {
             ("mongodb://a/x?loadBalanced=true", &[], "does not support `loadBalanced`"),
             ("mongodb://a,b/x?directConnection=true", &[], "goes with one host"),
             ("mongodb://a/x?w=0", &[], "`w` of connector `mongodb` must be"),
+            ("mongodb://a/x?w=00", &[], "`w` of connector `mongodb` must be"),
+            ("mongodb://a/x?w=%2B0", &[], "`w` of connector `mongodb` must be"),
+            ("mongodb://a/x?w=-1", &[], "`w` of connector `mongodb` must be"),
+            ("mongodb://a/x?w=%200", &[], "`w` of connector `mongodb` must be"),
+            ("mongodb://a/x?w=51", &[], "`w` of connector `mongodb` must be"),
+            ("mongodb://a/x?w=99999999999", &[], "`w` of connector `mongodb` must be"),
             ("mongodb://a/x", &[("sslmode", "prefer")], "is not possible"),
             ("mongodb://a/x", &[("dns", "http://dns.example/q")], "`dns` of connector `mongodb` must be an `https://` URL"),
         ];

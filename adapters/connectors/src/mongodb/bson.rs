@@ -152,13 +152,14 @@ fn string(text: &str, out: &mut Vec<u8>) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Reads a document that fills the bytes; `room` is how many values it may have.
+/// Reads a document that fills the bytes; `room` is how many values there may be, from which its own are taken.
 ///
 /// # Errors
 /// See [`DecodeError`].
-pub(super) fn decode(bytes: &[u8], room: usize) -> Result<Members, DecodeError> {
-    let mut reader = Reader { bytes, room };
+pub(super) fn decode(bytes: &[u8], room: &mut usize) -> Result<Members, DecodeError> {
+    let mut reader = Reader { bytes, room: *room };
     let members = reader.members(0)?;
+    *room = reader.room;
     if reader.bytes.is_empty() { Ok(members) } else { Err(DecodeError::Invalid("a document is shorter than its message")) }
 }
 
@@ -358,16 +359,16 @@ mod tests {
     fn every_value_comes_back() {
         let mut bytes = Vec::new();
         encode(&every(), &mut bytes).unwrap();
-        assert_eq!(decode(&bytes, 100).unwrap(), every());
+        assert_eq!(decode(&bytes, &mut 100).unwrap(), every());
         // `{"hello": "world"}` and `{"BSON": ["awesome", 5.05, 1986]}` of the specification.
         let hello = b"\x16\0\0\0\x02hello\0\x06\0\0\0world\0\0";
-        assert_eq!(decode(hello, 1).unwrap(), [("hello".to_owned(), Bson::Text("world".into()))]);
+        assert_eq!(decode(hello, &mut 1).unwrap(), [("hello".to_owned(), Bson::Text("world".into()))]);
         let awesome =
             b"\x31\0\0\0\x04BSON\0\x26\0\0\0\x020\0\x08\0\0\0awesome\0\x011\0\x33\x33\x33\x33\x33\x33\x14\x40\x102\0\xc2\x07\0\0\0\0";
         let members = vec![("BSON".to_owned(), Bson::Array(vec![Bson::Text("awesome".into()), Bson::Double(5.05), Bson::Int32(1986)]))];
         let mut encoded = Vec::new();
         encode(&members, &mut encoded).unwrap();
-        assert_eq!((encoded.as_slice(), decode(awesome, 4).unwrap()), (&awesome[..], members));
+        assert_eq!((encoded.as_slice(), decode(awesome, &mut 4).unwrap()), (&awesome[..], members));
     }
 
     #[test]
@@ -375,24 +376,28 @@ mod tests {
         let mut bytes = Vec::new();
         encode(&every(), &mut bytes).unwrap();
         for end in 0..bytes.len() {
-            assert!(decode(&bytes[..end], 100).is_err(), "{end}");
+            assert!(decode(&bytes[..end], &mut 100).is_err(), "{end}");
         }
         // No byte that is changed lets it fail in another way.
         for place in 0..bytes.len() {
             for change in [0, 1, 0x7f, 0xff] {
                 let mut changed = bytes.clone();
                 changed[place] = change;
-                drop(decode(&changed, 100));
+                drop(decode(&changed, &mut 100));
             }
         }
-        assert_eq!(decode(&bytes, 5), Err(DecodeError::TooMany));
+        assert_eq!(decode(&bytes, &mut 5), Err(DecodeError::TooMany));
+        // What one document takes is not there for the next.
+        let mut room = 25;
+        assert!(decode(&bytes, &mut room).is_ok());
+        assert_eq!((room, decode(&bytes, &mut room)), (5, Err(DecodeError::TooMany)));
         let mut deep = Bson::Null;
         for _ in 0..300 {
             deep = Bson::Array(vec![deep]);
         }
         let mut bytes = Vec::new();
         encode(&[("a".into(), deep)], &mut bytes).unwrap();
-        assert_eq!(decode(&bytes, 1000), Err(DecodeError::Invalid("a document is too deep")));
+        assert_eq!(decode(&bytes, &mut 1000), Err(DecodeError::Invalid("a document is too deep")));
         assert!(encode(&[("a\0".into(), Bson::Null)], &mut Vec::new()).is_err());
     }
 }

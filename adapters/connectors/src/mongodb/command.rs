@@ -13,10 +13,15 @@ use millrace_core::{
 
 use super::{
     bson::{Bson, Members, find},
-    extended::{self, syntax},
+    extended::{self, syntax, unfit},
     script::{self, Draft},
+    server_error::Doing,
 };
-use crate::shared::Effect;
+use crate::shared::{Effect, StatementFailure};
+
+/// The most characters of a key that a message shows.
+const SHOWN: usize = 40;
+const TOO_GREAT: &str = "a whole number in a value is greater than 2^63 - 1";
 
 /// A command that may be run.
 #[derive(Debug)]
@@ -55,8 +60,8 @@ impl Prepared {
     /// Makes the command of a query. `allow` is the adapter's option.
     ///
     /// # Errors
-    /// [`Configuration`](ErrorKind::Configuration) for what is no document, [`Syntax`](ErrorKind::Syntax) for a text that is none and a value that
-    /// cannot stand where it does, [`Denied`](ErrorKind::Denied) for a command that the adapter may not run.
+    /// [`Configuration`](ErrorKind::Configuration) for what is no document, [`Syntax`](ErrorKind::Syntax) for a text that is none,
+    /// [`Constraint`](ErrorKind::Constraint) for a value that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a command that the adapter may not run.
     pub(super) fn of(query: &Query<'_>, connector: &str, allow: &str, read_only: bool, random: &dyn Random, now_ms: u64) -> Result<Self> {
         query.without_session(connector)?;
         let (members, judged) = match query.command {
@@ -114,9 +119,34 @@ impl Prepared {
         Effect { reads: self.reads, returns: true }
     }
 
+    /// What a reply is to.
+    pub(super) fn doing(&self) -> Doing<'_> {
+        let is = |key: &str, members: &[(String, Bson)]| find(members, key).cloned();
+        let elements = |name: &str| find(&self.members, name).map(Bson::elements).unwrap_or_default().iter().filter_map(Bson::document);
+        let updates_many = elements("updates").any(|update| is("multi", update) == Some(Bson::Bool(true)));
+        let deletes_many = elements("deletes").any(|delete| find(delete, "limit").and_then(Bson::integer) != Some(1));
+        Doing {
+            command: self.kind.name(),
+            reads: self.reads,
+            is_ordered: is("ordered", &self.members) != Some(Bson::Bool(false)),
+            // A stage that writes does so with many documents.
+            changes_many: updates_many || deletes_many || (self.kind == Kind::Aggregate && !self.reads),
+        }
+    }
+
     /// An error about a reply that came: a command that writes has done so.
     pub(super) fn after_reply(&self, error: Error) -> Error {
-        if self.reads { error } else { Error { message: format!("{}; the command took effect", error.message), ..error } }
+        if self.reads {
+            return error;
+        }
+        // Nobody is told to repeat it.
+        let kind = if error.kind.is_retryable() { ErrorKind::Protocol } else { error.kind };
+        Error { kind, message: format!("{}; the command took effect", error.message), ..error }
+    }
+
+    /// The same of a failure: a command that writes is not sent again.
+    pub(super) fn failed_after_reply(&self, failure: StatementFailure) -> StatementFailure {
+        if self.reads { failure } else { StatementFailure::last(self.after_reply(failure.error)) }
     }
 }
 
@@ -145,7 +175,7 @@ fn of_value(value: &Value, is_stored: bool) -> Result<Bson> {
         Value::Null => Bson::Null,
         Value::Bool(truth) => Bson::Bool(*truth),
         Value::I64(number) => Bson::Int64(*number),
-        Value::U64(number) => Bson::Int64(i64::try_from(*number).map_err(|_| syntax("a value is a whole number beyond 2^63 - 1"))?),
+        Value::U64(number) => Bson::Int64(i64::try_from(*number).map_err(|_| unfit(TOO_GREAT))?),
         Value::F64(number) => Bson::Double(*number),
         Value::Decimal(text) => Bson::Decimal(extended::decimal(text)?),
         Value::Text(text) => Bson::Text(text.clone()),
@@ -163,16 +193,23 @@ fn of_json(value: &Json, is_stored: bool) -> Result<Bson> {
         Json::Bool(truth) => Bson::Bool(*truth),
         Json::Number(number) => match (number.as_i64(), number.as_u64()) {
             (Some(number), _) => Bson::Int64(number),
-            (None, Some(_)) => return Err(syntax("a value is a whole number beyond 2^63 - 1")),
+            (None, Some(_)) => return Err(unfit(TOO_GREAT)),
             (None, None) => Bson::Double(number.as_f64().unwrap_or(f64::NAN)),
         },
         Json::String(text) => Bson::Text(text.clone()),
         Json::Array(elements) => Bson::Array(elements.iter().map(|element| of_json(element, is_stored)).collect::<Result<_>>()?),
         Json::Object(members) => {
             let members = members.iter().map(|(key, value)| {
-                if key.starts_with('$') || key.contains('\0') || (is_stored && key.contains('.')) {
-                    let what = if is_stored { "begin with `$` or contain `.`" } else { "begin with `$`" };
-                    return Err(syntax(&format!("an object of a value has a key that no value may bring: it may not {what}")));
+                let shown = || key.chars().take(SHOWN).collect::<String>();
+                if key.contains('\0') {
+                    return Err(unfit("a key of an object in a value has a NUL character"));
+                }
+                if key.starts_with('$') {
+                    return Err(unfit(&format!("an object in a value has the key `{}`, and no key may begin with `$`", shown())));
+                }
+                if is_stored && key.contains('.') {
+                    let message = format!("an object in a value has the key `{}`, and no key of what is stored may contain a `.`", shown());
+                    return Err(unfit(&message));
                 }
                 Ok((key.clone(), of_json(value, is_stored)?))
             });

@@ -93,7 +93,12 @@ pub(super) fn date(text: &str) -> Result<i64> {
     time::parse(text).ok_or_else(|| Error::new(ErrorKind::Constraint, "a value is not a date"))
 }
 
-/// A value or a text that cannot be what it has to be.
+/// A value that cannot be what it has to be.
+pub(super) fn unfit(message: &str) -> Error {
+    Error::new(ErrorKind::Constraint, message)
+}
+
+/// A text that cannot be what it has to be.
 pub(super) fn syntax(message: &str) -> Error {
     Error::new(ErrorKind::Syntax, message)
 }

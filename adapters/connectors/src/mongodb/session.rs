@@ -4,11 +4,12 @@ use millrace_core::{Error, ErrorKind, ports::Query, value::Rows};
 use millrace_redis::is_silent;
 
 use super::{
-    address::MongoAddress,
+    address::{MongoAddress, WriteConcern},
     bson::{Bson, Members, find},
     command::Prepared,
-    rows, server_error,
-    wire::Wire,
+    rows,
+    server_error::{self, Doing},
+    wire::{MAX_VALUES, Wire},
 };
 use crate::shared::{Pooled, StatementFailure};
 use millrace_catalogue::mongodb::Kind;
@@ -54,8 +55,9 @@ impl Session {
     /// Asks the server for a sign of life.
     pub(super) async fn ping(&mut self) -> Result<(), StatementFailure> {
         let ping = vec![("ping".to_owned(), Bson::Int32(1)), ("$db".to_owned(), Bson::Text("admin".to_owned()))];
-        let reply = self.exchange(&ping, ENVELOPE).await.map_err(StatementFailure::unknown)?;
-        server_error::of_reply(&reply, "ping").map_or(Ok(()), Err)
+        let reply = self.exchange(&ping, ENVELOPE, &mut { MAX_VALUES }).await.map_err(StatementFailure::unknown)?;
+        let doing = Doing { command: "ping", reads: true, is_ordered: true, changes_many: false };
+        server_error::of_reply(&reply, doing).map_or(Ok(()), Err)
     }
 
     /// Runs a command, which the server ends after `left_ms`.
@@ -69,7 +71,7 @@ impl Session {
         address: &MongoAddress,
         left_ms: u64,
     ) -> Result<Rows, StatementFailure> {
-        let name = prepared.kind.name();
+        let (doing, mut room) = (prepared.doing(), MAX_VALUES);
         let batch = i32::try_from(query.max_rows.saturating_add(1).min(MAX_BATCH)).unwrap_or(i32::MAX);
         let mut members = prepared.members.clone();
         let mut add = |key: &str, value: Bson| members.push((key.to_owned(), value));
@@ -80,7 +82,10 @@ impl Session {
         }
         add("maxTimeMS", Bson::Int64(i64::try_from(left_ms).unwrap_or(i64::MAX).min(i64::from(i32::MAX))));
         if let Some(concern) = address.write_concern.as_ref().filter(|_| !prepared.reads) {
-            let w = concern.parse().map_or_else(|_| Bson::Text(concern.clone()), Bson::Int32);
+            let w = match concern {
+                WriteConcern::Count(count) => Bson::Int32(*count),
+                WriteConcern::Named(name) => Bson::Text(name.clone()),
+            };
             add("writeConcern", Bson::Document(vec![("w".to_owned(), w)]));
         }
         if address.is_direct && prepared.reads {
@@ -89,29 +94,37 @@ impl Session {
         }
         add("$db", Bson::Text(address.database.clone()));
         let most = query.max_bytes.saturating_add(ENVELOPE);
-        let reply = self.exchange(&members, most).await.map_err(|error| match error.kind {
+        let reply = self.exchange(&members, most, &mut room).await.map_err(|error| match error.kind {
             ErrorKind::Syntax => StatementFailure::last(error),
             ErrorKind::TooLarge if error.message.starts_with("the document") => StatementFailure::last(error),
             ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
             _ => StatementFailure::unknown(error),
         })?;
         self.look_at(&reply);
-        if let Some(failure) = server_error::of_reply(&reply, name) {
+        if let Some(failure) = server_error::of_reply(&reply, doing) {
             return Err(failure);
         }
         if !prepared.reads
-            && let Some(failure) = server_error::of_write(&reply, name)
+            && let Some(failure) = server_error::of_write(&reply, doing)
         {
-            self.note(&failure);
+            if server_error::write_codes(&reply).any(server_error::is_not_primary) {
+                (self.is_usable, self.is_not_primary) = (false, true);
+            }
             return Err(failure);
         }
         match prepared.kind {
-            Kind::Find | Kind::Aggregate => self.documents(prepared, reply, query, address, batch).await,
-            _ => rows::of_reply(prepared, &reply).map_err(StatementFailure::last),
+            Kind::Find | Kind::Aggregate => {
+                let documents = self.documents(prepared, reply, query, address, batch, room).await;
+                documents.map_err(|failure| prepared.failed_after_reply(failure))
+            }
+            _ => rows::of_reply(prepared, &reply).map_err(|error| StatementFailure::last(prepared.after_reply(error))),
         }
     }
 
-    /// Reads all documents of a cursor, up to the limits of the query.
+    /// Reads all documents of a cursor, up to the limits of the query; `room` is how many values they may still have.
+    ///
+    /// Where it stops before the end, the cursor is closed, if the connection still works. Where that broke, or had to be closed within a reply, the
+    /// server closes the cursor after ten minutes.
     async fn documents(
         &mut self,
         prepared: &Prepared,
@@ -119,12 +132,14 @@ impl Session {
         query: &Query<'_>,
         address: &MongoAddress,
         size: i32,
+        mut room: usize,
     ) -> Result<Rows, StatementFailure> {
         let mut batch = batch_of(reply, "firstBatch").map_err(StatementFailure::last)?;
         let (mut documents, mut bytes) = (Vec::new(), 0_usize);
         loop {
             for document in std::mem::take(&mut batch.documents) {
                 let Bson::Document(members) = document else {
+                    self.kill(&batch, address).await;
                     self.is_usable = false;
                     return Err(StatementFailure::last(Error::new(ErrorKind::Protocol, "MongoDB sent something else than documents")));
                 };
@@ -138,10 +153,10 @@ impl Session {
                     true => format!("the result has more than `max_rows`, {} rows", query.max_rows),
                     false => format!("the result has more than {} bytes", query.max_bytes),
                 };
-                return Err(StatementFailure::last(prepared.after_reply(Error::new(ErrorKind::TooLarge, message))));
+                return Err(StatementFailure::last(Error::new(ErrorKind::TooLarge, message)));
             }
             if batch.cursor == 0 {
-                return rows::of_documents(documents).map_err(|error| StatementFailure::last(prepared.after_reply(error)));
+                return rows::of_documents(documents).map_err(StatementFailure::last);
             }
             let more = vec![
                 ("getMore".to_owned(), Bson::Int64(batch.cursor)),
@@ -150,12 +165,21 @@ impl Session {
                 ("$db".to_owned(), Bson::Text(address.database.clone())),
             ];
             let most = query.max_bytes.saturating_sub(bytes).saturating_add(ENVELOPE);
-            let reply = self.exchange(&more, most).await.map_err(|error| match error.kind {
-                ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
-                _ => StatementFailure::unknown(error),
-            })?;
+            let reply = match self.exchange(&more, most, &mut room).await {
+                Ok(reply) => reply,
+                Err(error) => {
+                    if self.is_usable {
+                        self.kill(&batch, address).await;
+                    }
+                    return Err(match error.kind {
+                        ErrorKind::TooLarge => StatementFailure::last(error),
+                        _ => StatementFailure::unknown(error),
+                    });
+                }
+            };
             self.look_at(&reply);
-            if let Some(failure) = server_error::of_reply(&reply, "getMore") {
+            let doing = Doing { command: "getMore", reads: true, ..prepared.doing() };
+            if let Some(failure) = server_error::of_reply(&reply, doing) {
                 return Err(failure);
             }
             batch = batch_of(reply, "nextBatch").map_err(StatementFailure::last)?;
@@ -178,27 +202,20 @@ impl Session {
             ("$db".to_owned(), Bson::Text(address.database.clone())),
         ];
         // Without it, the server forgets the cursor after ten minutes.
-        drop(self.exchange(&kill, ENVELOPE).await);
+        drop(self.exchange(&kill, ENVELOPE, &mut { MAX_VALUES }).await);
     }
 
-    /// Sends and receives. A connection on which anything failed is of no use.
-    async fn exchange(&mut self, members: &[(String, Bson)], most: usize) -> Result<Members, Error> {
+    /// Sends and receives. A connection on which anything failed is of no use, unless the reply was read to its end.
+    async fn exchange(&mut self, members: &[(String, Bson)], most: usize, room: &mut usize) -> Result<Members, Error> {
         // Also where the call is given up meanwhile.
         let was_usable = std::mem::replace(&mut self.is_usable, false);
-        let reply = self.wire.command(members, most).await?;
-        self.is_usable = was_usable;
-        Ok(reply)
+        let reply = self.wire.command(members, most, room).await;
+        self.is_usable = was_usable && self.wire.is_in_step;
+        reply
     }
 
     fn look_at(&mut self, reply: &[(String, Bson)]) {
         if server_error::code_of(reply).is_some_and(server_error::is_not_primary) {
-            (self.is_usable, self.is_not_primary) = (false, true);
-        }
-    }
-
-    /// A write that a server rejected because it is not the primary.
-    fn note(&mut self, failure: &StatementFailure) {
-        if failure.error.kind == ErrorKind::Unavailable {
             (self.is_usable, self.is_not_primary) = (false, true);
         }
     }
@@ -219,15 +236,18 @@ fn batch_of(reply: Members, name: &str) -> Result<Batch, Error> {
 
 /// What a document holds, in bytes, about as BSON has it.
 fn size_of(members: &[(String, Bson)]) -> usize {
-    members.iter().map(|(key, value)| key.len() + size_of_value(value)).fold(0, usize::saturating_add)
+    members.iter().map(|(key, value)| size_of_value(value).saturating_add(key.len() + 2)).fold(0, usize::saturating_add)
 }
 
 fn size_of_value(value: &Bson) -> usize {
+    // A length, and the end or the kind.
+    const AROUND: usize = 5;
     match value {
-        Bson::Text(text) | Bson::Code(text) => text.len(),
-        Bson::Binary(_, bytes) => bytes.len(),
-        Bson::Document(members) => size_of(members),
-        Bson::Array(elements) => elements.iter().map(size_of_value).fold(0, usize::saturating_add),
+        Bson::Text(text) | Bson::Code(text) => AROUND + text.len(),
+        Bson::Binary(_, bytes) => AROUND + bytes.len(),
+        Bson::Document(members) => AROUND.saturating_add(size_of(members)),
+        Bson::Array(elements) => elements.iter().map(size_of_value).fold(AROUND, usize::saturating_add),
+        Bson::Regex(pattern, options) => AROUND + pattern.len() + options.len(),
         _ => 8,
     }
 }

@@ -15,32 +15,34 @@ const LONGEST: usize = 48_000_000;
 const CHECKSUM_PRESENT: u32 = 1;
 /// Flags that a reader must understand.
 const REQUIRED: u32 = 0xffff;
-/// The most values of a reply.
-const MAX_VALUES: usize = 1 << 19;
+/// The most values of the replies to a command, over all of its batches.
+pub(super) const MAX_VALUES: usize = 1 << 19;
 const CHUNK_BYTES: usize = 16 << 10;
 
 /// A connection.
 pub(super) struct Wire {
     stream: Box<dyn ByteStream>,
     last: i32,
+    /// The reply to the last command was read to its end, whatever was in it.
+    pub(super) is_in_step: bool,
 }
 
 impl Wire {
     pub(super) const fn new(stream: Box<dyn ByteStream>) -> Self {
-        Self { stream, last: 0 }
+        Self { stream, last: 0, is_in_step: true }
     }
 
     pub(super) fn stream(&mut self) -> &mut dyn ByteStream {
         &mut *self.stream
     }
 
-    /// Sends a command and reads the reply; `most` is how many bytes it may have.
+    /// Sends a command and reads the reply; `most` is how many bytes it may have, and `room` how many values, from which its own are taken.
     ///
     /// # Errors
     /// [`Syntax`](ErrorKind::Syntax) for a document that cannot be sent, before anything is; [`TooLarge`](ErrorKind::TooLarge) for one that is too
     /// long, or such a reply; [`Unavailable`](ErrorKind::Unavailable) where the connection broke; [`Protocol`](ErrorKind::Protocol) for what is no
-    /// reply. The connection is of no use then.
-    pub(super) async fn command(&mut self, members: &[(String, Bson)], most: usize) -> Result<Members, Error> {
+    /// reply. The connection is of no use then, unless it is in step.
+    pub(super) async fn command(&mut self, members: &[(String, Bson)], most: usize, room: &mut usize) -> Result<Members, Error> {
         let mut message = vec![0; BEFORE_DOCUMENT];
         bson::encode(members, &mut message).map_err(|why| Error::new(ErrorKind::Syntax, format!("the document cannot be sent: {why}")))?;
         if message.len() > LONGEST {
@@ -51,11 +53,12 @@ impl Wire {
         for (place, number) in [length, self.last, 0, OP_MSG].into_iter().enumerate() {
             message[place * 4..place * 4 + 4].copy_from_slice(&number.to_le_bytes());
         }
+        self.is_in_step = false;
         self.stream.write_all(&message).await?;
-        self.reply(most.min(LONGEST)).await
+        self.reply(most.min(LONGEST), room).await
     }
 
-    async fn reply(&mut self, most: usize) -> Result<Members, Error> {
+    async fn reply(&mut self, most: usize, room: &mut usize) -> Result<Members, Error> {
         let mut bytes = Vec::new();
         self.fill(&mut bytes, HEADER).await?;
         let number = |bytes: &[u8], place: usize| bytes.get(place..place + 4).and_then(|four| four.try_into().ok()).map(i32::from_le_bytes);
@@ -71,10 +74,15 @@ impl Wire {
         let end = length.saturating_sub(if flags & CHECKSUM_PRESENT == 0 { 0 } else { 4 });
         let body = bytes.get(BEFORE_DOCUMENT..end).filter(|_| flags & REQUIRED & !CHECKSUM_PRESENT == 0 && bytes.get(20) == Some(&0));
         let body = body.ok_or_else(|| strange("MongoDB sent a message of an unknown form"))?;
-        bson::decode(body, MAX_VALUES).map_err(|error| match error {
-            DecodeError::Invalid(why) => strange("MongoDB sent a damaged document").with_source(why),
-            DecodeError::TooMany => Error::new(ErrorKind::TooLarge, format!("the reply of MongoDB has more than {MAX_VALUES} values")),
-        })
+        bson::decode(body, room)
+            .map_err(|error| match error {
+                DecodeError::Invalid(why) => strange("MongoDB sent a damaged document").with_source(why),
+                DecodeError::TooMany => {
+                    self.is_in_step = true;
+                    Error::new(ErrorKind::TooLarge, format!("the result has more than {MAX_VALUES} values"))
+                }
+            })
+            .inspect(|_| self.is_in_step = true)
     }
 
     /// Reads until there are so many bytes. Room is made as they come, whatever was announced.
