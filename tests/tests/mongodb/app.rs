@@ -279,7 +279,7 @@ fn what_is_wrong_is_said_when_the_app_is_built() {
         "app/tools/n/config.yaml:6:18 the conditions must be written out here",
         "app/tools/o/config.yaml:6:3 the fields must be written out here",
         "app/tools/p/config.yaml:6:11 an object or a list cannot be a value here",
-        "app/tools/q/config.yaml:7:33 an object or a list cannot be a value here",
+        "app/tools/q/config.yaml:7:36 an object or a list cannot be a value here",
         "app/tools/r/config.yaml:7:18 an object or a list cannot be a value here",
         "app/tools/s/config.yaml:7:30 a list of objects cannot be a value here",
         "app/tools/t/config.yaml:6:13 the code of `$where` must be written out",
