@@ -117,7 +117,7 @@ async fn within_transaction(
         Write::Statement(text, values) => {
             session.run(text, values, query, Transaction::Open, left_ms).await.map_err(StatementFailure::before_the_end)?
         }
-        Write::Steps(steps, killer) => transaction::within(session, killer, steps, query, left_ms).await?,
+        Write::Steps(steps, killer) => transaction::within(session, killer, steps, query, (left_ms, true)).await?,
     };
     let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
     let keep = session.run(KEEP, &[bytes, key(record)], query, Transaction::Open, left_ms).await;

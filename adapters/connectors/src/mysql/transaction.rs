@@ -30,7 +30,8 @@ pub(super) fn check(steps: &BoundTransaction<'_>, read_only: bool) -> Result<boo
 /// Begins a transaction, runs the steps and commits it.
 ///
 /// # Errors
-/// What the server said, and what that means for another attempt: before the `COMMIT` nothing has taken effect, whatever broke.
+/// What the server said, and what that means for another attempt. A connection that breaks after a step that writes leaves it open whether
+/// something took effect: there are tables without transactions.
 pub(super) async fn run(
     session: &mut Session,
     killer: &Killer,
@@ -39,7 +40,7 @@ pub(super) async fn run(
     (read_only, limit_ms): (bool, u64),
 ) -> Result<Rows, StatementFailure> {
     session.begin(limit_ms, read_only).await?;
-    match within(session, killer, steps, query, limit_ms).await {
+    match within(session, killer, steps, query, (limit_ms, false)).await {
         Ok(rows) => match session.commit().await {
             Ok(()) => Ok(rows),
             // What is not understood of the answer leaves open what became of it.
@@ -50,7 +51,7 @@ pub(super) async fn run(
     }
 }
 
-/// Runs the steps in the transaction that is open.
+/// Runs the steps in the transaction that is open. With a record of the call it may be repeated, because its tables must have transactions.
 ///
 /// # Errors
 /// As [`run`]. The transaction is to be rolled back then.
@@ -59,7 +60,7 @@ pub(super) async fn within(
     killer: &Killer,
     steps: &BoundTransaction<'_>,
     query: &Query<'_>,
-    limit_ms: u64,
+    (limit_ms, is_recorded): (u64, bool),
 ) -> Result<Rows, StatementFailure> {
     if steps.steps.iter().any(|step| asks_for_inserted(&step.text)) {
         // What it says then is of a step before, and not of another call.
@@ -75,7 +76,10 @@ pub(super) async fn within(
         let outcome = session.run(&step.text, &values, &own, Transaction::Open, limit_ms).await;
         watch.ended();
         let rows = outcome.map_err(|StatementFailure { error, outcome }| {
-            StatementFailure { error: steps.of_step(place, error), outcome }.before_the_end()
+            let failure = StatementFailure { error: steps.of_step(place, error), outcome };
+            // A table without transactions keeps what was written, and nobody can tell any more.
+            let wrote = steps.steps.iter().take(place + 1).any(|step| step.access == Access::Write);
+            if wrote && !is_recorded { failure } else { failure.before_the_end() }
         })?;
         steps.take(&mut results, rows).map_err(StatementFailure::last)?;
     }
