@@ -281,7 +281,7 @@ fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, 
     let connectors: Vec<&str> = compiler.options.connectors.iter().map(String::as_str).collect();
     let is_known = find(word).is_some() || PLANNED.contains(&word);
     let (message, help) = match nearest(word, connectors.iter().copied()) {
-        Some(near) if !is_known => (format!("there is no connector `{word}`"), format!("Did you mean `{near}`?")),
+        Some(near) if !is_known => (format!("the connector `{word}` does not exist"), format!("Did you mean `{near}`?")),
         _ => (format!("connector `{word}` is not supported yet"), format!("This build has {}.", all_of(&connectors))),
     };
     compiler.error(document, range, message, help);

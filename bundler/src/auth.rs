@@ -173,7 +173,7 @@ impl Compiler<'_> {
                             .into()
                     }
                 };
-                self.error(document, plugin_node.range.clone(), format!("there is no auth plugin `{plugin}`"), help);
+                self.error(document, plugin_node.range.clone(), format!("the auth plugin `{plugin}` does not exist"), help);
                 None
             }
         }

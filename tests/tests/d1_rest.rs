@@ -6,7 +6,7 @@ use millrace_core::{
     ErrorKind::{Configuration, Constraint, Protocol, Syntax, TimedOut, TooLarge},
     Json,
     app::Access,
-    ports::{CallRecord, Command, Connection, Query, RecordedWrite},
+    ports::{BoundStep, BoundTransaction, CallRecord, Command, Connection, Query, RecordedWrite},
     value::{Rows, Value},
 };
 use millrace_tests::{
@@ -217,6 +217,11 @@ fn a_read_only_adapter_sends_no_write() {
     for (access, text) in [(Access::Write, "SELECT 1"), (Access::Read, "DELETE FROM t"), (Access::Read, "SELECT 1; DROP TABLE t")] {
         assert!(reader.run_with(&Query { access, ..query(text) }).is_err(), "{text}");
     }
+    // A step that the build calls a write is one, whatever its words say.
+    let step = BoundStep { name: "one", text: "SELECT 1".into(), parameters: Vec::new(), access: Access::Write, expect: None };
+    let transaction = BoundTransaction { steps: &[step], result: None };
+    let refused = Query { command: Command::Transaction(transaction), access: transaction.access(), ..query("") };
+    assert!(reader.run_with(&refused).is_err());
     assert!(server.received().is_empty());
     assert_eq!(reader.run_with(&Query { access: Access::Read, ..query("SELECT v FROM t") }).unwrap().rows, [[Value::I64(7)]]);
 }

@@ -1,7 +1,7 @@
 //! What the drivers of databases behind a network share: what a failure did to the database, what may be sent again, what is kept of a
 //! write, the limits of a result, and the connections to a server.
 
-mod call_records;
+pub(crate) mod call_records;
 mod limits;
 #[cfg(feature = "tcp")]
 mod pool;

@@ -394,7 +394,7 @@ impl Compiler<'_> {
                         Some(near) => format!("Did you mean `{near}`?"),
                         None => format!("The algorithms are {}.", all_of(&names)),
                     };
-                    wrong(format!("there is no algorithm `{name}`"), help);
+                    wrong(format!("the algorithm `{name}` does not exist"), help);
                 }
             }
         }

@@ -96,7 +96,7 @@ fn what_names_something_is_written_out() {
         ([("update", Text("c")), ("updates", Value)], "`updates` must be a list"),
         ([("delete", Text("c")), ("deletes", List(vec![members([("q", Value), ("limit", Integer(1))])]))], "the conditions must be"),
         ([("delete", Text("c")), ("deletes", List(vec![members([("q", members([])), ("limit", Value)])]))], "this must be 0 or 1"),
-        ([("insert", Text("c")), ("documents", List(vec![]))], "there is no document to insert"),
+        ([("insert", Text("c")), ("documents", List(vec![]))], "`documents` must have at least 1 element"),
         ([("drop", Text("c")), ("comment", Text(""))], "`drop` is not a command that a tool can run"),
         ([("findAndModify", Text("c")), ("comment", Text(""))], "is not a command"),
         ([("insert", Text("c")), ("comment", Text(""))], "`insert` needs `documents`"),

@@ -78,7 +78,7 @@ impl<'a> Walk<'a> {
             },
             Content::Pipeline => self.pipeline(node, false),
             Content::Documents => match node.view() {
-                View::List([]) => self.flaw("there is no document to insert".to_owned(), "write at least one"),
+                View::List([]) => self.flaw("`documents` must have at least 1 element".to_owned(), "write a document to insert"),
                 View::List(elements) => {
                     for (place, element) in elements.iter().enumerate() {
                         self.at(place, |walk| match element.view() {

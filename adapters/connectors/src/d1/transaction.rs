@@ -4,7 +4,6 @@
 use millrace_catalogue as catalogue;
 use millrace_core::{
     ErrorKind, Result,
-    app::Access,
     ports::{BoundTransaction, CallRecord, Query, RecordedWrite},
     value::{Rows, Value},
 };
@@ -63,8 +62,7 @@ impl D1 {
     fn effect(&self, query: &Query<'_>, sent: &[Sent<'_>]) -> Result<Effect> {
         let effect = Effect { reads: sent.iter().all(|sent| sent.prepared.effect.reads), returns: true };
         if self.read_only {
-            let query = Query { access: if effect.reads { Access::Read } else { Access::Write }, ..query.clone() };
-            only_reads(&query, effect)?;
+            only_reads(query, effect)?;
         }
         Ok(effect)
     }

@@ -92,7 +92,7 @@ impl Prepared {
     fn documents(&mut self, documents: Bson, random: &dyn Random, now_ms: u64) -> Result<Bson> {
         let Bson::Array(documents) = documents else { return Err(syntax("`documents` must be a list of objects")) };
         if documents.is_empty() {
-            return Err(syntax("there is no document to insert"));
+            return Err(syntax("`documents` must have at least 1 element"));
         }
         let mut written = Vec::new();
         for document in documents {

@@ -20,7 +20,7 @@ use super::{
     session::{Session, Transaction},
     transaction,
 };
-use crate::shared::{Execution, StatementFailure, kept, made_before, soon, within};
+use crate::shared::{Execution, StatementFailure, call_records, kept, made_before, soon, within};
 
 /// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
 const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS millrace_calls (`key` char(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, \
@@ -157,7 +157,7 @@ async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, l
         Some([_, _, Value::I64(expires_s)]) if *expires_s <= record.now_s => {
             let row = [Value::I64(record.expires_s), key(record), Value::I64(record.now_s)];
             match session.run(TAKE, &row, query, Transaction::Open, wait_ms).await.map_err(StatementFailure::before_the_end)? {
-                Rows { affected: 0, .. } => Err(removed()),
+                Rows { affected: 0, .. } => Err(call_records::removed()),
                 _ => Ok(Place::Own),
             }
         }
@@ -166,7 +166,7 @@ async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, l
             let rows = if let Value::Bytes(rows) = rows { Some(rows.as_slice()) } else { None };
             Ok(Place::Taken(made_before(affected, rows)))
         }
-        _ => Err(removed()),
+        _ => Err(call_records::removed()),
     }
 }
 
@@ -183,24 +183,9 @@ fn key(record: CallRecord<'_>) -> Value {
     Value::Text(record.key.to_owned())
 }
 
-/// Another call has removed the record, or taken its place: it had expired.
-fn removed() -> StatementFailure {
-    let message = "the record of an earlier call was removed concurrently";
-    StatementFailure::not_executed(Error::new(ErrorKind::Busy, message))
-}
-
 /// A failure of a command that the author of the app did not write, and must not be blamed for.
 fn of_records(failure: StatementFailure) -> StatementFailure {
-    let StatementFailure { error, outcome } = failure;
-    let message = match error.kind {
-        ErrorKind::Syntax | ErrorKind::Constraint => {
-            "the table `millrace_calls`, which tools with `idempotency` need, does not have the columns that Millrace made it with"
-        }
-        ErrorKind::Denied => "the table `millrace_calls`, which tools with `idempotency` need, cannot be made or written",
-        _ => return StatementFailure { error, outcome },
-    };
-    let source = format!("{}; the table is made by: {CREATE_TABLE};", error.source.unwrap_or_default());
-    StatementFailure::last(Error { kind: ErrorKind::Configuration, message: message.to_owned(), source: Some(source) })
+    call_records::of_records(failure, CREATE_TABLE)
 }
 
 /// A failure of the `COMMIT`.

@@ -6,7 +6,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use crate::shared::{StatementFailure, made_before};
+use crate::shared::{StatementFailure, call_records, made_before};
 
 /// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
 pub(crate) const CREATE_TABLE: &str =
@@ -58,9 +58,7 @@ pub(crate) fn for_record<'a>(query: &Query<'a>) -> Query<'a> {
 /// There is none any more.
 pub(crate) fn found(rows: &Rows) -> Result<RecordedWrite, StatementFailure> {
     let Some([affected, rows]) = rows.rows.first().and_then(|cells| cells.first_chunk::<2>()) else {
-        // Whoever wrote another one between has removed it: it had expired.
-        let message = "the record of an earlier call was removed concurrently";
-        return Err(StatementFailure::not_executed(Error::new(ErrorKind::Busy, message)));
+        return Err(call_records::removed());
     };
     let affected = if let Value::I64(affected) = affected { Some(*affected) } else { None };
     let rows = if let Value::Bytes(rows) = rows { Some(rows.as_slice()) } else { None };
@@ -69,17 +67,7 @@ pub(crate) fn found(rows: &Rows) -> Result<RecordedWrite, StatementFailure> {
 
 /// A failure of a command that the author of the app did not write, and must not be blamed for.
 pub(crate) fn of_records(failure: StatementFailure) -> StatementFailure {
-    let StatementFailure { error, outcome } = failure;
-    let message = match error.kind {
-        ErrorKind::Syntax | ErrorKind::Constraint => {
-            "the table `millrace_calls`, which tools with `idempotency` need, does not have the columns that Millrace made it with"
-        }
-        ErrorKind::Denied => "the table `millrace_calls`, which tools with `idempotency` need, cannot be made or written",
-        _ => return StatementFailure { error, outcome },
-    };
-    let words = error.source.unwrap_or_default();
-    let source = format!("{words}; the table is made by: {CREATE_TABLE};\n{CREATE_INDEX};");
-    StatementFailure::last(Error { kind: ErrorKind::Configuration, message: message.to_owned(), source: Some(source) })
+    call_records::of_records(failure, &format!("{CREATE_TABLE};\n{CREATE_INDEX}"))
 }
 
 /// Refuses an adapter that only reads.

@@ -1,6 +1,11 @@
 //! What is kept of a write, and what a record says.
 
 use millrace_core::{ports::RecordedWrite, value::Rows};
+#[cfg(feature = "tcp")]
+use millrace_core::{Error, ErrorKind};
+
+#[cfg(feature = "tcp")]
+use super::StatementFailure;
 
 /// The largest result that a record keeps, in bytes: what every database takes as one value, and as much as a result has by default.
 const LARGEST: usize = 1 << 20;
@@ -18,6 +23,28 @@ pub(crate) fn made_before(affected: Option<i64>, rows: Option<&[u8]>) -> Recorde
         Rows::from_kept,
     );
     rows.map_or(RecordedWrite::MadeBeforeUnknown, RecordedWrite::MadeBefore)
+}
+
+/// A failure of a command that the author of the app did not write, and must not be blamed for. `made_by` is the SQL that makes the table.
+#[cfg(feature = "tcp")]
+pub(crate) fn of_records(failure: StatementFailure, made_by: &str) -> StatementFailure {
+    let StatementFailure { error, outcome } = failure;
+    let message = match error.kind {
+        ErrorKind::Syntax | ErrorKind::Constraint => {
+            "the table `millrace_calls`, which tools with `idempotency` need, does not have the columns that Millrace made it with"
+        }
+        ErrorKind::Denied => "the table `millrace_calls`, which tools with `idempotency` need, cannot be made or written",
+        _ => return StatementFailure { error, outcome },
+    };
+    let source = format!("{}; the table is made by: {made_by};", error.source.unwrap_or_default());
+    StatementFailure::last(Error { kind: ErrorKind::Configuration, message: message.to_owned(), source: Some(source) })
+}
+
+/// What is told where the record that was found is gone when it is read: another call has removed it, because it had expired.
+#[cfg(feature = "tcp")]
+pub(crate) fn removed() -> StatementFailure {
+    let message = "the record of an earlier call was removed concurrently";
+    StatementFailure::not_executed(Error::new(ErrorKind::Busy, message))
 }
 
 #[cfg(test)]
