@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 
 use millrace_core::app::{
-    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, ScriptLimits, SearchIndex, Tool, words,
+    ContextSettings, Errors, Execute, IndexedWord, Input, InputKind, Limits, Literal, OnExceed, OnTooMany, ScriptLimits, SearchIndex, Tool,
+    words,
 };
 use serde_json::{Value, json};
 
@@ -140,6 +141,7 @@ fn tool(root: &RootSettings, name: &str, text: &str, schema: Value, hints: Value
         idempotency: None,
         sync: None,
         crosses_tenants: false,
+        on_too_many: OnTooMany::Error,
         results_as_rows: false,
         input_schema: None,
         confirm: None,

@@ -34,6 +34,7 @@ mod reader;
 mod rules;
 mod schemas;
 mod tenant;
+mod too_many;
 mod transaction;
 
 use reader::ToolReader;
@@ -68,6 +69,13 @@ pub(crate) static TOOL: Record = Record {
         ),
         Field::new("result", Shape::Text, "The step of `transaction` whose result is the tool's.")
             .default("the last one that returns rows"),
+        Field::new(
+            "on_too_many",
+            Shape::Word(&["error", "cut"], &[]),
+            "What becomes of a result with more rows than `max_rows` of the adapter. `error`: the call fails. `cut`: the first rows are the result, \
+             and it says that there are more; only for a statement that only reads.",
+        )
+        .default("error"),
         Field::new("substitution", SUBSTITUTION, "As in the root file, for this tool."),
         Field::new(
             "handler",
@@ -283,6 +291,7 @@ fn read(
     let execute = execute?;
     let reads = execute.access() == Some(Access::Read);
     let kind = kind(compiler, &reading, &execute, reads);
+    let on_too_many = too_many::read(compiler, &reading, &execute);
     let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
     let idempotency = idempotency::read(compiler, &reading, &scope_of_key, &inputs, &execute, kind, adapters);
     let synced = SyncedTool {
@@ -340,6 +349,7 @@ fn read(
         errors,
         limits,
         crosses_tenants,
+        on_too_many,
         results_as_rows: compiler.imported,
         input_schema,
         confirm,

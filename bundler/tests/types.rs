@@ -5,7 +5,7 @@
 use millrace_bundler::types::declarations;
 use millrace_core::app::{
     Adapter, App, Authorization, BatchLimits, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind, Limits, Literal, OnMismatch,
-    PresentedField, Presenter, ScriptLimits, ScriptRef, Server, TextFormat, Tool, UnknownFields,
+    OnTooMany, PresentedField, Presenter, ScriptLimits, ScriptRef, Server, TextFormat, Tool, UnknownFields,
 };
 use oxc::{allocator::Allocator, parser::Parser, semantic::SemanticBuilder, span::SourceType};
 use serde_json::json;
@@ -54,6 +54,7 @@ fn tool(name: &str, inputs: Vec<Input>) -> Tool {
         idempotency: None,
         sync: None,
         crosses_tenants: false,
+        on_too_many: OnTooMany::Error,
         results_as_rows: false,
         returns: None,
         input_schema: None,

@@ -271,6 +271,8 @@ pub struct Tool {
     pub errors: Errors,
     /// `limits`
     pub limits: Limits,
+    /// `on_too_many`; [`Cut`](OnTooMany::Cut) only on tools with one statement that only reads.
+    pub on_too_many: OnTooMany,
     /// `tenant: { none: … }`: its statements are not kept to the caller's tenant.
     pub crosses_tenants: bool,
     /// Results are always a list of objects, as in Hyperterse: nothing is `[]`, an object is `[object]`, a scalar is `[{"value": scalar}]`.
@@ -461,6 +463,16 @@ pub enum OnExceed {
     Error,
     /// Blocks that only people see, and then rows, are left out until it fits.
     Shrink,
+}
+
+/// `on_too_many`: what becomes of a result with more rows than `max_rows` of its adapter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum OnTooMany {
+    /// The call fails.
+    #[default]
+    Error,
+    /// The first `max_rows` rows are the result, which says that there are more.
+    Cut,
 }
 
 /// `limits.batch`: what one batch of JSON-RPC messages may use up. Only MCP 2025-03-26 has batches.

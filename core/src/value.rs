@@ -52,6 +52,8 @@ pub struct Rows {
     pub rows: Vec<Vec<Value>>,
     /// For a statement that has no result columns: how many rows it changed.
     pub affected: u64,
+    /// Whether there were more rows, which were left out; see [`OnTooMany`](crate::app::OnTooMany).
+    pub truncated: bool,
 }
 
 impl Value {
@@ -89,7 +91,7 @@ struct RowsJson<'a>(&'a Rows);
 
 impl Serialize for RowsJson<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Rows { columns, rows, affected } = self.0;
+        let Rows { columns, rows, affected, truncated: _ } = self.0;
         if columns.is_empty() {
             let mut object = serializer.serialize_map(Some(1))?;
             object.serialize_entry("affected_rows", affected)?;
@@ -211,7 +213,7 @@ mod tests {
 
     #[test]
     fn rows_as_json() {
-        let mut rows = Rows { columns: Rc::from(["id".to_string(), "name".to_string()]), rows: vec![], affected: 0 };
+        let mut rows = Rows { columns: Rc::from(["id".to_string(), "name".to_string()]), rows: vec![], affected: 0, truncated: false };
         assert_eq!(serde_json::to_string(&rows.json()).unwrap(), "[]");
         rows.rows.push(vec![Value::I64(1), Value::Null]);
         assert_eq!(serde_json::to_string(&rows.json()).unwrap(), r#"[{"id":1,"name":null}]"#);
@@ -269,7 +271,7 @@ mod tests {
     #[test]
     fn the_cache_form_loses_nothing() {
         let (cells, names): (Vec<Value>, Vec<String>) = every_value().into_iter().map(|(value, text)| (value, text.to_string())).unzip();
-        let rows = Rows { columns: names.into(), rows: vec![cells], affected: 9 };
+        let rows = Rows { columns: names.into(), rows: vec![cells], affected: 9, truncated: false };
         let bytes = postcard::to_allocvec(&rows).unwrap();
         assert_eq!(postcard::from_bytes::<Rows>(&bytes).unwrap(), rows);
     }

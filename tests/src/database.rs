@@ -9,7 +9,7 @@ use std::{
 
 use millrace_core::{
     Error, Result,
-    app::Access,
+    app::{Access, OnTooMany},
     ports::{CallRecord, Clock, Command, Connection, Connector, Connectors, Query, RecordedWrite},
     secret::Secret,
     value::{Rows, Value},
@@ -51,6 +51,15 @@ impl Database {
     /// The connector's.
     pub fn run(&self, text: &str, params: &[Value]) -> Result<Rows> {
         self.run_with(&Query { command: Command::Statement { text, values: params }, ..query(text) })
+    }
+
+    /// Runs a query that only reads, of whose result it takes the first rows: how many they are, and whether there were more.
+    ///
+    /// # Errors
+    /// The connector's.
+    pub fn cut(&self, query: &Query<'_>, max_rows: usize) -> Result<(usize, bool)> {
+        let query = Query { max_rows, on_too_many: OnTooMany::Cut, access: Access::Read, ..query.clone() };
+        self.run_with(&query).map(|rows| (rows.rows.len(), rows.truncated))
     }
 
     /// Runs a query; its deadline counts from the call.
@@ -191,6 +200,7 @@ pub const fn query(text: &str) -> Query<'_> {
         access: Access::Write,
         deadline_ms: PATIENCE_MS,
         max_rows: 10_000,
+        on_too_many: OnTooMany::Error,
         max_bytes: 1 << 20,
     }
 }

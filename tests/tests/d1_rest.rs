@@ -43,7 +43,12 @@ fn a_write_happens_once_for_a_key() {
     let (server, database) = shop();
     database.run("CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT UNIQUE)", &[]).unwrap();
     let affected = |affected| Rows { affected, ..Rows::default() };
-    let row = Rows { columns: ["id".to_owned(), "k".to_owned()].into(), rows: vec![vec![Value::I64(1), text("a")]], affected: 0 };
+    let row = Rows {
+        columns: ["id".to_owned(), "k".to_owned()].into(),
+        rows: vec![vec![Value::I64(1), text("a")]],
+        affected: 0,
+        truncated: false,
+    };
     assert_eq!(once(&database, RETURNING, &[text("a")], "k", 0), Ok(RecordedWrite::Made(row.clone())));
     assert_eq!(once(&database, RETURNING, &[text("b")], "k", 59), Ok(RecordedWrite::MadeBefore(row)));
     assert_eq!(once(&database, PLAIN, &[text("b")], "l", 0), Ok(RecordedWrite::Made(affected(1))));

@@ -145,7 +145,7 @@ impl Postgres {
         };
         // What answers between here and the server by text and values alone, as a Hyperdrive may, must not take one session for another.
         let marked = query.session_digest().map(|digest| format!("/* session {digest} */ {text}"));
-        let batch = Batch::of(marked.as_deref().unwrap_or(text), values, transaction)?.with_settings(query.session);
+        let batch = Batch::of(marked.as_deref().unwrap_or(text), values, transaction, query)?.with_settings(query.session);
         let phase = Cell::new(Phase::Waiting);
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access == Access::Read, returns: true };
@@ -166,7 +166,7 @@ impl Postgres {
             command => {
                 let (text, values) = command.statement(POSTGRES.name)?;
                 check(POSTGRES.name, text, !query.session.is_empty())?;
-                Write::Statement(Batch::of(text, values, Transaction::Implied)?.with_settings(query.session))
+                Write::Statement(Batch::of(text, values, Transaction::Implied, query)?.with_settings(query.session))
             }
         };
         self.repeatedly(query, async |session: &mut Session, left_ms| once::write_once(session, &write, query, record, left_ms).await).await

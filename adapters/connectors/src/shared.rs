@@ -18,7 +18,7 @@ use std::net::IpAddr;
 
 use millrace_core::{
     Error, ErrorKind,
-    app::Access,
+    app::{Access, OnTooMany},
     ports::{Command, Query},
 };
 
@@ -45,7 +45,15 @@ pub(crate) fn is_loopback(host: &str) -> bool {
 
 /// A query of a driver's own, which reads at most one small row: no caller's, so nothing of a session is set.
 pub(crate) const fn own_query(text: &'static str, deadline_ms: u64) -> Query<'static> {
-    Query { command: Command::Statement { text, values: &[] }, session: &[], access: Access::Read, deadline_ms, max_rows: 1, max_bytes: 64 }
+    Query {
+        command: Command::Statement { text, values: &[] },
+        session: &[],
+        access: Access::Read,
+        deadline_ms,
+        max_rows: 1,
+        on_too_many: OnTooMany::Error,
+        max_bytes: 64,
+    }
 }
 
 /// An upstream's own words, short enough for a log line.

@@ -287,6 +287,7 @@ fn ctx_has_data_and_functions_and_is_frozen() {
             Value::Timestamp("2024-01-01".into()),
             Value::Json(json!({"k": [1]})),
         ]],
+        truncated: false,
         affected: 0,
     };
     let Ok(Returned::Value(result)) = setup.call(0, json!({})) else { panic!("no value") };

@@ -130,6 +130,11 @@ pub(super) fn truncation(shown: usize, hidden: usize) -> ContentBlock {
     notice(&format!("⚠️ Dataset truncated. {shown} shown, {hidden} hidden. Use filters to narrow results."))
 }
 
+/// What tells that the database has more rows than were read.
+pub(super) fn unread(rows: usize) -> ContentBlock {
+    notice(&format!("⚠️ Dataset truncated. The first {rows} rows were read, and there are more. Use filters to narrow results."))
+}
+
 /// What the model and its user have to know of the data: one line.
 pub(super) fn notice(text: &str) -> ContentBlock {
     let text = without_end(&summary(&one_line(text)));

@@ -57,6 +57,13 @@ impl AuthoredContent {
     }
 
     /// Whether there is nothing but data and structured content.
+    /// Where the text is a copy of the structured content, makes it one of its own.
+    pub(super) fn double_structured(&mut self) {
+        if self.data.is_none() && (self.format.is_some() || self.is_bare()) {
+            self.data.clone_from(&self.structured);
+        }
+    }
+
     pub(super) fn is_bare(&self) -> bool {
         self.ui.is_empty() && self.blocks.is_empty() && self.hints.is_empty() && self.rules.is_empty() && self.actions.is_empty()
     }

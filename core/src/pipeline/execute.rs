@@ -97,11 +97,15 @@ async fn query(run: &Run<'_>, adapter: usize, execute: &Execute, inputs: &Json) 
         Some((entry, found))
     };
     let entry = match run.signal.race(lookup).await.map_err(|why| run.interrupted(why, Stage::Execute, false))? {
-        Some((_, Some(rows))) => return Ok(rows),
+        Some((_, Some(rows))) => {
+            run.truncated.set(rows.truncated.then_some(rows.rows.len()));
+            return Ok(rows);
+        }
         Some((entry, None)) => Some(entry),
         None => None,
     };
     let rows = ask(run, adapter, access, (&rendered, &session, database)).await?;
+    run.truncated.set(rows.truncated.then_some(rows.rows.len()));
     if let Some(entry) = entry {
         entry.store(run, &rows);
     }
@@ -127,6 +131,7 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, 
         access,
         deadline_ms: run.signal.deadline_within(adapter.timeout_ms),
         max_rows: adapter.max_rows as usize,
+        on_too_many: run.tool.on_too_many,
         max_bytes: MAX_CELL_BYTES,
     };
     let writes = access == Access::Write;

@@ -24,7 +24,7 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, Limits, OnExceed, ScriptLimits, SearchIndex, Tool},
+    app::{Auth, ContextSettings, ErrorStyle, Errors, Execute, Limits, OnExceed, OnTooMany, ScriptLimits, SearchIndex, Tool},
     fault::{FaultResult, Remedy},
     ports::RunningCall,
 };
@@ -106,6 +106,7 @@ fn gate(name: &str, auth: &Auth, limits: Limits) -> Tool {
         errors: Errors { style: ErrorStyle::Protocol, expose: false, on: Vec::new() },
         limits,
         crosses_tenants: false,
+        on_too_many: OnTooMany::Error,
         results_as_rows: false,
     }
 }

@@ -26,7 +26,7 @@ use super::{
 };
 use crate::{
     Json,
-    app::{Access, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction, RequiredScopes, ScriptRef, ValueTemplate},
+    app::{Access, Audit, AuditInputs, AuditTable, Middleware, MiddlewareAction, OnTooMany, RequiredScopes, ScriptRef, ValueTemplate},
     cancel::Cancel,
     expression::Expression,
     fault::{Fault, FaultResult, Refusal, Stage},
@@ -330,6 +330,7 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
             access: Access::Write,
             deadline_ms: clock.now_ms().saturating_add(timeout_ms.into()),
             max_rows: 1,
+            on_too_many: OnTooMany::Error,
             max_bytes: 1 << 10,
         };
         let deadline_ms = query.deadline_ms;

@@ -6,7 +6,7 @@ use core::fmt::Write as _;
 use super::{database, deployment, runtime::Pipeline, session, signal::Signal};
 use crate::{
     Error, ErrorKind, Result,
-    app::{Access, Adapter, Bind, Execute, ParamStyle, Part, Piece, Statement, Tool},
+    app::{Access, Adapter, Bind, Execute, OnTooMany, ParamStyle, Part, Piece, Statement, Tool},
     cancel::Cancel,
     ports::{Command, Query},
     value::{Rows, Value},
@@ -96,6 +96,7 @@ async fn explain(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>)
         access: Access::Read,
         deadline_ms: signal.deadline_ms(),
         max_rows: PLAN_ROWS,
+        on_too_many: OnTooMany::Error,
         max_bytes: PLAN_BYTES,
     };
     let answer = signal.race(connector.query(query)).await;
@@ -133,6 +134,7 @@ async fn look_up_in(pipeline: &Pipeline, (adapter, database): (usize, Option<&st
         access: Access::Read,
         deadline_ms: signal.deadline_ms(),
         max_rows: PLAN_ROWS,
+        on_too_many: OnTooMany::Error,
         max_bytes: PLAN_BYTES,
     };
     signal.race(connector.query(query)).await.unwrap_or_else(|_| Err(silent(adapter)))

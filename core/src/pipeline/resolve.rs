@@ -68,6 +68,7 @@ pub(super) fn begin<'a>(
         store: CallStore::default(),
         once: None,
         replayed: Cell::new(false),
+        truncated: Cell::new(None),
         unsafe_requests: Cell::new(0),
         record,
         change: Cell::new(Change::None),

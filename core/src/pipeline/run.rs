@@ -88,6 +88,8 @@ pub(super) struct Run<'a> {
     pub(super) once: Option<CallKey>,
     /// Whether the answer is an earlier call's.
     pub(super) replayed: Cell<bool>,
+    /// How many rows were read where the database has more of them, and the tool has the rest left out.
+    pub(super) truncated: Cell<Option<usize>>,
     /// How many HTTP requests that may have changed something the call's scripts have sent.
     pub(super) unsafe_requests: Cell<u32>,
     /// What is told of the call.

@@ -2,16 +2,17 @@
 //!
 //! A string is sent verbatim, everything else as JSON text. Rows are written straight from the connector's cells.
 
-use alloc::{format, string::String, vec, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec, vec::Vec};
 
 use super::{
+    blocks,
     call_end::CallFailure,
     content::{AuthoredContent, DataFormat},
     length::{json_length, length, not_json, result_length, text_length},
     output::ToolOutput,
     result::{ContentBlock, ToolResult},
     run::Run,
-    shrink::shrink,
+    shrink::{self, shrink},
     sync,
 };
 use crate::{
@@ -31,6 +32,9 @@ const ERROR_META: &str = "millrace/error";
 pub(super) async fn success(run: &Run<'_>, mut outcome: ToolOutput) -> FaultResult<ToolResult> {
     let (most, on_exceed) = (run.tool.limits.output_bytes as usize, run.tool.limits.on_exceed);
     let most = most.saturating_sub(sync::announced_bytes(run)?);
+    if let Some(rows) = run.truncated.get() {
+        outcome = ToolOutput::Content(truncated(*outcome.into_content(), rows));
+    }
     if on_exceed == OnExceed::Shrink {
         let whole = match &outcome {
             ToolOutput::Value(value) => text_length(value)?,
@@ -54,6 +58,18 @@ pub(super) async fn success(run: &Run<'_>, mut outcome: ToolOutput) -> FaultResu
         return Err(too_large(run, length).into());
     }
     Ok(result)
+}
+
+/// A result of which the database has more rows than the `rows` that were read: it says so after the data, and in `_meta`.
+fn truncated(mut content: AuthoredContent, rows: usize) -> Box<AuthoredContent> {
+    content.double_structured();
+    // A presenter that shows fewer of them has said how many.
+    if !content.meta.contains_key(shrink::TRUNCATED_META) {
+        shrink::note(&mut content, "shown", rows.into());
+    }
+    shrink::note(&mut content, "more", true.into());
+    content.ui.insert(0, blocks::unread(rows));
+    Box::new(content)
 }
 
 fn too_large(run: &Run<'_>, length: usize) -> Fault {

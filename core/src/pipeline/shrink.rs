@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{Json, fault::FaultResult};
 
-/// The member of `_meta` that says what is missing: `shown` and `total` rows, and how many blocks.
+/// The member of `_meta` that says what is missing: `shown` and `total` rows, whether the database has `more`, and how many blocks.
 pub(super) const TRUNCATED_META: &str = "millrace/truncated";
 
 /// The result within so many bytes; `None` where it cannot shrink that far.
@@ -26,10 +26,8 @@ pub(super) const TRUNCATED_META: &str = "millrace/truncated";
 /// # Errors
 /// `RESULT_NOT_JSON`
 pub(super) fn shrink(run: &Run<'_>, mut content: AuthoredContent, most: usize) -> FaultResult<Option<ToolOutput>> {
-    // Where the text is a copy of the structured content, both shrink.
-    if content.data.is_none() && (content.format.is_some() || content.is_bare()) {
-        content.data.clone_from(&content.structured);
-    }
+    // Both shrink.
+    content.double_structured();
     let mut dropped = 0;
     while length(&content)? > most {
         let (of_script, of_ui) = (content.blocks.iter().rposition(is_for_people_only), content.ui.iter().rposition(is_for_people_only));
@@ -39,7 +37,7 @@ pub(super) fn shrink(run: &Run<'_>, mut content: AuthoredContent, most: usize) -
             (None, None) => break,
         }
         dropped += 1;
-        note(&mut content, "blocks", dropped);
+        note(&mut content, "blocks", dropped.into());
     }
     if length(&content)? > most && !cut(&mut content, most)? {
         return Ok(None);
@@ -79,15 +77,15 @@ fn keep(content: &mut AuthoredContent, rows: usize, [shown, hidden, total]: [usi
     for list in lists(content) {
         list.truncate(rows);
     }
-    note(content, "shown", shown);
-    note(content, "total", total);
+    note(content, "shown", shown.into());
+    note(content, "total", total.into());
     content.ui.insert(0, blocks::truncation(shown, hidden));
 }
 
-fn note(content: &mut AuthoredContent, name: &str, count: usize) {
+pub(super) fn note(content: &mut AuthoredContent, name: &str, value: Json) {
     let noted = content.meta.entry(TRUNCATED_META).or_insert_with(|| json!({}));
     if let Some(noted) = noted.as_object_mut() {
-        noted.insert(name.into(), count.into());
+        noted.insert(name.into(), value);
     }
 }
 

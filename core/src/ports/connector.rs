@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 use super::{BoundTransaction, LocalFuture};
 use crate::{
     Error, ErrorKind, Json, Result,
-    app::Access,
+    app::{Access, OnTooMany},
     hex,
     secret::Secret,
     value::{Rows, Value},
@@ -114,8 +114,10 @@ pub struct Query<'a> {
     pub access: Access,
     /// When to give up, in milliseconds since the Unix epoch.
     pub deadline_ms: u64,
-    /// The most rows to read; one more is [`TooLarge`](crate::ErrorKind::TooLarge).
+    /// The most rows to read; one more is [`TooLarge`](crate::ErrorKind::TooLarge), or left out where the query [`cuts`](Self::cuts).
     pub max_rows: usize,
+    /// What becomes of a result with more rows.
+    pub on_too_many: OnTooMany,
     /// The most bytes of cells to read; one more is [`TooLarge`](crate::ErrorKind::TooLarge).
     pub max_bytes: usize,
 }
@@ -130,6 +132,13 @@ pub struct SessionSetting {
 }
 
 impl<'a> Query<'a> {
+    /// Whether rows beyond [`max_rows`](Self::max_rows) are left out, and the result is marked as truncated. A result of a command that writes is
+    /// never cut: what it changed should not be half reported.
+    #[must_use]
+    pub fn cuts(&self) -> bool {
+        self.on_too_many == OnTooMany::Cut && self.access == Access::Read
+    }
+
     /// 64 hexadecimal digits that are different for different sessions, and say nothing of their values; `None` without one.
     #[must_use]
     pub fn session_digest(&self) -> Option<String> {

@@ -40,7 +40,7 @@ mod tests {
 
     #[test]
     fn damaged_values_are_told_from_whole_ones() {
-        let rows = Rows { columns: Rc::from([String::from("id")]), rows: vec![vec![Value::I64(i64::MAX)]], affected: 0 };
+        let rows = Rows { columns: Rc::from([String::from("id")]), rows: vec![vec![Value::I64(i64::MAX)]], affected: 0, truncated: false };
         let bytes = rows.to_kept().unwrap();
         assert_eq!(Rows::from_kept(&bytes), Some(rows));
         for cut in 0..bytes.len() {

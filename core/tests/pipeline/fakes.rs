@@ -6,7 +6,7 @@ use millrace_core::{
     Json,
     app::{
         Access, Adapter, App, Authorization, BatchLimits, Bind, EnvPart, EnvTemplate, ErrorStyle, Errors, Execute, Input, InputKind,
-        Limits, OnExceed, ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
+        Limits, OnExceed, OnTooMany, ParamStyle, Part, Root, Script, ScriptLimits, ScriptRef, Server, Source, Statement, Tool,
     },
     cancel::Cancel,
     fault::FaultResult,
@@ -91,6 +91,7 @@ pub fn tool(name: &str, execute: Execute) -> Tool {
         idempotency: None,
         sync: None,
         crosses_tenants: false,
+        on_too_many: OnTooMany::Error,
         results_as_rows: false,
         input_schema: None,
         confirm: None,
@@ -200,5 +201,5 @@ pub fn meta(result: &ToolResult) -> &Json {
 }
 
 pub fn rows(columns: &[&str], rows: Vec<Vec<Value>>) -> Rows {
-    Rows { columns: columns.iter().map(|name| (*name).to_string()).collect(), rows, affected: 0 }
+    Rows { columns: columns.iter().map(|name| (*name).to_string()).collect(), rows, affected: 0, truncated: false }
 }

@@ -10,7 +10,7 @@ use millrace_core::{
     Endpoint, Error, ErrorKind, Json, Result,
     app::{
         Adapter, ApiKey, ApiKeys, App, Argument, Auth, Authorization, BatchLimits, Content, EnvPart, EnvTemplate, ErrorStyle, Errors,
-        Execute, ExpectedKey, Input, InputKind, Limits, OnExceed, Prompt, PromptContent, PromptMessage, Resource, Root, Script,
+        Execute, ExpectedKey, Input, InputKind, Limits, OnExceed, OnTooMany, Prompt, PromptContent, PromptMessage, Resource, Root, Script,
         ScriptLimits, ScriptRef, Server, Source, Template, TemplatePart, Tool, UriPattern,
     },
     cancel::Cancel,
@@ -227,6 +227,7 @@ pub(crate) fn tool(name: &str, export: &str) -> Tool {
         idempotency: None,
         sync: None,
         crosses_tenants: false,
+        on_too_many: OnTooMany::Error,
         results_as_rows: false,
         returns: None,
         input_schema: None,

@@ -42,7 +42,7 @@ fn once(database: &Database, statement: &str, values: &[Value], key: &str, now_s
 }
 
 fn row(id: i64, k: &str) -> Rows {
-    Rows { columns: ["id".to_owned(), "k".to_owned()].into(), rows: vec![vec![Value::I64(id), text(k)]], affected: 0 }
+    Rows { columns: ["id".to_owned(), "k".to_owned()].into(), rows: vec![vec![Value::I64(id), text(k)]], affected: 0, truncated: false }
 }
 
 fn affected(affected: u64) -> Rows {

@@ -183,6 +183,8 @@ fn a_result_that_is_too_large_is_refused() {
     assert_eq!(limited(3, 16), Ok(3));
     assert_eq!(limited(2, 16), Err(Error::new(TooLarge, "the result has more than `max_rows`, 2 rows")));
     assert_eq!(limited(3, 15), Err(Error::new(TooLarge, "the result has more than 15 bytes")));
+    let cut = |max_rows| database.cut(&query("SELECT 'four' UNION ALL SELECT 'more' UNION ALL SELECT 1"), max_rows);
+    assert_eq!([cut(4), cut(3), cut(2), cut(1)], [Ok((3, false)), Ok((3, false)), Ok((2, true)), Ok((1, true))]);
     let huge = database.error(&format!("{NUMBERS} SELECT i, 'abcdefghijklmnopqrstuvwxyz' FROM n"));
     assert_eq!((huge.kind, huge.message.as_str()), (TooLarge, "the result is larger than the libSQL server allows"));
     let body = Query { max_bytes: 8, ..query("SELECT hex(randomblob(2000000))") };

@@ -87,6 +87,11 @@ fn more_documents_are_asked_for_up_to_the_limits() {
     let error = with(all, 5_000, 1 << 20).unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (TooLarge, "the result has more than `max_rows`, 5000 rows"));
     assert!(server.commands().iter().any(|command| command.get("killCursors").is_some()), "the cursor is forgotten");
+    let closed = || server.commands().iter().filter(|command| command.get("killCursors").is_some()).count();
+    let before = closed();
+    assert_eq!(database.cut(&query(all), 5_000), Ok((5_000, true)));
+    assert_eq!(closed(), before + 1, "the cursor is forgotten");
+    assert_eq!(database.cut(&query(all), 13_000), Ok((13_000, false)));
     let error = with(all, 13_000, 20_000).unwrap_err();
     assert_eq!(error.kind, TooLarge, "{error:?}");
     // Documents that all have other fields.

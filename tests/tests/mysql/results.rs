@@ -3,7 +3,7 @@
 use millrace_core::{
     Error,
     ErrorKind::{Busy, Constraint, Denied, Syntax, TooLarge},
-    app::Access,
+    app::{Access, OnTooMany},
     ports::{Connection, Query},
     value::{Rows, Value},
 };
@@ -107,6 +107,9 @@ fn a_result_that_is_too_large_is_refused() {
     }
     let endless = Query { max_rows: 5, access: Access::Read, ..query("SELECT seq FROM seq_1_to_1000000000000") };
     assert_eq!(database.run_with(&endless).unwrap_err().message, "the result has more than `max_rows`, 5 rows");
+    let cut = |max_rows| database.cut(&query("SELECT 'four' UNION ALL SELECT 'more' UNION ALL SELECT '1'"), max_rows);
+    assert_eq!([cut(4), cut(3), cut(2), cut(1)], [Ok((3, false)), Ok((3, false)), Ok((2, true)), Ok((1, true))]);
+    assert_eq!(database.cut(&endless, 5), Ok((5, true)));
     let long = |access| database.run_with(&Query { access, max_bytes: 9, ..query("SELECT REPEAT('x', 5000000)") }).unwrap_err();
     assert_eq!(long(Access::Read), Error::new(TooLarge, "the result has more than 9 bytes"));
     assert_eq!(long(Access::Write).message, "the result has more than 9 bytes; it is not known whether the statement took effect");
@@ -114,6 +117,9 @@ fn a_result_that_is_too_large_is_refused() {
     let written = Query { max_rows: 1, ..query("INSERT INTO t VALUES (1), (2) RETURNING v") };
     assert_eq!(database.run_with(&written).unwrap_err().message, "the result has more than `max_rows`, 1 rows; the statement took effect");
     assert_eq!(database.rows("SELECT COUNT(*) FROM t"), [[Value::I64(2)]]);
+    // A result of a write is never cut.
+    let written = Query { on_too_many: OnTooMany::Cut, ..written };
+    assert_eq!(database.run_with(&written).unwrap_err().kind, TooLarge);
 }
 
 #[test]

@@ -127,6 +127,13 @@ fn a_result_that_is_too_large_is_refused(way: Way) {
         access: Access::Read,
         ..query("WITH RECURSIVE n (i) AS (SELECT 1::bigint UNION ALL SELECT i + 1 FROM n) SELECT i FROM n")
     };
+    let cut = |max_rows| database.cut(&query("SELECT v FROM (VALUES ('four'), ('more'), ('1')) a (v)"), max_rows);
+    assert_eq!([cut(4), cut(3), cut(2), cut(1)], [Ok((3, false)), Ok((3, false)), Ok((2, true)), Ok((1, true))]);
+    if way == Way::Postgres {
+        assert_eq!(database.cut(&endless, 5), Ok((5, true)));
+        // The connection is kept: the server stops by itself.
+        assert_eq!(database.rows("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'millrace'"), [[Value::I64(1)]]);
+    }
     let endless = database.run_with(&endless).unwrap_err();
     let message = match way {
         Way::Postgres => "the result has more than `max_rows`, 5 rows",

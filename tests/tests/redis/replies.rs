@@ -1,8 +1,13 @@
 //! Values in and out, and what rows a real server's replies are.
 
-use millrace_core::{ErrorKind, app::Access, value::Value};
+use millrace_core::{
+    ErrorKind,
+    app::Access,
+    ports::{Command, Query},
+    value::Value,
+};
 use millrace_tests::{
-    database::{Database, connection, text},
+    database::{Database, connection, query, text},
     redis,
 };
 
@@ -172,6 +177,9 @@ fn results_have_limits() {
         arguments(&database, &values, Access::Write).unwrap();
     }
     assert_eq!(run(&database, "LRANGE l 0 9999").unwrap().rows.len(), 10_000);
+    let words = ["LRANGE", "l", "0", "9999"].map(text);
+    let all = Query { command: Command::Arguments(&words), ..query("") };
+    assert_eq!([database.cut(&all, 10_000), database.cut(&all, 9_999)], [Ok((10_000, false)), Ok((9_999, true))]);
     let error = run(&database, "LRANGE l 0 10000").unwrap_err();
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::TooLarge, "the result has more than `max_rows`, 10000 rows"));
     arguments(&database, &[text("SET"), text("big"), text(&"x".repeat((1 << 20) + 1))], Access::Write).unwrap();

@@ -56,7 +56,7 @@ pub(super) fn of_documents(documents: Vec<Members>) -> Result<Rows> {
         }
         row
     });
-    Ok(Rows { rows: rows.collect(), columns: Rc::from(columns), affected: 0 })
+    Ok(Rows { rows: rows.collect(), columns: Rc::from(columns), affected: 0, truncated: false })
 }
 
 /// The reply of a command without a cursor, in which there is no error.
@@ -71,6 +71,7 @@ pub(super) fn of_reply(prepared: &Prepared, reply: &[(String, Bson)]) -> Result<
     let table = |columns: &[&str], rows: Vec<Vec<Value>>, affected| Rows {
         columns: columns.iter().map(ToString::to_string).collect(),
         rows,
+        truncated: false,
         affected,
     };
     Ok(match prepared.kind {

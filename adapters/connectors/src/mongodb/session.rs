@@ -149,6 +149,11 @@ impl Session {
             let too_many = documents.len() > query.max_rows;
             if too_many || bytes > query.max_bytes {
                 self.kill(&batch, address).await;
+                if query.cuts() && bytes <= query.max_bytes {
+                    documents.truncate(query.max_rows);
+                    let rows = rows::of_documents(documents).map_err(StatementFailure::last)?;
+                    return Ok(Rows { truncated: true, ..rows });
+                }
                 let message = match too_many {
                     true => format!("the result has more than `max_rows`, {} rows", query.max_rows),
                     false => format!("the result has more than {} bytes", query.max_bytes),

@@ -7,7 +7,7 @@
 use std::{cell::Cell, rc::Rc};
 
 use millrace_core::{
-    app::Access,
+    app::{Access, OnTooMany},
     ports::{Clock, Command, Dialer, Query, WaitUntil},
     value::Value,
 };
@@ -84,6 +84,7 @@ async fn kill(address: &MysqlAddress, dialer: &dyn Dialer, thread: u32, text: St
         access: Access::Read,
         deadline_ms: until_ms,
         max_rows: 1,
+        on_too_many: OnTooMany::Error,
         max_bytes: 64,
     };
     let found = session.run(FIND, &values, &query, Transaction::Implied, PATIENCE_MS).await.ok()?;

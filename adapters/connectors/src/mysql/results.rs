@@ -52,6 +52,8 @@ pub(super) struct Results<'a> {
     several: bool,
     /// The result is too large, and the statement may have written: what is left of it is not kept.
     too_large: Option<Error>,
+    /// There are more rows than the query takes. They were not read, so the connection is in the middle of something.
+    pub(super) truncated: bool,
     failure: Option<StatementFailure>,
     /// Of the last part.
     pub(super) status: u16,
@@ -68,6 +70,7 @@ impl<'a> Results<'a> {
             affected: 0,
             several: false,
             too_large: None,
+            truncated: false,
             failure: None,
             status: 0,
         }
@@ -92,7 +95,7 @@ impl<'a> Results<'a> {
                 }
                 _ => self.list(packets, &packet).await?,
             }
-            if self.failure.is_some() || self.status & MORE_RESULTS == 0 {
+            if self.failure.is_some() || self.truncated || self.status & MORE_RESULTS == 0 {
                 return Ok(());
             }
         }
@@ -151,6 +154,11 @@ impl<'a> Results<'a> {
                         status_of(&packet).map(|(status, _)| status)
                     }
                     .ok_or_else(|| broken("an end of rows"))?;
+                    return Ok(());
+                }
+                // The rest is not waited for, as in `row`.
+                _ if is_first && self.query.cuts() && self.rows.len() >= self.query.max_rows => {
+                    self.truncated = true;
                     return Ok(());
                 }
                 _ if is_first && self.too_large.is_none() => self.row(&packet)?,
@@ -219,7 +227,7 @@ impl<'a> Results<'a> {
         Ok(match self.columns {
             Some(columns) => {
                 let names = unique_names(columns.iter().map(|column| column.name.as_str()));
-                Rows { columns: names.into(), rows: self.rows, affected: 0 }
+                Rows { columns: names.into(), rows: self.rows, affected: 0, truncated: self.truncated }
             }
             None => Rows { affected: self.affected, ..Rows::default() },
         })

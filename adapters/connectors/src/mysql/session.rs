@@ -198,9 +198,11 @@ impl Session {
         let mut results = Results::new(query, self.server);
         results.read(&mut self.packets).await?;
         self.status = results.status;
+        let truncated = results.truncated;
         let outcome = results.into_rows();
         // What the server says is prepared and what is prepared here are two things from then on.
-        self.usable = !outcome.as_ref().is_err_and(|failure| server_error::number_of(&failure.error) == Some(UNKNOWN_STATEMENT));
+        self.usable =
+            !truncated && !outcome.as_ref().is_err_and(|failure| server_error::number_of(&failure.error) == Some(UNKNOWN_STATEMENT));
         outcome
     }
 

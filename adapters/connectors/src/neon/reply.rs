@@ -54,7 +54,7 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
     let column = |field: &Json| Some((field.get("name")?.as_str()?.to_owned(), Oid::try_from(field.get("dataTypeID")?.as_u64()?).ok()?));
     let columns: Vec<(String, Oid)> = fields.iter().map(column).collect::<Option<_>>().ok_or_else(form)?;
     let (mut rows, mut bytes) = (Vec::with_capacity(list.len()), 0);
-    let mut exceeded = None;
+    let (mut exceeded, mut truncated) = (None, false);
     for row in list {
         let Json::Array(cells) = row else { return Err(form()) };
         if cells.len() != columns.len() {
@@ -71,7 +71,8 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
                 _ => return Err(form()),
             });
         }
-        if exceeded.is_none() {
+        truncated |= query.cuts() && rows.len() >= query.max_rows;
+        if exceeded.is_none() && !truncated {
             exceeded = limits::exceeded(query, rows.len(), bytes);
             rows.push(values);
         }
@@ -79,7 +80,7 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
     match exceeded {
         _ if columns.is_empty() => Ok(Rows { affected: reply["rowCount"].as_u64().unwrap_or(0), ..Rows::default() }),
         Some(what) => Err(limits::too_large(what, query)),
-        None => Ok(Rows { columns: unique_names(columns.iter().map(|(name, _)| name.as_str())).into(), rows, affected: 0 }),
+        None => Ok(Rows { columns: unique_names(columns.iter().map(|(name, _)| name.as_str())).into(), rows, affected: 0, truncated }),
     }
 }
 

@@ -92,7 +92,7 @@ pub(super) async fn write_once(
 /// # Errors
 /// As [`write_once`].
 pub(super) async fn prepare(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
-    match session.run(&Batch::of(FIND, &[text("")], Transaction::Implied).map_err(StatementFailure::last)?, query, left_ms).await {
+    match session.run(&Batch::of(FIND, &[text("")], Transaction::Implied, query).map_err(StatementFailure::last)?, query, left_ms).await {
         Err(failure) if is_missing(&failure.error) => create(session, query, left_ms).await,
         outcome => outcome.map(drop).map_err(of_records),
     }
@@ -117,7 +117,7 @@ async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, l
 
 /// What the record says that was there, which ends the transaction.
 async fn look(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, left_ms: u64) -> Result<RecordedWrite, StatementFailure> {
-    let batch = Batch::of(FIND, &[text(record.key)], Transaction::Implied).map_err(StatementFailure::last)?;
+    let batch = Batch::of(FIND, &[text(record.key)], Transaction::Implied, query).map_err(StatementFailure::last)?;
     let found = session.run_within(&batch, &for_record(query), left_ms).await.map_err(StatementFailure::before_the_end)?;
     session.give_up().await.map_err(StatementFailure::before_the_end)?;
     read_record(&found)
@@ -126,7 +126,7 @@ async fn look(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, 
 /// Makes the table and its index.
 async fn create(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
     for statement in [CREATE_TABLE, CREATE_INDEX] {
-        let batch = Batch::of(statement, &[], Transaction::Implied).map_err(StatementFailure::last)?;
+        let batch = Batch::of(statement, &[], Transaction::Implied, query).map_err(StatementFailure::last)?;
         match session.run(&batch, query, left_ms).await {
             Err(failure) if is_made_by_another(&failure.error) => {}
             outcome => drop(outcome.map_err(of_records)?),

@@ -75,13 +75,15 @@ impl<'a> Batch<'a> {
     ///
     /// # Errors
     /// [`Syntax`](ErrorKind::Syntax) for more values than a statement can have.
-    pub(super) fn of(text: &str, values: &[Value], transaction: Transaction) -> Result<Self, Error> {
+    pub(super) fn of(text: &str, values: &[Value], transaction: Transaction, query: &Query<'_>) -> Result<Self, Error> {
+        // One more than is kept, which shows that there are more.
+        let rows = if query.cuts() { i32::try_from(query.max_rows.saturating_add(1)).unwrap_or_default() } else { 0 };
         let params: Vec<Parameter> = values.iter().map(Parameter::of).collect();
         let mut statement = BytesMut::with_capacity(text.len() + 64 + 16 * params.len());
         let written = frontend::parse("", text, params.iter().map(|param| param.oid), &mut statement)
             .and_then(|()| bind(&params, &mut statement))
             .and_then(|()| frontend::describe(b'P', "", &mut statement))
-            .and_then(|()| frontend::execute("", 0, &mut statement))
+            .and_then(|()| frontend::execute("", rows, &mut statement))
             .and_then(|()| if transaction.begin().is_some() { command("COMMIT", &mut statement) } else { Ok(()) });
         frontend::sync(&mut statement);
         written.map_err(|error| {
@@ -281,6 +283,8 @@ struct BatchReply {
     is_empty: bool,
     /// The result is too large, and the statement may have written: what is left of it is not kept.
     too_large: Option<String>,
+    /// There are more rows than the query takes, which it has left out.
+    truncated: bool,
     failure: Option<StatementFailure>,
 }
 
@@ -314,6 +318,8 @@ impl BatchReply {
                 }
                 self.done += 1;
             }
+            // The server stops after the rows that it was asked for.
+            Message::PortalSuspended => self.done += 1,
             Message::EmptyQueryResponse => {
                 self.is_empty = true;
                 self.done += 1;
@@ -337,6 +343,10 @@ impl BatchReply {
             body.ranges().collect().map_err(|error| StatementFailure::unknown(unknown(&error.to_string())))?;
         if cells.len() != columns.len() {
             return Err(StatementFailure::unknown(unknown("a row has another number of cells than there are columns")));
+        }
+        if query.cuts() && self.rows.len() >= query.max_rows {
+            self.truncated = true;
+            return Ok(());
         }
         self.bytes += cells.iter().flatten().map(Range::len).sum::<usize>();
         let Some(what) = limits::exceeded(query, self.rows.len(), self.bytes) else {
@@ -370,7 +380,7 @@ impl BatchReply {
         match self.columns {
             Some(columns) if !columns.is_empty() => {
                 let names = unique_names(columns.iter().map(|column| column.name.as_str()));
-                Ok(Rows { columns: names.into(), rows: self.rows, affected: 0 })
+                Ok(Rows { columns: names.into(), rows: self.rows, affected: 0, truncated: self.truncated })
             }
             _ => Ok(Rows { affected: self.affected, ..Rows::default() }),
         }

@@ -102,7 +102,7 @@ async fn one(
     let settings = if is_first { query.session } else { &[] };
     let marked = query.session_digest().map(|digest| format!("/* session {digest} */ {text}"));
     let text = marked.as_deref().unwrap_or(text);
-    let batch = Batch::of(text, values, Transaction::Implied).map_err(StatementFailure::last)?.with_settings(settings);
+    let batch = Batch::of(text, values, Transaction::Implied, query).map_err(StatementFailure::last)?.with_settings(settings);
     let own = Query { command: Command::Statement { text, values }, access: Access::Read, ..query.clone() };
     session.run_within(&batch, &own, left_ms).await
 }

@@ -97,7 +97,7 @@ impl Form<'_> {
             names.push(name(field)?);
             cells.push(value(held)?);
         }
-        Ok(Rows { columns: unique(names).into(), rows: vec![cells], affected: 0 })
+        Ok(Rows { columns: unique(names).into(), rows: vec![cells], affected: 0, truncated: false })
     }
 
     /// The values of the fields that the command names.
@@ -160,7 +160,7 @@ fn each(elements: Vec<Reply>, of: impl Fn(Reply) -> Made<Value>) -> Made<Rows> {
 }
 
 fn table(columns: &[&str], rows: Vec<Vec<Value>>) -> Rows {
-    Rows { columns: columns.iter().map(ToString::to_string).collect(), rows, affected: 0 }
+    Rows { columns: columns.iter().map(ToString::to_string).collect(), rows, affected: 0, truncated: false }
 }
 
 /// Members with their scores.

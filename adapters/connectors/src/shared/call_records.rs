@@ -1,8 +1,8 @@
 //! What is kept of a write, and what a record says.
 
-use millrace_core::{ports::RecordedWrite, value::Rows};
 #[cfg(feature = "tcp")]
 use millrace_core::{Error, ErrorKind};
+use millrace_core::{ports::RecordedWrite, value::Rows};
 
 #[cfg(feature = "tcp")]
 use super::StatementFailure;
@@ -55,7 +55,12 @@ mod tests {
 
     #[test]
     fn a_record_says_what_it_knows() {
-        let one = |text: &str| Rows { columns: ["a".to_owned()].into(), rows: vec![vec![Value::Text(text.to_owned())]], affected: 0 };
+        let one = |text: &str| Rows {
+            columns: ["a".to_owned()].into(),
+            rows: vec![vec![Value::Text(text.to_owned())]],
+            affected: 0,
+            truncated: false,
+        };
         let bytes = kept(&one("x")).unwrap();
         assert_eq!(made_before(Some(7), Some(&bytes)), RecordedWrite::MadeBefore(one("x")));
         assert_eq!(made_before(Some(7), None), RecordedWrite::MadeBefore(Rows { affected: 7, ..Rows::default() }));

@@ -34,7 +34,11 @@ pub(crate) fn only_reads(query: &Query<'_>, effect: Effect) -> Result<()> {
 ///
 /// # Errors
 /// [`TooLarge`](ErrorKind::TooLarge). Where the statement wrote, it says so: the change is made by then.
-pub(crate) fn within_limits(rows: Rows, query: &Query<'_>, effect: Effect) -> Result<Rows> {
+pub(crate) fn within_limits(mut rows: Rows, query: &Query<'_>, effect: Effect) -> Result<Rows> {
+    if query.cuts() && rows.rows.len() > query.max_rows {
+        rows.rows.truncate(query.max_rows);
+        rows.truncated = true;
+    }
     let what = if rows.rows.len() > query.max_rows {
         format!("the result has more than `max_rows`, {} rows", query.max_rows)
     } else if rows.rows.iter().flatten().map(cell_bytes).fold(0, usize::saturating_add) > query.max_bytes {

@@ -152,7 +152,10 @@ fn of_unknown_outcome(error: Error) -> Error {
 mod tests {
     use std::{cell::Cell, future::Future, pin::pin, task};
 
-    use millrace_core::ports::{Command, LocalFuture};
+    use millrace_core::{
+        app::OnTooMany,
+        ports::{Command, LocalFuture},
+    };
 
     use super::*;
 
@@ -189,8 +192,15 @@ mod tests {
             count.set(count.get() + 1);
             Err::<(), _>(StatementFailure { error: error.clone(), outcome })
         };
-        let query =
-            Query { command: Command::Statement { text: "", values: &[] }, session: &[], access, deadline_ms, max_rows: 0, max_bytes: 0 };
+        let query = Query {
+            command: Command::Statement { text: "", values: &[] },
+            session: &[],
+            access,
+            deadline_ms,
+            max_rows: 0,
+            on_too_many: OnTooMany::Error,
+            max_bytes: 0,
+        };
         let future = pin!(retry.run(&query, Effect { reads, returns: reads }, attempt));
         let task::Poll::Ready(result) = future.poll(&mut task::Context::from_waker(task::Waker::noop())) else { panic!("it waits") };
         (count.get(), fake.now_ms.get(), result.unwrap_err())

@@ -141,9 +141,9 @@ impl Session {
             let affected = execute(&self.connection, statement).map_err(|error| refused(&self.authorizer, query, error, Phase::Step))?;
             return Ok(Rows { affected, ..Rows::default() });
         }
-        let rows = read(statement, query, &self.authorizer)?;
+        let (rows, truncated) = read(statement, query, &self.authorizer)?;
         let (text, _) = query.statement(SQLITE.name)?;
-        Ok(Rows { columns: self.known.names(text, statement), rows, affected: 0 })
+        Ok(Rows { columns: self.known.names(text, statement), rows, affected: 0, truncated })
     }
 
     /// Runs one statement that writes, in one transaction with its record, unless there is a record of the same call.
@@ -168,8 +168,8 @@ impl Session {
                 let rows = if statement.column_count() == 0 {
                     Rows { affected: execute(&self.connection, statement).map_err(failed)?, ..Rows::default() }
                 } else {
-                    let rows = read(statement, query, &self.authorizer)?;
-                    Rows { columns: self.known.names(text, statement), rows, affected: 0 }
+                    let (rows, truncated) = read(statement, query, &self.authorizer)?;
+                    Rows { columns: self.known.names(text, statement), rows, affected: 0, truncated }
                 };
                 call_records::keep(&self.connection, record, &rows)?;
                 transaction.commit().map_err(failed)?;
@@ -210,7 +210,7 @@ impl Session {
             let affected = execute(&self.connection, statement).map_err(|error| refused(&self.authorizer, query, error, Phase::Step))?;
             return Ok(Rows { affected, ..Rows::default() });
         }
-        let rows = if reads {
+        let (rows, truncated) = if reads {
             read(statement, query, &self.authorizer)?
         } else {
             let write = || write_and_read(&self.connection, statement, query, &self.authorizer);
@@ -218,7 +218,7 @@ impl Session {
         };
         let (text, _) = query.statement(SQLITE.name)?;
         let columns = self.known.names(text, statement);
-        Ok(Rows { columns, rows, affected: 0 })
+        Ok(Rows { columns, rows, affected: 0, truncated })
     }
 
     /// Binds the values of a statement that may run; whether it only reads.
@@ -379,7 +379,7 @@ fn write_and_read(
     statement: &mut Statement<'_>,
     query: &Query<'_>,
     authorizer: &Authorizer,
-) -> Result<Vec<Vec<Value>>> {
+) -> Result<(Vec<Vec<Value>>, bool)> {
     let failed = |error| refused(authorizer, query, error, Phase::Step);
     let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate).map_err(failed)?;
     let rows = read(statement, query, authorizer)?;
@@ -387,13 +387,17 @@ fn write_and_read(
     Ok(rows)
 }
 
-fn read(statement: &mut Statement<'_>, query: &Query<'_>, authorizer: &Authorizer) -> Result<Vec<Vec<Value>>> {
+/// The rows, and whether there are more.
+fn read(statement: &mut Statement<'_>, query: &Query<'_>, authorizer: &Authorizer) -> Result<(Vec<Vec<Value>>, bool)> {
     let failed = |error| refused(authorizer, query, error, Phase::Step);
     let mut cursor = statement.raw_query();
     let mut rows = Vec::new();
     let mut bytes = 0_usize;
     while let Some(row) = cursor.next().map_err(failed)? {
         if rows.len() == query.max_rows {
+            if query.cuts() {
+                return Ok((rows, true));
+            }
             return Err(Error::new(ErrorKind::TooLarge, format!("the result has more than `max_rows`, {} rows", query.max_rows)));
         }
         // Asked here, because the first step compiles a statement anew when the schema changed.
@@ -409,5 +413,5 @@ fn read(statement: &mut Statement<'_>, query: &Query<'_>, authorizer: &Authorize
         }
         rows.push(cells);
     }
-    Ok(rows)
+    Ok((rows, false))
 }

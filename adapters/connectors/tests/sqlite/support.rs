@@ -12,7 +12,7 @@ use std::{
 use millrace_connectors::sqlite::Sqlite;
 use millrace_core::{
     Error, Result,
-    app::Access,
+    app::{Access, OnTooMany},
     ports::{Clock, Command, Connection, Connector, LocalFuture, Query},
     secret::Secret,
     value::{Rows, Value},
@@ -108,6 +108,7 @@ pub(crate) fn query(text: &str) -> Query<'_> {
         access: Access::Write,
         deadline_ms: DEADLINE_MS,
         max_rows: 10_000,
+        on_too_many: OnTooMany::Error,
         max_bytes: 1 << 20,
     }
 }

@@ -71,6 +71,7 @@ mod tests {
             columns: Rc::from(if rows > 0 { vec![String::from("id")] } else { Vec::new() }),
             rows: vec![vec![Value::Null]; rows],
             affected,
+            truncated: false,
         };
         let table = [
             ("UPDATE t SET a = 1", 1, 0, true),

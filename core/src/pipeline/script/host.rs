@@ -5,7 +5,7 @@ use alloc::{boxed::Box, format, vec::Vec};
 use super::fetch_url::FetchUrl;
 use crate::{
     Error, ErrorKind, Json, Result,
-    app::Access,
+    app::{Access, OnTooMany},
     fault::Change,
     headers::Headers,
     pipeline::{
@@ -142,6 +142,7 @@ impl ScriptHost for Host<'_> {
                 access: if adapter.read_only { Access::Read } else { Access::Write },
                 deadline_ms: self.run.signal.deadline_within(adapter.timeout_ms),
                 max_rows: adapter.max_rows as usize,
+                on_too_many: OnTooMany::Error,
                 max_bytes: MAX_CELL_BYTES,
             };
             let may_write = !adapter.read_only && may_change(text);

@@ -11,8 +11,8 @@ use core::fmt::Write as _;
 use super::Stage;
 use crate::app::{
     Access, App, Audience, Auth, Bind, CacheScope, ErrorRule, ErrorStyle, Execute, Idempotency, Input, InputKind, JwtPolicy, KeySource,
-    MiddlewareAction, OnExceed, ParamStyle, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template, TextFormat,
-    TokenCarrier, Tool, Transaction, UnknownFields,
+    MiddlewareAction, OnExceed, OnTooMany, ParamStyle, Part, Piece, Presenter, SELECT_INPUT, ScriptRef, Source, Statement, Template,
+    TextFormat, TokenCarrier, Tool, Transaction, UnknownFields,
 };
 
 /// One stage of a call.
@@ -444,11 +444,15 @@ fn serialize(tool: &Tool) -> String {
         ErrorStyle::Protocol => "JSON-RPC errors",
     };
     let expose = if tool.errors.expose { " with the database's own words" } else { "" };
+    let cut = match tool.on_too_many {
+        OnTooMany::Error => "",
+        OnTooMany::Cut => "; a result with more rows than `max_rows` is cut, and says so",
+    };
     let exceed = match tool.limits.on_exceed {
         OnExceed::Error => "",
         OnExceed::Shrink => ", and what is longer shrinks",
     };
-    format!("faults are {style}{expose}; at most {} bytes{exceed}", tool.limits.output_bytes)
+    format!("faults are {style}{expose}; at most {} bytes{exceed}{cut}", tool.limits.output_bytes)
 }
 
 fn mapper(app: &App, reference: Option<&ScriptRef>) -> String {

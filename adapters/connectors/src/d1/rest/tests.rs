@@ -1,7 +1,7 @@
 //! Requests as bytes, and answers. What an answer's rows become is tested in [`super::super::reply`].
 
 use millrace_core::{
-    app::Access,
+    app::{Access, OnTooMany},
     ports::Command,
     secret::Secret,
     value::{Rows, Value},
@@ -18,6 +18,7 @@ fn body_of(text: &str, params: &[Value]) -> String {
         access: Access::Read,
         deadline_ms: 7,
         max_rows: 10,
+        on_too_many: OnTooMany::Error,
         max_bytes: 100,
     };
     let request = request(&address, &Prepared::of(text, params, false).unwrap(), &query).unwrap();
