@@ -9,6 +9,7 @@ use std::{
     rc::Rc,
 };
 
+use millrace_catalogue::{Language, postgrest::is_name};
 use millrace_core::app::{Access, Announcement, Execute};
 
 use crate::{
@@ -316,10 +317,15 @@ fn tables_by_hand(
             compiler.error(tool.document, node.range.clone(), format!("the adapter `{adapter}` does not exist"), help);
             continue;
         };
-        let Some(dialect) = used.language.and_then(Dialect::of) else { continue };
+        let named = match used.language.map(|language| (language, Dialect::of(language))) {
+            Some((_, Some(dialect))) => tables::named(name, dialect),
+            // Its names are as they are.
+            Some((Language::Requests, None)) => is_name(name).then(|| name.to_owned()),
+            _ => continue,
+        };
         let table = match name {
             "*" => Some(TableSet::All),
-            name => tables::named(name, dialect).map(|name| TableSet::Named(BTreeSet::from([name]))),
+            _ => named.map(|name| TableSet::Named(BTreeSet::from([name]))),
         };
         match table {
             Some(table) => found.entry(used.index).or_default().extend(table),

@@ -60,7 +60,7 @@ pub(crate) static TOOL: Record = Record {
         Field::new(
             "statement",
             Shape::OneOf(&[Shape::Text, Shape::Map(&Shape::Any)]),
-            "The statement, with placeholders: `{{ inputs.id }}`. For `mongodb` a map, the command as a document: `find: users`.",
+            "The statement, with placeholders: `{{ inputs.id }}`. For `mongodb` a map, the command as a document: `find: users`; for `postgrest` a map, the request: `from: users`.",
         ),
         Field::new(
             "transaction",

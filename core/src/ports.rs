@@ -23,7 +23,7 @@ mod wait_until;
 
 pub use clock::Clock;
 pub use connector::{
-    ApiRequest, CALL_RECORDS, CallRecord, Command, Connection, Connector, Connectors, Node, Query, RecordedWrite, SWEPT_RECORDS,
+    CALL_RECORDS, CallRecord, Command, Connection, Connector, Connectors, Node, Query, RecordedWrite, SWEPT_RECORDS,
     SessionSetting,
 };
 pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};

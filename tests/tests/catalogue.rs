@@ -3,7 +3,7 @@
 use millrace_catalogue::{CONNECTORS, Host, Language};
 use millrace_core::{
     ErrorKind,
-    ports::{ApiRequest, Command, Connection, Connectors, Node, Query, SessionSetting},
+    ports::{Command, Connection, Connectors, Node, Query, SessionSetting},
     value::Value,
 };
 use millrace_native::{clock::SystemClock, connectors::NativeConnectors, wait_until::Tasks};
@@ -40,19 +40,17 @@ fn a_driver_takes_the_options_of_its_row_and_no_other() {
 fn a_connector_of_statements_says_so_of_any_other_command() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.db");
-    let request = ApiRequest { method: "GET".into(), path: vec!["items".into()], parameters: Vec::new(), body: None };
     let document = [("find".to_owned(), Node::Value(Value::Text("items".into())))];
     let commands = [
         (Command::Arguments(&[]), "a list of arguments"),
         (Command::Document(&document), "a document"),
-        (Command::Request(&request), "a request"),
     ];
     for connector in CONNECTORS {
         let takes = match connector.language {
             Language::Sqlite | Language::Postgres | Language::MySql => "statements",
             Language::Arguments => "commands",
             Language::Documents => "documents",
-            Language::Requests => panic!("{}", connector.name),
+            Language::Requests => "requests",
         };
         // Where nobody listens: it says so before it connects.
         let settings = match connector.name {
@@ -62,13 +60,14 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
             "mysql" => connection("mysql", "mysql://me@127.0.0.1:9/x", &[]),
             "upstash" => connection("upstash", "http://127.0.0.1:9", &[("token", "t")]),
             "neon" => connection("neon", "postgres://me:pw@db/x", &[("base_url", "http://127.0.0.1:9")]),
+            "postgrest" => connection("postgrest", "http://127.0.0.1:9", &[]),
             "postgres" => connection("postgres", "postgres://me@127.0.0.1:9/x", &[]),
             name => connection(name, &format!("{}://127.0.0.1:9", connector.schemes[0]), &[]),
         };
         let database = Database::open(settings);
         let own = match takes {
             "commands" => "a list of arguments",
-            "documents" => "a document",
+            "documents" | "requests" => "a document",
             _ => "",
         };
         for (command, form) in commands.into_iter().filter(|(_, form)| *form != own) {

@@ -6,11 +6,14 @@
 
 extern crate alloc;
 
+mod document;
 pub mod mongodb;
+pub mod postgrest;
 pub mod redis;
 mod row;
 mod rows;
 
+pub use document::{Flaw, Tree, View};
 pub use row::{Binding, BindingKind, Connector, Host, Language, NO_HYPERDRIVE, Transactions, WorkerPart, names_hyperdrive};
 pub use rows::*;
 
@@ -18,7 +21,7 @@ pub use rows::*;
 pub const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
 
 /// Names that are known, of connectors that do not exist yet.
-pub const PLANNED: [&str; 4] = ["clickhouse", "planetscale", "postgrest", "rds-data"];
+pub const PLANNED: [&str; 3] = ["clickhouse", "planetscale", "rds-data"];
 
 /// The connector of a name, as `connector:` of an adapter has it.
 #[must_use]

@@ -10,7 +10,7 @@ mod stages;
 mod tables;
 mod walk;
 
-pub use document::{ALLOWABLE, Flaw, Judged, Kind, NEVER, Role, Tree, View, WRAPPERS, allows, is_wrapper};
+pub use document::{ALLOWABLE, Judged, Kind, NEVER, Role, WRAPPERS, allows, is_wrapper};
 pub use judge::{judge, may_be_allowed};
 
 #[cfg(test)]

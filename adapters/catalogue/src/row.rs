@@ -48,7 +48,7 @@ pub enum Language {
     Arguments,
     /// Documents, as MongoDB takes them.
     Documents,
-    /// HTTP requests.
+    /// Requests for tables and functions, as PostgREST takes them.
     Requests,
 }
 

@@ -3,7 +3,7 @@
 use crate::{
     Binding, BindingKind, Connector,
     Host::{Native, Worker},
-    Language::{Arguments, Documents, MySql, Postgres, Sqlite},
+    Language::{Arguments, Documents, MySql, Postgres, Requests, Sqlite},
     Transactions, WorkerPart,
     row::HYPERDRIVE,
 };
@@ -249,6 +249,28 @@ rows! {
         transactions: None,
         sets_session: false,
         system: "mongodb",
+    };
+
+    "postgrest" POSTGREST:
+    "the URL of the REST API, `https://PROJECT.supabase.co/rest/v1`",
+    "`api_key`, `schema`, `server_max_rows` (how many rows the server sends at most, `1000`; `0` for no limit), `token`",
+    Connector {
+        name: "postgrest",
+        language: Requests,
+        options: &["api_key", "schema", "server_max_rows", "token"],
+        trust_options: &[],
+        schemes: &["https", "http"],
+        foreign_schemes: &["postgres", "postgresql"],
+        hosts: &[Native, Worker],
+        // It needs no sockets; but it has the errors of `postgres`, and no Worker without it should carry what it knows of requests.
+        worker_part: Some(WorkerPart::Tcp),
+        binding: None,
+        is_file: false,
+        max_values: None,
+        keeps_call_records: false,
+        transactions: None,
+        sets_session: false,
+        system: "postgresql",
     };
 }
 

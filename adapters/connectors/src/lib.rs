@@ -11,6 +11,7 @@
 //! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`neon`] | `tcp`, on by default: it has the language of [`postgres`] | every host: it speaks HTTP |
 //! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
+//! | [`postgrest`] | `tcp`, on by default: it has the errors of [`postgres`] | every host: it speaks HTTP |
 //! | [`redis`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`upstash`] | `tcp`, on by default: it has the commands of [`redis`] | every host: it speaks HTTP |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
@@ -18,9 +19,11 @@
 //! What a connector is called and what else is known of it without its driver is in the crate `millrace-catalogue`; [`open()`] finds the driver
 //! of a name.
 //!
-//! [`shared`], `sqlite_text`, `postgres_text` and `redis_commands` are what several drivers need.
+//! [`shared`], `documents`, `sqlite_text`, `postgres_text` and `redis_commands` are what several drivers need.
 
 pub mod d1;
+#[cfg(feature = "tcp")]
+mod documents;
 #[cfg(feature = "tcp")]
 pub mod hyperdrive;
 pub mod libsql;
@@ -35,6 +38,8 @@ mod open;
 pub mod postgres;
 #[cfg(feature = "tcp")]
 mod postgres_text;
+#[cfg(feature = "tcp")]
+pub mod postgrest;
 #[cfg(feature = "tcp")]
 pub mod redis;
 #[cfg(feature = "tcp")]

@@ -22,6 +22,7 @@ use crate::{
     mysql,
     neon::Neon,
     postgres,
+    postgrest::Postgrest,
     redis::Redis,
     sockets::Sockets,
     upstash::Upstash,
@@ -90,6 +91,10 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     (&catalogue::MONGODB, |connection, ports| {
         let DriverPorts { http, clock, random, .. } = ports.clone();
         Ok(Rc::new(Mongodb::open(&connection, &ports.sockets, MongodbPorts { http, clock, random })?))
+    }),
+    #[cfg(feature = "tcp")]
+    (&catalogue::POSTGREST, |connection, ports| {
+        Ok(Rc::new(Postgrest::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
 ];
 

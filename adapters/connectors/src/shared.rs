@@ -43,6 +43,16 @@ pub(crate) fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
+/// Percent codes for all that has a meaning in a URL, or none.
+#[cfg(feature = "tcp")]
+pub(crate) fn percent_coded(text: &str) -> String {
+    let code = |byte: u8| match byte {
+        byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(code).collect()
+}
+
 /// A query of a driver's own, which reads at most one small row: no caller's, so nothing of a session is set.
 pub(crate) const fn own_query(text: &'static str, deadline_ms: u64) -> Query<'static> {
     Query {

@@ -48,7 +48,7 @@ static FILES: [File; 6] = [
     (
         "`app/adapters/**/*.terse`",
         Some(&ADAPTER),
-        &[("name", ""), ("connector", "A statement for `mongodb` is a map."), ("connection_string", ""), ("options", "")],
+        &[("name", ""), ("connector", "A statement for `mongodb` or `postgrest` is a map."), ("connection_string", ""), ("options", "")],
     ),
     (
         "`app/tools/**/config.terse`",

@@ -1,11 +1,14 @@
-//! Documents of MongoDB: a map of the tool's file, in which values are placeholders.
+//! Documents of MongoDB, and requests for PostgREST: a map of the tool's file, in which values are placeholders.
 //!
 //! The map is read as YAML, with its placeholders as leaves, so that no value can become a key or an operator. Where MongoDB evaluates what it finds,
 //! the value is put into `$literal`.
 
 use std::{collections::BTreeMap, ops::Range};
 
-use millrace_catalogue::mongodb::{Flaw, Role, Tree, View, judge};
+use millrace_catalogue::{
+    Flaw, Tree, View,
+    mongodb::{Role, judge},
+};
 use millrace_core::{
     Json,
     app::{Access, Bind, DocumentNode, Input, InputKind, Leaf, Literal, ParamStyle, Part, Piece, Statement},
@@ -24,8 +27,29 @@ use crate::{
     yaml::{Data, Node},
 };
 
+/// What a value of the call is where it stands.
+pub(super) trait PlaceRole: Copy {
+    /// Whether the value is put into `$literal`.
+    fn is_evaluated(self) -> bool {
+        false
+    }
+
+    /// Why a part of the document is no value that can stand there, and what helps. Where the type is not declared, the call finds out.
+    fn refuses(self, part: &Part) -> Option<(&'static str, &'static str)>;
+
+    /// What the call's value can be.
+    fn leaf(self) -> Leaf;
+}
+
+/// What a judge says of a document.
+pub(super) struct Judgement<R> {
+    pub(super) roles: Vec<(Vec<usize>, R)>,
+    pub(super) access: Access,
+    pub(super) tables: Tables,
+}
+
 /// A part of the author's document.
-enum Draft {
+pub(super) enum Draft {
     Literal(Json),
     Place(Part),
     Members(Vec<(String, Self)>),
@@ -38,6 +62,7 @@ impl Tree for Draft {
             Self::Literal(Json::String(text)) => View::Text(text),
             Self::Literal(Json::Bool(truth)) => View::Bool(*truth),
             Self::Literal(Json::Number(number)) => number.as_i64().map_or(View::Other, View::Integer),
+            Self::Literal(Json::Null) => View::Null,
             Self::Literal(_) => View::Other,
             Self::Place(_) => View::Value,
             Self::Members(members) => View::Members(members),
@@ -46,36 +71,53 @@ impl Tree for Draft {
     }
 }
 
-/// Compiles a document. `allow` is the adapter's option of that name.
+/// Compiles a document of MongoDB. `allow` is the adapter's option of that name.
 ///
 /// # Errors
 /// Every [`Problem`] of the document; their places are in the file.
 pub(crate) fn compile_document(source: &Source, node: &Node, inputs: &[Input], allow: &str) -> Result<Compiled, Vec<Problem>> {
-    let mut reading = Reading { source, inputs, problems: Vec::new() };
+    compile(source, node, inputs, "write `{ $numberDouble: \"Infinity\" }`, `\"-Infinity\"` or `\"NaN\"`", |members| {
+        let judged = judge(members, allow)?;
+        let (access, tables) = match judged.reads {
+            true => (Access::Read, Tables { reads: TableSet::All, writes: TableSet::default() }),
+            false => (Access::Write, Tables::ALL),
+        };
+        Ok(Judgement { roles: judged.values, access, tables })
+    })
+}
+
+/// Compiles a map of the tool's file. `of_infinity`: how a number that is not finite is written.
+///
+/// # Errors
+/// Every [`Problem`] of the document; their places are in the file.
+pub(super) fn compile<R: PlaceRole>(
+    source: &Source,
+    node: &Node,
+    inputs: &[Input],
+    of_infinity: &'static str,
+    judge: impl FnOnce(&[(String, Draft)]) -> Result<Judgement<R>, Vec<Flaw>>,
+) -> Result<Compiled, Vec<Problem>> {
+    let mut reading = Reading { source, inputs, of_infinity, problems: Vec::new() };
     let members = reading.members(node);
     let mut problems = reading.problems;
-    let judged = match judge(&members, allow) {
+    let judged = match judge(&members) {
         Ok(judged) => Some(judged),
         Err(flaws) => {
             problems.extend(flaws.into_iter().map(|flaw| located(node, flaw)));
             None
         }
     };
-    let (Some(judged), true) = (judged, problems.is_empty()) else {
+    let (Some(Judgement { roles, access, tables }), true) = (judged, problems.is_empty()) else {
         problems.sort_by_key(|problem| (problem.range.start, problem.range.end));
         return Err(problems);
     };
-    let roles = judged.values.into_iter().collect();
+    let roles = roles.into_iter().collect();
     let mut writing = Writing { root: node, roles, parts: Vec::new(), shown: String::new(), problems, path: Vec::new() };
     let document = writing.members(members);
     let Writing { parts, shown, problems, .. } = writing;
     if !problems.is_empty() {
         return Err(problems);
     }
-    let (access, tables) = match judged.reads {
-        true => (Access::Read, Tables { reads: TableSet::All, writes: TableSet::default() }),
-        false => (Access::Write, Tables::ALL),
-    };
     let statement = Statement { style: ParamStyle::Document, parts, text: Some(shown), access, max_values: u32::MAX, document };
     Ok(Compiled { statement, tables, warnings: Vec::new() })
 }
@@ -101,6 +143,7 @@ fn place(root: &Node, path: &[usize]) -> Range<usize> {
 struct Reading<'a> {
     source: &'a Source,
     inputs: &'a [Input],
+    of_infinity: &'static str,
     problems: Vec<Problem>,
 }
 
@@ -123,8 +166,7 @@ impl Reading<'_> {
             Data::List(elements) => Draft::List(elements.iter().map(|element| self.draft(element)).collect()),
             Data::Text(text) => self.text(node, text),
             Data::Float(number) if !number.is_finite() => {
-                let help = "write `{ $numberDouble: \"Infinity\" }`, `\"-Infinity\"` or `\"NaN\"`";
-                self.problems.push(error(node.range.clone(), "this is not a finite number".to_owned(), help));
+                self.problems.push(error(node.range.clone(), "this is not a finite number".to_owned(), self.of_infinity));
                 Draft::Literal(Json::Null)
             }
             _ => Draft::Literal(node.json()),
@@ -183,9 +225,9 @@ impl Reading<'_> {
 }
 
 /// Writes the document of the bundle.
-struct Writing<'a> {
+struct Writing<'a, R> {
     root: &'a Node,
-    roles: BTreeMap<Vec<usize>, Role>,
+    roles: BTreeMap<Vec<usize>, R>,
     parts: Vec<Part>,
     /// The document with `<1>`, `<2>`, … for its values.
     shown: String,
@@ -193,7 +235,7 @@ struct Writing<'a> {
     path: Vec<usize>,
 }
 
-impl Writing<'_> {
+impl<R: PlaceRole> Writing<'_, R> {
     fn members(&mut self, members: Vec<(String, Draft)>) -> Vec<(String, DocumentNode)> {
         self.shown.push('{');
         let mut written = Vec::new();
@@ -238,7 +280,7 @@ impl Writing<'_> {
 
     fn place(&mut self, part: Part) -> DocumentNode {
         let role = self.roles.get(&self.path).copied();
-        let is_evaluated = matches!(role, Some(Role::Expression | Role::StoredExpression));
+        let is_evaluated = role.is_some_and(R::is_evaluated);
         if let (true, Part::Bind(Bind::Composed(pieces))) = (is_evaluated, &part)
             && matches!(pieces.first(), Some(Piece::Text(text)) if text.starts_with('$'))
         {
@@ -246,23 +288,12 @@ impl Writing<'_> {
             let message = "a placeholder is part of the path of a field".to_owned();
             self.problems.push(error(place(self.root, &self.path), message, help));
         }
-        let is_number = matches!(part, Part::Bind(Bind::Value { kind: Some(InputKind::Int | InputKind::Float), .. }));
-        if role == Some(Role::Number) && !is_number {
-            let message = "only a number can be a value here".to_owned();
-            self.problems.push(error(place(self.root, &self.path), message, "declare the input as `int` or `float`"));
-        }
-        if let Some(why) = why_not(role, &part) {
-            let help = "declare the input with a type that is neither, such as `string` or `int`";
+        if let Some((why, help)) = role.and_then(|role| role.refuses(&part)) {
             self.problems.push(error(place(self.root, &self.path), why.to_owned(), help));
         }
         self.parts.push(part);
         let number = self.parts.len();
-        let leaf = match role {
-            Some(Role::Stored | Role::StoredExpression) => Leaf::Stored,
-            Some(Role::Plain | Role::Expression) => Leaf::Any,
-            Some(Role::Scalars) => Leaf::Scalars,
-            Some(Role::Scalar | Role::Number) | None => Leaf::Scalar,
-        };
+        let leaf = role.map_or(Leaf::Scalar, R::leaf);
         let node = DocumentNode::Place { part: u32::try_from(number - 1).unwrap_or(u32::MAX), leaf };
         if is_evaluated {
             self.shown.push_str(&format!("{{\"$literal\": <{number}>}}"));
@@ -273,15 +304,51 @@ impl Writing<'_> {
     }
 }
 
-/// Why a place cannot have a value. Where the type is not declared, the call finds out.
-fn why_not(role: Option<Role>, part: &Part) -> Option<&'static str> {
-    let has_parts = |kind: Option<InputKind>| matches!(kind, Some(InputKind::Array | InputKind::Object | InputKind::Json));
-    match (role, part) {
-        (Some(Role::Scalar), Part::BindEach { .. }) => Some("a list cannot be a value here"),
-        (Some(Role::Scalars), Part::BindEach { kind, .. }) if has_parts(*kind) => Some("a list of objects cannot be a value here"),
-        (Some(Role::Scalar | Role::Scalars), Part::Bind(Bind::Value { kind, .. })) if has_parts(*kind) => {
-            Some("an object or a list cannot be a value here")
+impl PlaceRole for Role {
+    fn is_evaluated(self) -> bool {
+        matches!(self, Self::Expression | Self::StoredExpression)
+    }
+
+    fn refuses(self, part: &Part) -> Option<(&'static str, &'static str)> {
+        let is_number = matches!(part, Part::Bind(Bind::Value { kind: Some(InputKind::Int | InputKind::Float), .. }));
+        match self {
+            Self::Number if !is_number => Some(("only a number can be a value here", "declare the input as `int` or `float`")),
+            Self::Scalar => not_one(part),
+            Self::Scalars => not_some(part),
+            _ => None,
         }
+    }
+
+    fn leaf(self) -> Leaf {
+        match self {
+            Self::Stored | Self::StoredExpression => Leaf::Stored,
+            Self::Plain | Self::Expression => Leaf::Any,
+            Self::Scalars => Leaf::Scalars,
+            Self::Scalar | Self::Number => Leaf::Scalar,
+        }
+    }
+}
+
+const OF_NEITHER: &str = "declare the input with a type that is neither, such as `string` or `int`";
+
+const fn has_parts(kind: Option<InputKind>) -> bool {
+    matches!(kind, Some(InputKind::Array | InputKind::Object | InputKind::Json))
+}
+
+/// Why a part of a document is no single value.
+pub(super) const fn not_one(part: &Part) -> Option<(&'static str, &'static str)> {
+    match part {
+        Part::BindEach { .. } => Some(("a list cannot be a value here", OF_NEITHER)),
+        Part::Bind(Bind::Value { kind, .. }) if has_parts(*kind) => Some(("an object or a list cannot be a value here", OF_NEITHER)),
         _ => None,
+    }
+}
+
+/// Why a part of a document is neither a single value nor a list of such values.
+pub(super) const fn not_some(part: &Part) -> Option<(&'static str, &'static str)> {
+    match part {
+        Part::BindEach { kind, .. } if has_parts(*kind) => Some(("a list of objects cannot be a value here", OF_NEITHER)),
+        Part::BindEach { .. } => None,
+        part => not_one(part),
     }
 }

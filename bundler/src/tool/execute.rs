@@ -15,7 +15,7 @@ use crate::{
     link::by_convention,
     placeholder::{self, Piece},
     scope::{ContextShape, PathScope, ToolScope},
-    statement,
+    statement::{self, Compiled},
     yaml::{Data, Document, Node},
 };
 
@@ -100,9 +100,9 @@ fn database(
     let nothing = Node::nothing();
     let node = node.or(transaction.map(|entry| &entry.value)).unwrap_or(&nothing);
     if let (None, Some(language)) = (transaction, used.language)
-        && is_document != (language == Language::Documents)
+        && is_document != matches!(language, Language::Documents | Language::Requests)
     {
-        let (message, help) = other_form(named.name, is_document);
+        let (message, help) = other_form(named.name, language);
         compiler.error(document, node.range.clone(), message, help);
         return None;
     }
@@ -111,15 +111,8 @@ fn database(
         return transaction::read(compiler, reading, entry, inputs, named, &prepared, adapters);
     }
     let compiled = match prepared {
-        Preparation::Document(allowed) => match statement::compile_document(&document.source, node, inputs, allowed) {
-            Err(problems) => {
-                for Problem { severity, range, message, help } in problems {
-                    compiler.findings.report(severity, &document.source, range, message, help.unwrap_or_default());
-                }
-                return None;
-            }
-            compiled => compiled,
-        },
+        Preparation::Document(allowed) => told(compiler, document, statement::compile_document(&document.source, node, inputs, allowed))?,
+        Preparation::Request => told(compiler, document, statement::compile_request(&document.source, node, inputs))?,
         _ => prepared.compile(text, inputs.into()),
     };
     let compiled = finish(compiler, named, (document, node), compiled)?;
@@ -225,16 +218,29 @@ fn script(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, handler: Option
     Some(Execute::Script(script))
 }
 
+/// Tells the problems of a document, whose places are in the file; `None` where there were some.
+fn told(compiler: &mut Compiler<'_>, document: &Document, compiled: Result<Compiled, Vec<Problem>>) -> Option<Result<Compiled, Vec<Problem>>> {
+    let Err(problems) = compiled else { return Some(compiled) };
+    for Problem { severity, range, message, help } in problems {
+        compiler.findings.report(severity, &document.source, range, message, help.unwrap_or_default());
+    }
+    None
+}
+
 /// What is wrong about a document for an adapter that takes text, or the other way round, and what helps.
-fn other_form(adapter: &str, is_document: bool) -> (String, &'static str) {
-    match is_document {
-        true => (
-            format!("the adapter `{adapter}` takes a statement as text, and this is a map"),
-            "Write the statement as text, or `use` an adapter on MongoDB.",
-        ),
-        false => (
+fn other_form(adapter: &str, language: Language) -> (String, &'static str) {
+    match language {
+        Language::Documents => (
             format!("the adapter `{adapter}` takes a document, and this is text"),
             "Write it as a map below `statement:`, its first key the command: `find: users`.",
+        ),
+        Language::Requests => (
+            format!("the adapter `{adapter}` takes a request, and this is text"),
+            "Write it as a map below `statement:`, its first key what it does: `from: items`.",
+        ),
+        _ => (
+            format!("the adapter `{adapter}` takes a statement as text, and this is a map"),
+            "Write the statement as text, or `use` an adapter on MongoDB or PostgREST.",
         ),
     }
 }

@@ -31,6 +31,8 @@ pub(super) enum Preparation<'a> {
     Command(&'a str),
     /// As a document, in which the adapter allows some commands that are refused otherwise.
     Document(&'a str),
+    /// As a request.
+    Request,
     /// As SQL.
     Sql(Dialect, Substitution, Option<&'a TenantRule>),
 }
@@ -43,8 +45,8 @@ impl Preparation<'_> {
     pub(super) fn compile(&self, text: &str, names: Names<'_>) -> Result<Compiled, Vec<Problem>> {
         match *self {
             Self::Command(allowed) => statement::compile_command(text, names.inputs, allowed),
-            Self::Document(_) => {
-                let message = "the adapter takes documents, and this is text".to_owned();
+            Self::Document(_) | Self::Request => {
+                let message = "the adapter takes maps, and this is text".to_owned();
                 Err(vec![Problem { severity: Severity::Error, range: 0..text.len(), message, help: None }])
             }
             Self::Sql(dialect, _, Some(rule)) => statement::compile_for_tenant(text, dialect, names, rule),
@@ -66,10 +68,11 @@ pub(super) fn prepare<'a>(
     let word = if substitution.value == Substitution::Textual { "textual" } else { "bind" };
     compiler.origin(reading.name, "substitution", word, substitution.place);
     let language = named.used.language?;
-    if matches!(language, Language::Arguments | Language::Documents) {
+    if matches!(language, Language::Arguments | Language::Documents | Language::Requests) {
         if substitution.value == Substitution::Textual {
             let message = match language {
                 Language::Documents => "`substitution: textual` is for statements of SQL: the values of a document are always values",
+                Language::Requests => "`substitution: textual` is for statements of SQL: the values of a request are always values",
                 _ => "`substitution: textual` is for statements of SQL: the values of a command are always arguments",
             };
             let range = document.root.at("substitution").unwrap_or(node).range.clone();
@@ -77,7 +80,11 @@ pub(super) fn prepare<'a>(
             return None;
         }
         let allowed = adapters.allowed_commands(named.used);
-        return Some(if language == Language::Documents { Preparation::Document(allowed) } else { Preparation::Command(allowed) });
+        return Some(match language {
+            Language::Documents => Preparation::Document(allowed),
+            Language::Requests => Preparation::Request,
+            _ => Preparation::Command(allowed),
+        });
     }
     let Some(dialect) = Dialect::of(language) else {
         let (message, help) = not_statements(named.name, language);

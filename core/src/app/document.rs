@@ -33,4 +33,22 @@ pub enum Leaf {
     Scalar,
     /// The same, or a list of such values.
     Scalars,
+    /// Neither an object nor a list: a part of the URL of a request. No value of a request has a NUL character.
+    Parameter,
+    /// The same, or a list of such values.
+    Parameters,
+    /// The same, or an object.
+    Elements,
+    /// A part of the body of a request.
+    Body,
+    /// An object, or a list of objects: the rows of a request.
+    Rows,
+}
+
+impl Leaf {
+    /// Whether it is a value of a request, and not of a document of MongoDB.
+    #[must_use]
+    pub const fn is_of_request(self) -> bool {
+        matches!(self, Self::Parameter | Self::Parameters | Self::Elements | Self::Body | Self::Rows)
+    }
 }

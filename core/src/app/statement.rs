@@ -44,7 +44,7 @@ pub enum ParamStyle {
     Question,
     /// None: each part is one argument of a command, or several where a list is spread. Redis, Upstash
     Arguments,
-    /// None: values are leaves of a document. MongoDB
+    /// None: values are leaves of a document. MongoDB, PostgREST
     Document,
 }
 

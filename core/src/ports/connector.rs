@@ -4,7 +4,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{BoundTransaction, LocalFuture};
 use crate::{
-    Error, ErrorKind, Json, Result,
+    Error, ErrorKind, Result,
     app::{Access, OnTooMany},
     hex,
     secret::Secret,
@@ -45,10 +45,9 @@ pub enum Command<'a> {
     Transaction(BoundTransaction<'a>),
     /// A command and its arguments, such as `SET`, `name` and `Ada`. Each is one argument, whatever characters it has.
     Arguments(&'a [Value]),
-    /// A document, such as `{"find": "items", "filter": {"id": 7}}`. The first member names the command, so members keep their order.
+    /// A document, such as `{"find": "items", "filter": {"id": 7}}`, or `{"from": "items", "where": {"id": {"eq": 7}}}`. The first member names the
+    /// command, so members keep their order.
     Document(&'a [(String, Node)]),
-    /// A request to a server's HTTP interface.
-    Request(&'a ApiRequest),
 }
 
 /// A part of a document.
@@ -60,19 +59,6 @@ pub enum Node {
     Members(Vec<(String, Self)>),
     /// Elements in order.
     List(Vec<Self>),
-}
-
-/// A request to a server's HTTP interface. The connector knows where the server is and what lets it in.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ApiRequest {
-    /// `GET`, `POST`, …
-    pub method: String,
-    /// The segments of the path below the connection string's, without percent codes.
-    pub path: Vec<String>,
-    /// The parameters of the query, without percent codes.
-    pub parameters: Vec<(String, String)>,
-    /// The body.
-    pub body: Option<Json>,
 }
 
 impl<'a> Command<'a> {
@@ -98,7 +84,6 @@ impl<'a> Command<'a> {
             Self::Transaction(_) => "a transaction",
             Self::Arguments(_) => "a list of arguments",
             Self::Document(_) => "a document",
-            Self::Request(_) => "a request",
         }
     }
 }

@@ -1,31 +1,6 @@
-//! What the judge sees of a document, and what it says of one.
+//! What the judge says of a document.
 
 use alloc::{string::String, vec::Vec};
-
-/// A part of a document, whoever holds it.
-pub trait Tree: Sized {
-    /// What it is.
-    fn view(&self) -> View<'_, Self>;
-}
-
-/// What a part of a document is.
-#[derive(Debug)]
-pub enum View<'a, T> {
-    /// The author's text.
-    Text(&'a str),
-    /// The author's truth value.
-    Bool(bool),
-    /// The author's whole number.
-    Integer(i64),
-    /// Any other value of the author's.
-    Other,
-    /// A value that only the call knows.
-    Value,
-    /// Members in order.
-    Members(&'a [(String, T)]),
-    /// Elements in order.
-    List(&'a [T]),
-}
 
 /// A command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,17 +67,6 @@ pub struct Judged {
     pub upserts: bool,
     /// Where values of a call stand: the way to each, as the places of members and elements from the top.
     pub values: Vec<(Vec<usize>, Role)>,
-}
-
-/// Why a document may not be run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Flaw {
-    /// The way to it, as the places of members and elements from the top.
-    pub path: Vec<usize>,
-    /// What is wrong.
-    pub message: String,
-    /// What to do about it.
-    pub help: String,
 }
 
 /// What an adapter's `allow` may name besides stages that are not known: what runs code, and what writes.

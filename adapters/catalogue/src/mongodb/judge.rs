@@ -3,11 +3,12 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::{
-    document::{ALLOWABLE, Flaw, Judged, NEVER, Tree},
+    document::{ALLOWABLE, Judged, NEVER},
     stages,
     tables::COMMANDS,
     walk::Walk,
 };
+use crate::{Flaw, Tree};
 
 /// Whether an adapter may allow a name at all, and has to where it is used.
 ///

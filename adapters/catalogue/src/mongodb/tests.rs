@@ -6,6 +6,7 @@ use alloc::{
 };
 
 use super::*;
+use crate::{Flaw, Tree, View};
 
 /// A tree for tests.
 #[derive(Debug)]

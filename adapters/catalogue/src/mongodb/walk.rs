@@ -3,10 +3,11 @@
 use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::{
-    document::{Context, Flaw, NEVER, Role, Tree, View, allows, is_wrapper},
+    document::{Context, NEVER, Role, allows, is_wrapper},
     stages::{self, OF_CHANGES, Stage},
     tables::{Content, DELETE, FieldRow, UPDATE},
 };
+use crate::{Flaw, Tree, View};
 
 /// What runs code on the server.
 const CODE: [&str; 3] = ["$accumulator", "$function", "$where"];
@@ -306,7 +307,7 @@ impl<'a> Walk<'a> {
             return self.flaw(format!("the document has more than {MAX_DEPTH} levels"), "make it flatter");
         }
         match node.view() {
-            View::Text(_) | View::Bool(_) | View::Integer(_) | View::Other => {}
+            View::Text(_) | View::Bool(_) | View::Integer(_) | View::Null | View::Other => {}
             View::Value => match context {
                 // It stands among what is stored, whose keys have no `.`.
                 Context::Query if self.changes => self.values.push((self.path.clone(), Role::Stored)),

@@ -14,10 +14,13 @@ use millrace_core::{
 use super::{
     bson::{Bson, Members, find},
     extended::{self, syntax, unfit},
-    script::{self, Draft},
+    script,
     server_error::Doing,
 };
-use crate::shared::{Effect, StatementFailure};
+use crate::{
+    documents::Draft,
+    shared::{Effect, StatementFailure},
+};
 
 /// The most characters of a key that a message shows.
 const SHOWN: usize = 40;

@@ -2,8 +2,6 @@
 //!
 //! A document is a row: its fields are columns, in the order in which they first appear. A value within a value is JSON, written as a cell would be.
 
-use std::{collections::BTreeMap, rc::Rc};
-
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_catalogue::mongodb::Kind;
 use millrace_core::{
@@ -16,9 +14,8 @@ use super::{
     command::Prepared,
     decimal, time,
 };
+use crate::documents::table;
 
-/// The most cells of a result: documents that all have other fields would be a row each of the fields of all.
-const MAX_CELLS: usize = 1 << 20;
 const ID: &str = "_id";
 
 /// The documents of a cursor.
@@ -26,37 +23,7 @@ const ID: &str = "_id";
 /// # Errors
 /// [`TooLarge`](ErrorKind::TooLarge) for documents with too many different fields.
 pub(super) fn of_documents(documents: Vec<Members>) -> Result<Rows> {
-    let mut columns: Vec<String> = Vec::new();
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    for key in documents.iter().flatten().map(|(key, _)| key) {
-        if !places.contains_key(key) {
-            places.insert(key.clone(), columns.len());
-            columns.push(key.clone());
-        }
-    }
-    // A result without documents has a column all the same: without one, it would be a count of changes.
-    if columns.is_empty() {
-        columns.push(ID.to_owned());
-    }
-    if columns.len().saturating_mul(documents.len()) > MAX_CELLS {
-        let message =
-            format!("the documents have {} different fields, too many for rows; name those that you need in `projection`", columns.len());
-        return Err(Error::new(ErrorKind::TooLarge, message));
-    }
-    let rows = documents.into_iter().map(|document| {
-        let mut row = vec![Value::Null; columns.len()];
-        let mut seen = vec![false; columns.len()];
-        for (key, value) in document {
-            // Of a field twice, the first counts.
-            if let Some(place) = places.get(&key)
-                && !std::mem::replace(&mut seen[*place], true)
-            {
-                row[*place] = cell(value);
-            }
-        }
-        row
-    });
-    Ok(Rows { rows: rows.collect(), columns: Rc::from(columns), affected: 0, truncated: false })
+    table(documents, ID, "name those that you need in `projection`", cell)
 }
 
 /// The reply of a command without a cursor, in which there is no error.

@@ -1,33 +1,10 @@
 //! The document of a script: `ctx.db("shop").query('{"find": "users", "filter": {"email": "$1"}}', [email])`. A text that is `$1` and nothing else is the
 //! first value. The text is read before a value is put in, so that no value can be a key or an operator.
 
-use millrace_catalogue::mongodb::{Flaw, Judged, Role, Tree, View, judge};
+use millrace_catalogue::mongodb::{Judged, Role, judge};
 use millrace_core::{Error, ErrorKind, Json, Result, ports::Node, value::Value};
 
-use super::extended::syntax;
-
-/// A part of the text.
-pub(super) enum Draft {
-    Literal(Json),
-    /// The value of this number, from 0.
-    Place(usize),
-    Members(Vec<(String, Self)>),
-    List(Vec<Self>),
-}
-
-impl Tree for Draft {
-    fn view(&self) -> View<'_, Self> {
-        match self {
-            Self::Literal(Json::String(text)) => View::Text(text),
-            Self::Literal(Json::Bool(truth)) => View::Bool(*truth),
-            Self::Literal(Json::Number(number)) => number.as_i64().map_or(View::Other, View::Integer),
-            Self::Literal(_) => View::Other,
-            Self::Place(_) => View::Value,
-            Self::Members(members) => View::Members(members),
-            Self::List(elements) => View::List(elements),
-        }
-    }
-}
+use crate::documents::{self, Draft};
 
 /// Reads a script's text, and puts its values in.
 ///
@@ -35,16 +12,7 @@ impl Tree for Draft {
 /// [`Syntax`](ErrorKind::Syntax) for a text that is no document, or takes other values; [`Denied`](ErrorKind::Denied) for one that may not be run;
 /// [`Constraint`](ErrorKind::Constraint) for a value that cannot stand where it does.
 pub(super) fn document(text: &str, values: &[Value], allow: &str) -> Result<(Vec<(String, Node)>, Judged)> {
-    let parsed: Json = serde_json::from_str(text).map_err(|error| {
-        let message = format!("the text is not a document in JSON (line {}, column {})", error.line(), error.column());
-        syntax(&message)
-    })?;
-    let Json::Object(members) = parsed else { return Err(syntax("the text is not a document in JSON: it must be an object")) };
-    let mut used = vec![false; values.len()];
-    let drafts = drafts(members, &mut used)?;
-    if used.contains(&false) {
-        return Err(wrong_count());
-    }
+    let drafts = documents::parsed(text, values.len())?;
     let judged = judged(&drafts, allow)?;
     let mut roles = judged.values.iter().map(|(_, role)| *role);
     let members = filled(drafts, values, &mut roles)?;
@@ -56,46 +24,17 @@ pub(super) fn document(text: &str, values: &[Value], allow: &str) -> Result<(Vec
 /// # Errors
 /// [`Denied`](ErrorKind::Denied).
 pub(super) fn judged(members: &[(String, Draft)], allow: &str) -> Result<Judged> {
-    judge(members, allow).map_err(|flaws| {
-        let messages: Vec<String> = flaws.iter().take(5).map(|Flaw { message, help, .. }| format!("{message}; {help}")).collect();
-        Error::new(ErrorKind::Denied, messages.join(". "))
-    })
-}
-
-fn drafts(members: serde_json::Map<String, Json>, used: &mut [bool]) -> Result<Vec<(String, Draft)>> {
-    members.into_iter().map(|(key, value)| Ok((key, draft(value, used)?))).collect()
-}
-
-fn draft(value: Json, used: &mut [bool]) -> Result<Draft> {
-    Ok(match value {
-        Json::Object(members) => Draft::Members(drafts(members, used)?),
-        Json::Array(elements) => Draft::List(elements.into_iter().map(|element| draft(element, used)).collect::<Result<_>>()?),
-        Json::String(text) => match parameter(&text) {
-            Some(number) => {
-                let place = number.checked_sub(1).ok_or_else(wrong_count)?;
-                *used.get_mut(place).ok_or_else(wrong_count)? = true;
-                Draft::Place(place)
-            }
-            None => Draft::Literal(Json::String(text)),
-        },
-        other => Draft::Literal(other),
-    })
+    judge(members, allow).map_err(|flaws| documents::refused(&flaws))
 }
 
 fn filled(members: Vec<(String, Draft)>, values: &[Value], roles: &mut impl Iterator<Item = Role>) -> Result<Vec<(String, Node)>> {
     members.into_iter().map(|(key, draft)| Ok((key, node(draft, values, roles)?))).collect()
 }
 
-/// The number of a parameter, from 1.
-fn parameter(text: &str) -> Option<usize> {
-    let digits = text.strip_prefix('$').filter(|digits| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))?;
-    Some(digits.parse().unwrap_or(usize::MAX))
-}
-
 /// Puts values in; their roles come in the order of the document.
 fn node(draft: Draft, values: &[Value], roles: &mut impl Iterator<Item = Role>) -> Result<Node> {
     Ok(match draft {
-        Draft::Literal(value) => Node::Value(literal(value)),
+        Draft::Literal(value) => Node::Value(documents::literal(value)),
         Draft::Members(members) => Node::Members(filled(members, values, roles)?),
         Draft::List(elements) => Node::List(elements.into_iter().map(|draft| node(draft, values, roles)).collect::<Result<_>>()?),
         Draft::Place(place) => {
@@ -130,24 +69,6 @@ fn node(draft: Draft, values: &[Value], roles: &mut impl Iterator<Item = Role>) 
 /// Whether a value is neither an object nor a list.
 fn is_one(value: &Value) -> bool {
     !matches!(value, Value::Array(_) | Value::Json(Json::Array(_) | Json::Object(_)))
-}
-
-fn literal(value: Json) -> Value {
-    match value {
-        Json::Null => Value::Null,
-        Json::Bool(truth) => Value::Bool(truth),
-        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(number), _) => Value::I64(number),
-            (None, Some(number)) => Value::U64(number),
-            (None, None) => number.as_f64().map_or(Value::Null, Value::F64),
-        },
-        Json::String(text) => Value::Text(text),
-        other => Value::Json(other),
-    }
-}
-
-fn wrong_count() -> Error {
-    syntax("the document expects a different number of values")
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use millrace_core::{
     url::{Url, percent_decoded},
 };
 
-use crate::shared::{KnownOptions, ServerOptions, is_loopback};
+use crate::shared::{KnownOptions, ServerOptions, is_loopback, percent_coded as coded};
 
 const KNOWN: KnownOptions = KnownOptions {
     connector: "neon",
@@ -114,15 +114,6 @@ fn api_url(host: &str, base_url: Option<&str>) -> Result<String> {
         return Err(wrong("has a query string"));
     }
     Ok(format!("{}://{}{}/sql", url.scheme, url.authority, url.path))
-}
-
-/// Percent codes for all that has a meaning in a URL, or none.
-fn coded(text: &str) -> String {
-    let code = |byte: u8| match byte {
-        byte if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) => char::from(byte).to_string(),
-        byte => format!("%{byte:02X}"),
-    };
-    text.bytes().map(code).collect()
 }
 
 fn configuration(message: String) -> Error {

@@ -2,6 +2,8 @@
 //!
 //! A value never brings an operator: an object whose keys begin with `$` is refused, at any depth, whoever made it. Where a value is stored, its
 //! keys name fields, so that a `.` in one, which MongoDB takes for a path, is refused as well.
+//!
+//! In a request for PostgREST a value is text of the URL or a part of the body, and has no NUL character, at which PostgreSQL would end it.
 
 use alloc::{borrow::Cow, format, string::String, vec::Vec};
 
@@ -22,6 +24,8 @@ use crate::{
 const SHOWN: usize = 40;
 /// The wrapper of an `ObjectId`, in [Extended JSON](https://www.mongodb.com/docs/manual/reference/mongodb-extended-json/).
 const OBJECT_ID: &str = "$oid";
+/// What no value of a request can have.
+const NUL: &str = "It has a NUL character, which PostgreSQL does not take.";
 
 /// Fills in a document.
 ///
@@ -57,7 +61,14 @@ fn look(scope: Scope<'_>, statement: &Statement, key: &str, node: &DocumentNode,
         DocumentNode::Members(members) => members.iter().for_each(|(key, node)| look(scope, statement, key, node, issues)),
         DocumentNode::List(elements) => elements.iter().for_each(|node| look(scope, statement, "", node, issues)),
         DocumentNode::Place { part, leaf } => {
-            let Some((source, value)) = statement.parts.get(*part as usize).and_then(|part| whole(scope, part)) else { return };
+            let part = statement.parts.get(*part as usize);
+            if let Some(Part::Bind(Bind::Composed(pieces))) = part
+                && pieces.len() > 1
+                && leaf.is_of_request()
+            {
+                return composed(scope, pieces, issues);
+            }
+            let Some((source, value)) = part.and_then(|part| whole(scope, part)) else { return };
             if source.root != Root::Inputs {
                 return;
             }
@@ -74,6 +85,19 @@ fn look(scope: Scope<'_>, statement: &Statement, key: &str, node: &DocumentNode,
             {
                 issues.push(Issue { field, message });
             }
+        }
+    }
+}
+
+/// What of the inputs cannot be a piece of a text in a request.
+fn composed(scope: Scope<'_>, pieces: &[Piece], issues: &mut Vec<Issue>) {
+    for piece in pieces {
+        if let Piece::Source(source) = piece
+            && source.root == Root::Inputs
+            && let Some(Json::String(text)) = scope.find(source)
+            && text.contains('\0')
+        {
+            issues.push(Issue { field: source.path.join("."), message: format!("Invalid value. {NUL}") });
         }
     }
 }
@@ -96,13 +120,31 @@ fn whole<'s, 'v>(scope: Scope<'v>, part: &'s Part) -> Option<(&'s Source, &'v Js
 /// Why a value is none that can stand in its place.
 fn flaw_of(value: &Json, leaf: Leaf) -> Option<String> {
     let is_one = |value: &Json| !matches!(value, Json::Array(_) | Json::Object(_));
+    let is_list = |value: &Json, is_element: fn(&Json) -> bool| value.as_array().is_some_and(|elements| elements.iter().all(is_element));
     match (leaf, value) {
+        (Leaf::Parameter, value) if !is_one(value) => return Some("It is an object or a list, which cannot stand here.".into()),
+        (Leaf::Parameters, value) if !is_one(value) && !is_list(value, is_one) => {
+            return Some("It has an object or a list, which cannot stand here.".into());
+        }
+        (Leaf::Rows, value) if !value.is_object() && !is_list(value, Json::is_object) => {
+            return Some("It must be an object, or a list of objects.".into());
+        }
         (Leaf::Scalar, value) if !is_one(value) => return Some("It is an object or a list, which cannot stand here.".into()),
         (Leaf::Scalars, Json::Array(elements)) if elements.iter().all(is_one) => {}
         (Leaf::Scalars, value) if !is_one(value) => return Some("It has an object or a list, which cannot stand here.".into()),
         _ => {}
     }
-    wrong_part(value, leaf == Leaf::Stored)
+    if leaf.is_of_request() { has_nul(value).then(|| NUL.into()) } else { wrong_part(value, leaf == Leaf::Stored) }
+}
+
+/// Whether a NUL character is in a value, at whatever depth.
+fn has_nul(value: &Json) -> bool {
+    match value {
+        Json::String(text) => text.contains('\0'),
+        Json::Array(elements) => elements.iter().any(has_nul),
+        Json::Object(members) => members.iter().any(|(key, value)| key.contains('\0') || has_nul(value)),
+        _ => false,
+    }
 }
 
 /// Why a part of a value is none that a document may have.
@@ -181,6 +223,28 @@ mod tests {
         }
         assert!(flaw_of(&json!({"a": [{"b.c": 1}]}), Leaf::Stored).unwrap().contains("may contain a `.`"));
         assert!(flaw_of(&json!({"a\0": 1}), Leaf::Any).unwrap().contains("a NUL character"));
+    }
+
+    #[test]
+    fn a_value_fits_its_place_in_a_request() {
+        let big = json!([u64::MAX, "$ne"]);
+        assert_eq!(flaw_of(&big, Leaf::Parameters), None);
+        assert_eq!(flaw_of(&json!({"$ne": u64::MAX}), Leaf::Body), None);
+        assert_eq!(flaw_of(&json!([{"a": 1}]), Leaf::Rows), None);
+        for (value, leaf) in [
+            (json!([1]), Leaf::Parameter),
+            (json!({}), Leaf::Parameter),
+            (json!({}), Leaf::Parameters),
+            (json!([[1]]), Leaf::Parameters),
+            (json!([1]), Leaf::Rows),
+            (json!("a"), Leaf::Rows),
+        ] {
+            assert!(flaw_of(&value, leaf).is_some(), "{value} {leaf:?}");
+        }
+        for leaf in [Leaf::Parameter, Leaf::Parameters, Leaf::Elements, Leaf::Body] {
+            assert_eq!(flaw_of(&json!("a\0b"), leaf).as_deref(), Some(NUL), "{leaf:?}");
+        }
+        assert_eq!(flaw_of(&json!([{"a": {"b\0": 1}}]), Leaf::Rows).as_deref(), Some(NUL));
     }
 
     #[test]

@@ -1,0 +1,20 @@
+//! The requests of PostgREST: what a tool may ask of tables and functions, and where a value may stand.
+//!
+//! A request is judged before it is stored in a bundle, and again before it is sent. Tables, columns, operators, functions and the shape of the answer
+//! are the author's; a value is a value of a condition, of a row or of an argument.
+
+mod fields;
+mod judge;
+mod names;
+mod operators;
+mod select;
+mod walk;
+
+pub use fields::Verb;
+pub use judge::{Judged, Role, judge};
+pub use names::{embedded, is_column, is_name, list, order};
+pub use operators::{Operand, Operator, operator};
+pub use select::{Selection, select};
+
+#[cfg(test)]
+mod tests;
