@@ -184,7 +184,13 @@ pub fn runtime() -> tokio::runtime::Runtime {
 
 /// What becomes of a read and of a write against these answers. `settings` are those of an adapter on that server.
 pub fn outcomes(replies: &[Reply], settings: impl Fn(&Scripted) -> Connection) -> [Outcome; 2] {
-    [(Access::Read, READ), (Access::Write, WRITE)].map(|(access, text)| {
+    outcomes_of([READ, WRITE], replies, settings)
+}
+
+/// The same of these two.
+pub fn outcomes_of(texts: [&str; 2], replies: &[Reply], settings: impl Fn(&Scripted) -> Connection) -> [Outcome; 2] {
+    let [read, write] = texts;
+    [(Access::Read, read), (Access::Write, write)].map(|(access, text)| {
         let server = Scripted::with(replies.to_vec());
         let outcome = Database::open(settings(&server)).run_with(&Query { access, ..query(text) });
         (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), server.received().len())

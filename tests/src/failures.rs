@@ -41,6 +41,10 @@ pub const NEON: &str = r#"{"results":[{"fields":[{"name":"set_config","dataTypeI
 /// The same to a call with a session.
 pub const NEON_SESSION: &str = r#"{"results":[{"fields":[],"rows":[],"rowCount":1},{"fields":[],"rows":[],"rowCount":1},{"fields":[{"name":"v","dataTypeID":23}],"rows":[["7"]],"command":"SELECT","rowCount":1}]}"#;
 
+/// A good answer of PostgREST, whose one row is 7.
+pub const POSTGREST: &str =
+    r#"[{"v":7,"words":"so many that half of them are no answer, and no client can take them for one that is whole and good"}]"#;
+
 /// JSON with a status.
 #[must_use]
 pub fn json(status: u16, body: &str) -> Reply {
@@ -91,6 +95,25 @@ pub fn libsql() -> Vec<Case> {
             (Err(Protocol), 1),
             (Err(Protocol), 1),
         ),
+    ]);
+    cases
+}
+
+/// What PostgREST and what stands before it may answer.
+#[must_use]
+pub fn postgrest() -> Vec<Case> {
+    let good = json(200, POSTGREST);
+    let said = |status: u16, code: &str| json(status, &format!(r#"{{"code":"{code}","details":null,"hint":null,"message":"hunter2"}}"#));
+    let mut cases = broken(POSTGREST, &said(503, "PGRST001"));
+    cases.extend([
+        case("a deadlock, then a good one", vec![said(500, "40P01"), good.clone()], (Ok(1), 2), (Ok(1), 2)),
+        case("no free connection, then a good one", vec![said(504, "PGRST003"), good.clone()], (Ok(1), 2), (Ok(1), 2)),
+        case("a database that stops, then a good one", vec![said(503, "57P01"), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("a constraint", vec![said(409, "23505")], (Err(Constraint), 1), (Err(Constraint), 1)),
+        case("an expired token", vec![said(401, "PGRST301"), good.clone()], (Err(Configuration), 1), (Err(Configuration), 1)),
+        case("a gateway that knows no key", vec![json(401, r#"{"message":"Invalid API key"}"#)], (Err(Configuration), 1), (Err(Configuration), 1)),
+        case("a gateway without an answer", vec![json(503, "<html>"), good], (Ok(1), 2), (Err(Protocol), 1)),
+        case("another API", vec![json(404, "{}")], (Err(Configuration), 1), (Err(Configuration), 1)),
     ]);
     cases
 }

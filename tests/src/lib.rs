@@ -27,6 +27,7 @@ pub mod neon;
 pub mod neon_group;
 pub mod new_app;
 pub mod postgres;
+pub mod postgrest;
 pub mod process;
 pub mod redis;
 pub mod scripted;

@@ -23,6 +23,7 @@ mod once;
 mod packages;
 mod page;
 mod postgres;
+mod postgrest;
 mod readme;
 mod redis;
 mod secrets;

@@ -13,7 +13,7 @@ mod walk;
 pub use fields::Verb;
 pub use judge::{Judged, Role, judge};
 pub use names::{embedded, is_column, is_name, list, order};
-pub use operators::{Operand, Operator, operator};
+pub use operators::{Operand, Operator, begins_like_condition, operator};
 pub use select::{Selection, select};
 
 #[cfg(test)]

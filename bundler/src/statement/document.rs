@@ -103,7 +103,10 @@ pub(super) fn compile<R: PlaceRole>(
     let judged = match judge(&members) {
         Ok(judged) => Some(judged),
         Err(flaws) => {
-            problems.extend(flaws.into_iter().map(|flaw| located(node, flaw)));
+            // What was said of a place is not said again in other words.
+            let known: Vec<Range<usize>> = problems.iter().map(|problem| problem.range.clone()).collect();
+            let found = flaws.into_iter().map(|flaw| located(node, flaw));
+            problems.extend(found.filter(|problem| !known.contains(&problem.range)));
             None
         }
     };
@@ -167,7 +170,7 @@ impl Reading<'_> {
             Data::Text(text) => self.text(node, text),
             Data::Float(number) if !number.is_finite() => {
                 self.problems.push(error(node.range.clone(), "this is not a finite number".to_owned(), self.of_infinity));
-                Draft::Literal(Json::Null)
+                Draft::Literal(0.into())
             }
             _ => Draft::Literal(node.json()),
         }

@@ -69,3 +69,10 @@ pub fn operator(key: &str) -> Option<Operator<'_>> {
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     OPERATORS.iter().map(|(name, _)| *name)
 }
+
+/// Whether a text begins like a condition, `eq.` or `not.in.`. As an argument in a URL, PostgREST would take it for one.
+#[must_use]
+pub fn begins_like_condition(text: &str) -> bool {
+    let word = text.split(|letter: char| !letter.is_ascii_lowercase()).next().unwrap_or_default();
+    text[word.len()..].starts_with(['.', '(']) && names().chain(["isdistinct"]).any(|name| name == word)
+}

@@ -164,3 +164,13 @@ fn selections_are_read() {
     let deep = format!("{}a{}", "t(".repeat(9), ")".repeat(9));
     assert!(select(&deep).unwrap_err().contains("levels deep"));
 }
+
+#[test]
+fn what_begins_like_a_condition_is_found() {
+    for text in ["eq.x", "not.eq.x", "in.(1)", "fts(english).x", "is.null", "isdistinct.1", "eq(any).{1}", "eq.", "not."] {
+        assert!(begins_like_condition(text), "{text}");
+    }
+    for text in ["", "eq", "equal.x", "example.com", " eq.x", "EQ.x", "1.5", ".eq.x", "(eq.x)", "\u{e9}q.x", "is it. so"] {
+        assert!(!begins_like_condition(text), "{text}");
+    }
+}

@@ -99,7 +99,7 @@ fn of_status(status: u16, words: String) -> StatementFailure {
         404 | 405 => StatementFailure::last(error(Configuration, "there is no REST API of PostgREST at the address of the connection string")),
         300..=399 => StatementFailure::last(error(Configuration, "the address of the connection string redirects elsewhere")),
         413 | 414 | 431 => StatementFailure::last(error(Constraint, "the request is larger than the server takes")),
-        429 => StatementFailure::not_executed(error(Busy, "the server takes no more requests for now")),
+        429 => StatementFailure::last(error(Busy, "the server takes no more requests for now")),
         // A gateway says this of an answer that it did not get, too.
         502..=504 => StatementFailure::unknown(error(Unavailable, "PostgREST is not available")),
         500.. => StatementFailure::unknown(error(Unavailable, "the server failed")),
@@ -159,7 +159,7 @@ mod tests {
             (404, "<html>", Configuration, Final, "there is no REST API of PostgREST at the address of the connection string"),
             (302, "", Configuration, Final, "the address of the connection string redirects elsewhere"),
             (414, "", Constraint, Final, "the request is larger than the server takes"),
-            (429, "", Busy, NotExecuted, "the server takes no more requests for now"),
+            (429, "", Busy, Final, "the server takes no more requests for now"),
             (503, "<html>", Unavailable, Unknown, "PostgREST is not available"),
             (500, r#"{"code":7}"#, Unavailable, Unknown, "the server failed"),
             (418, r#"{"code":"hunter2"}"#, Protocol, Unknown, "the server answered in an unexpected way"),

@@ -4,7 +4,7 @@
 //! anything is sent. Values are percent-encoded parts of conditions in the URL, or JSON in the body; what PostgREST takes as a name or an operator is the
 //! author's.
 
-use millrace_catalogue::postgrest::{Judged, Verb, judge, list, order, select};
+use millrace_catalogue::postgrest::{Judged, Verb, begins_like_condition, judge, list, order, select};
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
@@ -154,6 +154,9 @@ impl Prepared {
                     let Node::Value(value) = node else { return Err(damaged()) };
                     // Without a value it has its default.
                     if let Some(text) = text_of(value)? {
+                        if begins_like_condition(&text) {
+                            return Err(unfit("with `get`, PostgREST takes an argument that begins like a condition, such as `eq.`, for one; remove `get`"));
+                        }
                         self.parameter(name, text);
                     }
                 }
@@ -364,6 +367,12 @@ mod tests {
                 &[Value::Json(serde_json::json!([{"a": 1}]))],
                 ErrorKind::Constraint,
                 "a value is not a row",
+            ),
+            (
+                r#"{"rpc": "f", "get": true, "arguments": {"a": "$1"}}"#,
+                &[Value::Text("not.eq.x".into())],
+                ErrorKind::Constraint,
+                "begins like a condition",
             ),
             (r#"{"delete": "i"}"#, &[], ErrorKind::Denied, "`delete` needs `where`"),
         ] {
