@@ -89,7 +89,7 @@ fn requests_have_their_answers() {
         (json!({"rpc": "add", "arguments": {"a": 1, "b": 2}, "get": true}), r#"[{"value":3}]"#),
         (json!({"rpc": "nothing"}), r#"[{"value":null}]"#),
         (json!({"rpc": "names"}), r#"[{"value":"Ada"},{"value":"Grace"}]"#),
-        (json!({"rpc": "pairs", "arguments": {"n": 3}, "select": "b", "where": {"a": {"gt": 1}}, "order": "a.desc", "limit": 1}), r#"[{"b":"3"}]"#),
+        (json!({"rpc": "pairs", "arguments": {"n": 3}, "select": "a,b", "where": {"a": {"gt": 1}}, "order": "a.desc", "limit": 1}), r#"[{"a":3,"b":"3"}]"#),
         (json!({"rpc": "written"}), r#"[{"value":1}]"#),
     ] {
         match run(&database, &request) {
