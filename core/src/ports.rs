@@ -23,8 +23,7 @@ mod wait_until;
 
 pub use clock::Clock;
 pub use connector::{
-    CALL_RECORDS, CallRecord, Command, Connection, Connector, Connectors, Node, Query, RecordedWrite, SWEPT_RECORDS,
-    SessionSetting,
+    CALL_RECORDS, CallRecord, Command, Connection, Connector, Connectors, Node, Query, RecordedWrite, SWEPT_RECORDS, SessionSetting,
 };
 pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;

@@ -111,7 +111,12 @@ pub fn postgrest() -> Vec<Case> {
         case("a database that stops, then a good one", vec![said(503, "57P01"), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         case("a constraint", vec![said(409, "23505")], (Err(Constraint), 1), (Err(Constraint), 1)),
         case("an expired token", vec![said(401, "PGRST301"), good.clone()], (Err(Configuration), 1), (Err(Configuration), 1)),
-        case("a gateway that knows no key", vec![json(401, r#"{"message":"Invalid API key"}"#)], (Err(Configuration), 1), (Err(Configuration), 1)),
+        case(
+            "a gateway that knows no key",
+            vec![json(401, r#"{"message":"Invalid API key"}"#)],
+            (Err(Configuration), 1),
+            (Err(Configuration), 1),
+        ),
         case("a gateway without an answer", vec![json(503, "<html>"), good], (Ok(1), 2), (Err(Protocol), 1)),
         case("another API", vec![json(404, "{}")], (Err(Configuration), 1), (Err(Configuration), 1)),
     ]);

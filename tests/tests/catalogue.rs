@@ -41,10 +41,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("x.db");
     let document = [("find".to_owned(), Node::Value(Value::Text("items".into())))];
-    let commands = [
-        (Command::Arguments(&[]), "a list of arguments"),
-        (Command::Document(&document), "a document"),
-    ];
+    let commands = [(Command::Arguments(&[]), "a list of arguments"), (Command::Document(&document), "a document")];
     for connector in CONNECTORS {
         let takes = match connector.language {
             Language::Sqlite | Language::Postgres | Language::MySql => "statements",

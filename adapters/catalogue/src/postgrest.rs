@@ -5,13 +5,15 @@
 
 mod fields;
 mod judge;
+mod judged;
 mod names;
 mod operators;
 mod select;
 mod walk;
 
 pub use fields::Verb;
-pub use judge::{Judged, Role, judge};
+pub use judge::judge;
+pub use judged::{Judged, Role};
 pub use names::{embedded, is_column, is_name, list, order};
 pub use operators::{Operand, Operator, begins_like_condition, operator};
 pub use select::{Selection, select};

@@ -47,9 +47,8 @@ impl Tree for Draft {
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for a text that is no document, or takes other values.
 pub(crate) fn parsed(text: &str, values: usize) -> Result<Vec<(String, Draft)>> {
-    let parsed: Json = serde_json::from_str(text).map_err(|error| {
-        syntax(&format!("the text is not a document in JSON (line {}, column {})", error.line(), error.column()))
-    })?;
+    let parsed: Json = serde_json::from_str(text)
+        .map_err(|error| syntax(&format!("the text is not a document in JSON (line {}, column {})", error.line(), error.column())))?;
     let Json::Object(members) = parsed else { return Err(syntax("the text is not a document in JSON: it must be an object")) };
     let mut used = vec![false; values];
     let drafts = drafts(members, &mut used)?;

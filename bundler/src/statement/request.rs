@@ -49,11 +49,16 @@ impl PlaceRole for Role {
             Self::Truth if !is(&[InputKind::Boolean]) => {
                 Some(("only true, false or null can be a value here", "declare the input as `boolean`, or write `eq` for another value"))
             }
-            Self::Number if !is(&[InputKind::Int]) => Some(("only a whole number can be a value here", "declare the input as `int`, with `min` and `max`")),
+            Self::Number if !is(&[InputKind::Int]) => {
+                Some(("only a whole number can be a value here", "declare the input as `int`, with `min` and `max`"))
+            }
             Self::Rows => match part {
                 Part::BindEach { kind: Some(InputKind::Object | InputKind::Json) | None, .. } => None,
                 _ if is(&[InputKind::Object, InputKind::Json]) => None,
-                _ => Some(("only an object, or a list of objects, can be a value here", "declare the input as `object`, or as `array` of `object`")),
+                _ => Some((
+                    "only an object, or a list of objects, can be a value here",
+                    "declare the input as `object`, or as `array` of `object`",
+                )),
             },
             Self::Truth | Self::Number | Self::Body => None,
         }

@@ -219,7 +219,11 @@ fn script(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, handler: Option
 }
 
 /// Tells the problems of a document, whose places are in the file; `None` where there were some.
-fn told(compiler: &mut Compiler<'_>, document: &Document, compiled: Result<Compiled, Vec<Problem>>) -> Option<Result<Compiled, Vec<Problem>>> {
+fn told(
+    compiler: &mut Compiler<'_>,
+    document: &Document,
+    compiled: Result<Compiled, Vec<Problem>>,
+) -> Option<Result<Compiled, Vec<Problem>>> {
     let Err(problems) = compiled else { return Some(compiled) };
     for Problem { severity, range, message, help } in problems {
         compiler.findings.report(severity, &document.source, range, message, help.unwrap_or_default());

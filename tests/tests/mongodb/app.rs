@@ -340,6 +340,7 @@ fn the_page_does_what_it_says() {
     let server = mongodb::start(&["--user", "shop:pw:SCRAM-SHA-256"]);
     let page = std::fs::read_to_string(millrace_tests::case::root().join("docs/connectors.md")).unwrap();
     let (_, section) = page.split_once("\n## `mongodb`\n").unwrap();
+    let section = section.split("\n## `").next().unwrap();
     let blocks: Vec<String> = blocks(section).into_iter().map(|(_, text)| text).collect();
     let [adapter, find, update] = blocks.as_slice() else { panic!("{} blocks", blocks.len()) };
     let here = format!("mongodb://shop@127.0.0.1:{}/shop", server.process.port);

@@ -62,7 +62,10 @@ fn requests_have_their_answers() {
             json!({"from": "books", "select": ["title", "writer:authors(name)"], "where": {"writer.name": {"eq": "Ada"}}, "order": ["id.desc"]}),
             r#"[{"title":"null","writer":null},{"title":"","writer":{"name":"Ada"}},{"title":"One","writer":{"name":"Ada"}}]"#,
         ),
-        (json!({"from": "authors", "select": "name,books(id)", "where": {"id": {"eq": 2}}}), r#"[{"name":"Grace","books":[{"id":"9007199254740993"}]}]"#),
+        (
+            json!({"from": "authors", "select": "name,books(id)", "where": {"id": {"eq": 2}}}),
+            r#"[{"name":"Grace","books":[{"id":"9007199254740993"}]}]"#,
+        ),
         (json!({"from": "books", "select": "id", "where": {"title": {"eq": "null"}}}), r#"[{"id":"9007199254740993"}]"#),
         (json!({"from": "books", "select": "id", "where": {"title": {"in": [""]}}}), r#"[{"id":2}]"#),
         (json!({"from": "books", "select": "id", "where": {"title": {"not": {"in": ["", "One"]}}}}), r#"[{"id":"9007199254740993"}]"#),
@@ -80,7 +83,10 @@ fn requests_have_their_answers() {
         // A column that is called as a parameter is.
         (json!({"from": "books", "select": "id", "where": {"order": {"eq": "last"}}}), r#"[{"id":2}]"#),
         (json!({"from": "books", "select": "title", "order": ["order.desc.nullslast"], "limit": 1, "offset": 1}), r#"[{"title":"One"}]"#),
-        (json!({"from": "books", "select": ["author_id", "count()", "sum:price.sum()"], "where": {"id": {"lt": 2}}}), r#"[{"author_id":1,"count":1,"sum":1.5}]"#),
+        (
+            json!({"from": "books", "select": ["author_id", "count()", "sum:price.sum()"], "where": {"id": {"lt": 2}}}),
+            r#"[{"author_id":1,"count":1,"sum":1.5}]"#,
+        ),
         (json!({"from": "books", "select": "id", "where": {"id": {"eq": 1}}, "single": true}), r#"[{"id":1}]"#),
         (json!({"from": "books", "where": {"id": {"lt": 0}}}), "[]"),
         (json!({"count": "books"}), r#"[{"count":3}]"#),
@@ -89,7 +95,10 @@ fn requests_have_their_answers() {
         (json!({"rpc": "add", "arguments": {"a": 1, "b": 2}, "get": true}), r#"[{"value":3}]"#),
         (json!({"rpc": "nothing"}), r#"[{"value":null}]"#),
         (json!({"rpc": "names"}), r#"[{"value":"Ada"},{"value":"Grace"}]"#),
-        (json!({"rpc": "pairs", "arguments": {"n": 3}, "select": "a,b", "where": {"a": {"gt": 1}}, "order": "a.desc", "limit": 1}), r#"[{"a":3,"b":"3"}]"#),
+        (
+            json!({"rpc": "pairs", "arguments": {"n": 3}, "select": "a,b", "where": {"a": {"gt": 1}}, "order": "a.desc", "limit": 1}),
+            r#"[{"a":3,"b":"3"}]"#,
+        ),
         (json!({"rpc": "written"}), r#"[{"value":1}]"#),
     ] {
         match run(&database, &request) {
@@ -111,7 +120,8 @@ fn requests_have_their_answers() {
     ] {
         assert_eq!(typed(value), Value::Text(expected.to_owned()));
     }
-    let by_id = |value: Value| database.run(r#"{"from": "books", "select": "title", "where": {"id": {"eq": "$1"}}}"#, &[value]).unwrap().rows;
+    let by_id =
+        |value: Value| database.run(r#"{"from": "books", "select": "title", "where": {"id": {"eq": "$1"}}}"#, &[value]).unwrap().rows;
     assert_eq!(by_id(Value::I64(9_007_199_254_740_993)), [[Value::Text("null".into())]]);
     assert_eq!(by_id(Value::I64(9_007_199_254_740_992)), Vec::<Vec<Value>>::new());
 
@@ -128,12 +138,21 @@ fn writes_say_what_they_did() {
     let database = shop.postgrest.open();
     for (request, expected) in [
         (json!({"insert": "authors", "rows": {"id": 3, "name": "Edith"}}), r#"{"affected_rows":1}"#),
-        (json!({"insert": "authors", "rows": [{"id": 4, "name": "Four"}, {"id": 5, "name": "Five"}], "returning": "id"}), r#"[{"id":4},{"id":5}]"#),
+        (
+            json!({"insert": "authors", "rows": [{"id": 4, "name": "Four"}, {"id": 5, "name": "Five"}], "returning": "id"}),
+            r#"[{"id":4},{"id":5}]"#,
+        ),
         (json!({"upsert": "authors", "rows": {"id": 3, "name": "E."}, "returning": "*"}), r#"[{"id":3,"name":"E."}]"#),
-        (json!({"upsert": "authors", "rows": [{"id": 3, "name": "no"}, {"id": 6, "name": "Six"}], "ignore_duplicates": true}), r#"{"affected_rows":1}"#),
+        (
+            json!({"upsert": "authors", "rows": [{"id": 3, "name": "no"}, {"id": 6, "name": "Six"}], "ignore_duplicates": true}),
+            r#"{"affected_rows":1}"#,
+        ),
         (json!({"update": "authors", "set": {"name": "x"}, "where": {"id": {"gte": 4}}}), r#"{"affected_rows":3}"#),
         (json!({"update": "authors", "set": {"name": "x"}, "where": {"id": {"gte": 400}}}), r#"{"affected_rows":0}"#),
-        (json!({"update": "authors", "set": {"name": "y"}, "where": {"id": {"eq": 4}}, "single": true, "returning": "name"}), r#"[{"name":"y"}]"#),
+        (
+            json!({"update": "authors", "set": {"name": "y"}, "where": {"id": {"eq": 4}}, "single": true, "returning": "name"}),
+            r#"[{"name":"y"}]"#,
+        ),
         (json!({"delete": "authors", "where": {"id": {"in": [5, 6]}}}), r#"{"affected_rows":2}"#),
         (json!({"delete": "authors", "where": {"id": {"in": [4]}}, "returning": ["name"]}), r#"[{"name":"y"}]"#),
         (json!({"from": "authors", "order": "id"}), r#"[{"id":1,"name":"Ada"},{"id":2,"name":"Grace"},{"id":3,"name":"E."}]"#),
@@ -180,16 +199,36 @@ fn errors_have_their_kinds_and_show_no_value() {
     let database = shop.postgrest.open();
     let missing = "PostgreSQL does not understand the statement: a ";
     for (request, kind, expected) in [
-        (json!({"insert": "authors", "rows": {"id": 1, "name": "hunter2"}}), Constraint, "a UNIQUE constraint refused the change: `authors_pkey`"),
-        (json!({"insert": "authors", "rows": {"id": 9, "name": null}}), Constraint, "a NOT NULL constraint refused the change: `authors.name`"),
-        (json!({"insert": "books", "rows": {"id": 9, "price": -1}}), Constraint, "a CHECK constraint refused the change: `books_price_check`"),
-        (json!({"insert": "books", "rows": {"id": 9, "author_id": 77}}), Constraint, "a FOREIGN KEY constraint refused the change: `books_author_id_fkey`"),
+        (
+            json!({"insert": "authors", "rows": {"id": 1, "name": "hunter2"}}),
+            Constraint,
+            "a UNIQUE constraint refused the change: `authors_pkey`",
+        ),
+        (
+            json!({"insert": "authors", "rows": {"id": 9, "name": null}}),
+            Constraint,
+            "a NOT NULL constraint refused the change: `authors.name`",
+        ),
+        (
+            json!({"insert": "books", "rows": {"id": 9, "price": -1}}),
+            Constraint,
+            "a CHECK constraint refused the change: `books_price_check`",
+        ),
+        (
+            json!({"insert": "books", "rows": {"id": 9, "author_id": 77}}),
+            Constraint,
+            "a FOREIGN KEY constraint refused the change: `books_author_id_fkey`",
+        ),
         (json!({"from": "books", "where": {"id": {"eq": "hunter2"}}}), Constraint, "PostgreSQL refused a value"),
         (json!({"rpc": "refused", "arguments": {"s": "hunter2"}}), Constraint, "a function of the database refused the statement"),
         (json!({"rpc": "paid"}), Constraint, "a function of the database refused the request"),
         (json!({"from": "nosuch"}), Syntax, &format!("{missing}table is missing")),
         (json!({"from": "books", "select": "nosuch"}), Syntax, &format!("{missing}column is missing")),
-        (json!({"from": "books", "select": "id,nosuch(id)"}), Syntax, "PostgREST does not understand the request: there is no relationship"),
+        (
+            json!({"from": "books", "select": "id,nosuch(id)"}),
+            Syntax,
+            "PostgREST does not understand the request: there is no relationship",
+        ),
         (json!({"insert": "books", "rows": {"nosuch": 1}}), Syntax, "PostgREST does not understand the request: a column is missing"),
         (json!({"rpc": "nosuch"}), Syntax, "PostgREST does not understand the request: there is no function"),
         (json!({"from": "books", "select": "count()"}), Syntax, "PostgREST does not understand the request: the server does not allow"),
@@ -233,8 +272,12 @@ fn results_are_held_to_the_limits() {
     assert_eq!((few.kind, few.message.as_str()), (TooLarge, "the result has more than `max_rows`, 49 rows"));
     assert_eq!(with(&json!({"from": "counted", "limit": 10}), 10, 1 << 20).unwrap().rows.len(), 10);
     assert_eq!(with(&all, 50, 100).unwrap_err().kind, TooLarge);
-    let changed = with(&json!({"update": "counted", "set": {"n": 1}, "where": {"id": {"gt": 0}}, "returning": "n"}), 49, 1 << 20).unwrap_err();
-    assert_eq!((changed.kind, changed.message.as_str()), (TooLarge, "the result has more than `max_rows`, 49 rows; the statement took effect"));
+    let changed =
+        with(&json!({"update": "counted", "set": {"n": 1}, "where": {"id": {"gt": 0}}, "returning": "n"}), 49, 1 << 20).unwrap_err();
+    assert_eq!(
+        (changed.kind, changed.message.as_str()),
+        (TooLarge, "the result has more than `max_rows`, 49 rows; the statement took effect")
+    );
     assert_eq!(with(&json!({"rpc": "pairs", "arguments": {"n": 51}}), 50, 1 << 20).unwrap_err().kind, TooLarge);
 
     // A server that sends no more than 20 rows, and does not say so.
@@ -242,7 +285,10 @@ fn results_are_held_to_the_limits() {
     let told = Database::open(limited.connection(&[("server_max_rows", "20")]));
     for request in [all.clone(), json!({"from": "counted", "limit": 21}), json!({"rpc": "pairs", "arguments": {"n": 30}})] {
         let error = run(&told, &request).unwrap_err();
-        assert!(error.kind == TooLarge && error.message.starts_with("the result has as many rows as the server sends at most, 20"), "{error:?}");
+        assert!(
+            error.kind == TooLarge && error.message.starts_with("the result has as many rows as the server sends at most, 20"),
+            "{error:?}"
+        );
     }
     for (request, count) in [
         (json!({"from": "counted", "limit": 20}), 20),
@@ -288,7 +334,11 @@ fn tools_and_scripts_have_the_same_rules() {
             ("since", json!({"d": "2026-01-02T03:04:05Z"}), r#"[{"id":1}]"#),
             ("since", json!({}), "[]"),
             ("with", json!({"o": {"d": 0.1}}), r#"[{"id":1}]"#),
-            ("change", json!({"i": 2, "o": {"title": "Two", "price": 3, "data": {"$x": "y.z"}}}), r#"[{"title":"Two","price":"12345678901234567890.10"}]"#),
+            (
+                "change",
+                json!({"i": 2, "o": {"title": "Two", "price": 3, "data": {"$x": "y.z"}}}),
+                r#"[{"title":"Two","price":"12345678901234567890.10"}]"#,
+            ),
             ("change", json!({"o": {"title": "Two"}}), "[]"),
             ("who", json!({"name": "Ada"}), r#"[{"id":1,"name":"Ada"}]"#),
         ] {

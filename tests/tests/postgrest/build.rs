@@ -1,6 +1,11 @@
 //! What is said about a request when the app is built, and what is known of it.
 
-use crate::redis::hostile::write;
+use millrace_core::Json;
+use millrace_tests::{case::root, database::runtime, docs::blocks};
+use serde_json::json;
+
+use super::support::shop;
+use crate::redis::hostile::{call, endpoint_in, endpoint_of, text, write};
 
 #[test]
 fn what_is_wrong_is_said_with_its_place() {
@@ -67,5 +72,47 @@ fn what_is_wrong_is_said_with_its_place() {
         assert!(told.iter().any(|message| message == expected), "{expected}\n{}", told.join("\n"));
     }
     assert!(!told.iter().any(|message| message.contains("is not the name of a column")), "said twice: {}", told.join("\n"));
-    assert!(told.iter().any(|message| message.starts_with("app/tools/l/config.yaml:") && message.contains("`postgrest`")), "{}", told.join("\n"));
+    assert!(
+        told.iter().any(|message| message.starts_with("app/tools/l/config.yaml:") && message.contains("`postgrest`")),
+        "{}",
+        told.join("\n")
+    );
+}
+
+const SHOP: &str = "\
+CREATE TABLE orders (id int PRIMARY KEY, customer_id int, status text, total numeric, placed timestamptz, title text, price numeric, tags text[], deleted_at timestamptz);
+CREATE TABLE items (order_id int REFERENCES orders, title text, count int);
+INSERT INTO orders VALUES (1, 7, 'open', 1.5, '2026-01-01', 'A first one', 5, '{new}', NULL), (2, 7, 'paid', 2, '2026-01-02', 'x', 500, NULL, NULL), (3, 8, 'open', 3, '2026-01-03', 'x', 7, '{new}', '2026-01-04');
+INSERT INTO items VALUES (1, 'Cup', 2);
+";
+
+#[test]
+fn the_page_does_what_it_says() {
+    let shop = shop(SHOP, &[]);
+    let page = std::fs::read_to_string(root().join("docs/connectors.md")).unwrap();
+    let (_, section) = page.split_once("\n## `postgrest`\n").unwrap();
+    let blocks: Vec<String> = blocks(section.split("\n## `").next().unwrap()).into_iter().map(|(_, text)| text).collect();
+    let [adapter, find, update, conditions] = blocks.as_slice() else { panic!("{} blocks", blocks.len()) };
+    let there = "https://{{ env.SUPABASE_PROJECT }}.supabase.co/rest/v1";
+    let adapter = adapter.replace(there, &shop.postgrest.url()).replace("{{ env.SUPABASE_KEY }}", millrace_tests::postgrest::TOKEN);
+    assert!(!adapter.contains("env."), "{adapter}");
+    let (endpoint, folder) = endpoint_of(&adapter, &[]);
+    drop(endpoint);
+    let conditions = conditions.lines().map(|line| format!("  {line}\n")).collect::<String>();
+    let inputs = "inputs: { least: { type: int }, tag: { type: string }, part: { type: string } }";
+    let conditions = format!("description: x\nuse: far\nstatement:\n  from: orders\n  select: id\n{conditions}{inputs}\n");
+    for (name, tool) in [("orders", find), ("set", update), ("conditions", &conditions)] {
+        write(folder.path(), &format!("app/tools/{name}/config.yaml"), &tool.replace("use: shop", "use: far"));
+    }
+    let endpoint = endpoint_in(folder.path());
+    let answer = |tool: &str, given: Json| {
+        let result = tokio::task::LocalSet::new().block_on(&runtime(), call(&endpoint, tool, given));
+        text(&result).to_owned()
+    };
+    assert_eq!(answer("orders", json!({"customer": 7})), r#"[{"id":1,"status":"open","total":1.5,"items":[{"title":"Cup","count":2}]}]"#);
+    assert_eq!(answer("set", json!({"id": 1, "status": "paid"})), r#"[{"id":1,"status":"paid"}]"#);
+    assert!(answer("set", json!({"id": 99, "status": "paid"})).contains("CONSTRAINT"));
+    assert_eq!(answer("orders", json!({"customer": 7})), "[]");
+    assert_eq!(answer("conditions", json!({"least": 5, "tag": "new", "part": "FIRST"})), r#"[{"id":1}]"#);
+    assert_eq!(answer("conditions", json!({"least": 6, "tag": "new", "part": "FIRST"})), "[]");
 }

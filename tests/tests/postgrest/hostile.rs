@@ -76,7 +76,26 @@ fn each_value_arrives_to_the_byte() {
     let shop = shop(SQL, &[]);
     let adapter = format!("connector: postgrest\nconnection_string: {}\n", shop.postgrest.url());
     let mut values: Vec<String> = values();
-    values.extend(["null", "true", "a,b", "a\"),b.eq.(\"c", "{a,b}", "(1,2)", "a;b&c=d#e", "%00%22", "*", "not.eq.x", "eq.x", "in.(1)", "fts(english).x", "\\\"", "𝄞 ü"].map(str::to_owned));
+    values.extend(
+        [
+            "null",
+            "true",
+            "a,b",
+            "a\"),b.eq.(\"c",
+            "{a,b}",
+            "(1,2)",
+            "a;b&c=d#e",
+            "%00%22",
+            "*",
+            "not.eq.x",
+            "eq.x",
+            "in.(1)",
+            "fts(english).x",
+            "\\\"",
+            "𝄞 ü",
+        ]
+        .map(str::to_owned),
+    );
     values.sort();
     values.dedup();
     let (nul, values): (Vec<String>, Vec<String>) = values.into_iter().partition(|value| value.contains('\0'));

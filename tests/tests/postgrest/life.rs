@@ -59,7 +59,8 @@ fn servers_that_are_killed_and_paused_end_a_call() {
     assert_eq!(n(), r#"[{"n":1}]"#);
     // A killed database: PostgREST says that it has no connection, or PostgreSQL that it ended one.
     shop.postgres.kill();
-    let error = database.run_with(&Query { deadline_ms: 1_000, ..query(r#"{"update": "counted", "set": {"n": 9}, "where": {"id": {"eq": 1}}}"#) });
+    let error =
+        database.run_with(&Query { deadline_ms: 1_000, ..query(r#"{"update": "counted", "set": {"n": 9}, "where": {"id": {"eq": 1}}}"#) });
     let error = error.unwrap_err();
     assert!([Unavailable, Protocol, TimedOut].contains(&error.kind), "{error:?}");
     shop.postgres.restart();

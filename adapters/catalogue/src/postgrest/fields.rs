@@ -79,8 +79,7 @@ const UPDATE: &[FieldRow] = &[
     field("returning", Content::Select),
     field("single", Content::Flag),
 ];
-const DELETE: &[FieldRow] =
-    &[required("where", Content::Where), field("returning", Content::Select), field("single", Content::Flag)];
+const DELETE: &[FieldRow] = &[required("where", Content::Where), field("returning", Content::Select), field("single", Content::Flag)];
 const RPC: &[FieldRow] = &[
     field("arguments", Content::Arguments),
     field("get", Content::Flag),

@@ -8,42 +8,8 @@ use alloc::{
     vec::Vec,
 };
 
-use super::{fields::Verb, names::is_name, walk::Walk};
+use super::{fields::Verb, judged::Judged, names::is_name, walk::Walk};
 use crate::{Flaw, Tree, View};
-
-/// What may stand where a value of a call does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
-    /// A value of a condition, or an argument in a URL: neither an object nor a list.
-    Parameter,
-    /// The same, or a list of such values.
-    Parameters,
-    /// The same, or an object.
-    Elements,
-    /// True, false or null.
-    Truth,
-    /// A whole number from 0.
-    Number,
-    /// A value in the body.
-    Body,
-    /// An object, or a list of objects, whose keys the request's `columns` restrict.
-    Rows,
-}
-
-/// A request that may be sent.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Judged {
-    /// What it does.
-    pub verb: Verb,
-    /// The table or the function.
-    pub target: String,
-    /// Whether it changes nothing.
-    pub reads: bool,
-    /// Whether it reads rows of other tables, too.
-    pub has_related: bool,
-    /// Where values of a call stand: the way to each, as the places of members and elements from the top.
-    pub values: Vec<(Vec<usize>, Role)>,
-}
 
 /// Judges a request.
 ///
@@ -55,7 +21,9 @@ pub fn judge<T: Tree>(document: &[(String, T)]) -> Result<Judged, Vec<Flaw>> {
     };
     let Some(verb) = Verb::ALL.into_iter().find(|verb| verb.name() == name) else {
         let names = Verb::ALL.map(|verb| format!("`{}`", verb.name())).join(", ");
-        let help = format!("the first key says what it does, and its value names the table or the function, as in `from: items`; there are {names}");
+        let help = format!(
+            "the first key says what it does, and its value names the table or the function, as in `from: items`; there are {names}"
+        );
         return Err(vec![flaw(&[0], &format!("`{name}` is not a request that a tool can send"), &help)]);
     };
     let mut walk = Walk::new(verb);
@@ -68,7 +36,9 @@ pub fn judge<T: Tree>(document: &[(String, T)]) -> Result<Judged, Vec<Flaw>> {
             String::new()
         }
         _ => {
-            walk.at(0, |walk| walk.flaw(format!("the {what} must be written out as text"), format!("write its name, as in `{name}: items`")));
+            walk.at(0, |walk| {
+                walk.flaw(format!("the {what} must be written out as text"), format!("write its name, as in `{name}: items`"))
+            });
             String::new()
         }
     };

@@ -52,7 +52,8 @@ fn items(text: &str, written: &mut String, depth: usize) -> Result<Vec<String>, 
 
 /// One item: its name in the answer, and whether it is related rows.
 fn one(item: &str, written: &mut String, depth: usize) -> Result<(String, bool), String> {
-    let wrong = || format!("`{item}` cannot be selected: write a column, `name:column`, `column::type`, or `table(column, …)` for related rows");
+    let wrong =
+        || format!("`{item}` cannot be selected: write a column, `name:column`, `column::type`, or `table(column, …)` for related rows");
     if item == "*" {
         written.push('*');
         return Ok((item.to_owned(), false));

@@ -61,7 +61,8 @@ fn a_value_has_the_role_of_its_place() {
     assert_eq!(roles(of(members([("a", operators)]))), [Role::Parameter, Role::Parameters, Role::Elements, Role::Truth, Role::Parameter]);
     let list = members([("a", members([("in", List(vec![Value, Integer(1)]))])), ("b", members([("cs", members([("k", Value)]))]))]);
     assert_eq!(roles(of(list)), [Role::Parameter, Role::Body]);
-    let either = members([("or", List(vec![members([("a", members([("eq", Value)]))])])), ("not", members([("b", members([("lt", Value)]))]))]);
+    let either =
+        members([("or", List(vec![members([("a", members([("eq", Value)]))])])), ("not", members([("b", members([("lt", Value)]))]))]);
     assert_eq!(roles(of(either)), [Role::Parameter, Role::Parameter]);
     assert_eq!(roles(judged([("from", Text("i")), ("limit", Value), ("offset", Value)])), [Role::Number, Role::Number]);
     assert_eq!(roles(judged([("insert", Text("i")), ("rows", List(vec![members([("a", Value)])]))])), [Role::Body]);
@@ -131,7 +132,10 @@ fn names_are_the_authors() {
         // It would say which related rows are returned, and every row would be deleted.
         (judged([("delete", Text("i")), ("where", members([("t.a", members([("eq", Value)]))]))]), "`t.a` is a column of related rows"),
         (judged([("rpc", Text("f")), ("arguments", Value)]), "`arguments` must be written out"),
-        (judged([("rpc", Text("f")), ("get", Bool(true)), ("arguments", members([("limit", Value)]))]), "no argument can have the name `limit`"),
+        (
+            judged([("rpc", Text("f")), ("get", Bool(true)), ("arguments", members([("limit", Value)]))]),
+            "no argument can have the name `limit`",
+        ),
         (judged([("rpc", Text("f")), ("get", Bool(true)), ("arguments", members([("a", List(vec![Value]))]))]), "an argument is one value"),
     ] {
         let said = said(request);
@@ -146,9 +150,15 @@ fn selections_are_read() {
     for (text, expected) in [
         ("*", "*"),
         ("id, name", "id,name"),
-        ("n:name, id::text, data->address->>city, total: amount.sum()::int", "n:name,id::text,data->address->>city,total:amount.sum()::int"),
+        (
+            "n:name, id::text, data->address->>city, total: amount.sum()::int",
+            "n:name,id::text,data->address->>city,total:amount.sum()::int",
+        ),
         ("id, author ( name, born ) ", "id,author (name,born)"),
-        ("w:authors!books_author_id_fkey!inner(name,country(id)),...shop(city)", "w:authors!books_author_id_fkey!inner(name,country(id)),...shop(city)"),
+        (
+            "w:authors!books_author_id_fkey!inner(name,country(id)),...shop(city)",
+            "w:authors!books_author_id_fkey!inner(name,country(id)),...shop(city)",
+        ),
         ("count()", "count()"),
     ] {
         let found = select(text).unwrap_or_else(|why| panic!("{text}: {why}"));
@@ -156,8 +166,26 @@ fn selections_are_read() {
     }
     assert_eq!(select("a,w:t(b),u!inner(c),...v(d)").unwrap().embedded, ["w", "u", "v"]);
     for text in [
-        "", "a,", "a b(c", "a)", "t(a", "a;b", "a&limit=1", "a,a", "x:a,x:b", "a::", "a::b::c", "a.total()", "a.sum", "t(a,)", "a=b", "a\"b", "...x:t(a)",
-        "x:...t(a)", "a%2cb", "a\0",
+        "",
+        "a,",
+        "a b(c",
+        "a)",
+        "t(a",
+        "a;b",
+        "a&limit=1",
+        "a,a",
+        "x:a,x:b",
+        "a::",
+        "a::b::c",
+        "a.total()",
+        "a.sum",
+        "t(a,)",
+        "a=b",
+        "a\"b",
+        "...x:t(a)",
+        "x:...t(a)",
+        "a%2cb",
+        "a\0",
     ] {
         assert!(select(text).is_err(), "{text}");
     }

@@ -4,7 +4,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 
 use super::{
     fields::{Content, Verb},
-    judge::Role,
+    judged::Role,
     names::{embedded, is_column, is_name, list, order},
     operators::{self, Operand, operator},
     select::select,
@@ -114,7 +114,8 @@ impl Walk {
         if self.has_columns {
             return self.value(Role::Rows);
         }
-        let help = "write its columns out, or name those that a value may have: `columns: [name, price]`; the others of an object are ignored";
+        let help =
+            "write its columns out, or name those that a value may have: `columns: [name, price]`; the others of an object are ignored";
         self.flaw(format!("the columns of {what} would be the caller's"), help);
     }
 
@@ -240,7 +241,10 @@ impl Walk {
                     View::List(elements) => {
                         elements.iter().enumerate().for_each(|(place, node)| walk.at(place, |walk| walk.conditions(node, false)));
                     }
-                    _ => walk.flaw(format!("`{key}` must be a list of conditions, written out"), "write `or: [{ a: { eq: 1 } }, { b: { eq: 2 } }]`"),
+                    _ => walk.flaw(
+                        format!("`{key}` must be a list of conditions, written out"),
+                        "write `or: [{ a: { eq: 1 } }, { b: { eq: 2 } }]`",
+                    ),
                 },
                 "not" => walk.conditions(node, false),
                 column => {
@@ -254,14 +258,18 @@ impl Walk {
     fn column(&mut self, column: &str, is_top: bool) {
         let Some((way, own)) = embedded(column) else {
             if !is_column(column) {
-                self.flaw(format!("`{column}` is not the name of a column"), "write `name`, or `data->>key` for a part of a column with JSON");
+                self.flaw(
+                    format!("`{column}` is not the name of a column"),
+                    "write `name`, or `data->>key` for a part of a column with JSON",
+                );
             }
             return;
         };
         let mut steps = way.split('.');
         let first = steps.next().unwrap_or_default();
         if !is_name(first) || !steps.all(is_name) || !is_column(own) {
-            return self.flaw(format!("`{column}` is not the name of a column"), "write `name`, or `authors.name` for a column of related rows");
+            return self
+                .flaw(format!("`{column}` is not the name of a column"), "write `name`, or `authors.name` for a column of related rows");
         }
         if !matches!(self.verb, Verb::From | Verb::Rpc) {
             let help = "a condition on related rows says which of them are returned, and would let every row of the table through; write a condition on a column of the table";
@@ -269,7 +277,10 @@ impl Walk {
         }
         if !is_top {
             let help = "write it at the top of `where`, and `table!inner(…)` in `select`";
-            return self.flaw(format!("`{column}` is a column of related rows, which PostgREST takes neither in `and` and `or` nor in `not`"), help);
+            return self.flaw(
+                format!("`{column}` is a column of related rows, which PostgREST takes neither in `and` and `or` nor in `not`"),
+                help,
+            );
         }
         if self.embedded.iter().all(|name| name != first) {
             self.flaw(format!("`{column}` is of related rows that `select` does not have"), format!("add `{first}(…)` to `select`"));
@@ -317,7 +328,10 @@ impl Walk {
                         View::Value => walk.value(Role::Parameter),
                         View::Text(text) => walk.text(text),
                         View::Bool(_) | View::Integer(_) | View::Other => {}
-                        _ => walk.flaw(format!("an element of `{name}` must be a text, a number or a truth value"), "write the values out, or placeholders"),
+                        _ => walk.flaw(
+                            format!("an element of `{name}` must be a text, a number or a truth value"),
+                            "write the values out, or placeholders",
+                        ),
                     });
                 }
             }
@@ -329,7 +343,9 @@ impl Walk {
                     });
                 }
             }
-            (Operand::List, _) => self.flaw(format!("`{name}` must be a list, or a placeholder for one"), "write `[a, b]`, or `\"{{ inputs.list }}\"`"),
+            (Operand::List, _) => {
+                self.flaw(format!("`{name}` must be a list, or a placeholder for one"), "write `[a, b]`, or `\"{{ inputs.list }}\"`")
+            }
             (Operand::Elements, _) => self.flaw(format!("`{name}` must be a list, a map, or a range as text"), "write `[a, b]`"),
             (Operand::One, _) => self.flaw(format!("`{name}` takes one value"), "write a value; for a list there is `in`"),
         }

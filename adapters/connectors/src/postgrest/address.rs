@@ -30,7 +30,9 @@ impl PostgrestAddress {
     /// [`Configuration`](ErrorKind::Configuration). No message shows the string or a value: both may hold a secret.
     pub(super) fn parse(text: &str, options: &[(String, Secret<String>)]) -> Result<Self> {
         let wrong = |what: &str| {
-            configuration(format!("the connection string of connector `postgrest` {what}; write the URL of the REST API, `https://PROJECT.supabase.co/rest/v1`"))
+            configuration(format!(
+                "the connection string of connector `postgrest` {what}; write the URL of the REST API, `https://PROJECT.supabase.co/rest/v1`"
+            ))
         };
         let (mut api_key, mut token, mut schema, mut server_max_rows) = (None, None, None, Some(SERVER_MAX_ROWS));
         for (name, value) in options {

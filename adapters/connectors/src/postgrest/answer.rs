@@ -116,7 +116,10 @@ mod tests {
         for (body, expected) in [
             ("[]", "[]"),
             (r#"[{"b": 1.50, "a": 9007199254740993}]"#, r#"[{"b":1.5,"a":"9007199254740993"}]"#),
-            (r#"[{"a": 1}, {"b": {"c": [12345678901234567890.10]}}]"#, r#"[{"a":1,"b":null},{"a":null,"b":{"c":["12345678901234567890.10"]}}]"#),
+            (
+                r#"[{"a": 1}, {"b": {"c": [12345678901234567890.10]}}]"#,
+                r#"[{"a":1,"b":null},{"a":null,"b":{"c":["12345678901234567890.10"]}}]"#,
+            ),
             (r#"{"a": 1}"#, r#"[{"a":1}]"#),
             ("7", r#"[{"value":7}]"#),
             ("null", r#"[{"value":null}]"#),
@@ -144,7 +147,10 @@ mod tests {
         assert_eq!(rows_of(&answer(204, "*/0", ""), &write, None, false).unwrap().affected, 0);
         for range in ["*/*", "7", "", "0-1/99999999999999999999999"] {
             let failure = rows_of(&answer(204, range, ""), &write, None, false).unwrap_err();
-            assert!(failure.outcome == Execution::Final && failure.error.message.ends_with("the request took effect"), "{range}: {failure:?}");
+            assert!(
+                failure.outcome == Execution::Final && failure.error.message.ends_with("the request took effect"),
+                "{range}: {failure:?}"
+            );
         }
     }
 }

@@ -96,7 +96,8 @@ impl Decimal {
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let exponent: i64 = exponent.strip_prefix('+').unwrap_or(exponent).parse().ok()?;
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let mut digits: Vec<u8> = whole.bytes().chain(fraction.bytes()).filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').collect();
+        let mut digits: Vec<u8> =
+            whole.bytes().chain(fraction.bytes()).filter(u8::is_ascii_digit).skip_while(|digit| *digit == b'0').collect();
         let mut power = exponent.checked_sub(i64::try_from(fraction.len()).ok()?)?;
         while digits.last() == Some(&b'0') {
             digits.pop();
@@ -124,7 +125,10 @@ mod tests {
             ("1e400", Some("\"1e400\"")),
             ("1e-400", Some("\"1e-400\"")),
             ("1e99999999999999999999", Some("\"1e99999999999999999999\"")),
-            (r#"{"9007199254740993": "a\"9007199254740993", "b": 9007199254740993}"#, Some(r#"{"9007199254740993": "a\"9007199254740993", "b": "9007199254740993"}"#)),
+            (
+                r#"{"9007199254740993": "a\"9007199254740993", "b": 9007199254740993}"#,
+                Some(r#"{"9007199254740993": "a\"9007199254740993", "b": "9007199254740993"}"#),
+            ),
             (r#""\\", 9007199254740993"#, Some(r#""\\", "9007199254740993""#)),
             // No JSON, and none after it.
             ("09007199254740993", None),

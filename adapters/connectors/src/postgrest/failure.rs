@@ -67,7 +67,9 @@ fn of_postgrest(code: &str, prepared: &Prepared, words: String) -> StatementFail
         "106" => (Configuration, "PostgREST does not serve the `schema` of the adapter".to_owned()),
         "108" => unclear("a condition is on related rows that `select` does not have"),
         "116" if prepared.reads => (Constraint, "the request must find exactly 1 row, and found none or several".to_owned()),
-        "116" => (Constraint, "the request must change exactly 1 row, and would have changed none or several; nothing was changed".to_owned()),
+        "116" => {
+            (Constraint, "the request must change exactly 1 row, and would have changed none or several; nothing was changed".to_owned())
+        }
         "123" => unclear("the server does not allow aggregate functions"),
         "200" => unclear("there is no relationship to a table of `select`"),
         "201" => unclear("there are several relationships to a table of `select`; name one, `table!relationship(…)`"),
@@ -76,7 +78,9 @@ fn of_postgrest(code: &str, prepared: &Prepared, words: String) -> StatementFail
         "204" => unclear("a column is missing"),
         "205" => unclear("a table is missing"),
         "300" => (Configuration, "PostgREST has no secret to check the `token` of the adapter with".to_owned()),
-        "301" | "303" => (Configuration, "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server".to_owned()),
+        "301" | "303" => {
+            (Configuration, "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server".to_owned())
+        }
         "302" => (Configuration, "PostgREST admits nobody without a `token`".to_owned()),
         "X00" => (Protocol, "PostgREST failed in an unexpected way".to_owned()),
         number if number.starts_with('1') || number.starts_with('2') => unclear("the log has its words"),
@@ -96,7 +100,9 @@ fn of_status(status: u16, words: String) -> StatementFailure {
     let error = |kind, message: &str| Error::new(kind, message).with_source(words);
     match status {
         401 | 403 => StatementFailure::last(error(Configuration, "the server does not accept the `api_key` or the `token` of the adapter")),
-        404 | 405 => StatementFailure::last(error(Configuration, "there is no REST API of PostgREST at the address of the connection string")),
+        404 | 405 => {
+            StatementFailure::last(error(Configuration, "there is no REST API of PostgREST at the address of the connection string"))
+        }
         300..=399 => StatementFailure::last(error(Configuration, "the address of the connection string redirects elsewhere")),
         413 | 414 | 431 => StatementFailure::last(error(Constraint, "the request is larger than the server takes")),
         429 => StatementFailure::last(error(Busy, "the server takes no more requests for now")),
@@ -151,11 +157,35 @@ mod tests {
             (504, &coded("PGRST003"), Busy, NotExecuted, "PostgREST has no free connection to its database"),
             (400, &coded("PGRST100"), Syntax, Final, "PostgREST does not understand the request: the log has its words"),
             (406, &coded("PGRST106"), Configuration, Final, "PostgREST does not serve the `schema` of the adapter"),
-            (300, &coded("PGRST201"), Syntax, Final, "PostgREST does not understand the request: there are several relationships to a table of `select`; name one, `table!relationship(…)`"),
-            (401, &coded("PGRST301"), Configuration, Final, "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server"),
-            (401, &coded("PGRST303"), Configuration, Final, "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server"),
+            (
+                300,
+                &coded("PGRST201"),
+                Syntax,
+                Final,
+                "PostgREST does not understand the request: there are several relationships to a table of `select`; name one, `table!relationship(…)`",
+            ),
+            (
+                401,
+                &coded("PGRST301"),
+                Configuration,
+                Final,
+                "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server",
+            ),
+            (
+                401,
+                &coded("PGRST303"),
+                Configuration,
+                Final,
+                "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server",
+            ),
             (500, &coded("PGRSTX00"), Protocol, Final, "PostgREST failed in an unexpected way"),
-            (401, r#"{"message":"Invalid API key","hint":"hunter2"}"#, Configuration, Final, "the server does not accept the `api_key` or the `token` of the adapter"),
+            (
+                401,
+                r#"{"message":"Invalid API key","hint":"hunter2"}"#,
+                Configuration,
+                Final,
+                "the server does not accept the `api_key` or the `token` of the adapter",
+            ),
             (404, "<html>", Configuration, Final, "there is no REST API of PostgREST at the address of the connection string"),
             (302, "", Configuration, Final, "the address of the connection string redirects elsewhere"),
             (414, "", Constraint, Final, "the request is larger than the server takes"),

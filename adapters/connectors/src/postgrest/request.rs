@@ -155,7 +155,9 @@ impl Prepared {
                     // Without a value it has its default.
                     if let Some(text) = text_of(value)? {
                         if begins_like_condition(&text) {
-                            return Err(unfit("with `get`, PostgREST takes an argument that begins like a condition, such as `eq.`, for one; remove `get`"));
+                            return Err(unfit(
+                                "with `get`, PostgREST takes an argument that begins like a condition, such as `eq.`, for one; remove `get`",
+                            ));
                         }
                         self.parameter(name, text);
                     }
@@ -320,7 +322,11 @@ mod tests {
                 "GET | /my%20items?select=id%2Cn%3Aname%2Cauthor%28name%2Cborn%29&order=name.desc&limit=5&offset=7",
             ),
             (r#"{"from": "i", "limit": "$1", "single": true}"#, &[Value::Null], "GET | /i?limit=2"),
-            (r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#, &[Value::Text("a&b=c;d".into())], "GET | /i?and=%28a.eq.%22a%26b%3Dc%3Bd%22%29&limit=101"),
+            (
+                r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#,
+                &[Value::Text("a&b=c;d".into())],
+                "GET | /i?and=%28a.eq.%22a%26b%3Dc%3Bd%22%29&limit=101",
+            ),
             (r#"{"count": "i"}"#, &[], "GET | /i?limit=0 | count=exact"),
             (
                 r#"{"insert": "i", "rows": [{"a": "$1", "b": [1, {"c": "$2"}]}]}"#,
@@ -337,9 +343,17 @@ mod tests {
                 &[Value::Bytes(vec![0, 255])],
                 r#"PATCH | /i?and=%28id.eq.%221%22%29&columns=a | return=minimal, count=exact | {"a":"\\x00ff"}"#,
             ),
-            (r#"{"delete": "i", "where": {"id": {"in": "$1"}}}"#, &[Value::Json(serde_json::json!([1, 2]))], "DELETE | /i?and=%28id.in.%28%221%22%2C%222%22%29%29 | return=minimal, count=exact"),
+            (
+                r#"{"delete": "i", "where": {"id": {"in": "$1"}}}"#,
+                &[Value::Json(serde_json::json!([1, 2]))],
+                "DELETE | /i?and=%28id.in.%28%221%22%2C%222%22%29%29 | return=minimal, count=exact",
+            ),
             (r#"{"rpc": "f"}"#, &[], "POST | /rpc/f?limit=101 | {}"),
-            (r#"{"rpc": "f", "get": true, "arguments": {"a": "$1", "b": "$2"}}"#, &[Value::Text("x y".into()), Value::Null], "GET | /rpc/f?limit=101&a=x%20y"),
+            (
+                r#"{"rpc": "f", "get": true, "arguments": {"a": "$1", "b": "$2"}}"#,
+                &[Value::Text("x y".into()), Value::Null],
+                "GET | /rpc/f?limit=101&a=x%20y",
+            ),
         ] {
             assert_eq!(shown(text, values), expected);
         }
@@ -361,7 +375,12 @@ mod tests {
             (r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#, &[long], ErrorKind::Constraint, "make a URL of 60"),
             (r#"{"insert": "i", "rows": "$1"}"#, &[Value::Null], ErrorKind::Denied, "the columns of `rows` would be the caller's"),
             (r#"{"insert": "i", "rows": "$1", "columns": "a"}"#, &[Value::I64(1)], ErrorKind::Constraint, "a value is not a row"),
-            (r#"{"insert": "i", "rows": {"a": "$1"}}"#, &[Value::Json(serde_json::json!({"a": ["\0"]}))], ErrorKind::Constraint, "a NUL character"),
+            (
+                r#"{"insert": "i", "rows": {"a": "$1"}}"#,
+                &[Value::Json(serde_json::json!({"a": ["\0"]}))],
+                ErrorKind::Constraint,
+                "a NUL character",
+            ),
             (
                 r#"{"update": "i", "set": "$1", "columns": "a", "where": {"a": {"eq": 1}}}"#,
                 &[Value::Json(serde_json::json!([{"a": 1}]))],
