@@ -109,7 +109,7 @@ fn the_page_does_what_it_says() {
         let result = tokio::task::LocalSet::new().block_on(&runtime(), call(&endpoint, tool, given));
         text(&result).to_owned()
     };
-    assert_eq!(answer("orders", json!({"customer": 7})), r#"[{"id":1,"status":"open","total":1.5,"items":[{"title":"Cup","count":2}]}]"#);
+    assert_eq!(answer("orders", json!({"customer": 7})), r#"[{"id":1,"status":"open","total":1.5,"items":[{"count":2,"title":"Cup"}]}]"#);
     assert_eq!(answer("set", json!({"id": 1, "status": "paid"})), r#"[{"id":1,"status":"paid"}]"#);
     assert!(answer("set", json!({"id": 99, "status": "paid"})).contains("CONSTRAINT"));
     assert_eq!(answer("orders", json!({"customer": 7})), "[]");
