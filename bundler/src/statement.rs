@@ -8,8 +8,10 @@ use millrace_core::app::{Access, Part, Statement};
 
 use crate::{Problem, placeholder};
 
+mod clickhouse;
 mod command;
 mod compiled;
+mod declared;
 mod dialect;
 mod document;
 mod functions;
@@ -139,6 +141,8 @@ fn bind(
     problems.extend(second_statement(&tokens, first));
     problems.extend(takes_no_values(&tokens, first, fragments, dialect));
     let (mut access, mut tables) = (Access::Write, Tables::ALL);
+    // ClickHouse's own words say more than the parser, which knows few of its statements.
+    let reads_by_words = dialect == Dialect::ClickHouse && clickhouse::judge(&masked, &lowered, &tokens, &mut problems);
     if problems.is_empty() {
         match probe::ask(fragments, dialect) {
             Verdict::Understood { misplaced, access: found, tables: named } => {
@@ -169,11 +173,17 @@ fn bind(
                             dialect.name(),
                             reason.trim_start_matches("sql parser error: ")
                         ),
-                        "its values are bound all the same, and it counts as one that writes; try it against the database",
+                        match dialect {
+                            Dialect::ClickHouse => "its values are bound all the same; try it against the database",
+                            _ => "its values are bound all the same, and it counts as one that writes; try it against the database",
+                        },
                     ));
                 }
             }
         }
+    }
+    if dialect == Dialect::ClickHouse && reads_by_words && probe::may_only_read(&tokens, fragments) {
+        access = Access::Read;
     }
     if let Some(rule) = tenant.filter(|_| problems.is_empty()) {
         problems = tenant::check(&tokens, &lowered, dialect, rule);
@@ -216,6 +226,8 @@ fn second_statement(tokens: &Tokens<'_>, first: usize) -> Option<Problem> {
 fn takes_no_values(tokens: &Tokens<'_>, first: usize, fragments: &[Fragment], dialect: Dialect) -> Option<Problem> {
     let word = tokens.word(Some(first))?.to_ascii_uppercase();
     let refused = match (word.as_str(), dialect) {
+        ("ALTER", Dialect::ClickHouse) => !tokens.significant().any(|token| tokens.is_any_word(Some(token), &["UPDATE", "DELETE"])),
+        ("SET" | "USE" | "KILL" | "SYSTEM" | "OPTIMIZE" | "EXISTS" | "DESCRIBE" | "DESC", Dialect::ClickHouse) => true,
         ("ALTER" | "DROP" | "TRUNCATE" | "GRANT" | "REVOKE" | "ANALYZE" | "REINDEX" | "COMMENT", _) => true,
         ("CREATE", _) => !tokens.significant().any(|token| tokens.is_word(Some(token), "SELECT")),
         ("PRAGMA", Dialect::Sqlite) => true,
@@ -325,7 +337,7 @@ mod tests {
                     SHARDS[(seed >> 33) as usize % SHARDS.len()]
                 })
                 .collect();
-            for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql] {
+            for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql, Dialect::ClickHouse] {
                 let (pieces, problems) = placeholder::scan(&text);
                 if !problems.is_empty() {
                     continue;

@@ -251,7 +251,7 @@ fn numbers_keep_every_digit() {
 
 #[test]
 fn the_text_is_the_same_whatever_the_value() {
-    for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql] {
+    for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql, Dialect::ClickHouse] {
         let mut compared = 0;
         for (form, _) in FORMS {
             // Some forms are SQLite's own.

@@ -122,7 +122,8 @@ fn outcome(text: &str, dialect: Dialect) -> String {
     }
 }
 
-const DIALECTS: [(&str, Dialect); 3] = [("sqlite", Dialect::Sqlite), ("postgres", Dialect::Postgres), ("mysql", Dialect::MySql)];
+const DIALECTS: [(&str, Dialect); 4] =
+    [("sqlite", Dialect::Sqlite), ("postgres", Dialect::Postgres), ("mysql", Dialect::MySql), ("clickhouse", Dialect::ClickHouse)];
 
 /// Compiles a case for some dialects; those that agree share one section.
 fn case(text: &str, names: &[&str]) -> String {

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::{mysql, postgres::LazyDatabase, tokens};
+use crate::{clickhouse, mysql, postgres::LazyDatabase, tokens};
 
 /// The workspace's folder.
 #[must_use]
@@ -33,6 +33,8 @@ pub struct Group {
     pub postgres: Option<LazyDatabase>,
     /// The same on a MariaDB server.
     pub mysql: Option<mysql::LazyDatabase>,
+    /// The same on a stand-in for ClickHouse.
+    pub clickhouse: Option<clickhouse::LazyDatabase>,
     /// Whether its app lets in who has a token of [`tokens`].
     pub has_issuers: bool,
     /// What a Worker is deployed with, where the app does not say it: `wrangler.toml`, put beside the app.
@@ -132,6 +134,9 @@ impl Group {
             wanted.make();
         }
         if let Some(wanted) = &self.mysql {
+            wanted.make();
+        }
+        if let Some(wanted) = &self.clickhouse {
             wanted.make();
         }
         folder
@@ -269,6 +274,7 @@ fn group(folder: &Path) -> Group {
     cases.sort_by(|a, b| a.name.cmp(&b.name));
     let mut env: Vec<_> = fs::read_to_string(folder.join("env")).unwrap_or_default().lines().filter_map(variable).collect();
     let mysql = fs::read_to_string(folder.join("mysql.sql")).ok().map(mysql::LazyDatabase::new);
+    let clickhouse = fs::read_to_string(folder.join("clickhouse.sql")).ok().map(clickhouse::LazyDatabase::new);
     let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(LazyDatabase::new);
     let has_issuers = folder.join("issuers").exists();
     if has_issuers {
@@ -276,6 +282,7 @@ fn group(folder: &Path) -> Group {
     }
     env.extend(postgres.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     env.extend(mysql.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
+    env.extend(clickhouse.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let private = text("private").unwrap_or_default().lines().map(str::to_owned).collect();
     Group {
@@ -285,6 +292,7 @@ fn group(folder: &Path) -> Group {
         private,
         postgres,
         mysql,
+        clickhouse,
         has_issuers,
         database: text("database.sql"),
         wrangler: text("wrangler.toml"),

@@ -45,6 +45,13 @@ pub const NEON_SESSION: &str = r#"{"results":[{"fields":[],"rows":[],"rowCount":
 pub const POSTGREST: &str =
     r#"[{"v":7,"words":"so many that half of them are no answer, and no client can take them for one that is whole and good"}]"#;
 
+/// A good answer of ClickHouse, whose one row is 7.
+pub const CLICKHOUSE: &str = concat!(
+    "[\"v\"]\n[\"Int64\"]\n[",
+    "                                                                                                    ",
+    "7]\n"
+);
+
 /// JSON with a status.
 #[must_use]
 pub fn json(status: u16, body: &str) -> Reply {
@@ -119,6 +126,42 @@ pub fn postgrest() -> Vec<Case> {
         ),
         case("a gateway without an answer", vec![json(503, "<html>"), good], (Ok(1), 2), (Err(Protocol), 1)),
         case("another API", vec![json(404, "{}")], (Err(Configuration), 1), (Err(Configuration), 1)),
+    ]);
+    cases
+}
+
+/// What a ClickHouse server, and what stands before it, may answer.
+#[must_use]
+pub fn clickhouse() -> Vec<Case> {
+    let text = |status: u16, body: &str| Reply::Whole(status, "text/plain", body.to_owned());
+    let error =
+        |status: u16, code: u16, words: &str| text(status, &format!("Code: {code}. DB::Exception: {words}. (NAME) (version 26.9.2.1)\n"));
+    let (good, row) = (json(200, CLICKHOUSE), |row: &str| json(200, &format!("[\"v\"]\n[\"JSON\"]\n{row}\n")));
+    let broken_row = (Err(Protocol), 2);
+    let mut cases = broken(CLICKHOUSE, &error(500, 745, "CPU is overloaded"));
+    cases.extend([
+        case("too many at a time, then a good one", vec![error(500, 202, "Too many"), good.clone()], (Ok(1), 2), (Ok(1), 2)),
+        case("a server that is not there", vec![text(503, ""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("a server that was lost", vec![error(500, 210, "Connection reset by peer"), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("a wrong statement", vec![error(400, 62, "Syntax error"), good.clone()], (Err(Syntax), 1), (Err(Syntax), 1)),
+        case("a wrong value", vec![error(400, 457, "Value hunter2"), good.clone()], (Err(Constraint), 1), (Err(Constraint), 1)),
+        case("a wrong password", vec![error(403, 516, "Authentication failed"), good.clone()], (Err(Denied), 1), (Err(Denied), 1)),
+        case("no such database", vec![error(404, 81, "Database x"), good.clone()], (Err(Configuration), 1), (Err(Configuration), 1)),
+        case("no such page", vec![text(404, "There is no handle /"), good.clone()], (Err(Configuration), 1), (Err(Configuration), 1)),
+        case("a failure that is good", vec![error(200, 241, "Memory limit exceeded"), good.clone()], (Err(Busy), 1), (Err(Busy), 1)),
+        case(
+            "a failure after a row",
+            vec![text(200, "[\"v\"]\n[\"Int64\"]\n[7]\nCode: 395. DB::Exception: x: while executing\n"), good.clone()],
+            (Err(Constraint), 1),
+            (Err(Constraint), 1),
+        ),
+        case("an answer without an end", vec![text(200, CLICKHOUSE.trim_end()), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("nothing at all", vec![text(200, "")], broken_row, (Ok(0), 1)),
+        case("too many cells", vec![row("[1,2]")], broken_row, (Err(Protocol), 1)),
+        case("a cell that is none", vec![row("[{1:2}]")], broken_row, (Err(Protocol), 1)),
+        case("deep lists", vec![row(&format!("{}{}", "[".repeat(100_000), "]".repeat(100_000)))], broken_row, (Err(Protocol), 1)),
+        case("a large answer", vec![row(&format!("[\"{}\"]", "x".repeat(8 << 20)))], (Err(TooLarge), 1), (Err(TooLarge), 1)),
+        case("many small cells", vec![row(&format!("[[{}1]]", "1,".repeat(1 << 20))), good], (Err(TooLarge), 1), (Err(TooLarge), 1)),
     ]);
     cases
 }

@@ -11,6 +11,7 @@
 pub mod aws_secrets;
 pub mod bare;
 pub mod case;
+pub mod clickhouse;
 pub mod collector;
 pub mod d1_api;
 pub mod database;

@@ -44,7 +44,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
     let commands = [(Command::Arguments(&[]), "a list of arguments"), (Command::Document(&document), "a document")];
     for connector in CONNECTORS {
         let takes = match connector.language {
-            Language::Sqlite | Language::Postgres | Language::MySql => "statements",
+            Language::Sqlite | Language::Postgres | Language::MySql | Language::ClickHouse => "statements",
             Language::Arguments => "commands",
             Language::Documents => "documents",
             Language::Requests => "requests",

@@ -3,6 +3,7 @@
 mod audit;
 mod caches;
 mod catalogue;
+mod clickhouse;
 mod clients;
 mod conformance;
 mod connect;
@@ -40,6 +41,7 @@ mod toon;
 mod transactions;
 mod unfriendly;
 mod worker;
+mod worker_clickhouse;
 mod worker_load;
 mod worker_mongodb;
 mod worker_mysql;

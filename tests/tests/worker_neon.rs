@@ -38,9 +38,14 @@ fn call(workerd: &Workerd, tool: &str) -> Json {
 
 #[test]
 fn an_api_that_misbehaves() {
+    let adapter = "connector: neon\nconnection_string: \"{{ env.DATABASE_URL }}\"\noptions: { base_url: \"{{ env.API }}\" }\n";
+    far_databases_that_misbehave(adapter, &[("DATABASE_URL", "postgres://me:hunter2@db/x")], failures::neon());
+}
+
+/// What becomes of a read and of a write against each answer; `hunter2` is the password, and `API` the variable with the server's address.
+pub(crate) fn far_databases_that_misbehave(adapter: &str, variables: &[(&str, &str)], cases: Vec<Case>) {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), "millrace.yaml", "name: far\n");
-    let adapter = "connector: neon\nconnection_string: \"{{ env.DATABASE_URL }}\"\noptions: { base_url: \"{{ env.API }}\" }\n";
     write(folder.path(), "app/adapters/main.yaml", adapter);
     for (tool, statement) in [("read", READ), ("write", WRITE)] {
         let text = format!("description: x\nuse: main\nstatement: {statement}\n");
@@ -50,16 +55,19 @@ fn an_api_that_misbehaves() {
     let script = Script::default();
     let server = Scripted::by(&script);
     let api = format!("http://{}", server.address);
-    let variables = [("MILLRACE_LOG", "debug"), ("DATABASE_URL", "postgres://me:hunter2@db/x"), ("API", &api)];
+    let variables = [&[("MILLRACE_LOG", "debug"), ("API", &api)], variables].concat();
     let surroundings = Surroundings { variables: &variables, ..Surroundings::default() };
     let workerd = Workerd::start_with(&built, &surroundings).unwrap_or_else(|said| panic!("{said}"));
-    for Case { what, replies, read, written } in failures::neon() {
+    for Case { what, replies, read, written } in cases {
         for (tool, (outcome, requests)) in [("read", read), ("write", written)] {
             script.set(&replies);
             let before = server.received().len();
             let result = call(&workerd, tool);
             let found = match result["isError"].as_bool() {
-                Some(false) => Ok(serde_json::from_str::<Vec<Json>>(result["content"][0]["text"].as_str().unwrap()).unwrap().len()),
+                Some(false) => {
+                    let answer: Json = serde_json::from_str(result["content"][0]["text"].as_str().unwrap()).unwrap();
+                    Ok(answer.as_array().map_or(0, Vec::len))
+                }
                 _ => Err(result["_meta"]["millrace/error"]["code"].as_str().unwrap_or_else(|| panic!("{result}")).to_owned()),
             };
             let expected = (outcome.map_err(|kind| code(kind).to_owned()), requests);

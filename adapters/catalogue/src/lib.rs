@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+pub mod clickhouse;
 mod document;
 pub mod mongodb;
 pub mod postgrest;
@@ -21,7 +22,7 @@ pub use rows::*;
 pub const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
 
 /// Names that are known, of connectors that do not exist yet.
-pub const PLANNED: [&str; 3] = ["clickhouse", "planetscale", "rds-data"];
+pub const PLANNED: [&str; 2] = ["planetscale", "rds-data"];
 
 /// The connector of a name, as `connector:` of an adapter has it.
 #[must_use]

@@ -44,6 +44,8 @@ pub enum Language {
     Postgres,
     /// Statements in MySQL's SQL.
     MySql,
+    /// Statements in ClickHouse's SQL.
+    ClickHouse,
     /// A command and its arguments, as Redis takes them.
     Arguments,
     /// Documents, as MongoDB takes them.
@@ -149,7 +151,7 @@ impl Language {
     #[must_use]
     pub const fn command(self) -> &'static str {
         match self {
-            Self::Sqlite | Self::Postgres | Self::MySql => "statements",
+            Self::Sqlite | Self::Postgres | Self::MySql | Self::ClickHouse => "statements",
             Self::Arguments => "commands of Redis",
             Self::Documents => "documents",
             Self::Requests => "requests",

@@ -3,7 +3,7 @@
 use crate::{
     Binding, BindingKind, Connector,
     Host::{Native, Worker},
-    Language::{Arguments, Documents, MySql, Postgres, Requests, Sqlite},
+    Language::{Arguments, ClickHouse, Documents, MySql, Postgres, Requests, Sqlite},
     Transactions, WorkerPart,
     row::HYPERDRIVE,
 };
@@ -271,6 +271,28 @@ rows! {
         transactions: None,
         sets_session: false,
         system: "postgresql",
+    };
+
+    "clickhouse" CLICKHOUSE:
+    "`https://user:password@host:8443/database`, or `clickhouse://` for the same",
+    "`database`, `password`, `user`",
+    Connector {
+        name: "clickhouse",
+        language: ClickHouse,
+        options: &["database", "password", "user"],
+        trust_options: &[],
+        schemes: &["clickhouse", "clickhouses", "http", "https"],
+        foreign_schemes: &["tcp", "grpc"],
+        hosts: &[Native, Worker],
+        // It needs no sockets; but no Worker without it should carry it.
+        worker_part: Some(WorkerPart::Tcp),
+        binding: None,
+        is_file: false,
+        max_values: None,
+        keeps_call_records: false,
+        transactions: None,
+        sets_session: false,
+        system: "clickhouse",
     };
 }
 

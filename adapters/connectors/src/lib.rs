@@ -5,6 +5,7 @@
 //!
 //! | driver | feature | where |
 //! |---|---|---|
+//! | [`clickhouse`] | `tcp`, on by default: with it a Worker without sockets would be larger | every host: it speaks HTTP |
 //! | [`d1`] | | every host: it speaks HTTP, or takes a Worker's binding |
 //! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`mongodb`] | `tcp`, on by default | every host that has a `Dialer` |
@@ -21,6 +22,8 @@
 //!
 //! [`shared`], `documents`, `sqlite_text`, `postgres_text` and `redis_commands` are what several drivers need.
 
+#[cfg(feature = "tcp")]
+pub mod clickhouse;
 pub mod d1;
 #[cfg(feature = "tcp")]
 mod documents;

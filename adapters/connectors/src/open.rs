@@ -12,12 +12,9 @@ use millrace_core::{
 
 #[cfg(feature = "sqlite")]
 use crate::sqlite::Sqlite;
-use crate::{
-    d1::{D1, Rest},
-    libsql::Libsql,
-};
 #[cfg(feature = "tcp")]
 use crate::{
+    clickhouse::ClickHouse,
     mongodb::{Mongodb, MongodbPorts},
     mysql,
     neon::Neon,
@@ -26,6 +23,10 @@ use crate::{
     redis::Redis,
     sockets::Sockets,
     upstash::Upstash,
+};
+use crate::{
+    d1::{D1, Rest},
+    libsql::Libsql,
 };
 
 /// What a host gives its drivers.
@@ -95,6 +96,10 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     #[cfg(feature = "tcp")]
     (&catalogue::POSTGREST, |connection, ports| {
         Ok(Rc::new(Postgrest::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
+    }),
+    #[cfg(feature = "tcp")]
+    (&catalogue::CLICKHOUSE, |connection, ports| {
+        Ok(Rc::new(ClickHouse::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
 ];
 

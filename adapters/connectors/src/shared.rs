@@ -4,6 +4,8 @@
 pub(crate) mod call_records;
 mod limits;
 #[cfg(feature = "tcp")]
+mod moment;
+#[cfg(feature = "tcp")]
 mod pool;
 mod retry;
 #[cfg(feature = "tcp")]
@@ -24,6 +26,8 @@ use millrace_core::{
 
 pub(crate) use call_records::{kept, made_before};
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
+#[cfg(feature = "tcp")]
+pub(crate) use moment::utc_text;
 #[cfg(feature = "tcp")]
 pub(crate) use pool::{Pool, Pooled};
 pub use retry::{Effect, Execution, Retry, StatementFailure};

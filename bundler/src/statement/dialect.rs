@@ -2,7 +2,7 @@
 
 use millrace_catalogue::Language;
 use millrace_core::app::{InputKind, ParamStyle};
-use sqlparser::dialect::{Dialect as SqlDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::dialect::{ClickHouseDialect, Dialect as SqlDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 
 /// The language of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Dialect {
     Postgres,
     /// MySQL, MariaDB
     MySql,
+    /// ClickHouse
+    ClickHouse,
 }
 
 impl Dialect {
@@ -23,6 +25,7 @@ impl Dialect {
             Language::Sqlite => Some(Self::Sqlite),
             Language::Postgres => Some(Self::Postgres),
             Language::MySql => Some(Self::MySql),
+            Language::ClickHouse => Some(Self::ClickHouse),
             Language::Arguments | Language::Documents | Language::Requests => None,
         }
     }
@@ -34,6 +37,7 @@ impl Dialect {
             Self::Sqlite => ParamStyle::NumberedQuestion,
             Self::Postgres => ParamStyle::NumberedDollar,
             Self::MySql => ParamStyle::Question,
+            Self::ClickHouse => ParamStyle::Name,
         }
     }
 
@@ -42,7 +46,7 @@ impl Dialect {
     pub const fn max_values(self) -> u32 {
         match self {
             Self::Sqlite => 32_766,
-            Self::Postgres | Self::MySql => 65_535,
+            Self::Postgres | Self::MySql | Self::ClickHouse => 65_535,
         }
     }
 
@@ -53,6 +57,7 @@ impl Dialect {
             Self::Sqlite => "SQLite",
             Self::Postgres => "PostgreSQL",
             Self::MySql => "MySQL",
+            Self::ClickHouse => "ClickHouse",
         }
     }
 
@@ -61,7 +66,13 @@ impl Dialect {
             Self::Sqlite => &SQLiteDialect {},
             Self::Postgres => &PostgreSqlDialect {},
             Self::MySql => &MySqlDialect {},
+            Self::ClickHouse => &ClickHouseDialect {},
         }
+    }
+
+    /// Whether a backslash escapes in every literal.
+    pub(super) const fn has_backslashes(self) -> bool {
+        matches!(self, Self::MySql | Self::ClickHouse)
     }
 
     /// The `number`th parameter, from 1.
@@ -70,14 +81,27 @@ impl Dialect {
             Self::Sqlite => format!("?{number}"),
             Self::Postgres => format!("${number}"),
             Self::MySql => "?".to_owned(),
+            // Its braces and its type are text around it.
+            Self::ClickHouse => format!("p{number}"),
         }
+    }
+
+    /// The `number`th parameter as the parser knows one.
+    pub(super) fn probed(self, number: usize) -> String {
+        if self == Self::ClickHouse { "?".to_owned() } else { self.parameter(number) }
     }
 
     /// An `INSERT` of one row with a parameter for each column. `None` where the table's name is not one.
     pub(crate) fn insert(self, table: &str, columns: &[&str]) -> Option<String> {
         let columns: Option<Vec<String>> = columns.iter().map(|column| self.identifier(column)).collect();
         let columns = columns?;
-        let parameters: Vec<String> = (1..=columns.len()).map(|number| self.parameter(number)).collect();
+        let parameters: Vec<String> = (1..=columns.len())
+            .map(|number| match self {
+                // It makes of a text what the column has.
+                Self::ClickHouse => format!("{{{}:Nullable(String)}}", self.parameter(number)),
+                _ => self.parameter(number),
+            })
+            .collect();
         Some(format!("INSERT INTO {} ({}) VALUES ({})", self.identifier(table)?, columns.join(", "), parameters.join(", ")))
     }
 
@@ -93,6 +117,9 @@ impl Dialect {
             Self::MySql => [("DATE", "DATE"), ("TIME", "TIME(6)"), ("TIMESTAMP", "DATETIME(6)")]
                 .into_iter()
                 .find_map(|(name, cast)| name.eq_ignore_ascii_case(word).then_some(cast)),
+            Self::ClickHouse => [("DATE", "Date"), ("TIMESTAMP", "DateTime")]
+                .into_iter()
+                .find_map(|(name, cast)| name.eq_ignore_ascii_case(word).then_some(cast)),
             Self::Postgres => POSTGRES_TYPES.iter().find(|name| name.eq_ignore_ascii_case(word)).copied(),
         }
     }
@@ -103,7 +130,7 @@ impl Dialect {
     /// null of the elements' type.
     pub(super) fn empty(self, kind: Option<InputKind>, column: Option<&str>) -> String {
         match (self, column) {
-            (Self::Sqlite, _) => "SELECT NULL WHERE 0".to_owned(),
+            (Self::Sqlite | Self::ClickHouse, _) => "SELECT NULL WHERE 0".to_owned(),
             (Self::MySql, _) => "SELECT NULL FROM DUAL WHERE FALSE".to_owned(),
             (Self::Postgres, Some(column)) => format!("SELECT {column} LIMIT 0"),
             (Self::Postgres, None) => format!("SELECT CAST(NULL AS {}) LIMIT 0", postgres_type(kind)),

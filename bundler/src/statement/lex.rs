@@ -95,13 +95,16 @@ impl Lexer<'_> {
             }
             (b'-', _) if next == Some(b'-') && self.starts_dash_comment() => Ok(self.line_comment()),
             (b'#', Dialect::MySql) => Ok(self.line_comment()),
+            (b'#', Dialect::ClickHouse) if matches!(next, Some(b' ' | b'!')) => Ok(self.line_comment()),
             (b'/', _) if next == Some(b'*') => self.block_comment(),
             (b'\'', _) => self.literal(Prefix::None, b'\''),
             (b'"', Dialect::MySql) => self.literal(Prefix::None, b'"'),
             (b'"', _) => self.quoted(b'"'),
-            (b'`', Dialect::MySql | Dialect::Sqlite) => self.quoted(b'`'),
+            (b'`', Dialect::MySql | Dialect::Sqlite | Dialect::ClickHouse) => self.quoted(b'`'),
             (b'[', Dialect::Sqlite) => self.quoted(b']'),
             (b'$', Dialect::Postgres) => self.dollar(),
+            (b'$', Dialect::ClickHouse) => self.heredoc(),
+            (b'{', Dialect::ClickHouse) => Ok(self.brace()),
             (b'?', Dialect::MySql) => {
                 self.at += 1;
                 Ok(Kind::Parameter)
@@ -111,7 +114,7 @@ impl Lexer<'_> {
                 self.skip_while(|byte| byte.is_ascii_digit());
                 Ok(Kind::Parameter)
             }
-            (b':', Dialect::Postgres) if next == Some(b':') => {
+            (b':', Dialect::Postgres | Dialect::ClickHouse) if next == Some(b':') => {
                 self.at += 2;
                 Ok(Kind::Sign(b':'))
             }
@@ -166,7 +169,7 @@ impl Lexer<'_> {
                     depth -= 1;
                     self.at += 2;
                 }
-                (Some(b'/'), Some(b'*')) if self.dialect == Dialect::Postgres => {
+                (Some(b'/'), Some(b'*')) if matches!(self.dialect, Dialect::Postgres | Dialect::ClickHouse) => {
                     depth += 1;
                     self.at += 2;
                 }
@@ -180,7 +183,7 @@ impl Lexer<'_> {
     /// A literal; `self.at` is at its quote.
     fn literal(&mut self, prefix: Prefix, quote: u8) -> Result<Kind, Unclosed> {
         let open = self.at;
-        let backslashes = self.dialect == Dialect::MySql || prefix == Prefix::Escape;
+        let backslashes = self.dialect.has_backslashes() || prefix == Prefix::Escape;
         self.at += 1;
         while let Some(byte) = self.byte(0) {
             if byte == quote {
@@ -205,6 +208,10 @@ impl Lexer<'_> {
         self.at += 1;
         while let Some(byte) = self.byte(0) {
             self.at += 1;
+            if byte == b'\\' && self.dialect == Dialect::ClickHouse && self.byte(0).is_some_and(|next| next != 0) {
+                self.at += 1;
+                continue;
+            }
             if byte == close {
                 // `[` has no escape for `]`.
                 if close != b']' && self.byte(0) == Some(close) {
@@ -230,13 +237,43 @@ impl Lexer<'_> {
             self.at += 1;
             return Ok(Kind::Sign(b'$'));
         };
-        let fence = &self.text[start..start + tag.len() + 2];
+        self.dollar_quoted(tag.len() + 2)
+    }
+
+    /// What is between two fences of this length, of which the first is at `self.at`.
+    fn dollar_quoted(&mut self, length: usize) -> Result<Kind, Unclosed> {
+        let start = self.at;
+        let fence = &self.text[start..start + length];
         let body = start + fence.len();
         let Some(end) = self.text[body..].find(fence) else {
             return Err(Unclosed { what: "dollar-quoted text", range: start..body });
         };
         self.at = body + end + fence.len();
         Ok(Kind::Dollar)
+    }
+
+    /// `$tag$…$tag$`, or the beginning of a name.
+    fn heredoc(&mut self) -> Result<Kind, Unclosed> {
+        let tag = self.text[self.at + 1..].split('$').next().unwrap_or_default();
+        let has_fence = self.bytes.get(self.at + 1 + tag.len()) == Some(&b'$');
+        if has_fence && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+            return self.dollar_quoted(tag.len() + 2);
+        }
+        self.word()
+    }
+
+    /// `{name:Type}`, which an author may not write, or a sign.
+    fn brace(&mut self) -> Kind {
+        let rest = &self.text[self.at + 1..];
+        let inner = rest.find('}').and_then(|end| rest[..end].split_once(':').map(|(name, _)| (name.trim(), end)));
+        self.at += 1;
+        match inner {
+            Some((name, end)) if !name.is_empty() && name.bytes().all(is_word) => {
+                self.at += end + 1;
+                Kind::Parameter
+            }
+            _ => Kind::Sign(b'{'),
+        }
     }
 
     fn number(&mut self) -> Kind {
@@ -273,7 +310,7 @@ impl Lexer<'_> {
                 }
                 _ => return Ok(Kind::Word),
             },
-            (_, "x" | "X") | (Dialect::Postgres | Dialect::MySql, "b" | "B") => Prefix::Digits,
+            (_, "x" | "X") | (Dialect::Postgres | Dialect::MySql | Dialect::ClickHouse, "b" | "B") => Prefix::Digits,
             _ => return Ok(Kind::Word),
         };
         if self.byte(0) == Some(b'\'') { self.literal(prefix, b'\'') } else { Ok(Kind::Word) }
@@ -332,7 +369,7 @@ mod tests {
 
     #[test]
     fn cuts_each_dialect_as_its_database_does() {
-        use Dialect::{MySql, Postgres, Sqlite};
+        use Dialect::{ClickHouse, MySql, Postgres, Sqlite};
         for (dialect, text, expected) in [
             (Sqlite, "a='x''y'", "w:a o:= l:'x''y'"),
             (Sqlite, r"'a\' b", r"l:'a\' w:b"),
@@ -362,6 +399,11 @@ mod tests {
             (Sqlite, "\0 '\0' a\0b", "m:@ l:'@' w:a m:@ w:b"),
             (Sqlite, "é ünï", "w:é w:ünï"),
             (MySql, r"'\", "unclosed literal at 0"),
+            (ClickHouse, r#"'a\' b' "a\"b" `a\`b`"#, r#"l:'a\' b' q:"a\"b" q:`a\`b`"#),
+            (ClickHouse, "a::Int8 a ? b : c N'x' b'1' E'x'", "w:a o::: w:Int8 w:a o:? w:b o:: w:c w:N l:'x' x:b'1' w:E l:'x'"),
+            (ClickHouse, "{p1:Int8} { p : A(B) } {'a': 1} {}", "p:{p1:Int8} p:{ p : A(B) } o:{ l:'a' o:: n:1 o:} o:{ o:}"),
+            (ClickHouse, "$$a'$$ $t$ $$ $t$ a$b $x # c\n#! d\n#e", "d:$$a'$$ d:$t$ $$ $t$ w:a$b w:$x c:# c c:#! d o:# w:e"),
+            (ClickHouse, "/* a /* b */ c */ 1--1\n2", "c:/* a /* b */ c */ n:1 c:--1 n:2"),
             (Sqlite, "a 'b", "unclosed literal at 2"),
             (Sqlite, "a \"b", "unclosed quoted name at 2"),
             (Sqlite, "[a", "unclosed quoted name at 0"),

@@ -24,7 +24,7 @@ pub(super) fn decode(
     dialect: Dialect,
 ) -> Result<Vec<Decoded>, BadEscape> {
     let quote = masked.text[..body.start].chars().next_back().unwrap_or('\'');
-    let backslashes = dialect == Dialect::MySql || prefix == Prefix::Escape;
+    let backslashes = dialect.has_backslashes() || prefix == Prefix::Escape;
     let mut pieces = Vec::new();
     let mut text = String::new();
     let mut at = body.start;
@@ -41,7 +41,11 @@ pub(super) fn decode(
             text.push(quote);
             at += 2;
         } else if c == '\\' && backslashes {
-            let escape = if dialect == Dialect::MySql { mysql_escape(rest) } else { postgres_escape(rest) };
+            let escape = match dialect {
+                Dialect::MySql => mysql_escape(rest),
+                Dialect::ClickHouse => clickhouse_escape(rest),
+                Dialect::Sqlite | Dialect::Postgres => postgres_escape(rest),
+            };
             let Some((unescaped, length)) = escape else { return Err(BadEscape(at..at + 1)) };
             text.push_str(&unescaped);
             at += length;
@@ -54,6 +58,33 @@ pub(super) fn decode(
         pieces.push(Decoded::Text(text));
     }
     Ok(pieces)
+}
+
+/// <https://clickhouse.com/docs/sql-reference/syntax#string>
+fn clickhouse_escape(rest: &str) -> Option<(String, usize)> {
+    let escaped = rest[1..].chars().next().filter(|&c| c != '\0')?;
+    let unescaped = match escaped {
+        'a' => "\u{7}".to_owned(),
+        'b' => "\u{8}".to_owned(),
+        'e' => "\u{1b}".to_owned(),
+        'f' => "\u{c}".to_owned(),
+        'n' => "\n".to_owned(),
+        'r' => "\r".to_owned(),
+        't' => "\t".to_owned(),
+        'v' => "\u{b}".to_owned(),
+        '0' => "\0".to_owned(),
+        '\\' | '\'' | '"' | '`' | '/' | '=' => escaped.to_string(),
+        'x' => {
+            let code = rest.get(2..4).and_then(|digits| u8::from_str_radix(digits, 16).ok()).filter(u8::is_ascii)?;
+            return Some((char::from(code).to_string(), 4));
+        }
+        // Nothing, in places.
+        'N' => return None,
+        // The backslash stays, for LIKE and regular expressions.
+        other if !other.is_control() => format!("\\{other}"),
+        other => other.to_string(),
+    };
+    Some((unescaped, 1 + escaped.len_utf8()))
 }
 
 /// <https://dev.mysql.com/doc/refman/8.4/en/string-literals.html>

@@ -5,6 +5,7 @@ use std::ops::Range;
 use millrace_core::app::{Bind, InputKind, Part, Piece};
 
 use super::{
+    declared::clickhouse_type,
     dialect::{Dialect, postgres_type},
     lex::Kind,
     names::Names,
@@ -309,7 +310,16 @@ impl<'a> Lowering<'a> {
         if value.kind == Some(InputKind::String) {
             self.warn_of_names(token, &slot);
         }
-        let native = self.dialect == Dialect::Postgres && self.takes_array(token);
+        let native = match self.dialect {
+            Dialect::Postgres => self.takes_array(token),
+            // Every list is one of its own.
+            Dialect::ClickHouse => value.elements.is_some() || value.kind.is_none() && self.is_alone_after(token, &["IN"]),
+            Dialect::Sqlite | Dialect::MySql => false,
+        };
+        let declared = self.declared_type(Some(match value.kind {
+            None if native => Value { kind: Some(InputKind::Array), elements: Some(None), ..value.clone() },
+            _ => value.clone(),
+        }));
         let kind = match value.kind {
             // Only where PostgreSQL takes an array of its own does a list stay one; elsewhere it is a JSON document.
             Some(InputKind::Array) if !native => Some(InputKind::Json),
@@ -317,11 +327,11 @@ impl<'a> Lowering<'a> {
             None if native => Some(InputKind::Array),
             kind => kind,
         };
-        let cast = match native && self.takes_any_elements(token) {
+        let cast = match self.dialect == Dialect::Postgres && native && self.takes_any_elements(token) {
             true => Some(format!("{}[]", postgres_type(value.elements.flatten()))),
             false => self.needs_type(token).then(|| postgres_type(kind).to_owned()),
         };
-        self.bind(Bind::Value { source: value.source, kind }, slot, cast.as_deref());
+        self.bind(Bind::Value { source: value.source, kind }, slot, cast.as_deref(), &declared);
     }
 
     /// A variable where a value may stand.
@@ -335,7 +345,8 @@ impl<'a> Lowering<'a> {
         self.warn_of_text(token, &name, &slot);
         let native = self.dialect == Dialect::Postgres && self.takes_any_elements(token);
         let cast = if native { Some("text[]") } else { self.needs_type(token).then_some("text") };
-        self.bind(Bind::Composed(vec![Piece::Env(name)]), slot, cast);
+        let declared = self.declared_type(None);
+        self.bind(Bind::Composed(vec![Piece::Env(name)]), slot, cast, &declared);
     }
 
     /// Whether the tokens around a value allow one; says why not.
@@ -363,11 +374,28 @@ impl<'a> Lowering<'a> {
         true
     }
 
-    fn bind(&mut self, bind: Bind, slot: Slot, cast: Option<&str>) {
+    /// The type that a parameter is declared with in the statement, where the dialect does so; of a composed text without a value.
+    fn declared_type(&self, value: Option<Value<'_>>) -> String {
+        match (self.dialect, value) {
+            (Dialect::ClickHouse, Some(value)) => clickhouse_type(&value),
+            (Dialect::ClickHouse, None) => "String".to_owned(),
+            _ => String::new(),
+        }
+    }
+
+    /// `declared`: as [`declared_type`](Self::declared_type).
+    fn bind(&mut self, bind: Bind, slot: Slot, cast: Option<&str>, declared: &str) {
         if cast.is_some() {
             self.text("CAST(");
         }
+        let is_declared = !declared.is_empty();
+        if is_declared {
+            self.done.fragments.push(Fragment::Text { text: "{".to_owned(), probe: Some("") });
+        }
         self.done.fragments.push(Fragment::Slot { part: Part::Bind(bind), slot });
+        if is_declared {
+            self.done.fragments.push(Fragment::Text { text: format!(":{declared}}}"), probe: Some("") });
+        }
         if let Some(cast) = cast {
             self.text(&format!(" AS {cast})"));
         }

@@ -98,7 +98,10 @@ pub(super) fn neighbour<'a>(tokens: &Tokens<'a>, token: usize, dialect: Dialect)
 pub(super) fn prefix_sign<'a>(tokens: &Tokens<'a>, token: usize, dialect: Dialect) -> Option<&'a str> {
     let before = token.checked_sub(1)?;
     let fuses = match tokens.all[before].kind {
-        Kind::Sign(b'@' | b':') => dialect != Dialect::Postgres,
+        // Braces are apart from what stands before them.
+        Kind::Sign(b'@' | b':') => {
+            !matches!(dialect, Dialect::Postgres | Dialect::ClickHouse) || dialect == Dialect::ClickHouse && tokens.text(before) == "::"
+        }
         Kind::Sign(b'$' | b'\\') => true,
         _ => false,
     };

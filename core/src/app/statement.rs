@@ -46,13 +46,17 @@ pub enum ParamStyle {
     Arguments,
     /// None: values are leaves of a document. MongoDB, PostgREST
     Document,
+    /// `p1`, `p2`, in braces and with a type that are the statement's text, `{p1:Int64}`: ClickHouse
+    Name,
 }
 
 impl ParamStyle {
     /// A name as its databases quote it, each part between dots of its own. `None` where a part is empty or has a NUL character.
     #[must_use]
     pub fn identifier(self, name: &str) -> Option<String> {
-        let quote = if self == Self::Question { '`' } else { '"' };
+        let quote = if matches!(self, Self::Question | Self::Name) { '`' } else { '"' };
+        // ClickHouse has escapes in names, too.
+        let doubled = |character| character == quote || character == '\\' && self == Self::Name;
         let mut quoted = String::new();
         for part in name.split('.') {
             if part.is_empty() || part.contains('\0') {
@@ -63,7 +67,7 @@ impl ParamStyle {
             }
             quoted.push(quote);
             for character in part.chars() {
-                quoted.extend(core::iter::repeat_n(character, if character == quote { 2 } else { 1 }));
+                quoted.extend(core::iter::repeat_n(character, if doubled(character) { 2 } else { 1 }));
             }
             quoted.push(quote);
         }

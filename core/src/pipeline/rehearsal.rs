@@ -17,6 +17,8 @@ const NOT_EXPLAINED: [&str; 24] = [
     "ALTER", "ANALYZE", "CALL", "CLUSTER", "COMMENT", "COPY", "CREATE", "DO", "DROP", "EXPLAIN", "GRANT", "LISTEN", "LOCK", "MERGE",
     "NOTIFY", "PRAGMA", "REFRESH", "REINDEX", "RESET", "REVOKE", "SET", "SHOW", "TRUNCATE", "VACUUM",
 ];
+/// Those that ClickHouse does not explain, and which read.
+const OF_CLICKHOUSE: [&str; 3] = ["DESC", "DESCRIBE", "EXISTS"];
 /// The most of a plan that is read.
 const PLAN_ROWS: usize = 100_000;
 /// Likewise, in bytes.
@@ -151,7 +153,9 @@ fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String,
         let value = pipeline.ports.env.var(name);
         value.ok_or_else(|| deployment::Unfilled::Variable(name).needed_by("the statement"))
     };
-    let mut text = String::from("EXPLAIN ");
+    // ClickHouse explains what reads; of anything else it reads the syntax.
+    let explain = if statement.style == ParamStyle::Name && statement.access == Access::Write { "EXPLAIN AST " } else { "EXPLAIN " };
+    let mut text = String::from(explain);
     let mut params = Vec::new();
     for part in &statement.parts {
         match part {
@@ -181,6 +185,7 @@ fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String,
                 let _ = match statement.style {
                     ParamStyle::NumberedQuestion => write!(text, "?{number}"),
                     ParamStyle::NumberedDollar => write!(text, "${number}"),
+                    ParamStyle::Name => write!(text, "p{number}"),
                     ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document => text.write_char('?'),
                 };
             }
@@ -188,9 +193,10 @@ fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String,
             Part::Textual(_) => return Ok(None),
         }
     }
-    let first = text["EXPLAIN ".len()..].trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+    let first = text[explain.len()..].trim_start_matches(|c: char| c.is_whitespace() || c == '(');
     let first = first.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     // A word that is misspelt is what the database should see.
-    let is_explained = !first.is_empty() && !NOT_EXPLAINED.iter().any(|word| word.eq_ignore_ascii_case(first));
+    let others: &[&str] = if statement.style == ParamStyle::Name { &OF_CLICKHOUSE } else { &[] };
+    let is_explained = !first.is_empty() && !NOT_EXPLAINED.iter().chain(others).any(|word| word.eq_ignore_ascii_case(first));
     Ok(is_explained.then_some((text, params)))
 }

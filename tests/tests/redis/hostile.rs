@@ -33,7 +33,7 @@ pub(crate) fn write(folder: &Path, file: &str, text: &str) {
 }
 
 /// An endpoint of an app with these tools on one adapter.
-pub(super) fn endpoint(adapter: &str, tools: &[(&str, &str, &str)]) -> (Endpoint, tempfile::TempDir) {
+pub(crate) fn endpoint(adapter: &str, tools: &[(&str, &str, &str)]) -> (Endpoint, tempfile::TempDir) {
     let quoted = |statement: &str| serde_json::to_string(statement).unwrap();
     let tools: Vec<_> = tools.iter().map(|(name, statement, inputs)| (*name, quoted(statement), *inputs)).collect();
     endpoint_of(adapter, &tools)

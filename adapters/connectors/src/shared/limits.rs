@@ -50,11 +50,12 @@ pub(crate) fn within_limits(mut rows: Rows, query: &Query<'_>, effect: Effect) -
     Err(Error::new(ErrorKind::TooLarge, message))
 }
 
-const fn cell_bytes(value: &Value) -> usize {
+fn cell_bytes(value: &Value) -> usize {
     match value {
         Value::Null => 0,
         Value::Text(text) => text.len(),
         Value::Bytes(bytes) => bytes.len(),
+        Value::Json(_) | Value::Array(_) => value.size(),
         _ => 8,
     }
 }

@@ -150,6 +150,10 @@ async fn tables_with(endpoint: &Endpoint, adapter: usize, connector: &str, colum
              AND n.nspname NOT LIKE 'pg\\_%' AND n.nspname <> 'information_schema' \
              AND has_table_privilege(c.oid, 'SELECT, INSERT, UPDATE, DELETE') ORDER BY 1"
         }
+        // No adapter of it has a `tenant`.
+        Dialect::ClickHouse => {
+            "SELECT DISTINCT table FROM system.columns WHERE name = {p1:String} AND database = currentDatabase() ORDER BY 1"
+        }
         Dialect::MySql => {
             "SELECT DISTINCT table_name FROM information_schema.columns WHERE column_name = ? AND table_schema = DATABASE() ORDER BY 1"
         }

@@ -16,7 +16,8 @@ impl Lowering<'_> {
             (None, None | Some(InputKind::Json)) => None,
             (None, Some(_)) => return None,
         };
-        if !self.is_alone_after(token, &["IN"]) {
+        // ClickHouse takes a list as one value.
+        if !self.is_alone_after(token, &["IN"]) || self.dialect == Dialect::ClickHouse {
             return None;
         }
         let empty = self.dialect.empty(kind, self.compared_column(token).as_deref());
@@ -30,7 +31,7 @@ impl Lowering<'_> {
             && (self.tokens.is_sign(before, b'(') || self.tokens.is_sign(before, b','))
             && value.elements.is_some();
         let without_parentheses = self.tokens.is_word(before, "IN");
-        if !in_list && !without_parentheses {
+        if !in_list && !without_parentheses || in_list && self.dialect == Dialect::ClickHouse && self.is_alone_after(token, &["IN"]) {
             return false;
         }
         let message = if without_parentheses { "follows `IN` without parentheses" } else { "is a list beside other values of `IN`" };

@@ -47,7 +47,7 @@ impl Lowering<'_> {
             }
         };
         let Some(composed) = self.compose(token, &decoded) else { return };
-        let ComposedLiteral { bind, slot, list } = composed;
+        let ComposedLiteral { bind, slot, list, kind } = composed;
         if let Some(at) = position::certain(self.tokens, token) {
             self.done.problems.push(slot.misplaced(at));
             return;
@@ -83,7 +83,7 @@ impl Lowering<'_> {
         if before {
             self.text(" ");
         }
-        self.bind(bind, slot, cast.as_deref());
+        self.bind(bind, slot, cast.as_deref(), &kind);
         if after {
             self.text(" ");
         }
@@ -135,6 +135,11 @@ impl Lowering<'_> {
         let alone = alone.filter(|_| pieces.len() == 1);
         let list = alone.as_ref().is_some_and(|value| value.elements.is_some());
         self.warn_of_documents(&pieces, &slot);
+        let kind = self.declared_type(alone.as_ref().map(|value| {
+            // The same as below: a text, or a text of another type's form.
+            let kind = value.kind.filter(|kind| is_text(*kind));
+            Value { kind: kind.or(Some(InputKind::String)), elements: None, ..value.clone() }
+        }));
         let bind = match alone {
             // Its JSON form is text as it is, and a missing one stays NULL.
             Some(Value { source, kind: Some(kind), .. }) if is_text(kind) => Bind::Value { source, kind: Some(kind) },
@@ -143,7 +148,7 @@ impl Lowering<'_> {
             }
             _ => Bind::Composed(pieces),
         };
-        Some(ComposedLiteral { bind, slot, list })
+        Some(ComposedLiteral { bind, slot, list, kind })
     }
 
     /// A value inside a JSON document or an array that is written as text can change that document, though not the statement.
@@ -155,6 +160,7 @@ impl Lowering<'_> {
         }
         let help = match self.dialect {
             Dialect::Sqlite | Dialect::MySql => "build it with `json_object('key', {{ inputs.x }})` or `json_array(…)`, which escape it",
+            Dialect::ClickHouse => "build it with `toJSONString(map('key', {{ inputs.x }}))`, which escapes it",
             Dialect::Postgres => "build it with `jsonb_build_object('key', {{ inputs.x }})` or `ARRAY[{{ inputs.x }}]`, which escape it",
         };
         self.done.warnings.push(warning(
@@ -248,6 +254,8 @@ struct ComposedLiteral {
     bind: Bind,
     slot: Slot,
     list: bool,
+    /// As [`Lowering::declared_type`].
+    kind: String,
 }
 
 /// Types whose values are strings on the wire.

@@ -85,7 +85,7 @@ pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs
     let scope = run.scope(inputs);
     let mut issues = Vec::new();
     // Theirs are ends of nothing: a NUL character is one like any other.
-    let has_text = !matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document);
+    let has_text = !matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document | ParamStyle::Name);
     match statement.style {
         ParamStyle::Arguments => arguments::problems(scope, statement, &mut issues),
         ParamStyle::Document => document::problems(scope, statement, &mut issues),
@@ -193,6 +193,7 @@ impl<'a> Writer<'a> {
         let _ = match self.style {
             ParamStyle::NumberedQuestion => write!(self.text, "?{number}"),
             ParamStyle::NumberedDollar => write!(self.text, "${number}"),
+            ParamStyle::Name => write!(self.text, "p{number}"),
             ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document => self.text.write_char('?'),
         };
     }

@@ -278,6 +278,7 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
             ParamStyle::NumberedQuestion => format!("?{number}"),
             ParamStyle::NumberedDollar => format!("${number}"),
             ParamStyle::Question => "?".into(),
+            ParamStyle::Name => format!("p{number}"),
             ParamStyle::Arguments | ParamStyle::Document => format!("<{number}>"),
         }
     };
