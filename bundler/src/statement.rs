@@ -163,7 +163,9 @@ fn bind(
                     problems.extend(position::likely(&tokens, slot.token).map(|place| slot.misplaced(place)));
                 }
                 let has_env = fragments.iter().any(|fragment| matches!(fragment, Fragment::Env(_)));
-                if values > 0 && !has_env {
+                // Of `ALTER … DELETE` and `UPDATE`, which every ClickHouse has, the parser knows nothing.
+                let is_mutation = dialect == Dialect::ClickHouse && tokens.is_word(Some(first), "ALTER");
+                if values > 0 && !has_env && !is_mutation {
                     let whole =
                         tokens.all.first().map_or(0, |token| token.range.start)..tokens.all.last().map_or(0, |token| token.range.end);
                     warnings.push(warning(

@@ -14,7 +14,7 @@ pub(super) fn clickhouse_type(value: &Value<'_>) -> String {
     };
     match (value.elements, value.input) {
         (Some(_), Some(input)) => clickhouse_list(input),
-        (Some(elements), None) => format!("Array({})", clickhouse_scalar(elements)),
+        (Some(elements), None) => format!("Array({})", nullable(clickhouse_scalar(elements), elements.is_none())),
         (None, _) => nullable(clickhouse_scalar(value.kind), may_be_missing),
     }
 }

@@ -313,11 +313,11 @@ impl<'a> Lowering<'a> {
         let native = match self.dialect {
             Dialect::Postgres => self.takes_array(token),
             // Every list is one of its own.
-            Dialect::ClickHouse => value.elements.is_some() || value.kind.is_none() && self.is_alone_after(token, &["IN"]),
+            Dialect::ClickHouse => value.elements.is_some() || self.may_be_list(token, &value),
             Dialect::Sqlite | Dialect::MySql => false,
         };
         let declared = self.declared_type(Some(match value.kind {
-            None if native => Value { kind: Some(InputKind::Array), elements: Some(None), ..value.clone() },
+            None | Some(InputKind::Json) if native => Value { kind: Some(InputKind::Array), elements: Some(None), ..value.clone() },
             _ => value.clone(),
         }));
         let kind = match value.kind {
@@ -325,6 +325,7 @@ impl<'a> Lowering<'a> {
             Some(InputKind::Array) if !native => Some(InputKind::Json),
             // What only the call knows may be a list there, too.
             None if native => Some(InputKind::Array),
+            Some(InputKind::Json) if native && self.dialect == Dialect::ClickHouse => Some(InputKind::Array),
             kind => kind,
         };
         let cast = match self.dialect == Dialect::Postgres && native && self.takes_any_elements(token) {

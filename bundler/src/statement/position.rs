@@ -98,10 +98,13 @@ pub(super) fn neighbour<'a>(tokens: &Tokens<'a>, token: usize, dialect: Dialect)
 pub(super) fn prefix_sign<'a>(tokens: &Tokens<'a>, token: usize, dialect: Dialect) -> Option<&'a str> {
     let before = token.checked_sub(1)?;
     let fuses = match tokens.all[before].kind {
-        // Braces are apart from what stands before them.
-        Kind::Sign(b'@' | b':') => {
-            !matches!(dialect, Dialect::Postgres | Dialect::ClickHouse) || dialect == Dialect::ClickHouse && tokens.text(before) == "::"
-        }
+        Kind::Sign(b'@') => dialect != Dialect::Postgres,
+        Kind::Sign(b':') => match dialect {
+            Dialect::Postgres => false,
+            // Braces are apart from the `:` of a condition, and not from that of a type.
+            Dialect::ClickHouse => tokens.text(before) == "::",
+            Dialect::Sqlite | Dialect::MySql => true,
+        },
         Kind::Sign(b'$' | b'\\') => true,
         _ => false,
     };

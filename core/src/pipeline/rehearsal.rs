@@ -17,8 +17,8 @@ const NOT_EXPLAINED: [&str; 24] = [
     "ALTER", "ANALYZE", "CALL", "CLUSTER", "COMMENT", "COPY", "CREATE", "DO", "DROP", "EXPLAIN", "GRANT", "LISTEN", "LOCK", "MERGE",
     "NOTIFY", "PRAGMA", "REFRESH", "REINDEX", "RESET", "REVOKE", "SET", "SHOW", "TRUNCATE", "VACUUM",
 ];
-/// Those that ClickHouse does not explain, and which read.
-const OF_CLICKHOUSE: [&str; 3] = ["DESC", "DESCRIBE", "EXISTS"];
+/// Those that ClickHouse neither explains nor reads the syntax of; they only read.
+const OF_CLICKHOUSE: [&str; 5] = ["DESC", "DESCRIBE", "EXISTS", "EXPLAIN", "SHOW"];
 /// The most of a plan that is read.
 const PLAN_ROWS: usize = 100_000;
 /// Likewise, in bytes.
@@ -196,7 +196,7 @@ fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String,
     let first = text[explain.len()..].trim_start_matches(|c: char| c.is_whitespace() || c == '(');
     let first = first.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     // A word that is misspelt is what the database should see.
-    let others: &[&str] = if statement.style == ParamStyle::Name { &OF_CLICKHOUSE } else { &[] };
-    let is_explained = !first.is_empty() && !NOT_EXPLAINED.iter().chain(others).any(|word| word.eq_ignore_ascii_case(first));
+    let others: &[&str] = if statement.style == ParamStyle::Name { &OF_CLICKHOUSE } else { &NOT_EXPLAINED };
+    let is_explained = !first.is_empty() && !others.iter().any(|word| word.eq_ignore_ascii_case(first));
     Ok(is_explained.then_some((text, params)))
 }

@@ -3,7 +3,8 @@
 use millrace_core::value::Value;
 use millrace_tests::{
     clickhouse::{self, open},
-    database::runtime,
+    database::{Database, runtime},
+    local::binary,
 };
 use serde_json::json;
 
@@ -13,7 +14,7 @@ const TYPED: &str = "inputs:\n  i: { type: int, optional: true }\n  f: { type: f
                      t: { type: datetime, optional: true }\n  d: { type: date, optional: true }\n  u: { type: uuid, optional: true }\n  \
                      s: { type: string, optional: true }\n  o: { type: object, optional: true }\n  \
                      list: { type: array, optional: true, default: [], items: { type: int } }\n  \
-                     times: { type: array, default: [], items: { type: datetime } }\n  any: { type: array, default: [] }\n";
+                     times: { type: array, default: [], items: { type: datetime } }\n  any: { type: array, default: [] }\n  maybe: { type: array, optional: true, items: { type: int } }\n  j: { type: json, optional: true }\n";
 
 #[test]
 fn inputs_have_their_types() {
@@ -37,6 +38,8 @@ fn inputs_have_their_types() {
             TYPED,
         ),
         ("types", &of_types, TYPED),
+        ("in", "SELECT groupArray(number) AS n FROM numbers(9) WHERE number IN ({{ inputs.maybe }}) OR number IN ({{ inputs.j }})", TYPED),
+        ("not-in", "SELECT count() AS n FROM numbers(9) WHERE number NOT IN ({{ inputs.maybe }})", TYPED),
         ("remove", "ALTER TABLE things DELETE WHERE s = {{ inputs.s }} SETTINGS mutations_sync = 2", TYPED),
     ];
     let (endpoint, _folder) = endpoint(&adapter, &tools);
@@ -65,6 +68,18 @@ fn inputs_have_their_types() {
         let types = r#"[{"i":"Nullable(Int64)","f":"Nullable(Float64)","b":"Nullable(Bool)","t":"Nullable(DateTime64(6, 'UTC'))","d":"Nullable(Date32)","u":"Nullable(UUID)","s":"Nullable(String)","o":"Nullable(String)","list":"Array(Int64)","times":"Array(DateTime64(6, 'UTC'))","any":"Array(Nullable(String))"}]"#;
         assert_eq!(text(&call(&endpoint, "types", json!({})).await), types);
         assert_eq!(text(&call(&endpoint, "remove", json!({"s": "put"})).await), r#"{"affected_rows":0}"#);
+        // A list that is absent is empty; what only the call knows may be a list, or a list of one.
+        for (given, expected) in [
+            (json!({}), "[]"),
+            (json!({"maybe": [], "j": null}), "[]"),
+            (json!({"maybe": [1, 2], "j": [3, "4"]}), "[1,2,3,4]"),
+            (json!({"j": 5}), "[5]"),
+            (json!({"j": "6"}), "[6]"),
+            (json!({"j": [7, null]}), "[7]"),
+        ] {
+            assert_eq!(text(&call(&endpoint, "in", given.clone()).await), format!(r#"[{{"n":{expected}}}]"#), "{given}");
+        }
+        assert_eq!(text(&call(&endpoint, "not-in", json!({})).await), r#"[{"n":9}]"#);
         // A number that is none of the type never arrives as another one.
         let result = call(&endpoint, "get", json!({"s": "x", "i": 9_223_372_036_854_775_808_u64})).await;
         assert!(!text(&result).contains("-9223372036854775808"), "{}", text(&result));
@@ -147,4 +162,55 @@ fn what_is_wrong_is_said_when_the_app_is_built() {
         assert!(told.iter().any(|message| message == expected), "{expected}\n{}", told.join("\n"));
     }
     assert!(!told.iter().any(|message| message.starts_with("app/tools/ok")), "{}", told.join("\n"));
+}
+
+#[test]
+fn check_has_the_server_look_at_statements() {
+    let server = clickhouse::start(&["--user", "me:pw"]);
+    let database = Database::open(clickhouse::settings(&server, &[("user", "me"), ("password", "pw")]));
+    database.run("CREATE TABLE t (a Int64, at DateTime, s String) ENGINE = MergeTree ORDER BY a", &[]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let write = |file: &str, text: &str| write(folder.path(), file, text);
+    write("millrace.yaml", "name: far\n");
+    let adapter = format!(
+        "connector: clickhouse\nconnection_string: {}\noptions: {{ user: me, password: \"{{{{ env.PW }}}}\" }}\n",
+        clickhouse::url(&server)
+    );
+    write("app/adapters/far.yaml", &adapter);
+    let inputs = "inputs: { i: { type: int }, s: { type: string }, t: { type: datetime }, b: { type: boolean }, l: { type: array, items: { type: string } } }\n";
+    for (name, statement) in [
+        (
+            "good",
+            "SELECT a FROM t WHERE a = {{ inputs.i }} AND s LIKE '%{{ inputs.s }}%' AND at >= {{ inputs.t }} AND ({{ inputs.b }} OR s IN ({{ inputs.l }})) LIMIT {{ inputs.i }}",
+        ),
+        ("converts", "SELECT toDate({{ inputs.s }}) AS d, toUUID({{ inputs.s }}) AS u, parseDateTimeBestEffort({{ inputs.s }}) AS t"),
+        ("insert", "INSERT INTO t (a, s) VALUES ({{ inputs.i }}, {{ inputs.s }})"),
+        ("delete", "ALTER TABLE t DELETE WHERE a = {{ inputs.i }}"),
+        ("exists", "EXISTS TABLE nosuch"),
+        ("show", "SHOW TABLES"),
+        ("missing", "SELECT * FROM nosuch WHERE a = {{ inputs.i }}"),
+        ("misspelt", "SELECT b FROM t WHERE a = {{ inputs.i }}"),
+        ("wrong", "ALTER TABLE t DELETE WHERE a == == {{ inputs.i }}"),
+    ] {
+        write(
+            &format!("app/tools/{name}/config.yaml"),
+            &format!("description: x\nuse: far\nstatement: {}\n{inputs}", serde_json::to_string(statement).unwrap()),
+        );
+    }
+    let check = |password: &str| {
+        let checked =
+            std::process::Command::new(binary()).arg("check").arg(folder.path()).arg("--connect").env("PW", password).output().unwrap();
+        String::from_utf8_lossy(&[checked.stdout, checked.stderr].concat()).into_owned()
+    };
+    let said = check("pw");
+    for (name, what) in [("missing", "a table is missing"), ("misspelt", "a column is missing"), ("wrong", "its syntax is wrong")] {
+        let place = format!("app/tools/{name}/config.yaml:");
+        assert!(said.lines().any(|line| line.contains(&place) && line.contains(what)), "{name}\n{said}");
+    }
+    for name in ["good", "converts", "insert", "delete", "exists", "show"] {
+        assert!(!said.contains(&format!("app/tools/{name}/")), "{name}\n{said}");
+    }
+    assert_eq!(database.rows("SELECT count() FROM t"), [[Value::I64(0)]]);
+    let said = check("hunter2");
+    assert!(said.contains("ClickHouse at `127.0.0.1` does not accept the user or the password") && !said.contains("hunter2"), "{said}");
 }

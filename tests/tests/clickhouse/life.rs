@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use millrace_core::{
-    ErrorKind::{Configuration, Denied, Syntax, TimedOut, TooLarge, Unavailable},
+    ErrorKind::{Configuration, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable},
     app::Access,
     ports::{Command, Connection, Query},
     value::Value,
@@ -225,4 +225,27 @@ else:
 ";
     let ran = std::process::Command::new(clickhouse::python()).args(["-c", script, &server.port.to_string()]).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+}
+
+#[test]
+fn a_certificate_that_nobody_vouches_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let rcgen::CertifiedKey { cert, signing_key } = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let [certificate, key] = [("cert.pem", cert.pem()), ("key.pem", signing_key.serialize_pem())].map(|(name, text)| {
+        let file = folder.path().join(name);
+        std::fs::write(&file, text).unwrap();
+        file.display().to_string()
+    });
+    let server = clickhouse::start(&["--cert", &certificate, "--key", &key]);
+    let url = format!("https://localhost:{}", server.port);
+    let database = Database::open(connection("clickhouse", &url, &[("password", "hunter2")]));
+    for access in [Access::Read, Access::Write] {
+        let error = database.run_with(&Query { access, deadline_ms: 4_000, ..query("SELECT 1") }).unwrap_err();
+        assert!(matches!(error.kind, Unavailable | Protocol | TimedOut), "{error:?}");
+        assert!(!format!("{error:?}").contains("hunter2"));
+    }
+    // Nor is TLS left out where the server has it.
+    let error = Database::open(connection("clickhouse", &clickhouse::url(&server), &[]))
+        .run_with(&Query { deadline_ms: 4_000, ..query("SELECT 1") });
+    assert!(error.is_err());
 }

@@ -2,7 +2,7 @@
 //!
 //! | value | text |
 //! |---|---|
-//! | `Null` | `\N`; only for a type that is `Nullable` |
+//! | `Null` | `\N`, only for a type that is `Nullable`; for a type of lists an empty one |
 //! | `Bool` | `true`, `false`; 1 or 0 for a type of integers |
 //! | `I64`, `U64`, `F64`, `Decimal` | its digits; an integer must be one of the type |
 //! | `Text` | itself |
@@ -147,8 +147,11 @@ impl<'a> Kind<'a> {
 
     /// The text of a value.
     fn text(&self, value: &Value) -> Result<Vec<u8>, Wrong> {
-        if matches!(value, Value::Null) {
-            return if self.is_nullable { Ok(b"\\N".to_vec()) } else { Err(NULL) };
+        match (value, &self.base) {
+            (Value::Null, _) if self.is_nullable => return Ok(b"\\N".to_vec()),
+            (Value::Null, Base::List(_)) => return Ok(b"[]".to_vec()),
+            (Value::Null, _) => return Err(NULL),
+            _ => {}
         }
         let mut out = Vec::new();
         match self.base {
@@ -367,6 +370,7 @@ mod tests {
             ("Array(Nullable(String))", list.clone(), r"[\'a\\\'b\',NULL,\'c\\\\\\t\']"),
             ("Array(Int64)", Value::Json(serde_json::json!([1, -2])), "[1,-2]"),
             ("Array(Int64)", Value::I64(7), "[7]"),
+            ("Array(Int64)", Value::Null, "[]"),
             ("Array(String)", Value::Json(serde_json::json!([1, true, {"a": 1}, "x"])), r#"[\'1\',\'true\',\'{\"a\":1}\',\'x\']"#),
             ("Array(Array(UInt8))", Value::Json(serde_json::json!([[1], []])), "[[1],[]]"),
             ("Array(DateTime64(6, 'UTC'))", Value::Array(vec![words("2026-01-02T03:04:05Z")]), r"[\'2026-01-02 03:04:05\']"),

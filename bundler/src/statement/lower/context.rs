@@ -24,6 +24,11 @@ impl Lowering<'_> {
         Some(Part::BindEach { source: value.source.clone(), kind, empty })
     }
 
+    /// Whether only the call knows whether this is a list, `IN ({{ ctx.ids }})`; a single value is a list of one.
+    pub(super) fn may_be_list(&self, token: usize, value: &Value<'_>) -> bool {
+        matches!(value.kind, None | Some(InputKind::Json)) && self.is_alone_after(token, &["IN"])
+    }
+
     /// Whether a list stands at `IN` in a way that cannot be expanded; reported.
     pub(super) fn is_refused_list(&mut self, token: usize, value: &Value<'_>, slot: &Slot) -> bool {
         let before = self.tokens.before(token);
