@@ -9,6 +9,7 @@ use crate::{
     field::{CheckMode, Record, check},
     findings::Findings,
     links::Links,
+    lock::{Lock, ToolStatement},
     source::Source,
     tree::{MAX_YAML, Tree, Unreadable},
     yaml::{Document, Node},
@@ -32,6 +33,10 @@ pub(crate) struct Compiler<'a> {
     pub(crate) seeds: Vec<Seed>,
     /// What adapters say of tenants.
     pub(crate) tenants: Vec<AdapterTenant>,
+    /// What `millrace.lock` says; `None` where there is none.
+    pub(crate) lock: Option<Lock>,
+    /// The statements of the tools that have one.
+    pub(crate) statements: Vec<ToolStatement>,
     /// `server.resource`, where it is a URL: for whom tokens are issued.
     pub(crate) resource: Option<EnvTemplate>,
     /// How long the app's answers can be, once that is known.
@@ -64,7 +69,8 @@ impl<'a> Compiler<'a> {
     pub(crate) fn new(tree: Tree, options: &'a Options) -> Self {
         let (findings, links) = (Findings::default(), Links::default());
         let (origins, seeds, tenants) = (Vec::new(), Vec::new(), Vec::new());
-        Self { tree, findings, options, imported: false, links, origins, seeds, tenants, resource: None, sizes: None }
+        let (lock, statements) = (None, Vec::new());
+        Self { tree, findings, options, imported: false, links, origins, seeds, tenants, lock, statements, resource: None, sizes: None }
     }
 
     /// Reads a YAML file and checks it against its table. What is wrong in it is taken out; `None` where nothing can be read.

@@ -24,6 +24,7 @@ mod guard;
 mod input;
 mod link;
 mod links;
+mod lock;
 mod middleware;
 mod names;
 mod order;
@@ -53,6 +54,7 @@ mod width;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Problem, Severity};
+pub use lock::{LOCK_FILE, Lock, LockedStatement, ToolStatement};
 pub use sizes::{AnswerSize, ListSize, Sizes, tokens};
 pub use terminal::printable;
 
@@ -83,6 +85,10 @@ pub struct Report {
     pub seeds: Vec<Seed>,
     /// The adapters that have a `tenant`, those whose `fallback` is used included.
     pub tenants: Vec<AdapterTenant>,
+    /// What `millrace.lock` says; `None` where there is none, or it cannot be read.
+    pub lock: Option<Lock>,
+    /// The tools that have a statement, by name: what `millrace check --connect` asks their databases about.
+    pub statements: Vec<ToolStatement>,
     /// How long the app's answers can be; `None` where a mistake other than an exceeded `budget` was found.
     pub sizes: Option<Sizes>,
 }
@@ -130,14 +136,26 @@ pub fn bundle(folder: &Path, options: &Options) -> Report {
         findings.error(&source::Source::new(".", ""), 0..0, message, help);
         let files = vec![folder.to_owned()];
         let (diagnostics, origins, seeds, tenants) = (findings.into_sorted(), Vec::new(), Vec::new(), Vec::new());
-        return Report { app: None, diagnostics, files, origins, seeds, tenants, sizes: None };
+        let (lock, statements) = (None, Vec::new());
+        return Report { app: None, diagnostics, files, origins, seeds, tenants, lock, statements, sizes: None };
     };
     let mut compiler = compiler::Compiler::new(tree, options);
     let app = order::compile(&mut compiler).filter(|_| !compiler.findings.has_errors());
     let mut origins = compiler.origins;
     origins.sort_by(|a, b| a.tool.cmp(&b.tool));
-    let (seeds, tenants, sizes) = (compiler.seeds, compiler.tenants, compiler.sizes);
-    Report { app, diagnostics: compiler.findings.into_sorted(), files: compiler.tree.into_seen(), origins, seeds, tenants, sizes }
+    let mut statements = compiler.statements;
+    statements.sort_by(|a, b| a.tool.cmp(&b.tool));
+    Report {
+        app,
+        diagnostics: compiler.findings.into_sorted(),
+        files: compiler.tree.into_seen(),
+        origins,
+        seeds: compiler.seeds,
+        tenants: compiler.tenants,
+        lock: compiler.lock,
+        statements,
+        sizes: compiler.sizes,
+    }
 }
 
 /// Renders diagnostics for a terminal of 100 columns, with the lines they mean, and counts them.

@@ -13,6 +13,7 @@ use crate::{
     descriptor::{self, ToolEntry},
     field::{Field, Record, Shape},
     input::{DeclaredInput, INPUT},
+    lock,
     middleware::{self, MIDDLEWARE},
     names::{from_path, is_name, meant},
     presenter::{Presenters, RETURNS, Returned},
@@ -29,6 +30,7 @@ use crate::{
 mod cache;
 mod execute;
 mod idempotency;
+mod locked;
 mod prepare;
 mod reader;
 mod rules;
@@ -193,6 +195,7 @@ struct ToolReference {
 
 /// Reads every tool.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapters: &mut Adapters, presenters: &mut Presenters) -> Tools {
+    compiler.lock = locked::read(compiler);
     let files = compiler.tree.walk(&root.tools_folder);
     let folders = Folders::read(compiler, &files);
     let mut tools: Vec<Tool> = Vec::new();
@@ -312,6 +315,10 @@ fn read(
         || middleware.iter().any(|entry| entry.scripts().next().is_some());
     let mut inputs = inputs;
     let (mut returns, mut output) = (None, output);
+    let locked = locked::of_tool(compiler, &reading, &execute);
+    if document.root.at("output").is_none() && map_output.is_none() && !compiler.imported {
+        output = locked.as_deref().map(lock::schema);
+    }
     if let Some(Returned { place, schema, inputs: added }) = returned {
         let presented = node.at("returns").map(|returns| document.source.place(returns.range.start)).unwrap_or_default();
         compiler.origin(&name, "returns", presenters.list.get(place as usize).map_or("", |presenter| &presenter.name), presented);

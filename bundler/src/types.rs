@@ -3,13 +3,16 @@
 use std::collections::BTreeSet;
 
 use millrace_core::app::{App, FORMAT_INPUT, Input, InputKind, MiddlewareAction, PresentedField, SELECT_INPUT, TextFormat, Tool};
+use millrace_core::ports::{Column, ColumnKind};
+
+use crate::lock::ToolStatement;
 
 /// The declarations of the module `"millrace"` for an app: its functions, the `ctx` and the payload of each kind of script, and the
-/// inputs of every tool.
+/// inputs of every tool, and what the statements return of which a lock file says so.
 ///
 /// The text is valid TypeScript whatever the app's names are, and the same for the same app.
 #[must_use]
-pub fn declarations(app: &App) -> String {
+pub fn declarations(app: &App, statements: &[ToolStatement]) -> String {
     let mut out = String::from(HEAD);
     let names = interface_names(app);
     out.push_str(&env(app));
@@ -39,10 +42,39 @@ pub fn declarations(app: &App) -> String {
         out.push_str(&format!("    {}: {};\n", quoted(&presenter.name), item(app, &presenter.fields, 2)));
     }
     out.push_str("  }\n");
+    let rows: Vec<_> = statements.iter().filter_map(|statement| Some((&statement.tool, statement.columns.as_deref()?))).collect();
+    if !rows.is_empty() {
+        out.push_str(
+            "\n  /** A row of what the statement of each tool returns, as far as `millrace.lock` says. */\n  export interface Rows {\n",
+        );
+        for (tool, columns) in rows {
+            out.push_str(&format!("    {}: {};\n", quoted(tool), row(columns)));
+        }
+        out.push_str("  }\n");
+    }
     // Most apps ask their plugins about tools only.
     let asks_without_tool = app.authorization.lists_callable || app.feature_auth.is_some();
     out.push_str(&TAIL.replace(OR_NULL, if asks_without_tool { " | null" } else { "" }));
     out
+}
+
+/// A row of these columns; what a statement says that returns none.
+fn row(columns: &[Column]) -> String {
+    if columns.is_empty() {
+        return "{ affected_rows: number }".to_owned();
+    }
+    let member = |column: &Column| {
+        let of_kind = match column.kind {
+            ColumnKind::Boolean => "boolean | null",
+            ColumnKind::Integer | ColumnKind::Float => "number | null",
+            ColumnKind::BigInteger => "number | string | null",
+            ColumnKind::Text => "string | null",
+            ColumnKind::List => "Json[] | string | null",
+            ColumnKind::Any => "Json",
+        };
+        format!("{}: {of_kind}", quoted(&column.name))
+    };
+    format!("{{ {} }}", columns.iter().map(member).collect::<Vec<_>>().join("; "))
 }
 
 /// Stands in [`TAIL`] where a plugin may be asked about no tool.

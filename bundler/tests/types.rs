@@ -177,13 +177,13 @@ fn app() -> App {
 #[test]
 fn declarations_are_typescript() {
     for app in [app(), App { tools: Vec::new(), adapters: Vec::new(), env: Vec::new(), ..app() }] {
-        let text = declarations(&app);
+        let text = declarations(&app, &[]);
         let allocator = Allocator::default();
         let parsed = Parser::new(&allocator, &text, SourceType::d_ts()).parse();
         assert!(parsed.diagnostics.is_empty(), "{:?}\n{text}", parsed.diagnostics);
         let analysed = SemanticBuilder::new().with_check_syntax_error(true).build(&parsed.program);
         assert!(analysed.diagnostics.is_empty(), "{:?}\n{text}", analysed.diagnostics);
-        assert_eq!(text, declarations(&app));
+        assert_eq!(text, declarations(&app, &[]));
     }
 }
 
@@ -192,8 +192,8 @@ fn declarations_say_what_the_app_says() {
     let mut presented = app();
     presented.tools[0].returns = Some(1);
     let own = "export interface GetUserInputs {\n    \"id\": number;\n    \"note\"?: string;\n    \"list\"";
-    assert!(declarations(&presented).contains(own), "what a presenter adds is not the tool's");
-    let text = declarations(&app());
+    assert!(declarations(&presented, &[]).contains(own), "what a presenter adds is not the tool's");
+    let text = declarations(&app(), &[]);
     if let Some(path) = std::env::var_os("MILLRACE_TYPES_OUT") {
         std::fs::write(path, &text).unwrap();
     }

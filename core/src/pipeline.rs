@@ -31,6 +31,7 @@ mod content;
 mod context;
 mod database;
 mod deployment;
+mod description;
 mod dialogue;
 mod epochs;
 mod execute;
@@ -180,6 +181,18 @@ impl Pipeline {
         let tool = self.app.tools.get(tool)?;
         self.deployment.refresh(None).await;
         Some(rehearsal::rehearse(self, tool).await?.map_err(|error| self.secrets.strike_error(error)))
+    }
+
+    /// What the statement of the tool with this index returns, as its database describes it without running it; for
+    /// `millrace check --connect`. `None` where the tool has no statement, where its database describes none, and where its columns depend on
+    /// the call.
+    ///
+    /// # Errors
+    /// As [`rehearse`](Self::rehearse).
+    pub async fn describe(&self, tool: usize) -> Option<crate::Result<alloc::vec::Vec<crate::ports::Column>>> {
+        let tool = self.app.tools.get(tool)?;
+        self.deployment.refresh(None).await;
+        Some(description::describe(self, tool).await?.map_err(|error| self.secrets.strike_error(error)))
     }
 
     /// Lets an adapter's database answer a question of the operator's, which reads; for `millrace check --connect`.

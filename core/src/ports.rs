@@ -6,6 +6,7 @@ use alloc::rc::Rc;
 
 mod clock;
 mod connector;
+mod description;
 mod dialer;
 mod env;
 mod future;
@@ -25,6 +26,7 @@ pub use clock::Clock;
 pub use connector::{
     CALL_RECORDS, CallRecord, Command, Connection, Connector, Connectors, Node, Query, RecordedWrite, SWEPT_RECORDS, SessionSetting,
 };
+pub use description::{Column, ColumnKind};
 pub use dialer::{ByteStream, Dialer, Roots, Tls, Verify};
 pub use env::Env;
 pub use future::LocalFuture;

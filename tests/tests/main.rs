@@ -16,6 +16,7 @@ mod image;
 mod invariants;
 mod lambda;
 mod libsql;
+mod locks;
 mod mongodb;
 mod mysql;
 mod new_app;

@@ -31,6 +31,8 @@
 
 mod address;
 mod call_records;
+#[cfg(feature = "describe")]
+mod describe;
 mod error_text;
 mod reply;
 mod rest;
@@ -115,6 +117,11 @@ impl Connector for D1 {
 
     fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
         Box::pin(async move { self.write_recorded(&query, record).await })
+    }
+
+    #[cfg(feature = "describe")]
+    fn describe<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Option<Vec<millrace_core::ports::Column>>>> {
+        Box::pin(async move { self.describe(&query).await })
     }
 
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

@@ -31,6 +31,8 @@
 
 mod address;
 mod call_records;
+#[cfg(feature = "describe")]
+mod describe;
 mod hrana;
 mod hrana_error;
 mod transaction;
@@ -122,6 +124,11 @@ impl Connector for Libsql {
 
     fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
         Box::pin(async move { self.write_recorded(&query, record).await })
+    }
+
+    #[cfg(feature = "describe")]
+    fn describe<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Option<Vec<millrace_core::ports::Column>>>> {
+        Box::pin(async move { self.describe(&query).await.map(Some) })
     }
 
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

@@ -29,6 +29,8 @@ mod address;
 mod auth;
 mod bind;
 mod cell;
+#[cfg(feature = "describe")]
+mod describe;
 mod kill;
 mod login;
 mod once;
@@ -295,6 +297,11 @@ impl Connector for Mysql {
 
     fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
         Box::pin(async move { self.write_once(&query, record).await })
+    }
+
+    #[cfg(feature = "describe")]
+    fn describe<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Option<Vec<millrace_core::ports::Column>>>> {
+        Box::pin(async move { self.describe(&query).await })
     }
 
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

@@ -38,6 +38,8 @@
 //! Protocol: <https://www.postgresql.org/docs/current/protocol.html>.
 
 mod address;
+#[cfg(feature = "describe")]
+mod describe;
 mod login;
 mod login_token;
 mod message_stream;
@@ -261,6 +263,11 @@ impl Connector for Postgres {
 
     fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
         Box::pin(async move { self.write_once(&query, record).await })
+    }
+
+    #[cfg(feature = "describe")]
+    fn describe<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Option<Vec<millrace_core::ports::Column>>>> {
+        Box::pin(async move { self.describe(&query).await.map(Some) })
     }
 
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {

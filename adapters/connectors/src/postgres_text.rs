@@ -19,6 +19,8 @@ mod statement;
 
 pub(crate) use bind::Parameter;
 pub(crate) use cell::Kind;
+#[cfg(feature = "describe")]
+pub(crate) use cell::Scalar;
 pub(crate) use server_error::{ServerError, blame_session, is_of_statement, of_login, of_statement};
 pub(crate) use statement::{check, word};
 

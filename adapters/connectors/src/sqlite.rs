@@ -166,6 +166,11 @@ impl Connector for Sqlite {
         Box::pin(async move { self.patiently(query.deadline_ms, |session| session.write_once(&query, record)).await })
     }
 
+    #[cfg(feature = "describe")]
+    fn describe<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Option<Vec<millrace_core::ports::Column>>>> {
+        Box::pin(async move { self.patiently(query.deadline_ms, |session| session.describe(&query)).await.map(Some) })
+    }
+
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
         Box::pin(self.patiently(deadline_ms, |session| session.prepare_records()))
     }

@@ -7,6 +7,7 @@
 //! | [`SqliteValue`] | what a value is to SQLite |
 //! | [`error`] | what SQLite's error codes and words mean |
 //! | [`expectation`] | what is expected of a step of a transaction, as a statement |
+//! | [`description`] | what the declared types of columns say |
 //! | [`call_records`] | the table of the records of calls |
 //!
 //! The embedded engine asks its authorizer instead of [`check`], which sees more than words; the rules are the same, and one table of
@@ -14,6 +15,8 @@
 
 mod bound;
 pub(crate) mod call_records;
+#[cfg(feature = "describe")]
+pub(crate) mod description;
 pub(crate) mod error;
 pub(crate) mod expectation;
 mod json_array;

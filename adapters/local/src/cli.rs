@@ -74,9 +74,12 @@ pub(crate) struct Check {
     /// The app's folder
     #[arg(default_value = ".")]
     pub(crate) app: PathBuf,
-    /// Ask every database whether it answers, too
+    /// Ask every database whether it answers, whether it takes the statements, and whether they return what millrace.lock says, too
     #[arg(long)]
     pub(crate) connect: bool,
+    /// Write what the statements return, as their databases describe it, to millrace.lock
+    #[arg(long, requires = "connect")]
+    pub(crate) lock: bool,
     /// Where the app will run; without it, this machine. For a Worker, wrangler.toml is looked at, too
     #[arg(long, value_enum, conflicts_with = "connect")]
     pub(crate) target: Option<Target>,

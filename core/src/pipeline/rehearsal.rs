@@ -8,7 +8,7 @@ use crate::{
     Error, ErrorKind, Result,
     app::{Access, Adapter, Bind, Execute, OnTooMany, ParamStyle, Part, Piece, Statement, Tool},
     cancel::Cancel,
-    ports::{Command, Query},
+    ports::{Command, Connector, LocalFuture, Query, SessionSetting},
     value::{Rows, Value},
 };
 
@@ -73,36 +73,25 @@ async fn explain_all(pipeline: &Pipeline, place: (usize, Option<&str>), execute:
     answer
 }
 
-async fn explain(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>), statement: &Statement) -> Option<Result<()>> {
+async fn explain(pipeline: &Pipeline, place: Place<'_>, statement: &Statement) -> Option<Result<()>> {
     // Nothing explains a command. A document was judged when the app was built.
     if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document) {
         return None;
     }
-    let (text, params) = match written(pipeline, statement) {
-        Ok(written) => written?,
-        Err(error) => return Some(Err(error)),
+    // ClickHouse explains what reads; of anything else it reads the syntax.
+    let explain = if statement.style == ParamStyle::Name && statement.access == Access::Write { "EXPLAIN AST " } else { "EXPLAIN " };
+    let (text, params) = match written(pipeline, statement, explain, |_| 0, |_| Value::Null) {
+        Ok((text, _)) if !is_explained(statement.style, &text[explain.len()..]) => return None,
+        Ok(written) => written,
+        Err(error) => return error.map(Err),
     };
-    let (adapter, connector) = match pipeline.connections.open(adapter, database) {
-        Ok(opened) => opened,
-        Err(error) => return Some(Err(error)),
-    };
+    let adapter = pipeline.app.adapters.get(place.0)?;
     let (session, has_role) = match session::without_caller(&*pipeline.ports.env, adapter) {
         Ok(settings) => settings,
         Err(error) => return Some(Err(error)),
     };
-    let cancel = Cancel::new();
-    let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
-    let query = Query {
-        command: Command::Statement { text: &text, values: &params },
-        session: &session,
-        access: Access::Read,
-        deadline_ms: signal.deadline_ms(),
-        max_rows: PLAN_ROWS,
-        on_too_many: OnTooMany::Error,
-        max_bytes: PLAN_BYTES,
-    };
-    let answer = signal.race(connector.query(query)).await;
-    match answer.unwrap_or_else(|_| Err(silent(adapter))) {
+    let question = Question { text: &text, values: &params, session: &session };
+    match ask(pipeline, place, question, |connector, query| connector.query(query)).await {
         // What a constraint refuses, such as a domain's `NOT NULL`, are the values here, and not the statement.
         Err(error) if error.kind == ErrorKind::Constraint => Some(Ok(())),
         // A caller's role may do what the user of the adapter may not.
@@ -126,20 +115,41 @@ pub(super) async fn look_up(pipeline: &Pipeline, adapter: usize, text: &str, val
     Ok(all.unwrap_or_default())
 }
 
-async fn look_up_in(pipeline: &Pipeline, (adapter, database): (usize, Option<&str>), text: &str, values: &[Value]) -> Result<Rows> {
+async fn look_up_in(pipeline: &Pipeline, place: Place<'_>, text: &str, values: &[Value]) -> Result<Rows> {
+    let question = Question { text, values, session: &[] };
+    ask(pipeline, place, question, |connector, query| connector.query(query)).await
+}
+
+/// An adapter, by its place, and which of its databases.
+pub(super) type Place<'a> = (usize, Option<&'a str>);
+
+/// What a database is asked by nobody's caller.
+pub(super) struct Question<'a> {
+    pub(super) text: &'a str,
+    pub(super) values: &'a [Value],
+    pub(super) session: &'a [SessionSetting],
+}
+
+/// Asks a database something that only reads, with the timeout of its adapter.
+pub(super) async fn ask<T>(
+    pipeline: &Pipeline,
+    (adapter, database): Place<'_>,
+    Question { text, values, session }: Question<'_>,
+    how: impl for<'q> FnOnce(&'q dyn Connector, Query<'q>) -> LocalFuture<'q, Result<T>>,
+) -> Result<T> {
     let (adapter, connector) = pipeline.connections.open(adapter, database)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     let query = Query {
         command: Command::Statement { text, values },
-        session: &[],
+        session,
         access: Access::Read,
         deadline_ms: signal.deadline_ms(),
         max_rows: PLAN_ROWS,
         on_too_many: OnTooMany::Error,
         max_bytes: PLAN_BYTES,
     };
-    signal.race(connector.query(query)).await.unwrap_or_else(|_| Err(silent(adapter)))
+    signal.race(how(&*connector, query)).await.unwrap_or_else(|_| Err(silent(adapter)))
 }
 
 fn silent(adapter: &Adapter) -> Error {
@@ -147,17 +157,33 @@ fn silent(adapter: &Adapter) -> Error {
     Error::new(ErrorKind::TimedOut, message)
 }
 
-/// The explanation as a statement, with one value for each place, and `NULL` for all of them.
-fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String, Vec<Value>)>> {
+/// Whether databases explain a statement.
+fn is_explained(style: ParamStyle, text: &str) -> bool {
+    let first = text.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
+    let first = first.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
+    // A word that is misspelt is what the database should see.
+    let others: &[&str] = if style == ParamStyle::Name { &OF_CLICKHOUSE } else { &NOT_EXPLAINED };
+    !first.is_empty() && !others.iter().any(|word| word.eq_ignore_ascii_case(first))
+}
+
+/// A statement behind `head`, with one value for each place. `option` says which text a choice is, by the place of the part.
+///
+/// # Errors
+/// `None` where the statement has no text before a call; else [`Configuration`](ErrorKind::Configuration).
+pub(super) fn written(
+    pipeline: &Pipeline,
+    statement: &Statement,
+    head: &str,
+    option: impl Fn(usize) -> usize,
+    value: impl Fn(&Part) -> Value,
+) -> core::result::Result<(String, Vec<Value>), Option<Error>> {
     let variable = |name: &str| {
         let value = pipeline.ports.env.var(name);
         value.ok_or_else(|| deployment::Unfilled::Variable(name).needed_by("the statement"))
     };
-    // ClickHouse explains what reads; of anything else it reads the syntax.
-    let explain = if statement.style == ParamStyle::Name && statement.access == Access::Write { "EXPLAIN AST " } else { "EXPLAIN " };
-    let mut text = String::from(explain);
+    let mut text = String::from(head);
     let mut params = Vec::new();
-    for part in &statement.parts {
+    for (place, part) in statement.parts.iter().enumerate() {
         match part {
             Part::Text(own) => text.push_str(own),
             Part::Env(name) => text.push_str(variable(name)?.expose()),
@@ -179,7 +205,7 @@ fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String,
                         }
                     }
                 }
-                params.push(Value::Null);
+                params.push(value(part));
                 let number = params.len();
                 // Writing to a string cannot fail.
                 let _ = match statement.style {
@@ -189,14 +215,9 @@ fn written(pipeline: &Pipeline, statement: &Statement) -> Result<Option<(String,
                     ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document => text.write_char('?'),
                 };
             }
-            Part::Choice { options, .. } => text.push_str(options.first().map_or("", |(_, written)| written)),
-            Part::Textual(_) => return Ok(None),
+            Part::Choice { options, .. } => text.push_str(options.get(option(place)).map_or("", |(_, written)| written)),
+            Part::Textual(_) => return Err(None),
         }
     }
-    let first = text[explain.len()..].trim_start_matches(|c: char| c.is_whitespace() || c == '(');
-    let first = first.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
-    // A word that is misspelt is what the database should see.
-    let others: &[&str] = if statement.style == ParamStyle::Name { &OF_CLICKHOUSE } else { &NOT_EXPLAINED };
-    let is_explained = !first.is_empty() && !others.iter().any(|word| word.eq_ignore_ascii_case(first));
-    Ok(is_explained.then_some((text, params)))
+    Ok((text, params))
 }

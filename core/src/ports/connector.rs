@@ -2,7 +2,7 @@ use alloc::{boxed::Box, format, rc::Rc, string::String, vec::Vec};
 
 use sha2::{Digest as _, Sha256};
 
-use super::{BoundTransaction, LocalFuture};
+use super::{BoundTransaction, Column, LocalFuture};
 use crate::{
     Error, ErrorKind, Result,
     app::{Access, OnTooMany},
@@ -218,6 +218,15 @@ pub trait Connector {
     /// cannot keep records says so in the catalogue, and no app gets here.
     fn write_once<'a>(&'a self, _query: Query<'a>, _record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
         Box::pin(core::future::ready(Err(cannot_record())))
+    }
+
+    /// Describes the result of a statement, which does not run, for `millrace check --connect`: its columns, none where it returns no rows. `None`
+    /// where its database cannot describe it, and by default.
+    ///
+    /// # Errors
+    /// As [`query`](Self::query).
+    fn describe<'a>(&'a self, _query: Query<'a>) -> LocalFuture<'a, Result<Option<Vec<Column>>>> {
+        Box::pin(core::future::ready(Ok(None)))
     }
 
     /// Makes the table of records where it is missing, for `millrace check --connect`.

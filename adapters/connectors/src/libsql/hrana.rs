@@ -75,6 +75,28 @@ fn request<R: Serialize>(
     })
 }
 
+/// The request for a description of a statement.
+///
+/// # Errors
+/// Where the query has no statement.
+#[cfg(feature = "describe")]
+pub(super) fn describe(base: &str, token: Option<&Secret<String>>, version: Version, query: &Query<'_>) -> Result<HttpRequest> {
+    let (sql, _) = query.statement(LIBSQL.name)?;
+    let pipeline = Pipeline { baton: None, requests: &[Request::Describe { sql }, Request::Close] };
+    request(base, token, version, &pipeline, query)
+}
+
+/// The unique names and the declared types of the columns in a description.
+///
+/// # Errors
+/// As [`parse`].
+#[cfg(feature = "describe")]
+pub(super) fn described(response: &HttpResponse) -> Result<Vec<(String, Option<String>)>, StatementFailure> {
+    let columns = first::<Description>(response)?.0.cols;
+    let names = unique_names(columns.iter().map(|column| column.name.as_str()));
+    Ok(names.into_iter().zip(columns.iter().map(|column| column.decltype.clone())).collect())
+}
+
 /// The rows of an answer. A baton and a base URL in it are left alone: the stream is closed.
 ///
 /// # Errors
@@ -141,7 +163,13 @@ struct Pipeline<'a, R> {
 #[derive(Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 enum Request<'a> {
-    Execute { stmt: &'a Statement<'a> },
+    Execute {
+        stmt: &'a Statement<'a>,
+    },
+    #[cfg(feature = "describe")]
+    Describe {
+        sql: &'a str,
+    },
     Close,
 }
 
@@ -207,6 +235,19 @@ struct StatementResult<'a> {
     cols: Vec<Column<'a>>,
     rows: Vec<Vec<Cell>>,
     affected_row_count: u64,
+}
+
+#[cfg(feature = "describe")]
+#[derive(Deserialize)]
+struct Description {
+    cols: Vec<DescribedColumn>,
+}
+
+#[cfg(feature = "describe")]
+#[derive(Deserialize)]
+struct DescribedColumn {
+    name: String,
+    decltype: Option<String>,
 }
 
 #[derive(Deserialize)]

@@ -16,6 +16,8 @@
 //!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_binary_resultset.html>
 
+#[cfg(feature = "describe")]
+use millrace_core::ports::ColumnKind;
 use millrace_core::value::Value;
 
 use super::packet::Reader;
@@ -24,6 +26,9 @@ use super::packet::Reader;
 #[derive(Debug, PartialEq)]
 pub(super) struct Column {
     pub(super) name: String,
+    /// It is a table's own, as it is there.
+    #[cfg(feature = "describe")]
+    pub(super) is_of_table: bool,
     kind: Kind,
 }
 
@@ -68,10 +73,12 @@ impl Column {
     /// Reads a column's definition. `None`: it is broken, or its type is not known.
     pub(super) fn of(packet: &[u8], has_extended_types: bool) -> Option<Self> {
         let mut reader = Reader(packet);
-        // Catalogue, schema, table, and the table's own name.
-        for _ in 0..4 {
+        // Catalogue, schema and table.
+        for _ in 0..3 {
             reader.counted()?;
         }
+        // The table's own name.
+        let _table = reader.counted()?;
         let name = String::from_utf8_lossy(reader.counted()?).into_owned();
         reader.counted()?;
         let mut is_json = false;
@@ -87,7 +94,39 @@ impl Column {
         let kind = reader.byte()?;
         let flags = reader.u16()?;
         let decimals = reader.byte()?;
-        Some(Self { name, kind: Kind::of(kind, charset, flags, decimals, is_json)? })
+        Some(Self {
+            name,
+            #[cfg(feature = "describe")]
+            is_of_table: !_table.is_empty(),
+            kind: Kind::of(kind, charset, flags, decimals, is_json)?,
+        })
+    }
+
+    /// The name of its type, and what its cells are.
+    #[cfg(feature = "describe")]
+    pub(super) const fn description(&self) -> (&'static str, ColumnKind) {
+        match self.kind {
+            Kind::Null => ("null", ColumnKind::Any),
+            Kind::Integer(1, Sign::Signed) => ("tinyint", ColumnKind::Integer),
+            Kind::Integer(1, Sign::Unsigned) => ("tinyint unsigned", ColumnKind::Integer),
+            Kind::Integer(2, Sign::Signed) => ("smallint", ColumnKind::Integer),
+            Kind::Integer(2, Sign::Unsigned) => ("smallint unsigned", ColumnKind::Integer),
+            Kind::Integer(4, Sign::Signed) => ("int", ColumnKind::Integer),
+            Kind::Integer(4, Sign::Unsigned) => ("int unsigned", ColumnKind::Integer),
+            Kind::Integer(_, Sign::Signed) => ("bigint", ColumnKind::BigInteger),
+            Kind::Integer(_, Sign::Unsigned) => ("bigint unsigned", ColumnKind::BigInteger),
+            Kind::Bits => ("bit", ColumnKind::BigInteger),
+            Kind::Float => ("float", ColumnKind::Float),
+            Kind::Double => ("double", ColumnKind::Float),
+            Kind::Decimal => ("decimal", ColumnKind::Text),
+            Kind::Date => ("date", ColumnKind::Text),
+            Kind::DateTime(_, Zone::None) => ("datetime", ColumnKind::Text),
+            Kind::DateTime(_, Zone::Utc) => ("timestamp", ColumnKind::Text),
+            Kind::Time(_) => ("time", ColumnKind::Text),
+            Kind::Json => ("json", ColumnKind::Any),
+            Kind::Text => ("text", ColumnKind::Text),
+            Kind::Bytes => ("binary", ColumnKind::Text),
+        }
     }
 }
 

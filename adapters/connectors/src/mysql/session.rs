@@ -206,7 +206,25 @@ impl Session {
         outcome
     }
 
+    /// The columns that a statement returns, which does not run.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    #[cfg(feature = "describe")]
+    pub(super) async fn describe(&mut self, text: &str, limit_ms: u64) -> Result<Vec<super::cell::Column>, StatementFailure> {
+        self.limit(limit_ms).await?;
+        let mut columns = Vec::new();
+        self.prepare_and_read(text, |packet, extended| columns.push(super::cell::Column::of(packet, extended))).await?;
+        let columns: Option<Vec<_>> = columns.into_iter().collect();
+        columns.ok_or_else(|| StatementFailure::last(unknown("a column of an unknown type")))
+    }
+
     async fn prepare(&mut self, text: &str) -> Result<Prepared, StatementFailure> {
+        self.prepare_and_read(text, |_, _| {}).await
+    }
+
+    /// Prepares a statement, unless it is. `column` gets the definition of each column of its result, and whether it is of MariaDB's form.
+    async fn prepare_and_read(&mut self, text: &str, mut column: impl FnMut(&[u8], bool)) -> Result<Prepared, StatementFailure> {
         if let Some(at) = self.prepared.iter().position(|prepared| prepared.text == text) {
             let found = self.prepared.remove(at);
             self.prepared.push(found.clone());
@@ -233,10 +251,13 @@ impl Session {
         let mut reader = Reader(&packet);
         let read = (|| (reader.byte()? == 0).then_some((reader.u32()?, reader.u16()?, reader.u16()?)))();
         let (number, columns, values) = read.ok_or_else(|| broken("a prepared statement"))?;
-        // What they are is said again with the result.
-        for described in [values, columns].into_iter().filter(|count| *count > 0) {
-            for _ in 0..u32::from(described) + u32::from(self.server.has_eof) {
-                self.answer().await.map_err(StatementFailure::not_executed)?;
+        // What the columns are is said again with the result.
+        for (described, are_columns) in [(values, false), (columns, true)].into_iter().filter(|(count, _)| *count > 0) {
+            for place in 0..u32::from(described) + u32::from(self.server.has_eof) {
+                let packet = self.answer().await.map_err(StatementFailure::not_executed)?;
+                if are_columns && place < u32::from(described) {
+                    column(&packet, self.server.has_extended_types);
+                }
             }
         }
         let prepared = Prepared { text: text.to_owned(), number, values: values.into() };

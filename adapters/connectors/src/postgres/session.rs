@@ -93,6 +93,20 @@ impl<'a> Batch<'a> {
         Ok(Self { statement, transaction, settings: &[] })
     }
 
+    /// A statement that is not to run: the server describes its result.
+    ///
+    /// # Errors
+    /// As [`of`](Self::of).
+    #[cfg(feature = "describe")]
+    pub(super) fn describing(text: &str, values: &[Value]) -> Result<Self, Error> {
+        let mut statement = BytesMut::new();
+        let types = values.iter().map(|value| Parameter::of(value).oid);
+        let written = frontend::parse("", text, types, &mut statement).and_then(|()| frontend::describe(b'S', "", &mut statement));
+        frontend::sync(&mut statement);
+        written.map_err(|error| unknown(&error.to_string()))?;
+        Ok(Self { statement, transaction: Transaction::Implied, settings: &[] })
+    }
+
     /// The same, with what is set before the statement and holds until the transaction ends.
     pub(super) fn with_settings(self, settings: &'a [SessionSetting]) -> Self {
         Self { settings, ..self }
@@ -163,6 +177,29 @@ impl Session {
             return Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)));
         }
         answer.into_rows(query)
+    }
+
+    /// The unique names and the types of the columns that a [described](Batch::describing) statement returns.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    #[cfg(feature = "describe")]
+    pub(super) async fn describe(
+        &mut self,
+        batch: &Batch<'_>,
+        query: &Query<'_>,
+        left_ms: u64,
+    ) -> Result<Vec<(String, crate::postgres_text::Oid)>, StatementFailure> {
+        let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
+        let (mut answer, status) = self.exchange(&bytes, place, query, false).await?;
+        answer.blame_settings(batch);
+        self.usable = status == IDLE;
+        if let Some(failure) = answer.failure {
+            return Err(failure);
+        }
+        let columns = answer.columns.unwrap_or_default();
+        let names = unique_names(columns.iter().map(|column| column.name.as_str()));
+        Ok(names.into_iter().zip(columns.iter().map(|column| column.oid)).collect())
     }
 
     /// Runs a batch within the transaction that is open, and leaves it open; where the batch fails, the transaction is rolled back.
@@ -290,6 +327,8 @@ struct BatchReply {
 
 struct Column {
     name: String,
+    #[cfg(feature = "describe")]
+    oid: crate::postgres_text::Oid,
     kind: Kind,
 }
 
@@ -388,7 +427,18 @@ impl BatchReply {
 }
 
 fn columns(body: &RowDescriptionBody) -> Result<Vec<Column>, Error> {
-    let columns = body.fields().map(|field| Ok(Column { name: field.name().to_owned(), kind: Kind::of(field.type_oid()) })).collect();
+    let columns = body
+        .fields()
+        .map(|field| {
+            let (name, oid) = (field.name().to_owned(), field.type_oid());
+            Ok(Column {
+                name,
+                #[cfg(feature = "describe")]
+                oid,
+                kind: Kind::of(oid),
+            })
+        })
+        .collect();
     columns.map_err(|error| unknown(&error.to_string()))
 }
 

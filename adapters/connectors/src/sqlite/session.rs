@@ -24,6 +24,8 @@ use super::{
     statement_cache::StatementCache,
     value::{cell, cell_bytes},
 };
+#[cfg(feature = "describe")]
+use crate::sqlite_text::description;
 use crate::sqlite_text::{self, SqliteValue};
 
 /// The longest text in a statement with `MATCH`, in bytes: each word of a phrase is looked for at each place of a text.
@@ -176,6 +178,22 @@ impl Session {
                 Ok(RecordedWrite::Made(rows))
             };
             self.authorizer.with_own_transaction(write)
+        })
+    }
+
+    /// The columns of the result of a statement, which does not run.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    #[cfg(feature = "describe")]
+    pub(super) fn describe(&self, query: &Query<'_>) -> Result<Vec<millrace_core::ports::Column>> {
+        let own = |error| explain(error, Phase::Step);
+        let loose: i64 = self.connection.query_row(description::LOOSE_TABLES, [], |row| row.get(0)).map_err(own)?;
+        self.with_prepared(query, |statement| {
+            let (text, _) = query.statement(SQLITE.name)?;
+            let declared: Vec<Option<String>> = statement.columns().map(|column| column.decl_type().map(str::to_owned)).collect();
+            let names = self.known.names(text, statement);
+            Ok(description::columns(text, loose == 0, names.iter().cloned().zip(declared)))
         })
     }
 

@@ -1,10 +1,10 @@
 //! `millrace check`: every mistake of an app, and how long its answers can be.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, fs};
 
-use millrace_bundler::{AnswerSize, ListSize, Report, Severity, Sizes, statement::Dialect, tokens};
+use millrace_bundler::{AnswerSize, LOCK_FILE, ListSize, Lock, Report, Severity, Sizes, ToolStatement, statement::Dialect, tokens};
 use millrace_catalogue::find;
-use millrace_core::{Endpoint, Error, Json, app::App, value::Value};
+use millrace_core::{Endpoint, Error, Json, app::App, ports::Column, value::Value};
 use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
 
@@ -37,6 +37,8 @@ struct ConnectReport {
     refused: Vec<RejectedStatement>,
     /// What an adapter's `tenant` says otherwise than its database: the place, and a clause.
     tenants: Vec<(String, String)>,
+    /// What statements return, by the tool.
+    described: BTreeMap<String, Vec<Column>>,
 }
 
 pub(super) fn run(arguments: &Check) -> CommandResult {
@@ -50,17 +52,29 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     if !arguments.json {
         app::show(&arguments.app, &report.diagnostics);
     }
-    let ConnectReport { connections, refused, tenants } = match &report.app {
+    let ConnectReport { connections, refused, tenants, described } = match &report.app {
         Some(app) if arguments.connect => connect(app, &report, arguments)?,
         _ => ConnectReport::default(),
     };
     let silent = connections.iter().filter(|connection| connection.failure.is_some()).count();
-    let good = !has_errors && silent == 0 && refused.is_empty() && tenants.is_empty();
+    let mut good = !has_errors && silent == 0 && refused.is_empty() && tenants.is_empty();
+    let (differences, locked) = match &report.lock {
+        // What could not be asked is not known.
+        _ if arguments.lock && good => (Vec::new(), Some(write_lock(arguments, &report, described)?)),
+        Some(lock) if arguments.connect && !arguments.lock && silent == 0 => {
+            let is_refused = |statement: &ToolStatement| refused.iter().any(|refused| refused.tool == statement.tool);
+            let asked: Vec<ToolStatement> = report.statements.iter().filter(|statement| !is_refused(statement)).cloned().collect();
+            (lock.differences(&asked, &report.statements, &described), None)
+        }
+        _ => (Vec::new(), None),
+    };
+    good &= differences.is_empty();
     if arguments.json {
         print_json(&json!({
             "ok": good,
             "diagnostics": app::diagnostics_json(&report.diagnostics),
             "tenants": tenants.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
+            "lock": differences.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sizes": report.sizes.as_ref().map(sizes),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
@@ -81,6 +95,17 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         for (place, problem) in &tenants {
             note(format_args!("{place}: `tenant` does not fit the database: {problem}"));
         }
+        for (place, problem) in &differences {
+            note(format_args!("{place}: {problem}"));
+        }
+        if !differences.is_empty() {
+            note(format_args!("If that is as it should be, write `{LOCK_FILE}` anew: `millrace check --connect --lock`."));
+        }
+        if let Some(count_of_tools) = locked {
+            print(format_args!("`{LOCK_FILE}` has what the statements of {} return", count(count_of_tools, "tool")))?;
+        } else if arguments.lock {
+            note(format_args!("`{LOCK_FILE}` was not written, because of what is said above."));
+        }
         if let Some(app) = &report.app {
             let mut said = summary(&report.diagnostics);
             if silent > 0 {
@@ -92,18 +117,33 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
             if !tenants.is_empty() {
                 said.push_str(&format!(", {} between `tenant` and a database", count(tenants.len(), "difference")));
             }
+            if !differences.is_empty() {
+                said.push_str(&format!(", {} from `{LOCK_FILE}`", count(differences.len(), "difference")));
+            }
             print(format_args!("{}: {said}", contents(app)))?;
         }
     }
     if good { Ok(()) } else { Err(CommandError::Told) }
 }
 
-fn connect(app: &App, Report { origins, tenants, .. }: &Report, arguments: &Check) -> CommandResult<ConnectReport> {
+/// Writes what the statements return, where that is not what the file says; the number of tools in it.
+fn write_lock(arguments: &Check, report: &Report, described: BTreeMap<String, Vec<Column>>) -> CommandResult<usize> {
+    let lock = Lock::of(&report.statements, described);
+    let path = arguments.app.join(LOCK_FILE);
+    if report.lock.as_ref() != Some(&lock) {
+        fs::write(&path, lock.text()).map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))?;
+    }
+    Ok(lock.tools.len())
+}
+
+fn connect(app: &App, Report { origins, tenants, lock, statements, .. }: &Report, arguments: &Check) -> CommandResult<ConnectReport> {
     let variables = app::variables(&arguments.app)?;
     let (compiled, base) = (app.clone(), arguments.app.clone());
-    let places: BTreeMap<String, String> =
-        origins.iter().filter(|origin| origin.setting == "use").map(|origin| (origin.tool.clone(), origin.place.clone())).collect();
+    let used = origins.iter().filter(|origin| origin.setting == "use").map(|origin| (origin.tool.clone(), origin.place.clone()));
+    let written = statements.iter().map(|statement| (statement.tool.clone(), statement.place.clone()));
+    let places: BTreeMap<String, String> = used.chain(written).collect();
     let tenants = tenants.clone();
+    let describes = arguments.lock || lock.is_some();
     let ping_all = move || async move {
         let tasks = Tasks::new();
         let endpoint = app::endpoint(compiled, base, variables, &CacheChoice::Memory, &tasks);
@@ -117,9 +157,18 @@ fn connect(app: &App, Report { origins, tenants, .. }: &Report, arguments: &Chec
             if answers.connections.get(adapter as usize).is_some_and(|connection| connection.failure.is_some()) {
                 continue;
             }
-            if let Some(Err(error)) = endpoint.pipeline().rehearse(index).await {
+            let mut refuse = |error| {
                 let place = places.get(&tool.name).cloned().unwrap_or_default();
                 answers.refused.push(RejectedStatement { tool: tool.name.clone(), place, problem: in_full(error) });
+            };
+            if let Some(Err(error)) = endpoint.pipeline().rehearse(index).await {
+                refuse(error);
+                continue;
+            }
+            match if describes { endpoint.pipeline().describe(index).await } else { None } {
+                Some(Ok(columns)) => drop(answers.described.insert(tool.name.clone(), columns)),
+                Some(Err(error)) => refuse(error),
+                None => {}
             }
         }
         for (index, adapter) in endpoint.app().adapters.iter().enumerate() {

@@ -1,0 +1,42 @@
+//! What a statement returns: the server prepares it and says so.
+
+use millrace_catalogue::MYSQL;
+use millrace_core::{
+    Result,
+    ports::{Column, ColumnKind, Query},
+    value::unique_names,
+};
+
+use super::{LIMIT_STEP_MS, Mysql, Phase, REPEATABLE, session::Session, statement};
+use crate::shared::within;
+
+impl Mysql {
+    /// The columns of the result of a statement, which does not run. `None` for the call of a procedure. A connection of its own is made for it.
+    ///
+    /// # Errors
+    /// As those of a statement that reads.
+    pub(super) async fn describe(&self, query: &Query<'_>) -> Result<Option<Vec<Column>>> {
+        let (text, values) = query.statement(MYSQL.name)?;
+        // What a procedure returns is known when it is called.
+        if statement::check(text, false)?.calls() {
+            return Ok(None);
+        }
+        let attempt = async || {
+            let mut session: Session = self.connect(query.deadline_ms).await?;
+            let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
+            let described = session.describe(text, left_ms.next_multiple_of(LIMIT_STEP_MS)).await;
+            session.close().await;
+            described
+        };
+        let attempts = self.retry.run(query, REPEATABLE, attempt);
+        let described = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(Phase::Running)))?;
+        let names = unique_names(described.iter().map(|column| column.name.as_str()));
+        let column = |(name, column): (String, &super::cell::Column)| {
+            let (type_name, kind) = column.description();
+            // What is made of a value has the type of that value, which is not known yet.
+            let kind = if values.is_empty() || column.is_of_table { kind } else { ColumnKind::Any };
+            Column { name, type_name: type_name.to_owned(), kind }
+        };
+        Ok(Some(names.into_iter().zip(&described).map(column).collect()))
+    }
+}

@@ -1,0 +1,178 @@
+//! `millrace.lock`: what the statements of an app's tools return, as their databases described it when `millrace check --connect --lock` wrote the file.
+//!
+//! What it has of a tool holds for the statement that was described, which it knows by a digest. A statement that has changed since is as good as
+//! one that was never described, and the author is told.
+
+use std::collections::BTreeMap;
+
+use millrace_core::ports::{Column, ColumnKind};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+
+/// The file's name, at the top of the app's folder.
+pub const LOCK_FILE: &str = "millrace.lock";
+/// The version of its form.
+const VERSION: u32 = 1;
+
+/// What a lock file says.
+///
+/// ```
+/// let lock = millrace_bundler::Lock::parse(r#"{"version": 1, "tools": {"list": {"statement": "00", "columns": [{"name": "id", "type": "bigint", "kind": "big_integer"}]}}}"#);
+/// assert_eq!(lock.unwrap().tools["list"].columns[0].type_name, "bigint");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Lock {
+    version: u32,
+    /// By the tool's name.
+    pub tools: BTreeMap<String, LockedStatement>,
+}
+
+/// What a lock file says of a tool's statement.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LockedStatement {
+    /// The digest of the statement that was described.
+    pub statement: String,
+    /// The columns of its result; none where it returns no rows.
+    pub columns: Vec<Column>,
+}
+
+/// The statement of a tool, as its author wrote it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolStatement {
+    /// The tool's name.
+    pub tool: String,
+    /// Where it stands: `app/tools/x/config.yaml:3:12`.
+    pub place: String,
+    /// The digest of its text and of the adapter's name.
+    pub digest: String,
+    /// The columns that the lock file has for this very statement.
+    pub columns: Option<Vec<Column>>,
+}
+
+impl Lock {
+    /// A file with what databases have described, by the tool's name.
+    #[must_use]
+    pub fn of(statements: &[ToolStatement], mut described: BTreeMap<String, Vec<Column>>) -> Self {
+        let locked = |statement: &ToolStatement| {
+            let columns = described.remove(&statement.tool)?;
+            Some((statement.tool.clone(), LockedStatement { statement: statement.digest.clone(), columns }))
+        };
+        Self { version: VERSION, tools: statements.iter().filter_map(locked).collect() }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// What is wrong, its line and its column, as a clause.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let lock: Self = serde_json::from_str(text).map_err(|error| error.to_string())?;
+        match lock.version {
+            VERSION => Ok(lock),
+            other => Err(format!("its version is {other}, and this is Millrace for version {VERSION}")),
+        }
+    }
+
+    /// The text of the file: one line for each column, in the order of the tools' names.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let mut text = format!("{{\n  \"version\": {VERSION},\n  \"tools\": {{");
+        for (place, (tool, LockedStatement { statement, columns })) in self.tools.iter().enumerate() {
+            let comma = if place == 0 { "" } else { "," };
+            text.push_str(&format!("{comma}\n    {}: {{\n      \"statement\": {},\n      \"columns\": [", json!(tool), json!(statement)));
+            for (place, column) in columns.iter().enumerate() {
+                let comma = if place == 0 { "" } else { "," };
+                text.push_str(&format!("{comma}\n        {}", json!(column)));
+            }
+            text.push_str(if columns.is_empty() { "]\n    }" } else { "\n      ]\n    }" });
+        }
+        text.push_str(if self.tools.is_empty() { "}\n}\n" } else { "\n  }\n}\n" });
+        text
+    }
+
+    /// What the databases say otherwise than the file of the statements that they were `asked` about: places, and clauses. `all` are those of the app,
+    /// and `described` has what each returns now, by the tool's name.
+    #[must_use]
+    pub fn differences(
+        &self,
+        asked: &[ToolStatement],
+        all: &[ToolStatement],
+        described: &BTreeMap<String, Vec<Column>>,
+    ) -> Vec<(String, String)> {
+        let mut found = Vec::new();
+        for ToolStatement { tool, place, digest, .. } in asked {
+            let mut say = |what: String| found.push((place.clone(), what));
+            match (self.tools.get(tool), described.get(tool)) {
+                (None, None) => {}
+                (None, Some(_)) => say(format!("`{LOCK_FILE}` does not have the tool `{tool}`")),
+                (Some(locked), _) if locked.statement != *digest => {
+                    say(format!("the statement of the tool `{tool}` has changed since `{LOCK_FILE}` was written"));
+                }
+                (Some(_), None) => {
+                    say(format!("the database does not describe the statement of the tool `{tool}`, and `{LOCK_FILE}` has it"))
+                }
+                (Some(locked), Some(now)) => of_columns(tool, &locked.columns, now).into_iter().for_each(say),
+            }
+        }
+        for tool in self.tools.keys().filter(|tool| !all.iter().any(|statement| statement.tool == **tool)) {
+            found.push((format!("{LOCK_FILE}:1:1"), format!("`{LOCK_FILE}` has the tool `{tool}`, which has no statement")));
+        }
+        found
+    }
+}
+
+/// What is different about the columns of a result.
+fn of_columns(tool: &str, locked: &[Column], now: &[Column]) -> Vec<String> {
+    let named = |columns: &[Column], name: &str| columns.iter().find(|column| column.name == name).cloned();
+    let gone = locked.iter().filter(|column| named(now, &column.name).is_none());
+    let gone = gone.map(|column| {
+        let name = &column.name;
+        format!("the tool `{tool}` does not return the column `{name}` any more, which `{LOCK_FILE}` has as {}", type_of(column))
+    });
+    let other = now.iter().filter_map(|column| match named(locked, &column.name) {
+        None => {
+            Some(format!("the tool `{tool}` returns the column `{}`, {}, which `{LOCK_FILE}` does not have", column.name, type_of(column)))
+        }
+        Some(before) if before == *column => None,
+        Some(before) => {
+            let name = &column.name;
+            Some(format!("the column `{name}` of the tool `{tool}` is {}, and `{LOCK_FILE}` has {}", type_of(column), type_of(&before)))
+        }
+    });
+    gone.chain(other).collect()
+}
+
+fn type_of(column: &Column) -> String {
+    match column.type_name.as_str() {
+        "" => "of an unknown type".to_owned(),
+        name => format!("`{name}`"),
+    }
+}
+
+/// The JSON Schema of a result with these columns.
+pub(crate) fn schema(columns: &[Column]) -> Value {
+    if columns.is_empty() {
+        return json!({
+            "type": "object",
+            "properties": { "affected_rows": { "type": "integer" } },
+            "required": ["affected_rows"],
+        });
+    }
+    let properties: Map<String, Value> = columns.iter().map(|column| (column.name.clone(), of_kind(column.kind))).collect();
+    let required: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    json!({ "type": "array", "items": { "type": "object", "properties": properties, "required": required } })
+}
+
+fn of_kind(kind: ColumnKind) -> Value {
+    match kind {
+        ColumnKind::Boolean => json!({ "type": ["boolean", "null"] }),
+        ColumnKind::Integer => json!({ "type": ["integer", "null"] }),
+        ColumnKind::BigInteger => json!({ "type": ["integer", "string", "null"] }),
+        ColumnKind::Float => json!({ "type": ["number", "null"] }),
+        ColumnKind::Text => json!({ "type": ["string", "null"] }),
+        // One whose indexes do not begin with 1 stays as the database wrote it.
+        ColumnKind::List => json!({ "type": ["array", "string", "null"] }),
+        ColumnKind::Any => json!({}),
+    }
+}

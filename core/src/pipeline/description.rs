@@ -1,0 +1,179 @@
+//! What a tool's statement returns, as its database describes it before anybody calls the tool.
+//!
+//! A description must hold for every call, so a statement is described with several sets of values: PostgreSQL finds the type of a column that
+//! is made of a value by the type of that value. And with each text that one of its choices can be: where its columns have other names then, nothing is
+//! described.
+
+use alloc::{string::String, vec::Vec};
+
+use super::{
+    database,
+    rehearsal::{Place, Question, ask, written},
+    runtime::Pipeline,
+    session,
+};
+use crate::{
+    Error, ErrorKind, Result,
+    app::{Access, Bind, Execute, InputKind, ParamStyle, Part, Statement, Tool},
+    ports::Column,
+    value::Value,
+};
+
+/// The most texts of one statement that are described.
+const MOST_TEXTS: usize = 32;
+
+/// Which values a description is asked for with.
+#[derive(Clone, Copy, Debug)]
+enum Sample {
+    /// `NULL` for all of them.
+    Null,
+    /// Ones with their declared types; a number where none is declared.
+    Typed,
+    /// The same, with large numbers; a truth value where no type is declared.
+    Large,
+}
+
+impl Sample {
+    fn value(self, kind: Option<InputKind>) -> Value {
+        match (self, kind) {
+            (Self::Null, _) => Value::Null,
+            (Self::Typed, Some(InputKind::Int) | None) => Value::I64(1),
+            (Self::Large, Some(InputKind::Int)) => Value::I64(i64::MAX),
+            (_, Some(InputKind::Float)) => Value::F64(0.5),
+            (_, Some(InputKind::Boolean)) | (Self::Large, None) => Value::Bool(true),
+            // The database finds these out, as it does for `NULL`.
+            (
+                _,
+                Some(
+                    InputKind::String
+                    | InputKind::Uuid
+                    | InputKind::Datetime
+                    | InputKind::Date
+                    | InputKind::Array
+                    | InputKind::Object
+                    | InputKind::Json,
+                ),
+            ) => Value::Null,
+        }
+    }
+
+    fn of(self, part: &Part) -> Value {
+        match part {
+            Part::Bind(Bind::Value { kind, .. }) | Part::BindEach { kind, .. } => self.value(*kind),
+            _ => Value::Null,
+        }
+    }
+}
+
+/// The columns of the result of a tool's statement; none where it returns no rows. `None`: the tool has no statement, or one that its database
+/// does not describe, or one whose columns depend on the call.
+pub(super) async fn describe(pipeline: &Pipeline, tool: &Tool) -> Option<Result<Vec<Column>>> {
+    let Execute::Statement { adapter, statement } = &tool.execute else { return None };
+    let index = *adapter as usize;
+    let mut described: Option<Vec<Column>> = None;
+    for database in database::all(pipeline.app.adapters.get(index)?) {
+        let columns = match of_database(pipeline, (index, database), statement).await? {
+            Ok(columns) => columns,
+            Err(error) => return Some(Err(database::named(error, database))),
+        };
+        described = Some(match described {
+            None => columns,
+            Some(before) => match merged(before, columns) {
+                Some(merged) => merged,
+                None => {
+                    let message = "the statement returns other columns than in the first database";
+                    return Some(Err(database::named(Error::new(ErrorKind::Configuration, message), database)));
+                }
+            },
+        });
+    }
+    described.map(Ok)
+}
+
+async fn of_database(pipeline: &Pipeline, place: Place<'_>, statement: &Statement) -> Option<Result<Vec<Column>>> {
+    if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document) {
+        return None;
+    }
+    // Only there does the type of a value decide about that of a column.
+    let samples: &[Sample] = match statement.style {
+        ParamStyle::NumberedDollar if has_values(statement) => &[Sample::Typed, Sample::Large, Sample::Null],
+        _ => &[Sample::Null],
+    };
+    let texts = choices(statement)?;
+    let (mut described, mut failure) = (None, None);
+    for choice in &texts {
+        let mut of_text: Option<Vec<Column>> = None;
+        for sample in samples {
+            match once(pipeline, place, statement, *choice, *sample).await? {
+                Ok(columns) => {
+                    of_text = Some(match of_text {
+                        None => columns,
+                        Some(before) => merged(before, columns)?,
+                    });
+                }
+                // A value of another type may not fit where one without a declared type stands.
+                Err(error) if error.kind == ErrorKind::Syntax || error.kind == ErrorKind::Constraint => {
+                    failure.get_or_insert(error);
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+        // Nothing that was tried fits: the database does not take the statement.
+        let Some(of_text) = of_text else { return Some(Err(failure?)) };
+        described = Some(match described {
+            None => of_text,
+            Some(before) => merged(before, of_text)?,
+        });
+    }
+    described.map(Ok)
+}
+
+async fn once(
+    pipeline: &Pipeline,
+    place: Place<'_>,
+    statement: &Statement,
+    choice: Option<(usize, usize)>,
+    sample: Sample,
+) -> Option<Result<Vec<Column>>> {
+    let chosen = |part: usize| choice.filter(|(of, _)| *of == part).map_or(0, |(_, option)| option);
+    let (text, values) = match written(pipeline, statement, "", chosen, |part| sample.of(part)) {
+        Ok(written) => written,
+        Err(error) => return error.map(Err),
+    };
+    let session = match session::without_caller(&*pipeline.ports.env, pipeline.app.adapters.get(place.0)?) {
+        Ok((session, _)) => session,
+        Err(error) => return Some(Err(error)),
+    };
+    let question = Question { text: &text, values: &values, session: &session };
+    let columns = ask(pipeline, place, question, |connector, query| connector.describe(query)).await.transpose()?;
+    // What only reads returns something: its columns are known when it runs, and not before.
+    let is_known = statement.access == Access::Write || !columns.as_ref().is_ok_and(Vec::is_empty);
+    is_known.then_some(columns)
+}
+
+/// Each text of the statement, as one choice that is not its first: the part and the option. `None` where there are too many.
+fn choices(statement: &Statement) -> Option<Vec<Option<(usize, usize)>>> {
+    let mut texts = Vec::from([None]);
+    for (place, part) in statement.parts.iter().enumerate() {
+        if let Part::Choice { options, .. } = part {
+            texts.extend((1..options.len()).map(|option| Some((place, option))));
+        }
+    }
+    (texts.len() <= MOST_TEXTS).then_some(texts)
+}
+
+fn has_values(statement: &Statement) -> bool {
+    statement.parts.iter().any(|part| matches!(part, Part::Bind(_) | Part::BindEach { .. }))
+}
+
+/// What two descriptions have in common; `None` where their columns have other names.
+fn merged(first: Vec<Column>, second: Vec<Column>) -> Option<Vec<Column>> {
+    if first.len() != second.len() {
+        return None;
+    }
+    let both = |(first, second): (Column, Column)| {
+        let type_name = if first.type_name == second.type_name { first.type_name } else { String::new() };
+        (first.name == second.name).then_some(Column { kind: first.kind.or(second.kind), name: first.name, type_name })
+    };
+    first.into_iter().zip(second).map(both).collect()
+}
