@@ -247,7 +247,7 @@ fn audit(compiler: &mut Compiler<'_>, document: &Document, node: &Node, scope: &
 fn audit_table(compiler: &mut Compiler<'_>, document: &Document, to: &Node, table: &Node, adapters: &mut Adapters) -> Option<AuditTable> {
     let used = adapters.find(compiler, document, to)?;
     let name = to.text().unwrap_or_default();
-    let Some(dialect) = Dialect::of(used.language?) else {
+    let Some(dialect) = Dialect::of(used.language?).filter(|dialect| *dialect != Dialect::PartiQl) else {
         let help = "Name an adapter on a database of SQL.";
         compiler.error(document, to.range.clone(), format!("`{name}` has no tables"), help);
         return None;

@@ -20,6 +20,7 @@ mod literal;
 mod lower;
 mod masked;
 mod names;
+mod partiql;
 mod position;
 mod probe;
 mod problem;
@@ -143,7 +144,12 @@ fn bind(
     let (mut access, mut tables) = (Access::Write, Tables::ALL);
     // ClickHouse's own words say more than the parser, which knows few of its statements.
     let reads_by_words = dialect == Dialect::ClickHouse && clickhouse::judge(&masked, &lowered, &tokens, &mut problems);
-    if problems.is_empty() {
+    if problems.is_empty() && dialect == Dialect::PartiQl {
+        let judged = partiql::judge(&tokens, fragments);
+        (access, tables) = (judged.access, judged.tables);
+        problems.extend(judged.problems);
+        warnings.extend(judged.warnings);
+    } else if problems.is_empty() {
         match probe::ask(fragments, dialect) {
             Verdict::Understood { misplaced, access: found, tables: named } => {
                 tables = named;
@@ -339,7 +345,7 @@ mod tests {
                     SHARDS[(seed >> 33) as usize % SHARDS.len()]
                 })
                 .collect();
-            for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql, Dialect::ClickHouse] {
+            for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::MySql, Dialect::ClickHouse, Dialect::PartiQl] {
                 let (pieces, problems) = placeholder::scan(&text);
                 if !problems.is_empty() {
                     continue;

@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::{clickhouse, mysql, postgres::LazyDatabase, tokens};
+use crate::{clickhouse, dynoxide::LazyTables, mysql, postgres::LazyDatabase, tokens};
 
 /// The workspace's folder.
 #[must_use]
@@ -35,6 +35,8 @@ pub struct Group {
     pub mysql: Option<mysql::LazyDatabase>,
     /// The same on a stand-in for ClickHouse.
     pub clickhouse: Option<clickhouse::LazyDatabase>,
+    /// Tables of DynamoDB.
+    pub dynamodb: Option<LazyTables>,
     /// Whether its app lets in who has a token of [`tokens`].
     pub has_issuers: bool,
     /// What a Worker is deployed with, where the app does not say it: `wrangler.toml`, put beside the app.
@@ -137,6 +139,9 @@ impl Group {
             wanted.make();
         }
         if let Some(wanted) = &self.clickhouse {
+            wanted.make();
+        }
+        if let Some(wanted) = &self.dynamodb {
             wanted.make();
         }
         folder
@@ -276,6 +281,7 @@ fn group(folder: &Path) -> Group {
     let mysql = fs::read_to_string(folder.join("mysql.sql")).ok().map(mysql::LazyDatabase::new);
     let clickhouse = fs::read_to_string(folder.join("clickhouse.sql")).ok().map(clickhouse::LazyDatabase::new);
     let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(LazyDatabase::new);
+    let dynamodb = fs::read_to_string(folder.join("dynamodb.jsonl")).ok().map(LazyTables::new);
     let has_issuers = folder.join("issuers").exists();
     if has_issuers {
         env.extend(tokens::variables());
@@ -283,6 +289,7 @@ fn group(folder: &Path) -> Group {
     env.extend(postgres.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     env.extend(mysql.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     env.extend(clickhouse.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
+    env.extend(dynamodb.iter().flat_map(LazyTables::variables));
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let private = text("private").unwrap_or_default().lines().map(str::to_owned).collect();
     Group {
@@ -293,6 +300,7 @@ fn group(folder: &Path) -> Group {
         postgres,
         mysql,
         clickhouse,
+        dynamodb,
         has_issuers,
         database: text("database.sql"),
         wrangler: text("wrangler.toml"),

@@ -45,14 +45,7 @@ impl Dynalite {
     /// Where it is not installed, or does not come up.
     #[must_use]
     pub fn door(&self, region: &str, key_id: &str, secret: &str, token: &str) -> Process {
-        let (python, script) = (tool("venv/bin/python"), root().join("tests/servers/dynamodb_door.py"));
-        let credentials = [region, key_id, secret, token].map(str::to_owned);
-        let upstream = self.process.port.to_string();
-        Process::start(move |_, port| {
-            let mut command = Command::new(&python);
-            command.arg(&script).arg(port.to_string()).arg(&upstream).args(&credentials);
-            command
-        })
+        door(self.process.port, "dynamodb", [region, key_id, secret, token])
     }
 
     /// Makes a table with the key `id`, of type S or another.
@@ -86,25 +79,50 @@ impl Dynalite {
     /// Where it gives no JSON.
     #[must_use]
     pub fn call(&self, operation: &str, body: &Json) -> Json {
-        // It wants a signature and does not look at it.
-        let signature = "AWS4-HMAC-SHA256 Credential=a/20260101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=b";
-        let target = format!("DynamoDB_20120810.{operation}");
-        let fields = [
-            ("content-type", "application/x-amz-json-1.0"),
-            ("x-amz-target", &target),
-            ("x-amz-date", "20260101T000000Z"),
-            ("authorization", signature),
-        ];
-        let request = HttpRequest {
-            method: "POST".to_owned(),
-            url: format!("http://127.0.0.1:{}/", self.process.port),
-            headers: fields.into_iter().collect::<Headers>(),
-            body: body.to_string().into_bytes(),
-            deadline_ms: SystemClock.now_ms() + PATIENCE_MS,
-            max_response_bytes: 16 << 20,
-        };
-        let client = NativeHttpClient::new(std::rc::Rc::new(SystemClock));
-        let response = runtime().block_on(client.send(request)).unwrap_or_else(|error| panic!("{error:?}"));
-        serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {response:?}"))
+        call(self.process.port, operation, body)
     }
+}
+
+/// A door before the server at a port that takes only requests to a service of AWS that are signed with these credentials: region, key, secret and
+/// token, as botocore computes the signature.
+///
+/// # Panics
+/// Where it is not installed, or does not come up.
+#[must_use]
+pub fn door(upstream: u16, service: &str, credentials: [&str; 4]) -> Process {
+    let (python, script) = (tool("servers-venv/bin/python"), root().join("tests/servers/aws_door.py"));
+    let (service, credentials) = (service.to_owned(), credentials.map(str::to_owned));
+    Process::start(move |_, port| {
+        let mut command = Command::new(&python);
+        command.arg(&script).arg(port.to_string()).arg(upstream.to_string()).arg(&service).args(&credentials);
+        command
+    })
+}
+
+/// Calls DynamoDB's API at a port.
+///
+/// # Panics
+/// Where it gives no JSON.
+#[must_use]
+pub fn call(port: u16, operation: &str, body: &Json) -> Json {
+    // It wants a signature and does not look at it.
+    let signature = "AWS4-HMAC-SHA256 Credential=a/20260101/eu-central-1/dynamodb/aws4_request, SignedHeaders=host, Signature=b";
+    let target = format!("DynamoDB_20120810.{operation}");
+    let fields = [
+        ("content-type", "application/x-amz-json-1.0"),
+        ("x-amz-target", &target),
+        ("x-amz-date", "20260101T000000Z"),
+        ("authorization", signature),
+    ];
+    let request = HttpRequest {
+        method: "POST".to_owned(),
+        url: format!("http://127.0.0.1:{port}/"),
+        headers: fields.into_iter().collect::<Headers>(),
+        body: body.to_string().into_bytes(),
+        deadline_ms: SystemClock.now_ms() + PATIENCE_MS,
+        max_response_bytes: 16 << 20,
+    };
+    let client = NativeHttpClient::new(std::rc::Rc::new(SystemClock));
+    let response = runtime().block_on(client.send(request)).unwrap_or_else(|error| panic!("{error:?}"));
+    serde_json::from_slice(&response.body).unwrap_or_else(|error| panic!("{error}: {response:?}"))
 }

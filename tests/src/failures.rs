@@ -44,6 +44,9 @@ pub const NEON_SESSION: &str = r#"{"results":[{"fields":[],"rows":[],"rowCount":
 /// A good answer of PostgREST, whose one row is 7.
 pub const POSTGREST: &str =
     r#"[{"v":7,"words":"so many that half of them are no answer, and no client can take them for one that is whole and good"}]"#;
+/// A good answer of DynamoDB, whose one item has 7.
+pub const DYNAMODB: &str =
+    r#"{"Items":[{"v":{"N":"7"}}],"ConsumedCapacity":{"TableName":"t","CapacityUnits":0.5},"LastEvaluatedKey":{"v":{"N":"7"}}}"#;
 
 /// A good answer of ClickHouse, whose one row is 7.
 pub const CLICKHOUSE: &str = concat!(
@@ -60,6 +63,11 @@ pub fn json(status: u16, body: &str) -> Reply {
 
 /// What breaks below any protocol: the good answer is sent after it. `unready` is an answer that says that nothing was executed.
 fn broken(good: &str, unready: &Reply) -> Vec<Case> {
+    broken_or(good, unready, Unavailable)
+}
+
+/// The same, where what is not ready is of this kind.
+fn broken_or(good: &str, unready: &Reply, kind: ErrorKind) -> Vec<Case> {
     let whole = json(200, good);
     let half = Reply::Broken(good.to_owned(), good.len() / 2);
     vec![
@@ -73,7 +81,7 @@ fn broken(good: &str, unready: &Reply) -> Vec<Case> {
         case("a page", vec![Reply::Whole(502, "text/html", "<html>".to_owned()), whole.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         case("pages for ever", vec![Reply::Whole(500, "text/html", "<html>".to_owned())], (Err(Unavailable), 2), (Err(Protocol), 1)),
         case("not ready, then a good one", vec![unready.clone(), unready.clone(), whole], (Ok(1), 3), (Ok(1), 3)),
-        case("never ready", vec![unready.clone()], (Err(Unavailable), 6), (Err(Unavailable), 6)),
+        case("never ready", vec![unready.clone()], (Err(kind), 6), (Err(kind), 6)),
         case(
             "a redirect",
             vec![Reply::Raw(b"HTTP/1.1 307 Over there\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\n\r\n")],
@@ -191,6 +199,78 @@ pub fn d1() -> Vec<Case> {
             (Err(Protocol), 1),
             (Err(Protocol), 1),
         ),
+    ]);
+    cases
+}
+
+/// An error of AWS.
+#[must_use]
+pub fn aws(status: u16, kind: &str, words: &str) -> Reply {
+    json(status, &serde_json::json!({"__type": format!("com.amazonaws.x#{kind}"), "message": words}).to_string())
+}
+
+/// What any service of AWS may answer, where this is a good answer.
+fn of_aws(good: &str) -> Vec<Case> {
+    let whole = json(200, good);
+    let lost = |what, status, kind: &str| case(what, vec![aws(status, kind, "x"), whole.clone()], (Ok(1), 2), (Err(Protocol), 1));
+    let again = |what, kind: &str| case(what, vec![aws(400, kind, "x"), whole.clone()], (Ok(1), 2), (Ok(1), 2));
+    let last = |what, kind: &str, words: &str| case(what, vec![aws(400, kind, words), whole.clone()], (Err(Denied), 1), (Err(Denied), 1));
+    let mut cases = broken_or(good, &aws(400, "ThrottlingException", "Rate exceeded"), Busy);
+    cases.extend([
+        lost("a failure of the service", 500, "InternalServerError"),
+        lost("a service that is away", 503, "ServiceUnavailable"),
+        lost("an error that nobody knows", 400, "NewException"),
+        case("JSON that is no object", vec![json(200, &format!("[{good}]")), whole.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case(
+            "very deep JSON",
+            vec![json(200, &format!("{{\"Items\":{}", "[".repeat(100_000))), whole.clone()],
+            (Ok(1), 2),
+            (Err(Protocol), 1),
+        ),
+        again("too many requests of this kind", "ThrottlingException"),
+        again("too many requests", "RequestLimitExceeded"),
+        last("a wrong key", "UnrecognizedClientException", "x"),
+        last("a wrong secret", "InvalidSignatureException", "The request signature we calculated does not match"),
+        last("a wrong clock", "InvalidSignatureException", "Signature expired: 20260102T030405Z is now earlier than 20260102T040405Z"),
+        last("an expired token", "ExpiredTokenException", "x"),
+        last("no permission", "AccessDeniedException", "x"),
+        case("no credentials", vec![json(403, "")], (Err(Denied), 1), (Err(Denied), 1)),
+        case("another server", vec![json(404, "")], (Err(Configuration), 1), (Err(Configuration), 1)),
+        case("a request that is too large", vec![json(413, "")], (Err(TooLarge), 1), (Err(TooLarge), 1)),
+    ]);
+    cases
+}
+
+/// What DynamoDB may answer.
+#[must_use]
+pub fn dynamodb() -> Vec<Case> {
+    let good = json(200, DYNAMODB);
+    let with_items = |items: &str| json(200, &DYNAMODB.replace(r#"[{"v":{"N":"7"}}]"#, items));
+    let broken_once = |what, items: &str| case(what, vec![with_items(items), good.clone()], (Ok(1), 2), (Err(Protocol), 1));
+    let again = |what, kind: &str| case(what, vec![aws(400, kind, "x"), good.clone()], (Ok(1), 2), (Ok(1), 2));
+    let last = |what, kind: &str, words: &str, told| case(what, vec![aws(400, kind, words), good.clone()], (Err(told), 1), (Err(told), 1));
+    let mut cases = of_aws(DYNAMODB);
+    cases.extend([
+        broken_once("items that are none", "[7]"),
+        broken_once("items as an object", "{}"),
+        broken_once("an attribute without a type", r#"[{"v":7}]"#),
+        broken_once("an attribute of two types", r#"[{"v":{"N":"7","S":"7"}}]"#),
+        broken_once("an attribute of a new type", r#"[{"v":{"X":"7"}}]"#),
+        broken_once("a number that is none", r#"[{"v":{"N":"seven"}}]"#),
+        broken_once("bytes that are no base64", r#"[{"v":{"B":"?"}}]"#),
+        again("a table without capacity", "ProvisionedThroughputExceededException"),
+        again("a transaction on the same item", "TransactionConflictException"),
+        last("no table", "ResourceNotFoundException", "x", Syntax),
+        last("a wrong statement", "ValidationException", "Statement wasn't well formed", Syntax),
+        last("a large item", "ValidationException", "Item size has exceeded the maximum allowed size", TooLarge),
+        last(
+            "a key of another type",
+            "ValidationException",
+            "Key attribute's data type should match its data type in table's schema",
+            Constraint,
+        ),
+        last("a condition", "ConditionalCheckFailedException", "The conditional request failed", Constraint),
+        last("a key that exists", "DuplicateItemException", "x", Constraint),
     ]);
     cases
 }

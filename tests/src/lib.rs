@@ -18,6 +18,7 @@ pub mod database;
 pub mod direct;
 pub mod docs;
 pub mod dynalite;
+pub mod dynoxide;
 pub mod failures;
 pub mod lambda;
 pub mod libsql_group;

@@ -10,6 +10,7 @@ use millrace_native::{clock::SystemClock, connectors::NativeConnectors, wait_unt
 use millrace_tests::{
     case::root,
     database::{Database, connection, query},
+    dynoxide,
 };
 
 fn open(connection: Connection) -> Result<(), (ErrorKind, String)> {
@@ -44,7 +45,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
     let commands = [(Command::Arguments(&[]), "a list of arguments"), (Command::Document(&document), "a document")];
     for connector in CONNECTORS {
         let takes = match connector.language {
-            Language::Sqlite | Language::Postgres | Language::MySql | Language::ClickHouse => "statements",
+            Language::Sqlite | Language::Postgres | Language::MySql | Language::ClickHouse | Language::PartiQl => "statements",
             Language::Arguments => "commands",
             Language::Documents => "documents",
             Language::Requests => "requests",
@@ -59,6 +60,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
             "neon" => connection("neon", "postgres://me:pw@db/x", &[("base_url", "http://127.0.0.1:9")]),
             "postgrest" => connection("postgrest", "http://127.0.0.1:9", &[]),
             "postgres" => connection("postgres", "postgres://me@127.0.0.1:9/x", &[]),
+            "dynamodb" => dynoxide::at("http://127.0.0.1:9"),
             name => connection(name, &format!("{}://127.0.0.1:9", connector.schemes[0]), &[]),
         };
         let database = Database::open(settings);

@@ -11,6 +11,7 @@ mod corpus;
 mod d1_rest;
 mod databases;
 mod desktop;
+mod dynamodb;
 mod hostile_values;
 mod image;
 mod invariants;

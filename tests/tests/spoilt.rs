@@ -109,7 +109,10 @@ fn count(few: usize, full: usize) -> usize {
 
 /// The groups that need nothing but this machine.
 fn corpus() -> Vec<Group> {
-    groups().into_iter().filter(|group| group.postgres.is_none() && group.mysql.is_none() && group.clickhouse.is_none()).collect()
+    groups()
+        .into_iter()
+        .filter(|group| group.postgres.is_none() && group.mysql.is_none() && group.clickhouse.is_none() && group.dynamodb.is_none())
+        .collect()
 }
 
 /// The memory that a process has, in bytes; `None` where nobody tells.

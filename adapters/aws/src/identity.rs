@@ -10,38 +10,72 @@ use aws_sigv4::{
 use millrace_core::{Error, ErrorKind, Result, ports::Env, secret::Secret};
 use tracing::dispatcher::{Dispatch, with_default};
 
-/// Credentials, and a region. Prints no secret.
+/// Who asks. Prints no secret.
 #[derive(Clone, Debug)]
-pub(crate) struct AwsIdentity {
-    pub(crate) region: String,
+pub struct AwsCredentials {
     access_key_id: Secret<String>,
     secret_access_key: Secret<String>,
     session_token: Option<Secret<String>>,
 }
 
+/// Credentials, and a region. Prints no secret.
+#[derive(Clone, Debug)]
+pub(crate) struct AwsIdentity {
+    pub(crate) region: String,
+    pub(crate) credentials: AwsCredentials,
+}
+
+impl AwsCredentials {
+    /// An access key; the token is that of a session, as a role has it.
+    #[must_use]
+    pub const fn new(access_key_id: Secret<String>, secret_access_key: Secret<String>, session_token: Option<Secret<String>>) -> Self {
+        Self { access_key_id, secret_access_key, session_token }
+    }
+
+    /// Reads `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`. `user` is what needs them, for messages.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration): a variable is missing.
+    pub fn of(user: &str, env: &dyn Env) -> Result<Self> {
+        let needed = |name: &str| set(env, name).ok_or_else(|| missing(user, name));
+        Ok(Self::new(needed("AWS_ACCESS_KEY_ID")?, needed("AWS_SECRET_ACCESS_KEY")?, set(env, "AWS_SESSION_TOKEN")))
+    }
+}
+
+/// The region of `AWS_REGION` (or `AWS_DEFAULT_REGION`), where one is set to something. `user` is what needs it, for messages.
+///
+/// # Errors
+/// [`Configuration`](ErrorKind::Configuration): neither is set.
+pub fn region_of(user: &str, env: &dyn Env) -> Result<String> {
+    let region = set(env, "AWS_REGION").or_else(|| set(env, "AWS_DEFAULT_REGION")).ok_or_else(|| missing(user, "AWS_REGION"))?;
+    Ok(region.expose().trim().to_owned())
+}
+
+fn missing(user: &str, name: &str) -> Error {
+    Error::new(ErrorKind::Configuration, format!("{user} needs the variable `{name}`, which is not set"))
+}
+
+/// Whether a text may be the name of a region. It becomes part of the name of a host.
+#[must_use]
+pub fn is_region(text: &str) -> bool {
+    let is_part = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    (1..=40).contains(&text.len()) && text.bytes().all(is_part)
+}
+
 impl AwsIdentity {
-    /// Reads `AWS_REGION` (or `AWS_DEFAULT_REGION`), `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY` and `AWS_SESSION_TOKEN`. `user` is what
-    /// needs them, for messages: `a cache in DynamoDB`.
+    /// Reads the region, and [`AwsCredentials::of`]. `user` is what needs them, for messages: `a cache in DynamoDB`.
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration): a variable is missing or wrong.
     pub(crate) fn of(user: &str, env: &dyn Env) -> Result<Self> {
-        let missing = |name: &str| Error::new(ErrorKind::Configuration, format!("{user} needs the variable `{name}`, which is not set"));
-        let needed = |name: &str| set(env, name).ok_or_else(|| missing(name));
-        let region = set(env, "AWS_REGION").or_else(|| set(env, "AWS_DEFAULT_REGION")).ok_or_else(|| missing("AWS_REGION"))?;
-        let region = region.expose().trim().to_owned();
-        if !region.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-') {
+        let region = region_of(user, env)?;
+        if !is_region(&region) {
             return Err(Error::new(
                 ErrorKind::Configuration,
                 "the variable `AWS_REGION` is not a region; write one such as `eu-central-1`",
             ));
         }
-        Ok(Self {
-            region,
-            access_key_id: needed("AWS_ACCESS_KEY_ID")?,
-            secret_access_key: needed("AWS_SECRET_ACCESS_KEY")?,
-            session_token: set(env, "AWS_SESSION_TOKEN"),
-        })
+        Ok(Self { region, credentials: AwsCredentials::of(user, env)? })
     }
 
     /// What makes a request to a service one of this identity; `None` where the credentials cannot stand in a request.
@@ -52,9 +86,9 @@ impl AwsIdentity {
         settings: SigningSettings,
         now_ms: u64,
     ) -> Option<SigningInstructions> {
-        let token = self.session_token.as_ref().map(|token| token.expose().clone());
-        let key = (self.access_key_id.expose().clone(), self.secret_access_key.expose().clone());
-        let identity = Credentials::new(key.0, key.1, token, None, "variables").into();
+        let AwsCredentials { access_key_id, secret_access_key, session_token } = &self.credentials;
+        let token = session_token.as_ref().map(|token| token.expose().clone());
+        let identity = Credentials::new(access_key_id.expose(), secret_access_key.expose(), token, None, "millrace").into();
         let parameters = SigningParams::builder()
             .identity(&identity)
             .region(&self.region)
@@ -111,9 +145,7 @@ mod tests {
         let secret = |text: &str| Secret::new(text.to_owned());
         let identity = AwsIdentity {
             region: "eu-central-1".into(),
-            access_key_id: secret("AKID"),
-            secret_access_key: secret("hunter2"),
-            session_token: Some(secret("a session")),
+            credentials: AwsCredentials::new(secret("AKID"), secret("hunter2"), Some(secret("a session"))),
         };
         let request = || SignableRequest::new("GET", "https://a/?b=c", std::iter::empty(), SignableBody::empty()).unwrap();
         let mut settings = SigningSettings::default();

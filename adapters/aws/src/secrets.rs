@@ -119,7 +119,8 @@ impl SecretStore for Store {
                 SecretService::ParameterStore => ("AmazonSSM.GetParameter", json!({ "Name": full, "WithDecryption": true })),
             };
             let operation = Operation {
-                target,
+                path: "",
+                target: Some(target),
                 content_type: "application/x-amz-json-1.1",
                 body: &body,
                 deadline_ms,

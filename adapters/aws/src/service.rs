@@ -8,7 +8,7 @@ use millrace_core::{
 };
 use url::Url;
 
-use crate::identity::{AwsIdentity, set};
+use crate::identity::{AwsCredentials, AwsIdentity, set};
 
 /// A service, and the credentials for it. Prints no secret.
 #[derive(Clone, Debug)]
@@ -23,8 +23,10 @@ pub struct AwsService {
 /// What a request asks a service to do.
 #[derive(Clone, Copy, Debug)]
 pub struct Operation<'a> {
+    /// What stands behind the endpoint, without a `/` at its start: `Execute`. Nothing for a service with `x-amz-target`.
+    pub path: &'a str,
     /// `x-amz-target`: `DynamoDB_20120810.GetItem`.
-    pub target: &'a str,
+    pub target: Option<&'a str>,
     /// `content-type`: `application/x-amz-json-1.0`.
     pub content_type: &'a str,
     /// The parameters.
@@ -48,11 +50,21 @@ impl AwsService {
         let region = &identity.region;
         let endpoint = [endpoint_variable, "AWS_ENDPOINT_URL"].into_iter().find_map(|name| Some((name, set(env, name)?)));
         let endpoint = match endpoint {
-            Some((name, url)) => endpoint_of(name, url.expose())?,
-            None if region.starts_with("cn-") => format!("https://{name}.{region}.amazonaws.com.cn/"),
-            None => format!("https://{name}.{region}.amazonaws.com/"),
+            Some((name, url)) => endpoint_of(url.expose()).ok_or_else(|| {
+                let message = format!("the variable `{name}` is not the address of a server; write one such as `http://localhost:8000`");
+                Error::new(ErrorKind::Configuration, message)
+            })?,
+            None => own_endpoint(name, region),
         };
         Ok(Self { name, endpoint, identity })
+    }
+
+    /// A service in a [region](crate::is_region), or another server with the same protocol: `http://localhost:8000`. `None` where that is not the address of
+    /// a server.
+    #[must_use]
+    pub fn at(name: &'static str, region: String, endpoint: Option<&str>, credentials: AwsCredentials) -> Option<Self> {
+        let endpoint = endpoint.map_or_else(|| Some(own_endpoint(name, &region)), endpoint_of)?;
+        Some(Self { name, endpoint, identity: AwsIdentity { region, credentials } })
     }
 
     /// The region.
@@ -67,20 +79,22 @@ impl AwsService {
     /// [`Configuration`](ErrorKind::Configuration): the credentials cannot stand in a header.
     pub fn request(&self, operation: Operation<'_>, now_ms: u64) -> Result<HttpRequest> {
         let body = operation.body.to_string().into_bytes();
-        let fields = [("content-type", operation.content_type), ("x-amz-target", operation.target)];
-        let unsigned = SignableRequest::new("POST", &self.endpoint, fields.into_iter(), SignableBody::Bytes(&body));
+        let target = operation.target.map(|target| ("x-amz-target", target));
+        let fields = [("content-type", operation.content_type)].into_iter().chain(target);
+        let url = format!("{}{}", self.endpoint, operation.path);
+        let unsigned = SignableRequest::new("POST", &url, fields.clone(), SignableBody::Bytes(&body));
         let signed = unsigned.ok().and_then(|request| self.identity.sign(self.name, request, SigningSettings::default(), now_ms));
         let Some(signed) = signed else {
-            let message = format!("a request to the service `{}` of AWS cannot be signed with these `AWS_…` variables", self.name);
+            let message = format!("a request to the service `{}` of AWS cannot be signed with these credentials", self.name);
             return Err(Error::new(ErrorKind::Configuration, message));
         };
-        let mut headers: Headers = fields.into_iter().collect();
+        let mut headers: Headers = fields.collect();
         for (name, value) in signed.headers() {
             headers.append(name, value);
         }
         Ok(HttpRequest {
             method: "POST".to_owned(),
-            url: self.endpoint.clone(),
+            url,
             headers,
             body,
             deadline_ms: operation.deadline_ms,
@@ -98,16 +112,21 @@ pub fn kind_of_error(body: &[u8]) -> String {
     kind.rsplit('#').next().unwrap_or_default().to_owned()
 }
 
+/// Where a service is.
+fn own_endpoint(name: &str, region: &str) -> String {
+    let china = if region.starts_with("cn-") { ".cn" } else { "" };
+    format!("https://{name}.{region}.amazonaws.com{china}/")
+}
+
 /// Scheme, host and port of a URL. The port is left out where it is the scheme's own, as the HTTP client leaves it out of `host`, which is
 /// signed.
-fn endpoint_of(name: &str, text: &str) -> Result<String> {
+fn endpoint_of(text: &str) -> Option<String> {
     let url = Url::parse(text.trim()).ok().filter(|url| {
         let bare = url.path() == "/" && url.query().is_none() && url.fragment().is_none();
         let anonymous = url.username().is_empty() && url.password().is_none();
         matches!(url.scheme(), "http" | "https") && url.has_host() && bare && anonymous
     });
-    let wrong = || format!("the variable `{name}` is not the address of a server; write one such as `http://localhost:8000`");
-    url.map(String::from).ok_or_else(|| Error::new(ErrorKind::Configuration, wrong()))
+    url.map(String::from)
 }
 
 #[cfg(test)]

@@ -52,6 +52,8 @@ pub enum Language {
     Documents,
     /// Requests for tables and functions, as PostgREST takes them.
     Requests,
+    /// Statements in DynamoDB's PartiQL.
+    PartiQl,
 }
 
 /// How a connector carries out several statements, all or none of which take effect.
@@ -151,7 +153,7 @@ impl Language {
     #[must_use]
     pub const fn command(self) -> &'static str {
         match self {
-            Self::Sqlite | Self::Postgres | Self::MySql | Self::ClickHouse => "statements",
+            Self::Sqlite | Self::Postgres | Self::MySql | Self::ClickHouse | Self::PartiQl => "statements",
             Self::Arguments => "commands of Redis",
             Self::Documents => "documents",
             Self::Requests => "requests",

@@ -3,7 +3,7 @@
 use crate::{
     Binding, BindingKind, Connector,
     Host::{Native, Worker},
-    Language::{Arguments, ClickHouse, Documents, MySql, Postgres, Requests, Sqlite},
+    Language::{Arguments, ClickHouse, Documents, MySql, PartiQl, Postgres, Requests, Sqlite},
     Transactions, WorkerPart,
     row::HYPERDRIVE,
 };
@@ -293,6 +293,28 @@ rows! {
         transactions: None,
         sets_session: false,
         system: "clickhouse",
+    };
+
+    "dynamodb" DYNAMODB:
+    "`dynamodb://REGION`",
+    "`access_key_id`, `secret_access_key`, `session_token` (by default those of the host), `consistent_read` (`false`), `endpoint`, `region`",
+    Connector {
+        name: "dynamodb",
+        language: PartiQl,
+        options: &["access_key_id", "consistent_read", "endpoint", "region", "secret_access_key", "session_token"],
+        trust_options: &[],
+        schemes: &["dynamodb"],
+        foreign_schemes: &["http", "https"],
+        hosts: &[Native, Worker],
+        // It needs no sockets; but signatures weigh more than a Worker without it should carry.
+        worker_part: Some(WorkerPart::Tcp),
+        binding: None,
+        is_file: false,
+        max_values: None,
+        keeps_call_records: false,
+        transactions: Some(Transactions::Batch),
+        sets_session: false,
+        system: "aws.dynamodb",
     };
 }
 

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`clickhouse`] | `tcp`, on by default: with it a Worker without sockets would be larger | every host: it speaks HTTP |
 //! | [`d1`] | | every host: it speaks HTTP, or takes a Worker's binding |
+//! | [`dynamodb`] | `tcp`, on by default: its signatures weigh as much as sockets | every host: it speaks HTTP |
 //! | [`libsql`] | | every host: it speaks HTTP |
 //! | [`mongodb`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
@@ -20,13 +21,17 @@
 //! What a connector is called and what else is known of it without its driver is in the crate `millrace-catalogue`; [`open()`] finds the driver
 //! of a name.
 //!
-//! [`shared`], `documents`, `sqlite_text`, `postgres_text` and `redis_commands` are what several drivers need.
+//! [`shared`], `aws_server`, `documents`, `sqlite_text`, `postgres_text` and `redis_commands` are what several drivers need.
 
+#[cfg(feature = "tcp")]
+mod aws_server;
 #[cfg(feature = "tcp")]
 pub mod clickhouse;
 pub mod d1;
 #[cfg(feature = "tcp")]
 mod documents;
+#[cfg(feature = "tcp")]
+pub mod dynamodb;
 #[cfg(feature = "tcp")]
 pub mod hyperdrive;
 pub mod libsql;

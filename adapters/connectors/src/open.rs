@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use millrace_catalogue as catalogue;
 #[cfg(feature = "tcp")]
-use millrace_core::ports::LoginTokens;
+use millrace_core::ports::{Env, LoginTokens};
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Clock, Connection, Connector, HttpClient, Random, WaitUntil},
@@ -14,7 +14,9 @@ use millrace_core::{
 use crate::sqlite::Sqlite;
 #[cfg(feature = "tcp")]
 use crate::{
+    aws_server::AwsPorts,
     clickhouse::ClickHouse,
+    dynamodb::DynamoDb,
     mongodb::{Mongodb, MongodbPorts},
     mysql,
     neon::Neon,
@@ -46,6 +48,9 @@ pub struct DriverPorts {
     /// Passwords that the platform makes for each login; `None` where it makes none.
     #[cfg(feature = "tcp")]
     pub login_tokens: Option<Rc<dyn LoginTokens>>,
+    /// The variables with the host's own credentials at AWS; `None` where it has none.
+    #[cfg(feature = "tcp")]
+    pub aws_variables: Option<Rc<dyn Env>>,
     /// The folder that a relative path of a database is below.
     #[cfg(feature = "sqlite")]
     pub folder: std::path::PathBuf,
@@ -101,7 +106,15 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     (&catalogue::CLICKHOUSE, |connection, ports| {
         Ok(Rc::new(ClickHouse::open(&connection, ports.http.clone(), ports.clock.clone(), ports.random.clone())?))
     }),
+    #[cfg(feature = "tcp")]
+    (&catalogue::DYNAMODB, |connection, ports| Ok(Rc::new(DynamoDb::open(&connection, aws_ports(ports))?))),
 ];
+
+#[cfg(feature = "tcp")]
+fn aws_ports(ports: &DriverPorts) -> AwsPorts {
+    let DriverPorts { http, clock, random, aws_variables, .. } = ports.clone();
+    AwsPorts { http, clock, random, variables: aws_variables }
+}
 
 /// Opens the connector of an adapter.
 ///

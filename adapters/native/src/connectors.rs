@@ -30,14 +30,17 @@ impl NativeConnectors {
             random: Rc::new(SystemRandom),
             wait_until: Rc::new(tasks.clone()),
             login_tokens: None,
+            aws_variables: None,
             folder,
         })
     }
 
-    /// Makes tokens of AWS IAM for adapters with `aws_iam`, by the `AWS_…` variables. Without it, such an adapter is refused.
+    /// Makes tokens of AWS IAM for adapters with `aws_iam`, and signs requests to AWS, by the `AWS_…` variables. Without it, an adapter that needs them is
+    /// refused.
     #[must_use]
     pub fn with_variables(mut self, variables: Rc<dyn Env>) -> Self {
-        self.0.login_tokens = Some(Rc::new(RdsTokens::new(variables, self.0.clock.clone())));
+        self.0.login_tokens = Some(Rc::new(RdsTokens::new(variables.clone(), self.0.clock.clone())));
+        self.0.aws_variables = Some(variables);
         self
     }
 }

@@ -108,6 +108,8 @@ fn ports(env: &Env) -> Ports {
         wait_until: Rc::new(wait_until::RequestWaitUntil),
         #[cfg(feature = "tcp")]
         login_tokens: None,
+        #[cfg(feature = "tcp")]
+        aws_variables: None,
     };
     let connectors = WorkerConnectors { env: env.clone(), ports: drivers };
     let results = cache::open(env, clock.clone());

@@ -2,7 +2,7 @@
 
 use millrace_catalogue::Language;
 use millrace_core::app::{InputKind, ParamStyle};
-use sqlparser::dialect::{ClickHouseDialect, Dialect as SqlDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
+use sqlparser::dialect::{ClickHouseDialect, Dialect as SqlDialect, GenericDialect, MySqlDialect, PostgreSqlDialect, SQLiteDialect};
 
 /// The language of a statement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Dialect {
     MySql,
     /// ClickHouse
     ClickHouse,
+    /// DynamoDB's PartiQL
+    PartiQl,
 }
 
 impl Dialect {
@@ -26,6 +28,7 @@ impl Dialect {
             Language::Postgres => Some(Self::Postgres),
             Language::MySql => Some(Self::MySql),
             Language::ClickHouse => Some(Self::ClickHouse),
+            Language::PartiQl => Some(Self::PartiQl),
             Language::Arguments | Language::Documents | Language::Requests => None,
         }
     }
@@ -38,6 +41,7 @@ impl Dialect {
             Self::Postgres => ParamStyle::NumberedDollar,
             Self::MySql => ParamStyle::Question,
             Self::ClickHouse => ParamStyle::Name,
+            Self::PartiQl => ParamStyle::PartiQl,
         }
     }
 
@@ -47,6 +51,8 @@ impl Dialect {
         match self {
             Self::Sqlite => 32_766,
             Self::Postgres | Self::MySql | Self::ClickHouse => 65_535,
+            // A statement has at most 8,192 characters.
+            Self::PartiQl => 2_000,
         }
     }
 
@@ -58,12 +64,15 @@ impl Dialect {
             Self::Postgres => "PostgreSQL",
             Self::MySql => "MySQL",
             Self::ClickHouse => "ClickHouse",
+            Self::PartiQl => "PartiQL",
         }
     }
 
     pub(super) fn parser(self) -> &'static dyn SqlDialect {
         match self {
             Self::Sqlite => &SQLiteDialect {},
+            // Only names of it are parsed.
+            Self::PartiQl => &GenericDialect {},
             Self::Postgres => &PostgreSqlDialect {},
             Self::MySql => &MySqlDialect {},
             Self::ClickHouse => &ClickHouseDialect {},
@@ -80,7 +89,7 @@ impl Dialect {
         match self {
             Self::Sqlite => format!("?{number}"),
             Self::Postgres => format!("${number}"),
-            Self::MySql => "?".to_owned(),
+            Self::MySql | Self::PartiQl => "?".to_owned(),
             // Its braces and its type are text around it.
             Self::ClickHouse => format!("p{number}"),
         }
@@ -113,7 +122,7 @@ impl Dialect {
     /// What a literal after this type name is cast to: `DATE '…'`. `None` where the dialect has no such literal.
     pub(super) fn typed_literal(self, word: &str) -> Option<&'static str> {
         match self {
-            Self::Sqlite => None,
+            Self::Sqlite | Self::PartiQl => None,
             Self::MySql => [("DATE", "DATE"), ("TIME", "TIME(6)"), ("TIMESTAMP", "DATETIME(6)")]
                 .into_iter()
                 .find_map(|(name, cast)| name.eq_ignore_ascii_case(word).then_some(cast)),
@@ -132,6 +141,8 @@ impl Dialect {
         match (self, column) {
             (Self::Sqlite | Self::ClickHouse, _) => "SELECT NULL WHERE 0".to_owned(),
             (Self::MySql, _) => "SELECT NULL FROM DUAL WHERE FALSE".to_owned(),
+            // There are no subselects: an empty list is refused.
+            (Self::PartiQl, _) => String::new(),
             (Self::Postgres, Some(column)) => format!("SELECT {column} LIMIT 0"),
             (Self::Postgres, None) => format!("SELECT CAST(NULL AS {}) LIMIT 0", postgres_type(kind)),
         }

@@ -100,12 +100,13 @@ impl Lexer<'_> {
             (b'\'', _) => self.literal(Prefix::None, b'\''),
             (b'"', Dialect::MySql) => self.literal(Prefix::None, b'"'),
             (b'"', _) => self.quoted(b'"'),
-            (b'`', Dialect::MySql | Dialect::Sqlite | Dialect::ClickHouse) => self.quoted(b'`'),
+            // In PartiQL, a literal of Ion: nothing in it is a place for a value.
+            (b'`', Dialect::MySql | Dialect::Sqlite | Dialect::ClickHouse | Dialect::PartiQl) => self.quoted(b'`'),
             (b'[', Dialect::Sqlite) => self.quoted(b']'),
             (b'$', Dialect::Postgres) => self.dollar(),
             (b'$', Dialect::ClickHouse) => self.heredoc(),
             (b'{', Dialect::ClickHouse) => Ok(self.brace()),
-            (b'?', Dialect::MySql) => {
+            (b'?', Dialect::MySql | Dialect::PartiQl) => {
                 self.at += 1;
                 Ok(Kind::Parameter)
             }
@@ -310,6 +311,7 @@ impl Lexer<'_> {
                 }
                 _ => return Ok(Kind::Word),
             },
+            (Dialect::PartiQl, _) => return Ok(Kind::Word),
             (_, "x" | "X") | (Dialect::Postgres | Dialect::MySql | Dialect::ClickHouse, "b" | "B") => Prefix::Digits,
             _ => return Ok(Kind::Word),
         };

@@ -44,7 +44,7 @@ pub(super) fn decode(
             let escape = match dialect {
                 Dialect::MySql => mysql_escape(rest),
                 Dialect::ClickHouse => clickhouse_escape(rest),
-                Dialect::Sqlite | Dialect::Postgres => postgres_escape(rest),
+                Dialect::Sqlite | Dialect::Postgres | Dialect::PartiQl => postgres_escape(rest),
             };
             let Some((unescaped, length)) = escape else { return Err(BadEscape(at..at + 1)) };
             text.push_str(&unescaped);

@@ -314,7 +314,7 @@ impl<'a> Lowering<'a> {
             Dialect::Postgres => self.takes_array(token),
             // Every list is one of its own.
             Dialect::ClickHouse => value.elements.is_some() || self.may_be_list(token, &value),
-            Dialect::Sqlite | Dialect::MySql => false,
+            Dialect::Sqlite | Dialect::MySql | Dialect::PartiQl => false,
         };
         let declared = self.declared_type(Some(match value.kind {
             None | Some(InputKind::Json) if native => Value { kind: Some(InputKind::Array), elements: Some(None), ..value.clone() },

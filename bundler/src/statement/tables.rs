@@ -76,12 +76,26 @@ impl Tables {
 
 /// The table that an author names by hand: `orders`, `public.orders`, `"Orders"`. `None` where it is not a name.
 pub(crate) fn named(text: &str, dialect: Dialect) -> Option<String> {
+    if dialect == Dialect::PartiQl {
+        return named_for_partiql(text);
+    }
     let mut parser = Parser::new(dialect.parser()).try_with_sql(text).ok()?;
     let name = parser.parse_object_name(false).ok()?;
     if parser.peek_token().token != Token::EOF {
         return None;
     }
     table(&name, dialect)
+}
+
+/// A table of DynamoDB, `Orders` or `"Orders"`, with an index behind it or not. `None` where it is not a name.
+fn named_for_partiql(text: &str) -> Option<String> {
+    let text = text.trim();
+    let (name, rest) = match text.strip_prefix('"') {
+        Some(quoted) => quoted.split_once('"')?,
+        None => text.split_once('.').map_or((text, ""), |(name, _)| (name, &text[name.len()..])),
+    };
+    let is_name = (3..=255).contains(&name.len()) && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte));
+    (is_name && (rest.is_empty() || rest.starts_with('.'))).then(|| name.to_owned())
 }
 
 /// The tables of a parsed statement.
@@ -408,6 +422,14 @@ mod tests {
     #[test]
     fn names_by_hand() {
         let cases = [
+            ("Orders", Dialect::PartiQl, Some("Orders")),
+            (" \"my.orders-1\" ", Dialect::PartiQl, Some("my.orders-1")),
+            ("\"Orders\".\"by_customer\"", Dialect::PartiQl, Some("Orders")),
+            ("Orders.by_customer", Dialect::PartiQl, Some("Orders")),
+            ("\"Orders\"x", Dialect::PartiQl, None),
+            ("\"Orders", Dialect::PartiQl, None),
+            ("ab", Dialect::PartiQl, None),
+            ("Or ders", Dialect::PartiQl, None),
             ("orders", Dialect::Postgres, Some("orders")),
             ("public.Orders", Dialect::Postgres, Some("orders")),
             ("\"Orders\"", Dialect::Postgres, Some("Orders")),

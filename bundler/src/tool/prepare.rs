@@ -33,7 +33,7 @@ pub(super) enum Preparation<'a> {
     Document(&'a str),
     /// As a request.
     Request,
-    /// As SQL.
+    /// As SQL, or as PartiQL.
     Sql(Dialect, Substitution, Option<&'a TenantRule>),
 }
 
@@ -68,17 +68,21 @@ pub(super) fn prepare<'a>(
     let word = if substitution.value == Substitution::Textual { "textual" } else { "bind" };
     compiler.origin(reading.name, "substitution", word, substitution.place);
     let language = named.used.language?;
+    if matches!(language, Language::Arguments | Language::Documents | Language::Requests | Language::PartiQl)
+        && substitution.value == Substitution::Textual
+    {
+        let message = match language {
+            Language::Documents => "`substitution: textual` is for statements of SQL: the values of a document are always values",
+            Language::PartiQl => {
+                "`substitution: textual` is for statements of SQL: the values of a statement of PartiQL are always parameters"
+            }
+            _ => "`substitution: textual` is for statements of SQL: the values of a command are always arguments",
+        };
+        let range = document.root.at("substitution").unwrap_or(node).range.clone();
+        compiler.error(document, range, message, "Remove `substitution: textual`.");
+        return None;
+    }
     if matches!(language, Language::Arguments | Language::Documents | Language::Requests) {
-        if substitution.value == Substitution::Textual {
-            let message = match language {
-                Language::Documents => "`substitution: textual` is for statements of SQL: the values of a document are always values",
-                Language::Requests => "`substitution: textual` is for statements of SQL: the values of a request are always values",
-                _ => "`substitution: textual` is for statements of SQL: the values of a command are always arguments",
-            };
-            let range = document.root.at("substitution").unwrap_or(node).range.clone();
-            compiler.error(document, range, message, "Remove `substitution: textual`.");
-            return None;
-        }
         let allowed = adapters.allowed_commands(named.used);
         return Some(match language {
             Language::Documents => Preparation::Document(allowed),

@@ -1,7 +1,7 @@
 //! `transaction` of a tool: statements that are carried out in order, all or none of which take effect.
 
 use millrace_catalogue::{Language, Transactions, find};
-use millrace_core::app::{Bind, Execute, Input, Part, Piece, Root, Source, Statement, Transaction, TransactionStep};
+use millrace_core::app::{Access, Bind, Execute, Input, Part, Piece, Root, Source, Statement, Transaction, TransactionStep};
 
 use super::{
     prepare::{NamedAdapter, Preparation, Work, finish},
@@ -99,11 +99,24 @@ pub(super) fn read(
                                 call brings along.";
                     compiler.warning(document, statement_node.range.clone(), message, help);
                 }
+                if connector.language == Language::PartiQl
+                    && compiled.statement.access == Access::Write
+                    && let Some(expect) = node.at("expect")
+                {
+                    let message = "DynamoDB does not say how many items a statement of a transaction changed";
+                    let help = "Remove `expect`: an `UPDATE` of an item that does not exist fails; for other conditions add a step, `EXISTS(SELECT * …)`.";
+                    compiler.error(document, expect.range.clone(), message, help);
+                }
                 let expect = node.at("expect").and_then(Node::number).map(|rows| rows as u32);
                 steps.push(TransactionStep { name: name.to_owned(), statement: compiled.statement, expect });
             }
         }
         names.push(name);
+    }
+    if connector.language == Language::PartiQl && steps.iter().any(|step| step.statement.access != steps[0].statement.access) {
+        let message = "a transaction of DynamoDB only reads or only writes, and this one does both";
+        let help = "Read in another tool; to write under a condition, add a step `EXISTS(SELECT * FROM … WHERE …)`.";
+        compiler.error(document, entry.value.range.clone(), message, help);
     }
     let result = match document.root.at("result") {
         None => None,

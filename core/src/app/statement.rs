@@ -48,6 +48,8 @@ pub enum ParamStyle {
     Document,
     /// `p1`, `p2`, in braces and with a type that are the statement's text, `{p1:Int64}`: ClickHouse
     Name,
+    /// `?`, and names between `"`: DynamoDB. A list is written out as it is, each value once: equal keys are refused there.
+    PartiQl,
 }
 
 impl ParamStyle {
@@ -85,7 +87,7 @@ pub enum Part {
     /// One parameter.
     Bind(Bind),
     /// One parameter for each element of an array, between commas, alone in `IN (…)`: the last one may be repeated. An empty array becomes `empty`.
-    /// In [`ParamStyle::Arguments`], one argument for each element; an empty array is refused. In [`ParamStyle::Document`], one list whose
+    /// In [`ParamStyle::Arguments`], one argument for each element; an empty array is refused, and in [`ParamStyle::PartiQl`], too. In [`ParamStyle::Document`], one list whose
     /// elements have this type.
     BindEach {
         /// The array.

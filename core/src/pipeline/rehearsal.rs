@@ -74,8 +74,8 @@ async fn explain_all(pipeline: &Pipeline, place: (usize, Option<&str>), execute:
 }
 
 async fn explain(pipeline: &Pipeline, place: Place<'_>, statement: &Statement) -> Option<Result<()>> {
-    // Nothing explains a command. A document was judged when the app was built.
-    if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document) {
+    // Nothing explains a command, or a statement of DynamoDB. A document was judged when the app was built.
+    if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document | ParamStyle::PartiQl) {
         return None;
     }
     // ClickHouse explains what reads; of anything else it reads the syntax.
@@ -212,7 +212,7 @@ pub(super) fn written(
                     ParamStyle::NumberedQuestion => write!(text, "?{number}"),
                     ParamStyle::NumberedDollar => write!(text, "${number}"),
                     ParamStyle::Name => write!(text, "p{number}"),
-                    ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document => text.write_char('?'),
+                    ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document | ParamStyle::PartiQl => text.write_char('?'),
                 };
             }
             Part::Choice { options, .. } => text.push_str(options.get(option(place)).map_or("", |(_, written)| written)),

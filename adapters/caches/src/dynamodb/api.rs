@@ -93,7 +93,8 @@ pub(super) fn item(table: &str, body: &[u8]) -> Result<Option<(Vec<u8>, u64)>> {
 /// [`Configuration`](ErrorKind::Configuration): the credentials cannot stand in a header.
 pub(super) fn request(settings: &DynamoDbSettings, operation: &str, body: &Json, now_ms: u64) -> Result<HttpRequest> {
     let operation = Operation {
-        target: &format!("{API}.{operation}"),
+        path: "",
+        target: Some(&format!("{API}.{operation}")),
         content_type: "application/x-amz-json-1.0",
         body,
         deadline_ms: now_ms.saturating_add(TIMEOUT_MS),

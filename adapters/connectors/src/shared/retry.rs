@@ -102,8 +102,32 @@ impl Retry {
     /// # Errors
     /// That of the last attempt. For a write of unknown outcome it says so, and is one that no retry is advised for.
     pub async fn run<T>(&self, query: &Query<'_>, effect: Effect, attempt: impl AsyncFn() -> Result<T, StatementFailure>) -> Result<T> {
+        self.repeat(query, effect, effect.reads && query.access == Access::Read, attempt).await
+    }
+
+    /// Attempts what the server does only once however often it is sent: it may be sent once more where its outcome is unknown. Where that
+    /// remains unknown, the error of a write says so.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    #[cfg(feature = "tcp")]
+    pub(crate) async fn run_idempotent<T>(
+        &self,
+        query: &Query<'_>,
+        effect: Effect,
+        attempt: impl AsyncFn() -> Result<T, StatementFailure>,
+    ) -> Result<T> {
+        self.repeat(query, effect, true, attempt).await
+    }
+
+    async fn repeat<T>(
+        &self,
+        query: &Query<'_>,
+        effect: Effect,
+        mut may_repeat: bool,
+        attempt: impl AsyncFn() -> Result<T, StatementFailure>,
+    ) -> Result<T> {
         let mut pauses = PAUSES_MS.into_iter();
-        let mut may_repeat = effect.reads && query.access == Access::Read;
         if self.clock.now_ms() >= query.deadline_ms {
             return Err(timed_out());
         }

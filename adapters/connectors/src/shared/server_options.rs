@@ -44,6 +44,11 @@ impl ServerOptions {
         Ok(gathered)
     }
 
+    /// The connector's name.
+    pub(crate) fn connector(&self) -> &'static str {
+        self.known.connector
+    }
+
     fn knows(&self, name: &str) -> bool {
         self.known.names.contains(&format!("`{name}`"))
     }

@@ -206,7 +206,8 @@ async fn tables_with(endpoint: &Endpoint, adapter: usize, connector: &str, colum
         Dialect::MySql => {
             "SELECT DISTINCT table_name FROM information_schema.columns WHERE column_name = ? AND table_schema = DATABASE() ORDER BY 1"
         }
-        Dialect::Sqlite => {
+        // No adapter with PartiQL has a tenant.
+        Dialect::Sqlite | Dialect::PartiQl => {
             "SELECT s.name FROM sqlite_master AS s, pragma_table_xinfo(s.name) AS c WHERE s.type IN ('table', 'view') AND lower(c.name) = ?1 ORDER BY 1"
         }
     };

@@ -16,8 +16,9 @@ impl Lowering<'_> {
             (None, None | Some(InputKind::Json)) => None,
             (None, Some(_)) => return None,
         };
+        let is_list = self.is_alone_after(token, &["IN"]) || self.dialect == Dialect::PartiQl && self.is_alone_in_brackets(token);
         // ClickHouse takes a list as one value.
-        if !self.is_alone_after(token, &["IN"]) || self.dialect == Dialect::ClickHouse {
+        if !is_list || self.dialect == Dialect::ClickHouse {
             return None;
         }
         let empty = self.dialect.empty(kind, self.compared_column(token).as_deref());
@@ -51,6 +52,14 @@ impl Lowering<'_> {
         self.tokens.is_sign(before, b'(')
             && self.tokens.is_sign(self.tokens.after(token), b')')
             && self.tokens.is_any_word(before.and_then(|open| self.tokens.before(open)), words)
+    }
+
+    /// `IN [{{ inputs.ids }}]`
+    fn is_alone_in_brackets(&self, token: usize) -> bool {
+        let before = self.tokens.before(token);
+        self.tokens.is_sign(before, b'[')
+            && self.tokens.is_sign(self.tokens.after(token), b']')
+            && self.tokens.is_word(before.and_then(|open| self.tokens.before(open)), "IN")
     }
 
     /// Whether PostgreSQL takes an array of its own here: `ANY({{ inputs.ids }})`, `{{ inputs.ids }}::int[]`, `tags && {{ inputs.tags }}`.

@@ -161,6 +161,7 @@ impl Lowering<'_> {
         let help = match self.dialect {
             Dialect::Sqlite | Dialect::MySql => "build it with `json_object('key', {{ inputs.x }})` or `json_array(…)`, which escape it",
             Dialect::ClickHouse => "build it with `toJSONString(map('key', {{ inputs.x }}))`, which escapes it",
+            Dialect::PartiQl => "write the document without quotes around it: `{'key': {{ inputs.x }}}` or `[{{ inputs.x }}]`",
             Dialect::Postgres => "build it with `jsonb_build_object('key', {{ inputs.x }})` or `ARRAY[{{ inputs.x }}]`, which escape it",
         };
         self.done.warnings.push(warning(

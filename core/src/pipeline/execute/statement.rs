@@ -10,7 +10,8 @@
 //! In a document, each value is a leaf.
 //!
 //! A list is written out with a number of values that is a power of two, its last value again and again: `IN` and `NOT IN` mean the same, and a database
-//! sees a dozen texts of a statement instead of thousands. Databases, drivers and poolers keep what they prepared by its text.
+//! sees a dozen texts of a statement instead of thousands. Databases, drivers and poolers keep what they prepared by its text. DynamoDB prepares nothing,
+//! and refuses a key that is named twice: there, each value is written once.
 
 use alloc::{borrow::Cow, boxed::Box, format, string::String, vec::Vec};
 use core::fmt::Write as _;
@@ -85,7 +86,7 @@ pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs
     let scope = run.scope(inputs);
     let mut issues = Vec::new();
     // Theirs are ends of nothing: a NUL character is one like any other.
-    let has_text = !matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document | ParamStyle::Name);
+    let has_text = !matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document | ParamStyle::Name | ParamStyle::PartiQl);
     match statement.style {
         ParamStyle::Arguments => arguments::problems(scope, statement, &mut issues),
         ParamStyle::Document => document::problems(scope, statement, &mut issues),
@@ -96,6 +97,11 @@ pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs
         match part {
             Part::BindEach { source, .. } => {
                 let length = listed(scope.find(source)).len();
+                if length == 0 && statement.style == ParamStyle::PartiQl {
+                    let message =
+                        "Too few elements. You sent: array(0). Minimum number of elements: 1, because the database accepts no empty list.";
+                    issues.push(Issue { field: source.path.join("."), message: message.into() });
+                }
                 if longest.is_none_or(|(_, most)| length > most) {
                     longest = Some((source, length));
                 }
@@ -194,12 +200,15 @@ impl<'a> Writer<'a> {
             ParamStyle::NumberedQuestion => write!(self.text, "?{number}"),
             ParamStyle::NumberedDollar => write!(self.text, "${number}"),
             ParamStyle::Name => write!(self.text, "p{number}"),
-            ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document => self.text.write_char('?'),
+            ParamStyle::Question | ParamStyle::Arguments | ParamStyle::Document | ParamStyle::PartiQl => self.text.write_char('?'),
         };
     }
 
     fn push_each(&mut self, source: &Source, kind: Option<InputKind>, empty: &str) {
         let elements = listed(self.scope.find(source));
+        if self.style == ParamStyle::PartiQl {
+            return self.push_distinct(elements, kind);
+        }
         let Some(last) = elements.last() else {
             self.text.push_str(empty);
             return;
@@ -211,6 +220,22 @@ impl<'a> Writer<'a> {
                 self.text.push_str(", ");
             }
             self.push(Parameter::Value(typed(element, kind)));
+        }
+    }
+
+    /// Each of different values once.
+    fn push_distinct(&mut self, elements: &[Json], kind: Option<InputKind>) {
+        let mut pushed: Vec<Value> = Vec::new();
+        for element in elements {
+            let value = typed(element, kind);
+            if pushed.contains(&value) {
+                continue;
+            }
+            if !pushed.is_empty() {
+                self.text.push_str(", ");
+            }
+            self.push(Parameter::Value(value.clone()));
+            pushed.push(value);
         }
     }
 

@@ -277,7 +277,7 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
         match statement.style {
             ParamStyle::NumberedQuestion => format!("?{number}"),
             ParamStyle::NumberedDollar => format!("${number}"),
-            ParamStyle::Question => "?".into(),
+            ParamStyle::Question | ParamStyle::PartiQl => "?".into(),
             ParamStyle::Name => format!("p{number}"),
             ParamStyle::Arguments | ParamStyle::Document => format!("<{number}>"),
         }

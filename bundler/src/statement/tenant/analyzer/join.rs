@@ -225,7 +225,7 @@ impl Analyzer<'_> {
         }
         let systems = match self.dialect {
             Dialect::Sqlite => "sqlite_",
-            Dialect::Postgres | Dialect::MySql | Dialect::ClickHouse => "pg_",
+            Dialect::Postgres | Dialect::MySql | Dialect::ClickHouse | Dialect::PartiQl => "pg_",
         };
         if folded.starts_with(systems) && self.rule.tables.is_not_named(&folded) {
             self.unknown(at(ident), &format!("`{}` is a table of the system, which can show rows of every tenant", ident.value));

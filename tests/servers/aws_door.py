@@ -1,8 +1,8 @@
-"""A door before a server of DynamoDB's protocol that does not look at signatures: botocore computes each request's signature again.
+"""A door before a server of one of AWS's protocols that does not look at signatures: botocore computes each request's signature again.
 
-    dynamodb_door.py PORT UPSTREAM_PORT REGION KEY_ID SECRET TOKEN
+    aws_door.py PORT UPSTREAM_PORT SERVICE REGION KEY_ID SECRET TOKEN
 
-A request whose signature, credentials or time is wrong gets DynamoDB's error; any other goes to 127.0.0.1:UPSTREAM_PORT.
+A request whose signature, credentials or time is wrong gets the error of AWS; any other goes to 127.0.0.1:UPSTREAM_PORT.
 """
 
 import calendar
@@ -16,14 +16,14 @@ from botocore.auth import SIGV4_TIMESTAMP, SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-PORT, UPSTREAM, REGION, KEY_ID, SECRET, TOKEN = sys.argv[1:7]
+PORT, UPSTREAM, SERVICE, REGION, KEY_ID, SECRET, TOKEN = sys.argv[1:8]
 # What a signature has to cover, or somebody on the way could change it.
-COVERED = {"host", "x-amz-date", "x-amz-target", "x-amz-security-token"}
+COVERED = {"host", "x-amz-date", "x-amz-security-token"} | ({"x-amz-target"} if SERVICE == "dynamodb" else set())
 SKEW_S = 300
 
 
-def fault(headers, body, host):
-    """The name of DynamoDB's error for a request that is not to be let in, or None."""
+def fault(path, headers, body, host):
+    """The name of AWS's error for a request that is not to be let in, or None."""
     words = headers.get("authorization", "")
     if not words.startswith("AWS4-HMAC-SHA256 "):
         return "MissingAuthenticationTokenException"
@@ -31,15 +31,15 @@ def fault(headers, body, host):
     signed, stamp = parts["SignedHeaders"].split(";"), headers.get("x-amz-date", "")
     if not COVERED <= set(signed):
         return "IncompleteSignatureException"
-    if parts["Credential"] != f"{KEY_ID}/{stamp[:8]}/{REGION}/dynamodb/aws4_request":
+    if parts["Credential"] != f"{KEY_ID}/{stamp[:8]}/{REGION}/{SERVICE}/aws4_request":
         return "UnrecognizedClientException"
     if headers["x-amz-security-token"] != TOKEN:
         return "ExpiredTokenException"
     if abs(calendar.timegm(time.strptime(stamp, SIGV4_TIMESTAMP)) - time.time()) > SKEW_S:
         return "InvalidSignatureException"
-    request = AWSRequest("POST", f"http://{host}/", data=body, headers={name: headers[name] for name in signed})
+    request = AWSRequest("POST", f"http://{host}{path}", data=body, headers={name: headers[name] for name in signed})
     request.context["timestamp"] = stamp
-    signer = SigV4Auth(Credentials(KEY_ID, SECRET, TOKEN), "dynamodb", REGION)
+    signer = SigV4Auth(Credentials(KEY_ID, SECRET, TOKEN), SERVICE, REGION)
     expected = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
     return None if expected == parts["Signature"] else "InvalidSignatureException"
 
@@ -50,13 +50,13 @@ class Door(BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers.get("content-length", 0)))
         headers = {name.lower(): value for name, value in self.headers.items()}
-        kind = fault(headers, body, headers.get("host", ""))
+        kind = fault(self.path, headers, body, headers.get("host", ""))
         if kind:
             # As the real service does, the message quotes what was sent.
             error = {"__type": f"com.amazon.coral.service#{kind}", "message": f"The canonical string is: {headers}"}
             return self.answer(400, json.dumps(error).encode())
         upstream = http.client.HTTPConnection("127.0.0.1", int(UPSTREAM))
-        upstream.request("POST", "/", body, {name: value for name, value in headers.items() if name != "connection"})
+        upstream.request("POST", self.path, body, {name: value for name, value in headers.items() if name != "connection"})
         response = upstream.getresponse()
         self.answer(response.status, response.read())
 
