@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::{clickhouse, dynoxide::LazyTables, mysql, postgres::LazyDatabase, tokens};
+use crate::{clickhouse, dynoxide::LazyTables, mysql, postgres::LazyDatabase, postgrest::LazyPostgrest, tokens};
 
 /// The workspace's folder.
 #[must_use]
@@ -31,6 +31,8 @@ pub struct Group {
     pub database: Option<String>,
     /// A database on a PostgreSQL server, to be made with the group's installation.
     pub postgres: Option<LazyDatabase>,
+    /// PostgREST over that database.
+    pub postgrest: Option<LazyPostgrest>,
     /// The same on a MariaDB server.
     pub mysql: Option<mysql::LazyDatabase>,
     /// The same on a stand-in for ClickHouse.
@@ -133,6 +135,9 @@ impl Group {
             database.unwrap_or_else(|error| panic!("{}/database.sql: {error}", self.name));
         }
         if let Some(wanted) = &self.postgres {
+            wanted.make();
+        }
+        if let Some(wanted) = &self.postgrest {
             wanted.make();
         }
         if let Some(wanted) = &self.mysql {
@@ -282,11 +287,14 @@ fn group(folder: &Path) -> Group {
     let clickhouse = fs::read_to_string(folder.join("clickhouse.sql")).ok().map(clickhouse::LazyDatabase::new);
     let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(LazyDatabase::new);
     let dynamodb = fs::read_to_string(folder.join("dynamodb.jsonl")).ok().map(LazyTables::new);
+    let over = postgres.as_ref().filter(|_| folder.join("postgrest").exists());
+    let postgrest = over.map(|database| LazyPostgrest::new(database.url()));
     let has_issuers = folder.join("issuers").exists();
     if has_issuers {
         env.extend(tokens::variables());
     }
     env.extend(postgres.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
+    env.extend(postgrest.as_ref().map(|wanted| ("POSTGREST_URL".to_owned(), wanted.url())));
     env.extend(mysql.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     env.extend(clickhouse.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     env.extend(dynamodb.iter().flat_map(LazyTables::variables));
@@ -298,6 +306,7 @@ fn group(folder: &Path) -> Group {
         env,
         private,
         postgres,
+        postgrest,
         mysql,
         clickhouse,
         dynamodb,

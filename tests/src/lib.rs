@@ -2,7 +2,7 @@
 //!
 //! A *group* is a folder under `tests/cases/`: an app (`app/`, or `app.link` with the path of one), variables (`env`), a database
 //! (`database.sql`, made as `shop.db` beside the app; `postgres.sql`, made on a PostgreSQL server whose address is the
-//! variable `DATABASE_URL`, and `mysql.sql`, the same on a MariaDB server; `issuers`, whose file is empty: those of [`tokens`]), what no log may hold beside the variables (`private`), and cases. A *case* is a file `NAME.http` with requests and a file `NAME.out` with the answers;
+//! variable `DATABASE_URL`, with a file `postgrest` also behind PostgREST at `POSTGREST_URL`, and `mysql.sql`, the same on a MariaDB server; `issuers`, whose file is empty: those of [`tokens`]), what no log may hold beside the variables (`private`), and cases. A *case* is a file `NAME.http` with requests and a file `NAME.out` with the answers;
 //! its requests run in order, and so do the cases of a group, on one instance of the app.
 //!
 //! A request is raw HTTP (method and path, header fields, a blank line, the body) or a shorthand, `CALL TOOL ARGUMENTS` for a

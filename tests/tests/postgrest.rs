@@ -4,4 +4,5 @@ mod app;
 mod build;
 mod hostile;
 mod life;
+mod peer;
 mod support;

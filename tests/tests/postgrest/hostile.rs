@@ -7,7 +7,7 @@ use serde_json::json;
 use super::support::shop;
 use crate::redis::hostile::{call, endpoint_of, text, values};
 
-const SQL: &str = "\
+pub(super) const SQL: &str = "\
 CREATE TABLE canary (id int, s text);
 INSERT INTO canary VALUES (1, 'alive'), (2, 'and well');
 CREATE TABLE vals (id int PRIMARY KEY, s text, framed text, list text[], data jsonb);
