@@ -14,7 +14,7 @@ mod walk;
 pub use fields::Verb;
 pub use judge::judge;
 pub use judged::{Judged, Role};
-pub use names::{embedded, is_column, is_name, list, order};
+pub use names::{embedded, is_column, is_name, is_reserved, list, order};
 pub use operators::{Operand, Operator, begins_like_condition, operator};
 pub use select::{Selection, select};
 

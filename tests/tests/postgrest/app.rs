@@ -159,6 +159,34 @@ fn writes_say_what_they_did() {
     ] {
         assert_eq!(support::json(&database, &request), expected, "{request}");
     }
+    // What a change is restricted by may be what it changes.
+    for (request, expected) in [
+        (json!({"update": "counted", "set": {"n": 51}, "where": {"n": {"eq": 50}}, "returning": "id"}), r#"[{"id":50}]"#),
+        (
+            json!({"update": "counted", "set": {"n": 50}, "where": {"n": {"not": {"in": ["1", "2"]}, "gt": 50}}, "returning": "id,n", "single": true}),
+            r#"[{"id":50,"n":50}]"#,
+        ),
+        (
+            json!({"update": "counted", "set": {"n": 51}, "where": {"and": [{"n": {"eq": 50}}, {"id": {"not": {"is": null}}}]}, "returning": "n"}),
+            r#"[{"n":51}]"#,
+        ),
+        (json!({"update": "counted", "set": {"n": 50}, "where": {"or": [{"n": {"eq": 51}}, {"id": {"lt": 0}}]}}), r#"{"affected_rows":1}"#),
+        (
+            json!({"update": "counted", "set": {"n": 51}, "where": {"or": [{"n": {"eq": 50}}, {"id": {"lt": 0}}]}, "single": true}),
+            r#"{"affected_rows":1}"#,
+        ),
+        (json!({"update": "counted", "set": {"n": 50}, "where": {"n": {"not": {"in": []}, "eq": 51}}, "returning": "n"}), r#"[{"n":50}]"#),
+        (json!({"update": "books", "set": {"order": "1st"}, "where": {"order": {"eq": "first"}}}), r#"{"affected_rows":1}"#),
+    ] {
+        assert_eq!(support::json(&database, &request), expected, "{request}");
+    }
+    // PostgREST would look at these again, and leave out what it has changed.
+    for condition in
+        [json!({"or": [{"n": {"eq": 50}}, {"id": {"lt": 0}}]}), json!({"not": {"n": {"eq": 1}}}), json!({"n": {"not": {"gt": 1, "lt": 9}}})]
+    {
+        let error = run(&database, &json!({"update": "counted", "set": {"n": 1}, "where": condition, "returning": "n"})).unwrap_err();
+        assert!(error.kind == Denied && error.message.contains("cannot restrict a request with `returning`"), "{error:?}");
+    }
     // What must change one row changes none, or one.
     for request in [
         json!({"update": "authors", "set": {"name": "z"}, "where": {"id": {"gte": 1}}, "single": true}),

@@ -68,6 +68,7 @@ fn supabases_client_gets_the_same() {
         }
     }
     // Supabase's client puts quotes around an element that has a comma or a bracket, and leaves quotes and backslashes within as they are.
+    assert!(differences.len() <= 2, "{}", differences.join("\n"));
     println!("{} of {} answers differ", differences.len(), values.len() * (requests.len() - 1));
     assert!(differences.iter().all(|difference| difference.contains("\"in\": [")), "{}", differences.join("\n"));
 }

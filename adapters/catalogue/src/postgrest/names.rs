@@ -4,6 +4,8 @@ use alloc::{format, string::String, vec::Vec};
 
 /// The longest name of PostgreSQL, in bytes.
 const LONGEST: usize = 63;
+/// What a URL of PostgREST has for itself.
+const RESERVED: [&str; 9] = ["and", "columns", "limit", "not", "offset", "on_conflict", "or", "order", "select"];
 /// The words after a column of `order`.
 const ORDERS: [&str; 4] = ["asc", "desc", "nullsfirst", "nullslast"];
 
@@ -27,6 +29,12 @@ pub fn is_column(text: &str) -> bool {
         is_name(key) || (!digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()))
     };
     parts.next().is_some_and(is_name) && parts.all(|key| is_key(key.strip_prefix('>').unwrap_or(key)))
+}
+
+/// Whether PostgREST takes a parameter of this name for something else than a condition or an argument.
+#[must_use]
+pub fn is_reserved(name: &str) -> bool {
+    RESERVED.contains(&name)
 }
 
 /// The way to embedded rows, and their column: `authors.name`. `None` for a column of the table itself.

@@ -131,6 +131,23 @@ fn names_are_the_authors() {
         (judged([("delete", Text("i")), ("where", members([]))]), "there is no condition"),
         // It would say which related rows are returned, and every row would be deleted.
         (judged([("delete", Text("i")), ("where", members([("t.a", members([("eq", Value)]))]))]), "`t.a` is a column of related rows"),
+        (
+            judged([
+                ("delete", Text("i")),
+                ("where", members([("or", List(vec![members([("a", members([("eq", Value)]))])]))])),
+                ("returning", Text("a")),
+            ]),
+            "`or` cannot restrict a request with `returning`",
+        ),
+        (
+            judged([
+                ("update", Text("i")),
+                ("set", members([("a", Value)])),
+                ("where", members([("order", members([("eq", Value)]))])),
+                ("returning", Text("a")),
+            ]),
+            "`order` cannot restrict a request with `returning`",
+        ),
         (judged([("rpc", Text("f")), ("arguments", Value)]), "`arguments` must be written out"),
         (
             judged([("rpc", Text("f")), ("get", Bool(true)), ("arguments", members([("limit", Value)]))]),

@@ -5,7 +5,7 @@ use alloc::{borrow::ToOwned, format, string::String, vec::Vec};
 use super::{
     fields::{Content, Verb},
     judged::Role,
-    names::{embedded, is_column, is_name, list, order},
+    names::{embedded, is_column, is_name, is_reserved, list, order},
     operators::{self, Operand, operator},
     select::select,
 };
@@ -13,9 +13,6 @@ use crate::{Flaw, Tree, View};
 
 /// How deep a request may be.
 const MAX_DEPTH: usize = 32;
-/// What a URL of PostgREST has for itself: an argument in a URL cannot have such a name.
-const RESERVED: [&str; 8] = ["and", "columns", "limit", "not", "offset", "on_conflict", "or", "order"];
-
 /// A walk through a request.
 pub(super) struct Walk {
     verb: Verb,
@@ -26,6 +23,8 @@ pub(super) struct Walk {
     /// The function is called by `GET`.
     pub(super) is_get: bool,
     has_columns: bool,
+    /// Rows that were changed are returned.
+    returns_changed: bool,
     embedded: Vec<String>,
 }
 
@@ -39,6 +38,7 @@ impl Walk {
             has_related: false,
             is_get: false,
             has_columns: false,
+            returns_changed: false,
             embedded: Vec::new(),
         }
     }
@@ -63,6 +63,7 @@ impl Walk {
         match key {
             "get" => self.is_get = matches!(node.view(), View::Bool(true)),
             "columns" => self.has_columns = true,
+            "returning" => self.returns_changed = true,
             "select" => {
                 if let Ok(selection) = words(node).and_then(|text| select(&text)) {
                     self.embedded = selection.embedded;
@@ -178,7 +179,7 @@ impl Walk {
                 if !walk.is_get {
                     return walk.body(node);
                 }
-                if RESERVED.contains(&key.as_str()) || key == "select" {
+                if is_reserved(key) {
                     let help = "remove `get`, or give the function's argument another name";
                     walk.flaw(format!("with `get`, no argument can have the name `{key}`"), help);
                 }
@@ -235,23 +236,42 @@ impl Walk {
             self.flaw("there is no condition".to_owned(), "write `{ id: { eq: \"{{ inputs.id }}\" } }`");
         }
         for (place, (key, node)) in members.iter().enumerate() {
-            self.at(place, |walk| match key.as_str() {
-                "and" | "or" => match node.view() {
-                    View::List([]) => walk.flaw(format!("`{key}` must have at least 1 element"), "write conditions below it"),
-                    View::List(elements) => {
-                        elements.iter().enumerate().for_each(|(place, node)| walk.at(place, |walk| walk.conditions(node, false)));
-                    }
-                    _ => walk.flaw(
-                        format!("`{key}` must be a list of conditions, written out"),
-                        "write `or: [{ a: { eq: 1 } }, { b: { eq: 2 } }]`",
-                    ),
-                },
-                "not" => walk.conditions(node, false),
-                column => {
-                    walk.column(column, is_top);
-                    walk.operators(column, node);
+            self.at(place, |walk| {
+                if matches!(key.as_str(), "or" | "not") {
+                    walk.looked_at_again(key);
                 }
+                walk.condition(key, node, is_top);
             });
+        }
+    }
+
+    /// What PostgREST writes as a list of conditions.
+    fn looked_at_again(&mut self, what: &str) {
+        if self.returns_changed {
+            let help = "remove `returning`, or write the conditions without it: PostgREST looks at such conditions again after the change, and leaves out rows \
+                        that do not meet them any more";
+            self.flaw(format!("`{what}` cannot restrict a request with `returning`"), help);
+        }
+    }
+
+    fn condition<T: Tree>(&mut self, key: &str, node: &T, is_top: bool) {
+        match key {
+            "and" | "or" => match node.view() {
+                View::List([]) => self.flaw(format!("`{key}` must have at least 1 element"), "write conditions below it"),
+                View::List(elements) => {
+                    elements.iter().enumerate().for_each(|(place, node)| self.at(place, |walk| walk.conditions(node, false)));
+                }
+                _ => self
+                    .flaw(format!("`{key}` must be a list of conditions, written out"), "write `or: [{ a: { eq: 1 } }, { b: { eq: 2 } }]`"),
+            },
+            "not" => self.conditions(node, false),
+            column => {
+                if is_reserved(column) {
+                    self.looked_at_again(column);
+                }
+                self.column(column, is_top);
+                self.operators(column, node);
+            }
         }
     }
 
@@ -298,6 +318,9 @@ impl Walk {
         for (place, (key, node)) in members.iter().enumerate() {
             self.at(place, |walk| {
                 if key == "not" {
+                    if matches!(node.view(), View::Members(several) if several.len() > 1) {
+                        walk.looked_at_again("not");
+                    }
                     return walk.operators(column, node);
                 }
                 match operator(key) {

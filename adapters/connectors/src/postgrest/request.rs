@@ -322,11 +322,7 @@ mod tests {
                 "GET | /my%20items?select=id%2Cn%3Aname%2Cauthor%28name%2Cborn%29&order=name.desc&limit=5&offset=7",
             ),
             (r#"{"from": "i", "limit": "$1", "single": true}"#, &[Value::Null], "GET | /i?limit=2"),
-            (
-                r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#,
-                &[Value::Text("a&b=c;d".into())],
-                "GET | /i?and=%28a.eq.%22a%26b%3Dc%3Bd%22%29&limit=101",
-            ),
+            (r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#, &[Value::Text("a&b=c;d".into())], "GET | /i?a=eq.a%26b%3Dc%3Bd&limit=101"),
             (r#"{"count": "i"}"#, &[], "GET | /i?limit=0 | count=exact"),
             (
                 r#"{"insert": "i", "rows": [{"a": "$1", "b": [1, {"c": "$2"}]}]}"#,
@@ -341,12 +337,12 @@ mod tests {
             (
                 r#"{"update": "i", "set": {"a": "$1"}, "where": {"id": {"eq": 1}}}"#,
                 &[Value::Bytes(vec![0, 255])],
-                r#"PATCH | /i?and=%28id.eq.%221%22%29&columns=a | return=minimal, count=exact | {"a":"\\x00ff"}"#,
+                r#"PATCH | /i?id=eq.1&columns=a | return=minimal, count=exact | {"a":"\\x00ff"}"#,
             ),
             (
                 r#"{"delete": "i", "where": {"id": {"in": "$1"}}}"#,
                 &[Value::Json(serde_json::json!([1, 2]))],
-                "DELETE | /i?and=%28id.in.%28%221%22%2C%222%22%29%29 | return=minimal, count=exact",
+                "DELETE | /i?id=in.%28%221%22%2C%222%22%29 | return=minimal, count=exact",
             ),
             (r#"{"rpc": "f"}"#, &[], "POST | /rpc/f?limit=101 | {}"),
             (
