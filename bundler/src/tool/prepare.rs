@@ -73,6 +73,7 @@ pub(super) fn prepare<'a>(
     {
         let message = match language {
             Language::Documents => "`substitution: textual` is for statements of SQL: the values of a document are always values",
+            Language::Requests => "`substitution: textual` is for statements of SQL: the values of a request are always values",
             Language::PartiQl => {
                 "`substitution: textual` is for statements of SQL: the values of a statement of PartiQL are always parameters"
             }
