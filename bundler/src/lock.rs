@@ -45,7 +45,7 @@ pub struct ToolStatement {
     pub tool: String,
     /// Where it stands: `app/tools/x/config.yaml:3:12`.
     pub place: String,
-    /// The digest of its text and of the adapter's name.
+    /// The digest of its text, of what its placeholders are, and of the adapter's name.
     pub digest: String,
     /// The columns that the lock file has for this very statement.
     pub columns: Option<Vec<Column>>,
@@ -135,6 +135,13 @@ fn of_columns(tool: &str, locked: &[Column], now: &[Column]) -> Vec<String> {
             Some(format!("the tool `{tool}` returns the column `{}`, {}, which `{LOCK_FILE}` does not have", column.name, type_of(column)))
         }
         Some(before) if before == *column => None,
+        // What is known of the cells has changed with something else: a view, a table that is not `STRICT`.
+        Some(before) if before.type_name == column.type_name => Some(format!(
+            "the values of the column `{}` of the tool `{tool}` are described as {} now, and `{LOCK_FILE}` has {}",
+            column.name,
+            json!(column.kind),
+            json!(before.kind)
+        )),
         Some(before) => {
             let name = &column.name;
             Some(format!("the column `{name}` of the tool `{tool}` is {}, and `{LOCK_FILE}` has {}", type_of(column), type_of(&before)))

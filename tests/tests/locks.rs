@@ -139,6 +139,10 @@ fn what_postgresql_describes_is_what_it_returns() {
             ),
             ("chosen", "inputs: { by: { type: string, enum: [i4, t] } }\nstatement: SELECT {{ inputs.by | ident }} FROM every"),
             ("same", "inputs: { by: { type: string, enum: [i4, i8] } }\nstatement: SELECT {{ inputs.by | ident }} AS number FROM every"),
+            (
+                "grouped",
+                "inputs: { by: { type: string, enum: [i4, i8] } }\nstatement: SELECT {{ inputs.by | ident }} AS k, count(*) AS n FROM every GROUP BY {{ inputs.by | ident }}",
+            ),
             ("mapped", "statement: SELECT i4 FROM every\nmappers: { output: ./output.ts }"),
             ("declared", "statement: SELECT i4 FROM every\noutput: { type: array }"),
         ],
@@ -173,6 +177,7 @@ fn what_postgresql_describes_is_what_it_returns() {
     assert_eq!(app.kinds("twice"), [column("i4", "integer"), column("i4_2", "big_integer")]);
     assert_eq!(app.kinds("same"), [column("number", "big_integer")]);
     assert_eq!(app.kinds("change"), []);
+    assert_eq!(app.kinds("grouped"), [column("k", "big_integer"), column("n", "big_integer")]);
     assert_eq!(app.locked()["tools"]["chosen"], Value::Null, "its columns depend on the call");
     let small = json!({"n": 1, "f": 1.5, "b": true, "t": "x", "at": "2026-01-02T03:04:05Z", "l": ["a"]});
     let large = json!({"n": "9223372036854775807", "f": 1e300, "b": false, "t": "", "at": "0001-01-01T00:00:00Z", "l": []});
@@ -191,6 +196,7 @@ fn what_postgresql_describes_is_what_it_returns() {
             ("ordered", json!({"by": "t"})),
             ("same", json!({"by": "i4"})),
             ("same", json!({"by": "i8"})),
+            ("grouped", json!({"by": "i8"})),
             ("declared", json!({})),
         ],
     );
@@ -220,6 +226,14 @@ fn what_postgresql_describes_is_what_it_returns() {
     ] {
         assert!(types.contains(row), "{row}");
     }
+
+    // Another input is another statement.
+    app.tool(
+        "ordered",
+        "inputs: { by: { type: string, enum: [i4, b] } }\nstatement: SELECT i4 FROM every ORDER BY {{ inputs.by | ident }}",
+    );
+    let (_, said) = app.check(&[]);
+    assert!(said.contains("the statement of the tool `ordered` has changed"), "{said}");
 
     // A column that has another name, another type or is new; a statement that is another one; a tool that is gone and one that is new.
     psql(&url, "ALTER TABLE every RENAME COLUMN i2 TO short; ALTER TABLE every ALTER COLUMN i4 TYPE int8");
@@ -268,6 +282,7 @@ fn what_mariadb_describes_is_what_it_returns() {
             ("united", "statement: SELECT i1 AS one FROM every UNION SELECT t FROM every"),
             ("counted", "statement: SELECT count(*) AS rows_, sum(i4) AS total, max(t) AS longest FROM every"),
             ("echo", &format!("{INPUTS}statement: SELECT {{{{ inputs.n }}}} AS n, {{{{ inputs.t }}}} AS t, i4 FROM every")),
+            ("derived", &format!("{INPUTS}statement: SELECT x FROM (SELECT i4 + {{{{ inputs.f }}}} AS x FROM every) d")),
             ("change", "statement: UPDATE every SET i1 = 1"),
             ("call", "statement: CALL listed()"),
         ],
@@ -307,6 +322,7 @@ fn what_mariadb_describes_is_what_it_returns() {
             ("counted", json!({})),
             ("echo", json!({"n": 1, "t": "x"})),
             ("echo", json!({})),
+            ("derived", json!({"f": 1.5})),
             ("change", json!({})),
         ],
     );
@@ -384,6 +400,7 @@ fn d1_tells_names_without_types() {
         ("read", "statement: SELECT k AS name, n FROM t -- a comment"),
         ("twice", "statement: SELECT k, k FROM t"),
         ("write", "statement: DELETE FROM t RETURNING k"),
+        ("pragma", "statement: PRAGMA table_info(t)"),
     ];
     let app = App::new(adapter, &format!("http://{}/client/v4", server.address), &tools);
     let database = millrace_tests::database::Database::open(millrace_tests::database::connection(

@@ -1,6 +1,10 @@
 //! What `millrace.lock` says of a tool.
 
-use millrace_core::{app::Execute, hex, ports::Column};
+use millrace_core::{
+    app::{Bind, Execute, Part, Statement},
+    hex,
+    ports::Column,
+};
 use sha2::{Digest as _, Sha256};
 
 use super::reader::ToolReader;
@@ -24,7 +28,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>) -> Option<Lock> {
     match Lock::parse(&source.text) {
         Ok(lock) => Some(lock),
         Err(error) => {
-            let help = "Write it anew with `millrace check --connect --lock`.";
+            let help = "Delete it, and write it anew with `millrace check --connect --lock`.";
             compiler.findings.error(&source, 0..0, format!("`{LOCK_FILE}` cannot be read: {error}"), help);
             None
         }
@@ -34,9 +38,9 @@ pub(super) fn read(compiler: &mut Compiler<'_>) -> Option<Lock> {
 /// What a tool's statement returns, where the lock file knows it.
 pub(super) fn of_tool(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execute: &Execute) -> Option<Vec<Column>> {
     let (document, tool) = (reading.document, reading.name);
-    let Execute::Statement { .. } = execute else { return None };
+    let Execute::Statement { statement, .. } = execute else { return None };
     let node = document.root.at("statement")?;
-    let digest = digest(document.root.at("use").and_then(Node::text), node.text()?);
+    let digest = digest(document.root.at("use").and_then(Node::text), node.text()?, statement);
     let place = document.source.place(node.range.start);
     let locked = compiler.lock.as_ref().and_then(|lock| lock.tools.get(tool));
     let is_stale = locked.is_some_and(|locked| locked.statement != digest);
@@ -50,10 +54,21 @@ pub(super) fn of_tool(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, exe
     columns
 }
 
-fn digest(used: Option<&str>, text: &str) -> String {
+/// A digest of everything that decides what a statement returns: its text, and what its placeholders are.
+fn digest(used: Option<&str>, text: &str, statement: &Statement) -> String {
     let mut digest = Sha256::new();
-    digest.update(used.unwrap_or_default());
-    digest.update([0]);
-    digest.update(text.trim());
+    let mut add = |text: &str| {
+        digest.update((text.len() as u64).to_le_bytes());
+        digest.update(text);
+    };
+    add(used.unwrap_or_default());
+    add(text.trim());
+    for part in &statement.parts {
+        match part {
+            Part::Bind(Bind::Value { kind, .. }) | Part::BindEach { kind, .. } => add(&format!("{kind:?}")),
+            Part::Choice { options, .. } => options.iter().for_each(|(_, written)| add(written)),
+            Part::Text(_) | Part::Env(_) | Part::EnvIdent(_) | Part::Textual(_) | Part::Bind(Bind::Composed(_)) => {}
+        }
+    }
     hex::encode(&digest.finalize()[..DIGEST_BYTES])
 }

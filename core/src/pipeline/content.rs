@@ -56,7 +56,6 @@ impl AuthoredContent {
         [blocks::hints(&self.hints), blocks::rules(&self.rules), blocks::actions(&self.actions)].into_iter().flatten()
     }
 
-    /// Whether there is nothing but data and structured content.
     /// Where the text is a copy of the structured content, makes it one of its own.
     pub(super) fn double_structured(&mut self) {
         if self.data.is_none() && (self.format.is_some() || self.is_bare()) {
@@ -64,6 +63,7 @@ impl AuthoredContent {
         }
     }
 
+    /// Whether there is nothing but data and structured content.
     pub(super) fn is_bare(&self) -> bool {
         self.ui.is_empty() && self.blocks.is_empty() && self.hints.is_empty() && self.rules.is_empty() && self.actions.is_empty()
     }

@@ -8,13 +8,13 @@ use alloc::{string::String, vec::Vec};
 
 use super::{
     database,
-    rehearsal::{Place, Question, ask, written},
+    rehearsal::{Place, Question, ask, is_explained, written},
     runtime::Pipeline,
     session,
 };
 use crate::{
     Error, ErrorKind, Result,
-    app::{Access, Bind, Execute, InputKind, ParamStyle, Part, Statement, Tool},
+    app::{Access, Bind, Execute, InputKind, ParamStyle, Part, Source, Statement, Tool},
     ports::Column,
     value::Value,
 };
@@ -31,14 +31,19 @@ enum Sample {
     Typed,
     /// The same, with large numbers; a truth value where no type is declared.
     Large,
+    /// The same, with a fraction where no type is declared.
+    Fraction,
+    /// The same, with a large number where no type is declared.
+    Huge,
 }
 
 impl Sample {
     fn value(self, kind: Option<InputKind>) -> Value {
         match (self, kind) {
             (Self::Null, _) => Value::Null,
-            (Self::Typed, Some(InputKind::Int) | None) => Value::I64(1),
-            (Self::Large, Some(InputKind::Int)) => Value::I64(i64::MAX),
+            (Self::Typed, None) | (Self::Typed | Self::Fraction, Some(InputKind::Int)) => Value::I64(1),
+            (Self::Large | Self::Huge, Some(InputKind::Int)) | (Self::Huge, None) => Value::I64(i64::MAX),
+            (Self::Fraction, None) => Value::F64(0.5),
             (_, Some(InputKind::Float)) => Value::F64(0.5),
             (_, Some(InputKind::Boolean)) | (Self::Large, None) => Value::Bool(true),
             // The database finds these out, as it does for `NULL`.
@@ -96,7 +101,9 @@ async fn of_database(pipeline: &Pipeline, place: Place<'_>, statement: &Statemen
     }
     // Only there does the type of a value decide about that of a column.
     let samples: &[Sample] = match statement.style {
-        ParamStyle::NumberedDollar if has_values(statement) => &[Sample::Typed, Sample::Large, Sample::Null],
+        ParamStyle::NumberedDollar if has_values(statement) => {
+            &[Sample::Typed, Sample::Large, Sample::Fraction, Sample::Huge, Sample::Null]
+        }
         _ => &[Sample::Null],
     };
     let texts = choices(statement)?;
@@ -132,31 +139,46 @@ async fn once(
     pipeline: &Pipeline,
     place: Place<'_>,
     statement: &Statement,
-    choice: Option<(usize, usize)>,
+    choice: Choice<'_>,
     sample: Sample,
 ) -> Option<Result<Vec<Column>>> {
-    let chosen = |part: usize| choice.filter(|(of, _)| *of == part).map_or(0, |(_, option)| option);
+    // One input is the same wherever it stands.
+    let chosen = |part: usize| match (choice, statement.parts.get(part)) {
+        (Some((of, option)), Some(Part::Choice { source, .. })) if source == of => option,
+        _ => 0,
+    };
     let (text, values) = match written(pipeline, statement, "", chosen, |part| sample.of(part)) {
+        // What no database explains is not described, either.
+        Ok((text, _)) if !is_explained(statement.style, &text) => return None,
         Ok(written) => written,
         Err(error) => return error.map(Err),
     };
-    let session = match session::without_caller(&*pipeline.ports.env, pipeline.app.adapters.get(place.0)?) {
-        Ok((session, _)) => session,
+    let (session, has_role) = match session::without_caller(&*pipeline.ports.env, pipeline.app.adapters.get(place.0)?) {
+        Ok(settings) => settings,
         Err(error) => return Some(Err(error)),
     };
     let question = Question { text: &text, values: &values, session: &session };
     let columns = ask(pipeline, place, question, |connector, query| connector.describe(query)).await.transpose()?;
+    // A caller's role may do what the user of the adapter may not.
+    if !has_role && columns.as_ref().is_err_and(|error| error.kind == ErrorKind::Denied) {
+        return None;
+    }
     // What only reads returns something: its columns are known when it runs, and not before.
     let is_known = statement.access == Access::Write || !columns.as_ref().is_ok_and(Vec::is_empty);
     is_known.then_some(columns)
 }
 
-/// Each text of the statement, as one choice that is not its first: the part and the option. `None` where there are too many.
-fn choices(statement: &Statement) -> Option<Vec<Option<(usize, usize)>>> {
-    let mut texts = Vec::from([None]);
-    for (place, part) in statement.parts.iter().enumerate() {
-        if let Part::Choice { options, .. } = part {
-            texts.extend((1..options.len()).map(|option| Some((place, option))));
+/// The input whose choice is not its first, and the number of the option that it is.
+type Choice<'a> = Option<(&'a Source, usize)>;
+
+/// Each text of the statement. `None` where there are too many.
+fn choices(statement: &Statement) -> Option<Vec<Choice<'_>>> {
+    let mut texts: Vec<Choice<'_>> = Vec::from([None]);
+    for part in &statement.parts {
+        if let Part::Choice { source, options } = part
+            && !texts.iter().flatten().any(|(known, _)| *known == source)
+        {
+            texts.extend((1..options.len()).map(|option| Some((source, option))));
         }
     }
     (texts.len() <= MOST_TEXTS).then_some(texts)

@@ -33,7 +33,7 @@ use super::{
 };
 use crate::{
     Error, ErrorKind, Json, Result,
-    app::{Access, Adapter, Execute},
+    app::{Access, Adapter, Execute, OnTooMany},
     fault::{Change, Fault, FaultResult, Stage},
     ports::{Query, SessionSetting},
     value::Rows,
@@ -92,7 +92,12 @@ async fn query(run: &Run<'_>, adapter: usize, execute: &Execute, inputs: &Json) 
                 }
             },
         };
-        let entry = cache::Entry::of(run, settings, &adapter.name, (&rendered, &session, database), epochs.as_deref());
+        // A result that is cut is another one with another limit.
+        let name = match run.tool.on_too_many {
+            OnTooMany::Error => adapter.name.clone(),
+            OnTooMany::Cut => format!("{}\0{}", adapter.name, adapter.max_rows),
+        };
+        let entry = cache::Entry::of(run, settings, &name, (&rendered, &session, database), epochs.as_deref());
         let found = entry.look_up(run, adapter).await;
         Some((entry, found))
     };

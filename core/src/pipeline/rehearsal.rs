@@ -158,7 +158,7 @@ fn silent(adapter: &Adapter) -> Error {
 }
 
 /// Whether databases explain a statement.
-fn is_explained(style: ParamStyle, text: &str) -> bool {
+pub(super) fn is_explained(style: ParamStyle, text: &str) -> bool {
     let first = text.trim_start_matches(|c: char| c.is_whitespace() || c == '(');
     let first = first.split(|c: char| !c.is_ascii_alphabetic()).next().unwrap_or_default();
     // A word that is misspelt is what the database should see.

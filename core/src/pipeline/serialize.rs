@@ -33,7 +33,7 @@ pub(super) async fn success(run: &Run<'_>, mut outcome: ToolOutput) -> FaultResu
     let (most, on_exceed) = (run.tool.limits.output_bytes as usize, run.tool.limits.on_exceed);
     let most = most.saturating_sub(sync::announced_bytes(run)?);
     if let Some(rows) = run.truncated.get() {
-        outcome = ToolOutput::Content(truncated(*outcome.into_content(), rows));
+        outcome = ToolOutput::Content(truncated(run, *outcome.into_content(), rows));
     }
     if on_exceed == OnExceed::Shrink {
         let whole = match &outcome {
@@ -61,14 +61,17 @@ pub(super) async fn success(run: &Run<'_>, mut outcome: ToolOutput) -> FaultResu
 }
 
 /// A result of which the database has more rows than the `rows` that were read: it says so after the data, and in `_meta`.
-fn truncated(mut content: AuthoredContent, rows: usize) -> Box<AuthoredContent> {
+fn truncated(run: &Run<'_>, mut content: AuthoredContent, rows: usize) -> Box<AuthoredContent> {
     content.double_structured();
     // A presenter that shows fewer of them has said how many.
     if !content.meta.contains_key(shrink::TRUNCATED_META) {
         shrink::note(&mut content, "shown", rows.into());
     }
     shrink::note(&mut content, "more", true.into());
-    content.ui.insert(0, blocks::unread(rows));
+    // What becomes of a resource or a prompt has each block as an entry.
+    if run.method == "tools/call" {
+        content.ui.insert(0, blocks::unread(rows));
+    }
     Box::new(content)
 }
 

@@ -1,13 +1,29 @@
 //! Rows as bytes, for the cache and for the records of calls. Nothing is lost, and damage is noticed.
 
-use alloc::vec::Vec;
+use alloc::{rc::Rc, string::String, vec::Vec};
 
+use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 
-use super::Rows;
+use super::{Rows, Value};
 
 /// The length of the digest in front of the rows.
 const DIGEST_BYTES: usize = 32;
+
+/// Rows as they were kept before any could be cut. Records of calls outlive an upgrade.
+#[derive(Deserialize)]
+struct WholeRows {
+    columns: Rc<[String]>,
+    rows: Vec<Vec<Value>>,
+    affected: u64,
+}
+
+impl WholeRows {
+    fn into_rows(self) -> Rows {
+        let Self { columns, rows, affected } = self;
+        Rows { columns, rows, affected, truncated: false }
+    }
+}
 
 impl Rows {
     /// The rows as bytes: a digest, then the rows, so that a value that is cut short or damaged is told from a whole one.
@@ -27,16 +43,15 @@ impl Rows {
         if Sha256::digest(body).as_slice() != digest {
             return None;
         }
-        postcard::from_bytes(body).ok()
+        postcard::from_bytes(body).ok().or_else(|| postcard::from_bytes(body).ok().map(WholeRows::into_rows))
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use alloc::{rc::Rc, string::String, vec};
+    use alloc::vec;
 
     use super::*;
-    use crate::value::Value;
 
     #[test]
     fn damaged_values_are_told_from_whole_ones() {

@@ -46,7 +46,7 @@ impl Items {
     /// # Errors
     /// There are too many of them.
     pub(super) fn push(&mut self, item: Item, query: &Query<'_>) -> Result<(), StatementFailure> {
-        self.bytes += item.iter().map(|(_, value)| value.size()).fold(0, usize::saturating_add);
+        self.bytes += item.iter().map(|(name, value)| name.len().saturating_add(value.size())).fold(0, usize::saturating_add);
         if let Some(what) = limits::exceeded(query, self.items.len(), self.bytes) {
             return Err(limits::too_large(what, query));
         }

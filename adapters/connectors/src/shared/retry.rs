@@ -128,6 +128,8 @@ impl Retry {
         attempt: impl AsyncFn() -> Result<T, StatementFailure>,
     ) -> Result<T> {
         let mut pauses = PAUSES_MS.into_iter();
+        // Whatever a later attempt says: an earlier one may have been carried out.
+        let mut is_unknown = false;
         if self.clock.now_ms() >= query.deadline_ms {
             return Err(timed_out());
         }
@@ -136,6 +138,7 @@ impl Retry {
                 Ok(value) => return Ok(value),
                 Err(failure) => failure,
             };
+            is_unknown |= outcome == Execution::Unknown;
             let again = match outcome {
                 Execution::NotExecuted => true,
                 Execution::Unknown => std::mem::replace(&mut may_repeat, false),
@@ -144,7 +147,7 @@ impl Retry {
             let pause_ms = pauses.next().filter(|_| again).map(|pause_ms| self.spread(pause_ms));
             match pause_ms {
                 Some(pause_ms) if self.clock.now_ms().saturating_add(pause_ms) < query.deadline_ms => self.clock.sleep(pause_ms).await,
-                _ if outcome == Execution::Unknown && !effect.reads => return Err(of_unknown_outcome(error)),
+                _ if is_unknown && !effect.reads => return Err(of_unknown_outcome(error)),
                 _ => return Err(error),
             }
         }
@@ -252,6 +255,26 @@ mod tests {
         assert_eq!(of(true, Access::Write), (1, 0, Error::new(ErrorKind::Unavailable, "it failed")));
         let lost = Error::new(ErrorKind::Protocol, "it failed; it is not known whether the statement took effect");
         assert_eq!(of(false, Access::Read), (1, 0, lost));
+    }
+
+    #[cfg(feature = "tcp")]
+    #[test]
+    fn what_may_have_been_carried_out_stays_unknown_whatever_comes_then() {
+        let busy = (Execution::NotExecuted, ErrorKind::Busy);
+        for then in [vec![busy; 5], vec![(Execution::Final, ErrorKind::Denied)], vec![busy, (Execution::Unknown, ErrorKind::Unavailable)]] {
+            let fake = Rc::new(Fake::default());
+            let retry = Retry::new(fake.clone(), fake.clone());
+            let left = std::cell::RefCell::new([vec![(Execution::Unknown, ErrorKind::Unavailable)], then].concat().into_iter());
+            let attempt = async || {
+                let (outcome, kind) = left.borrow_mut().next().unwrap();
+                Err::<(), _>(StatementFailure { error: Error::new(kind, "it failed"), outcome })
+            };
+            let query = Query { access: Access::Write, ..super::super::own_query("", 60_000) };
+            let future = pin!(retry.run_idempotent(&query, Effect { reads: false, returns: false }, attempt));
+            let task::Poll::Ready(result) = future.poll(&mut task::Context::from_waker(task::Waker::noop())) else { panic!("it waits") };
+            assert_eq!(result, Err(Error::new(ErrorKind::Protocol, "it failed; it is not known whether the statement took effect")));
+            assert!(left.borrow_mut().next().is_none(), "each was tried");
+        }
     }
 
     #[test]

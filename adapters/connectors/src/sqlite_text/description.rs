@@ -1,19 +1,22 @@
 //! Descriptions of columns, by their declared types.
 //!
 //! SQLite holds a column to its declared type in a `STRICT` table alone, and does not say which table a column of a result is from. So a declared type
-//! means something where all tables are such, and where no view and no compound statement puts several columns into one.
+//! means something where all tables are such, without columns that are computed when they are read, and where no view and no compound statement
+//! puts several columns into one.
 
 use millrace_core::ports::{Column, ColumnKind};
 
 /// A statement of one row with one number: how many tables and views the database has that do not hold a column to its declared type.
-pub(crate) const LOOSE_TABLES: &str = "SELECT count(*) FROM pragma_table_list WHERE \"schema\" = 'main' AND name <> 'millrace_calls' \
+pub(crate) const LOOSE_TABLES: &str = "SELECT count(*) FROM pragma_table_list AS l WHERE \"schema\" = 'main' AND name <> 'millrace_calls' \
                                        AND substr(name, 1, 7) <> 'sqlite_' \
-                                       AND (type IN ('view', 'virtual') OR type = 'table' AND NOT strict)";
+                                       AND (type IN ('view', 'virtual') OR type = 'table' AND (NOT strict \
+                                       OR EXISTS (SELECT 1 FROM pragma_table_xinfo(l.name) WHERE hidden = 2)))";
 
 /// The columns of the result of a statement, by their unique names and declared types.
 pub(crate) fn columns(text: &str, is_strict: bool, declared: impl IntoIterator<Item = (String, Option<String>)>) -> Vec<Column> {
     let words = text.to_ascii_uppercase();
-    let is_compound = ["UNION", "INTERSECT", "EXCEPT"].iter().any(|word| words.contains(word));
+    let inserts = ["INSERT", "REPLACE"].iter().any(|word| words.trim_start().starts_with(word));
+    let is_compound = ["UNION", "INTERSECT", "EXCEPT"].iter().any(|word| words.contains(word)) || (words.contains("VALUES") && !inserts);
     let column = |(name, declared): (String, Option<String>)| {
         let type_name = declared.unwrap_or_default();
         let kind = if is_strict && !is_compound { kind(&type_name) } else { ColumnKind::Any };

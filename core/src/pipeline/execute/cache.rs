@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// Begins every key's text: another form of keys or values is another version.
-const VERSION: &str = "millrace-2";
+const VERSION: &str = "millrace-3";
 
 /// The epochs of what a result depends on, for its key. `None`: nothing may be taken from the cache now, and nothing be put there.
 pub(super) async fn epochs(run: &Run<'_>, reads: &CachedReads) -> Option<Vec<u8>> {
