@@ -61,7 +61,10 @@ fn check_speaks_json() {
     let list = |revision: &str| json!({ "revision": revision, "bytes": 264, "tokens": 66 });
     let open = json!({ "tool": "get-item", "bytes": 1_048_576, "tokens": 262_144, "limit": "limits.output", "reason": "it has neither `returns` nor `output`" });
     let sizes = json!({ "lists": [list("2026-07-28"), list("2025-11-25")], "answers": [open] });
-    assert_eq!(said.json(), json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "statements": [], "tenants": [] }));
+    assert_eq!(
+        said.json(),
+        json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "statements": [], "lock": [], "tenants": [] })
+    );
 
     let said = run(broken().path(), &["check", "--json"]);
     assert_eq!((said.code, said.err.as_str()), (Some(1), ""));
@@ -74,7 +77,7 @@ fn check_speaks_json() {
     });
     assert_eq!(
         found,
-        json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "statements": [], "tenants": [] })
+        json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "statements": [], "lock": [], "tenants": [] })
     );
 }
 
@@ -343,7 +346,7 @@ fn check_asks_the_database_about_each_statement() {
     let said = run(app.path(), &["check", "--connect"]);
     assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
     assert!(
-        said.err.contains("app/tools/wrong/config.yaml:2:6: the database does not take the statement of the tool `wrong`: "),
+        said.err.contains("app/tools/wrong/config.yaml:3:12: the database does not take the statement of the tool `wrong`: "),
         "{}",
         said.err
     );
