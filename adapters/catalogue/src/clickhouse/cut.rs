@@ -53,6 +53,10 @@ pub(super) fn next(text: &str, at: &mut usize) -> Result<Option<Token>, Unclosed
                 line(bytes, at);
                 continue;
             }
+            b'/' if second == Some(b'/') => {
+                line(bytes, at);
+                continue;
+            }
             b'/' if second == Some(b'*') => {
                 comment(bytes, at)?;
                 continue;
