@@ -148,7 +148,9 @@ class Handler(BaseHTTPRequestHandler):
             name, _, key = base64.b64decode(basic[6:]).decode().partition(":")
         if name is None and key is None:
             name, key = given.get("user", b"default").decode(), given.get("password", b"").decode()
-        if (name or "default", key or "") != (user, password):
+        if name is None:
+            name = ""
+        if (name, key or "") != (user, password):
             text = f"{name}: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)"
             raise Refused(516, f"Code: 516. DB::Exception: {text}")
 

@@ -35,21 +35,28 @@ const SENT: [&str; 12] = [
 const SENT_FAMILIES: [&str; 2] = ["output_format_", "format_"];
 
 /// Functions that read files, run programs or ask other servers, by how their names begin, in lower case. Where to, their arguments say.
-const ELSEWHERE: [&str; 29] = [
+const ELSEWHERE: [&str; 38] = [
+    "ai",
     "arrowflight",
+    "arrowstream",
     "azureblobstorage",
+    "bigquery",
     "catboostevaluate",
     "cluster",
     "cosn",
     "deltalake",
+    "dictget",
     "dictionary",
     "executable",
     "file",
     "gcs",
+    "hascolumnintable",
     "hdfs",
     "hudi",
     "iceberg",
     "jdbc",
+    "joinget",
+    "loop",
     "merge",
     "mongodb",
     "mysql",
@@ -63,11 +70,15 @@ const ELSEWHERE: [&str; 29] = [
     "remote",
     "s3",
     "sqlite",
+    "timeseries",
     "url",
+    "viewifpermitted",
     "ytsaurus",
 ];
 /// How the names of functions of another meaning begin.
-const NOT_ELSEWHERE: [&str; 3] = ["filesystem", "urlh", "urlp"];
+const NOT_ELSEWHERE: [&str; 2] = ["urlh", "urlp"];
+/// Functions of another meaning whose names begin so.
+const NOT_ELSEWHERE_WHOLE: [&str; 3] = ["filesystemavailable", "filesystemcapacity", "filesystemunreserved"];
 
 /// Statements that need a session, which a request has not.
 const OF_A_SESSION: [&str; 5] = ["BEGIN", "COMMIT", "ROLLBACK", "SET", "USE"];
@@ -142,8 +153,14 @@ pub enum What {
     SettingValue(String),
     /// A value of the call decides what a function reads, and from where.
     Elsewhere(String),
+    /// A name that the statement gives to an expression decides what a function reads, and the statement has values.
+    Alias(String, String),
+    /// `eval`, which runs text as a statement, in a statement with values.
+    Eval,
     /// `{name:Identifier}`
     Identifier(String),
+    /// A curly quote outside of a literal.
+    Curly,
 }
 
 impl fmt::Display for What {
@@ -163,6 +180,13 @@ impl fmt::Display for What {
             Self::Elsewhere(name) => {
                 write!(f, "a value of the call is among the arguments of `{name}`, which decide what is read, and from where")
             }
+            Self::Alias(alias, name) => write!(
+                f,
+                "`{alias}` is among the arguments of `{name}`, which decide what is read, and from where; it also stands after `AS` in a statement \
+                 with values of the call"
+            ),
+            Self::Eval => f.write_str("`eval` runs text as a statement, and the statement has values of the call"),
+            Self::Curly => f.write_str("the statement has a curly quote outside of a literal"),
             Self::Identifier(name) => write!(f, "`{{{name}:Identifier}}` would make a value the name of a table or a column"),
         }
     }
@@ -197,6 +221,9 @@ impl What {
             Self::Setting(_) => "remove it".into(),
             Self::SettingValue(_) => "write the value out, or make one tool for each".into(),
             Self::Elsewhere(_) => "write the arguments out, and put the condition with the value into `WHERE`".into(),
+            Self::Alias(..) => "write the argument out".into(),
+            Self::Eval => "write the expression out".into(),
+            Self::Curly => "write `'` around a text, and `\"` around a name".into(),
             Self::Identifier(_) => "write the name out; a tool's statement can choose with `{{ inputs.name | ident }}`".into(),
         }
     }
@@ -211,7 +238,7 @@ fn is_sent(name: &str) -> bool {
 fn reads_elsewhere(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     let begins = |families: &[&str]| families.iter().any(|family| name.starts_with(family));
-    begins(&ELSEWHERE) && !begins(&NOT_ELSEWHERE)
+    begins(&ELSEWHERE) && !begins(&NOT_ELSEWHERE) && !NOT_ELSEWHERE_WHOLE.contains(&name.as_str())
 }
 
 /// A statement's text as far as a message shows it.

@@ -34,7 +34,6 @@ use std::{borrow::Cow, rc::Rc};
 use millrace_catalogue::{CLICKHOUSE, clickhouse::judge};
 use millrace_core::{
     Error, ErrorKind, Result,
-    app::Access,
     headers::Headers,
     ports::{Clock, Connection, Connector, HttpClient, HttpRequest, LocalFuture, Query, Random},
     value::Rows,
@@ -143,10 +142,20 @@ impl ClickHouse {
             ErrorKind::TooLarge => limits::broken_off(query),
             _ => StatementFailure::of_client(error),
         })?;
-        let told =
-            server_error::Told { host: &self.address.host, query, read_only: self.read_only, has_values: !prepared.parameters.is_empty() };
+        let told = server_error::Told {
+            host: &self.address.host,
+            query,
+            read_only: self.read_only,
+            has_values: !prepared.parameters.is_empty(),
+            reads: prepared.effect.reads,
+            selects: prepared.text.to_ascii_uppercase().contains("SELECT"),
+        };
         server_error::check(&response, &told)?;
         if response.body.is_empty() && !prepared.effect.reads {
+            // A proxy's nothing is no answer.
+            if ["x-clickhouse-query-id", "x-clickhouse-summary"].iter().all(|name| response.headers.first(name).is_none()) {
+                return Err(server_error::broken("an empty answer without a field of ClickHouse"));
+            }
             let affected = if prepared.inserts { rows::written(&response.headers) } else { 0 };
             return Ok(Rows { affected, ..Rows::default() });
         }
@@ -157,7 +166,7 @@ impl ClickHouse {
     }
 
     fn url(&self, query: &Query<'_>, effect: Effect, left_ms: u64) -> String {
-        let readonly = if self.read_only || effect.reads && query.access == Access::Read { "&readonly=2" } else { "" };
+        let readonly = if self.read_only || effect.reads { "&readonly=2" } else { "" };
         // Of both limits, 0 is none.
         let rows = query.max_rows.max(1);
         let bytes = query.max_bytes.saturating_mul(MEMORY_BYTES).saturating_add(MORE_MEMORY_BYTES);

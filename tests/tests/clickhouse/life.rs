@@ -172,7 +172,7 @@ fn users_that_only_read() {
     let two = clickhouse::start(&["--readonly", "2"]);
     assert_eq!(open(&two).rows("SELECT 1"), [[Value::I64(1)]]);
     let error = open(&two).error("CREATE TABLE t (a Int64) ENGINE = Memory");
-    assert_eq!((error.kind, error.message.as_str()), (Denied, "the statement writes, and the user of the adapter only reads"));
+    assert_eq!((error.kind, error.message.as_str()), (Denied, "the statement writes, and the user of the adapter may only read"));
     let one = clickhouse::start(&["--readonly", "1"]);
     let error = open(&one).error("SELECT 1");
     assert!(error.kind == Configuration && error.message.contains("give it a profile with `readonly = 2`"), "{error:?}");

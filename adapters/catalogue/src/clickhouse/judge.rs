@@ -39,6 +39,16 @@ struct Place {
     settings: Option<usize>,
     /// The setting whose value this is.
     setting: Option<String>,
+    /// The first token after `SETTINGS`, and after a comma of it: the name of a setting.
+    begins_setting: bool,
+    /// The token with which the clause ends, unless it is a comma.
+    ends_at: usize,
+}
+
+impl Place {
+    fn leave_settings(&mut self) {
+        *self = Self { elsewhere: core::mem::take(&mut self.elsewhere), ..Self::default() };
+    }
 }
 
 fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged<'a>, Vec<Flaw>), Flaw> {
@@ -58,6 +68,9 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
     let inserts = (first..tokens.len()).any(|at| is(at, "INSERT"));
     let mut judged = Judged { reads: has(&READS, first), explains: is(first, "EXPLAIN"), inserts, parameters: Vec::new() };
     let mut place = Place::default();
+    let mut has_values = false;
+    // Names among the arguments of functions that read elsewhere, and calls of `eval`: judged at the end.
+    let (mut named, mut evals, mut aliases) = (Vec::new(), Vec::new(), Vec::new());
     let mut depth = 0_usize;
     let mut ended = None;
     for (at, token) in tokens.iter().enumerate() {
@@ -66,6 +79,33 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
             break;
         }
         let before = at.wrapping_sub(1);
+        if let Some(name) = name_at(text, token) {
+            if name.contains(['\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}']) && token.kind == Kind::Word {
+                flaws.push(flaw(What::Curly, at));
+            }
+            if is(before, "AS") {
+                aliases.push(name);
+            }
+            if sign(at + 1, b'(') && name.eq_ignore_ascii_case("eval") {
+                evals.push(at);
+            }
+            named.extend(place.elsewhere.last().map(|(_, function)| (at, name, function.clone())));
+        }
+        if place.settings == Some(depth) && place.begins_setting {
+            if let Some((name, end)) = setting(text, &tokens, at) {
+                if is_sent(&name) {
+                    flaws.push(flaw(What::Setting(name.clone()), at));
+                }
+                (place.begins_setting, place.setting) = (false, Some(name));
+                // Without a value, it is the next token that ends the clause.
+                place.ends_at = end;
+            } else {
+                place.leave_settings();
+            }
+        }
+        if place.settings == Some(depth) && at >= place.ends_at && !matches!(token.kind, Kind::Sign(b',' | b')')) {
+            place.leave_settings();
+        }
         match token.kind {
             Kind::Sign(b';') if at >= first => ended = Some(at),
             Kind::Sign(b'(') => {
@@ -73,7 +113,7 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
                 let name = tokens.get(before).filter(|token| matches!(token.kind, Kind::Word | Kind::Quoted));
                 let name = name.and_then(|token| text.get(token.range.clone())).map(|name| name.trim_matches(['`', '"']));
                 // A column of `INSERT INTO url (…)` is no argument.
-                let is_table = has(&["INTO", "TABLE"], at.wrapping_sub(2));
+                let is_table = is(at.wrapping_sub(2), "INTO") || is(at.wrapping_sub(2), "TABLE") && is(at.wrapping_sub(3), "INTO");
                 if let Some(name) = name.filter(|name| !is_table && reads_elsewhere(name)) {
                     place.elsewhere.push((depth, name.to_string()));
                 }
@@ -83,18 +123,12 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
                 depth = depth.saturating_sub(1);
                 place.settings = place.settings.filter(|opened| *opened <= depth);
             }
-            Kind::Sign(b',') if place.settings == Some(depth) => place.setting = None,
+            Kind::Sign(b',') if place.settings == Some(depth) => (place.setting, place.begins_setting) = (None, true),
             Kind::Word => {
                 let is_name = sign(before, b'.') || sign(at + 1, b'.') || is(before, "AS") || sign(at + 1, b'(');
                 judged.reads &= !has(&WRITES, at) || is_name;
-                if place.settings.is_some() && place.setting.is_none() && sign(at + 1, b'=') {
-                    let name = word(at).unwrap_or_default().to_ascii_lowercase();
-                    if is_sent(&name) {
-                        flaws.push(flaw(What::Setting(name.clone()), at));
-                    }
-                    place.setting = Some(name);
-                } else if is(at, "SETTINGS") && word(at + 1).is_some() && sign(at + 2, b'=') {
-                    (place.settings, place.setting) = (Some(depth), None);
+                if is(at, "SETTINGS") && !is_name && setting(text, &tokens, at + 1).is_some() {
+                    (place.settings, place.setting, place.begins_setting, place.ends_at) = (Some(depth), None, true, usize::MAX);
                 } else if is(at, "FORMAT") && !is_name && is_format(&tokens, at, inserts) {
                     flaws.push(flaw(What::Format, at));
                     // What follows is data of an `INSERT`.
@@ -111,6 +145,7 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
                 if written.eq_ignore_ascii_case("Identifier") {
                     flaws.push(flaw(What::Identifier(shown(name)), at));
                 }
+                has_values = true;
                 judged.parameters.push(Parameter { name, kind: written, range: kind });
                 flaws.extend(misplaced(&place).map(|what| flaw(what, at)));
             }
@@ -118,13 +153,58 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
             Kind::Mark | Kind::Literal | Kind::Quoted => {
                 let marked = text.get(token.range.clone()).is_some_and(|own| own.contains('\0'));
                 if marked && token.range.clone().any(|byte| text.as_bytes().get(byte) == Some(&0) && is_callers(byte)) {
+                    has_values = true;
                     flaws.extend(misplaced(&place).map(|what| flaw(what, at)));
                 }
             }
             Kind::Number | Kind::Sign(_) => {}
         }
     }
+    if has_values {
+        flaws.extend(evals.into_iter().map(|at| flaw(What::Eval, at)));
+        let aliased = named.into_iter().filter(|(_, name, _)| aliases.contains(name));
+        flaws.extend(aliased.map(|(at, name, function)| flaw(What::Alias(shown(name), shown(&function)), at)));
+    }
     Ok((judged, flaws))
+}
+
+/// A name, without its quotes.
+fn name_at<'a>(text: &'a str, token: &Token) -> Option<&'a str> {
+    let name = text.get(token.range.clone()).filter(|_| matches!(token.kind, Kind::Word | Kind::Quoted))?;
+    Some(name.trim_matches(['`', '"']))
+}
+
+/// The name of a setting at a place, as it counts, and the token after its value: `name = value`, `a.b = value`, or a name alone, which is 1.
+///
+/// A name alone is one only where a comma or the end follows it: other words after `SETTINGS` are not of the clause.
+fn setting(text: &str, tokens: &[Token], at: usize) -> Option<(String, usize)> {
+    let is = |at: usize, sign: u8| tokens.get(at).is_some_and(|token| token.kind == Kind::Sign(sign));
+    let mut name = name_at(text, tokens.get(at)?)?.to_ascii_lowercase();
+    let mut end = at + 1;
+    while is(end, b'.') {
+        let Some(part) = tokens.get(end + 1).and_then(|token| name_at(text, token)) else { break };
+        name = alloc::format!("{name}.{}", part.to_ascii_lowercase());
+        end += 2;
+    }
+    if is(end, b'=') {
+        let is_signed = is(end + 1, b'-') || is(end + 1, b'+');
+        // The value of a list, a map or a function goes on to where its brackets close.
+        let (mut value, mut open) = (end + 1 + usize::from(is_signed), 0_usize);
+        loop {
+            match tokens.get(value).map(|token| token.kind) {
+                None => break,
+                Some(Kind::Sign(b'(' | b'[' | b'{')) => open += 1,
+                Some(Kind::Sign(b')' | b']' | b'}')) => open = open.saturating_sub(1),
+                Some(_) => {}
+            }
+            value += 1;
+            if open == 0 && !is(value, b'(') {
+                break;
+            }
+        }
+        return Some((name, value));
+    }
+    (tokens.get(end).is_none() || is(end, b',') || is(end, b';') || is(end, b')')).then_some((name, end))
 }
 
 /// What a value of the call must not decide.

@@ -51,7 +51,7 @@ fn values_are_found_with_their_types() {
 
 #[test]
 fn what_is_not_sent_is_named() {
-    let table: [(&str, What, &str); 27] = [
+    let table: [(&str, What, &str); 40] = [
         ("", What::Nothing, ""),
         (" ; -- nothing", What::Nothing, " ; -- nothing"),
         ("SELECT 'a", What::Unclosed("literal"), "'"),
@@ -82,6 +82,19 @@ fn what_is_not_sent_is_named() {
         ("SELECT * FROM s3Cluster('c', concat('https://', {p1:String}))", What::Elsewhere("s3Cluster".into()), "{p1:String}"),
         ("INSERT INTO FUNCTION remoteSecure({p1:String}, 'a.b') VALUES (1)", What::Elsewhere("remoteSecure".into()), "{p1:String}"),
         ("SELECT `file`({p1:String})", What::Elsewhere("file".into()), "{p1:String}"),
+        ("SELECT 1 SETTINGS `max_execution_time` = 0", What::Setting("max_execution_time".into()), "`max_execution_time`"),
+        ("SELECT 1 SETTINGS max_threads = 1, \"readonly\" = 0", What::Setting("readonly".into()), "\"readonly\""),
+        ("SELECT 1 SETTINGS final, wait_end_of_query", What::Setting("wait_end_of_query".into()), "wait_end_of_query"),
+        ("SELECT 1 SETTINGS a.b = {p1:Int8}", What::SettingValue("a.b".into()), "{p1:Int8}"),
+        ("SELECT 1 SETTINGS a = (1, {p1:Int8})", What::SettingValue("a".into()), "{p1:Int8}"),
+        ("INSERT INTO t SETTINGS a = 1, b = {p1:Int8} VALUES (1)", What::SettingValue("b".into()), "{p1:Int8}"),
+        ("WITH {p1:String} AS u SELECT * FROM url(u)", What::Alias("u".into(), "url".into()), "u"),
+        ("SELECT file(`f`), {p1:String} AS f", What::Alias("f".into(), "file".into()), "`f`"),
+        ("SELECT filesystems({p1:String})", What::Elsewhere("filesystems".into()), "{p1:String}"),
+        ("SELECT joinGet('j', {p1:String}, 1)", What::Elsewhere("joinGet".into()), "{p1:String}"),
+        ("DESCRIBE TABLE url({p1:String})", What::Elsewhere("url".into()), "{p1:String}"),
+        ("SELECT eval('1'), {p1:Int8}", What::Eval, "eval"),
+        ("SELECT ‘a’", What::Curly, "‘a’"),
         ("SELECT * FROM {p1: Identifier}", What::Identifier("p1".into()), "{p1: Identifier}"),
     ];
     for (text, what, place) in table {
@@ -105,6 +118,11 @@ fn what_looks_alike_is_sent() {
         "SELECT URLPathHierarchy({p1:String}), filesystemAvailable({p1:String})",
         "INSERT INTO url (a, b) VALUES ({p1:String}, 1)",
         "SELECT 1;;",
+        "SELECT 1 // it's; SELECT 2\n, 2",
+        "INSERT INTO t (a) SETTINGS async_insert=1, wait_for_async_insert=1 VALUES ({p1:Int8})",
+        "SELECT settings, {p1:Int8} FROM t",
+        "SELECT u AS v FROM url('https://a/b.csv', CSV, 'u String') WHERE u = {p1:String}",
+        "WITH 'https://a' AS u SELECT eval('1') FROM url(u)",
         "SELECT totals FROM t",
     ] {
         assert!(judge(text).is_ok(), "{text}: {:?}", judge(text));

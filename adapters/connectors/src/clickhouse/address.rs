@@ -77,6 +77,8 @@ impl ClickHouseAddress {
 /// The fields of a user and a password; without both, those of the server's user `default` without one.
 fn login(user: Option<String>, password: Option<String>) -> Result<Vec<(&'static str, Secret<String>)>> {
     let is_plain = |text: &Option<String>| text.as_ref().is_none_or(|text| text.bytes().all(|byte| byte.is_ascii_graphic()));
+    // A password alone is that of `default`: a server takes a field of a key without one of a user for a user without a name.
+    let user = user.or_else(|| password.is_some().then(|| "default".to_owned()));
     if is_plain(&user) && is_plain(&password) {
         let fields = [("x-clickhouse-user", user), ("x-clickhouse-key", password)];
         return Ok(fields.into_iter().filter_map(|(name, value)| Some((name, Secret::new(value?)))).collect());
@@ -121,7 +123,12 @@ mod tests {
             ("https://a.clickhouse.cloud:8443", &[][..], "https://a.clickhouse.cloud:8443/?", &[][..]),
             ("clickhouse://me:p%40w@db/shop", &[], "https://db:8443/?database=shop&", &[(user, "me"), (key, "p@w")]),
             ("CLICKHOUSES://db:1/", &[("user", "me")], "https://db:1/?", &[(user, "me")]),
-            ("clickhouse://127.0.0.1/a%20b%26c", &[("password", "pw")], "http://127.0.0.1:8123/?database=a%20b%26c&", &[(key, "pw")]),
+            (
+                "clickhouse://127.0.0.1/a%20b%26c",
+                &[("password", "pw")],
+                "http://127.0.0.1:8123/?database=a%20b%26c&",
+                &[(user, "default"), (key, "pw")],
+            ),
             ("http://[::1]:8123/?database=x&user=u", &[], "http://[::1]:8123/?database=x&", &[(user, "u")]),
             ("https://db/", &[("user", "me"), ("password", "é x")], "https://db/?", &[("authorization", "Basic bWU6w6kgeA==")]),
             ("https://db/", &[("password", "a b")], "https://db/?", &[("authorization", "Basic ZGVmYXVsdDphIGI=")]),

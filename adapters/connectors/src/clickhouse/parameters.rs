@@ -62,7 +62,7 @@ pub(super) fn of<'a>(text: &'a str, judged: &Judged<'_>, values: &[Value]) -> Re
                 }
             },
             value => kind.text(value).map_err(|wrong| {
-                let message = format!("the value {number} of the statement {wrong}, for its type `{}`", parameter.kind);
+                let message = format!("value {number} of the statement {wrong} for its type `{}`", parameter.kind);
                 Error::new(ErrorKind::Constraint, message)
             })?,
         };

@@ -5,7 +5,6 @@
 
 use millrace_core::{
     Error, ErrorKind,
-    app::Access,
     ports::{HttpResponse, Query},
 };
 
@@ -18,6 +17,10 @@ pub(super) struct Told<'a> {
     /// The adapter's.
     pub(super) read_only: bool,
     pub(super) has_values: bool,
+    /// The statement only reads.
+    pub(super) reads: bool,
+    /// The statement may write rows that a query gives, block after block.
+    pub(super) selects: bool,
 }
 
 /// Looks whether a response is an answer.
@@ -25,21 +28,21 @@ pub(super) struct Told<'a> {
 /// # Errors
 /// What the server or what stands before it said, and what that means for another attempt.
 pub(super) fn check(response: &HttpResponse, told: &Told<'_>) -> Result<(), StatementFailure> {
-    let text = || excerpt(&String::from_utf8_lossy(&response.body));
+    let text = || String::from_utf8_lossy(&response.body);
     let code = response.headers.first("x-clickhouse-exception-code").and_then(|digits| digits.parse().ok());
     match (response.status, code) {
         (_, Some(code)) => Err(of_code(code, &text(), told)),
         (200, None) => Ok(()),
         (status, None) => match code_in(&text()) {
             Some(code) => Err(of_code(code, &text(), told)),
-            None => Err(of_status(status, &text(), told)),
+            None => Err(of_status(status, &excerpt(&text()), told)),
         },
     }
 }
 
 /// What a line of an answer says of the statement's failure.
 pub(super) fn of_text(text: &str, told: &Told<'_>) -> StatementFailure {
-    code_in(text).map_or_else(|| broken("a failure without a code"), |code| of_code(code, &excerpt(text), told))
+    code_in(text).map_or_else(|| broken("a failure without a code"), |code| of_code(code, text, told))
 }
 
 /// An answer that is none: the statement may have been executed.
@@ -59,12 +62,28 @@ fn of_code(code: u32, words: &str, told: &Told<'_>) -> StatementFailure {
     let error = if kind == ErrorKind::TimedOut { timed_out() } else { Error::new(kind, message) };
     let words = if words.starts_with("Code: ") { words.to_owned() } else { format!("Code: {code}. {words}") };
     let error = error.with_source(excerpt(&words));
+    let is_passed_on = words.contains("Received from");
     match code {
-        // Before anything of it was done.
-        202 | 745 => StatementFailure::not_executed(error),
+        // Before anything of it was done, unless another server of a cluster says it of its part.
+        202 | 745 if !is_passed_on => StatementFailure::not_executed(error),
         // A part of the servers may have done its part, or will.
-        209 | 210 | 236 | 279 | 319 | 999 => StatementFailure::unknown(error),
+        202 | 209 | 210 | 236 | 279 | 319 | 745 | 999 => StatementFailure::unknown(error),
+        _ if !told.reads && may_have_written(code, error.kind, &words, told) => StatementFailure::unknown(error),
         _ => StatementFailure::last(error),
+    }
+}
+
+/// Whether a statement may have written something before it failed so. What is found when it is read, analyzed or admitted comes before that.
+fn may_have_written(code: u32, kind: ErrorKind, words: &str, told: &Told<'_>) -> bool {
+    match kind {
+        // The values of an `INSERT` are one block, which is written as a whole; views come after it.
+        ErrorKind::Constraint => code == 395 || told.selects || words.contains("while pushing to view"),
+        ErrorKind::Syntax | ErrorKind::Denied | ErrorKind::Configuration => words.contains("while pushing to view"),
+        // Says of a write itself that its outcome is unknown.
+        ErrorKind::TimedOut => false,
+        // A form that is too large is not read.
+        ErrorKind::TooLarge => code != 1000,
+        _ => true,
     }
 }
 
@@ -121,8 +140,8 @@ fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
                 .to_owned(),
         ),
         164 if told.read_only => (Denied, "the statement writes, and the adapter is read-only".to_owned()),
-        164 if query.access == Access::Read => (Denied, "the statement writes, and counts as one that reads".to_owned()),
-        164 => (Denied, "the statement writes, and the user of the adapter only reads".to_owned()),
+        164 if told.reads => (Denied, "the statement writes, and was taken for one that only reads".to_owned()),
+        164 => (Denied, "the statement writes, and the user of the adapter may only read".to_owned()),
         452 => (Configuration, "a setting that each statement is sent with is not allowed to the user of the adapter".to_owned()),
         115 => (Configuration, "ClickHouse does not know a setting; servers before 24.8 are not supported".to_owned()),
         81 => (Configuration, format!("ClickHouse at `{host}` has no database of this name")),
@@ -139,15 +158,15 @@ fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
         158 | 161 | 191 | 229 | 290 | 307 | 306 | 168 | 167 => {
             (TooLarge, "the statement, or what it reads, is larger than ClickHouse allows".to_owned())
         }
-        202 => (Busy, "ClickHouse runs as many statements as it may".to_owned()),
+        202 => (Busy, "ClickHouse is already running as many statements as it allows".to_owned()),
         201 => (Busy, "the quota of the adapter's user is used up".to_owned()),
         241 => (Busy, "ClickHouse has no memory left for the statement".to_owned()),
         252 => (Busy, "ClickHouse takes no more inserts for now, because it has too many parts to merge".to_owned()),
         439 | 473 => (Busy, "ClickHouse ended the statement because of others that ran concurrently".to_owned()),
         394 => (Unavailable, "an administrator of ClickHouse ended the statement".to_owned()),
-        242 => (Unavailable, "a table only reads for now, because ClickHouse does not reach its Keeper".to_owned()),
+        242 => (Unavailable, "a table is read-only for now, because ClickHouse cannot reach its Keeper".to_owned()),
         243 => (Unavailable, "ClickHouse has no room left".to_owned()),
-        209 | 210 | 236 | 279 | 319 | 745 | 999 => (Unavailable, "ClickHouse is not available".to_owned()),
+        202 | 209 | 210 | 236 | 279 | 319 | 745 | 999 => (Unavailable, "ClickHouse is not available".to_owned()),
         _ => (Protocol, "ClickHouse failed in an unexpected way".to_owned()),
     }
 }
@@ -178,13 +197,17 @@ mod tests {
     use crate::shared::{Execution, own_query};
 
     fn failure(status: u16, code: Option<&str>, body: &str, read_only: bool) -> StatementFailure {
+        failure_of(status, code, body, read_only, true, false)
+    }
+
+    fn failure_of(status: u16, code: Option<&str>, body: &str, read_only: bool, reads: bool, selects: bool) -> StatementFailure {
         let mut headers = Headers::new();
         if let Some(code) = code {
             headers.append("X-ClickHouse-Exception-Code", code);
         }
         let query = own_query("SELECT 1", 0);
-        check(&HttpResponse { status, headers, body: body.into() }, &Told { host: "db", query: &query, read_only, has_values: true })
-            .unwrap_err()
+        let told = Told { host: "db", query: &query, read_only, has_values: true, reads, selects };
+        check(&HttpResponse { status, headers, body: body.into() }, &told).unwrap_err()
     }
 
     #[test]
@@ -223,6 +246,32 @@ mod tests {
         }
         assert_eq!(failure(500, Some("396"), "max rows: 1", false).error.message, "the result has more than `max_rows`, 1 rows");
         assert!(failure(500, Some("164"), "", true).error.message.ends_with("the adapter is read-only"));
+    }
+
+    #[test]
+    fn a_write_that_may_have_begun_has_an_unknown_outcome() {
+        for (code, words, values, select) in [
+            (202, "Too many", Execution::NotExecuted, Execution::NotExecuted),
+            (202, "Received from b:9000. DB::Exception: Too many", Execution::Unknown, Execution::Unknown),
+            (745, "Received from b:9000. DB::Exception: overloaded", Execution::Unknown, Execution::Unknown),
+            (62, "Syntax error", Execution::Final, Execution::Final),
+            (60, "no table", Execution::Final, Execution::Final),
+            (60, "no table: while pushing to view v", Execution::Unknown, Execution::Unknown),
+            (497, "Not enough privileges", Execution::Final, Execution::Final),
+            (469, "a constraint", Execution::Final, Execution::Unknown),
+            (1000, "Field value too long", Execution::Final, Execution::Final),
+        ] {
+            let body = format!("Code: {code}. DB::Exception: {words}. (NAME)");
+            let outcome = |selects| failure_of(500, None, &body, false, false, selects).outcome;
+            assert_eq!((outcome(false), outcome(true)), (values, select), "{code} {words}");
+        }
+        for code in [49, 201, 241, 242, 243, 252, 394, 395, 396, 439, 473] {
+            let body = format!("Code: {code}. DB::Exception: x. (NAME)");
+            assert_eq!(failure_of(500, None, &body, false, false, false).outcome, Execution::Unknown, "{code}");
+        }
+        // What is said of another server may stand behind what a message shows.
+        let body = format!("Code: 202. DB::Exception: {} Received from b:9000.", "x".repeat(10_000));
+        assert_eq!(failure_of(500, None, &body, false, false, false).outcome, Execution::Unknown);
     }
 
     #[test]
