@@ -166,7 +166,7 @@ fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
         394 => (Unavailable, "an administrator of ClickHouse ended the statement".to_owned()),
         242 => (Unavailable, "a table is read-only for now, because ClickHouse cannot reach its Keeper".to_owned()),
         243 => (Unavailable, "ClickHouse has no room left".to_owned()),
-        202 | 209 | 210 | 236 | 279 | 319 | 745 | 999 => (Unavailable, "ClickHouse is not available".to_owned()),
+        209 | 210 | 236 | 279 | 319 | 745 | 999 => (Unavailable, "ClickHouse is not available".to_owned()),
         _ => (Protocol, "ClickHouse failed in an unexpected way".to_owned()),
     }
 }
