@@ -182,8 +182,8 @@ impl fmt::Display for What {
             }
             Self::Alias(alias, name) => write!(
                 f,
-                "`{alias}` is among the arguments of `{name}`, which decide what is read, and from where; it also stands after `AS` in a statement \
-                 with values of the call"
+                "`{alias}` is among the arguments of `{name}`, which decide what is read, and from where; the statement, which has values of the \
+                 call, also makes it an alias"
             ),
             Self::Eval => f.write_str("`eval` runs text as a statement, and the statement has values of the call"),
             Self::Curly => f.write_str("the statement has a curly quote outside of a literal"),
