@@ -139,6 +139,8 @@ pub enum What {
     Unclosed(&'static str),
     /// A second statement.
     Second,
+    /// `PARALLEL WITH …`
+    Parallel,
     /// A statement that needs a session.
     OfSession(String),
     /// `FORMAT …`
@@ -172,6 +174,7 @@ impl fmt::Display for What {
             Self::OfSession(word) => {
                 write!(f, "connector `clickhouse` does not run `{word}`: each of its requests is a session of its own")
             }
+            Self::Parallel => f.write_str("`PARALLEL WITH` begins another statement, and a query is one"),
             Self::Format => f.write_str("the statement has a `FORMAT`, and connector `clickhouse` reads answers in its own"),
             Self::ToFile => f.write_str("`INTO OUTFILE` is carried out by ClickHouse's own client, not by its server"),
             Self::Totals => f.write_str("`WITH TOTALS` has rows that are not sent in the format of connector `clickhouse`"),
@@ -205,7 +208,7 @@ impl What {
         match self {
             Self::Nothing => "write one statement".into(),
             Self::Unclosed(_) => "close it; a quote inside a literal is written twice".into(),
-            Self::Second => "a tool runs one statement; make one tool for each".into(),
+            Self::Second | Self::Parallel => "a tool runs one statement; make one tool for each".into(),
             Self::OfSession(word) if word == "SET" => "write `SETTINGS name = value` at the end of the statement".into(),
             Self::OfSession(word) if word == "USE" => {
                 "name the database in the connection string, or before the table: `shop.orders`".into()

@@ -161,6 +161,11 @@ impl ClickHouse {
         }
         rows::of(&response.body).map_err(|wrong| match wrong {
             rows::Wrong::Form(what) => server_error::broken(what),
+            rows::Wrong::TooLarge => {
+                let effect = if prepared.effect.reads { "" } else { "; the statement took effect" };
+                let message = format!("the result has more than {} values{effect}", rows::MAX_VALUES);
+                StatementFailure::last(Error::new(ErrorKind::TooLarge, message))
+            }
             rows::Wrong::Failed(text) => server_error::of_text(&text, &told),
         })
     }
@@ -181,6 +186,11 @@ impl ClickHouse {
 }
 
 impl Connector for ClickHouse {
+    /// Of an `INSERT` only: an `ALTER TABLE … DELETE`, a `DELETE` and an `UPDATE` say 0.
+    fn counts_changes(&self) -> bool {
+        false
+    }
+
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
         Box::pin(async move { self.run(&query).await })
     }

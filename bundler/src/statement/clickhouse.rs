@@ -12,7 +12,7 @@ use crate::Problem;
 
 /// Judges a statement; what is wrong goes to `problems`. Whether it only reads.
 pub(super) fn judge(masked: &MaskedStatement<'_>, lowered: &LoweredStatement, tokens: &Tokens<'_>, problems: &mut Vec<Problem>) -> bool {
-    // What is no statement is said of every dialect. What an operator sets, and what the build wrote, may stand anywhere.
+    // What an operator sets, and what the build wrote, may stand anywhere.
     let callers: Vec<usize> = lowered
         .fragments
         .iter()
@@ -25,9 +25,11 @@ pub(super) fn judge(masked: &MaskedStatement<'_>, lowered: &LoweredStatement, to
     match judge_masked(&masked.text, &is_callers) {
         Ok(reads) => reads,
         Err(flaws) => {
+            // What is not exactly one statement has been said already, as for every dialect, where it is no matter of this one.
+            let is_said = !problems.is_empty();
             let told = flaws
                 .into_iter()
-                .filter(|flaw| !flaw.what.is_of_form())
+                .filter(|flaw| !(is_said && flaw.what.is_of_form()))
                 .map(|flaw| error(masked.place(flaw.range), flaw.what.to_string(), &flaw.what.help()));
             problems.extend(told);
             false

@@ -154,7 +154,7 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, 
             (once::rows(run, answered(run, adapter, writes, answer).map_err(fault)?)?, Change::Recorded)
         }
     };
-    if writes && rendered.took_effect(&rows) {
+    if writes && rendered.took_effect(&rows, connector.counts_changes()) {
         run.change.set(change);
     }
     Ok(rows)

@@ -220,6 +220,11 @@ pub trait Connector {
         Box::pin(core::future::ready(Err(cannot_record())))
     }
 
+    /// Whether [`Rows::affected`] of a write is how many rows it changed. Where it is not, a write that says 0 may have changed some.
+    fn counts_changes(&self) -> bool {
+        true
+    }
+
     /// Describes the result of a statement, which does not run, for `millrace check --connect`: its columns, none where it returns no rows. `None`
     /// where its database cannot describe it, and by default.
     ///

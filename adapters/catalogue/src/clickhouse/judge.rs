@@ -11,6 +11,75 @@ use super::{
     is_sent, reads_elsewhere, shown,
 };
 
+/// What may follow `WITH` behind a column of `GROUP BY` or `ORDER BY`, and begins no statement.
+const OF_GROUPS: [&str; 5] = ["CUBE", "FILL", "ROLLUP", "TIES", "TOTALS"];
+/// Words between expressions: what follows one is not its alias, and it is none itself.
+const KEYWORDS: [&str; 63] = [
+    "ALL",
+    "AND",
+    "ANTI",
+    "ANY",
+    "ARRAY",
+    "AS",
+    "ASC",
+    "ASOF",
+    "BETWEEN",
+    "BY",
+    "CASE",
+    "CROSS",
+    "DESC",
+    "DISTINCT",
+    "DIV",
+    "ELSE",
+    "END",
+    "EXCEPT",
+    "EXISTS",
+    "FINAL",
+    "FROM",
+    "FULL",
+    "GLOBAL",
+    "GROUP",
+    "HAVING",
+    "ILIKE",
+    "IN",
+    "INNER",
+    "INSERT",
+    "INTERSECT",
+    "INTERVAL",
+    "INTO",
+    "IS",
+    "JOIN",
+    "LEFT",
+    "LIKE",
+    "LIMIT",
+    "MOD",
+    "NOT",
+    "NULL",
+    "OFFSET",
+    "ON",
+    "OR",
+    "ORDER",
+    "OUTER",
+    "OVER",
+    "PREWHERE",
+    "QUALIFY",
+    "REGEXP",
+    "RIGHT",
+    "SAMPLE",
+    "SELECT",
+    "SEMI",
+    "SETTINGS",
+    "TABLE",
+    "THEN",
+    "UNION",
+    "USING",
+    "VALUES",
+    "WHEN",
+    "WHERE",
+    "WINDOW",
+    "WITH",
+];
+
 /// Judges a statement as it is sent.
 ///
 /// # Errors
@@ -83,7 +152,7 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
             if name.contains(['\u{2018}', '\u{2019}', '\u{201c}', '\u{201d}']) && token.kind == Kind::Word {
                 flaws.push(flaw(What::Curly, at));
             }
-            if is(before, "AS") {
+            if is_alias(text, &tokens, at) {
                 aliases.push(name);
             }
             if sign(at + 1, b'(') && name.eq_ignore_ascii_case("eval") {
@@ -135,6 +204,8 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
                     break;
                 } else if is(at, "OUTFILE") && is(before, "INTO") {
                     flaws.push(flaw(What::ToFile, at));
+                } else if is(at, "PARALLEL") && !is_name && is(at + 1, "WITH") && !has(&OF_GROUPS, at + 2) {
+                    flaws.push(flaw(What::Parallel, at));
                 } else if is(at, "TOTALS") && is(before, "WITH") {
                     flaws.push(flaw(What::Totals, at));
                 }
@@ -142,7 +213,7 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
             Kind::Parameter => {
                 let Some((name, kind)) = cut::parameter(text, token.range.start) else { continue };
                 let (Some(name), Some(written)) = (text.get(name), text.get(kind.clone())) else { continue };
-                if written.eq_ignore_ascii_case("Identifier") {
+                if is_identifier(written) {
                     flaws.push(flaw(What::Identifier(shown(name)), at));
                 }
                 has_values = true;
@@ -166,6 +237,30 @@ fn look<'a>(text: &'a str, is_callers: &dyn Fn(usize) -> bool) -> Result<(Judged
         flaws.extend(aliased.map(|(at, name, function)| flaw(What::Alias(shown(name), shown(&function)), at)));
     }
     Ok((judged, flaws))
+}
+
+/// Whether a type is that of names. Comments around it are none of it; a type that is cut in two by one is no other.
+fn is_identifier(kind: &str) -> bool {
+    let first = cut::next(kind, &mut 0);
+    first.map_or(true, |first| first.and_then(|token| name_at(kind, &token)).is_none_or(|name| name.eq_ignore_ascii_case("Identifier")))
+}
+
+/// Whether a name is one that the statement gives to an expression: after `AS`, before `AS (` of a subquery, or after what ends an expression.
+fn is_alias(text: &str, tokens: &[Token], at: usize) -> bool {
+    let word = |at: usize| tokens.get(at).filter(|token| token.kind == Kind::Word).and_then(|token| text.get(token.range.clone()));
+    let is = |at: usize, expected: &str| word(at).is_some_and(|word| word.eq_ignore_ascii_case(expected));
+    let is_keyword = |at: usize| word(at).is_some_and(|word| KEYWORDS.iter().any(|keyword| keyword.eq_ignore_ascii_case(word)));
+    let Some(before) = at.checked_sub(1) else { return false };
+    if is_keyword(at) {
+        return false;
+    }
+    let names_query = is(at + 1, "AS") && tokens.get(at + 2).is_some_and(|token| token.kind == Kind::Sign(b'('));
+    let follows = tokens.get(before).is_some_and(|token| match token.kind {
+        Kind::Sign(sign) => matches!(sign, b')' | b']' | b'}'),
+        Kind::Word => is(before, "AS") || !is_keyword(before),
+        Kind::Quoted | Kind::Literal | Kind::Number | Kind::Parameter | Kind::Mark => true,
+    });
+    names_query || follows
 }
 
 /// A name, without its quotes.
@@ -204,7 +299,8 @@ fn setting(text: &str, tokens: &[Token], at: usize) -> Option<(String, usize)> {
         }
         return Some((name, value));
     }
-    (tokens.get(end).is_none() || is(end, b',') || is(end, b';') || is(end, b')')).then_some((name, end))
+    let ends = tokens.get(end).is_none() || is(end, b',') || is(end, b';') || is(end, b')');
+    (ends || is_sent(&name)).then_some((name, end))
 }
 
 /// What a value of the call must not decide.

@@ -51,7 +51,7 @@ fn values_are_found_with_their_types() {
 
 #[test]
 fn what_is_not_sent_is_named() {
-    let table: [(&str, What, &str); 40] = [
+    let table: [(&str, What, &str); 53] = [
         ("", What::Nothing, ""),
         (" ; -- nothing", What::Nothing, " ; -- nothing"),
         ("SELECT 'a", What::Unclosed("literal"), "'"),
@@ -96,6 +96,19 @@ fn what_is_not_sent_is_named() {
         ("SELECT eval('1'), {p1:Int8}", What::Eval, "eval"),
         ("SELECT ‘a’", What::Curly, "‘a’"),
         ("SELECT * FROM {p1: Identifier}", What::Identifier("p1".into()), "{p1: Identifier}"),
+        ("SELECT * FROM {p1:/**/identifier}", What::Identifier("p1".into()), "{p1:/**/identifier}"),
+        ("SELECT * FROM {p1:`Identifier`}", What::Identifier("p1".into()), "{p1:`Identifier`}"),
+        ("SELECT * FROM {p1:/*}*/Identifier}", What::Identifier("p1".into()), "{p1:/*}"),
+        ("SELECT {p1:String} u, x FROM url(u)", What::Alias("u".into(), "url".into()), "u"),
+        ("SELECT {p1:String}::String u FROM url(u)", What::Alias("u".into(), "url".into()), "u"),
+        ("SELECT concat({p1:String}) u FROM url(u)", What::Alias("u".into(), "url".into()), "u"),
+        ("SELECT {p1:String} a, a `u` FROM url(u)", What::Alias("u".into(), "url".into()), "u"),
+        ("WITH u AS (SELECT {p1:String}) SELECT * FROM url((SELECT * FROM u))", What::Alias("u".into(), "url".into()), "u"),
+        ("CREATE TABLE a (x Int8) ENGINE = Memory PARALLEL WITH DROP TABLE b", What::Parallel, "PARALLEL"),
+        ("SELECT 1 SETTINGS readonly UNION ALL SELECT 2", What::Setting("readonly".into()), "readonly"),
+        ("SELECT {p1:Int8} SETTINGS final, max_threads = {p2:Int8}", What::SettingValue("max_threads".into()), "{p2:Int8}"),
+        ("SELECT 1 -- a\n; SELECT 2", What::Second, "SELECT"),
+        ("SELECT 1 # a\n; SELECT 2", What::Second, "SELECT"),
     ];
     for (text, what, place) in table {
         let flaw = judge(text).unwrap_err();
@@ -124,6 +137,9 @@ fn what_looks_alike_is_sent() {
         "SELECT u AS v FROM url('https://a/b.csv', CSV, 'u String') WHERE u = {p1:String}",
         "WITH 'https://a' AS u SELECT eval('1') FROM url(u)",
         "SELECT totals FROM t",
+        "SELECT a AS parallel, count() FROM t GROUP BY parallel WITH ROLLUP",
+        "SELECT dictGet('d', 'name', id) AS name FROM t WHERE id = {p1:UInt64} AND id > 0 ORDER BY id",
+        "SELECT t.id FROM url('https://a/b.csv', CSV, 'id Int8') AS t JOIN u ON t.id = u.id WHERE u.id = {p1:Int8}",
     ] {
         assert!(judge(text).is_ok(), "{text}: {:?}", judge(text));
     }

@@ -213,8 +213,35 @@ impl<'a> Kind<'a> {
     }
 }
 
+/// The aliases of types of integers, in any case: <https://clickhouse.com/docs/sql-reference/data-types/int-uint>.
+const ALIASES: [(&str, &str); 21] = [
+    ("BIGINT", "Int64"),
+    ("BIGINT SIGNED", "Int64"),
+    ("BIGINT UNSIGNED", "UInt64"),
+    ("BIT", "UInt64"),
+    ("BYTE", "Int8"),
+    ("INT", "Int32"),
+    ("INT SIGNED", "Int32"),
+    ("INT UNSIGNED", "UInt32"),
+    ("INT1", "Int8"),
+    ("INTEGER", "Int32"),
+    ("INTEGER SIGNED", "Int32"),
+    ("INTEGER UNSIGNED", "UInt32"),
+    ("MEDIUMINT", "Int32"),
+    ("SIGNED", "Int64"),
+    ("SMALLINT", "Int16"),
+    ("SMALLINT SIGNED", "Int16"),
+    ("SMALLINT UNSIGNED", "UInt16"),
+    ("TINYINT", "Int8"),
+    ("TINYINT UNSIGNED", "UInt8"),
+    ("UNSIGNED", "UInt64"),
+    ("YEAR", "UInt16"),
+];
+
 impl Base<'_> {
     fn of(name: &str) -> Self {
+        let alias = ALIASES.iter().find(|(alias, _)| alias.eq_ignore_ascii_case(name));
+        let name = alias.map_or(name, |(_, name)| name);
         let bits = |digits: &str| digits.parse::<u32>().ok().filter(|bits| matches!(bits, 8 | 16 | 32 | 64));
         if let Some(bits) = name.strip_prefix("UInt").and_then(bits) {
             return Self::Integer(0, (1 << bits) - 1);
@@ -389,6 +416,9 @@ mod tests {
             ("Int64", Value::U64(1 << 63)),
             ("Int64", Value::F64(1e20)),
             ("Int8", Value::I64(128)),
+            ("tinyint", Value::I64(128)),
+            ("Nullable(Integer Unsigned)", Value::I64(-1)),
+            ("Array(LowCardinality(SMALLINT))", Value::I64(32768)),
             ("UInt8", Value::I64(-1)),
             ("Int64", Value::F64(1.5)),
             ("Int64", words("1 OR 1")),

@@ -22,11 +22,15 @@ use millrace_core::{
 
 /// How deep lists and objects may be nested.
 const MAX_DEPTH: u8 = 64;
+/// The most values of an answer, those in lists and objects included: each takes more memory than an answer needs to write it.
+pub(super) const MAX_VALUES: usize = 1 << 20;
 
 /// Why there are no rows.
 pub(super) enum Wrong {
     /// It has another form.
     Form(&'static str),
+    /// It has more than [`MAX_VALUES`].
+    TooLarge,
     /// The statement failed after its answer had begun: what the server says of it.
     Failed(String),
 }
@@ -38,9 +42,10 @@ pub(super) enum Wrong {
 pub(super) fn of(body: &[u8]) -> Result<Rows, Wrong> {
     let Some(whole) = body.strip_suffix(b"\n") else { return Err(failure(body).unwrap_or(Wrong::Form("the answer has no end"))) };
     let mut lines = whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let mut left = MAX_VALUES;
     let mut texts = |what: &'static str| {
         let line = lines.next().ok_or(Wrong::Form(what))?;
-        let Some(Value::Array(list)) = Reader::whole(line, &Shape::List(Box::new(Shape::Plain))) else {
+        let Some(Value::Array(list)) = Reader::whole(line, &Shape::List(Box::new(Shape::Plain)), &mut left) else {
             return Err(failure(body).unwrap_or(Wrong::Form(what)));
         };
         Ok::<_, Wrong>(list.into_iter().map(text_of).collect::<Vec<_>>())
@@ -53,8 +58,9 @@ pub(super) fn of(body: &[u8]) -> Result<Rows, Wrong> {
     let shape = Shape::Each(types.iter().map(|name| Shape::of(name, 0)).collect());
     let mut rows = Vec::new();
     for line in lines {
-        match Reader::whole(line, &shape) {
+        match Reader::whole(line, &shape, &mut left) {
             Some(Value::Array(cells)) if cells.len() == names.len() => rows.push(cells),
+            _ if left == 0 => return Err(failure(body).unwrap_or(Wrong::TooLarge)),
             _ => return Err(failure(body).unwrap_or(Wrong::Form("a row has another form"))),
         }
     }
@@ -166,13 +172,17 @@ fn unnamed(element: &str) -> &str {
 struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// How many values there may still be.
+    left: usize,
 }
 
 impl Reader<'_> {
     /// Reads a line that is one value.
-    fn whole(line: &[u8], shape: &Shape) -> Option<Value> {
-        let mut reader = Reader { bytes: line, at: 0 };
-        let value = reader.value(shape, 0)?;
+    fn whole(line: &[u8], shape: &Shape, left: &mut usize) -> Option<Value> {
+        let mut reader = Reader { bytes: line, at: 0, left: *left };
+        let value = reader.value(shape, 0);
+        *left = reader.left;
+        let value = value?;
         reader.skip_space();
         (reader.at == line.len()).then_some(value)
     }
@@ -193,6 +203,7 @@ impl Reader<'_> {
 
     fn value(&mut self, shape: &Shape, depth: u8) -> Option<Value> {
         self.skip_space();
+        self.left = self.left.checked_sub(1)?;
         match self.bytes.get(self.at)? {
             b'"' => self.text().map(|bytes| of_text(bytes, shape)),
             b'[' if depth < MAX_DEPTH => self.list(shape, depth + 1),
@@ -360,6 +371,7 @@ mod tests {
         match of(body) {
             Ok(rows) => Ok(serde_json::to_string(&rows.json()).unwrap()),
             Err(Wrong::Form(what)) => Err(what.to_owned()),
+            Err(Wrong::TooLarge) => Err("too large".to_owned()),
             Err(Wrong::Failed(said)) => Err(said),
         }
     }
@@ -444,6 +456,15 @@ mod tests {
         ] {
             assert!(read(body.as_bytes()).unwrap_err().starts_with("Code: 159. DB::Exception"), "{body}");
         }
+    }
+
+    #[test]
+    fn an_answer_has_so_many_values_and_no_more() {
+        // Two lines of a name and of a type, and a list of the row, take five.
+        let answer = |count: usize| format!("[\"a\"]\n[\"Array(Int8)\"]\n[[{}]]\n", vec!["1"; count].join(","));
+        assert!(read(answer(MAX_VALUES - 6).as_bytes()).is_ok());
+        assert_eq!(read(answer(MAX_VALUES - 5).as_bytes()).unwrap_err(), "too large");
+        assert_eq!(read(answer(2 * MAX_VALUES).as_bytes()).unwrap_err(), "too large");
     }
 
     #[test]

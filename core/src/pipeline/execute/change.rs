@@ -22,11 +22,12 @@ fn has_change(text: &str) -> bool {
     text.split(|character: char| !character.is_ascii_alphanumeric() && character != '_').any(|word| is(&CHANGES, word))
 }
 
-/// Whether a statement had an effect. What cannot be told from its words and its result counts as one that had.
-pub(in crate::pipeline) fn took_effect(text: &str, rows: &Rows) -> bool {
+/// Whether a statement had an effect. `counts`: whether the result says how many rows it changed. What cannot be told from its words and its
+/// result counts as one that had.
+pub(in crate::pipeline) fn took_effect(text: &str, rows: &Rows, counts: bool) -> bool {
     let first = first_word(text);
-    if rows.affected > 0 {
-        return true;
+    if rows.affected > 0 || !counts {
+        return rows.affected > 0 || may_change(text);
     }
     if first.eq_ignore_ascii_case("with") {
         // `WITH … INSERT … RETURNING` gives rows as `WITH … SELECT` does.
@@ -86,7 +87,8 @@ mod tests {
             ("", 0, 0, true),
         ];
         for (text, affected, rows, expected) in table {
-            assert_eq!(took_effect(text, &result(affected, rows)), expected, "{text}");
+            assert_eq!(took_effect(text, &result(affected, rows), true), expected, "{text}");
+            assert_eq!(took_effect(text, &result(0, 0), false), may_change(text), "{text}");
             assert!(may_change(text) || !expected, "{text}");
         }
         for asks in ["SELECT 1", "-- a comment\nVALUES (1)", "with a as (select 1) select * from a", "EXPLAIN DELETE FROM t"] {

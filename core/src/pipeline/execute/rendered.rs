@@ -52,11 +52,11 @@ impl Rendered<'_> {
         }
     }
 
-    /// Whether it had an effect, as far as its words and its result tell.
-    pub(super) fn took_effect(&self, rows: &Rows) -> bool {
+    /// Whether it had an effect, as far as its words and its result tell; `counts` as for a statement.
+    pub(super) fn took_effect(&self, rows: &Rows, counts: bool) -> bool {
         match self {
-            Self::Statement { text, .. } | Self::Document { text, .. } => change::took_effect(text, rows),
-            Self::Arguments(_) => change::took_effect("", rows),
+            Self::Statement { text, .. } | Self::Document { text, .. } => change::took_effect(text, rows, counts),
+            Self::Arguments(_) => change::took_effect("", rows, counts),
             // Its result is that of one of its steps.
             Self::Transaction { .. } => true,
         }

@@ -155,7 +155,7 @@ impl ScriptHost for Host<'_> {
                 self.run.sync.script_wrote_nothing(index);
             }
             self.run.connector_answered(adapter, &answer);
-            if !adapter.read_only && answer.as_ref().is_ok_and(|rows| took_effect(text, rows)) {
+            if !adapter.read_only && answer.as_ref().is_ok_and(|rows| took_effect(text, rows, connector.counts_changes())) {
                 self.run.change.set(Change::Some);
             }
             answer
