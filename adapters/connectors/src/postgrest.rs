@@ -18,7 +18,6 @@
 mod address;
 mod answer;
 mod conditions;
-mod exact;
 mod failure;
 mod request;
 mod value;

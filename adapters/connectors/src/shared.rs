@@ -2,6 +2,8 @@
 //! write, the limits of a result, and the connections to a server.
 
 pub(crate) mod call_records;
+#[cfg(feature = "tcp")]
+mod exact_json;
 mod limits;
 #[cfg(feature = "tcp")]
 mod moment;
@@ -25,6 +27,8 @@ use millrace_core::{
 };
 
 pub(crate) use call_records::{kept, made_before};
+#[cfg(feature = "tcp")]
+pub(crate) use exact_json::{exact_json, is_json_number};
 pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
 #[cfg(feature = "tcp")]
 pub(crate) use moment::utc_text;

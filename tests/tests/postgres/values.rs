@@ -164,7 +164,10 @@ fn texts_that_postgres_cannot_hold_are_refused(way: Way) {
     let error = way.open(&server).run("SELECT $1", &[text("a\0b")]).unwrap_err();
     assert_eq!(
         (error.kind, error.message.as_str()),
-        (millrace_core::ErrorKind::Constraint, "PostgreSQL refused a value or the result of a computation")
+        (
+            millrace_core::ErrorKind::Constraint,
+            "PostgreSQL refused a value: a text has a NUL character, or another that the database cannot store"
+        )
     );
 }
 

@@ -8,7 +8,7 @@
 //! | `DATETIME` | `Timestamp`: `2026-01-02T03:04:05.123456` |
 //! | `TIMESTAMP` | `Timestamp`: `2026-01-02T03:04:05.123456Z`; the session's time zone is UTC |
 //! | `DATE`, `TIME` | `Timestamp`, as MySQL writes it |
-//! | `JSON` | `Json` |
+//! | `JSON` | `Json`; a number in it that a double does not keep is text |
 //! | `BINARY`, `VARBINARY`, `BLOB`, `GEOMETRY`, `VECTOR` | `Bytes` |
 //! | every other | `Text` |
 //!
@@ -21,6 +21,7 @@ use millrace_core::ports::ColumnKind;
 use millrace_core::value::Value;
 
 use super::packet::Reader;
+use crate::shared::exact_json;
 
 /// A result's column.
 #[derive(Debug, PartialEq)]
@@ -198,7 +199,7 @@ fn value(kind: Kind, reader: &mut Reader<'_>) -> Option<Value> {
         Kind::Time(digits) => Value::Timestamp(time(reader.counted()?, digits)?),
         Kind::Json => {
             let bytes = reader.counted()?;
-            serde_json::from_slice(bytes).map_or_else(|_| text(bytes), Value::Json)
+            serde_json::from_slice(&exact_json(bytes)).map_or_else(|_| text(bytes), Value::Json)
         }
         Kind::Text => text(reader.counted()?),
         Kind::Bytes => Value::Bytes(reader.counted()?.to_vec()),

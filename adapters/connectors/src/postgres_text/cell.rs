@@ -7,7 +7,7 @@
 //! | `real`, `double precision` | `F64` |
 //! | `numeric` | `Decimal`: its digits, `NaN` and `Infinity` too |
 //! | `bytea` | `Bytes` |
-//! | `json`, `jsonb` | `Json` |
+//! | `json`, `jsonb` | `Json`; a number in it that a double does not keep is text |
 //! | `timestamptz` | `Timestamp` as RFC 3339 has it: `2026-01-02T03:04:05.123456Z` |
 //! | `timestamp` | `Timestamp`: `2026-01-02T03:04:05.123456` |
 //! | `date`, `time`, `timetz` | `Timestamp`, as PostgreSQL writes it |
@@ -17,6 +17,7 @@
 //! A date before Christ, an infinite one, and what is not as expected stay as PostgreSQL wrote them.
 
 use super::{Oid, array};
+use crate::shared::exact_json;
 use millrace_core::{hex, value::Value};
 
 /// What is made of the text of a type.
@@ -89,7 +90,7 @@ impl Scalar {
             Self::Float => text.parse().ok().map(Value::F64),
             Self::Decimal => Some(Value::Decimal(text.to_owned())),
             Self::Bytes => bytes(text).map(Value::Bytes),
-            Self::Json => serde_json::from_str(text).ok().map(Value::Json),
+            Self::Json => serde_json::from_slice(&exact_json(text.as_bytes())).ok().map(Value::Json),
             Self::DateTime => Some(Value::Timestamp(date_time(text).unwrap_or_else(|| text.to_owned()))),
             Self::Time => Some(Value::Timestamp(text.to_owned())),
             Self::Text => None,

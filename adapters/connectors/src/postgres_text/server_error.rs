@@ -77,6 +77,9 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         "08P01" if said.routine == "exec_bind_message" => (Syntax, "the statement expects a different number of values".to_owned()),
         "42P02" => (Syntax, "the statement expects a different number of values".to_owned()),
         "42P18" => (Syntax, unclear("the type of a value cannot be determined; write a cast, `{{ … }}::text`")),
+        "22021" => {
+            (Constraint, "PostgreSQL refused a value: a text has a NUL character, or another that the database cannot store".to_owned())
+        }
         "42P01" => (Syntax, unclear("a table is missing")),
         "42703" => (Syntax, unclear("a column is missing")),
         "42883" => (Syntax, unclear("a function or operator does not exist for values of these types")),

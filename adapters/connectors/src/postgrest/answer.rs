@@ -9,8 +9,11 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use super::{exact::exact, request::Prepared};
-use crate::{documents::table, shared::StatementFailure};
+use super::request::Prepared;
+use crate::{
+    documents::table,
+    shared::{StatementFailure, exact_json},
+};
 
 /// The column of what is no row.
 const VALUE: &str = "value";
@@ -37,7 +40,7 @@ pub(super) fn rows_of(
     }
     // Of a function that returns nothing.
     let body = if response.body.is_empty() && response.status == 204 { b"null" } else { response.body.as_slice() };
-    let json: Json = serde_json::from_slice(&exact(body)).map_err(|_| broken(prepared, "the answer is not JSON, or too deep"))?;
+    let json: Json = serde_json::from_slice(&exact_json(body)).map_err(|_| broken(prepared, "the answer is not JSON, or too deep"))?;
     let elements = match json {
         Json::Array(elements) => elements,
         one => vec![one],

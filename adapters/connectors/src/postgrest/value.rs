@@ -124,7 +124,7 @@ fn write_value(value: &Value, out: &mut String) -> Result<()> {
         Value::I64(number) => out.push_str(&number.to_string()),
         Value::U64(number) => out.push_str(&number.to_string()),
         Value::F64(number) if number.is_finite() => out.push_str(&float(*number)),
-        Value::Decimal(digits) if super::exact::is_number(digits.as_bytes()) => out.push_str(digits),
+        Value::Decimal(digits) if crate::shared::is_json_number(digits.as_bytes()) => out.push_str(digits),
         Value::F64(number) => return write_text(&float(*number), out),
         Value::Bytes(bytes) => return write_text(&format!("\\x{}", hex::encode(bytes)), out),
         Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => return write_text(text, out),

@@ -1,4 +1,4 @@
-//! The rows of a reply. A reply has no columns, so the command decides which there are: docs/connectors.md has the table.
+//! The rows of a reply. A reply has no columns, so the command decides which there are: docs/connectors/redis.md has the table.
 
 use millrace_catalogue::redis::ReplyForm;
 use millrace_core::{

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use millrace_core::value::MAX_SAFE_INTEGER;
 
 /// Puts those numbers in quotes. What is not JSON stays what it is.
-pub(super) fn exact(body: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn exact_json(body: &[u8]) -> Cow<'_, [u8]> {
     let (mut written, mut copied, mut at) = (Vec::new(), 0, 0);
     while let Some(byte) = body.get(at) {
         match byte {
@@ -16,7 +16,7 @@ pub(super) fn exact(body: &[u8]) -> Cow<'_, [u8]> {
             b'-' | b'0'..=b'9' => {
                 let length = body[at..].iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E')).count();
                 let token = &body[at..at + length];
-                if is_number(token) && !is_held(token) {
+                if is_json_number(token) && !is_held(token) {
                     written.extend_from_slice(&body[copied..at]);
                     written.push(b'"');
                     written.extend_from_slice(token);
@@ -48,7 +48,7 @@ fn end_of_text(body: &[u8], mut at: usize) -> usize {
 }
 
 /// Whether a text is a number of JSON.
-pub(super) fn is_number(token: &[u8]) -> bool {
+pub(crate) fn is_json_number(token: &[u8]) -> bool {
     let rest = token.strip_prefix(b"-").unwrap_or(token);
     let digits = |text: &[u8]| text.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let whole = digits(rest);
@@ -136,7 +136,7 @@ mod tests {
             ("--9007199254740993", None),
             ("\"\\", None),
         ] {
-            let found = exact(json.as_bytes());
+            let found = exact_json(json.as_bytes());
             assert_eq!(std::str::from_utf8(&found).unwrap(), expected.unwrap_or(json));
         }
     }
