@@ -85,8 +85,8 @@ fn tokens_of_aws_iam_are_for_hosts_that_make_them() {
         );
     }
     // What the documentation shows.
-    let page = include_str!("../../docs/connectors.md");
-    let section = page.split("### `postgres` on RDS and Aurora without a password").nth(1).unwrap();
+    let page = include_str!("../../docs/connectors/postgres.md");
+    let section = page.split("## On RDS and Aurora without a password").nth(1).unwrap();
     let block = |kind: &str| section.split(&format!("```{kind}\n")).nth(1).unwrap().split("```").next().unwrap();
     assert!(block("yaml").contains("aws_iam: true") && found(false, block("yaml")).is_empty(), "{}", found(false, block("yaml")));
     let policy: serde_json::Value = serde_json::from_str(block("json")).unwrap();

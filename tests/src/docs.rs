@@ -1,11 +1,57 @@
 //! What a page of the documentation shows, run as its reader would.
 
 use std::{
-    path::Path,
+    fs,
+    path::{Path, PathBuf},
     process::{Command, Output},
+    sync::Mutex,
 };
 
-use crate::local::binary;
+use crate::{case::root, local::binary};
+
+/// The page of a connector.
+#[must_use]
+pub fn connector_page(name: &str) -> PathBuf {
+    root().join(format!("docs/connectors/{name}.md"))
+}
+
+/// The text of the page of a connector.
+///
+/// # Panics
+/// Where there is none.
+#[must_use]
+pub fn connector_text(name: &str) -> String {
+    let page = connector_page(name);
+    fs::read_to_string(&page).unwrap_or_else(|error| panic!("{}: {error}", page.display()))
+}
+
+/// Compares a part of a page, between `<!-- NAME: … -->` and `<!-- end -->`, with what it must be; `UPDATE_EXPECT=1` writes it anew.
+///
+/// # Panics
+/// Where it differs, or the page has no such part.
+pub fn check_part(page: &Path, part: &str, expected: &str) {
+    // Tests that write several parts of a page run at the same time.
+    static PAGES: Mutex<()> = Mutex::new(());
+    let _writes = PAGES.lock();
+    let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+    let find = || {
+        let start = text.find(&format!("\n<!-- {part}: "))?;
+        let start = start + 1 + text[start + 1..].find('\n')? + 1;
+        Some(start..start + text[start..].find("<!-- end -->")?)
+    };
+    let place = find().unwrap_or_else(|| panic!("{} has no part `{part}`", page.display()));
+    let expected = format!("\n{}\n\n", expected.trim());
+    if text[place.clone()] == expected {
+        return;
+    }
+    assert!(
+        std::env::var_os("UPDATE_EXPECT").is_some(),
+        "the part `{part}` of {} is out of date; UPDATE_EXPECT=1 writes it anew. It must be:\n{expected}",
+        page.display()
+    );
+    let written = [&text[..place.start], &expected, &text[place.end..]].concat();
+    fs::write(page, written).unwrap_or_else(|error| panic!("{}: {error}", page.display()));
+}
 
 /// The fenced blocks of a page: what stands behind each fence, and the text.
 #[must_use]

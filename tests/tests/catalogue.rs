@@ -1,6 +1,6 @@
 //! The catalogue of connectors, the drivers and the documentation say the same.
 
-use millrace_catalogue::{CONNECTORS, Host, Language};
+use millrace_catalogue::{BindingKind, CONNECTORS, Connector, Host, Language, Transactions, WRITTEN, WorkerPart};
 use millrace_core::{
     ErrorKind,
     ports::{Command, Connection, Connectors, Node, Query, SessionSetting},
@@ -10,6 +10,7 @@ use millrace_native::{clock::SystemClock, connectors::NativeConnectors, wait_unt
 use millrace_tests::{
     case::root,
     database::{Database, connection, query},
+    docs::{check_part, connector_page, connector_text},
     dynoxide,
 };
 
@@ -86,17 +87,90 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
 
 #[test]
 fn the_documentation_has_every_connector_and_its_options() {
-    let text = std::fs::read_to_string(root().join("docs/connectors.md")).unwrap();
-    let mut sections = text.split("\n## `");
-    let overview = sections.next().unwrap();
-    let sections: Vec<(&str, &str)> = sections.filter_map(|section| section.split_once('`')).collect();
-    let named: Vec<&str> = sections.iter().map(|(name, _)| *name).collect();
-    let expected: Vec<&str> = CONNECTORS.iter().map(|connector| connector.name).collect();
-    assert_eq!(named, expected);
-    for (connector, (name, section)) in CONNECTORS.iter().zip(&sections) {
-        assert!(overview.contains(&format!("| [`{name}`](#{name}) |")), "{name} is not in the table");
+    let overview = std::fs::read_to_string(root().join("docs/connectors.md")).unwrap();
+    let mut pages: Vec<String> = std::fs::read_dir(root().join("docs/connectors"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .map(|file| file.trim_end_matches(".md").to_owned())
+        .collect();
+    pages.sort();
+    let mut expected: Vec<&str> = CONNECTORS.iter().map(|connector| connector.name).collect();
+    expected.sort_unstable();
+    assert_eq!(pages, expected, "the pages of docs/connectors");
+    for connector in CONNECTORS {
+        let name = connector.name;
+        assert!(overview.contains(&format!("| [`{name}`](connectors/{name}.md) |")), "{name} is not in the table");
+        let page = connector_text(name);
+        assert!(page.starts_with(&format!("# Connector `{name}`\n")), "{name}");
+        let (page, tested) =
+            page.split_once("\n## What it was tested against\n").unwrap_or_else(|| panic!("{name}: what was it tested against?"));
+        let tested: String = tested.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(tested.contains("**Tested against**"), "{name}: {tested}");
+        // A file on this machine is tested as it is used.
+        assert!(connector.is_file || tested.contains("**Not tested against"), "{name}: {tested}");
+        let (_, written) = page.split_once("<!-- end -->").unwrap();
         for option in connector.options {
-            assert!(section.contains(&format!("`{option}`")), "{name}: `{option}` is not documented");
+            assert!(written.contains(&format!("`{option}`")), "{name}: `{option}` is not documented");
         }
+    }
+}
+
+/// What a page says of its connector because the catalogue does.
+fn facts(connector: &Connector) -> String {
+    let list = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let written = WRITTEN.iter().find(|written| written.connector == connector.name).unwrap();
+    let mut rows = vec![("`connection_string`", written.connection_string.to_owned())];
+    if let Some(binding) = connector.binding {
+        let kind = match binding.kind {
+            BindingKind::D1 => "a database of D1",
+            BindingKind::Hyperdrive => "a Hyperdrive",
+        };
+        rows.push(("in a Worker also", format!("`{}NAME`, the name of a binding of {kind}", binding.prefix)));
+    }
+    rows.push(("options, beside those of every connector", list(connector.options)));
+    let hosts = match (connector.runs_on(Host::Native), connector.runs_on(Host::Worker)) {
+        (true, true) => "this machine, Lambda, a Worker",
+        (true, false) => "this machine, Lambda",
+        _ => "a Worker",
+    };
+    rows.push(("runs on", hosts.to_owned()));
+    if connector.worker_part == Some(WorkerPart::Tcp) {
+        rows.push((
+            "in a Worker",
+            "in the runtime with connectors beyond `libsql` and `d1`, which `millrace build` chooses by itself".to_owned(),
+        ));
+    }
+    let language = match connector.language {
+        Language::Sqlite => "SQL of SQLite",
+        Language::Postgres => "SQL of PostgreSQL",
+        Language::MySql => "SQL of MySQL",
+        Language::ClickHouse => "SQL of ClickHouse",
+        Language::Arguments => "a command of Redis",
+        Language::Documents => "a command of MongoDB, as a map",
+        Language::Requests => "a request, as a map",
+        Language::PartiQl => "PartiQL",
+    };
+    rows.push(("a statement is", language.to_owned()));
+    let yes = |has: bool| if has { "yes" } else { "no" }.to_owned();
+    let transactions = match connector.transactions {
+        Some(Transactions::Stepwise) => "yes; a step can use results of earlier ones",
+        Some(Transactions::Batch) => "yes; all steps are sent at once, and none can use the result of another",
+        None => "no",
+    };
+    rows.push(("[`transaction`](../transactions.md)", transactions.to_owned()));
+    rows.push(("[`idempotency`](../idempotency.md) of a statement", yes(connector.keeps_call_records)));
+    rows.push(("[`session`](../row-level-security.md)", yes(connector.sets_session)));
+    if let Some(most) = connector.max_values {
+        rows.push(("values in a statement", format!("at most {most}")));
+    }
+    rows.push(("`db.system.name` in traces", format!("`{}`", connector.system)));
+    let rows: Vec<String> = rows.into_iter().map(|(name, text)| format!("| {name} | {text} |\n")).collect();
+    format!("| | |\n|---|---|\n{}", rows.concat())
+}
+
+#[test]
+fn the_facts_on_a_page_are_those_of_the_catalogue() {
+    for connector in CONNECTORS {
+        check_part(&connector_page(connector.name), "facts", &facts(connector));
     }
 }

@@ -42,6 +42,7 @@ mod tokens;
 mod toon;
 mod transactions;
 mod unfriendly;
+mod value_tables;
 mod worker;
 mod worker_clickhouse;
 mod worker_load;

@@ -123,7 +123,7 @@ fn a_client_starts_the_app_as_the_page_says() {
 
 /// The pages of the repository: those in its root, of the documentation, and the decisions.
 fn pages() -> Vec<PathBuf> {
-    let folders = ["", "docs", "docs/decisions"].map(|folder| root().join(folder));
+    let folders = ["", "docs", "docs/connectors", "docs/decisions"].map(|folder| root().join(folder));
     let files = folders.iter().flat_map(|folder| fs::read_dir(folder).unwrap()).map(|entry| entry.unwrap().path());
     files.filter(|file| file.extension().is_some_and(|extension| extension == "md")).collect()
 }

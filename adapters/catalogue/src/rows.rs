@@ -8,6 +8,17 @@ use crate::{
     row::HYPERDRIVE,
 };
 
+/// How an adapter on a connector is written, for references.
+#[derive(Debug)]
+pub struct Written {
+    /// The connector's name.
+    pub connector: &'static str,
+    /// What its connection string is, as Markdown.
+    pub connection_string: &'static str,
+    /// Its own options, with remarks, as Markdown.
+    pub options: &'static str,
+}
+
 /// Makes a static of each row, the list of them, and the texts of the app's format that name them all.
 macro_rules! rows {
     ($($name:literal $constant:ident: $connection_string:literal, $options:literal, $row:expr;)+) => {
@@ -20,6 +31,8 @@ macro_rules! rows {
         pub static CONNECTORS: &[&Connector] = &[$(&$constant),+];
         /// How their connection strings are written.
         pub const CONNECTION_STRINGS: &str = concat!("Where to connect.", $(" For `", $name, "`: ", $connection_string, ".",)+);
+        /// How the connection string of each is written, and what options it has.
+        pub static WRITTEN: &[Written] = &[$(Written { connector: $name, connection_string: $connection_string, options: $options }),+];
         /// Their options.
         pub const OPTIONS: &str = concat!(
             "`timeout` (of one statement, `30s`), `max_rows` (`10000`), `read_only` (`false`).",

@@ -1,7 +1,11 @@
 //! A tool on MongoDB, from the app's files to the answer.
 
 use millrace_core::{ErrorKind, Json, value::Value};
-use millrace_tests::{database::runtime, docs::blocks, mongodb};
+use millrace_tests::{
+    database::runtime,
+    docs::{blocks, connector_text},
+    mongodb,
+};
 use serde_json::json;
 
 use super::support::{self, open, run};
@@ -338,10 +342,7 @@ fn a_script_has_the_same_guards() {
 #[test]
 fn the_page_does_what_it_says() {
     let server = mongodb::start(&["--user", "shop:pw:SCRAM-SHA-256"]);
-    let page = std::fs::read_to_string(millrace_tests::case::root().join("docs/connectors.md")).unwrap();
-    let (_, section) = page.split_once("\n## `mongodb`\n").unwrap();
-    let section = section.split("\n## `").next().unwrap();
-    let blocks: Vec<String> = blocks(section).into_iter().map(|(_, text)| text).collect();
+    let blocks: Vec<String> = blocks(&connector_text("mongodb")).into_iter().map(|(_, text)| text).collect();
     let [adapter, find, update] = blocks.as_slice() else { panic!("{} blocks", blocks.len()) };
     let here = format!("mongodb://shop@127.0.0.1:{}/shop", server.process.port);
     let adapter = adapter.replace("mongodb+srv://shop@cluster0.abcde.mongodb.net/shop", &here).replace("{{ env.MONGODB_PASSWORD }}", "pw");

@@ -1,7 +1,10 @@
 //! What is said about a request when the app is built, and what is known of it.
 
 use millrace_core::Json;
-use millrace_tests::{case::root, database::runtime, docs::blocks};
+use millrace_tests::{
+    database::runtime,
+    docs::{blocks, connector_text},
+};
 use serde_json::json;
 
 use super::support::shop;
@@ -89,9 +92,7 @@ INSERT INTO items VALUES (1, 'Cup', 2);
 #[test]
 fn the_page_does_what_it_says() {
     let shop = shop(SHOP, &[]);
-    let page = std::fs::read_to_string(root().join("docs/connectors.md")).unwrap();
-    let (_, section) = page.split_once("\n## `postgrest`\n").unwrap();
-    let blocks: Vec<String> = blocks(section.split("\n## `").next().unwrap()).into_iter().map(|(_, text)| text).collect();
+    let blocks: Vec<String> = blocks(&connector_text("postgrest")).into_iter().map(|(_, text)| text).collect();
     let [adapter, find, update, conditions] = blocks.as_slice() else { panic!("{} blocks", blocks.len()) };
     let there = "https://{{ env.SUPABASE_PROJECT }}.supabase.co/rest/v1";
     let adapter = adapter.replace(there, &shop.postgrest.url()).replace("{{ env.SUPABASE_KEY }}", millrace_tests::postgrest::TOKEN);
