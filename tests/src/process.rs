@@ -5,8 +5,10 @@ use std::{
     ffi::OsStr,
     fs,
     net::{TcpListener, TcpStream},
+    ops::Range,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
+    sync::atomic::{AtomicU32, Ordering},
     thread,
     time::{Duration, Instant},
 };
@@ -137,8 +139,17 @@ fn spawn(mut command: Command, folder: &Path) -> Child {
     command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"))
 }
 
-/// A port that was free a moment ago.
+/// A port that is free, and that nobody else is given: a server may come up on it much later, or again after it was killed. So it is none
+/// of those that the system gives to connections, any of which could have it by then.
 pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-    listener.unwrap_or_else(|error| panic!("{error}")).port()
+    /// Linux gives connections ports from 32,768 on, other systems from 49,152 on.
+    const PORTS: Range<u32> = 10_240..32_768;
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let count = PORTS.end - PORTS.start;
+    // Other processes of tests begin elsewhere.
+    let start = std::process::id().wrapping_mul(2_654_435_761) % count;
+    let ports = || (start + NEXT.fetch_add(1, Ordering::Relaxed)) % count + PORTS.start;
+    let is_free = |port: &u16| TcpListener::bind(("127.0.0.1", *port)).is_ok();
+    let port = (0..count).map(|_| ports()).filter_map(|port| u16::try_from(port).ok()).find(is_free);
+    port.unwrap_or_else(|| panic!("no port of {PORTS:?} is free"))
 }

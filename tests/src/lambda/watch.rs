@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     path::Path,
     process::{Child, Command, Stdio},
     thread,
@@ -79,7 +79,6 @@ impl Watch {
     /// Where there is none.
     #[must_use]
     pub fn free_port() -> u16 {
-        let listener = TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        listener.unwrap_or_else(|error| panic!("{error}")).port()
+        crate::process::free_port()
     }
 }

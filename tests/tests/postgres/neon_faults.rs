@@ -77,7 +77,7 @@ fn what_a_function_raises_is_not_of_the_login_and_what_a_login_says_is_not_of_th
         ("53300", Busy, "PostgreSQL has no connection left"),
         ("57P03", Unavailable, "PostgreSQL is starting or stopping"),
     ] {
-        let error = database.run_with(&Query { deadline_ms: 1_000, ..query(&format!("SELECT f{code}()")) }).unwrap_err();
+        let error = database.run_with(&Query { deadline_ms: 10_000, ..query(&format!("SELECT f{code}()")) }).unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (kind, message), "{code}");
     }
     let wrong = format!("postgres://postgres:hunter2@127.0.0.1:{}/postgres", server.port);
