@@ -8,7 +8,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::Json;
-use millrace_redis::{Limits, Reply as RedisReply, ReplyReader};
+use millrace_redis::{Limits, Protocol, Reply as RedisReply, ReplyReader};
 use serde_json::json;
 
 use crate::scripted::{Received, Reply, Scripted};
@@ -64,7 +64,7 @@ fn exchange(port: u16, words: &[String]) -> RedisReply {
         command += &format!("${}\r\n{word}\r\n", word.len());
     }
     socket.write_all(command.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-    let mut reader = ReplyReader::new(Limits { bytes: 64 << 20, lists: true });
+    let mut reader = ReplyReader::new(Protocol::Resp2, Limits { bytes: 64 << 20, lists: true });
     let mut chunk = vec![0; 1 << 16];
     loop {
         let count = socket.read(&mut chunk).unwrap_or_else(|error| panic!("{error}"));

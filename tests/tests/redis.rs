@@ -5,6 +5,7 @@ mod commands;
 pub(crate) mod hostile;
 mod life;
 pub(crate) mod login;
+mod protocols;
 pub(crate) mod replies;
 pub(crate) mod support;
 mod upstash;

@@ -26,10 +26,14 @@ use super::{
     support::{arguments, json, raw, run},
 };
 
-const TOKEN: &str = "t.o.k-hunter2";
+pub(super) const TOKEN: &str = "t.o.k-hunter2";
 
 fn open(server: &Scripted) -> Database {
-    Database::open(connection("upstash", &format!("http://{}", server.address), &[("token", TOKEN)]))
+    open_with(server, &[])
+}
+
+pub(super) fn open_with(server: &Scripted, options: &[(&str, &str)]) -> Database {
+    Database::open(connection("upstash", &format!("http://{}", server.address), &[&[("token", TOKEN)], options].concat()))
 }
 
 #[test]
@@ -171,7 +175,8 @@ fn a_read_is_sent_once_more_and_a_write_never() {
         ("a page", vec![Reply::Whole(200, "text/html", "<html>".into()), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         ("not base64", vec![answer(200, r#"{"result":"plain text"}"#), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         ("a gateway's failure", vec![answer(502, ""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("not ready, then a good one", vec![answer(503, ""), good.clone()], (Ok(1), 2), (Ok(1), 2)),
+        ("a gateway's 503", vec![answer(503, ""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        ("a gateway's 503, ever", vec![answer(503, r#"{"error":"upstream"}"#)], (Err(Unavailable), 2), (Err(Protocol), 1)),
         ("too many requests, then a good one", vec![answer(429, ""), good.clone()], (Ok(1), 2), (Ok(1), 2)),
         ("loading, then a good one", vec![answer(400, r#"{"error":"LOADING x"}"#), good.clone()], (Ok(1), 2), (Ok(1), 2)),
         ("no requests left", vec![answer(400, r#"{"error":"ERR max daily request limit exceeded"}"#)], (Err(Busy), 1), (Err(Busy), 1)),
