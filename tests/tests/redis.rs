@@ -2,6 +2,7 @@
 
 mod app;
 mod commands;
+mod faults;
 pub(crate) mod hostile;
 mod life;
 pub(crate) mod login;

@@ -135,11 +135,10 @@ impl Redis {
         }
         let words: Vec<&[u8]> = prepared.words.iter().map(Vec::as_slice).collect();
         // Whatever fails from here on, the connection is dropped, and with that closed.
-        let reply =
-            link.exchange(&words, Limits { bytes: query.max_bytes, lists: true }).await.map_err(|error| match error.kind {
-                ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
-                _ => StatementFailure::unknown(error),
-            })?;
+        let reply = link.exchange(&words, Limits { bytes: query.max_bytes, lists: true }).await.map_err(|error| match error.kind {
+            ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
+            _ => StatementFailure::unknown(error),
+        })?;
         if let Some(slot) = slot {
             slot.keep(link, self.clock.now_ms());
         }

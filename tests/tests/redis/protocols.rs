@@ -35,7 +35,7 @@ fn spoken(url: &str, options: &[(&str, &str)]) -> String {
     let options = [options, &[("allow", "CLIENT")]].concat();
     let rows = run(&database(url, &options), "CLIENT INFO").unwrap().rows;
     let [Value::Text(line)] = rows[0].as_slice() else { panic!("{rows:?}") };
-    line.split(' ').find(|field| field.starts_with("resp=")).unwrap().to_owned()
+    line.split_ascii_whitespace().find(|field| field.starts_with("resp=")).unwrap().to_owned()
 }
 
 #[test]
@@ -113,7 +113,7 @@ const MORE: [&str; 62] = [
     "XGROUP CREATE x g 0",
     "XREADGROUP GROUP g c STREAMS x >",
     "XPENDING x g",
-    "XPENDING x g - + 5",
+    "XLEN x",
     "XAUTOCLAIM x g d 0 0",
     "XINFO GROUPS x",
     "XINFO STREAM x",
@@ -216,12 +216,20 @@ fn limits_are_the_same_in_both_and_through_the_api() {
     let api = stand_in::start(server.port, upstash::TOKEN);
     let url = |version: &str| format!("redis://127.0.0.1:{}?protocol={version}", server.port);
     let all = [database(&url("2"), &[]), database(&url("3"), &[]), upstash::open_with(&api, &[])];
-    for command in ["ZADD z 1.5 a 2 b 3 c", "HSET h name Ada id 7", "XADD x 1-0 a 1", "XADD x 2-0 a 1 b 2", "XADD y 1-0 a 1", "RPUSH l a b c"] {
+    for command in
+        ["ZADD z 1.5 a 2 b 3 c", "HSET h name Ada id 7", "XADD x 1-0 a 1", "XADD x 2-0 a 1 b 2", "XADD y 1-0 a 1", "RPUSH l a b c"]
+    {
         run(&all[0], command).unwrap();
     }
-    for command in
-        ["ZRANGE z 0 -1 WITHSCORES", "HGETALL h", "XREAD STREAMS x y 0 0", "XREAD STREAMS y 0", "XRANGE x - +", "LRANGE l 0 -1", "ZPOPMIN none 2"]
-    {
+    for command in [
+        "ZRANGE z 0 -1 WITHSCORES",
+        "HGETALL h",
+        "XREAD STREAMS x y 0 0",
+        "XREAD STREAMS y 0",
+        "XRANGE x - +",
+        "LRANGE l 0 -1",
+        "ZPOPMIN none 2",
+    ] {
         let words: Vec<Value> = command.split(' ').map(text).collect();
         let mut edges = 0;
         for max_bytes in 0..700 {
@@ -250,7 +258,11 @@ fn a_server_without_hello_is_remembered() {
     let end = AndEnd(b"");
     for (what, answers, commands) in [
         ("an old server", vec![UNKNOWN, AndEnd(b":1\r\n"), ONE], "HELLO GET GET GET"),
-        ("one that has other versions", vec![Bytes(b"-NOPROTO unsupported protocol version\r\n"), AndEnd(b":1\r\n"), ONE], "HELLO GET GET GET"),
+        (
+            "one that has other versions",
+            vec![Bytes(b"-NOPROTO unsupported protocol version\r\n"), AndEnd(b":1\r\n"), ONE],
+            "HELLO GET GET GET",
+        ),
         ("one that stays with RESP2", vec![Bytes(b"*2\r\n$5\r\nproto\r\n:2\r\n"), AndEnd(b":1\r\n"), ONE], "HELLO GET GET GET"),
         ("a proxy that closes the connection", vec![end, ONE], "HELLO GET GET GET"),
         ("a proxy that says something else", vec![AndEnd(b"-ERR x\r\n"), AndEnd(b":1\r\n"), ONE], "HELLO GET GET GET"),

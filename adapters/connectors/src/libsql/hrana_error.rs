@@ -83,7 +83,9 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> StatementFailure {
         }
         413 => StatementFailure::last(error(ErrorKind::TooLarge, "the values are larger than the libSQL server allows")),
         429 => StatementFailure::last(error(ErrorKind::Busy, "the libSQL server is overloaded")),
-        503 if words(&text) == NOT_OPENED => StatementFailure::not_executed(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
+        503 if words(&text) == NOT_OPENED => {
+            StatementFailure::not_executed(error(ErrorKind::Unavailable, "the libSQL server is not ready"))
+        }
         // A gateway says this of an answer that it did not get, too.
         503 => StatementFailure::unknown(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
         // A Worker's own network says so: refused, unreachable, no TLS, a wrong certificate, no such host. Nothing got there.

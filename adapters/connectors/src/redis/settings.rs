@@ -52,9 +52,9 @@ pub(super) fn read(text: &str, options: &[(String, Secret<String>)]) -> Result<(
         _ => return Err(configuration("connector `redis` takes `ca_certificate` or `ca_file`, and one of them once")),
     }
     let allow = options.take("allow").unwrap_or_default();
-    let version = options.take("protocol").map(|text| {
-        Version::parse(&text).ok_or_else(|| configuration("`protocol` of connector `redis` must be 2 or 3"))
-    });
+    let version = options
+        .take("protocol")
+        .map(|text| Version::parse(&text).ok_or_else(|| configuration("`protocol` of connector `redis` must be 2 or 3")));
     address.version = version.transpose()?.unwrap_or_default();
     // A module may reply with something else in RESP3.
     if allowed(&allow).any(|name| !is_known(name)) {
@@ -67,11 +67,7 @@ pub(super) fn read(text: &str, options: &[(String, Secret<String>)]) -> Result<(
             }
         };
     }
-    let settings = RedisSettings {
-        allow,
-        connect_timeout_ms: options.connect_timeout_ms()?,
-        max_connections: options.max_connections()?,
-    };
+    let settings = RedisSettings { allow, connect_timeout_ms: options.connect_timeout_ms()?, max_connections: options.max_connections()? };
     Ok((address, settings))
 }
 
