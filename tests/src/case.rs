@@ -7,7 +7,7 @@ use std::{
 
 use serde_json::json;
 
-use crate::{clickhouse, dynoxide::LazyTables, mysql, postgres::LazyDatabase, postgrest::LazyPostgrest, tokens};
+use crate::{clickhouse, dynoxide::LazyTables, mysql, postgres::LazyDatabase, postgrest::LazyPostgrest, redis, tokens};
 
 /// The workspace's folder.
 #[must_use]
@@ -37,6 +37,8 @@ pub struct Group {
     pub mysql: Option<mysql::LazyDatabase>,
     /// The same on a stand-in for ClickHouse.
     pub clickhouse: Option<clickhouse::LazyDatabase>,
+    /// A database of a Redis server.
+    pub redis: Option<redis::LazyDatabase>,
     /// Tables of DynamoDB.
     pub dynamodb: Option<LazyTables>,
     /// Whether its app lets in who has a token of [`tokens`].
@@ -144,6 +146,9 @@ impl Group {
             wanted.make();
         }
         if let Some(wanted) = &self.clickhouse {
+            wanted.make();
+        }
+        if let Some(wanted) = &self.redis {
             wanted.make();
         }
         if let Some(wanted) = &self.dynamodb {
@@ -285,6 +290,7 @@ fn group(folder: &Path) -> Group {
     let mut env: Vec<_> = fs::read_to_string(folder.join("env")).unwrap_or_default().lines().filter_map(variable).collect();
     let mysql = fs::read_to_string(folder.join("mysql.sql")).ok().map(mysql::LazyDatabase::new);
     let clickhouse = fs::read_to_string(folder.join("clickhouse.sql")).ok().map(clickhouse::LazyDatabase::new);
+    let redis = fs::read_to_string(folder.join("redis.commands")).ok().map(redis::LazyDatabase::new);
     let postgres = fs::read_to_string(folder.join("postgres.sql")).ok().map(LazyDatabase::new);
     let dynamodb = fs::read_to_string(folder.join("dynamodb.jsonl")).ok().map(LazyTables::new);
     let over = postgres.as_ref().filter(|_| folder.join("postgrest").exists());
@@ -297,6 +303,7 @@ fn group(folder: &Path) -> Group {
     env.extend(postgrest.as_ref().map(|wanted| ("POSTGREST_URL".to_owned(), wanted.url())));
     env.extend(mysql.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     env.extend(clickhouse.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
+    env.extend(redis.as_ref().map(|wanted| ("DATABASE_URL".to_owned(), wanted.url())));
     env.extend(dynamodb.iter().flat_map(LazyTables::variables));
     let text = |name: &str| fs::read_to_string(folder.join(name)).ok();
     let private = text("private").unwrap_or_default().lines().map(str::to_owned).collect();
@@ -309,6 +316,7 @@ fn group(folder: &Path) -> Group {
         postgrest,
         mysql,
         clickhouse,
+        redis,
         dynamodb,
         has_issuers,
         database: text("database.sql"),

@@ -98,8 +98,10 @@ pub fn libsql() -> Vec<Case> {
     let good = json(200, LIBSQL);
     let error =
         |code: &str| json(200, &format!(r#"{{"results":[{{"type":"error","error":{{"message":"SQLite error: x","code":"{code}"}}}}]}}"#));
-    let mut cases = broken(LIBSQL, &json(503, ""));
+    let mut cases = broken(LIBSQL, &json(503, r#"{"error":"Timed out while opening database connection"}"#));
     cases.extend([
+        case("a gateway's 503", vec![json(503, ""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("a gateway's 503, ever", vec![json(503, r#"{"error":"upstream"}"#)], (Err(Unavailable), 2), (Err(Protocol), 1)),
         case("locked, then a good one", vec![error("SQLITE_BUSY"), good.clone()], (Ok(1), 2), (Ok(1), 2)),
         case("a constraint", vec![error("SQLITE_CONSTRAINT")], (Err(Constraint), 1), (Err(Constraint), 1)),
         case("a wrong token", vec![json(401, r#"{"error":"no"}"#), good], (Err(Denied), 1), (Err(Denied), 1)),
@@ -183,8 +185,11 @@ pub fn d1() -> Vec<Case> {
     };
     let good = json(200, D1);
     let lost = said(500, 7500, "D1 DB storage operation exceeded timeout which caused object to be reset.");
-    let mut cases = broken(D1, &json(503, ""));
+    let overload = said(503, 7500, "D1 DB is overloaded. Requests queued for too long.");
+    let mut cases = broken_or(D1, &overload, Busy);
     cases.extend([
+        case("a gateway's 503", vec![json(503, ""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
+        case("a gateway's 503, ever", vec![said(503, 1, "not now")], (Err(Unavailable), 2), (Err(Protocol), 1)),
         case("a database that was reset", vec![lost.clone(), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         case("a database that is reset for ever", vec![lost], (Err(Unavailable), 2), (Err(Protocol), 1)),
         case("an overload", vec![said(500, 7500, "D1 DB is overloaded. Too many requests queued."), good], (Ok(1), 2), (Ok(1), 2)),

@@ -38,6 +38,7 @@ pub mod sqlite_text;
 pub mod stdio;
 pub mod tokens;
 pub mod upstash;
+pub mod upstash_group;
 pub mod worker;
 pub mod workerd;
 

@@ -8,7 +8,7 @@ use std::{
 
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use millrace_core::Json;
-use millrace_redis::{Limits, Reply as RedisReply, ReplyReader};
+use millrace_redis::{Limits, Protocol, Reply as RedisReply, ReplyReader};
 use serde_json::json;
 
 use crate::scripted::{Received, Reply, Scripted};
@@ -19,26 +19,35 @@ use crate::scripted::{Received, Reply, Scripted};
 /// Where no port can be bound.
 #[must_use]
 pub fn start(redis: u16, token: &str) -> Scripted {
+    start_on(redis, 0, token)
+}
+
+/// The same for a database of this number.
+///
+/// # Panics
+/// Where no port can be bound.
+#[must_use]
+pub fn start_on(redis: u16, database: usize, token: &str) -> Scripted {
     let authorization = format!("authorization: bearer {token}").to_ascii_lowercase();
     Scripted::start(move |_, request| {
         let head = request.head.to_ascii_lowercase();
         let has = |field: &str| head.lines().any(|line| line.trim() == field);
         let (status, body) = match request.line.as_str() {
             _ if !has(&authorization) => (401, json!({"error": "Unauthorized"})),
-            "POST / HTTP/1.1" => run(redis, request, has("upstash-encoding: base64")),
+            "POST / HTTP/1.1" => run((redis, database), request, has("upstash-encoding: base64")),
             _ => (404, json!({"error": "Not Found"})),
         };
         Reply::Whole(status, "application/json", body.to_string())
     })
 }
 
-fn run(redis: u16, request: &Received, is_encoded: bool) -> (u16, Json) {
+fn run(redis: (u16, usize), request: &Received, is_encoded: bool) -> (u16, Json) {
     let Ok(words) = serde_json::from_str::<Vec<Json>>(&request.body) else {
         return (400, json!({"error": "ERR failed to parse command"}));
     };
     // The vendor's client sends numbers as numbers.
     let words = words.iter().map(|word| word.as_str().map_or_else(|| word.to_string(), str::to_owned));
-    match exchange(redis, &words.collect::<Vec<_>>()) {
+    match answered(redis, &words.collect::<Vec<_>>()) {
         RedisReply::Error(words) => (400, json!({ "error": words })),
         reply => (200, json!({ "result": result(reply, is_encoded) })),
     }
@@ -57,14 +66,21 @@ fn result(reply: RedisReply, is_encoded: bool) -> Json {
 }
 
 /// One command on a connection of its own.
-fn exchange(port: u16, words: &[String]) -> RedisReply {
+fn answered((port, database): (u16, usize), words: &[String]) -> RedisReply {
     let mut socket = TcpStream::connect(("127.0.0.1", port)).unwrap_or_else(|error| panic!("{error}"));
+    if database > 0 {
+        exchange(&mut socket, &["SELECT".to_owned(), database.to_string()]);
+    }
+    exchange(&mut socket, words)
+}
+
+fn exchange(socket: &mut TcpStream, words: &[String]) -> RedisReply {
     let mut command = format!("*{}\r\n", words.len());
     for word in words {
         command += &format!("${}\r\n{word}\r\n", word.len());
     }
     socket.write_all(command.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
-    let mut reader = ReplyReader::new(Limits { bytes: 64 << 20, lists: true });
+    let mut reader = ReplyReader::new(Protocol::Resp2, Limits { bytes: 64 << 20, lists: true });
     let mut chunk = vec![0; 1 << 16];
     loop {
         let count = socket.read(&mut chunk).unwrap_or_else(|error| panic!("{error}"));

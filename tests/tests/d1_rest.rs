@@ -10,9 +10,11 @@ use millrace_core::{
     value::{Rows, Value},
 };
 use millrace_tests::{
+    Exchange,
     d1_api::{PATH, stand_in},
     database::{Database, connection, outcomes, query, text},
-    failures::{self, D1 as GOOD},
+    failures::{self, D1 as GOOD, json},
+    local::send,
     scripted::{Reply, Scripted},
 };
 
@@ -88,6 +90,34 @@ fn a_write_happens_once_for_a_key() {
     for error in [once(&database, PLAIN, &[text("d")], "q", 0).unwrap_err(), database.prepare_records().unwrap_err()] {
         assert_eq!(error.kind, Configuration, "{error:?}");
     }
+}
+
+#[test]
+fn a_write_with_a_record_is_sent_again_after_503_and_made_once() {
+    const RETURNING: &str = "INSERT INTO t (k) VALUES (?1) RETURNING id, k";
+    let (server, database) = shop();
+    database.run("CREATE TABLE t (id INTEGER PRIMARY KEY, k TEXT)", &[]).unwrap();
+    database.prepare_records().unwrap();
+    let port = server.address.port();
+    // A gateway that loses the first answer, of a batch that was committed.
+    let gateway = Scripted::start(move |number, request| {
+        let is_forwarded = |name: &str| ["authorization", "content-type"].contains(&name.to_ascii_lowercase().as_str());
+        let headers = request.head.lines().filter_map(|line| line.split_once(':')).filter(|(name, _)| is_forwarded(name));
+        let headers = headers.map(|(name, value)| (name.to_owned(), value.trim().to_owned())).collect();
+        let path = request.line.split(' ').nth(1).unwrap_or_default().to_owned();
+        let answer = send(port, &Exchange { method: "POST".to_owned(), path, headers, body: request.body.clone() });
+        let (_, body) = answer.split_once("\n\n").unwrap_or_default();
+        if number == 0 { json(503, "") } else { Reply::Whole(200, "application/json", body.to_owned()) }
+    });
+    let outcome = once(&open(&gateway), RETURNING, &[text("a")], "k", 0);
+    assert_eq!(outcome, Ok(RecordedWrite::MadeBeforeUnknown), "what the write returned was not stored yet");
+    assert!(gateway.received().len() >= 2);
+    assert_eq!(database.run("SELECT k FROM t", &[]).unwrap().rows, [[text("a")]]);
+    // Without a record it is sent once, and the error says what is not known.
+    let lost = Scripted::with(vec![json(503, "")]);
+    let error = open(&lost).run(RETURNING, &[text("b")]).unwrap_err();
+    assert_eq!((error.kind, lost.received().len()), (Protocol, 1));
+    assert_eq!(error.message, "D1 is not ready; it is not known whether the statement took effect");
 }
 
 /// Every value, bound, stored in a column without affinity and read back: what comes out, and as which of SQLite's types it was stored.

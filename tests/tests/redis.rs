@@ -2,9 +2,11 @@
 
 mod app;
 mod commands;
+mod faults;
 pub(crate) mod hostile;
 mod life;
 pub(crate) mod login;
+mod protocols;
 pub(crate) mod replies;
 pub(crate) mod support;
 mod upstash;

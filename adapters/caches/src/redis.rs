@@ -2,7 +2,7 @@
 //! not last.
 //!
 //! In goes a key and a value, out comes the value while its time is not over, which the server keeps: `GET` and `SET … EX`, under
-//! `millrace:` and the key, in RESP2 over the port [`Dialer`].
+//! `millrace:` and the key, in RESP3 or RESP2 over the port [`Dialer`].
 //!
 //! A connection is logged in once and used again. Before that it is looked at: one that the server has closed, or on which something came
 //! that nobody asked for, is thrown away. One that breaks under a command that may be sent twice is replaced once. A call
@@ -22,9 +22,9 @@ use std::{cell::RefCell, rc::Rc};
 
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{ByteStream, Clock, Dialer, KvCache, LocalFuture},
+    ports::{Clock, Dialer, KvCache, LocalFuture},
 };
-use millrace_redis::{Limits, LoginError, connect, exchange, is_silent};
+use millrace_redis::{KnownServer, Limits, Link, LoginError, Use, connect};
 
 pub use millrace_redis::RedisAddress;
 use reply::Reply;
@@ -50,52 +50,53 @@ pub struct RedisStore {
     address: RedisAddress,
     dialer: Rc<dyn Dialer>,
     clock: Rc<dyn Clock>,
-    idle: RefCell<Vec<Box<dyn ByteStream>>>,
+    known: KnownServer,
+    idle: RefCell<Vec<Link>>,
 }
 
 impl RedisStore {
     /// Makes a cache; connects at the first command.
     #[must_use]
     pub fn new(address: RedisAddress, dialer: Rc<dyn Dialer>, clock: Rc<dyn Clock>) -> Self {
-        Self { address, dialer, clock, idle: RefCell::default() }
+        Self { address, dialer, clock, known: KnownServer::default(), idle: RefCell::default() }
     }
 
     /// Sends a command and reads its reply.
     async fn command(&self, words: &[&[u8]], repeat: Repeat) -> Result<Reply> {
-        if let Some(stream) = self.still_open().await {
-            match self.exchange(stream, words).await {
+        if let Some(link) = self.still_open().await {
+            match self.exchange(link, words).await {
                 // The server may have closed it a moment ago.
                 Err(error) if error.kind == ErrorKind::Unavailable && matches!(repeat, Repeat::Allowed) => {}
                 outcome => return outcome,
             }
         }
-        let stream = self.connect().await?;
-        self.exchange(stream, words).await
+        let link = self.connect().await?;
+        self.exchange(link, words).await
     }
 
     /// Sends a command, and keeps the connection where a reply came.
-    async fn exchange(&self, mut stream: Box<dyn ByteStream>, words: &[&[u8]]) -> Result<Reply> {
-        let reply = Reply::of(exchange(&mut *stream, words, Limits { bytes: LARGEST_VALUE_BYTES, lists: false }).await?)?;
+    async fn exchange(&self, mut link: Link, words: &[&[u8]]) -> Result<Reply> {
+        let reply = Reply::of(link.exchange(words, Limits { bytes: LARGEST_VALUE_BYTES, lists: false }).await?)?;
         let mut idle = self.idle.borrow_mut();
         if idle.len() < MOST_IDLE {
-            idle.push(stream);
+            idle.push(link);
         }
         Ok(reply)
     }
 
     /// A connection that was used before and on which the server is silent, as it must be.
-    async fn still_open(&self) -> Option<Box<dyn ByteStream>> {
+    async fn still_open(&self) -> Option<Link> {
         loop {
-            let mut stream = self.idle.borrow_mut().pop()?;
-            if is_silent(&mut *stream).await {
-                return Some(stream);
+            let mut link = self.idle.borrow_mut().pop()?;
+            if link.is_silent().await {
+                return Some(link);
             }
         }
     }
 
-    async fn connect(&self) -> Result<Box<dyn ByteStream>> {
+    async fn connect(&self) -> Result<Link> {
         let deadline_ms = self.clock.now_ms().saturating_add(CONNECT_MS);
-        connect(&self.address, &*self.dialer, deadline_ms).await.map_err(|error| match error {
+        connect(&self.address, &self.known, Use::Many, &*self.dialer, deadline_ms).await.map_err(|error| match error {
             LoginError::Failed(error) => error,
             LoginError::Refused(words) => redis_error::of(self.address.name(), &words),
         })

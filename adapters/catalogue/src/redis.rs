@@ -84,6 +84,14 @@ pub fn allowed(allow: &str) -> impl Iterator<Item = &str> {
     allow.split(',').map(str::trim).filter(|name| !name.is_empty())
 }
 
+/// Whether a name of an option `allow` is that of a command, or of a group of sub-commands, that is known.
+#[must_use]
+pub fn is_known(name: &str) -> bool {
+    let mut words = name.split_ascii_whitespace();
+    let first = words.next().unwrap_or_default();
+    find(first, words.next()).is_some()
+}
+
 /// Finds a command by its words: the first is its name, the second may be a sub-command's. `None` where it is not known.
 #[must_use]
 pub fn find(name: &str, second: Option<&str>) -> Option<&'static RedisCommand> {

@@ -190,11 +190,11 @@ rows! {
 
     "redis" REDIS:
     "`redis://user:password@host:6379/0`, or `rediss://` for TLS",
-    "`allow` (commands that are refused otherwise: `[KEYS, EVAL]`), `ca_certificate`, `ca_file`, `connect_timeout`, `max_connections`, `password`, `user`",
+    "`allow` (commands that are refused otherwise: `[KEYS, EVAL]`), `ca_certificate`, `ca_file`, `connect_timeout`, `max_connections`, `password`, `protocol`, `user`",
     Connector {
         name: "redis",
         language: Arguments,
-        options: &["allow", "ca_certificate", "ca_file", "connect_timeout", "max_connections", "password", "user"],
+        options: &["allow", "ca_certificate", "ca_file", "connect_timeout", "max_connections", "password", "protocol", "user"],
         trust_options: &["ca_certificate", "ca_file"],
         schemes: &["redis", "rediss"],
         foreign_schemes: &["redis+unix", "unix", "http", "https"],

@@ -19,9 +19,10 @@
 //!
 //! # Time
 //!
-//! What was not executed (no connection, status 503, a locked database) is sent again up to five times within about three seconds,
-//! never past the deadline. A statement that only reads is sent once more after a broken answer. A write whose answer got lost is never
-//! sent again, and its error says that the outcome is not known.
+//! What was not executed (no connection, a locked database, a server that says that it could not open its database) is sent again up to five
+//! times within about three seconds, never past the deadline. A statement that only reads is sent once more after a broken answer or a status
+//! such as 503, which a gateway may say of a request that was carried out. A write whose answer got lost is never sent again, and its error
+//! says that the outcome is not known.
 //!
 //! # Limits
 //!

@@ -6,8 +6,12 @@
 //!
 //! # Protocol
 //!
-//! RESP2, which every server speaks on a new connection. RESP3 would give types to replies that `upstash` cannot give, at the price of a round
-//! trip; the forms of replies come from the table of commands instead, for both alike.
+//! RESP3 where the server has it, else RESP2. What a command's reply means comes from the table of commands, so that one statement has one answer,
+//! whatever is spoken; types that only RESP3 has are read as RESP2 has them, and as `upstash` gives them. Commands of modules are not in the table,
+//! and may reply with something else in RESP3: an adapter that allows one speaks RESP2.
+//!
+//! `HELLO` goes out together with the login. A connection for one command that needs no login speaks RESP2, which spares a round trip. The isolate
+//! remembers a server that does not know `HELLO`, or with which no connection came about after it.
 //!
 //! # Connections
 //!
@@ -29,10 +33,10 @@ use std::{cell::Cell, rc::Rc};
 use millrace_catalogue::REDIS;
 use millrace_core::{
     Error, ErrorKind, Result,
-    ports::{ByteStream, Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, Roots},
+    ports::{Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, Roots},
     value::{Rows, Value},
 };
-use millrace_redis::{Limits, LoginError, RedisAddress, Reply, connect, exchange, is_silent};
+use millrace_redis::{KnownServer, Limits, Link, LoginError, RedisAddress, Reply, Use, connect};
 
 use crate::{
     redis_commands::{ErrorPlace, PING, Prepared, failure_of, rows_of},
@@ -50,19 +54,17 @@ pub struct Redis {
     dialer: Rc<dyn Dialer>,
     clock: Rc<dyn Clock>,
     retry: Retry,
-    pool: Pool<Session>,
+    known: KnownServer,
+    pool: Pool<Link>,
 }
 
-/// A connection that is logged in.
-struct Session(Box<dyn ByteStream>);
-
-impl Pooled for Session {
+impl Pooled for Link {
     async fn is_quiet(&mut self) -> bool {
-        is_silent(&mut *self.0).await
+        self.is_silent().await
     }
 
     async fn answers(&mut self) -> bool {
-        let reply = exchange(&mut *self.0, &[PING.as_bytes()], Limits { bytes: 0, lists: false }).await;
+        let reply = self.exchange(&[PING.as_bytes()], Limits { bytes: 0, lists: false }).await;
         reply.is_ok_and(|reply| reply == Reply::Status("PONG".to_owned()))
     }
 }
@@ -100,6 +102,7 @@ impl Redis {
             dialer: sockets.dialer.clone(),
             retry: Retry::new(clock.clone(), random),
             clock,
+            known: KnownServer::default(),
         })
     }
 
@@ -122,8 +125,8 @@ impl Redis {
             Some(slot) => slot.idle(&*self.clock, query.deadline_ms).await,
             None => None,
         };
-        let mut session = match idle {
-            Some(session) => session,
+        let mut link = match idle {
+            Some(link) => link,
             None => self.connect(prepared, query.deadline_ms).await?,
         };
         phase.set(Phase::Running);
@@ -132,13 +135,12 @@ impl Redis {
         }
         let words: Vec<&[u8]> = prepared.words.iter().map(Vec::as_slice).collect();
         // Whatever fails from here on, the connection is dropped, and with that closed.
-        let reply =
-            exchange(&mut *session.0, &words, Limits { bytes: query.max_bytes, lists: true }).await.map_err(|error| match error.kind {
-                ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
-                _ => StatementFailure::unknown(error),
-            })?;
+        let reply = link.exchange(&words, Limits { bytes: query.max_bytes, lists: true }).await.map_err(|error| match error.kind {
+            ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
+            _ => StatementFailure::unknown(error),
+        })?;
         if let Some(slot) = slot {
-            slot.keep(session, self.clock.now_ms());
+            slot.keep(link, self.clock.now_ms());
         }
         let (place, words) = match reply {
             Reply::Error(words) => (ErrorPlace::Reply, words),
@@ -151,10 +153,14 @@ impl Redis {
         Err(failure_of(prepared, place, self.address.name(), &words))
     }
 
-    async fn connect(&self, prepared: &Prepared, deadline_ms: u64) -> Result<Session, StatementFailure> {
+    async fn connect(&self, prepared: &Prepared, deadline_ms: u64) -> Result<Link, StatementFailure> {
         let until_ms = deadline_ms.min(self.clock.now_ms().saturating_add(self.settings.connect_timeout_ms));
-        match within(&*self.clock, until_ms, connect(&self.address, &*self.dialer, until_ms)).await {
-            Some(Ok(stream)) => Ok(Session(stream)),
+        let purpose = match self.lifetime {
+            Lifetime::Isolate => Use::Many,
+            Lifetime::Call => Use::One,
+        };
+        match within(&*self.clock, until_ms, connect(&self.address, &self.known, purpose, &*self.dialer, until_ms)).await {
+            Some(Ok(link)) => Ok(link),
             Some(Err(LoginError::Refused(words))) => Err(self.not_let_in(prepared, &words)),
             Some(Err(LoginError::Failed(error))) => Err(match error.kind {
                 ErrorKind::Unavailable => StatementFailure::not_executed(error),

@@ -10,6 +10,30 @@ use millrace_core::{
 /// The port where the address names none.
 const PORT: u16 = 6379;
 
+/// The version of the protocol that is to be spoken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Version {
+    /// RESP3 where the server has it, else RESP2.
+    #[default]
+    Newest,
+    /// RESP2; nothing is asked.
+    Resp2,
+    /// RESP3, and nothing else.
+    Resp3,
+}
+
+impl Version {
+    /// Reads what an option or a setting says: `2` or `3`.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        match text {
+            "2" => Some(Self::Resp2),
+            "3" => Some(Self::Resp3),
+            _ => None,
+        }
+    }
+}
+
 /// A server, a database of it, and who asks. Prints no password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RedisAddress {
@@ -27,12 +51,15 @@ pub struct RedisAddress {
     pub password: Option<Secret<String>>,
     /// The number of the database.
     pub database: u32,
+    /// What is to be spoken.
+    pub version: Version,
     /// What messages call it.
     name: String,
 }
 
 impl RedisAddress {
-    /// Reads an address. `rediss://` is with TLS, where `?ca_file=FILE` names a PEM file with the certificates to trust.
+    /// Reads an address. `rediss://` is with TLS, where `?ca_file=FILE` names a PEM file with the certificates to trust. `?protocol=2` or
+    /// `?protocol=3` says which version is spoken.
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration): what is wrong, without the text, which holds a password.
@@ -66,16 +93,17 @@ impl RedisAddress {
             "" => 0,
             number => number.parse().map_err(|_| wrong("has a database that is not a number"))?,
         };
-        let mut roots = Roots::Host;
+        let (mut roots, mut version) = (Roots::Host, Version::Newest);
         for (setting, value) in url.settings {
             match setting.as_str() {
                 "ca_file" if tls => roots = Roots::File(value),
-                _ => return Err(wrong("has a setting other than `?ca_file=`, which goes with `rediss://`")),
+                "protocol" => version = Version::parse(&value).ok_or_else(|| wrong("has a `protocol` that is neither 2 nor 3"))?,
+                _ => return Err(wrong("has a setting other than `?protocol=` and, with `rediss://`, `?ca_file=`")),
             }
         }
         let port = server.port.unwrap_or(PORT);
         let name = format!("the Redis server `{}:{port}`", server.written_host);
-        Ok(Self { host, port, tls, roots, user, password, database, name })
+        Ok(Self { host, port, tls, roots, user, password, database, version, name })
     }
 
     /// Refuses a user without a password.
@@ -111,12 +139,15 @@ mod tests {
             user: None,
             password: None,
             database: 0,
+            version: Version::Newest,
             name: "the Redis server `a:6379`".into(),
         };
         let password = |text: &str| Some(Secret::new(text.to_owned()));
         let cases = [
             ("redis://a", plain.clone()),
             ("redis://a/", plain.clone()),
+            ("redis://a?protocol=2", RedisAddress { version: Version::Resp2, ..plain.clone() }),
+            ("redis://a/0?protocol=3", RedisAddress { version: Version::Resp3, ..plain.clone() }),
             ("rediss://a/3", RedisAddress { tls: true, database: 3, ..plain.clone() }),
             ("redis://:p%40%3a%23%25@a", RedisAddress { password: password("p@:#%"), ..plain.clone() }),
             ("redis://me:p@s%40@a", RedisAddress { user: Some("me".into()), password: password("p@s@"), ..plain.clone() }),
@@ -152,6 +183,7 @@ mod tests {
             ("redis://:hunter2%ff@a", "has percent-encoding that is not UTF-8"),
             ("redis://:hunter2@a?db=1", "has a setting other than"),
             ("redis://:hunter2@a?ca_file=x", "has a setting other than"),
+            ("redis://:hunter2@a?protocol=hunter2", "has a `protocol` that is neither 2 nor 3"),
             ("redis://:hunter2@a#x", "has a `#`"),
         ];
         for (text, expected) in cases {

@@ -1,28 +1,60 @@
-//! One command and its reply.
+//! Commands and their replies.
 
 use millrace_core::{Error, ErrorKind, Result, ports::ByteStream};
 
-use crate::{Limits, Reply, ReplyReader};
+use crate::{Limits, Protocol, Reply, ReplyReader};
 
 /// How much is read at once.
 const CHUNK_BYTES: usize = 16 << 10;
 
-/// Sends a command and reads the reply to it.
-///
-/// # Errors
-/// [`Unavailable`](ErrorKind::Unavailable) where the connection broke or ended, else as [`ReplyReader::take`]. The connection is of no use
-/// afterwards, and nobody knows whether the command was carried out.
-pub async fn exchange(stream: &mut dyn ByteStream, words: &[&[u8]], limits: Limits) -> Result<Reply> {
-    stream.write_all(&encoded(words)).await?;
-    let (mut reader, mut chunk) = (ReplyReader::new(limits), vec![0; CHUNK_BYTES]);
-    loop {
-        let count = stream.read(&mut chunk).await?;
+/// The replies to commands that were sent together.
+pub(crate) struct Replies<'a> {
+    stream: &'a mut dyn ByteStream,
+    reader: ReplyReader,
+    chunk: Vec<u8>,
+}
+
+impl<'a> Replies<'a> {
+    /// Sends commands; each has a reply within the limits.
+    ///
+    /// # Errors
+    /// [`Unavailable`](ErrorKind::Unavailable) where the connection broke.
+    pub(crate) async fn to(stream: &'a mut dyn ByteStream, commands: &[&[&[u8]]], protocol: Protocol, limits: Limits) -> Result<Self> {
+        stream.write_all(&commands.iter().flat_map(|words| encoded(words)).collect::<Vec<_>>()).await?;
+        Ok(Self { stream, reader: ReplyReader::new(protocol, limits), chunk: vec![0; CHUNK_BYTES] })
+    }
+
+    /// The next reply.
+    ///
+    /// # Errors
+    /// [`Unavailable`](ErrorKind::Unavailable) where the connection broke or ended, else as [`ReplyReader::take`].
+    pub(crate) async fn next(&mut self) -> Result<Reply> {
+        loop {
+            if let Some(reply) = self.reader.reply()? {
+                return Ok(reply);
+            }
+            self.read().await?;
+        }
+    }
+
+    /// Makes sure that nothing came behind the last reply. A push that began is read to its end.
+    ///
+    /// # Errors
+    /// As [`next`](Self::next).
+    pub(crate) async fn end(mut self) -> Result<()> {
+        while !self.reader.ended()? {
+            self.read().await?;
+        }
+        Ok(())
+    }
+
+    async fn read(&mut self) -> Result<()> {
+        let count = self.stream.read(&mut self.chunk).await?;
         if count == 0 {
             return Err(Error::new(ErrorKind::Unavailable, "the Redis server closed the connection"));
         }
-        if let Some(reply) = reader.take(&chunk[..count])? {
-            return Ok(reply);
-        }
+        self.reader.feed(&self.chunk[..count]);
+        Ok(())
     }
 }
 

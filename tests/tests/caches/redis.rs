@@ -31,6 +31,11 @@ fn scripted(replies: &'static [&'static [u8]]) -> u16 {
                 let mut command = [0; 4096];
                 let mut replies = replies.iter().chain(std::iter::repeat(replies.last().unwrap()));
                 while socket.read(&mut command).is_ok_and(|count| count > 0) {
+                    if command.starts_with(b"*2\r\n$5\r\nHELLO\r\n") {
+                        command.fill(0);
+                        socket.write_all(b"-ERR unknown command 'HELLO'\r\n").unwrap();
+                        continue;
+                    }
                     match *replies.next().unwrap() {
                         b"" => return,
                         reply => socket.write_all(reply).unwrap(),

@@ -113,10 +113,11 @@ fn expired_records_are_removed_by_later_writes() {
     assert_eq!(database.rows("SELECT count(*) FROM millrace_calls"), [[Value::I64(21)]]);
 }
 
-/// A way to the server that breaks after a commit and before its answer, where it is told to, and stays broken until it is told so again.
+/// A way to the server that breaks after a commit and before its answer, where it is told to, and stays broken until it is told so again. Every
+/// other time it breaks as a gateway does, which says that the server is not there.
 fn cutting(port: u16) -> (Scripted, Arc<AtomicBool>) {
     let cuts = Arc::new(AtomicBool::new(false));
-    let (is_cutting, is_broken) = (Arc::clone(&cuts), AtomicBool::new(false));
+    let (is_cutting, is_broken, says_503) = (Arc::clone(&cuts), AtomicBool::new(false), AtomicBool::new(false));
     let proxy = Scripted::start(move |_, request| {
         if !is_cutting.load(Ordering::SeqCst) {
             is_broken.store(false, Ordering::SeqCst);
@@ -128,7 +129,7 @@ fn cutting(port: u16) -> (Scripted, Arc<AtomicBool>) {
         let answer = send(port, &Exchange { method: "POST".to_owned(), path, headers, body: request.body.clone() });
         if is_cutting.load(Ordering::SeqCst) && request.body.contains("\"COMMIT\"") {
             is_broken.store(true, Ordering::SeqCst);
-            return Reply::Raw(b"");
+            return if says_503.fetch_not(Ordering::SeqCst) { Reply::Whole(503, "text/html", String::new()) } else { Reply::Raw(b"") };
         }
         let (_, body) = answer.split_once("\n\n").unwrap_or_default();
         Reply::Whole(200, "application/json", body.to_owned())

@@ -1,20 +1,26 @@
 //! Hostile values through every form of placeholder: each arrives to the byte as one argument, and nothing else happens.
 
-use std::{fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use millrace_core::{
     Endpoint, Json,
     cancel::Cancel,
     headers::Headers,
     pipeline::{Call, ContentBlock, ToolResult},
+    value::Value,
 };
 use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tasks};
-use millrace_tests::{case::root, database::runtime, direct::compile, redis};
+use millrace_tests::{
+    case::root,
+    database::{Database, connection, runtime},
+    direct::compile,
+    redis,
+};
 
-use super::support::{Answer::Bytes, Scripted, raw};
+use super::support::{Answer::Bytes, Hello, Scripted, raw};
 
 /// The tools of an app: name, statement, and the arguments that a value `s` and a list of three become.
-const FORMS: [(&str, &str, &str); 9] = [
+pub(super) const FORMS: [(&str, &str, &str); 9] = [
     ("whole", "SET {{ inputs.s }} {{ inputs.s }}", "SET|<>|<>"),
     ("quoted", "SET \"{{ inputs.s }}\" '{{ inputs.s }}'", "SET|<>|<>"),
     ("start", "SET {{ inputs.s }}:k v", "SET|<>:k|v"),
@@ -91,7 +97,14 @@ pub(crate) fn values() -> Vec<String> {
     values.into_iter().chain(own).collect()
 }
 
-fn tools() -> Vec<(&'static str, &'static str, &'static str)> {
+/// The same, and what something on the way could change.
+pub(super) fn every_value() -> Vec<String> {
+    let awkward =
+        ["a\\b", "\t\r\n", "zażółć 🙂", "\u{7f}\u{2028}", "1e300", "-0.0", "18446744073709551615", "OK", "T0s="].map(str::to_owned);
+    values().into_iter().chain(awkward).collect()
+}
+
+pub(super) fn tools() -> Vec<(&'static str, &'static str, &'static str)> {
     let inputs = "inputs:\n  s: { type: string }\n  list: { type: array, items: { type: string }, optional: true }\n";
     FORMS.map(|(name, statement, _)| (name, statement, inputs)).to_vec()
 }
@@ -100,17 +113,28 @@ pub(crate) fn given(value: &str) -> Json {
     serde_json::json!({ "s": value, "list": ["one", value, value] })
 }
 
+/// The arguments that an author wrote for each value, in this form.
+pub(super) fn arguments_of(form: &str, value: &str) -> Vec<String> {
+    form.split('|').map(|argument| argument.replace("<>", value)).collect()
+}
+
 #[test]
 fn each_value_is_one_argument() {
-    let server = Scripted::start(&[Bytes(b"+OK\r\n")]);
+    for hello in [Hello::Unknown, Hello::Resp3] {
+        each_value_is_one_argument_of(hello);
+    }
+}
+
+fn each_value_is_one_argument_of(hello: Hello) {
+    let server = Scripted::with(hello, &[Bytes(b"+OK\r\n")]);
     let (endpoint, _folder) = endpoint(&format!("connector: redis\nconnection_string: redis://127.0.0.1:{}\n", server.port), &tools());
     let mut expected: Vec<Vec<Vec<u8>>> = Vec::new();
     tokio::task::LocalSet::new().block_on(&runtime(), async {
         for (tool, _, arguments) in FORMS {
-            for value in values() {
+            for value in every_value() {
                 let result = call(&endpoint, tool, given(&value)).await;
                 assert!(!result.is_error, "{tool} {value:?}: {}", text(&result));
-                expected.push(arguments.split('|').map(|argument| argument.replace("<>", &value).into_bytes()).collect());
+                expected.push(arguments_of(arguments, &value).into_iter().map(String::into_bytes).collect());
             }
         }
     });
@@ -138,7 +162,7 @@ fn nothing_else_happens_in_a_real_server() {
             ("field", "HSET h {{ inputs.s }} \"<{{ inputs.s }}>\"", inputs),
         ],
     );
-    let mut values = values();
+    let mut values = every_value();
     values.sort();
     values.dedup();
     tokio::task::LocalSet::new().block_on(&runtime(), async {
@@ -160,4 +184,34 @@ fn nothing_else_happens_in_a_real_server() {
         assert_eq!(raw(server.port, &[b"LINDEX", b"all", place.to_string().as_bytes()]), length, "{value:?}");
         assert_eq!(raw(server.port, &[b"HGET", b"h", value.as_bytes()]), format!("${}", value.len() + 2), "{value:?}");
     }
+}
+
+/// Values through the text that a script writes, and back.
+pub(super) fn scripts_write_each_value(port: u16, database: &Database) {
+    assert_eq!(raw(port, &[b"SET", b"canary", b"alive"]), "+OK");
+    let distinct: BTreeSet<String> = every_value().into_iter().collect();
+    for value in &distinct {
+        let value = Value::Text(value.clone());
+        let list = Value::Array(vec![Value::Text("one".to_owned()), value.clone()]);
+        database.run("SET $1 $1", &[value.clone()]).unwrap();
+        database.run("RPUSH all $1 '$1' \"$1\"", &[list]).unwrap();
+        assert_eq!(database.run("GET $1", &[value.clone()]).unwrap().rows, [[value.clone()]]);
+        assert_eq!(database.run("LRANGE all -3 -1", &[]).unwrap().rows, [[value], [Value::Text("$1".into())], [Value::Text("$1".into())]]);
+    }
+    let count = distinct.len();
+    assert_eq!(raw(port, &[b"DBSIZE"]), format!(":{}", count + 2), "each value as a key, canary and all");
+    assert_eq!(raw(port, &[b"LLEN", b"all"]), format!(":{}", 4 * count));
+    assert_eq!(raw(port, &[b"STRLEN", b"canary"]), ":5");
+}
+
+#[test]
+fn a_script_writes_each_value_as_one_argument() {
+    for version in ["2", "3"] {
+        let server = redis::start(&["--appendfsync", "no"]);
+        scripts_write_each_value(server.port, &open(server.port, version));
+    }
+}
+
+fn open(port: u16, version: &str) -> Database {
+    Database::open(connection("redis", &format!("redis://127.0.0.1:{port}"), &[("protocol", version)]))
 }

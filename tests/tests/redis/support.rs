@@ -63,6 +63,17 @@ pub(crate) enum Answer {
     AndSilence(&'static [u8]),
 }
 
+/// What a scripted server does with `HELLO`.
+#[derive(Clone, Copy)]
+pub(crate) enum Hello {
+    /// It does not know it.
+    Unknown,
+    /// It speaks RESP3 from then on.
+    Resp3,
+    /// It is a command as every other.
+    Scripted,
+}
+
 /// A server that answers each command with the next of these, over all its connections, and with the last again and again.
 pub(crate) struct Scripted {
     pub(crate) port: u16,
@@ -70,7 +81,13 @@ pub(crate) struct Scripted {
 }
 
 impl Scripted {
+    /// A server of RESP2, whose `HELLO` is not counted.
     pub(crate) fn start(answers: &[Answer]) -> Self {
+        Self::with(Hello::Unknown, answers)
+    }
+
+    /// The same with a choice.
+    pub(crate) fn with(hello: Hello, answers: &[Answer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let received = Arc::new(Mutex::new(Vec::new()));
@@ -81,6 +98,15 @@ impl Scripted {
                 thread::spawn(move || {
                     let mut reader = BufReader::new(socket.try_clone().unwrap());
                     while let Some(command) = command(&mut reader) {
+                        let greeting: &[u8] = match hello {
+                            Hello::Unknown => b"-ERR unknown command 'HELLO', with args beginning with: '3' \r\n",
+                            Hello::Resp3 => b"%2\r\n$6\r\nserver\r\n$5\r\nredis\r\n$5\r\nproto\r\n:3\r\n",
+                            Hello::Scripted => b"",
+                        };
+                        if command[0] == b"HELLO" && !greeting.is_empty() {
+                            drop(socket.write_all(greeting));
+                            continue;
+                        }
                         let number = {
                             let mut log = log.lock().unwrap();
                             log.push(command);

@@ -59,6 +59,9 @@ fn placed<'a>(code: &str, text: &'a str) -> Option<(&'a str, usize)> {
     Some((words, offset.parse().ok()?))
 }
 
+/// What a server says that had no connection to its own database in time, so that no statement was begun.
+const NOT_OPENED: &str = "Timed out while opening database connection";
+
 /// A status other than 200. The body is JSON of several shapes, plain text, or a page of a proxy.
 pub(super) fn of_status(status: u16, body: &[u8]) -> StatementFailure {
     let text = String::from_utf8_lossy(body);
@@ -80,7 +83,11 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> StatementFailure {
         }
         413 => StatementFailure::last(error(ErrorKind::TooLarge, "the values are larger than the libSQL server allows")),
         429 => StatementFailure::last(error(ErrorKind::Busy, "the libSQL server is overloaded")),
-        503 => StatementFailure::not_executed(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
+        503 if words(&text) == NOT_OPENED => {
+            StatementFailure::not_executed(error(ErrorKind::Unavailable, "the libSQL server is not ready"))
+        }
+        // A gateway says this of an answer that it did not get, too.
+        503 => StatementFailure::unknown(error(ErrorKind::Unavailable, "the libSQL server is not ready")),
         // A Worker's own network says so: refused, unreachable, no TLS, a wrong certificate, no such host. Nothing got there.
         521 | 523 | 525 | 526 | 530 => {
             StatementFailure::not_executed(error(ErrorKind::Unavailable, "could not connect to the libSQL server"))
@@ -196,7 +203,10 @@ mod tests {
                 "invalid utf-8 sequence of 1 bytes from index 1",
             ),
             (502, r#"{"message":"bad gateway","code":7}"#, Unavailable, Execution::Unknown, "bad gateway"),
-            (503, "", Unavailable, Execution::NotExecuted, ""),
+            (503, "", Unavailable, Execution::Unknown, ""),
+            (503, "<html>upstream connect error</html>", Unavailable, Execution::Unknown, "<html>upstream connect error</html>"),
+            (503, r#"{"error":"The replicator exited"}"#, Unavailable, Execution::Unknown, "The replicator exited"),
+            (503, r#"{"error":"Timed out while opening database connection"}"#, Unavailable, Execution::NotExecuted, NOT_OPENED),
             (521, "Web server is down", Unavailable, Execution::NotExecuted, "Web server is down"),
             (522, "Connection timed out", Unavailable, Execution::Unknown, "Connection timed out"),
             (204, "", Protocol, Execution::Final, ""),

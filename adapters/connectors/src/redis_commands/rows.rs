@@ -67,7 +67,7 @@ impl Form<'_> {
             ReplyForm::Scored => scored(reply),
             ReplyForm::WithScores if self.has("WITHSCORES") => scored(reply),
             ReplyForm::WithValues if self.has("WITHVALUES") => {
-                let rows = pairs(reply)?.into_iter().map(|(name, held)| Ok(vec![value(name)?, value(held)?]));
+                let rows = couples(reply)?.into_iter().map(|(name, held)| Ok(vec![value(name)?, value(held)?]));
                 Ok(table(&["field", "value"], rows.collect::<Made<_>>()?))
             }
             ReplyForm::Cursor | ReplyForm::CursorPairs | ReplyForm::CursorScores => self.page(form, reply),
@@ -165,15 +165,14 @@ fn table(columns: &[&str], rows: Vec<Vec<Value>>) -> Rows {
 
 /// Members with their scores.
 fn scored(reply: Reply) -> Made<Rows> {
-    let rows = pairs(reply)?.into_iter().map(|(member, at)| Ok(vec![value(member)?, score(at)?]));
+    let rows = couples(reply)?.into_iter().map(|(member, at)| Ok(vec![value(member)?, score(at)?]));
     Ok(table(&["value", "score"], rows.collect::<Made<_>>()?))
 }
 
 /// Entries of several streams.
 fn streams(reply: Reply) -> Made<Rows> {
     let mut rows = Vec::new();
-    for stream in list(reply)? {
-        let Ok([key, entries]) = <[Reply; 2]>::try_from(list(stream)?) else { return Err(Wrong::Form) };
+    for (key, entries) in couples(reply)? {
         let key = value(key)?;
         for found in list(entries)? {
             let mut row = entry(found)?;
@@ -234,6 +233,19 @@ fn pairs(reply: Reply) -> Made<Vec<(Reply, Reply)>> {
         pairs.push((first, elements.next().ok_or(Wrong::Form)?));
     }
     Ok(pairs)
+}
+
+/// What RESP2 and RESP3 have in different lists: two by two, or each two in a list of their own. A key, a field or a member is none itself.
+fn couples(reply: Reply) -> Made<Vec<(Reply, Reply)>> {
+    let elements = list(reply)?;
+    if !matches!(elements.first(), Some(Reply::List(_))) {
+        return pairs(Reply::List(elements));
+    }
+    let couple = |element| {
+        let [first, second] = <[Reply; 2]>::try_from(list(element)?).map_err(|_| Wrong::Form)?;
+        Ok((first, second))
+    };
+    elements.into_iter().map(couple).collect()
 }
 
 /// A number with a fraction, which the protocol has as text.
@@ -308,10 +320,16 @@ mod tests {
             ("ZADD k 1 INCR", Reply::Integer(1), r#"[{"value":1}]"#),
             ("ZPOPMIN k", bulks("m 1e3"), r#"[{"value":"m","score":1000.0}]"#),
             ("ZRANGE k 0 1 WITHSCORES", bulks("a 1 b 2"), r#"[{"value":"a","score":1.0},{"value":"b","score":2.0}]"#),
+            (
+                "ZRANGE k 0 1 WITHSCORES",
+                list(vec![bulks("a 1"), bulks("b inf")]),
+                r#"[{"value":"a","score":1.0},{"value":"b","score":null}]"#,
+            ),
             ("ZRANGE k 0 1", bulks("a 1"), r#"[{"value":"a"},{"value":"1"}]"#),
             ("ZUNION 2 a WITHSCORES", bulks("a b"), r#"[{"value":"a"},{"value":"b"}]"#),
             ("ZUNION 1 a WITHSCORES", bulks("a 2"), r#"[{"value":"a","score":2.0}]"#),
             ("HRANDFIELD k 2 WITHVALUES", bulks("f v"), r#"[{"field":"f","value":"v"}]"#),
+            ("HRANDFIELD k 2 WITHVALUES", list(vec![bulks("f v")]), r#"[{"field":"f","value":"v"}]"#),
             ("HRANDFIELD k", bulk("f"), r#"[{"value":"f"}]"#),
             ("SCAN 0", list(vec![bulk("7"), bulks("a b")]), r#"[{"cursor":"7","values":["a","b"]}]"#),
             ("HSCAN k 0", list(vec![bulk("0"), bulks("f v")]), r#"[{"cursor":"0","values":[["f","v"]]}]"#),
@@ -331,6 +349,11 @@ mod tests {
             (
                 "XREAD STREAMS k 0",
                 list(vec![list(vec![bulk("k"), list(vec![list(vec![bulk("1-0"), bulks("a 1")])])])]),
+                r#"[{"stream":"k","id":"1-0","fields":{"a":"1"}}]"#,
+            ),
+            (
+                "XREAD STREAMS k l 0 0",
+                list(vec![bulk("k"), list(vec![list(vec![bulk("1-0"), bulks("a 1")])]), bulk("l"), list(vec![])]),
                 r#"[{"stream":"k","id":"1-0","fields":{"a":"1"}}]"#,
             ),
             ("XREAD STREAMS k 0", Reply::Nil, "[]"),
@@ -354,6 +377,9 @@ mod tests {
             ("HGETALL k", list(vec![Reply::Bulk(vec![0xff]), bulk("a")]), ErrorKind::Protocol, "not UTF-8"),
             ("HGETALL k", bulks("a 1 b 2 c 3 d 4"), ErrorKind::TooLarge, "more fields than `max_rows`, 3"),
             ("HMGET k a", bulks("1 2"), ErrorKind::Protocol, "is not what"),
+            ("ZRANGE k 0 1 WITHSCORES", list(vec![bulks("a 1"), bulk("b"), bulk("1")]), ErrorKind::Protocol, "is not what"),
+            ("ZRANGE k 0 1 WITHSCORES", list(vec![bulk("a"), bulks("b 1")]), ErrorKind::Protocol, "is not what"),
+            ("ZRANGE k 0 1 WITHSCORES", list(vec![bulks("a 1 b 2")]), ErrorKind::Protocol, "is not what"),
             ("ZSCORE k m", bulk("x"), ErrorKind::Protocol, "is not what"),
             ("SCAN 0", bulks("0"), ErrorKind::Protocol, "is not what"),
             ("SCAN 0", list(vec![bulk("0"), bulks("a b c d")]), ErrorKind::TooLarge, "more values than `max_rows`, 3"),

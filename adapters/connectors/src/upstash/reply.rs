@@ -61,7 +61,9 @@ fn reply(json: Json, depth: usize, left: &mut usize) -> Result<Reply, Wrong> {
             Reply::Bulk(bytes)
         }
         Json::Array(elements) if depth < MAX_DEPTH => {
-            count(elements.len().saturating_mul(ELEMENT_BYTES))?;
+            // Two or more in a list are worth as much as without it.
+            let is_counted = depth > 0 && elements.len() >= 2;
+            count((elements.len() - usize::from(is_counted)).saturating_mul(ELEMENT_BYTES))?;
             Reply::List(elements.into_iter().map(|element| reply(element, depth + 1, left)).collect::<Result<_, _>>()?)
         }
         Json::Array(_) => return Err(Wrong::Form("too many lists are inside each other")),
@@ -82,7 +84,8 @@ fn of_status(status: u16, body: &[u8]) -> StatementFailure {
         )),
         413 => StatementFailure::last(error(ErrorKind::TooLarge, "the command is larger than the Upstash server takes")),
         429 => StatementFailure::not_executed(error(ErrorKind::Busy, "the Upstash server takes no more requests for now")),
-        503 => StatementFailure::not_executed(error(ErrorKind::Unavailable, "the Upstash server is not available")),
+        // A gateway says this of an answer that it did not get, too.
+        503 => StatementFailure::unknown(error(ErrorKind::Unavailable, "the Upstash server is not available")),
         300..=399 => StatementFailure::last(error(ErrorKind::Configuration, "the address of the connection string redirects elsewhere")),
         500.. => StatementFailure::unknown(error(ErrorKind::Unavailable, "the Upstash server failed")),
         _ => StatementFailure::last(error(ErrorKind::Protocol, "the Upstash server answered in an unexpected way")),
@@ -150,7 +153,8 @@ mod tests {
             (413, "", ErrorKind::TooLarge, Execution::Final),
             (429, "", ErrorKind::Busy, Execution::NotExecuted),
             (500, "", ErrorKind::Unavailable, Execution::Unknown),
-            (503, "", ErrorKind::Unavailable, Execution::NotExecuted),
+            (503, "", ErrorKind::Unavailable, Execution::Unknown),
+            (503, r#"{"error":"LOADING x"}"#, ErrorKind::Unavailable, Execution::Unknown),
         ] {
             let failure = parse(status, body).unwrap_err();
             assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{status} {body}: {failure:?}");

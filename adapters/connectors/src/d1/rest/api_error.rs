@@ -42,7 +42,8 @@ pub(super) fn of_answer(status: u16, body: &[u8], prepared: &Prepared<'_>) -> St
         404 => StatementFailure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)),
         413 => StatementFailure::last(error(ErrorKind::TooLarge, "the values are larger than D1 allows")),
         429 => StatementFailure::last(error(ErrorKind::Busy, BUSY_MESSAGE)),
-        503 => StatementFailure::not_executed(error(ErrorKind::Unavailable, "D1 is not ready")),
+        // A gateway says this of an answer that it did not get, too. Where D1 itself is overloaded, its words are known.
+        503 => StatementFailure::unknown(error(ErrorKind::Unavailable, "D1 is not ready")),
         300..=399 => StatementFailure::last(error(
             ErrorKind::Configuration,
             "D1 is at another address, and no redirect is followed; correct option `base_url`",
@@ -106,7 +107,8 @@ mod tests {
             (404, 7404, "The database 1111 could not be found", Configuration, Execution::Final),
             (429, 971, "Please wait and consider throttling your request speed", Busy, Execution::Final),
             (429, 1, "slow down", Busy, Execution::Final),
-            (503, 1, "not now", Unavailable, Execution::NotExecuted),
+            (503, 1, "not now", Unavailable, Execution::Unknown),
+            (503, 7500, "D1 DB is overloaded. Requests queued for too long.", Busy, Execution::NotExecuted),
         ];
         for (status, code, message, kind, outcome) in table {
             let body =
@@ -124,6 +126,7 @@ mod tests {
         let table = [
             (500, "<html>", ErrorKind::Unavailable, Execution::Unknown),
             (502, "", ErrorKind::Unavailable, Execution::Unknown),
+            (503, "upstream connect error", ErrorKind::Unavailable, Execution::Unknown),
             (401, "no", ErrorKind::Denied, Execution::Final),
             (404, "{}", ErrorKind::Configuration, Execution::Final),
             (307, "", ErrorKind::Configuration, Execution::Final),
