@@ -29,10 +29,7 @@ pub(crate) fn why_not(text: &str) -> Option<(&'static str, &'static str)> {
             Kind::Word if depth > 0 => {
                 let opens = tokens.is_sign(tokens.before(token), b'(');
                 if has_parts && main.is_none() && opens && tokens.is_any_word(Some(token), &CHANGES) {
-                    return Some((
-                        "PostgreSQL cannot count them where a part of `WITH` changes rows",
-                        "Make the part of `WITH` a step of its own.",
-                    ));
+                    return Some(("a part of its `WITH` changes rows", "Make the part of `WITH` a step of its own."));
                 }
             }
             Kind::Word if main.is_none() => {
@@ -59,8 +56,8 @@ pub(crate) fn why_not(text: &str) -> Option<(&'static str, &'static str)> {
         ));
     }
     (!tokens.is_any_word(Some(main), &SELECTS)).then_some((
-        "the statement is none that selects or changes rows",
-        "Remove `expect`, or use the connector `postgres`, which looks at each result before it goes on.",
+        "the statement neither selects nor changes rows",
+        "Remove `expect`, or use the connector `postgres`, which looks at each result before the next step.",
     ))
 }
 
@@ -70,7 +67,8 @@ mod tests {
 
     #[test]
     fn what_returns_rows_is_counted_and_nothing_else() {
-        let (changes, none, part, comment) = ("changes rows and returns none", "is none that", "a part of `WITH`", "a comment comes");
+        let (changes, none, part, comment) =
+            ("changes rows and returns none", "neither selects", "a part of its `WITH`", "a comment comes");
         for (text, expected) in [
             ("SELECT a FROM t WHERE id = {{ inputs.id }} FOR UPDATE", None),
             (" ;; -- x\nselect 'RETURNING' ; ;", None),
