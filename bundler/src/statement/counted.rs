@@ -48,7 +48,7 @@ pub(crate) fn why_not(text: &str) -> Option<(&'static str, &'static str)> {
         }
     }
     // What begins with a bracket selects.
-    let Some(main) = main.filter(|_| !tokens.is_sign(Some(first), b'(')) else { return None };
+    let main = main.filter(|_| !tokens.is_sign(Some(first), b'('))?;
     if tokens.is_any_word(Some(main), &CHANGES) {
         return (!returns).then_some((
             "the statement changes rows and returns none",
