@@ -11,6 +11,7 @@ use crate::{Problem, placeholder};
 mod clickhouse;
 mod command;
 mod compiled;
+mod counted;
 mod declared;
 mod dialect;
 mod document;
@@ -33,6 +34,7 @@ mod tokens;
 
 pub use command::compile_command;
 pub use compiled::Compiled;
+pub(crate) use counted::why_not as why_not_counted;
 pub use dialect::Dialect;
 pub(crate) use document::compile_document;
 pub use names::Names;

@@ -13,6 +13,7 @@ pub mod bare;
 pub mod case;
 pub mod clickhouse;
 pub mod collector;
+pub mod cutting;
 pub mod d1_api;
 pub mod database;
 pub mod direct;

@@ -20,26 +20,26 @@ pub struct NeonGroup {
     _api: Scripted,
 }
 
-/// The group whose tools take results of earlier statements: the API carries out a batch, and connector `neon` has no `transaction`.
-const TRANSACTIONS: &str = "postgres-transactions";
-
 impl NeonGroup {
-    /// Moves a group's database, where it has one on a PostgreSQL server and every adapter of it is of connector `postgres`. `None` also for the group of transactions, which connector `neon` does not have.
+    /// Moves a group's database, where it has one on a PostgreSQL server and every adapter of it is of connector `postgres`. The tools whose steps take
+    /// results of earlier ones, which the build refuses, are left out, and so are the cases that say so.
     ///
     /// # Panics
     /// Where the app cannot be written.
     #[must_use]
     pub fn of(group: Group) -> Option<Self> {
         group.postgres.as_ref()?;
-        if group.name == TRANSACTIONS || group.postgrest.is_some() {
+        if group.postgrest.is_some() {
             return None;
         }
         let app = group.install();
         move_to_neon(app.path());
+        remove_stepwise(app.path());
         let api = neon::start(shared_port());
         let mut env = group.env;
         env.push((VARIABLE.to_owned(), format!("http://{}", api.address)));
-        Some(Self { group: Group { app: app.path().to_path_buf(), env, ..group }, _app: app, _api: api })
+        let cases = group.cases.into_iter().filter(|case| case.runs_on("neon")).collect();
+        Some(Self { group: Group { app: app.path().to_path_buf(), env, cases, ..group }, _app: app, _api: api })
     }
 
     /// What differs from the expected answers.
@@ -66,5 +66,14 @@ pub fn move_to_neon(app: &Path) {
             false => format!("{}\noptions: {{ {base_url} }}\n", text.trim_end()),
         };
         fs::write(&file, text).unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+/// Removes the tools of an app whose steps take results of earlier ones.
+fn remove_stepwise(app: &Path) {
+    for tool in fs::read_dir(app.join("app/tools")).unwrap_or_else(|error| panic!("{error}")).flatten().map(|entry| entry.path()) {
+        if fs::read_to_string(tool.join("config.yaml")).is_ok_and(|text| text.contains("{{ steps.")) {
+            fs::remove_dir_all(tool).unwrap_or_else(|error| panic!("{error}"));
+        }
     }
 }

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 mod killed;
+mod lost;
+mod neon;
 
 use std::borrow::Cow;
 
@@ -18,6 +20,7 @@ use millrace_tests::{
     d1_api::stand_in,
     database::{Database, connection, query, text},
     mysql::Mysql,
+    neon as neon_api,
     postgres::Postgres,
     sqld::Sqld,
 };
@@ -29,6 +32,7 @@ enum Kind {
     Libsql,
     D1,
     Postgres,
+    Neon,
     Mysql,
 }
 
@@ -39,7 +43,7 @@ struct Place {
     _server: Box<dyn std::any::Any>,
 }
 
-const KINDS: [Kind; 5] = [Kind::Sqlite, Kind::Libsql, Kind::D1, Kind::Postgres, Kind::Mysql];
+const KINDS: [Kind; 6] = [Kind::Sqlite, Kind::Libsql, Kind::D1, Kind::Postgres, Kind::Neon, Kind::Mysql];
 
 impl Kind {
     /// Starts a server, and makes the table.
@@ -60,13 +64,17 @@ impl Kind {
                 let server = Postgres::start(&[]);
                 (Database::open(connection("postgres", &server.url("postgres"), &[])), Box::new(server))
             }
+            Self::Neon => {
+                let server = Postgres::start(&[]);
+                (neon_api::open(&server), Box::new(server))
+            }
             Self::Mysql => {
                 let server = Mysql::start(&[]);
                 (Database::open(connection("mysql", &server.url("shop"), &[])), Box::new(server))
             }
         };
         let table = match self {
-            Self::Postgres => "CREATE TABLE t (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, k text UNIQUE, n bigint)",
+            Self::Postgres | Self::Neon => "CREATE TABLE t (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, k text UNIQUE, n bigint)",
             Self::Mysql => {
                 "CREATE TABLE t (id bigint AUTO_INCREMENT PRIMARY KEY, k longtext COLLATE utf8mb4_bin, n bigint, UNIQUE (k(200)))"
             }
@@ -82,7 +90,7 @@ impl Kind {
         for (number, part) in statement.split('?').enumerate() {
             match (number, self) {
                 (0, _) => {}
-                (number, Self::Postgres) => written.push_str(&format!("${number}")),
+                (number, Self::Postgres | Self::Neon) => written.push_str(&format!("${number}")),
                 (_, Self::Mysql) => written.push('?'),
                 (number, _) => written.push_str(&format!("?{number}")),
             }
@@ -123,12 +131,14 @@ const NAMES: [&str; 4] = ["one", "two", "three", "four"];
 
 impl Place {
     fn bound(&self, steps: &[Step]) -> Vec<BoundStep<'static>> {
+        // Through Neon's API the rows of a step are counted where it returns them; of others the build refuses `expect`.
+        let counts = |step: &Step| self.kind != Kind::Neon || step.statement.contains("RETURNING") || step.statement.starts_with("SELECT");
         let bound = |(step, name): (&Step, &'static str)| BoundStep {
             name,
             text: Cow::Owned(self.kind.written(step.statement)),
             parameters: step.parameters.clone(),
             access: if step.statement.starts_with("SELECT") { Access::Read } else { Access::Write },
-            expect: step.expect,
+            expect: step.expect.filter(|_| counts(step)),
         };
         steps.iter().zip(NAMES).map(bound).collect()
     }
@@ -155,6 +165,7 @@ impl Place {
     }
 }
 
+const CHANGE_ONE: &str = "UPDATE t SET n = 1 WHERE k = ?";
 const INSERT: &str = "INSERT INTO t (k, n) VALUES (?, ?)";
 
 fn insert(key: &str, number: i64) -> Step {
@@ -179,7 +190,7 @@ fn all_of_it_takes_effect_or_nothing() {
         for (steps, expected) in [
             (vec![insert("d", 1), insert("a", 1)], Constraint),
             (vec![insert("d", 1), step("INSERT INTO nowhere (k) VALUES (?)", &[text("x")])], Syntax),
-            (vec![insert("d", 1), insert("e", 1), step("UPDATE t SET n = 1 WHERE k = ?", &[text("x")]).expect(1)], Expectation),
+            (vec![insert("d", 1), insert("e", 1), step(CHANGE_ONE, &[text("x")]).expect(1)], Expectation),
             (vec![insert("d", 1), step("SELECT k FROM t WHERE k = ?", &[text("x")]).expect(1), insert("e", 1)], Expectation),
             (vec![insert("d", 1), step("SELECT k FROM t", &[]).expect(1)], Expectation),
             (vec![insert("d", 1), step("COMMIT", &[]), insert("a", 1)], Denied),
@@ -188,12 +199,18 @@ fn all_of_it_takes_effect_or_nothing() {
             (vec![insert("d", 1), insert("e", 1), step("COMMIT; DROP TABLE t", &[])], Denied),
         ] {
             let last = steps.last().map(|step| step.statement).unwrap_or_default();
+            if kind == Kind::Neon && last == CHANGE_ONE && expected == Expectation {
+                continue;
+            }
             let error = place.run(&steps).unwrap_err();
             let is_refused = expected == Denied && matches!(error.kind, Denied | Syntax);
             assert!(error.kind == expected || is_refused, "{last}: {error:?}");
             assert_eq!(place.keys(), ["a", "b", "c"], "{last}");
             // Nothing of it is left on the connection.
             assert_eq!(place.run(&[step("DELETE FROM t WHERE k = ?", &[text("z")])]).unwrap().affected, 0, "{last}");
+        }
+        if kind == Kind::Neon {
+            continue;
         }
         let missed = place.run(&[insert("d", 1), step("UPDATE t SET n = 1 WHERE k <> ?", &[text("x")]).expect(1)]).unwrap_err();
         assert_eq!(failure(missed), (Expectation, "the step `two` changed 4 rows, and 1 was expected; nothing was changed".to_owned()));
@@ -303,11 +320,13 @@ fn d1_says_that_a_transaction_took_effect() {
 
 #[test]
 fn a_batch_takes_no_value_of_an_earlier_step() {
-    let place = Kind::D1.start();
-    let use_it = step("DELETE FROM t WHERE id = ?", &[]).and(Parameter::Earlier(earlier(0, "id")));
-    let error = place.run(&[step("INSERT INTO t (k) VALUES ('a') RETURNING id", &[]), use_it]).unwrap_err();
-    assert_eq!(error.kind, millrace_core::ErrorKind::Configuration);
-    assert_eq!(place.keys(), Vec::<String>::new());
+    for kind in [Kind::D1, Kind::Neon] {
+        let place = kind.start();
+        let use_it = step("DELETE FROM t WHERE id = ?", &[]).and(Parameter::Earlier(earlier(0, "id")));
+        let error = place.run(&[step("INSERT INTO t (k) VALUES ('a') RETURNING id", &[]), use_it]).unwrap_err();
+        assert_eq!(error.kind, millrace_core::ErrorKind::Configuration);
+        assert_eq!(place.keys(), Vec::<String>::new());
+    }
 }
 
 #[test]
@@ -325,12 +344,13 @@ fn a_transaction_happens_once_for_a_key() {
         assert_eq!(place.once("l", &listed()), Ok(RecordedWrite::MadeBefore(made)));
         // One that fails leaves no record: the same key may be tried again.
         for _ in 0..2 {
-            let error =
-                place.once("m", &[insert("d", 1), insert("e", 1), step("DELETE FROM t WHERE k = ?", &[text("x")]).expect(1)]).unwrap_err();
-            assert_eq!(
-                failure(error),
-                (Expectation, "the step `three` changed 0 rows, and 1 was expected; nothing was changed".to_owned())
-            );
+            let (missed, did) = match kind {
+                Kind::Neon => ("DELETE FROM t WHERE k = ? RETURNING id", "returned"),
+                _ => ("DELETE FROM t WHERE k = ?", "changed"),
+            };
+            let error = place.once("m", &[insert("d", 1), insert("e", 1), step(missed, &[text("x")]).expect(1)]).unwrap_err();
+            let message = format!("the step `three` {did} 0 rows, and 1 was expected; nothing was changed");
+            assert_eq!(failure(error), (Expectation, message));
             assert_eq!(place.once("m", &[insert("d", 1), insert("a", 1)]).unwrap_err().kind, Constraint);
         }
         assert_eq!(place.once("m", &[insert("d", 1)]), Ok(RecordedWrite::Made(affected(1))));
@@ -340,7 +360,7 @@ fn a_transaction_happens_once_for_a_key() {
 
 #[test]
 fn a_deadline_undoes_everything() {
-    for (kind, slow) in [(Kind::Postgres, "SELECT pg_sleep(60)"), (Kind::Mysql, "SELECT SLEEP(60)")] {
+    for (kind, slow) in [(Kind::Postgres, "SELECT pg_sleep(60)"), (Kind::Neon, "SELECT pg_sleep(60)"), (Kind::Mysql, "SELECT SLEEP(60)")] {
         let place = kind.start();
         let steps = place.bound(&[insert("a", 1), step(slow, &[])]);
         let transaction = BoundTransaction { steps: &steps, result: None };
@@ -359,7 +379,7 @@ fn a_read_only_adapter_has_transactions_that_read() {
     let mysql = Mysql::start(&[]);
     mysql.open().run("CREATE TABLE t (id int, k varchar(9), n int)", &[]).unwrap();
     for (kind, url) in [(Kind::Sqlite, ":memory:".to_owned()), (Kind::Postgres, server.url("postgres")), (Kind::Mysql, mysql.url("shop"))] {
-        let name = ["sqlite", "", "", "postgres", "mysql"][kind as usize];
+        let name = ["sqlite", "", "", "postgres", "", "mysql"][kind as usize];
         let settings = millrace_core::ports::Connection { read_only: true, ..connection(name, &url, &[]) };
         let place = Place { kind, database: Database::open(settings), _server: Box::new(()) };
         assert_eq!(place.run(&[step("SELECT 1 AS a", &[]), step("SELECT 2 AS b", &[]).expect(1)]).unwrap().rows, [[Value::I64(2)]]);

@@ -162,7 +162,7 @@ rows! {
         is_file: false,
         max_values: None,
         keeps_call_records: true,
-        transactions: None,
+        transactions: Some(Transactions::Batch),
         sets_session: true,
         system: "postgresql",
     };

@@ -19,11 +19,16 @@
 //! As in connector `postgres`. The API does not say which statement of a batch failed: where it may have been one of the connector's own, it
 //! is asked again without the author's.
 //!
+//! # A transaction
+//!
+//! Its steps are further statements of the batch: module `transaction`.
+//!
 //! Protocol: <https://github.com/neondatabase/serverless>, `proxy/src/serverless` of <https://github.com/neondatabase/neon>.
 
 mod address;
 mod call_records;
 mod reply;
+mod transaction;
 mod typed;
 
 use std::rc::Rc;
@@ -33,7 +38,10 @@ use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
     headers::Headers,
-    ports::{CallRecord, Clock, Connection, Connector, HttpClient, HttpRequest, LocalFuture, Query, Random, RecordedWrite, SessionSetting},
+    ports::{
+        CallRecord, Clock, Command, Connection, Connector, HttpClient, HttpRequest, LocalFuture, Query, Random, RecordedWrite,
+        SessionSetting,
+    },
     value::{Rows, Value},
 };
 
@@ -43,6 +51,7 @@ use crate::{
 };
 use address::NeonAddress;
 use reply::Refusal;
+use transaction::Steps;
 
 /// The most values that a statement can have.
 const MAX_VALUES: usize = 65_535;
@@ -53,6 +62,7 @@ pub struct Neon {
     read_only: bool,
     http: Rc<dyn HttpClient>,
     clock: Rc<dyn Clock>,
+    random: Rc<dyn Random>,
     retry: Retry,
 }
 
@@ -60,12 +70,18 @@ pub struct Neon {
 #[derive(Clone)]
 struct Step(Json);
 
+/// What the author wrote.
+enum Written<'a> {
+    Statement(Step),
+    Transaction(Steps<'a>),
+}
+
 /// What is done in an attempt, and again where that is safe.
 enum Work<'a> {
-    /// Runs a statement.
-    Run(&'a Step),
-    /// Runs a statement unless there is a record of its call.
-    Once(&'a Step, CallRecord<'a>),
+    /// Runs what the author wrote.
+    Run(&'a Written<'a>),
+    /// Runs it unless there is a record of its call.
+    Once(&'a Written<'a>, CallRecord<'a>),
     /// Makes the table of records where it is missing.
     MakeRecords,
 }
@@ -118,47 +134,83 @@ impl Neon {
             address: NeonAddress::parse(connection.connection_string.expose().trim(), &connection.options)?,
             read_only: connection.read_only,
             http,
-            retry: Retry::new(clock.clone(), random),
+            retry: Retry::new(clock.clone(), random.clone()),
             clock,
+            random,
         })
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let (text, values) = query.command.statement(NEON.name)?;
-        let statement = Step::of_author(text, values, !query.session.is_empty())?;
-        match self.repeat(query, &Work::Run(&statement)).await? {
+        let written = self.written(query)?;
+        match self.repeat(query, &Work::Run(&written)).await? {
             RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
             // Said of records only.
             RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
         }
     }
 
+    /// Reads the command of a query; sends nothing.
+    fn written<'a>(&self, query: &Query<'a>) -> Result<Written<'a>> {
+        let has_session = !query.session.is_empty();
+        if let Command::Transaction(steps) = query.command {
+            let mut mark = [0; 16];
+            self.random.fill(&mut mark);
+            return Steps::read(steps, mark, has_session).map(Written::Transaction);
+        }
+        let (text, values) = query.command.statement(NEON.name)?;
+        Step::of_author(text, values, has_session).map(Written::Statement)
+    }
+
     /// Attempts, and attempts again where that is safe. What is merely run counts as made.
     async fn repeat(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite> {
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so. What has a record may be
         // sent again whatever became of it.
-        let access = if matches!(work, Work::Run(_)) { query.access } else { Access::Read };
+        let access = match work {
+            Work::Run(Written::Transaction(steps)) if steps.writes() => Access::Write,
+            Work::Run(_) => query.access,
+            Work::Once(..) | Work::MakeRecords => Access::Read,
+        };
         let effect = Effect { reads: access == Access::Read, returns: true };
         self.retry.run(&Query { access, ..query.clone() }, effect, async || self.attempt(query, work).await).await
     }
 
     async fn attempt(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite, StatementFailure> {
-        let statement = match work {
-            Work::Run(statement) => *statement,
-            Work::Once(statement, record) => return self.attempt_recorded(query, statement, *record).await,
+        let written = match work {
+            Work::Run(written) => *written,
+            Work::Once(written, record) => return self.attempt_recorded(query, written, *record).await,
             Work::MakeRecords => return self.make_records(query).await.map(|()| RecordedWrite::Made(Rows::default())),
         };
-        let mut steps = vec![self.deadline(query, None)?];
-        steps.extend(Step::session(query.session));
-        steps.push(statement.clone());
-        match self.batch(query, steps).await {
+        let before = vec![self.deadline(query, None)?];
+        match self.run_written(query, before, written).await {
             Err(refusal) => Err(self.blame(query, refusal).await),
             Ok(rows) => Ok(RecordedWrite::Made(rows)),
         }
     }
 
+    /// Sends a batch that ends with what the author wrote, in the session of the call.
+    async fn run_written(&self, query: &Query<'_>, mut before: Vec<Step>, written: &Written<'_>) -> Result<Rows, Refusal> {
+        before.extend(Step::session(query.session));
+        match written {
+            Written::Statement(step) => {
+                before.push(step.clone());
+                self.batch(query, before).await
+            }
+            Written::Transaction(steps) => {
+                let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
+                let replies = self.send(query, steps.batch(before, left_ms)).await.map_err(|refusal| steps.told(refusal))?;
+                Ok(steps.answer(replies, query)?)
+            }
+        }
+    }
+
     /// Sends a batch, for the rows of its last statement.
     async fn batch(&self, query: &Query<'_>, steps: Vec<Step>) -> Result<Rows, Refusal> {
+        let last = self.send(query, steps).await?.pop().unwrap_or_default();
+        Ok(reply::rows_of(last, query)?)
+    }
+
+    /// Sends a batch, for the answers of its statements.
+    async fn send(&self, query: &Query<'_>, steps: Vec<Step>) -> Result<Vec<Json>, Refusal> {
         let count = steps.len();
         let queries: Json = steps.into_iter().map(|Step(step)| step).collect();
         let body = Json::Object([("queries".to_owned(), queries)].into_iter().collect()).to_string().into_bytes();
@@ -182,8 +234,7 @@ impl Neon {
             ErrorKind::TooLarge => limits::broken_off(query),
             _ => StatementFailure::of_client(error),
         })?;
-        let reply = reply::last(&response, count, &self.address.host, self.read_only)?;
-        Ok(reply::rows_of(reply, query)?)
+        reply::all(&response, count, &self.address.host, self.read_only)
     }
 
     /// What is set for every batch: when the server gives up, and what makes its answers the same everywhere. `lock_ms`: how long it waits
@@ -193,8 +244,7 @@ impl Neon {
         if left_ms == 0 {
             return Err(StatementFailure::last(timed_out()));
         }
-        // The server's own limit is that of a signed number.
-        let timeout = |ms: u64| ms.clamp(1, i32::MAX as u64).to_string();
+        let timeout = |ms: u64| timeout_ms(ms).to_string();
         let mut settings = vec![("statement_timeout", timeout(left_ms))];
         // After this statement PostgreSQL refuses to unset it.
         settings.extend(self.read_only.then(|| ("transaction_read_only", "on".to_owned())));
@@ -229,6 +279,11 @@ impl Neon {
         }
         failure
     }
+}
+
+/// A time as a setting of PostgreSQL takes it, whose limit is that of a signed number.
+fn timeout_ms(ms: u64) -> u64 {
+    ms.clamp(1, i32::MAX as u64)
 }
 
 impl Connector for Neon {

@@ -13,7 +13,7 @@ use crate::{
     field::{Field, Record, Shape},
     names::meant,
     placeholder::is_name,
-    statement::{Names, Substitution, Tables},
+    statement::{Names, Substitution, Tables, why_not_counted},
     yaml::{Entry, Node},
 };
 
@@ -105,6 +105,17 @@ pub(super) fn read(
                 {
                     let message = "DynamoDB does not say how many items a statement of a transaction changed";
                     let help = "Remove `expect`: an `UPDATE` of an item that does not exist fails; for other conditions add a step, `EXISTS(SELECT * …)`.";
+                    compiler.error(document, expect.range.clone(), message, help);
+                }
+                if transactions == Transactions::Batch
+                    && connector.language == Language::Postgres
+                    && let Some(expect) = node.at("expect")
+                    && let Some((why, help)) = why_not_counted(text)
+                {
+                    let message = format!(
+                        "the connector `{}` of the adapter `{}` cannot count the rows of this step: {why}",
+                        connector.name, named.name
+                    );
                     compiler.error(document, expect.range.clone(), message, help);
                 }
                 let expect = node.at("expect").and_then(Node::number).map(|rows| rows as u32);

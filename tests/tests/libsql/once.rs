@@ -15,10 +15,8 @@ use millrace_core::{
     value::{Rows, Value},
 };
 use millrace_tests::{
-    Exchange,
+    cutting::cutting_libsql,
     database::{Database, connection, query, text},
-    local::send,
-    scripted::{Reply, Scripted},
     sqld::Sqld,
 };
 
@@ -113,30 +111,6 @@ fn expired_records_are_removed_by_later_writes() {
     assert_eq!(database.rows("SELECT count(*) FROM millrace_calls"), [[Value::I64(21)]]);
 }
 
-/// A way to the server that breaks after a commit and before its answer, where it is told to, and stays broken until it is told so again. Every
-/// other time it breaks as a gateway does, which says that the server is not there.
-fn cutting(port: u16) -> (Scripted, Arc<AtomicBool>) {
-    let cuts = Arc::new(AtomicBool::new(false));
-    let (is_cutting, is_broken, says_503) = (Arc::clone(&cuts), AtomicBool::new(false), AtomicBool::new(false));
-    let proxy = Scripted::start(move |_, request| {
-        if !is_cutting.load(Ordering::SeqCst) {
-            is_broken.store(false, Ordering::SeqCst);
-        } else if is_broken.load(Ordering::SeqCst) {
-            return Reply::Raw(b"");
-        }
-        let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-        let path = request.line.split(' ').nth(1).unwrap_or_default().to_owned();
-        let answer = send(port, &Exchange { method: "POST".to_owned(), path, headers, body: request.body.clone() });
-        if is_cutting.load(Ordering::SeqCst) && request.body.contains("\"COMMIT\"") {
-            is_broken.store(true, Ordering::SeqCst);
-            return if says_503.fetch_not(Ordering::SeqCst) { Reply::Whole(503, "text/html", String::new()) } else { Reply::Raw(b"") };
-        }
-        let (_, body) = answer.split_once("\n\n").unwrap_or_default();
-        Reply::Whole(200, "application/json", body.to_owned())
-    });
-    (proxy, cuts)
-}
-
 const CALLERS: usize = 5;
 const CALLS: usize = 200;
 
@@ -146,7 +120,7 @@ fn a_thousand_answers_get_lost_after_the_commit_and_no_write_is_made_twice() {
     database.prepare_records().unwrap();
     let port = server.port;
     let call = move |caller: usize| {
-        let (proxy, cuts) = cutting(port);
+        let (proxy, cuts) = cutting_libsql(port);
         let database = open(proxy.address.port());
         for number in 0..CALLS {
             let key = format!("{caller}-{number}");

@@ -1,11 +1,9 @@
 //! Writes that happen once for a key: also where connections are cut after the commit, the server is killed, and two ask at once.
 
 use std::{
-    io::{Read as _, Write as _},
-    net::{Shutdown, TcpListener, TcpStream},
     sync::{
         Arc, Barrier,
-        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread,
     time::{Duration, Instant},
@@ -19,6 +17,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 use millrace_tests::{
+    cutting::{self, cutting},
     database::{Database, connection, query, text},
     mysql::Mysql,
 };
@@ -213,71 +212,6 @@ fn a_call_that_meets_one_that_does_not_end_is_a_conflict() {
     assert_eq!(database.rows("SELECT k FROM t"), [[text("slow0")]]);
 }
 
-/// A way to the server that is cut once the server has answered a `COMMIT`.
-struct Cutting {
-    port: u16,
-    /// How many more commits are cut.
-    cuts: Arc<AtomicUsize>,
-    /// Whether connections are refused after a cut.
-    closes: Arc<AtomicBool>,
-}
-
-/// The command.
-const COMMIT: &[u8] = b"\x07\0\0\0\x03COMMIT";
-
-fn cutting(server: u16) -> Cutting {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let (cuts, closes, closed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-    let way = Cutting { port, cuts: Arc::clone(&cuts), closes: Arc::clone(&closes) };
-    thread::spawn(move || {
-        for client in listener.incoming() {
-            let client = client.unwrap();
-            if !closes.load(SeqCst) {
-                closed.store(false, SeqCst);
-            }
-            if closed.load(SeqCst) {
-                continue;
-            }
-            let Ok(upstream) = TcpStream::connect(("127.0.0.1", server)) else { continue };
-            let (mut from, mut to) = (client.try_clone().unwrap(), upstream.try_clone().unwrap());
-            let commits = Arc::new(AtomicBool::new(false));
-            let asked = Arc::clone(&commits);
-            thread::spawn(move || {
-                let mut chunk = [0; 16 << 10];
-                while let Ok(count @ 1..) = from.read(&mut chunk) {
-                    if &chunk[..count] == COMMIT {
-                        asked.store(true, SeqCst);
-                    }
-                    if to.write_all(&chunk[..count]).is_err() {
-                        break;
-                    }
-                }
-                let _ = to.shutdown(Shutdown::Write);
-            });
-            let (cuts, closes, closed) = (Arc::clone(&cuts), Arc::clone(&closes), Arc::clone(&closed));
-            thread::spawn(move || {
-                let (mut upstream, mut client) = (upstream, client);
-                let mut chunk = [0; 16 << 10];
-                while let Ok(count @ 1..) = upstream.read(&mut chunk) {
-                    // What comes after the command was sent is its answer.
-                    let is_commit = commits.swap(false, SeqCst);
-                    if is_commit && cuts.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok() {
-                        closed.store(closes.load(SeqCst), SeqCst);
-                        break;
-                    }
-                    if client.write_all(&chunk[..count]).is_err() {
-                        break;
-                    }
-                }
-                let _ = client.shutdown(Shutdown::Both);
-                let _ = upstream.shutdown(Shutdown::Both);
-            });
-        }
-    });
-    way
-}
-
 const CALLERS: usize = 10;
 const CALLS: usize = 100;
 
@@ -287,7 +221,7 @@ fn a_thousand_connections_are_cut_after_the_commit_and_no_write_is_made_twice() 
     database.prepare_records().unwrap();
     let (port, address) = (server.port, server.url("shop"));
     let call = move |caller: usize, address: String| {
-        let way = cutting(port);
+        let way = cutting(port, cutting::MYSQL);
         let database = Database::open(connection("mysql", &address.replace(&format!(":{port}/"), &format!(":{}/", way.port)), &[]));
         for number in 0..CALLS {
             let key = format!("{caller}-{number}");

@@ -1,11 +1,9 @@
 //! Writes that happen once for a key: also where connections are cut after the commit, the server is killed, and two ask at once.
 
 use std::{
-    io::{Read as _, Write as _},
-    net::{Shutdown, TcpListener, TcpStream},
     sync::{
         Arc, Barrier,
-        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+        atomic::{AtomicBool, Ordering::SeqCst},
     },
     thread,
 };
@@ -18,6 +16,7 @@ use millrace_core::{
     value::{Rows, Value},
 };
 use millrace_tests::{
+    cutting::{self, cutting},
     database::{Database, connection, query, text},
     postgres::{Pgbouncer, Postgres},
 };
@@ -249,61 +248,6 @@ fn a_pooler_in_transaction_mode_is_in_nobodys_way() {
     assert_eq!(database.rows("SELECT count(*) FROM t"), [[Value::I64(50)]]);
 }
 
-/// A way to the server that is cut once the server has said that a transaction was committed.
-struct Cutting {
-    port: u16,
-    /// How many more commits are cut.
-    cuts: Arc<AtomicUsize>,
-    /// Whether connections are refused after a cut.
-    closes: Arc<AtomicBool>,
-}
-
-/// `CommandComplete` of `COMMIT`.
-const COMMITTED: &[u8] = b"C\0\0\0\x0bCOMMIT\0";
-
-fn cutting(server: u16) -> Cutting {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let (cuts, closes, closed) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
-    let way = Cutting { port, cuts: Arc::clone(&cuts), closes: Arc::clone(&closes) };
-    thread::spawn(move || {
-        for client in listener.incoming() {
-            let client = client.unwrap();
-            if !closes.load(SeqCst) {
-                closed.store(false, SeqCst);
-            }
-            if closed.load(SeqCst) {
-                continue;
-            }
-            let Ok(upstream) = TcpStream::connect(("127.0.0.1", server)) else { continue };
-            let (mut from, mut to) = (client.try_clone().unwrap(), upstream.try_clone().unwrap());
-            thread::spawn(move || {
-                let _ = std::io::copy(&mut from, &mut to);
-                let _ = to.shutdown(Shutdown::Write);
-            });
-            let (cuts, closes, closed) = (Arc::clone(&cuts), Arc::clone(&closes), Arc::clone(&closed));
-            thread::spawn(move || {
-                let (mut upstream, mut client) = (upstream, client);
-                let mut chunk = [0; 16 << 10];
-                while let Ok(count @ 1..) = upstream.read(&mut chunk) {
-                    let sent = &chunk[..count];
-                    let is_commit = sent.windows(COMMITTED.len()).any(|window| window == COMMITTED);
-                    if is_commit && cuts.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok() {
-                        closed.store(closes.load(SeqCst), SeqCst);
-                        break;
-                    }
-                    if client.write_all(sent).is_err() {
-                        break;
-                    }
-                }
-                let _ = client.shutdown(Shutdown::Both);
-                let _ = upstream.shutdown(Shutdown::Both);
-            });
-        }
-    });
-    way
-}
-
 const CALLERS: usize = 10;
 const CALLS: usize = 100;
 
@@ -313,7 +257,7 @@ fn a_thousand_connections_are_cut_after_the_commit_and_no_write_is_made_twice() 
     database.prepare_records().unwrap();
     let (port, address) = (server.port, server.url("postgres"));
     let call = move |caller: usize, address: String| {
-        let way = cutting(port);
+        let way = cutting(port, cutting::POSTGRES);
         let database = Database::open(connection("postgres", &address.replace(&format!(":{port}/"), &format!(":{}/", way.port)), &[]));
         for number in 0..CALLS {
             let key = format!("{caller}-{number}");

@@ -14,6 +14,7 @@ use millrace_core::{ErrorKind, ports::RecordedWrite};
 use millrace_tests::{
     database::{Database, connection},
     mysql::Mysql,
+    neon,
     postgres::Postgres,
     sqld::Sqld,
 };
@@ -50,7 +51,7 @@ struct Told {
 /// Runs transactions of two rows while the server is killed again and again.
 fn check(kind: Kind, server: &mut dyn Killed, open: impl Fn() -> Database + Clone + Send + 'static) {
     let table = match kind {
-        Kind::Postgres => "CREATE TABLE t (k text UNIQUE, n bigint)",
+        Kind::Postgres | Kind::Neon => "CREATE TABLE t (k text UNIQUE, n bigint)",
         Kind::Mysql => "CREATE TABLE t (k varchar(500) UNIQUE, n bigint)",
         _ => "CREATE TABLE t (k TEXT UNIQUE, n INTEGER)",
     };
@@ -78,6 +79,8 @@ fn check(kind: Kind, server: &mut dyn Killed, open: impl Fn() -> Database + Clon
                                     assert_eq!(rows.affected, 2);
                                     break;
                                 }
+                                // What a batch returned is stored after it.
+                                Ok(RecordedWrite::MadeBeforeUnknown) if kind == Kind::Neon => break,
                                 Ok(RecordedWrite::Running) => {}
                                 Err(error) if matches!(error.kind, ErrorKind::Unavailable | ErrorKind::Busy | ErrorKind::Protocol) => {}
                                 other => panic!("{key}: {other:?}"),
@@ -133,6 +136,14 @@ fn a_postgresql_that_is_killed_leaves_no_half() {
     let mut server = Postgres::start(&[]);
     let url = server.url("postgres");
     check(Kind::Postgres, &mut server, move || Database::open(connection("postgres", &url, &[])));
+}
+
+#[test]
+fn a_postgresql_behind_neons_api_that_is_killed_leaves_no_half() {
+    let mut server = Postgres::start(&[]);
+    let api = neon::start(server.port);
+    let settings = neon::settings(&api, &server, &[]);
+    check(Kind::Neon, &mut server, move || Database::open(settings.clone()));
 }
 
 #[test]

@@ -4,14 +4,13 @@
 //! A batch cannot keep the rows of a statement that comes before its end: they are stored right after it. A call that comes in between waits
 //! a moment for them; after a connection that broke there, it finds out that the change was made and no more.
 
-use millrace_catalogue::NEON;
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{CALL_RECORDS, CallRecord, Query, RecordedWrite, SWEPT_RECORDS},
     value::{Rows, Value},
 };
 
-use super::{Neon, Refusal, Step, Work};
+use super::{Neon, Refusal, Step, Work, Written};
 use crate::{
     postgres_text::call_records::{
         CREATE_INDEX, CREATE_TABLE, FIND, FORGET, SWEEP, for_record, found, is_made_by_another, is_missing, must_write, of_records, wait_ms,
@@ -48,10 +47,9 @@ enum Place {
 
 impl Neon {
     pub(super) async fn write_recorded(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
-        let (text, values) = query.command.statement(NEON.name)?;
         must_write(self.read_only)?;
-        let statement = Step::of_author(text, values, !query.session.is_empty())?;
-        let write = self.repeat(query, &Work::Once(&statement, record)).await?;
+        let written = self.written(query)?;
+        let write = self.repeat(query, &Work::Once(&written, record)).await?;
         if let RecordedWrite::Made(rows) = &write {
             self.store(query, record, rows).await;
         }
@@ -70,12 +68,12 @@ impl Neon {
     pub(super) async fn attempt_recorded(
         &self,
         query: &Query<'_>,
-        statement: &Step,
+        written: &Written<'_>,
         record: CallRecord<'_>,
     ) -> Result<RecordedWrite, StatementFailure> {
         let mut may_create = true;
         loop {
-            match self.attempt_put(query, statement, record).await {
+            match self.attempt_put(query, written, record).await {
                 Err(failure) if is_missing(&failure.error) && is_about_records(&failure.error) => {
                     if !std::mem::take(&mut may_create) {
                         return Err(of_records(failure));
@@ -87,17 +85,20 @@ impl Neon {
         }
     }
 
-    async fn attempt_put(&self, query: &Query<'_>, statement: &Step, record: CallRecord<'_>) -> Result<RecordedWrite, StatementFailure> {
+    async fn attempt_put(
+        &self,
+        query: &Query<'_>,
+        written: &Written<'_>,
+        record: CallRecord<'_>,
+    ) -> Result<RecordedWrite, StatementFailure> {
         let key = || Value::Text(record.key.to_owned());
-        let mut steps = vec![
+        let before = vec![
             self.deadline(query, Some(wait_ms))?,
             Step::own(FORGET, &[key(), Value::I64(record.now_s)]),
             Step::own(PUT, &[key(), Value::I64(record.expires_s)]),
             Step::own(OWN_LOCK_TIMEOUT, &[]),
         ];
-        steps.extend(Step::session(query.session));
-        steps.push(statement.clone());
-        let refusal = match self.batch(query, steps).await {
+        let refusal = match self.run_written(query, before, written).await {
             Ok(rows) => return Ok(RecordedWrite::Made(rows)),
             Err(refusal) => refusal,
         };

@@ -1,4 +1,4 @@
-//! A response → the answer of a batch's last statement, or why there is none.
+//! A response → the answers of a batch's statements, or why there are none.
 
 use millrace_core::{
     Error, ErrorKind, Json,
@@ -84,22 +84,20 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
     }
 }
 
-/// The answer of the last statement of a batch of so many. `host` is the database's.
+/// The answers of a batch of so many statements. `host` is the database's.
 ///
 /// # Errors
 /// What the API or PostgreSQL said, and what that means for another attempt.
-pub(super) fn last(response: &HttpResponse, count: usize, host: &str, read_only: bool) -> Result<Json, Refusal> {
+pub(super) fn all(response: &HttpResponse, count: usize, host: &str, read_only: bool) -> Result<Vec<Json>, Refusal> {
     // What is not JSON has no members.
     let mut body: Json = serde_json::from_slice(&response.body).unwrap_or_default();
     if response.status != 200 {
         return Err(of_status(response, &body, host, read_only));
     }
-    let Some(Json::Array(mut results)) = body.get_mut("results").map(Json::take) else {
-        return Err(broken("the answer of a batch has another form").into());
-    };
-    match results.pop() {
-        Some(last) if results.len() + 1 == count => Ok(last),
-        _ => Err(broken("another number of results than there are statements").into()),
+    match body.get_mut("results").map(Json::take) {
+        Some(Json::Array(results)) if results.len() == count => Ok(results),
+        Some(Json::Array(_)) => Err(broken("another number of results than there are statements").into()),
+        _ => Err(broken("the answer of a batch has another form").into()),
     }
 }
 

@@ -1,0 +1,105 @@
+//! Whether PostgreSQL can count the rows of a statement in the statement itself: as a part of a `WITH`, from which they are selected. So they
+//! are counted where nobody can look at a result before the transaction has ended.
+
+use super::{Dialect, lex, lex::Kind, masked::MaskedStatement, tokens::Tokens, trim};
+use crate::placeholder;
+
+/// Statements that change rows.
+const CHANGES: [&str; 4] = ["INSERT", "UPDATE", "DELETE", "MERGE"];
+/// Statements that return rows.
+const SELECTS: [&str; 3] = ["SELECT", "VALUES", "TABLE"];
+
+/// Why the rows cannot be counted, and what helps; `None` where they can. Of what is no statement nothing is said.
+pub(crate) fn why_not(text: &str) -> Option<(&'static str, &'static str)> {
+    let masked = MaskedStatement::new(text, placeholder::scan(text).0);
+    let all = lex::lex(&masked.text, Dialect::Postgres).ok()?;
+    let mut tokens = Tokens { masked: &masked, all };
+    trim(&mut tokens);
+    let end = tokens.significant().next_back().filter(|&last| tokens.is_sign(Some(last), b';'));
+    if end.is_some_and(|end| end + 1 < tokens.all.len()) {
+        return Some(("a comment comes after the `;`", "Remove the `;`."));
+    }
+    let (mut depth, mut main, mut returns) = (0_usize, None, false);
+    let first = tokens.significant().find(|&token| !tokens.is_sign(Some(token), b';'))?;
+    let has_parts = tokens.is_word(Some(first), "WITH");
+    for token in tokens.significant().skip_while(|&token| token < first) {
+        match tokens.all[token].kind {
+            Kind::Sign(b'(') => depth += 1,
+            Kind::Sign(b')') => depth = depth.saturating_sub(1),
+            Kind::Word if depth > 0 => {
+                let opens = tokens.is_sign(tokens.before(token), b'(');
+                if has_parts && main.is_none() && opens && tokens.is_any_word(Some(token), &CHANGES) {
+                    return Some(("a part of its `WITH` changes rows", "Make the part of `WITH` a step of its own."));
+                }
+            }
+            Kind::Word if main.is_none() => {
+                let begins = tokens.is_any_word(Some(token), &CHANGES) || tokens.is_any_word(Some(token), &SELECTS);
+                if !has_parts || begins {
+                    main = Some(token);
+                }
+            }
+            Kind::Word => {
+                let before = tokens.before(token);
+                // A name may be this word, too.
+                let is_name = tokens.is_word(before, "AS") || tokens.is_sign(before, b'.');
+                returns |= tokens.is_word(Some(token), "RETURNING") && !is_name;
+            }
+            _ => {}
+        }
+    }
+    // What begins with a bracket selects.
+    let main = main.filter(|_| !tokens.is_sign(Some(first), b'('))?;
+    if tokens.is_any_word(Some(main), &CHANGES) {
+        return (!returns).then_some((
+            "the statement changes rows and returns none",
+            "End it with `RETURNING` and a column, so that the rows can be counted.",
+        ));
+    }
+    (!tokens.is_any_word(Some(main), &SELECTS)).then_some((
+        "the statement neither selects nor changes rows",
+        "Remove `expect`, or use the connector `postgres`, which looks at each result before the next step.",
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_returns_rows_is_counted_and_nothing_else() {
+        let (changes, none, part, comment) =
+            ("changes rows and returns none", "neither selects", "a part of its `WITH`", "a comment comes");
+        for (text, expected) in [
+            ("SELECT a FROM t WHERE id = {{ inputs.id }} FOR UPDATE", None),
+            (" ;; -- x\nselect 'RETURNING' ; ;", None),
+            ("(SELECT 1) UNION SELECT 2", None),
+            ("((SELECT 1))", None),
+            ("VALUES (1), (2)", None),
+            ("TABLE t", None),
+            ("UPDATE t SET a = 1 WHERE id = {{ inputs.id }} RETURNING id", None),
+            ("/* a */ DELETE FROM t returning *", None),
+            ("INSERT INTO t SELECT 1 AS returning", Some(changes)),
+            ("INSERT INTO t SELECT r.returning FROM r", Some(changes)),
+            ("INSERT INTO t (a) VALUES ('RETURNING') -- RETURNING id", Some(changes)),
+            ("INSERT INTO t SELECT json_value(v, '$' RETURNING int) FROM u", Some(changes)),
+            ("UPDATE t SET \"RETURNING\" = $x$ RETURNING $x$", Some(changes)),
+            ("MERGE INTO t USING u ON t.id = u.id WHEN MATCHED THEN DELETE", Some(changes)),
+            ("WITH a AS (SELECT 1 AS v), b (x) AS MATERIALIZED (SELECT 2) UPDATE t SET a = v FROM a RETURNING id", None),
+            ("WITH a AS (SELECT 1) DELETE FROM t", Some(changes)),
+            ("WITH a AS (SELECT 1) SELECT (SELECT 2), a.* FROM a", None),
+            ("WITH a AS (DELETE FROM t RETURNING id) SELECT * FROM a", Some(part)),
+            ("WITH a AS (SELECT 1), b AS (insert INTO t VALUES (1)) INSERT INTO t SELECT 2 RETURNING id", Some(part)),
+            ("CALL p()", Some(none)),
+            ("EXPLAIN SELECT 1", Some(none)),
+            ("CREATE TABLE t AS SELECT 1", Some(none)),
+            ("SELECT 1; -- the end", Some(comment)),
+            ("SELECT 1 -- the end", None),
+        ] {
+            let found = why_not(text).map(|(why, _)| why);
+            assert!(
+                found.is_some() == expected.is_some() && found.unwrap_or_default().contains(expected.unwrap_or_default()),
+                "{text}: {found:?}"
+            );
+        }
+    }
+}
