@@ -29,6 +29,8 @@ pub mod mysql;
 pub mod neon;
 pub mod neon_group;
 pub mod new_app;
+pub mod planetscale;
+pub mod planetscale_group;
 pub mod postgres;
 pub mod postgrest;
 pub mod process;

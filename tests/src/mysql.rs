@@ -192,6 +192,12 @@ impl LazyDatabase {
         Self { name: format!("group_{}", COUNT.fetch_add(1, Ordering::Relaxed)), sql }
     }
 
+    /// Its name.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Where it will be.
     #[must_use]
     pub fn url(&self) -> String {
@@ -212,7 +218,8 @@ impl LazyDatabase {
 }
 
 /// The port of the server that the groups of this process share.
-fn shared_port() -> u16 {
+#[must_use]
+pub fn shared_port() -> u16 {
     static PORT: OnceLock<u16> = OnceLock::new();
     *PORT.get_or_init(free_port)
 }

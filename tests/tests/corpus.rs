@@ -3,8 +3,8 @@
 use std::{cell::RefCell, collections::BTreeSet, fs};
 
 use millrace_tests::{
-    Group, direct, groups, is_everything_selected, libsql_group::LibsqlGroup, local, neon_group::NeonGroup, selected_groups, stdio,
-    upstash_group::UpstashGroup,
+    Group, direct, groups, is_everything_selected, libsql_group::LibsqlGroup, local, neon_group::NeonGroup,
+    planetscale_group::PlanetscaleGroup, selected_groups, stdio, upstash_group::UpstashGroup,
 };
 
 /// Runs all groups on one host and panics with every difference.
@@ -46,34 +46,35 @@ fn standard_input_and_output_answer_the_same() {
     }
 }
 
+/// Runs the groups that another server can have on this machine, each by what makes it there and tells its cases and their differences.
+fn check_far(least: usize, run: impl Fn(Group) -> Option<(usize, Vec<String>)>) {
+    let (mut count, mut differences) = (0, Vec::new());
+    for (cases, found) in selected_groups().into_iter().filter_map(run) {
+        count += cases;
+        differences.extend(found);
+    }
+    assert!(count >= least || !is_everything_selected(), "only {count} cases were found");
+    assert!(differences.is_empty(), "{} of {count} cases differ\n{}", differences.len(), differences.join("\n"));
+}
+
 #[test]
 fn the_local_host_answers_the_same_from_a_libsql_server() {
-    let far = selected_groups().into_iter().filter_map(LibsqlGroup::of);
-    let checked: Vec<_> = far.map(|far| (far.group.cases.len(), far.differences("local host", local::run(&far.group)))).collect();
-    let (count, differences): (usize, Vec<String>) =
-        (checked.iter().map(|(count, _)| count).sum(), checked.into_iter().flat_map(|(_, found)| found).collect());
-    assert!(count >= 65 || !is_everything_selected(), "only {count} cases were found");
-    assert!(differences.is_empty(), "{} of {count} cases differ\n{}", differences.len(), differences.join("\n"));
+    check_far(65, |group| LibsqlGroup::of(group).map(|far| (far.group.cases.len(), far.differences("local host", local::run(&far.group)))));
 }
 
 #[test]
 fn the_local_host_answers_the_same_through_neons_api() {
-    let far = selected_groups().into_iter().filter_map(NeonGroup::of);
-    let checked: Vec<_> = far.map(|far| (far.group.cases.len(), far.differences(local::run(&far.group)))).collect();
-    let (count, differences): (usize, Vec<String>) =
-        (checked.iter().map(|(count, _)| count).sum(), checked.into_iter().flat_map(|(_, found)| found).collect());
-    assert!(count >= 12 || !is_everything_selected(), "only {count} cases were found");
-    assert!(differences.is_empty(), "{} of {count} cases differ\n{}", differences.len(), differences.join("\n"));
+    check_far(12, |group| NeonGroup::of(group).map(|far| (far.group.cases.len(), far.differences(local::run(&far.group)))));
 }
 
 #[test]
 fn the_local_host_answers_the_same_through_upstashs_api() {
-    let far = selected_groups().into_iter().filter_map(UpstashGroup::of);
-    let checked: Vec<_> = far.map(|far| (far.group.cases.len(), far.differences(local::run(&far.group)))).collect();
-    let (count, differences): (usize, Vec<String>) =
-        (checked.iter().map(|(count, _)| count).sum(), checked.into_iter().flat_map(|(_, found)| found).collect());
-    assert!(count >= 11 || !is_everything_selected(), "only {count} cases were found");
-    assert!(differences.is_empty(), "{} of {count} cases differ\n{}", differences.len(), differences.join("\n"));
+    check_far(11, |group| UpstashGroup::of(group).map(|far| (far.group.cases.len(), far.differences(local::run(&far.group)))));
+}
+
+#[test]
+fn the_local_host_answers_the_same_through_planetscales_api() {
+    check_far(14, |group| PlanetscaleGroup::of(group).map(|far| (far.group.cases.len(), far.differences(local::run(&far.group)))));
 }
 
 #[test]

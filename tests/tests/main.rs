@@ -25,6 +25,7 @@ mod new_from;
 mod once;
 mod packages;
 mod page;
+mod planetscale;
 mod postgres;
 mod postgrest;
 mod readme;

@@ -188,6 +188,28 @@ rows! {
         system: "mysql",
     };
 
+    "planetscale" PLANETSCALE:
+    "`mysql://user:password@host/database`, as PlanetScale shows it, or the API itself, `https://user:password@host`",
+    "`password`, `user`",
+    Connector {
+        name: "planetscale",
+        language: MySql,
+        options: &["password", "user"],
+        trust_options: &[],
+        schemes: &["mysql", "https", "http"],
+        foreign_schemes: &["postgres", "postgresql"],
+        hosts: &[Native, Worker],
+        // It needs no sockets; but what it shares with `mysql` is there.
+        worker_part: Some(WorkerPart::Tcp),
+        binding: None,
+        is_file: false,
+        max_values: None,
+        keeps_call_records: true,
+        transactions: Some(Transactions::Stepwise),
+        sets_session: false,
+        system: "mysql",
+    };
+
     "redis" REDIS:
     "`redis://user:password@host:6379/0`, or `rediss://` for TLS",
     "`allow` (commands that are refused otherwise: `[KEYS, EVAL]`), `ca_certificate`, `ca_file`, `connect_timeout`, `max_connections`, `password`, `protocol`, `user`",

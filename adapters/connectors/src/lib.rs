@@ -12,6 +12,7 @@
 //! | [`mongodb`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`mysql`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`neon`] | `tcp`, on by default: it has the language of [`postgres`] | every host: it speaks HTTP |
+//! | [`planetscale`] | `tcp`, on by default: it has the language of [`mysql`] | every host: it speaks HTTP |
 //! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`postgrest`] | `tcp`, on by default: it has the errors of [`postgres`] | every host: it speaks HTTP |
 //! | [`redis`] | `tcp`, on by default | every host that has a `Dialer` |
@@ -21,7 +22,7 @@
 //! What a connector is called and what else is known of it without its driver is in the crate `millrace-catalogue`; [`open()`] finds the driver
 //! of a name.
 //!
-//! [`shared`], `aws_server`, `documents`, `sqlite_text`, `postgres_text` and `redis_commands` are what several drivers need.
+//! [`shared`], `aws_server`, `documents`, `sqlite_text`, `mysql_text`, `postgres_text` and `redis_commands` are what several drivers need.
 
 #[cfg(feature = "tcp")]
 mod aws_server;
@@ -40,8 +41,12 @@ pub mod mongodb;
 #[cfg(feature = "tcp")]
 pub mod mysql;
 #[cfg(feature = "tcp")]
+mod mysql_text;
+#[cfg(feature = "tcp")]
 pub mod neon;
 mod open;
+#[cfg(feature = "tcp")]
+pub mod planetscale;
 #[cfg(feature = "tcp")]
 pub mod postgres;
 #[cfg(feature = "tcp")]

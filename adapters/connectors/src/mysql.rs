@@ -33,13 +33,10 @@ mod cell;
 mod describe;
 mod kill;
 mod login;
-mod once;
 mod packet;
 mod results;
 mod server_error;
 mod session;
-mod statement;
-mod transaction;
 
 use std::{cell::Cell, rc::Rc};
 
@@ -52,14 +49,17 @@ use millrace_core::{
 };
 
 use crate::{
+    mysql_text::{
+        Checked, Transaction, check,
+        once::{self, Write},
+        transaction,
+    },
     shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, soon, timed_out, within},
     sockets::{Lifetime, Sockets},
 };
 pub(crate) use address::MysqlAddress;
-use kill::Killer;
-use once::Write;
-use session::{Session, Transaction};
-use statement::Checked;
+use kill::{Killer, Watched};
+use session::Session;
 
 /// What a server's limit is rounded up to, in milliseconds: it is told once for calls of the same adapter, and not before each.
 const LIMIT_STEP_MS: u64 = 1000;
@@ -151,10 +151,10 @@ impl Mysql {
         let (checked, leaves_traces) = match query.command {
             Command::Transaction(steps) => {
                 query.without_session(MYSQL.name)?;
-                (None, transaction::check(&steps, self.read_only)?)
+                (None, transaction::check(MYSQL.name, &steps, self.read_only)?)
             }
             _ => {
-                let checked = statement::check(query.statement(MYSQL.name)?.0, self.read_only)?;
+                let checked = check(MYSQL.name, query.statement(MYSQL.name)?.0, self.read_only)?;
                 (Some(checked), checked.leaves_traces)
             }
         };
@@ -167,10 +167,10 @@ impl Mysql {
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
-        once::check(self.read_only, query)?;
+        once::check(MYSQL.name, self.read_only, query)?;
         let leaves_traces = match query.command {
-            Command::Transaction(steps) => transaction::check(&steps, self.read_only)?,
-            _ => statement::check(query.statement(MYSQL.name)?.0, self.read_only)?.in_transaction("with `idempotency`")?.leaves_traces,
+            Command::Transaction(steps) => transaction::check(MYSQL.name, &steps, self.read_only)?,
+            _ => check(MYSQL.name, query.statement(MYSQL.name)?.0, self.read_only)?.in_transaction("with `idempotency`")?.leaves_traces,
         };
         match self.work(&repeatable(query), REPEATABLE, leaves_traces, &Work::Once(record)).await? {
             Done::Recorded(outcome) => Ok(outcome),
@@ -218,7 +218,9 @@ impl Mysql {
         let limit_ms = left_ms.next_multiple_of(LIMIT_STEP_MS);
         let outcome = match (work, query.command) {
             (Work::Run(_), Command::Transaction(steps)) => {
-                transaction::run(&mut session, &self.killer, &steps, query, (self.read_only, limit_ms)).await.map(Done::Rows)
+                transaction::run(&mut Watched { session: &mut session, killer: &self.killer }, &steps, query, (self.read_only, limit_ms))
+                    .await
+                    .map(Done::Rows)
             }
             (Work::Run(checked), command) => {
                 let (text, values) = command.statement(MYSQL.name).map_err(StatementFailure::last)?;
@@ -233,18 +235,17 @@ impl Mysql {
                 outcome
             }
             (Work::Once(record), Command::Transaction(steps)) => {
-                let write = Write::Steps(steps, &self.killer);
-                once::write_once(&mut session, &*self.clock, &write, query, *record).await.map(Done::Recorded)
+                let mut watched = Watched { session: &mut session, killer: &self.killer };
+                once::write_once(&mut watched, &*self.clock, Write::Steps(steps), query, *record).await.map(Done::Recorded)
             }
             (Work::Once(record), command) => {
                 let (text, values) = command.statement(MYSQL.name).map_err(StatementFailure::last)?;
-                let watch = self.killer.watch(&session, text);
-                let write = Write::Statement(text, values);
-                let outcome = once::write_once(&mut session, &*self.clock, &write, query, *record).await.map(Done::Recorded);
-                watch.ended();
-                outcome
+                let mut watched = Watched { session: &mut session, killer: &self.killer };
+                once::write_once(&mut watched, &*self.clock, Write::Statement(text, values), query, *record).await.map(Done::Recorded)
             }
-            (Work::Prepare, _) => once::prepare(&mut session, query, left_ms).await.map(|()| Done::Prepared),
+            (Work::Prepare, _) => {
+                once::prepare(&mut Watched { session: &mut session, killer: &self.killer }, query, left_ms).await.map(|()| Done::Prepared)
+            }
         };
         match slot {
             Some(slot) if session.is_usable() && !leaves_traces => slot.keep(session, self.clock.now_ms()),

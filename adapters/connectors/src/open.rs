@@ -20,6 +20,7 @@ use crate::{
     mongodb::{Mongodb, MongodbPorts},
     mysql,
     neon::Neon,
+    planetscale::{Planetscale, PlanetscalePorts},
     postgres,
     postgrest::Postgrest,
     redis::Redis,
@@ -84,6 +85,11 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
         let Sockets { dialer, lifetime, .. } = sockets;
         let own = mysql::MysqlPorts { dialer, lifetime, clock, random, wait_until };
         Ok(Rc::new(mysql::open(&connection, &ports.sockets, own)?))
+    }),
+    #[cfg(feature = "tcp")]
+    (&catalogue::PLANETSCALE, |connection, ports| {
+        let DriverPorts { http, clock, random, wait_until, .. } = ports.clone();
+        Ok(Rc::new(Planetscale::open(&connection, PlanetscalePorts { http, clock, random, wait_until })?))
     }),
     #[cfg(feature = "tcp")]
     (&catalogue::REDIS, |connection, ports| {

@@ -1,6 +1,8 @@
 //! Hostile values through the whole pipeline into a real MariaDB: each comes back to the byte, in one row, or is refused by its type;
 //! nothing else changed.
 
+use std::path::Path;
+
 use millrace_core::{
     Endpoint, Json,
     cancel::Cancel,
@@ -68,10 +70,16 @@ fn refuses_nul(value: &str, said: &str) -> bool {
 
 /// The session decides what a quote is, whatever the server's own defaults are.
 fn every_value_comes_back(settings: &[&str]) {
+    every_value_comes_back_through(settings, |server, _| server.url("shop"));
+}
+
+/// Through the adapter that `moved` makes of the app in a folder; it returns the connection string.
+pub fn every_value_comes_back_through(settings: &[&str], moved: impl FnOnce(&Mysql, &Path) -> String) {
     let server = Mysql::start(settings);
     server.run("shop", SETUP);
     let group = Group { name: "hostile".into(), app: root().join("tests/hostile/mysql"), ..Group::default() };
     let folder = group.install();
+    let url = moved(&server, folder.path());
     let app = compile(folder.path());
     let tools: Vec<String> = app.tools.iter().map(|tool| tool.name.clone()).collect();
     let values: Vec<String> =
@@ -81,7 +89,7 @@ fn every_value_comes_back(settings: &[&str]) {
     let (mut refused, mut wrong) = (0, 0);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     tokio::task::LocalSet::new().block_on(&runtime, async {
-        let variables = Variables::from_iter([("DATABASE_URL".to_owned(), server.url("shop"))]);
+        let variables = Variables::from_iter([("DATABASE_URL".to_owned(), url)]);
         let endpoint = Endpoint::new(app, ports::native(folder.path().to_path_buf(), variables, &CacheChoice::Memory, &Tasks::new()));
         for tool in &tools {
             for value in &values {

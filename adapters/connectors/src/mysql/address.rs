@@ -4,14 +4,12 @@
 //! about TLS in it (`ssl-mode=REQUIRED`, `sslaccept=strict`) is understood, too.
 
 use millrace_catalogue::{MYSQL, NO_HYPERDRIVE, names_hyperdrive};
-use millrace_core::{
-    Error, ErrorKind, Result,
-    ports::Roots,
-    secret::Secret,
-    url::{Authority, percent_decoded},
-};
+use millrace_core::{Error, ErrorKind, Result, ports::Roots, secret::Secret};
 
-use crate::shared::{Encryption, KnownOptions, ServerOptions};
+use crate::{
+    mysql_text::connection_pairs,
+    shared::{Encryption, KnownOptions, ServerOptions},
+};
 
 const KNOWN: KnownOptions = KnownOptions {
     connector: "mysql",
@@ -19,19 +17,6 @@ const KNOWN: KnownOptions = KnownOptions {
     harmless: &[("charset", &["utf8mb4"]), ("timezone", &["UTC", "Z", "+00:00"])],
 };
 const FORM: &str = "use `mysql://user:password@host:port/database`";
-/// What others call `sslmode`, and what they write for its values.
-const MODES: [(&str, &str, &str); 9] = [
-    ("ssl-mode", "DISABLED", "disable"),
-    ("ssl-mode", "PREFERRED", "prefer"),
-    ("ssl-mode", "REQUIRED", "require"),
-    ("ssl-mode", "VERIFY_CA", "verify-ca"),
-    ("ssl-mode", "VERIFY_IDENTITY", "verify-full"),
-    ("sslaccept", "strict", "verify-full"),
-    ("sslaccept", "accept_invalid_certs", "require"),
-    ("ssl", "true", "verify-full"),
-    ("ssl", r#"{"rejectUnauthorized":true}"#, "verify-full"),
-];
-
 /// A server, and how to talk to it.
 #[derive(Debug, PartialEq)]
 pub(crate) struct MysqlAddress {
@@ -56,7 +41,7 @@ impl MysqlAddress {
         if names_hyperdrive(written) {
             return Err(wrong(format!("names a Hyperdrive: {NO_HYPERDRIVE}")));
         }
-        let mut settings = ServerOptions::gather(&KNOWN, pairs(written).map_err(wrong)?, options)?;
+        let mut settings = ServerOptions::gather(&KNOWN, connection_pairs(written, MYSQL.schemes, FORM).map_err(wrong)?, options)?;
         let host = settings.demand("host")?;
         let port = settings.port(3306)?;
         settings.check_host(&host)?;
@@ -84,48 +69,6 @@ impl MysqlAddress {
     pub(crate) fn place(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
-}
-
-/// Takes a connection string apart.
-fn pairs(text: &str) -> Result<Vec<(String, String)>, String> {
-    let Some((scheme, rest)) = text.split_once("://") else { return Err(format!("is not a URI; {FORM}")) };
-    if !MYSQL.schemes.iter().any(|known| known.eq_ignore_ascii_case(scheme)) {
-        return Err(format!("is a URI of something else; {FORM}"));
-    }
-    let decoded = |text: &str| percent_decoded(text).ok_or_else(|| "has percent-encoding that is not UTF-8".to_owned());
-    let (address, query) = rest.split_once('?').unwrap_or((rest, ""));
-    // A password may hold an `@` that nobody has coded; a host cannot.
-    let (login, place) = address.rsplit_once('@').map_or((None, address), |(login, place)| (Some(login), place));
-    let (authority, database) = place.split_once('/').unwrap_or((place, ""));
-    if login.is_some_and(|login| login.contains('/')) || authority.is_empty() {
-        return Err("has no host where it is looked for; in a password, write `%2F` for `/`, `%3F` for `?` and `%23` for `#`, or use option `password`".into());
-    }
-    if authority.contains(',') {
-        return Err("names several hosts; name one".into());
-    }
-    let whole = &address[..login.map_or(0, |login| login.len() + 1) + authority.len()];
-    let server = Authority::parse(whole).map_err(|why| why.as_str().to_owned())?;
-    let mut pairs = vec![
-        ("user".to_owned(), decoded(server.user.unwrap_or_default())?),
-        ("password".to_owned(), decoded(server.password.unwrap_or_default())?),
-        ("host".to_owned(), decoded(server.host)?),
-        ("port".to_owned(), server.port.map(|port| port.to_string()).unwrap_or_default()),
-        ("dbname".to_owned(), decoded(database.trim_end_matches('/'))?),
-    ];
-    for setting in query.split('&').filter(|setting| !setting.is_empty()) {
-        let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
-        let (name, value) = (decoded(name)?, decoded(value)?);
-        let own_name = |own: &str| own.eq_ignore_ascii_case(&name.replace('_', "-"));
-        if let Some((own, ..)) = MODES.iter().find(|(own, ..)| own_name(own)) {
-            let mode = MODES.iter().find(|(known, theirs, _)| known == own && theirs.eq_ignore_ascii_case(&value));
-            let (.., mode) = mode.ok_or_else(|| format!("sets `{own}` to a value that is not known; set `sslmode`"))?;
-            pairs.push(("sslmode".to_owned(), (*mode).to_owned()));
-        } else {
-            pairs.push((name, value));
-        }
-    }
-    pairs.retain(|(_, value)| !value.is_empty());
-    Ok(pairs)
 }
 
 #[cfg(test)]

@@ -1,24 +1,11 @@
-//! A value → what is bound: a type, and bytes of it.
-//!
-//! | value | type |
-//! |---|---|
-//! | `Bool` | `TINYINT`, 1 or 0 |
-//! | `I64` | `BIGINT` |
-//! | `U64` | `BIGINT UNSIGNED` |
-//! | `F64` | `DECIMAL`, as a number that is written out is; `DOUBLE` for one with more digits than that has |
-//! | `Decimal` | `DECIMAL` |
-//! | `Bytes` | `BLOB` |
-//! | `Timestamp` | a text as MySQL writes it; with an offset, the same moment in UTC, which is the session's time zone |
-//! | `Json`, `Array` | their JSON, as text |
-//! | `Text` | text in `utf8mb4` |
+//! Values → the packet that a prepared statement is run with: a type for each, and bytes of it.
 //!
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/page_protocol_com_stmt_execute.html>
 
-use base64::{Engine as _, engine::general_purpose::STANDARD};
-use millrace_core::{Error, ErrorKind, Json, value::Value};
+use millrace_core::{Error, value::Value};
 
 use super::packet::put_counted;
-use crate::shared::utc_text;
+use crate::mysql_text::Parameter;
 
 /// Types of the protocol: <https://dev.mysql.com/doc/dev/mysql-server/latest/field__types_8h.html>
 mod kind {
@@ -33,14 +20,11 @@ mod kind {
 
 const COM_STMT_EXECUTE: u8 = 0x17;
 const UNSIGNED: u8 = 0x80;
-/// The most digits of a `DECIMAL`, and the most behind its point.
-const MOST_DIGITS: usize = 65;
-const MOST_FRACTION_DIGITS: usize = 30;
 
 /// The packet that runs a prepared statement with values.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for a value that MySQL does not have.
+/// [`Constraint`](millrace_core::ErrorKind::Constraint) for a value that MySQL does not have.
 pub(super) fn execute(statement: u32, values: &[Value]) -> Result<Vec<u8>, Error> {
     let mut packet = vec![COM_STMT_EXECUTE];
     packet.extend_from_slice(&statement.to_le_bytes());
@@ -75,64 +59,33 @@ fn put(value: &Value, bytes: &mut Vec<u8>) -> Result<(u8, u8), Error> {
         put_counted(bytes, text);
         (kind, 0)
     };
-    Ok(match value {
-        Value::Null => (kind::NULL, 0),
-        Value::Bool(truth) => {
-            bytes.push((*truth).into());
+    Ok(match Parameter::of(value)? {
+        Parameter::Null => (kind::NULL, 0),
+        Parameter::Bool(truth) => {
+            bytes.push(truth.into());
             (kind::TINY, 0)
         }
-        Value::I64(number) => {
+        Parameter::I64(number) => {
             bytes.extend_from_slice(&number.to_le_bytes());
             (kind::LONGLONG, 0)
         }
-        Value::U64(number) => {
+        Parameter::U64(number) => {
             bytes.extend_from_slice(&number.to_le_bytes());
             (kind::LONGLONG, UNSIGNED)
         }
-        Value::F64(number) if number.is_finite() => {
-            let digits = number.to_string();
-            if is_decimal(&digits) {
-                return Ok(text(kind::NEWDECIMAL, digits.as_bytes(), bytes));
-            }
+        Parameter::Double(number) => {
             bytes.extend_from_slice(&number.to_le_bytes());
             (kind::DOUBLE, 0)
         }
-        Value::F64(_) => return Err(Error::new(ErrorKind::Constraint, "MySQL has neither infinities nor NaN")),
-        Value::Decimal(digits) => text(kind::NEWDECIMAL, digits.as_bytes(), bytes),
-        Value::Bytes(content) => text(kind::BLOB, content, bytes),
-        Value::Text(content) => text(kind::VAR_STRING, content.as_bytes(), bytes),
-        Value::Timestamp(moment) => text(kind::VAR_STRING, utc_text(moment).as_deref().unwrap_or(moment).as_bytes(), bytes),
-        Value::Json(json) => text(kind::VAR_STRING, json.to_string().as_bytes(), bytes),
-        Value::Array(elements) => {
-            let json = Json::Array(elements.iter().map(element).collect());
-            text(kind::VAR_STRING, json.to_string().as_bytes(), bytes)
-        }
+        Parameter::Decimal(digits) => text(kind::NEWDECIMAL, digits.as_bytes(), bytes),
+        Parameter::Bytes(content) => text(kind::BLOB, content, bytes),
+        Parameter::Text(content) => text(kind::VAR_STRING, content.as_bytes(), bytes),
     })
-}
-
-/// Whether `DECIMAL` has so many digits. It has no negative zero.
-fn is_decimal(text: &str) -> bool {
-    let (whole, fraction) = text.trim_start_matches('-').split_once('.').unwrap_or((text.trim_start_matches('-'), ""));
-    whole.len() + fraction.len() <= MOST_DIGITS && fraction.len() <= MOST_FRACTION_DIGITS && text != "-0"
-}
-
-/// An element of a JSON list. Integers stay exact; bytes are base64.
-fn element(value: &Value) -> Json {
-    match value {
-        Value::Null => Json::Null,
-        Value::Bool(value) => Json::Bool(*value),
-        Value::I64(value) => Json::from(*value),
-        Value::U64(value) => Json::from(*value),
-        Value::F64(value) => Json::from(*value),
-        Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => Json::String(text.clone()),
-        Value::Bytes(bytes) => Json::String(STANDARD.encode(bytes)),
-        Value::Json(json) => json.clone(),
-        Value::Array(elements) => Json::Array(elements.iter().map(element).collect()),
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use millrace_core::ErrorKind;
     use serde_json::json;
 
     use super::*;

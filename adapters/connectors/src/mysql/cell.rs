@@ -21,7 +21,7 @@ use millrace_core::ports::ColumnKind;
 use millrace_core::value::Value;
 
 use super::packet::Reader;
-use crate::shared::exact_json;
+use crate::mysql_text::cell::{bits, json, moment, text, unsigned};
 
 /// A result's column.
 #[derive(Debug, PartialEq)]
@@ -181,38 +181,21 @@ fn value(kind: Kind, reader: &mut Reader<'_>) -> Option<Value> {
     Some(match kind {
         Kind::Null => Value::Null,
         Kind::Integer(size, sign) => integer(reader.bytes(size)?, sign),
-        Kind::Bits => {
-            let mut bytes = [0; 8];
-            let bits = reader.counted()?;
-            bytes.get_mut(8_usize.checked_sub(bits.len())?..)?.copy_from_slice(bits);
-            unsigned(u64::from_be_bytes(bytes))
-        }
+        Kind::Bits => bits(reader.counted()?)?,
         // The shortest digits that give the same number: 0.1, and not 0.10000000149.
         Kind::Float => Value::F64(f32::from_le_bytes(reader.array()?).to_string().parse().ok()?),
         Kind::Double => Value::F64(f64::from_le_bytes(reader.array()?)),
         Kind::Decimal => Value::Decimal(String::from_utf8(reader.counted()?.to_vec()).ok()?),
-        Kind::Date => date_time(reader.counted()?, 0, "").map(|(date, ..)| Value::Timestamp(date))?,
+        Kind::Date => date_time(reader.counted()?, 0).map(|(date, ..)| Value::Timestamp(date))?,
         Kind::DateTime(digits, zone) => {
-            let (date, time, is_date) = date_time(reader.counted()?, digits, if zone == Zone::Utc { "Z" } else { "" })?;
-            Value::Timestamp(if is_date { format!("{date}T{time}") } else { format!("{date} {}", time.trim_end_matches('Z')) })
+            let (date, time, is_date) = date_time(reader.counted()?, digits)?;
+            moment(&date, &time, is_date, zone == Zone::Utc)
         }
         Kind::Time(digits) => Value::Timestamp(time(reader.counted()?, digits)?),
-        Kind::Json => {
-            let bytes = reader.counted()?;
-            serde_json::from_slice(&exact_json(bytes)).map_or_else(|_| text(bytes), Value::Json)
-        }
+        Kind::Json => json(reader.counted()?),
         Kind::Text => text(reader.counted()?),
         Kind::Bytes => Value::Bytes(reader.counted()?.to_vec()),
     })
-}
-
-/// The server converts to UTF-8; what is none all the same comes as bytes.
-fn text(bytes: &[u8]) -> Value {
-    str::from_utf8(bytes).map_or_else(|_| Value::Bytes(bytes.to_vec()), |text| Value::Text(text.to_owned()))
-}
-
-fn unsigned(number: u64) -> Value {
-    i64::try_from(number).map_or(Value::U64(number), Value::I64)
 }
 
 /// Little endian, of at most eight bytes.
@@ -228,7 +211,7 @@ fn integer(bytes: &[u8], sign: Sign) -> Value {
 }
 
 /// Date, time, and whether it is one of the calendar.
-fn date_time(bytes: &[u8], digits: u8, zone: &str) -> Option<(String, String, bool)> {
+fn date_time(bytes: &[u8], digits: u8) -> Option<(String, String, bool)> {
     let mut reader = Reader(bytes);
     let (mut year, mut month, mut day, mut time) = (0, 0, 0, [0; 3]);
     if !bytes.is_empty() {
@@ -239,7 +222,7 @@ fn date_time(bytes: &[u8], digits: u8, zone: &str) -> Option<(String, String, bo
     }
     let micros = if bytes.len() > 7 { reader.u32()? } else { 0 };
     let [hour, minute, second] = time;
-    let time = format!("{hour:02}:{minute:02}:{second:02}{}{zone}", fraction(micros, digits));
+    let time = format!("{hour:02}:{minute:02}:{second:02}{}", fraction(micros, digits));
     reader.0.is_empty().then(|| (format!("{year:04}-{month:02}-{day:02}"), time, month > 0 && day > 0))
 }
 

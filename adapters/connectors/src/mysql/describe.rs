@@ -7,8 +7,8 @@ use millrace_core::{
     value::unique_names,
 };
 
-use super::{LIMIT_STEP_MS, Mysql, Phase, REPEATABLE, session::Session, statement};
-use crate::shared::within;
+use super::{LIMIT_STEP_MS, Mysql, Phase, REPEATABLE, session::Session};
+use crate::{mysql_text::check, shared::within};
 
 impl Mysql {
     /// The columns of the result of a statement, which does not run. `None` for the call of a procedure. A connection of its own is made for it.
@@ -18,7 +18,7 @@ impl Mysql {
     pub(super) async fn describe(&self, query: &Query<'_>) -> Result<Option<Vec<Column>>> {
         let (text, values) = query.statement(MYSQL.name)?;
         // What a procedure returns is known when it is called.
-        if statement::check(text, false)?.calls() {
+        if check(MYSQL.name, text, false)?.calls() {
             return Ok(None);
         }
         let attempt = async || {

@@ -9,15 +9,14 @@ use std::{cell::Cell, rc::Rc};
 use millrace_core::{
     app::{Access, OnTooMany},
     ports::{Clock, Command, Dialer, Query, WaitUntil},
-    value::Value,
+    value::{Rows, Value},
 };
 
-use super::{
-    address::MysqlAddress,
-    login,
-    session::{Session, Transaction},
+use super::{address::MysqlAddress, login, session::Session};
+use crate::{
+    mysql_text::{self, Transaction},
+    shared::{StatementFailure, within},
 };
-use crate::shared::within;
 
 /// How long all of it may take, in milliseconds.
 const PATIENCE_MS: u64 = 5_000;
@@ -47,6 +46,52 @@ impl Killer {
     /// Watches over a statement on a connection.
     pub(super) fn watch<'a>(&'a self, session: &Session, text: &'a str) -> Watch<'a> {
         Watch { killer: self, thread: session.server.thread, text, runs: Cell::new(true) }
+    }
+}
+
+/// A session whose statements are watched.
+pub(super) struct Watched<'a> {
+    pub(super) session: &'a mut Session,
+    pub(super) killer: &'a Killer,
+}
+
+impl mysql_text::Session for Watched<'_> {
+    async fn run(
+        &mut self,
+        text: &str,
+        values: &[Value],
+        query: &Query<'_>,
+        transaction: Transaction,
+        limit_ms: u64,
+    ) -> Result<Rows, StatementFailure> {
+        self.session.run(text, values, query, transaction, limit_ms).await
+    }
+
+    async fn run_step(&mut self, text: &str, values: &[Value], query: &Query<'_>, limit_ms: u64) -> Result<Rows, StatementFailure> {
+        let watch = self.killer.watch(self.session, text);
+        let outcome = self.session.run(text, values, query, Transaction::Open, limit_ms).await;
+        watch.ended();
+        outcome
+    }
+
+    async fn begin(&mut self, limit_ms: u64, read_only: bool) -> Result<(), StatementFailure> {
+        self.session.begin(limit_ms, read_only).await
+    }
+
+    async fn forget_inserted(&mut self) -> Result<(), StatementFailure> {
+        self.session.forget_inserted().await
+    }
+
+    async fn commit(&mut self) -> Result<(), StatementFailure> {
+        self.session.commit().await
+    }
+
+    async fn roll_back(&mut self) {
+        self.session.roll_back().await;
+    }
+
+    async fn undo(&mut self, failure: StatementFailure) -> StatementFailure {
+        self.session.undo(failure).await
     }
 }
 

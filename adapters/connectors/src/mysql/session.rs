@@ -13,9 +13,12 @@ use super::{
     bind,
     packet::{Packets, Reader, ReceiveError, unknown},
     results::{ENVELOPE, Results, Server, status_of},
-    server_error::{self, NO_STATEMENT_LEFT, UNKNOWN_SETTING, UNKNOWN_STATEMENT},
+    server_error,
 };
-use crate::shared::{Execution, Pooled, StatementFailure, own_query};
+use crate::{
+    mysql_text::{NO_STATEMENT_LEFT, Transaction, UNKNOWN_SETTING, UNKNOWN_STATEMENT, number_of},
+    shared::{Execution, Pooled, StatementFailure, own_query},
+};
 
 /// How many statements stay prepared. The server's own limit, for all connections together, is 16,382.
 const PREPARED: usize = 32;
@@ -36,19 +39,6 @@ const IN_TRANSACTION: u16 = 1;
 const SETTINGS: &str = "SET NAMES utf8mb4, @@SESSION.sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
                         ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', @@SESSION.time_zone = '+00:00', @@SESSION.autocommit = 1, \
                         @@SESSION.completion_type = 0, @@SESSION.sql_select_limit = 18446744073709551615, @@SESSION.sql_auto_is_null = 0";
-
-/// Whether a statement begins and ends its transaction itself.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Transaction {
-    /// The statement is one.
-    Implied,
-    /// The statement is a procedure's call: each statement in it may commit by itself.
-    Several,
-    /// Nothing may write in it.
-    ReadOnly,
-    /// One is open, and stays so.
-    Open,
-}
 
 /// A connection that has logged in.
 pub(super) struct Session {
@@ -201,8 +191,7 @@ impl Session {
         let truncated = results.truncated;
         let outcome = results.into_rows();
         // What the server says is prepared and what is prepared here are two things from then on.
-        self.usable =
-            !truncated && !outcome.as_ref().is_err_and(|failure| server_error::number_of(&failure.error) == Some(UNKNOWN_STATEMENT));
+        self.usable = !truncated && !outcome.as_ref().is_err_and(|failure| number_of(&failure.error) == Some(UNKNOWN_STATEMENT));
         outcome
     }
 
@@ -240,7 +229,7 @@ impl Session {
                 break packet;
             }
             let failure = server_error::of_statement(&packet, self.server.read_only).before_the_end();
-            if server_error::number_of(&failure.error) != Some(NO_STATEMENT_LEFT) || self.prepared.is_empty() {
+            if number_of(&failure.error) != Some(NO_STATEMENT_LEFT) || self.prepared.is_empty() {
                 self.usable = true;
                 return Err(failure);
             }
@@ -286,7 +275,7 @@ impl Session {
         match self.command(&format!("{start}{}", self.limits(limit_ms))).await {
             Ok(()) => {}
             // A server that knows no such limit; this one keeps the time alone.
-            Err(failure) if is_first && server_error::number_of(&failure.error) == Some(UNKNOWN_SETTING) => {
+            Err(failure) if is_first && number_of(&failure.error) == Some(UNKNOWN_SETTING) => {
                 self.takes_limits = false;
                 self.command(SETTINGS).await.map_err(StatementFailure::before_the_end)?;
             }

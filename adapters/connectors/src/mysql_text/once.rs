@@ -7,7 +7,6 @@
 //! The record is put before it is looked for: looked for first, one that is not there would lock the gap that it belongs into, and calls with
 //! other keys with it.
 
-use millrace_catalogue::MYSQL;
 use millrace_core::{
     Error, ErrorKind,
     ports::{BoundTransaction, CallRecord, Clock, Query, RecordedWrite, SWEPT_RECORDS},
@@ -15,7 +14,6 @@ use millrace_core::{
 };
 
 use super::{
-    kill::Killer,
     server_error::{LOCK_WAIT, NO_TABLE, TABLE_EXISTS, number_of},
     session::{Session, Transaction},
     transaction,
@@ -44,11 +42,12 @@ const LEAST_SWEEP_MS: u64 = 100;
 const MOST_SWEEP_MS: u64 = 500;
 
 /// What is written with the record.
-pub(super) enum Write<'a> {
+#[derive(Clone, Copy)]
+pub(crate) enum Write<'a> {
     /// One statement and its values.
     Statement(&'a str, &'a [Value]),
-    /// The steps of a transaction, and what ends one that nobody waits for.
-    Steps(BoundTransaction<'a>, &'a Killer),
+    /// The steps of a transaction.
+    Steps(BoundTransaction<'a>),
 }
 
 /// What became of putting the record.
@@ -66,10 +65,10 @@ enum Place {
 ///
 /// # Errors
 /// What the server said, and what that means for another attempt.
-pub(super) async fn write_once(
-    session: &mut Session,
+pub(crate) async fn write_once(
+    session: &mut impl Session,
     clock: &dyn Clock,
-    write: &Write<'_>,
+    write: Write<'_>,
     query: &Query<'_>,
     record: CallRecord<'_>,
 ) -> Result<RecordedWrite, StatementFailure> {
@@ -96,8 +95,8 @@ pub(super) async fn write_once(
 
 /// What became of it, and whether it was committed now.
 async fn within_transaction(
-    session: &mut Session,
-    write: &Write<'_>,
+    session: &mut impl Session,
+    write: Write<'_>,
     query: &Query<'_>,
     record: CallRecord<'_>,
     left_ms: u64,
@@ -114,10 +113,8 @@ async fn within_transaction(
         Place::Own => {}
     }
     let rows = match write {
-        Write::Statement(text, values) => {
-            session.run(text, values, query, Transaction::Open, left_ms).await.map_err(StatementFailure::before_the_end)?
-        }
-        Write::Steps(steps, killer) => transaction::within(session, killer, steps, query, (left_ms, true)).await?,
+        Write::Statement(text, values) => session.run_step(text, values, query, left_ms).await.map_err(StatementFailure::before_the_end)?,
+        Write::Steps(steps) => transaction::within(session, &steps, query, (left_ms, true)).await?,
     };
     let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
     let keep = session.run(KEEP, &[bytes, key(record)], query, Transaction::Open, left_ms).await;
@@ -130,7 +127,7 @@ async fn within_transaction(
 ///
 /// # Errors
 /// As [`write_once`].
-pub(super) async fn prepare(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
+pub(crate) async fn prepare(session: &mut impl Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
     match session.run(FIND, &[Value::Text(String::new())], query, Transaction::Implied, left_ms).await {
         Err(failure) if number_of(&failure.error) == Some(NO_TABLE) => create(session, query, left_ms).await,
         outcome => outcome.map(drop).map_err(of_records),
@@ -138,7 +135,7 @@ pub(super) async fn prepare(session: &mut Session, query: &Query<'_>, left_ms: u
 }
 
 /// Begins the transaction and puts the record.
-async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, left_ms: u64) -> Result<Place, StatementFailure> {
+async fn put(session: &mut impl Session, query: &Query<'_>, record: CallRecord<'_>, left_ms: u64) -> Result<Place, StatementFailure> {
     let wait_ms = left_ms - (left_ms / 10).min(SAYS_SO_MS);
     // The lock is waited for in whole seconds, and it is to be told before the deadline.
     let wait_ms = if wait_ms < LEAST_WAIT_MS { wait_ms } else { wait_ms / 1000 * 1000 };
@@ -171,7 +168,7 @@ async fn put(session: &mut Session, query: &Query<'_>, record: CallRecord<'_>, l
 }
 
 /// Makes the table.
-async fn create(session: &mut Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
+async fn create(session: &mut impl Session, query: &Query<'_>, left_ms: u64) -> Result<(), StatementFailure> {
     match session.run(CREATE_TABLE, &[], query, Transaction::Implied, left_ms).await {
         // Somebody else made it at the same time.
         Err(failure) if number_of(&failure.error) == Some(TABLE_EXISTS) => Ok(()),
@@ -199,11 +196,11 @@ fn of_commit(failure: StatementFailure) -> StatementFailure {
     }
 }
 
-/// Refuses an adapter that only reads.
+/// Refuses an adapter that only reads, and what a connector cannot set.
 ///
 /// # Errors
 /// [`Denied`](ErrorKind::Denied).
-pub(super) fn check(read_only: bool, query: &Query<'_>) -> Result<(), Error> {
-    query.without_session(MYSQL.name)?;
+pub(crate) fn check(connector: &str, read_only: bool, query: &Query<'_>) -> Result<(), Error> {
+    query.without_session(connector)?;
     if read_only { Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only")) } else { Ok(()) }
 }

@@ -8,8 +8,7 @@ use millrace_core::{
 };
 
 use super::{
-    kill::Killer,
-    session::{Session, Transaction},
+    session::Session,
     statement::{self, asks_for_inserted},
 };
 use crate::shared::StatementFailure;
@@ -18,10 +17,10 @@ use crate::shared::StatementFailure;
 ///
 /// # Errors
 /// Those of [`statement::check_step`], with the name of the step.
-pub(super) fn check(steps: &BoundTransaction<'_>, read_only: bool) -> Result<bool, Error> {
+pub(crate) fn check(connector: &'static str, steps: &BoundTransaction<'_>, read_only: bool) -> Result<bool, Error> {
     let mut leaves_traces = false;
     for (place, step) in steps.steps.iter().enumerate() {
-        let checked = statement::check_step(&step.text, read_only);
+        let checked = statement::check_step(connector, &step.text, read_only);
         leaves_traces |= checked.map_err(|error| steps.of_step(place, error))?.leaves_traces;
     }
     Ok(leaves_traces)
@@ -32,15 +31,14 @@ pub(super) fn check(steps: &BoundTransaction<'_>, read_only: bool) -> Result<boo
 /// # Errors
 /// What the server said, and what that means for another attempt. A connection that breaks after a step that writes leaves it open whether
 /// something took effect: there are tables without transactions.
-pub(super) async fn run(
-    session: &mut Session,
-    killer: &Killer,
+pub(crate) async fn run(
+    session: &mut impl Session,
     steps: &BoundTransaction<'_>,
     query: &Query<'_>,
     (read_only, limit_ms): (bool, u64),
 ) -> Result<Rows, StatementFailure> {
     session.begin(limit_ms, read_only).await?;
-    match within(session, killer, steps, query, (limit_ms, false)).await {
+    match within(session, steps, query, (limit_ms, false)).await {
         Ok(rows) => match session.commit().await {
             Ok(()) => Ok(rows),
             // What is not understood of the answer leaves open what became of it.
@@ -55,9 +53,8 @@ pub(super) async fn run(
 ///
 /// # Errors
 /// As [`run`]. The transaction is to be rolled back then.
-pub(super) async fn within(
-    session: &mut Session,
-    killer: &Killer,
+pub(crate) async fn within(
+    session: &mut impl Session,
     steps: &BoundTransaction<'_>,
     query: &Query<'_>,
     (limit_ms, is_recorded): (u64, bool),
@@ -72,9 +69,7 @@ pub(super) async fn within(
         let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
         let command = Command::Statement { text: &step.text, values: &values };
         let own = Query { command, access: Access::Read, max_bytes, ..query.clone() };
-        let watch = killer.watch(session, &step.text);
-        let outcome = session.run(&step.text, &values, &own, Transaction::Open, limit_ms).await;
-        watch.ended();
+        let outcome = session.run_step(&step.text, &values, &own, limit_ms).await;
         let rows = outcome.map_err(|StatementFailure { error, outcome }| {
             let failure = StatementFailure { error: steps.of_step(place, error), outcome };
             // A table without transactions keeps what was written, and nobody can tell any more.

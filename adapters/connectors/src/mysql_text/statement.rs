@@ -73,16 +73,18 @@ const READS: [&str; 9] = ["DESC", "DESCRIBE", "DO", "EXPLAIN", "SELECT", "SHOW",
 
 /// What is known of a statement that may be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Checked<'a> {
+pub(crate) struct Checked<'a> {
+    /// The connector that runs it.
+    connector: &'static str,
     /// Its first word.
     first: &'a str,
     /// It may leave something on the connection, which is closed after it.
-    pub(super) leaves_traces: bool,
+    pub(crate) leaves_traces: bool,
 }
 
 impl Checked<'_> {
     /// Whether it calls a procedure, whose statements may commit one by one.
-    pub(super) const fn calls(&self) -> bool {
+    pub(crate) const fn calls(&self) -> bool {
         self.first.eq_ignore_ascii_case("CALL")
     }
 
@@ -90,37 +92,40 @@ impl Checked<'_> {
     ///
     /// # Errors
     /// [`Denied`](ErrorKind::Denied).
-    pub(super) fn in_transaction(self, with: &str) -> Result<Self> {
+    pub(crate) fn in_transaction(self, with: &str) -> Result<Self> {
         match COMMITS.into_iter().find(|word| self.first.eq_ignore_ascii_case(word)) {
-            Some(word) => Err(denied(format!("connector `mysql` does not run `{word}` {with}, because MySQL commits it by itself"))),
+            Some(word) => {
+                Err(denied(format!("connector `{}` does not run `{word}` {with}, because MySQL commits it by itself", self.connector)))
+            }
             None => Ok(self),
         }
     }
 }
 
-/// Looks at a statement. `read_only` is the adapter's.
+/// Looks at a statement that a connector is to run. `read_only` is the adapter's.
 ///
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for a NUL character, for no statement and for a second one; [`Denied`](ErrorKind::Denied) for what is not
 /// sent.
-pub(super) fn check(text: &str, read_only: bool) -> Result<Checked<'_>> {
-    examine(text, read_only, false)
+pub(crate) fn check<'a>(connector: &'static str, text: &'a str, read_only: bool) -> Result<Checked<'a>> {
+    examine(connector, text, read_only, false)
 }
 
 /// The same for a step of a transaction, which may ask for the number that a step before it was given.
 ///
 /// # Errors
 /// As [`check`]; and [`Denied`](ErrorKind::Denied) for what would be committed before the end.
-pub(super) fn check_step(text: &str, read_only: bool) -> Result<Checked<'_>> {
-    examine(text, read_only, true)?.in_transaction("in a `transaction`")
+pub(crate) fn check_step<'a>(connector: &'static str, text: &'a str, read_only: bool) -> Result<Checked<'a>> {
+    examine(connector, text, read_only, true)?.in_transaction("in a `transaction`")
 }
 
 /// Whether a statement asks which number the last row got.
-pub(super) fn asks_for_inserted(text: &str) -> bool {
+pub(crate) fn asks_for_inserted(text: &str) -> bool {
     contains_word(text, INSERTED)
 }
 
-fn examine(text: &str, read_only: bool, may_ask_for_inserted: bool) -> Result<Checked<'_>> {
+fn examine<'a>(connector: &'static str, text: &'a str, read_only: bool, may_ask_for_inserted: bool) -> Result<Checked<'a>> {
+    let refused = |what: &str| denied(format!("connector `{connector}` does not run {what}"));
     if text.contains('\0') {
         return Err(Error::new(ErrorKind::Syntax, "the statement contains a NUL character"));
     }
@@ -133,7 +138,7 @@ fn examine(text: &str, read_only: bool, may_ask_for_inserted: bool) -> Result<Ch
     let mut in_setting = false;
     // How many of the words of `PREVIOUS` came last.
     let mut previous = 0;
-    while let Some(token) = token(&mut rest)? {
+    while let Some(token) = token(&mut rest).map_err(|SpecialComment| refused(SPECIAL))? {
         // The body of a procedure has statements of its own; what is no body of one, the server refuses.
         if ended && !matches!(token, Token::Sign(';')) && !first.eq_ignore_ascii_case("CREATE") {
             return Err(Error::new(ErrorKind::Syntax, "the query contains more than one statement"));
@@ -144,21 +149,21 @@ fn examine(text: &str, read_only: bool, may_ask_for_inserted: bool) -> Result<Ch
                 continue;
             }
             // MariaDB's way to begin a block.
-            (Token::Sign(':'), Token::Word(_)) if tokens == 1 => return Err(denied("connector `mysql` does not run labels".to_owned())),
+            (Token::Sign(':'), Token::Word(_)) if tokens == 1 => return Err(refused("labels")),
             // Before a statement may stand parentheses.
             (Token::Word(word), _) if first.is_empty() => first = word,
             (Token::Word(word), _) if second.is_empty() && tokens == 1 => second = word,
             (Token::Word(_) | Token::Name(_) | Token::Quoted, Token::Sign('@')) => leaves_traces = true,
             (Token::Word(name) | Token::Name(name), Token::Sign(_)) if in_setting => {
                 if let Some(name) = SETTINGS_OF_ANOTHER_CALL.into_iter().find(|setting| setting.eq_ignore_ascii_case(name)) {
-                    return Err(denied(format!("connector `mysql` does not run `@@{name}`: the statement before it was another call's")));
+                    return Err(refused(&format!("`@@{name}`: the statement before it was another call's")));
                 }
             }
             // A function's name may stand in backticks.
             (Token::Sign('('), Token::Word(word) | Token::Name(word)) => {
-                let refused = |name: &&str| name.eq_ignore_ascii_case(word) && !(may_ask_for_inserted && *name == INSERTED);
-                if let Some(name) = OF_ANOTHER_CALL.into_iter().find(refused) {
-                    return Err(denied(format!("connector `mysql` does not run `{name}()`: the statement before it was another call's")));
+                let is_refused = |name: &&str| name.eq_ignore_ascii_case(word) && !(may_ask_for_inserted && *name == INSERTED);
+                if let Some(name) = OF_ANOTHER_CALL.into_iter().find(is_refused) {
+                    return Err(refused(&format!("`{name}()`: the statement before it was another call's")));
                 }
                 leaves_traces |= word.eq_ignore_ascii_case("GET_LOCK");
             }
@@ -166,7 +171,7 @@ fn examine(text: &str, read_only: bool, may_ask_for_inserted: bool) -> Result<Ch
         }
         if let Token::Word(word) = token {
             if let Some(word) = TO_FILE.into_iter().find(|refused| refused.eq_ignore_ascii_case(word)) {
-                return Err(denied(format!("connector `mysql` does not run `INTO {word}`")));
+                return Err(refused(&format!("`INTO {word}`")));
             }
             tokens += 1;
         } else if !matches!(token, Token::Sign('(')) {
@@ -178,8 +183,7 @@ fn examine(text: &str, read_only: bool, may_ask_for_inserted: bool) -> Result<Ch
             _ => 0,
         };
         if previous == PREVIOUS.len() {
-            let message = "connector `mysql` does not run `PREVIOUS VALUE FOR`: the statement before it was another call's";
-            return Err(denied(message.to_owned()));
+            return Err(refused("`PREVIOUS VALUE FOR`: the statement before it was another call's"));
         }
         (in_setting, last) = match (token, last) {
             // `@@name` is a setting of the server.
@@ -191,21 +195,21 @@ fn examine(text: &str, read_only: bool, may_ask_for_inserted: bool) -> Result<Ch
     if tokens == 0 {
         return Err(Error::new(ErrorKind::Syntax, "the query contains no statement"));
     }
-    let is = |refused: &&&str| {
-        let (one, two) = refused.split_once(' ').unwrap_or((refused, ""));
+    let is = |words: &&&str| {
+        let (one, two) = words.split_once(' ').unwrap_or((words, ""));
         one.eq_ignore_ascii_case(first) && (two.is_empty() || two.eq_ignore_ascii_case(second))
     };
     let replaced = first.eq_ignore_ascii_case("CREATE") && second.eq_ignore_ascii_case("OR") && contains_word(text, "TEMPORARY");
-    if let Some(refused) = REFUSED.iter().find(is) {
-        return Err(denied(format!("connector `mysql` does not run `{refused}`")));
+    if let Some(word) = REFUSED.iter().find(is) {
+        return Err(refused(&format!("`{word}`")));
     }
     if replaced {
-        return Err(denied("connector `mysql` does not run `CREATE TEMPORARY`".to_owned()));
+        return Err(refused("`CREATE TEMPORARY`"));
     }
     if read_only && !READS.iter().any(|word| first.eq_ignore_ascii_case(word)) {
         return Err(denied("the statement writes, and the adapter is read-only".to_owned()));
     }
-    let checked = Checked { first, leaves_traces };
+    let checked = Checked { connector, first, leaves_traces };
     Ok(Checked { leaves_traces: leaves_traces || checked.calls(), ..checked })
 }
 
@@ -218,8 +222,26 @@ fn contains_word(mut text: &str, word: &str) -> bool {
     false
 }
 
+/// A comment whose text a server runs.
+pub(crate) struct SpecialComment;
+
+const SPECIAL: &str = "the text of a comment, `/*! … */`";
+
+/// Whether a statement calls a function, whose name may stand in backticks.
+pub(crate) fn calls_function(mut text: &str, name: &str) -> bool {
+    let mut is_name = false;
+    while let Ok(Some(token)) = token(&mut text) {
+        match token {
+            Token::Sign('(') if is_name => return true,
+            Token::Word(found) | Token::Name(found) => is_name = found.eq_ignore_ascii_case(name),
+            _ => is_name = false,
+        }
+    }
+    false
+}
+
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum Token<'a> {
+pub(crate) enum Token<'a> {
     /// A keyword, or a name without quotes.
     Word(&'a str),
     /// A name in backticks, without them.
@@ -230,7 +252,10 @@ enum Token<'a> {
 }
 
 /// Takes the next token; blanks and comments are passed over.
-fn token<'a>(rest: &mut &'a str) -> Result<Option<Token<'a>>> {
+///
+/// # Errors
+/// There is a comment whose text would be run.
+pub(crate) fn token<'a>(rest: &mut &'a str) -> Result<Option<Token<'a>>, SpecialComment> {
     loop {
         let text = rest.trim_start_matches(|character: char| character <= ' ' || character == '\u{7f}');
         let Some(first) = text.chars().next() else { return Ok(None) };
@@ -240,7 +265,7 @@ fn token<'a>(rest: &mut &'a str) -> Result<Option<Token<'a>>> {
             *rest = line(text);
         } else if let Some(comment) = text.strip_prefix("/*") {
             if ["!", "M!", "T!"].iter().any(|mark| comment.starts_with(mark)) {
-                return Err(denied("connector `mysql` does not run the text of a comment, `/*! … */`".to_owned()));
+                return Err(SpecialComment);
             }
             *rest = comment.split_once("*/").map_or("", |(_, rest)| rest);
         } else if matches!(first, '\'' | '"' | '`') {
@@ -258,7 +283,7 @@ fn token<'a>(rest: &mut &'a str) -> Result<Option<Token<'a>>> {
     }
 }
 
-fn is_word(character: char) -> bool {
+pub(crate) fn is_word(character: char) -> bool {
     character.is_ascii_alphanumeric() || matches!(character, '_' | '$') || !character.is_ascii()
 }
 
@@ -284,7 +309,7 @@ mod tests {
     use super::*;
 
     fn said(text: &str, read_only: bool) -> String {
-        match check(text, read_only) {
+        match check("mysql", text, read_only) {
             Ok(checked) if checked.leaves_traces => "traces".to_owned(),
             Ok(_) => String::new(),
             Err(error) => error.message,
@@ -294,12 +319,12 @@ mod tests {
     #[test]
     fn a_step_asks_for_what_an_earlier_one_inserted() {
         for text in ["SELECT LAST_INSERT_ID()", "insert into t values (last_insert_id())", "SELECT `LAST_INSERT_ID`()"] {
-            assert!(check(text, false).is_err(), "{text}");
-            assert!(check_step(text, false).is_ok() && asks_for_inserted(text), "{text}");
+            assert!(check("mysql", text, false).is_err(), "{text}");
+            assert!(check_step("mysql", text, false).is_ok() && asks_for_inserted(text), "{text}");
         }
         for text in ["SELECT ROW_COUNT()", "SELECT @@last_insert_id", "SELECT FOUND_ROWS()", "CREATE TABLE t (a int)", "CALL p()", "COMMIT"]
         {
-            assert!(check_step(text, false).is_err(), "{text}");
+            assert!(check_step("mysql", text, false).is_err(), "{text}");
         }
         assert!(!asks_for_inserted("SELECT 'LAST_INSERT_ID()'"));
     }
@@ -374,7 +399,7 @@ mod tests {
     #[test]
     fn a_transaction_takes_what_it_can_undo() {
         for text in ["CREATE TABLE t (v int)", "(drop table t)", "CALL p()"] {
-            assert!(check(text, false).unwrap().in_transaction("here").is_err(), "{text}");
+            assert!(check("mysql", text, false).unwrap().in_transaction("here").is_err(), "{text}");
         }
         assert!(check("INSERT INTO t VALUES (1)", false).unwrap().in_transaction("here").is_ok());
     }

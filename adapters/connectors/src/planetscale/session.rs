@@ -1,0 +1,188 @@
+//! A session: one request for each statement, and an object that goes from each answer into the next request.
+
+use std::rc::Rc;
+
+use millrace_core::{
+    Error, ErrorKind, Json,
+    headers::Headers,
+    ports::{Clock, HttpClient, HttpRequest, Query, WaitUntil},
+    value::{Rows, Value},
+};
+
+use super::{
+    address::PlanetscaleAddress,
+    literal, names,
+    reply::{self, Answer},
+};
+use crate::{
+    mysql_text::{self, Transaction},
+    postgres_text::limits,
+    shared::{Execution, StatementFailure, max_response_bytes, own_query, soon, timed_out, within},
+};
+
+/// How long a call waits for its transaction to be rolled back, and how long that may take behind its back, in milliseconds.
+const ROLLBACK_MS: u64 = 1_000;
+const LATE_ROLLBACK_MS: u64 = 5_000;
+
+/// A database's API, and what it is reached through.
+pub(super) struct Api {
+    pub(super) address: PlanetscaleAddress,
+    pub(super) read_only: bool,
+    pub(super) http: Rc<dyn HttpClient>,
+    pub(super) clock: Rc<dyn Clock>,
+    pub(super) wait_until: Rc<dyn WaitUntil>,
+}
+
+impl Api {
+    /// Sends one statement.
+    async fn execute(&self, text: &str, session: &Json, query: &Query<'_>) -> Result<Answer, StatementFailure> {
+        let body = Json::Object([("query".to_owned(), text.into()), ("session".to_owned(), session.clone())].into_iter().collect());
+        let mut headers = Headers::new();
+        headers.append("content-type", "application/json");
+        headers.append("authorization", self.address.authorization.expose().clone());
+        let request = HttpRequest {
+            method: "POST".to_owned(),
+            url: self.address.url.clone(),
+            headers,
+            body: body.to_string().into_bytes(),
+            deadline_ms: query.deadline_ms,
+            max_response_bytes: max_response_bytes(query),
+        };
+        let response = self.http.send(request).await.map_err(|error| match error.kind {
+            ErrorKind::TooLarge => limits::broken_off(query),
+            ErrorKind::Unavailable => {
+                let message = format!("PlanetScale at `{}` could not be reached", self.address.host);
+                let source = error.source.map_or(error.message.clone(), |source| format!("{}: {source}", error.message));
+                StatementFailure::not_executed(Error::new(ErrorKind::Unavailable, message).with_source(source))
+            }
+            _ => StatementFailure::of_client(error),
+        })?;
+        reply::answer(&response, self.read_only)
+    }
+}
+
+/// A session of one call.
+pub(super) struct Session {
+    api: Rc<Api>,
+    /// `null` before the first answer.
+    state: Json,
+    /// A transaction is open.
+    is_open: bool,
+    deadline_ms: u64,
+}
+
+impl Session {
+    pub(super) fn new(api: &Rc<Api>, deadline_ms: u64) -> Self {
+        Self { api: api.clone(), state: Json::Null, is_open: false, deadline_ms }
+    }
+
+    async fn execute(&mut self, text: &str, query: &Query<'_>) -> Result<Json, StatementFailure> {
+        if self.api.clock.now_ms() >= query.deadline_ms {
+            return Err(StatementFailure::last(timed_out()));
+        }
+        let Answer { session, result } = self.api.execute(text, &self.state, query).await?;
+        // An error may come without one.
+        if session.is_object() {
+            self.state = session;
+        }
+        result
+    }
+
+    /// Sends a command of the driver's own, which has no rows.
+    async fn command(&mut self, text: &str) -> Result<(), StatementFailure> {
+        self.execute(text, &own_query("", self.deadline_ms)).await.map(drop)
+    }
+
+    async fn open(&mut self, command: &str) -> Result<(), StatementFailure> {
+        self.command(command).await.map_err(StatementFailure::before_the_end)?;
+        self.is_open = true;
+        Ok(())
+    }
+}
+
+impl mysql_text::Session for Session {
+    async fn run(
+        &mut self,
+        text: &str,
+        values: &[Value],
+        query: &Query<'_>,
+        transaction: Transaction,
+        limit_ms: u64,
+    ) -> Result<Rows, StatementFailure> {
+        let written = literal::write(text, values).map_err(StatementFailure::last)?;
+        if transaction == Transaction::ReadOnly {
+            self.open("START TRANSACTION READ ONLY").await?;
+        }
+        let hint = literal::with_limit(&written.text, limit_ms);
+        let outcome = match &hint {
+            Some((at, hint)) => {
+                let (before, after) = written.text.split_at(*at);
+                let text = [before, hint, after].concat();
+                self.execute(&text, query).await
+            }
+            None => self.execute(&written.text, query).await,
+        };
+        if transaction == Transaction::ReadOnly {
+            mysql_text::Session::roll_back(self).await;
+        }
+        let result = outcome.map_err(|failure| match failure.outcome {
+            // What came before it in the procedure is committed.
+            Execution::NotExecuted if transaction == Transaction::Several => StatementFailure::unknown(failure.error),
+            _ => failure,
+        })?;
+        reply::rows_of(result, query, |found| names::of_author(text, &written, found.into_iter()))
+    }
+
+    async fn begin(&mut self, limit_ms: u64, read_only: bool) -> Result<(), StatementFailure> {
+        // Where it is as long as the call, the call's own end is enough.
+        if self.api.clock.now_ms().saturating_add(limit_ms) < self.deadline_ms {
+            let seconds = limit_ms.div_ceil(1000).max(1);
+            let set = format!("SET SESSION innodb_lock_wait_timeout = {seconds}");
+            self.command(&set).await.map_err(StatementFailure::before_the_end)?;
+        }
+        self.open(if read_only { "START TRANSACTION READ ONLY" } else { "START TRANSACTION" }).await
+    }
+
+    /// A session that is new has numbered no row.
+    async fn forget_inserted(&mut self) -> Result<(), StatementFailure> {
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), StatementFailure> {
+        self.command("COMMIT").await?;
+        self.is_open = false;
+        Ok(())
+    }
+
+    async fn roll_back(&mut self) {
+        if !self.is_open {
+            return;
+        }
+        let clock = self.api.clock.clone();
+        let until_ms = soon(&*clock, self.deadline_ms, ROLLBACK_MS);
+        // Where it does not come about, it is tried once more when the session is dropped.
+        if let Some(Ok(())) = within(&*clock, until_ms, self.command("ROLLBACK")).await {
+            self.is_open = false;
+        }
+    }
+
+    async fn undo(&mut self, failure: StatementFailure) -> StatementFailure {
+        self.roll_back().await;
+        failure
+    }
+}
+
+/// A transaction that nobody waits for holds its locks until PlanetScale ends it.
+impl Drop for Session {
+    fn drop(&mut self) {
+        if !self.is_open {
+            return;
+        }
+        let (api, state) = (self.api.clone(), std::mem::take(&mut self.state));
+        self.api.wait_until.wait_until(Box::pin(async move {
+            let until_ms = api.clock.now_ms() + LATE_ROLLBACK_MS;
+            let ended = api.execute("ROLLBACK", &state, &own_query("", until_ms)).await.is_ok_and(|answer| answer.result.is_ok());
+            tracing::debug!(ended, "a transaction of PlanetScale that nobody waits for");
+        }));
+    }
+}
