@@ -22,7 +22,7 @@ pub use rows::*;
 pub const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
 
 /// Names that are known, of connectors that do not exist yet.
-pub const PLANNED: [&str; 1] = ["rds-data"];
+pub const PLANNED: [&str; 0] = [];
 
 /// The connector of a name, as `connector:` of an adapter has it.
 #[must_use]

@@ -351,6 +351,28 @@ rows! {
         sets_session: false,
         system: "aws.dynamodb",
     };
+
+    "rds-data" RDS_DATA:
+    "the ARN of a cluster of Aurora PostgreSQL, `arn:aws:rds:REGION:ACCOUNT:cluster:NAME`",
+    "`secret_arn` (required), `database`, `access_key_id`, `secret_access_key`, `session_token` (by default those of the host), `endpoint`",
+    Connector {
+        name: "rds-data",
+        language: Postgres,
+        options: &["access_key_id", "database", "endpoint", "secret_access_key", "secret_arn", "session_token"],
+        trust_options: &[],
+        schemes: &[],
+        foreign_schemes: &[],
+        hosts: &[Native, Worker],
+        // It needs no sockets; but it has the language of `postgres`, and signs as `dynamodb` does.
+        worker_part: Some(WorkerPart::Tcp),
+        binding: None,
+        is_file: false,
+        max_values: None,
+        keeps_call_records: true,
+        transactions: Some(Transactions::Stepwise),
+        sets_session: true,
+        system: "postgresql",
+    };
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@
 //! | [`planetscale`] | `tcp`, on by default: it has the language of [`mysql`] | every host: it speaks HTTP |
 //! | [`postgres`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`postgrest`] | `tcp`, on by default: it has the errors of [`postgres`] | every host: it speaks HTTP |
+//! | [`rds_data`] | `tcp`, on by default: it has the language of [`postgres`], and the signatures of [`dynamodb`] | every host: it speaks HTTP |
 //! | [`redis`] | `tcp`, on by default | every host that has a `Dialer` |
 //! | [`upstash`] | `tcp`, on by default: it has the commands of [`redis`] | every host: it speaks HTTP |
 //! | [`sqlite`] | `sqlite`, on by default | native hosts: it needs files and a C compiler |
@@ -53,6 +54,8 @@ pub mod postgres;
 mod postgres_text;
 #[cfg(feature = "tcp")]
 pub mod postgrest;
+#[cfg(feature = "tcp")]
+pub mod rds_data;
 #[cfg(feature = "tcp")]
 pub mod redis;
 #[cfg(feature = "tcp")]

@@ -23,6 +23,7 @@ use crate::{
     planetscale::{Planetscale, PlanetscalePorts},
     postgres,
     postgrest::Postgrest,
+    rds_data::RdsData,
     redis::Redis,
     sockets::Sockets,
     upstash::Upstash,
@@ -114,6 +115,8 @@ static DRIVERS: &[(&catalogue::Connector, Open)] = &[
     }),
     #[cfg(feature = "tcp")]
     (&catalogue::DYNAMODB, |connection, ports| Ok(Rc::new(DynamoDb::open(&connection, aws_ports(ports))?))),
+    #[cfg(feature = "tcp")]
+    (&catalogue::RDS_DATA, |connection, ports| Ok(Rc::new(RdsData::open(&connection, aws_ports(ports), ports.wait_until.clone())?))),
 ];
 
 #[cfg(feature = "tcp")]

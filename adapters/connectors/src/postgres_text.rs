@@ -18,11 +18,9 @@ mod server_error;
 mod statement;
 
 pub(crate) use bind::Parameter;
-pub(crate) use cell::Kind;
-#[cfg(feature = "describe")]
-pub(crate) use cell::Scalar;
+pub(crate) use cell::{Kind, Scalar};
 pub(crate) use server_error::{ServerError, blame_session, is_of_statement, of_login, of_statement};
-pub(crate) use statement::{check, word};
+pub(crate) use statement::{after_comment, check, word};
 
 /// The number of a type, as `pg_type.dat` has it.
 pub(crate) type Oid = u32;

@@ -18,17 +18,11 @@ use super::{
 };
 use crate::{
     postgres_text::call_records::{
-        CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, SWEEP, for_record, found as read_record, is_code, is_made_by_another, is_missing,
+        CHECK_NOW, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, OWN_ROLE, PUT, SWEEP, for_record, found as read_record, is_code, is_made_by_another, is_missing,
         of_records, wait_ms,
     },
     shared::{Execution, StatementFailure, kept},
 };
-
-/// Lets the constraints that are checked at the end be checked as the caller.
-const CHECK_NOW: &str = "SET CONSTRAINTS ALL IMMEDIATE";
-/// Gives back the role of a session.
-const OWN_ROLE: &str = "SELECT set_config('role', 'none', true)";
-const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
 
 /// What is written with the record.
 pub(super) enum Write<'a> {

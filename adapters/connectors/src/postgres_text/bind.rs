@@ -28,7 +28,7 @@ const FLOAT8: Oid = 701;
 const NUMERIC: Oid = 1700;
 
 /// One bound value.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Parameter {
     /// The declared type.
     pub(crate) oid: Oid,

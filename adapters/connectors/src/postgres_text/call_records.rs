@@ -14,6 +14,12 @@ pub(crate) const CREATE_TABLE: &str =
 /// Makes the index by which expired records are found.
 pub(crate) const CREATE_INDEX: &str = "CREATE INDEX IF NOT EXISTS millrace_calls_expires_at ON millrace_calls (expires_at)";
 pub(crate) const FORGET: &str = "DELETE FROM millrace_calls WHERE key = $1 AND expires_at <= $2";
+/// Puts the record, unless there is one. Waits for another transaction that has put it.
+pub(crate) const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
+/// Lets the constraints that are checked at the end be checked as the caller.
+pub(crate) const CHECK_NOW: &str = "SET CONSTRAINTS ALL IMMEDIATE";
+/// Gives back the role of a session.
+pub(crate) const OWN_ROLE: &str = "SELECT set_config('role', 'none', true)";
 pub(crate) const FIND: &str = "SELECT affected, rows FROM millrace_calls WHERE key = $1";
 pub(crate) const KEEP: &str = "UPDATE millrace_calls SET rows = $2 WHERE key = $1";
 /// Records that another transaction removes are left to it.

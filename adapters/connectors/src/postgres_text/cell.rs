@@ -67,6 +67,23 @@ impl Kind {
         }
     }
 
+    /// The same by the name of the type, `int4`, or `_int4` for its array; a column that counts by itself may be a `serial`.
+    pub(crate) fn of_name(name: &str) -> Self {
+        let element = match name.strip_prefix('_').unwrap_or(name) {
+            "bool" => Scalar::Bool,
+            "int2" | "int4" | "int8" | "oid" | "smallserial" | "serial" | "bigserial" => Scalar::Integer,
+            "float4" | "float8" => Scalar::Float,
+            "numeric" => Scalar::Decimal,
+            "bytea" => Scalar::Bytes,
+            "json" | "jsonb" => Scalar::Json,
+            "timestamp" | "timestamptz" => Scalar::DateTime,
+            "date" | "time" | "timetz" => Scalar::Time,
+            "char" | "name" | "text" | "bpchar" | "varchar" | "interval" | "uuid" | "inet" | "cidr" => Scalar::Text,
+            _ => return Self::One(Scalar::Text),
+        };
+        if name.starts_with('_') { Self::Array(element) } else { Self::One(element) }
+    }
+
     /// The value of a cell. The server converts to UTF-8 or fails; what is none all the same comes as bytes.
     pub(crate) fn value(self, bytes: &[u8]) -> Value {
         let Ok(text) = str::from_utf8(bytes) else { return Value::Bytes(bytes.to_vec()) };
@@ -191,6 +208,12 @@ mod tests {
         ];
         for (oid, cell, expected) in cases {
             assert_eq!(Kind::of(oid).value(cell.as_bytes()), expected, "{oid} {cell}");
+        }
+        for (name, oid) in [("bool", 16), ("int8", 20), ("float4", 700), ("numeric", 1700), ("bytea", 17), ("jsonb", 3802), ("timetz", 1266), ("uuid", 2950)] {
+            assert_eq!(Kind::of_name(name), Kind::of(oid), "{name}");
+        }
+        for (name, oid) in [("_bool", 1000), ("_int2", 1005), ("_float8", 1022), ("_numeric", 1231), ("_json", 199), ("_timestamptz", 1185), ("_uuid", 2951), ("_mood", 16_400)] {
+            assert_eq!(Kind::of_name(name), Kind::of(oid), "{name}");
         }
         assert_eq!(Kind::of(25).value(&[0xff, b'a']), Value::Bytes(vec![0xff, b'a']));
         assert!(matches!(Kind::of(701).value(b"NaN"), Value::F64(nan) if nan.is_nan()));

@@ -88,7 +88,7 @@ pub(crate) fn word<'a>(rest: &mut &'a str) -> &'a str {
 }
 
 /// What follows a comment that has begun; comments nest.
-fn after_comment(text: &str) -> &str {
+pub(crate) fn after_comment(text: &str) -> &str {
     let mut depth = 1;
     let mut rest = text;
     while depth > 0 {

@@ -1,0 +1,332 @@
+//! `connector: rds-data`: a cluster of Amazon Aurora PostgreSQL, over the RDS Data API, which is HTTP.
+//!
+//! In go a statement in PostgreSQL's placeholder style and its values; out come the rows that connector `postgres` has for the same
+//! statement. Which statements are refused, what a value is, how a cell is read and what an error means is decided in one place for both.
+//!
+//! # Requests
+//!
+//! A statement that reads is one request. All else is a transaction, which is one request to begin it, one that sets what holds for the call (the
+//! deadline, `statement_timeout`; that a read-only adapter only reads; what an adapter's `session` says), one for each statement and one to commit it: until that is
+//! sent nothing has taken effect, whatever got lost.
+//!
+//! # Types
+//!
+//! Parameters are named, and the API gives each a type by the form of its value: a text is a text, and no date. Module `named` writes the statement, and
+//! where PostgreSQL refuses it because a text is no date, module `types` finds out what it should be.
+//!
+//! # Time
+//!
+//! A cluster that is asleep is waited for: nothing was carried out. A read is sent once more after a broken answer. A write is, too, where the answer that is missing is
+//! not that to the commit.
+//!
+//! Protocol: <https://docs.aws.amazon.com/rdsdataservice/latest/APIReference/Welcome.html>.
+
+mod address;
+mod call_records;
+mod failure;
+mod named;
+mod parameter;
+mod reply;
+mod transaction;
+mod types;
+
+use std::rc::Rc;
+
+use millrace_catalogue::RDS_DATA;
+use millrace_core::{
+    Error, ErrorKind, Json, Result,
+    app::Access,
+    ports::{BoundTransaction, CallRecord, Command, Connection, Connector, LocalFuture, Query, RecordedWrite, WaitUntil},
+    secret::Secret,
+    value::{Rows, Value},
+};
+use serde_json::{Map, json};
+
+use crate::{
+    aws_server::{Asked, AwsError, AwsPorts, AwsServer, configuration},
+    postgres_text::{Parameter, check, limits, word},
+    shared::{Effect, KnownOptions, Retry, ServerOptions, StatementFailure, max_response_bytes, own_query},
+};
+use address::Cluster;
+use failure::Refusal;
+use named::Placeholders;
+use transaction::Open;
+use types::KnownTypes;
+
+const KNOWN: KnownOptions = KnownOptions {
+    connector: "rds-data",
+    names: "`access_key_id`, `database`, `endpoint`, `secret_access_key`, `secret_arn`, `session_token`",
+    harmless: &[],
+};
+const CONTENT_TYPE: &str = "application/json";
+/// More than the API answers: 1 MB of cells, and what JSON puts around them.
+const LONGEST_ANSWER_BYTES: usize = 8 << 20;
+/// The most values that a statement can have.
+const MAX_VALUES: usize = 65_535;
+/// How long a cluster that wakes up is left alone before it is asked again, in milliseconds.
+const WAKING_MS: u64 = 1_000;
+
+/// A cluster of Aurora.
+pub struct RdsData {
+    api: Rc<Api>,
+    read_only: bool,
+    retry: Retry,
+    types: KnownTypes,
+}
+
+/// The API, and what each of its requests names.
+struct Api {
+    server: AwsServer,
+    cluster: Cluster,
+    secret: Secret<String>,
+    database: Option<String>,
+    read_only: bool,
+    wait_until: Rc<dyn WaitUntil>,
+}
+
+/// A statement and its values.
+struct Statement<'a> {
+    text: &'a str,
+    values: &'a [Value],
+    params: Vec<Parameter>,
+}
+
+/// What is done in an attempt, and again where that is safe.
+enum Work<'a> {
+    /// Runs a statement.
+    Run(Statement<'a>),
+    /// Runs the steps of a transaction.
+    Steps(BoundTransaction<'a>),
+    /// Runs either unless there is a record of its call.
+    Once(&'a Self, CallRecord<'a>),
+    /// Makes the table of records where it is missing.
+    MakeRecords,
+}
+
+/// Why an attempt failed.
+struct Failed {
+    refusal: Refusal,
+    /// The statement that PostgreSQL refused because of the types of its values, where these can be found out.
+    unclear: Option<Unclear>,
+}
+
+/// A statement, the types of whose places are not known.
+struct Unclear {
+    text: String,
+    params: Vec<Parameter>,
+}
+
+impl From<Refusal> for Failed {
+    fn from(refusal: Refusal) -> Self {
+        Self { refusal, unclear: None }
+    }
+}
+
+impl From<StatementFailure> for Failed {
+    fn from(failure: StatementFailure) -> Self {
+        Self { refusal: failure.into(), unclear: None }
+    }
+}
+
+impl<'a> Statement<'a> {
+    /// The author's statement.
+    ///
+    /// # Errors
+    /// What is refused; and [`Syntax`](ErrorKind::Syntax) for a text without a statement, and for too many values.
+    fn of_author(text: &'a str, values: &'a [Value], has_session: bool) -> Result<Self> {
+        check(RDS_DATA.name, text, has_session)?;
+        let mut rest = text;
+        if word(&mut rest).is_empty() && rest.is_empty() {
+            return Err(Error::new(ErrorKind::Syntax, "the query contains no statement"));
+        }
+        if values.len() > MAX_VALUES {
+            return Err(Error::new(ErrorKind::Syntax, "the statement or its values are larger than PostgreSQL accepts"));
+        }
+        Ok(Self::own(text, values))
+    }
+
+    /// A statement of the connector's own.
+    fn own(text: &'a str, values: &'a [Value]) -> Self {
+        Self { text, values, params: values.iter().map(Parameter::of).collect() }
+    }
+
+    /// As the API takes it.
+    ///
+    /// # Errors
+    /// [`Syntax`](ErrorKind::Syntax): it has another number of values.
+    fn body(&self, types: &[Option<String>]) -> Result<Map<String, Json>> {
+        let sql = named::written(self.text, &Placeholders::Named(&self.params, types))?;
+        let params = self.values.iter().zip(&self.params).enumerate();
+        let parameters: Vec<Json> = params.map(|(at, (value, param))| parameter::written(at + 1, value, param)).collect();
+        Ok(Map::from_iter([("sql".to_owned(), sql.into()), ("parameters".to_owned(), parameters.into())]))
+    }
+}
+
+impl RdsData {
+    /// Reads the settings of an adapter; sends nothing.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) for a connection string that is not the ARN of a cluster, an unknown option, a wrong value of
+    /// one, or missing credentials.
+    pub fn open(connection: &Connection, ports: AwsPorts, wait_until: Rc<dyn WaitUntil>) -> Result<Self> {
+        let mut options = ServerOptions::gather(&KNOWN, Vec::new(), &connection.options)?;
+        let cluster = Cluster::parse(connection.connection_string.expose().trim())?;
+        let secret = options.take("secret_arn").ok_or_else(|| {
+            let message = "connector `rds-data` needs the option `secret_arn`, the ARN of the secret in Secrets Manager with the database's user and password";
+            configuration(message.to_owned())
+        })?;
+        let database = options.take("database");
+        let server = AwsServer::open(("rds-data", "the RDS Data API"), Some(cluster.region.clone()), &mut options, ports)?;
+        let retry = Retry::new(server.clock.clone(), server.random.clone());
+        let read_only = connection.read_only;
+        let api = Rc::new(Api { server, cluster, secret: Secret::new(secret), database, read_only, wait_until });
+        Ok(Self { api, read_only, retry, types: KnownTypes::default() })
+    }
+
+    async fn run(&self, query: &Query<'_>) -> Result<Rows> {
+        let work = Work::of(query)?;
+        match self.repeat(query, &work).await? {
+            RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
+            // Said of records only.
+            RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
+        }
+    }
+
+    /// Attempts, and attempts again where that is safe. What is merely run counts as made.
+    async fn repeat(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite> {
+        // What the connector writes as a statement that reads is one: its author or the read-only transaction says so. What has a record may be
+        // sent again whatever became of it.
+        let access = match work {
+            Work::Run(_) => query.access,
+            Work::Steps(steps) => steps.access(),
+            Work::Once(..) | Work::MakeRecords => Access::Read,
+        };
+        let effect = Effect { reads: access == Access::Read, returns: true };
+        let query = &Query { access, ..query.clone() };
+        self.retry.run(query, effect, async || self.attempt_typed(query, work).await).await
+    }
+
+    /// Attempts, and once more for each statement whose types had to be found out.
+    async fn attempt_typed(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite, StatementFailure> {
+        loop {
+            let Failed { refusal, unclear } = match self.attempt(query, work).await {
+                Ok(write) => return Ok(write),
+                Err(failed) => failed,
+            };
+            match unclear {
+                Some(unclear) => self.learn(query, &unclear, refusal).await?,
+                None => return Err(refusal.failure),
+            }
+        }
+    }
+
+    async fn attempt(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite, Failed> {
+        match work {
+            Work::Run(statement) if self.is_alone(query) => self.read(query, statement).await.map(RecordedWrite::Made),
+            Work::Run(_) | Work::Steps(_) => self.transact(query, work).await.map(RecordedWrite::Made),
+            Work::Once(work, record) => self.attempt_recorded(query, work, *record).await,
+            Work::MakeRecords => Ok(self.make_records(query).await.map(|()| RecordedWrite::Made(Rows::default()))?),
+        }
+    }
+
+    /// Whether a statement needs no transaction: nothing is set for it, and it writes nothing.
+    fn is_alone(&self, query: &Query<'_>) -> bool {
+        query.access == Access::Read && query.session.is_empty() && !self.read_only
+    }
+
+    /// Runs a statement that reads.
+    async fn read(&self, query: &Query<'_>, statement: &Statement<'_>) -> Result<Rows, Failed> {
+        let reply = self.execute(query, None, statement).await?;
+        Ok(reply::rows_of(reply, query)?)
+    }
+
+    /// Runs a statement, in a transaction or alone.
+    async fn execute(&self, query: &Query<'_>, open: Option<&Open>, statement: &Statement<'_>) -> Result<Json, Failed> {
+        let known = self.types.of(statement.text, &statement.params);
+        let mut body = statement.body(known.as_deref().unwrap_or_default()).map_err(StatementFailure::last)?;
+        if let Some(open) = open {
+            body.insert("transactionId".to_owned(), open.id().into());
+        }
+        self.api.execute(body, query).await.map_err(|refusal| {
+            let unclear = known.is_none() && types::is_unclear(&refusal, &statement.params);
+            let unclear = unclear.then(|| Unclear { text: statement.text.to_owned(), params: statement.params.clone() });
+            Failed { refusal, unclear }
+        })
+    }
+}
+
+impl<'a> Work<'a> {
+    fn of(query: &Query<'a>) -> Result<Self> {
+        let has_session = !query.session.is_empty();
+        Ok(match query.command {
+            Command::Transaction(steps) => {
+                transaction::check_steps(&steps, has_session)?;
+                Self::Steps(steps)
+            }
+            _ => {
+                let (text, values) = query.command.statement(RDS_DATA.name)?;
+                Self::Run(Statement::of_author(text, values, has_session)?)
+            }
+        })
+    }
+}
+
+impl Api {
+    /// Sends a statement.
+    async fn execute(&self, mut body: Map<String, Json>, query: &Query<'_>) -> Result<Json, Refusal> {
+        body.extend(self.database.as_ref().map(|database| ("database".to_owned(), database.as_str().into())));
+        body.insert("includeResultMetadata".to_owned(), true.into());
+        body.insert("resultSetOptions".to_owned(), json!({ "decimalReturnType": "STRING", "longReturnType": "STRING" }));
+        self.exchange("Execute", body, query).await
+    }
+
+    /// Sends a request; the answer to a success. A cluster that wakes up is waited for.
+    async fn exchange(&self, path: &str, mut body: Map<String, Json>, query: &Query<'_>) -> Result<Json, Refusal> {
+        body.insert("resourceArn".to_owned(), self.cluster.arn.as_str().into());
+        body.insert("secretArn".to_owned(), self.secret.expose().as_str().into());
+        let body = Json::Object(body);
+        loop {
+            let asked = Asked {
+                path,
+                target: None,
+                content_type: CONTENT_TYPE,
+                body: &body,
+                max_response_bytes: max_response_bytes(query).max(LONGEST_ANSWER_BYTES),
+            };
+            let response = self.server.send(asked, query).await.map_err(|failure| match failure.error.kind {
+                ErrorKind::TooLarge => limits::broken_off(query),
+                _ => failure,
+            })?;
+            if response.status == 200 {
+                return match serde_json::from_slice(&response.body) {
+                    Ok(answer @ Json::Object(_)) => Ok(answer),
+                    _ => Err(reply::broken("it is not an object of JSON").into()),
+                };
+            }
+            let error = AwsError::of(&response);
+            if failure::is_resuming(&error) && self.server.clock.now_ms().saturating_add(WAKING_MS) < query.deadline_ms {
+                self.server.clock.sleep(WAKING_MS).await;
+                continue;
+            }
+            return Err(failure::of(&self.server, &error, &self.cluster.name, self.read_only));
+        }
+    }
+}
+
+impl Connector for RdsData {
+    fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
+        Box::pin(async move { self.run(&query).await })
+    }
+
+    fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
+        Box::pin(async move { self.write_recorded(&query, record).await })
+    }
+
+    fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move { self.repeat(&own_query("SELECT 1", deadline_ms), &Work::MakeRecords).await.map(drop) })
+    }
+
+    fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
+        Box::pin(async move { self.run(&own_query("SELECT 1", deadline_ms)).await.map(drop) })
+    }
+}

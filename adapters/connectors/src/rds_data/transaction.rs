@@ -1,0 +1,246 @@
+//! A transaction of the API: begun, told what holds in it, and committed, or undone by whatever drops it.
+
+use std::{cell::Cell, rc::Rc};
+
+use millrace_core::{
+    ErrorKind, Json, Result,
+    app::Access,
+    ports::{BoundTransaction, Query, SessionSetting},
+    value::{Rows, Value},
+};
+use serde_json::Map;
+
+use super::{Api, Failed, RdsData, Refusal, Statement, Unclear, Work, reply};
+use crate::{
+    postgres_text::{blame_session, check, is_of_statement},
+    shared::{Execution, StatementFailure, own_query, timed_out},
+};
+use millrace_catalogue::RDS_DATA;
+
+/// How long the end of a transaction that is undone is waited for, in milliseconds.
+const UNDOING_MS: u64 = 5_000;
+/// What the API allows a statement, in milliseconds: the database gives up then, too.
+const MOST_MS: u64 = 45_000;
+
+/// A transaction that is open. Dropped before it was committed, it is undone.
+pub(super) struct Open {
+    api: Rc<Api>,
+    id: String,
+    has_ended: Cell<bool>,
+}
+
+impl Open {
+    pub(super) fn id(&self) -> &str {
+        &self.id
+    }
+
+    fn body(id: &str) -> Map<String, Json> {
+        Map::from_iter([("transactionId".to_owned(), id.into())])
+    }
+
+    /// Makes the changes last.
+    ///
+    /// # Errors
+    /// Where the answer is missing, nobody knows whether they do.
+    pub(super) async fn commit(self, query: &Query<'_>) -> Result<(), StatementFailure> {
+        if self.api.server.clock.now_ms() >= query.deadline_ms {
+            return Err(StatementFailure::last(timed_out()));
+        }
+        match self.api.exchange("CommitTransaction", Self::body(&self.id), query).await {
+            Ok(_) => {
+                self.has_ended.set(true);
+                Ok(())
+            }
+            Err(Refusal { failure, .. }) => {
+                // It was sent, and may have arrived.
+                let is_unknown = matches!(failure.error.kind, ErrorKind::TimedOut | ErrorKind::TooLarge);
+                Err(if is_unknown { StatementFailure::unknown(failure.error) } else { failure })
+            }
+        }
+    }
+
+    /// Undoes what was done, and waits for that.
+    pub(super) async fn undo(self) {
+        self.has_ended.set(true);
+        undo(&self.api, &self.id).await;
+    }
+}
+
+async fn undo(api: &Api, id: &str) {
+    let query = own_query("", api.server.clock.now_ms().saturating_add(UNDOING_MS));
+    // Where this fails, the API undoes it after three minutes.
+    drop(api.exchange("RollbackTransaction", Open::body(id), &query).await);
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        if !self.has_ended.get() {
+            let (api, id) = (Rc::clone(&self.api), std::mem::take(&mut self.id));
+            let wait_until = Rc::clone(&self.api.wait_until);
+            wait_until.wait_until(Box::pin(async move { undo(&api, &id).await }));
+        }
+    }
+}
+
+/// What holds in a transaction.
+#[derive(Default)]
+pub(super) struct Holds {
+    /// How long a statement waits for a lock, in milliseconds, and runs.
+    pub(super) lock_ms: Option<u64>,
+    /// Every statement sees the same state.
+    pub(super) is_one_state: bool,
+}
+
+/// Looks at the statements before anything is sent.
+///
+/// # Errors
+/// Those of [`check`], with the name of the step.
+pub(super) fn check_steps(steps: &BoundTransaction<'_>, has_session: bool) -> Result<()> {
+    let check = |(place, step): (usize, &millrace_core::ports::BoundStep<'_>)| {
+        check(RDS_DATA.name, &step.text, has_session).map_err(|error| steps.of_step(place, error))
+    };
+    steps.steps.iter().enumerate().try_for_each(check)
+}
+
+impl RdsData {
+    /// Begins a transaction, and sets what holds in it.
+    ///
+    /// # Errors
+    /// Nothing has taken effect.
+    pub(super) async fn begin(&self, query: &Query<'_>, holds: &Holds) -> Result<Open, StatementFailure> {
+        let before = StatementFailure::before_the_end;
+        let database = self.api.database.as_ref().map(|database| ("database".to_owned(), database.as_str().into()));
+        let body = Map::from_iter(database);
+        let answer = self.api.exchange("BeginTransaction", body, query).await.map_err(|refusal| before(refusal.failure))?;
+        let Some(id) = answer.get("transactionId").and_then(Json::as_str).filter(|id| !id.is_empty()) else {
+            return Err(before(reply::broken("a transaction has no number")));
+        };
+        let open = Open { api: Rc::clone(&self.api), id: id.to_owned(), has_ended: Cell::new(false) };
+        if holds.is_one_state {
+            self.own(query, &open, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", &[]).await.map_err(|refusal| before(refusal.failure))?;
+        }
+        let settings = self.settings(query, holds)?;
+        self.set(query, &open, &settings).await.map_err(|refusal| before(refusal.failure))?;
+        Ok(open)
+    }
+
+    /// What is set for every transaction: when the server gives up, and what makes its answers the same everywhere.
+    fn settings(&self, query: &Query<'_>, holds: &Holds) -> Result<Vec<(String, String)>, StatementFailure> {
+        let left_ms = query.deadline_ms.saturating_sub(self.api.server.clock.now_ms());
+        if left_ms == 0 {
+            return Err(StatementFailure::last(timed_out()));
+        }
+        let mut settings = vec![
+            ("statement_timeout", holds.lock_ms.unwrap_or(left_ms).clamp(1, MOST_MS).to_string()),
+            ("TimeZone", "UTC".to_owned()),
+            ("DateStyle", "ISO".to_owned()),
+            ("application_name", "millrace".to_owned()),
+        ];
+        settings.extend(holds.lock_ms.map(|ms| ("lock_timeout", ms.clamp(1, MOST_MS).to_string())));
+        // After this statement PostgreSQL refuses to unset it.
+        settings.extend(self.read_only.then(|| ("transaction_read_only", "on".to_owned())));
+        Ok(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    async fn set(&self, query: &Query<'_>, open: &Open, settings: &[(String, String)]) -> Result<(), Refusal> {
+        let set = |at: usize| format!("set_config(${}, ${}, true)", 2 * at + 1, 2 * at + 2);
+        let text = format!("SELECT {}", (0..settings.len()).map(set).collect::<Vec<_>>().join(", "));
+        let values: Vec<Value> = settings.iter().flat_map(|(name, value)| [name, value]).map(|text| Value::Text(text.clone())).collect();
+        self.own(query, open, &text, &values).await.map(drop)
+    }
+
+    /// Sets what the adapter's session says.
+    ///
+    /// # Errors
+    /// PostgreSQL refuses it.
+    pub(super) async fn set_session(&self, query: &Query<'_>, open: &Open) -> Result<(), StatementFailure> {
+        if query.session.is_empty() {
+            return Ok(());
+        }
+        let settings: Vec<_> = query.session.iter().map(|SessionSetting { name, value }| (name.clone(), value.clone())).collect();
+        self.set(query, open, &settings).await.map_err(|Refusal { failure, said }| {
+            let failure = failure.before_the_end();
+            let is_its_fault = said.is_some() && failure.outcome == Execution::Final && is_of_statement(&failure.error);
+            if is_its_fault { StatementFailure::last(blame_session(failure.error)) } else { failure }
+        })
+    }
+
+    /// Runs a statement of the connector's own in a transaction.
+    pub(super) async fn own(&self, query: &Query<'_>, open: &Open, text: &str, values: &[Value]) -> Result<Json, Refusal> {
+        let statement = Statement::own(text, values);
+        self.execute(query, Some(open), &statement).await.map_err(|failed| failed.refusal)
+    }
+
+    /// Runs a statement or the steps of a transaction, and commits.
+    pub(super) async fn transact(&self, query: &Query<'_>, work: &Work<'_>) -> Result<Rows, Failed> {
+        let is_one_state = matches!(work, Work::Steps(steps) if steps.steps.len() > 1 && steps.access() == Access::Read);
+        let open = self.begin(query, &Holds { is_one_state, ..Holds::default() }).await?;
+        if let Err(failure) = self.set_session(query, &open).await {
+            open.undo().await;
+            return Err(failure.into());
+        }
+        let found = match self.within(query, &open, work).await {
+            Ok(found) => found,
+            Err(failed) => {
+                open.undo().await;
+                return Err(failed);
+            }
+        };
+        // There is nothing to commit. It is ended while the answer is on its way.
+        if query.access == Access::Read {
+            return Ok(found?);
+        }
+        open.commit(query).await?;
+        Ok(found?)
+    }
+
+    /// Runs a statement or the steps of a transaction in one that is open. What is too large about the result of a statement that took effect is inside.
+    ///
+    /// # Errors
+    /// It must be undone.
+    pub(super) async fn within(
+        &self,
+        query: &Query<'_>,
+        open: &Open,
+        work: &Work<'_>,
+    ) -> Result<Result<Rows, StatementFailure>, Failed> {
+        let undone = |failed: Failed| {
+            let Failed { refusal: Refusal { failure, said }, unclear } = failed;
+            Failed { refusal: Refusal { failure: failure.before_the_end(), said }, unclear }
+        };
+        match work {
+            Work::Run(statement) => {
+                let reply = self.execute(query, Some(open), statement).await.map_err(undone)?;
+                match reply::rows_of(reply, query) {
+                    Err(failure) if failure.error.kind != ErrorKind::TooLarge => Err(undone(failure.into())),
+                    found => Ok(found),
+                }
+            }
+            Work::Steps(steps) => self.steps(query, open, steps).await.map(Ok).map_err(undone),
+            Work::Once(..) | Work::MakeRecords => Ok(Ok(Rows::default())),
+        }
+    }
+
+    async fn steps(&self, query: &Query<'_>, open: &Open, steps: &BoundTransaction<'_>) -> Result<Rows, Failed> {
+        let mut results = Vec::with_capacity(steps.steps.len());
+        for (place, step) in steps.steps.iter().enumerate() {
+            let values = steps.values(place, &results).map_err(StatementFailure::last)?;
+            let of_step = |StatementFailure { error, outcome }| StatementFailure { error: steps.of_step(place, error), outcome };
+            let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
+            // Until the end nothing has been written for good.
+            let own = Query { max_bytes, access: Access::Read, ..query.clone() };
+            let statement = Statement::of_author(&step.text, &values, !query.session.is_empty())
+                .map_err(|error| StatementFailure::last(steps.of_step(place, error)))?;
+            let reply = match self.execute(&own, Some(open), &statement).await {
+                Ok(reply) => reply,
+                Err(Failed { refusal: Refusal { failure, said }, unclear }) => {
+                    let unclear = unclear;
+                    return Err(Failed { refusal: Refusal { failure: of_step(failure), said }, unclear });
+                }
+            };
+            let rows = reply::rows_of(reply, &own).map_err(of_step)?;
+            steps.take(&mut results, rows).map_err(StatementFailure::last)?;
+        }
+        Ok(steps.answer(results))
+    }
+}

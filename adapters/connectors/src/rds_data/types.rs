@@ -1,0 +1,151 @@
+//! The types of the places of values, found out.
+//!
+//! Connector `postgres` leaves the type of a text to PostgreSQL: in `WHERE id = $1` it is a `uuid`, where `id` is one. The Data API says that it is a text, and
+//! PostgreSQL refuses the statement, before anything of it is executed. Then it is asked what it would have found: `PREPARE` reads the statement as connector
+//! `postgres` sends it, and `pg_prepared_statements` has the types. With these as casts the statement is sent again, and from then on at once.
+
+use std::cell::RefCell;
+
+use millrace_core::{
+    app::Access,
+    hex,
+    ports::Query,
+    value::{Rows, Value},
+};
+
+use super::{
+    RdsData, Refusal, Unclear,
+    named::{Placeholders, written},
+    reply,
+    transaction::{Holds, Open},
+};
+use crate::{
+    postgres_text::{Parameter, word},
+    shared::StatementFailure,
+};
+
+/// What PostgreSQL says where a text does not have the type of its place.
+const CODES: [&str; 6] = ["42804", "42883", "42846", "42725", "42P08", "42P18"];
+/// What it says of a statement that cannot be prepared, such as `CALL`.
+const NOT_PREPARED: &str = "42601";
+const FIND: &str = "SELECT quote_ident(n.nspname) || '.' || quote_ident(t.typname) AS type \
+                    FROM pg_catalog.pg_prepared_statements AS s, unnest(s.parameter_types) WITH ORDINALITY AS u (oid, place), \
+                    pg_catalog.pg_type AS t, pg_catalog.pg_namespace AS n \
+                    WHERE s.name = $1 AND t.oid = u.oid AND n.oid = t.typnamespace ORDER BY u.place";
+/// The most statements whose types are kept.
+const MOST_KEPT: usize = 500;
+/// The type that the API gives a text anyway.
+const TEXT: &str = "pg_catalog.text";
+
+/// The types of statements that needed some.
+#[derive(Default)]
+pub(super) struct KnownTypes(RefCell<Vec<Known>>);
+
+struct Known {
+    text: String,
+    /// The types that the values have by themselves.
+    own: Vec<Option<&'static str>>,
+    /// For the others, those of their places; `None` for a text.
+    found: Vec<Option<String>>,
+}
+
+impl KnownTypes {
+    /// The types of a statement, where they were found out.
+    pub(super) fn of(&self, text: &str, params: &[Parameter]) -> Option<Vec<Option<String>>> {
+        let known = self.0.borrow();
+        let known = known.iter().find(|known| known.text == text && known.own.iter().copied().eq(params.iter().map(Parameter::type_name)))?;
+        Some(known.found.clone())
+    }
+
+    fn keep(&self, text: &str, params: &[Parameter], found: Vec<Option<String>>) {
+        let mut known = self.0.borrow_mut();
+        if known.len() >= MOST_KEPT {
+            known.remove(0);
+        }
+        known.push(Known { text: text.to_owned(), own: params.iter().map(Parameter::type_name).collect(), found });
+    }
+}
+
+/// Whether PostgreSQL refused a statement for the types of values that have none of their own.
+pub(super) fn is_unclear(refusal: &Refusal, params: &[Parameter]) -> bool {
+    let is_of_types = refusal.said.as_ref().is_some_and(|said| CODES.contains(&said.code.as_str()));
+    is_of_types && params.iter().any(|param| param.type_name().is_none())
+}
+
+impl RdsData {
+    /// Finds out the types of a statement that was refused.
+    ///
+    /// # Errors
+    /// They cannot be found out: what PostgreSQL says of the statement as connector `postgres` sends it, or the refusal.
+    pub(super) async fn learn(&self, query: &Query<'_>, unclear: &Unclear, refusal: Refusal) -> Result<(), StatementFailure> {
+        let query = &Query { access: Access::Read, max_rows: unclear.params.len(), max_bytes: 1 << 20, ..query.clone() };
+        let open = self.begin(query, &Holds::default()).await?;
+        self.set_session(query, &open).await?;
+        let found = self.ask(query, &open, unclear).await;
+        open.undo().await;
+        match found {
+            Ok(Some(found)) => {
+                self.types.keep(&unclear.text, &unclear.params, found);
+                Ok(())
+            }
+            Ok(None) => Err(refusal.failure),
+            Err(Refusal { failure, said: Some(said) }) if said.code != NOT_PREPARED => Err(of_same(failure, &refusal)),
+            Err(Refusal { said: Some(_), .. }) => Err(refusal.failure),
+            Err(Refusal { failure, .. }) => Err(failure.before_the_end()),
+        }
+    }
+
+    async fn ask(&self, query: &Query<'_>, open: &Open, unclear: &Unclear) -> Result<Option<Vec<Option<String>>>, Refusal> {
+        let mut random = [0; 8];
+        self.api.server.random.fill(&mut random);
+        let name = format!("millrace_{}", hex::encode(&random));
+        let own = |param: &Parameter| param.type_name().map_or_else(|| "unknown".to_owned(), |name| format!("pg_catalog.{name}"));
+        let types = unclear.params.iter().map(own).collect::<Vec<_>>().join(", ");
+        let text = written(explained(&unclear.text), &Placeholders::Numbered(unclear.params.len())).map_err(StatementFailure::last)?;
+        self.api_execute(query, open, format!("PREPARE {name} ({types}) AS {text}")).await?;
+        let answer = self.own(query, open, FIND, &[Value::Text(name.clone())]).await?;
+        let Rows { rows, .. } = reply::rows_of(answer, query)?;
+        // It would stay on a connection that others use.
+        self.api_execute(query, open, format!("DEALLOCATE {name}")).await?;
+        if rows.len() != unclear.params.len() {
+            return Ok(None);
+        }
+        let found = unclear.params.iter().zip(rows.into_iter().flatten()).map(|(param, cell)| match cell {
+            _ if param.type_name().is_some() => Some(None),
+            Value::Text(name) if name == TEXT => Some(None),
+            Value::Text(name) if is_name(&name) => Some(Some(name)),
+            _ => None,
+        });
+        Ok(found.collect())
+    }
+
+    /// Sends a statement as it is.
+    async fn api_execute(&self, query: &Query<'_>, open: &Open, sql: String) -> Result<(), Refusal> {
+        let body = [("sql".to_owned(), sql.into()), ("transactionId".to_owned(), open.id().into())];
+        self.api.execute(body.into_iter().collect(), query).await.map(drop)
+    }
+}
+
+/// The failure of a statement in place of another one of the same statement.
+fn of_same(failure: StatementFailure, before: &Refusal) -> StatementFailure {
+    // What was said of a step has its name.
+    let step = before.failure.error.message.strip_prefix("the step `").and_then(|rest| rest.split_once("` failed: "));
+    match step {
+        Some((step, _)) => {
+            let message = format!("the step `{step}` failed: {}", failure.error.message);
+            StatementFailure { error: millrace_core::Error { message, ..failure.error }, ..failure }
+        }
+        None => failure,
+    }
+}
+
+/// The statement that an `EXPLAIN` is about, which can be prepared, and any other as it is.
+fn explained(text: &str) -> &str {
+    let mut rest = text;
+    if word(&mut rest).eq_ignore_ascii_case("EXPLAIN") && !rest.trim_start().starts_with('(') { rest } else { text.trim_start_matches([';', ' ', '\n', '\t', '\r']) }
+}
+
+/// Whether a text is a name of a type and nothing else: quoted parts are none that could be taken for a parameter.
+fn is_name(text: &str) -> bool {
+    text.chars().all(|character| character.is_alphanumeric() || "_.\"$ -".contains(character))
+}
