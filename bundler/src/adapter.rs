@@ -6,7 +6,7 @@ use std::{
     rc::Rc,
 };
 
-use millrace_catalogue::{BindingKind, COMMON_OPTIONS, CONNECTION_STRINGS, CONNECTORS, Connector, Language, NAMES, OPTIONS, PLANNED, find};
+use millrace_catalogue::{BindingKind, COMMON_OPTIONS, CONNECTION_STRINGS, CONNECTORS, Connector, Language, NAMES, OPTIONS, find};
 use millrace_core::app::{Adapter, EnvPart, EnvTemplate, Script, SessionTemplate, Tenant};
 
 use crate::{
@@ -279,9 +279,8 @@ fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, 
         return false;
     }
     let connectors: Vec<&str> = compiler.options.connectors.iter().map(String::as_str).collect();
-    let is_known = find(word).is_some() || PLANNED.contains(&word);
     let (message, help) = match nearest(word, connectors.iter().copied()) {
-        Some(near) if !is_known => (format!("the connector `{word}` does not exist"), format!("Did you mean `{near}`?")),
+        Some(near) if find(word).is_none() => (format!("the connector `{word}` does not exist"), format!("Did you mean `{near}`?")),
         _ => (format!("connector `{word}` is not supported yet"), format!("This build has {}.", all_of(&connectors))),
     };
     compiler.error(document, range, message, help);

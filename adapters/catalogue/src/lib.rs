@@ -21,9 +21,6 @@ pub use rows::*;
 /// The options of every connector.
 pub const COMMON_OPTIONS: [&str; 3] = ["timeout", "max_rows", "read_only"];
 
-/// Names that are known, of connectors that do not exist yet.
-pub const PLANNED: [&str; 0] = [];
-
 /// The connector of a name, as `connector:` of an adapter has it.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Connector> {
