@@ -371,6 +371,18 @@ mod tests {
         ReplyReader::new(Protocol::Resp3, Limits { bytes: limit, lists: true }).take(bytes)
     }
 
+    /// A reply that is whole at its last byte, and not before.
+    fn is_read_however_it_is_cut(protocol: Protocol, bytes: &[u8], expected: &Reply) {
+        let reader = || ReplyReader::new(protocol, Limits { bytes: 1000, lists: true });
+        for cut in 0..bytes.len() {
+            assert_eq!(reader().take(&bytes[..cut]), Ok(None), "{bytes:?} cut at {cut}");
+        }
+        assert_eq!(reader().take(bytes), Ok(Some(expected.clone())), "{bytes:?}");
+        let (mut reader, (last, before)) = (reader(), bytes.split_last().unwrap());
+        assert!(before.iter().all(|byte| reader.take(&[*byte]) == Ok(None)), "{bytes:?}");
+        assert_eq!(reader.take(&[*last]), Ok(Some(expected.clone())), "byte by byte");
+    }
+
     fn bulk(text: &[u8]) -> Reply {
         Reply::Bulk(text.to_vec())
     }
@@ -397,14 +409,8 @@ mod tests {
             (b"-NOAUTH Authentication required.\r\n", Reply::Error("NOAUTH Authentication required.".into())),
         ];
         for (bytes, expected) in cases {
-            for cut in 0..bytes.len() {
-                assert_eq!(read(&bytes[..cut], 1000), Ok(None), "{bytes:?} cut at {cut}");
-            }
-            assert_eq!(read(bytes, 1000), Ok(Some(expected.clone())));
-            let mut reader = ReplyReader::new(Protocol::Resp2, Limits { bytes: 1000, lists: true });
-            let (last, before) = bytes.split_last().unwrap();
-            assert!(before.iter().all(|byte| reader.take(&[*byte]) == Ok(None)), "{bytes:?}");
-            assert_eq!(reader.take(&[*last]), Ok(Some(expected)), "byte by byte");
+            is_read_however_it_is_cut(Protocol::Resp2, bytes, &expected);
+            is_read_however_it_is_cut(Protocol::Resp3, bytes, &expected);
         }
     }
 
@@ -522,14 +528,7 @@ mod tests {
             (b">2\r\n+invalidate\r\n*1\r\n$1\r\nk\r\n>1\r\n+x\r\n:1\r\n", Reply::Integer(1)),
         ];
         for (bytes, expected) in cases {
-            for cut in 0..bytes.len() {
-                assert_eq!(read3(&bytes[..cut], 1000), Ok(None), "{bytes:?} cut at {cut}");
-            }
-            assert_eq!(read3(bytes, 1000), Ok(Some(expected.clone())), "{}", String::from_utf8_lossy(bytes));
-            let mut reader = ReplyReader::new(Protocol::Resp3, Limits { bytes: 1000, lists: true });
-            let (last, before) = bytes.split_last().unwrap();
-            assert!(before.iter().all(|byte| reader.take(&[*byte]) == Ok(None)), "{bytes:?}");
-            assert_eq!(reader.take(&[*last]), Ok(Some(expected)), "byte by byte");
+            is_read_however_it_is_cut(Protocol::Resp3, bytes, &expected);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{Read as _, Write as _},
     net::TcpStream,
     sync::{
         Mutex,
@@ -128,15 +129,20 @@ fn a_paused_server_gets_no_write_twice() {
 
 #[test]
 fn a_server_with_no_connection_left_executes_nothing() {
-    let server = redis::start(&["--maxclients", "3"]);
+    const MOST: usize = 3;
+    let server = redis::start(&["--maxclients", &MOST.to_string()]);
     run(&open(server.port), "SET counted 0").unwrap();
     let fill = |server: &Process| -> Vec<TcpStream> {
         let mut held: Vec<TcpStream> = Vec::new();
         let started = Instant::now();
-        // Until the server says that it is full: closed connections are given back late.
-        while !super::support::raw(server.port, &[b"PING"]).contains("max number of clients") {
+        // Those that were closed are given back late, and until then others are refused.
+        while held.len() < MOST {
             assert!(started.elapsed() < PATIENCE, "the server is never full");
-            held.push(TcpStream::connect(("127.0.0.1", server.port)).unwrap());
+            let mut socket = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+            let mut said = [0; 7];
+            if socket.write_all(b"PING\r\n").and_then(|()| socket.read_exact(&mut said)).is_ok() && &said == b"+PONG\r\n" {
+                held.push(socket);
+            }
         }
         held
     };

@@ -193,9 +193,9 @@ pub(super) fn scripts_write_each_value(port: u16, database: &Database) {
     for value in &distinct {
         let value = Value::Text(value.clone());
         let list = Value::Array(vec![Value::Text("one".to_owned()), value.clone()]);
-        database.run("SET $1 $1", &[value.clone()]).unwrap();
+        database.run("SET $1 $1", std::slice::from_ref(&value)).unwrap();
         database.run("RPUSH all $1 '$1' \"$1\"", &[list]).unwrap();
-        assert_eq!(database.run("GET $1", &[value.clone()]).unwrap().rows, [[value.clone()]]);
+        assert_eq!(database.run("GET $1", std::slice::from_ref(&value)).unwrap().rows, [[value.clone()]]);
         assert_eq!(database.run("LRANGE all -3 -1", &[]).unwrap().rows, [[value], [Value::Text("$1".into())], [Value::Text("$1".into())]]);
     }
     let count = distinct.len();
