@@ -28,6 +28,7 @@
 mod address;
 mod call_records;
 mod reply;
+mod step;
 mod transaction;
 mod typed;
 
@@ -38,23 +39,18 @@ use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
     headers::Headers,
-    ports::{
-        CallRecord, Clock, Command, Connection, Connector, HttpClient, HttpRequest, LocalFuture, Query, Random, RecordedWrite,
-        SessionSetting,
-    },
-    value::{Rows, Value},
+    ports::{CallRecord, Clock, Command, Connection, Connector, HttpClient, HttpRequest, LocalFuture, Query, Random, RecordedWrite},
+    value::Rows,
 };
 
 use crate::{
-    postgres_text::{Parameter, blame_session, check, is_of_statement, limits},
+    postgres_text::{blame_session, is_of_statement, limits},
     shared::{Effect, Execution, Retry, StatementFailure, max_response_bytes, own_query, timed_out},
 };
 use address::NeonAddress;
 use reply::Refusal;
+use step::{Step, timeout_ms};
 use transaction::Steps;
-
-/// The most values that a statement can have.
-const MAX_VALUES: usize = 65_535;
 
 /// A database of Neon.
 pub struct Neon {
@@ -65,10 +61,6 @@ pub struct Neon {
     random: Rc<dyn Random>,
     retry: Retry,
 }
-
-/// A statement of a batch, as the API takes it.
-#[derive(Clone)]
-struct Step(Json);
 
 /// What the author wrote.
 enum Written<'a> {
@@ -84,43 +76,6 @@ enum Work<'a> {
     Once(&'a Written<'a>, CallRecord<'a>),
     /// Makes the table of records where it is missing.
     MakeRecords,
-}
-
-impl Step {
-    fn new(query: String, params: impl Iterator<Item = Option<String>>) -> Self {
-        Self(Json::Object([("query".to_owned(), query.into()), ("params".to_owned(), params.collect())].into_iter().collect()))
-    }
-
-    /// The author's statement.
-    ///
-    /// # Errors
-    /// What is refused; and [`Syntax`](ErrorKind::Syntax) for a text without a statement, and for too many values.
-    fn of_author(text: &str, values: &[Value], has_session: bool) -> Result<Self> {
-        check(NEON.name, text, has_session)?;
-        if values.len() > MAX_VALUES {
-            return Err(Error::new(ErrorKind::Syntax, "the statement or its values are larger than PostgreSQL accepts"));
-        }
-        let params: Vec<Parameter> = values.iter().map(Parameter::of).collect();
-        let query = typed::with_types(text, &params)?;
-        Ok(Self::new(query, params.into_iter().map(|param| param.value)))
-    }
-
-    /// A statement of the connector's own, whose values have the types of their places.
-    fn own(text: &str, values: &[Value]) -> Self {
-        Self::new(text.to_owned(), values.iter().map(|value| Parameter::of(value).value))
-    }
-
-    /// What is set for the batch.
-    fn setting(settings: &[(&str, String)]) -> Self {
-        let set = |at: usize| format!("set_config(${}, ${}, true)", 2 * at + 1, 2 * at + 2);
-        let query = format!("SELECT {}", (0..settings.len()).map(set).collect::<Vec<_>>().join(", "));
-        Self::new(query, settings.iter().flat_map(|(name, value)| [Some((*name).to_owned()), Some(value.clone())]))
-    }
-
-    fn session(session: &[SessionSetting]) -> Option<Self> {
-        let settings: Vec<_> = session.iter().map(|SessionSetting { name, value }| (name.as_str(), value.clone())).collect();
-        (!session.is_empty()).then(|| Self::setting(&settings))
-    }
 }
 
 impl Neon {
@@ -279,11 +234,6 @@ impl Neon {
         }
         failure
     }
-}
-
-/// A time as a setting of PostgreSQL takes it, whose limit is that of a signed number.
-fn timeout_ms(ms: u64) -> u64 {
-    ms.clamp(1, i32::MAX as u64)
 }
 
 impl Connector for Neon {

@@ -20,9 +20,8 @@ use millrace_core::{
 };
 
 use super::{
-    Step,
     reply::{self, Refusal},
-    timeout_ms,
+    step::{Step, timeout_ms},
 };
 use crate::{
     postgres_text::{check, is_of_statement, word},
