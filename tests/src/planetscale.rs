@@ -42,13 +42,13 @@ pub fn start(mysql: u16, database: &str) -> Scripted {
     Scripted::start(move |_, request| api.reply(request))
 }
 
-/// The same, with sessions that have the `sql_mode` of the server.
+/// The same, with sessions that have the `sql_mode` of the server, and refuse values that a column does not have.
 ///
 /// # Panics
 /// Where no port can be bound.
 #[must_use]
 pub fn start_with_modes_of_server(mysql: u16, database: &str) -> Scripted {
-    let api = Api::new(mysql, database, "SET time_zone = '+00:00'");
+    let api = Api::new(mysql, database, "SET time_zone = '+00:00', sql_mode = CONCAT(@@sql_mode, ',STRICT_TRANS_TABLES')");
     Scripted::start(move |_, request| api.reply(request))
 }
 
