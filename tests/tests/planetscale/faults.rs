@@ -2,10 +2,14 @@
 
 use std::{
     borrow::Cow,
+    io::Read as _,
+    net::TcpListener,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering::SeqCst},
+        mpsc,
     },
+    time::Duration,
 };
 
 use millrace_core::{
@@ -15,12 +19,14 @@ use millrace_core::{
     value::{Rows, Value},
 };
 use millrace_tests::{
-    database::{Database, connection, outcomes, query, text},
+    database::{Database, PATIENCE_MS, connection, outcomes, query, text},
     failures::{self, PLANETSCALE as GOOD, json as answer},
     mysql::Mysql,
     planetscale::{self, Api},
     scripted::{Reply, Scripted},
 };
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rustls::{ServerConfig, ServerConnection, pki_types::PrivatePkcs8KeyDer};
 
 /// The adapter's settings for an API that a test plays.
 fn settings(api: &Scripted) -> Connection {
@@ -184,4 +190,37 @@ fn a_server_that_dies_is_paused_and_comes_back_gets_no_write_twice() {
     assert_eq!(database.rows("SELECT COUNT(*) FROM t WHERE k IN ('y', 'z')"), [[Value::I64(1)]]);
     let query = Query { deadline_ms: 1_500, access: Access::Read, ..query("SELECT SLEEP(600)") };
     assert_eq!(database.run_with(&query).unwrap_err().kind, TimedOut);
+}
+
+#[test]
+fn a_server_that_nobody_knows_gets_no_password() {
+    let mut authority = CertificateParams::new(Vec::new()).unwrap();
+    authority.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let authority = CertifiedIssuer::self_signed(authority, KeyPair::generate().unwrap()).unwrap();
+    let key = KeyPair::generate().unwrap();
+    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap().signed_by(&key, &authority).unwrap();
+    let key = PrivatePkcs8KeyDer::from(key.serialize_der()).into();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let tls = ServerConfig::builder_with_provider(provider).with_safe_default_protocol_versions().unwrap();
+    let tls = Arc::new(tls.with_no_client_auth().with_single_cert(vec![certificate.der().clone()], key).unwrap());
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (told, heard) = mpsc::channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut stream = rustls::StreamOwned::new(ServerConnection::new(Arc::clone(&tls)).unwrap(), stream);
+            let mut head = [0; 16];
+            told.send(stream.read(&mut head).is_ok_and(|count| count > 0)).unwrap();
+        }
+    });
+    for host in ["localhost", "127.0.0.1"] {
+        let database = Database::open(connection("planetscale", &format!("https://me:hunter2@{host}:{port}"), &[]));
+        let error = database.run_with(&Query { deadline_ms: 2_000, ..query("INSERT INTO t VALUES (1)") }).unwrap_err();
+        assert!(error.kind == Unavailable && !format!("{error:?}").contains("hunter2"), "{error:?}");
+        assert!(
+            !heard.recv_timeout(Duration::from_millis(PATIENCE_MS)).unwrap(),
+            "{host}: something was said to a server that nobody verified"
+        );
+    }
+    assert!(heard.try_iter().all(|said| !said));
 }

@@ -39,7 +39,6 @@ fn results_are_those_of_mysql() {
         "SELECT id FROM t ORDER BY id - ?, v",
         "SELECT v FROM t WHERE v = ? OR id > ? ORDER BY v LIMIT 2",
         "SELECT JSON_OBJECT('a', ?) AS j",
-        "SELECT 1--?",
         "SELECT ?AS v",
         "(SELECT ? AS v) UNION (SELECT ?)",
         "SELECT CASE WHEN ? IS NULL THEN 'none' ELSE 'one' END AS c, `v` FROM t WHERE id IN (3, ?)",
