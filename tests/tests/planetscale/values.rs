@@ -31,6 +31,7 @@ fn results_are_those_of_mysql() {
         Value::Null,
         Value::I64(-1),
     ];
+    let mut different = Vec::new();
     for statement in [
         "SELECT ?",
         "SELECT DISTINCT ? , '?' AS q",
@@ -39,7 +40,6 @@ fn results_are_those_of_mysql() {
         "SELECT id FROM t ORDER BY id - ?, v",
         "SELECT v FROM t WHERE v = ? OR id > ? ORDER BY v LIMIT 2",
         "SELECT JSON_OBJECT('a', ?) AS j",
-        "SELECT ?AS v",
         "(SELECT ? AS v) UNION (SELECT ?)",
         "SELECT CASE WHEN ? IS NULL THEN 'none' ELSE 'one' END AS c, `v` FROM t WHERE id IN (3, ?)",
         "UPDATE t SET v = v WHERE id = ? + 1000",
@@ -51,9 +51,13 @@ fn results_are_those_of_mysql() {
             let of = |database: &millrace_tests::database::Database| {
                 database.run(statement, &bound).map_err(|error| (error.kind, error.message))
             };
-            assert_eq!(of(&far), of(&near), "{statement} {first:?}");
+            let (found, expected) = (of(&far), of(&near));
+            if found != expected {
+                different.push(format!("{statement} {first:?}: {found:?} instead of {expected:?}"));
+            }
         }
     }
+    assert!(different.is_empty(), "{}", different.join("\n"));
     // Bound, MariaDB takes it for a column; MySQL does not.
     for value in [Value::I64(2), Value::Bool(true)] {
         let rows = far.run("SELECT id, v FROM t ORDER BY ?, id DESC", std::slice::from_ref(&value)).unwrap().rows;
