@@ -146,7 +146,6 @@ impl Api {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "what goes wrong before a session is there, and what goes wrong in it")]
     fn execute(&self, (user, password): (&str, &str), query: &str, session: &Json) -> Result<(Json, Result<Json, Failure>), Failure> {
         let known = session["vitessSession"]["SessionUUID"].as_str().map(str::to_owned);
         let id = known.unwrap_or_else(|| format!("session-{}", self.count.fetch_add(1, Ordering::Relaxed)));
@@ -379,7 +378,6 @@ impl Client {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "what breaks, and what MariaDB refuses")]
     fn rows(&mut self, columns: usize) -> std::io::Result<Result<(Json, u16), Failure>> {
         let mut fields = Vec::with_capacity(columns);
         for _ in 0..columns {
