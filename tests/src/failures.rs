@@ -41,6 +41,9 @@ pub const NEON: &str = r#"{"results":[{"fields":[{"name":"set_config","dataTypeI
 /// The same to a call with a session.
 pub const NEON_SESSION: &str = r#"{"results":[{"fields":[],"rows":[],"rowCount":1},{"fields":[],"rows":[],"rowCount":1},{"fields":[{"name":"v","dataTypeID":23}],"rows":[["7"]],"command":"SELECT","rowCount":1}]}"#;
 
+/// A good answer of PlanetScale's API, whose one row is 7.
+pub const PLANETSCALE: &str = r#"{"session":{"signature":"never-kept","vitessSession":{"autocommit":true,"SessionUUID":"s"}},"result":{"fields":[{"name":"v","type":"INT32","charset":63}],"rows":[{"lengths":["1"],"values":"Nw=="}]},"timing":0.001}"#;
+
 /// A good answer of PostgREST, whose one row is 7.
 pub const POSTGREST: &str =
     r#"[{"v":7,"words":"so many that half of them are no answer, and no client can take them for one that is whole and good"}]"#;
@@ -335,6 +338,52 @@ pub fn neon_with(whole: &str) -> Vec<Case> {
         last("another API", json(404, ""), Configuration),
         last("a request that is too large", json(413, ""), TooLarge),
         last("a result that is too large", proxy(507, "response is too large (max is 10485760 bytes)"), TooLarge),
+    ]);
+    cases
+}
+
+/// What PlanetScale's API may answer.
+#[must_use]
+pub fn planetscale() -> Vec<Case> {
+    let good = json(200, PLANETSCALE);
+    let said = |code: &str, words: &str| {
+        let message = format!("target: x.-.primary: vttablet: rpc error: code = {code} desc = {words} (CallerID: me): Sql: \\\"\\\"");
+        json(200, &format!(r#"{{"session":{{}},"error":{{"code":"UNKNOWN","message":"{message}"}}}}"#))
+    };
+    let instead = |old: &str, new: &str| json(200, &PLANETSCALE.replace(old, new));
+    let broken_once = |what, reply: Reply| case(what, vec![reply, good.clone()], (Ok(1), 2), (Err(Protocol), 1));
+    let last = |what, reply: Reply, kind| case(what, vec![reply, good.clone()], (Err(kind), 1), (Err(kind), 1));
+    let mut cases = broken(PLANETSCALE, &said("Aborted", "Deadlock found (errno 1213) (sqlstate 40001)"));
+    // A deadlock is its own kind.
+    cases.retain(|case| case.what != "never ready");
+    cases.extend([
+        broken_once("no session", instead(r#""session""#, r#""other""#)),
+        broken_once("nothing", json(200, "{}")),
+        broken_once("rows that are none", instead(r#"[{"lengths""#, r#"[7,{"lengths""#)),
+        broken_once("a cell that is too long", instead(r#"["1"]"#, r#"["2"]"#)),
+        broken_once("a cell that is too short", instead(r#"["1"]"#, r#"["0"]"#)),
+        broken_once("a row that is too long", instead(r#"["1"]"#, r#"["1","-1"]"#)),
+        broken_once("a number that is none", instead("Nw==", "eA==")),
+        broken_once("cells that are no base64", instead("Nw==", "N")),
+        broken_once("a session that is too large", instead("never-kept", &"x".repeat(2 << 20))),
+        broken_once("a gateway's 503", json(503, "")),
+        broken_once("Cloudflare's 522", Reply::Whole(522, "text/html", "<html>".to_owned())),
+        broken_once("an error without words", json(200, r#"{"session":{},"error":{}}"#)),
+        broken_once("a connection that broke in the middle", said("Unavailable", "gone (errno 2013) (sqlstate HY000)")),
+        broken_once("no tablet", json(200, r#"{"error":{"code":"UNAVAILABLE","message":"no healthy tablet available"}}"#)),
+        broken_once("very deep JSON", json(200, &format!("{{\"result\":{}", "[".repeat(100_000)))),
+        last("a constraint", said("AlreadyExists", "Duplicate entry '7' for key 'k' (errno 1062) (sqlstate 23000)"), Constraint),
+        last(
+            "a value that reads like a deadlock",
+            said("AlreadyExists", "Duplicate entry '(errno 1213) (sqlstate 40001)' for key 'k' (errno 1062) (sqlstate 23000)"),
+            Constraint,
+        ),
+        last("a deadlock that nobody confirms", said("Unknown", "Deadlock found (errno 1213) (sqlstate 40001)"), Busy),
+        last("a wrong statement", json(400, r#"{"code":"INVALID_ARGUMENT","message":"syntax error at position 3"}"#), Syntax),
+        last("nobody", json(401, ""), Denied),
+        last("forbidden", json(403, ""), Denied),
+        last("another API", json(404, ""), Configuration),
+        last("a request that is too large", json(413, ""), TooLarge),
     ]);
     cases
 }

@@ -42,13 +42,13 @@ pub fn start(mysql: u16, database: &str) -> Scripted {
     Scripted::start(move |_, request| api.reply(request))
 }
 
-/// The same, with sessions that have the `sql_mode` of the server.
+/// The same, with sessions that have the `sql_mode` of the server, and refuse values that a column does not have.
 ///
 /// # Panics
 /// Where no port can be bound.
 #[must_use]
 pub fn start_with_modes_of_server(mysql: u16, database: &str) -> Scripted {
-    let api = Api::new(mysql, database, "SET time_zone = '+00:00'");
+    let api = Api::new(mysql, database, "SET time_zone = '+00:00', sql_mode = CONCAT(@@sql_mode, ',STRICT_TRANS_TABLES')");
     Scripted::start(move |_, request| api.reply(request))
 }
 
@@ -146,7 +146,6 @@ impl Api {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "what goes wrong before a session is there, and what goes wrong in it")]
     fn execute(&self, (user, password): (&str, &str), query: &str, session: &Json) -> Result<(Json, Result<Json, Failure>), Failure> {
         let known = session["vitessSession"]["SessionUUID"].as_str().map(str::to_owned);
         let id = known.unwrap_or_else(|| format!("session-{}", self.count.fetch_add(1, Ordering::Relaxed)));
@@ -379,7 +378,6 @@ impl Client {
         }
     }
 
-    #[expect(clippy::type_complexity, reason = "what breaks, and what MariaDB refuses")]
     fn rows(&mut self, columns: usize) -> std::io::Result<Result<(Json, u16), Failure>> {
         let mut fields = Vec::with_capacity(columns);
         for _ in 0..columns {

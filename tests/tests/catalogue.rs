@@ -57,6 +57,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
             "d1" => connection("d1", "d1://a/b", &[("api_token", "t"), ("base_url", "http://127.0.0.1:9")]),
             "mongodb" => connection("mongodb", "mongodb://127.0.0.1:9/x", &[]),
             "mysql" => connection("mysql", "mysql://me@127.0.0.1:9/x", &[]),
+            "planetscale" => connection("planetscale", "http://me:pw@127.0.0.1:9/x", &[]),
             "upstash" => connection("upstash", "http://127.0.0.1:9", &[("token", "t")]),
             "neon" => connection("neon", "postgres://me:pw@db/x", &[("base_url", "http://127.0.0.1:9")]),
             "postgrest" => connection("postgrest", "http://127.0.0.1:9", &[]),

@@ -6,6 +6,7 @@ use millrace_tests::{
     Case, Exchange, groups,
     lambda::{self, Front},
     neon_group::NeonGroup,
+    planetscale_group::PlanetscaleGroup,
     selected_groups,
 };
 
@@ -96,6 +97,13 @@ fn lambda_answers_the_same() {
             differences.extend(group.answered(answers).filter(|(case, _)| case.runs_on("lambda")).filter_map(check));
         }
     }
+    assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn lambda_answers_the_same_through_planetscales_api() {
+    let far = selected_groups().into_iter().filter_map(PlanetscaleGroup::of);
+    let differences: Vec<String> = far.flat_map(|far| far.differences(lambda::run(&far.group, Front::Url))).collect();
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
 }
 

@@ -50,6 +50,7 @@ mod worker_load;
 mod worker_mongodb;
 mod worker_mysql;
 mod worker_neon;
+mod worker_planetscale;
 mod worker_ports;
 mod worker_postgres;
 mod worker_postgrest;

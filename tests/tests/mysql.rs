@@ -7,4 +7,4 @@ mod login;
 mod once;
 mod results;
 mod scripted;
-mod values;
+pub mod values;

@@ -10,7 +10,7 @@ use millrace_tests::{
     dynoxide::Dynoxide,
     mongodb,
     mysql::Mysql,
-    neon,
+    neon, planetscale,
     postgres::{Postgres, psql},
     postgrest, redis,
     sqld::Sqld,
@@ -242,6 +242,18 @@ fn neon_keeps_its_values() {
 #[test]
 fn mysql_keeps_its_values() {
     let server = Mysql::start(&[]);
+    mysql("mysql", format!("connector: mysql\nconnection_string: {}\n", server.url(""))).check();
+}
+
+#[test]
+fn planetscale_keeps_its_values() {
+    let server = Mysql::start(&[]);
+    let api = planetscale::start(server.port, "shop");
+    mysql("planetscale", format!("connector: planetscale\nconnection_string: {}\n", planetscale::url(&api))).check();
+}
+
+/// The statements of MySQL's dialect.
+fn mysql(connector: &'static str, adapter: String) -> Tools {
     let bytes = format!("SELECT x'{}' AS v", hex::encode(&every_byte()));
     let of_inputs = [
         ("int", "SELECT @ AS v"),
@@ -260,8 +272,7 @@ fn mysql_keeps_its_values() {
         ("the `BIT` 1", "SELECT b'1' + 0 AS v"),
         ("the `DATE` 0000-00-00", "SELECT FROM_DAYS(0) AS v"),
     ];
-    let adapter = format!("connector: mysql\nconnection_string: {}\n", server.url(""));
-    Tools::sql("mysql", adapter, &of_inputs, &own).check();
+    Tools::sql(connector, adapter, &of_inputs, &own)
 }
 
 /// The commands of Redis.

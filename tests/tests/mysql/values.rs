@@ -26,11 +26,15 @@ fn one(database: &Database, statement: &str, params: &[Value]) -> Value {
     rows.remove(0).remove(0)
 }
 
-/// Every value, bound, stored in a column of its type and read back.
 #[test]
 fn values_go_in_and_come_out_whole() {
+    values_go_in_and_come_out_whole_through(Mysql::open, Value::F64(16_777_216.0));
+}
+
+/// Every value, bound, stored in a column of its type and read back. `float` is what becomes of 16777216 in a `FLOAT`: as text, it has six digits.
+pub fn values_go_in_and_come_out_whole_through(open: fn(&Mysql) -> Database, float: Value) {
     let server = Mysql::start(&[]);
-    let database = server.open();
+    let database = open(&server);
     let every_byte: Vec<u8> = (0..=255).collect();
     let every_character: String = (0..0x250).filter_map(char::from_u32).collect();
     let megabyte = "ż🙂\\'\"\0 ".repeat(100_000);
@@ -61,7 +65,7 @@ fn values_go_in_and_come_out_whole() {
         same("double", Value::F64(9_007_199_254_740_993.0)),
         same("double", Value::F64(5e-324)),
         same("float", Value::F64(0.1)),
-        same("float", Value::F64(16_777_216.0)),
+        ("float", Value::F64(16_777_216.0), float),
         ("double", Value::I64(3), Value::F64(3.0)),
         same("bit(1)", Value::I64(1)),
         same("bit(64)", Value::U64(u64::MAX)),
@@ -112,8 +116,12 @@ fn values_go_in_and_come_out_whole() {
 
 #[test]
 fn a_value_means_what_it_would_mean_written_out() {
+    a_value_means_what_it_would_mean_written_out_through(Mysql::open);
+}
+
+pub fn a_value_means_what_it_would_mean_written_out_through(open: fn(&Mysql) -> Database) {
     let server = Mysql::start(&[]);
-    let database = server.open();
+    let database = open(&server);
     let cases: [(&str, Vec<Value>, Value); 17] = [
         ("SELECT ?", vec![text("x")], text("x")),
         ("SELECT ?", vec![Value::I64(7)], Value::I64(7)),

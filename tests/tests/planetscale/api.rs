@@ -19,12 +19,12 @@ fn the_vendors_client_takes_the_stand_in_for_the_service() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     let found: Json = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
     let types = json!({
-        "i": "INT64", "b": "INT64", "n": "DECIMAL", "f": "FLOAT64", "z": "NULL", "j": "JSON", "t": "DATETIME", "y": "VARBINARY", "e": "VARCHAR",
+        "i": "INT32", "b": "INT64", "n": "DECIMAL", "f": "FLOAT64", "z": "NULL", "j": "JSON", "t": "DATETIME", "y": "VARBINARY", "e": "VARCHAR",
         "s": "VARCHAR",
     });
     assert_eq!(found["types"], types, "{found}");
     let row = json!({
-        "i": "7", "b": "9007199254740993", "n": "1.50", "f": 0.5, "z": null, "j": { "a": [1] }, "t": "2026-01-02 03:04:05.123456", "y": [0, 255],
+        "i": 7, "b": "9007199254740993", "n": "1.50", "f": 0.5, "z": null, "j": { "a": [1] }, "t": "2026-01-02 03:04:05.123456", "y": [0, 255],
         "e": "", "s": "é",
     });
     assert_eq!(found["row"], row);

@@ -401,6 +401,6 @@ mod tests {
         for text in ["CREATE TABLE t (v int)", "(drop table t)", "CALL p()"] {
             assert!(check("mysql", text, false).unwrap().in_transaction("here").is_err(), "{text}");
         }
-        assert!(check("INSERT INTO t VALUES (1)", false).unwrap().in_transaction("here").is_ok());
+        assert!(check("mysql", "INSERT INTO t VALUES (1)", false).unwrap().in_transaction("here").is_ok());
     }
 }

@@ -82,7 +82,7 @@ fn places(text: &str) -> Result<Vec<(usize, bool)>> {
         match token {
             Token::Sign('?') => {
                 if matches!(last, Token::Sign('@' | '.' | ':')) {
-                    return Err(Error::new(ErrorKind::Syntax, "a value stands where a name belongs"));
+                    return Err(Error::new(ErrorKind::Syntax, "a `?` for a value must not follow `@`, `.` or `:`"));
                 }
                 places.push((text.len() - rest.len() - 1, may_be_column));
                 may_be_column = false;
