@@ -31,6 +31,8 @@ pub mod new_app;
 pub mod postgres;
 pub mod postgrest;
 pub mod process;
+pub mod rds_data;
+pub mod rds_group;
 pub mod redis;
 pub mod scripted;
 pub mod sqld;

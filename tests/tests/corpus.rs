@@ -3,7 +3,8 @@
 use std::{cell::RefCell, collections::BTreeSet, fs};
 
 use millrace_tests::{
-    Group, direct, groups, is_everything_selected, libsql_group::LibsqlGroup, local, neon_group::NeonGroup, selected_groups, stdio,
+    Group, direct, groups, is_everything_selected, libsql_group::LibsqlGroup, local, neon_group::NeonGroup, rds_group::RdsGroup,
+    selected_groups, stdio,
 };
 
 /// Runs all groups on one host and panics with every difference.
@@ -58,6 +59,16 @@ fn the_local_host_answers_the_same_from_a_libsql_server() {
 #[test]
 fn the_local_host_answers_the_same_through_neons_api() {
     let far = selected_groups().into_iter().filter_map(NeonGroup::of);
+    let checked: Vec<_> = far.map(|far| (far.group.cases.len(), far.differences(local::run(&far.group)))).collect();
+    let (count, differences): (usize, Vec<String>) =
+        (checked.iter().map(|(count, _)| count).sum(), checked.into_iter().flat_map(|(_, found)| found).collect());
+    assert!(count >= 12 || !is_everything_selected(), "only {count} cases were found");
+    assert!(differences.is_empty(), "{} of {count} cases differ\n{}", differences.len(), differences.join("\n"));
+}
+
+#[test]
+fn the_local_host_answers_the_same_through_the_rds_data_api() {
+    let far = selected_groups().into_iter().filter_map(RdsGroup::of);
     let checked: Vec<_> = far.map(|far| (far.group.cases.len(), far.differences(local::run(&far.group)))).collect();
     let (count, differences): (usize, Vec<String>) =
         (checked.iter().map(|(count, _)| count).sum(), checked.into_iter().flat_map(|(_, found)| found).collect());
