@@ -34,6 +34,8 @@ pub mod planetscale_group;
 pub mod postgres;
 pub mod postgrest;
 pub mod process;
+pub mod rds_data;
+pub mod rds_group;
 pub mod redis;
 pub mod scripted;
 pub mod sqld;

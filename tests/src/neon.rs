@@ -32,7 +32,7 @@ use crate::{
 /// The longest response, in bytes: Neon's own limit.
 const MAX_RESPONSE_BYTES: usize = 10 << 20;
 /// The status of a longer one.
-const TOO_LARGE: u16 = 507;
+pub(crate) const TOO_LARGE: u16 = 507;
 
 /// Starts a server that passes statements on to the PostgreSQL server at this port.
 ///
@@ -65,7 +65,7 @@ pub fn open(server: &Postgres) -> Database {
 }
 
 /// Why there is no answer.
-enum Failure {
+pub(crate) enum Failure {
     /// What PostgreSQL said, beside its status.
     Said(u16, Json),
     /// What the proxy says itself.
@@ -118,13 +118,14 @@ fn run(port: u16, address: &str, body: &str, read_only: bool) -> Result<Json, Fa
     }
 }
 
-struct Session {
+/// A connection to a PostgreSQL server.
+pub(crate) struct Session {
     socket: TcpStream,
     received: BytesMut,
 }
 
 impl Session {
-    fn log_in(port: u16, address: &str) -> Result<Self, Failure> {
+    pub(crate) fn log_in(port: u16, address: &str) -> Result<Self, Failure> {
         let wrong = |_| Failure::Proxy(400, "invalid connection string");
         let url = Url::parse_with_user(address).map_err(wrong)?;
         let decoded = |text: Option<&str>| percent_decoded(text.unwrap_or_default()).unwrap_or_default();
@@ -178,8 +179,8 @@ impl Session {
         }
     }
 
-    /// Runs a command of the proxy's own.
-    fn command(&mut self, text: &str) -> Result<(), Failure> {
+    /// Runs a command of the stand-in's own.
+    pub(crate) fn command(&mut self, text: &str) -> Result<(), Failure> {
         let mut out = BytesMut::new();
         frontend::query(text, &mut out)?;
         self.socket.write_all(&out)?;
@@ -194,6 +195,11 @@ impl Session {
             other => Some(other.to_string()),
         };
         let params: Vec<Option<String>> = query["params"].as_array().into_iter().flatten().map(value).collect();
+        self.statement(text, &[], params)
+    }
+
+    /// Runs a statement, whose values have these types.
+    pub(crate) fn statement(&mut self, text: &str, types: &[u32], params: Vec<Option<String>>) -> Result<Json, Failure> {
         let mut out = BytesMut::new();
         let write = |param: Option<String>, out: &mut BytesMut| match param {
             Some(text) => {
@@ -203,7 +209,7 @@ impl Session {
             None => Ok(IsNull::Yes),
         };
         // A text with a NUL has no form in the protocol.
-        if frontend::parse("", text, [], &mut out).is_err() {
+        if frontend::parse("", text, types.iter().copied(), &mut out).is_err() {
             return Err(Failure::Proxy(400, "string contains embedded null"));
         }
         if frontend::bind("", "", [0], params, write, [0], &mut out).is_err() {

@@ -11,7 +11,7 @@ use millrace_tests::{
     case::root,
     database::{Database, connection, query},
     docs::{check_part, connector_page, connector_text},
-    dynoxide,
+    dynoxide, rds_data,
 };
 
 fn open(connection: Connection) -> Result<(), (ErrorKind, String)> {
@@ -23,7 +23,11 @@ fn open(connection: Connection) -> Result<(), (ErrorKind, String)> {
 fn a_driver_takes_the_options_of_its_row_and_no_other() {
     for connector in CONNECTORS.iter().filter(|connector| connector.runs_on(Host::Native)) {
         let name = connector.name;
-        let place = if connector.is_file { ":memory:".to_owned() } else { format!("{}://a/1", connector.schemes[0]) };
+        let place = match connector.schemes.first() {
+            _ if connector.is_file => ":memory:".to_owned(),
+            Some(scheme) => format!("{scheme}://a/1"),
+            None => rds_data::CLUSTER.to_owned(),
+        };
         let told = |option: &str| open(connection(name, &place, &[(option, "1")])).err().map(|(_, message)| message).unwrap_or_default();
         let unknown = format!("connector `{name}` has no option `colour`");
         assert!(told("colour").starts_with(&unknown), "{name}: {}", told("colour"));
@@ -63,6 +67,7 @@ fn a_connector_of_statements_says_so_of_any_other_command() {
             "postgrest" => connection("postgrest", "http://127.0.0.1:9", &[]),
             "postgres" => connection("postgres", "postgres://me@127.0.0.1:9/x", &[]),
             "dynamodb" => dynoxide::at("http://127.0.0.1:9"),
+            "rds-data" => rds_data::settings("http://127.0.0.1:9", "postgres://me:pw@db/x", &[]),
             name => connection(name, &format!("{}://127.0.0.1:9", connector.schemes[0]), &[]),
         };
         let database = Database::open(settings);

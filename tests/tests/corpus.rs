@@ -4,7 +4,7 @@ use std::{cell::RefCell, collections::BTreeSet, fs};
 
 use millrace_tests::{
     Group, direct, groups, is_everything_selected, libsql_group::LibsqlGroup, local, neon_group::NeonGroup,
-    planetscale_group::PlanetscaleGroup, selected_groups, stdio, upstash_group::UpstashGroup,
+    planetscale_group::PlanetscaleGroup, rds_group::RdsGroup, selected_groups, stdio, upstash_group::UpstashGroup,
 };
 
 /// Runs all groups on one host and panics with every difference.
@@ -75,6 +75,11 @@ fn the_local_host_answers_the_same_through_upstashs_api() {
 #[test]
 fn the_local_host_answers_the_same_through_planetscales_api() {
     check_far(14, |group| PlanetscaleGroup::of(group).map(|far| (far.group.cases.len(), far.differences(local::run(&far.group)))));
+}
+
+#[test]
+fn the_local_host_answers_the_same_through_the_rds_data_api() {
+    check_far(12, |group| RdsGroup::of(group).map(|far| (far.group.cases.len(), far.differences(local::run(&far.group)))));
 }
 
 #[test]

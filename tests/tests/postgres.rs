@@ -1,5 +1,5 @@
-//! The connector `postgres` on real servers, and on a pooler in front of one; and the connector `neon`, over a stand-in for Neon's API in front
-//! of the same servers.
+//! The connector `postgres` on real servers, and on a pooler in front of one; and the connectors `neon` and `rds-data`, over stand-ins for the APIs
+//! of Neon and of RDS in front of the same servers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
 use millrace_core::ports::Connection;
@@ -7,6 +7,7 @@ use millrace_tests::{
     database::{Database, connection},
     neon,
     postgres::Postgres,
+    rds_data,
 };
 
 /// A connector, and its way to a server.
@@ -14,6 +15,7 @@ use millrace_tests::{
 enum Way {
     Postgres,
     Neon,
+    RdsData,
 }
 
 impl Way {
@@ -22,6 +24,7 @@ impl Way {
         match self {
             Self::Postgres => "postgres",
             Self::Neon => "neon",
+            Self::RdsData => "rds-data",
         }
     }
 
@@ -38,6 +41,7 @@ impl Way {
                 let base_url = format!("http://{}", neon::start(server.port).address);
                 connection("neon", url, &[&[("base_url", base_url.as_str())], options].concat())
             }
+            Self::RdsData => rds_data::settings(&format!("http://{}", rds_data::start(server.port).address), url, options),
         }
     }
 
@@ -58,6 +62,11 @@ macro_rules! for_each_way {
             #[test]
             fn of_neon() {
                 super::$name(crate::postgres::Way::Neon);
+            }
+
+            #[test]
+            fn of_rds_data() {
+                super::$name(crate::postgres::Way::RdsData);
             }
         }
     )+ };

@@ -12,7 +12,7 @@ use millrace_tests::{
     mysql::Mysql,
     neon, planetscale,
     postgres::{Postgres, psql},
-    postgrest, redis,
+    postgrest, rds_data, redis,
     sqld::Sqld,
     upstash,
 };
@@ -237,6 +237,20 @@ fn neon_keeps_its_values() {
     let adapter =
         format!("connector: neon\nconnection_string: {}\noptions: {{ base_url: \"http://{}\" }}\n", server.url("postgres"), api.address);
     postgresql("neon", adapter).check();
+}
+
+#[test]
+fn rds_data_keeps_its_values() {
+    let server = Postgres::start(&[]);
+    let api = rds_data::start(server.port);
+    let [secret, database] = rds_data::secret_and_database(&server.url("postgres"));
+    let adapter = format!(
+        "connector: rds-data\nconnection_string: {}\noptions: {{ secret_arn: \"{secret}\", database: {database}, endpoint: \"http://{}\", \
+         access_key_id: AKIDEXAMPLE, secret_access_key: hunter2 }}\n",
+        rds_data::CLUSTER,
+        api.address
+    );
+    postgresql("rds-data", adapter).check();
 }
 
 #[test]

@@ -15,6 +15,7 @@ use millrace_tests::{
     direct::compile,
     neon, neon_group,
     postgres::Postgres,
+    rds_data, rds_group,
 };
 use serde_json::json;
 
@@ -79,6 +80,11 @@ fn every_value_comes_back_through_every_form(way: Way) {
     if way == Way::Neon {
         neon_group::move_to_neon(folder.path());
         variables.push((neon_group::VARIABLE.to_owned(), format!("http://{}", neon::start(server.port).address)));
+    }
+    if way == Way::RdsData {
+        rds_group::move_to_rds_data(folder.path());
+        let address = format!("http://{}", rds_data::start(server.port).address);
+        variables.extend(rds_group::variables(&address, &server.url("hostile")));
     }
     let app = compile(folder.path());
     let tools: Vec<String> = app.tools.iter().map(|tool| tool.name.clone()).collect();

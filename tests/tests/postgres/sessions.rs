@@ -17,6 +17,7 @@ use millrace_tests::{
     database::{Database, connection, query, text},
     neon,
     postgres::{Pgbouncer, Postgres, psql},
+    rds_data,
 };
 
 use super::Way;
@@ -49,7 +50,7 @@ fn shop() -> Postgres {
 fn one_at_a_time(way: Way, server: &Postgres) -> Database {
     Database::open(match way {
         Way::Postgres => server.connection(&[("max_connections", "1")]),
-        Way::Neon => way.settings(server, &[]),
+        Way::Neon | Way::RdsData => way.settings(server, &[]),
     })
 }
 
@@ -105,7 +106,7 @@ fn values_arrive_as_they_are_and_last_for_one_call(way: Way) {
         }
     };
     let (north, south) = (text_of("north"), text_of("south"));
-    assert!(way == Way::Neon || north != south && north == text_of("north") && !north.contains("north"), "{north}");
+    assert!(way != Way::Postgres || north != south && north == text_of("north") && !north.contains("north"), "{north}");
     // In the same round trip, in a connection that only reads, too.
     let reader = Database::open(Connection { read_only: true, ..way.settings(&server, &[]) });
     assert_eq!(tenants(&ask(&reader, &clerk_of("south"), "SELECT tenant FROM orders").unwrap()), [&text("south")]);
@@ -162,6 +163,7 @@ fn nothing_is_left_however_a_call_ends(way: Way) {
         Way::Postgres => pooler.connection(),
         // With a pool of connections behind the API, as Neon has one.
         Way::Neon => neon::settings(&neon::start(pooler.port), &server, &[]),
+        Way::RdsData => rds_data::settings(&format!("http://{}", rds_data::start(pooler.port).address), &server.url("postgres"), &[]),
     }));
 }
 

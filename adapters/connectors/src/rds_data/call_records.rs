@@ -25,6 +25,9 @@ use crate::{
 const OWN_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout TO DEFAULT";
 const OWN_TIMEOUT: &str = "SELECT set_config('statement_timeout', $1, true)";
 
+/// The most bytes of rows that are kept: the API sends 1 MB, and bytes as base64.
+const LARGEST_BYTES: usize = 700_000;
+
 /// What became of putting the record.
 enum Place {
     /// It is there now, and this call's.
@@ -115,7 +118,7 @@ impl RdsData {
             self.own_rows(query, open, CHECK_NOW, &[]).await?;
             self.own_rows(query, open, OWN_ROLE, &[]).await.map_err(of_records)?;
         }
-        let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
+        let bytes = kept(&rows).filter(|bytes| bytes.len() <= LARGEST_BYTES).map_or(Value::Null, Value::Bytes);
         self.own_rows(query, open, KEEP, &[key(record), bytes]).await.map_err(of_records)?;
         let swept = [Value::I64(record.now_s), Value::I64(SWEPT_RECORDS.into())];
         self.own_rows(query, open, SWEEP, &swept).await.map_err(of_records)?;

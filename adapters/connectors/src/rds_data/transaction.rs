@@ -10,7 +10,7 @@ use millrace_core::{
 };
 use serde_json::Map;
 
-use super::{Api, Failed, RdsData, Refusal, Statement, Unclear, Work, reply};
+use super::{Api, Failed, RdsData, Refusal, Statement, Work, reply};
 use crate::{
     postgres_text::{blame_session, check, is_of_statement},
     shared::{Execution, StatementFailure, own_query, timed_out},
