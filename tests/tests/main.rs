@@ -28,6 +28,7 @@ mod page;
 mod planetscale;
 mod postgres;
 mod postgrest;
+mod rds_data;
 mod readme;
 mod redis;
 mod secrets;

@@ -22,6 +22,7 @@ use millrace_tests::{
     mysql::Mysql,
     neon as neon_api,
     postgres::Postgres,
+    rds_data,
     sqld::Sqld,
 };
 
@@ -33,6 +34,7 @@ enum Kind {
     D1,
     Postgres,
     Neon,
+    RdsData,
     Mysql,
 }
 
@@ -43,7 +45,7 @@ struct Place {
     _server: Box<dyn std::any::Any>,
 }
 
-const KINDS: [Kind; 6] = [Kind::Sqlite, Kind::Libsql, Kind::D1, Kind::Postgres, Kind::Neon, Kind::Mysql];
+const KINDS: [Kind; 7] = [Kind::Sqlite, Kind::Libsql, Kind::D1, Kind::Postgres, Kind::Neon, Kind::RdsData, Kind::Mysql];
 
 impl Kind {
     /// Starts a server, and makes the table.
@@ -68,13 +70,19 @@ impl Kind {
                 let server = Postgres::start(&[]);
                 (neon_api::open(&server), Box::new(server))
             }
+            Self::RdsData => {
+                let server = Postgres::start(&[]);
+                (rds_data::open(&server), Box::new(server))
+            }
             Self::Mysql => {
                 let server = Mysql::start(&[]);
                 (Database::open(connection("mysql", &server.url("shop"), &[])), Box::new(server))
             }
         };
         let table = match self {
-            Self::Postgres | Self::Neon => "CREATE TABLE t (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, k text UNIQUE, n bigint)",
+            Self::Postgres | Self::Neon | Self::RdsData => {
+                "CREATE TABLE t (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, k text UNIQUE, n bigint)"
+            }
             Self::Mysql => {
                 "CREATE TABLE t (id bigint AUTO_INCREMENT PRIMARY KEY, k longtext COLLATE utf8mb4_bin, n bigint, UNIQUE (k(200)))"
             }
@@ -90,7 +98,7 @@ impl Kind {
         for (number, part) in statement.split('?').enumerate() {
             match (number, self) {
                 (0, _) => {}
-                (number, Self::Postgres | Self::Neon) => written.push_str(&format!("${number}")),
+                (number, Self::Postgres | Self::Neon | Self::RdsData) => written.push_str(&format!("${number}")),
                 (_, Self::Mysql) => written.push('?'),
                 (number, _) => written.push_str(&format!("?{number}")),
             }
@@ -360,7 +368,8 @@ fn a_transaction_happens_once_for_a_key() {
 
 #[test]
 fn a_deadline_undoes_everything() {
-    for (kind, slow) in [(Kind::Postgres, "SELECT pg_sleep(60)"), (Kind::Neon, "SELECT pg_sleep(60)"), (Kind::Mysql, "SELECT SLEEP(60)")] {
+    let postgresql = [Kind::Postgres, Kind::Neon, Kind::RdsData].map(|kind| (kind, "SELECT pg_sleep(60)"));
+    for (kind, slow) in postgresql.into_iter().chain([(Kind::Mysql, "SELECT SLEEP(60)")]) {
         let place = kind.start();
         let steps = place.bound(&[insert("a", 1), step(slow, &[])]);
         let transaction = BoundTransaction { steps: &steps, result: None };

@@ -16,6 +16,7 @@ use millrace_tests::{
     mysql::Mysql,
     neon,
     postgres::Postgres,
+    rds_data,
     sqld::Sqld,
 };
 
@@ -51,7 +52,7 @@ struct Told {
 /// Runs transactions of two rows while the server is killed again and again.
 fn check(kind: Kind, server: &mut dyn Killed, open: impl Fn() -> Database + Clone + Send + 'static) {
     let table = match kind {
-        Kind::Postgres | Kind::Neon => "CREATE TABLE t (k text UNIQUE, n bigint)",
+        Kind::Postgres | Kind::Neon | Kind::RdsData => "CREATE TABLE t (k text UNIQUE, n bigint)",
         Kind::Mysql => "CREATE TABLE t (k varchar(500) UNIQUE, n bigint)",
         _ => "CREATE TABLE t (k TEXT UNIQUE, n INTEGER)",
     };
@@ -144,6 +145,14 @@ fn a_postgresql_behind_neons_api_that_is_killed_leaves_no_half() {
     let api = neon::start(server.port);
     let settings = neon::settings(&api, &server, &[]);
     check(Kind::Neon, &mut server, move || Database::open(settings.clone()));
+}
+
+#[test]
+fn a_postgresql_behind_the_rds_data_api_that_is_killed_leaves_no_half() {
+    let mut server = Postgres::start(&[]);
+    let api = rds_data::start(server.port);
+    let settings = rds_data::settings(&format!("http://{}", api.address), &server.url("postgres"), &[]);
+    check(Kind::RdsData, &mut server, move || Database::open(settings.clone()));
 }
 
 #[test]

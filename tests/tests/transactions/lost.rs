@@ -13,6 +13,7 @@ use millrace_tests::{
     mysql::Mysql,
     neon,
     postgres::Postgres,
+    rds_data,
     scripted::{Reply, Scripted},
     sqld::Sqld,
 };
@@ -64,6 +65,19 @@ impl Kind {
                 let database = Database::open(neon::settings(&api, &server, &[]));
                 of_count(Place { kind: self, database, _server: Box::new(server) }, cuts)
             }
+            Self::RdsData => {
+                let server = Postgres::start(&[]);
+                let (stand_in, cuts) = (rds_data::Api::of(server.port), Arc::new(AtomicUsize::new(0)));
+                let swallows = Arc::clone(&cuts);
+                let api = Scripted::start(move |_, request| {
+                    let reply = stand_in.reply(request);
+                    let is_cut = request.line.contains("/CommitTransaction")
+                        && swallows.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+                    if is_cut { Reply::Raw(b"") } else { reply }
+                });
+                let settings = rds_data::settings(&format!("http://{}", api.address), &server.url("postgres"), &[]);
+                of_count(Place { kind: self, database: Database::open(settings), _server: Box::new(server) }, cuts)
+            }
             _ => {
                 let server = Sqld::start(None);
                 let (proxy, cuts) = cutting_libsql(server.port);
@@ -83,7 +97,7 @@ impl Kind {
 
 #[test]
 fn an_answer_to_the_end_that_is_lost_leaves_one_effect_and_nobody_is_told_another() {
-    for kind in [Kind::Postgres, Kind::Mysql, Kind::Libsql, Kind::Neon] {
+    for kind in [Kind::Postgres, Kind::Mysql, Kind::Libsql, Kind::Neon, Kind::RdsData] {
         let Lossy { place, lose, left, mend } = kind.lossy();
         let table = if kind == Kind::Libsql { "CREATE TABLE t (k TEXT, n INTEGER)" } else { "CREATE TABLE t (k varchar(99), n bigint)" };
         place.database.run(table, &[]).unwrap();
