@@ -387,8 +387,11 @@ fn a_read_only_adapter_has_transactions_that_read() {
     server.open().run("CREATE TABLE t (id int, k text, n int)", &[]).unwrap();
     let mysql = Mysql::start(&[]);
     mysql.open().run("CREATE TABLE t (id int, k varchar(9), n int)", &[]).unwrap();
-    for (kind, url) in [(Kind::Sqlite, ":memory:".to_owned()), (Kind::Postgres, server.url("postgres")), (Kind::Mysql, mysql.url("shop"))] {
-        let name = ["sqlite", "", "", "postgres", "", "mysql"][kind as usize];
+    for (kind, name, url) in [
+        (Kind::Sqlite, "sqlite", ":memory:".to_owned()),
+        (Kind::Postgres, "postgres", server.url("postgres")),
+        (Kind::Mysql, "mysql", mysql.url("shop")),
+    ] {
         let settings = millrace_core::ports::Connection { read_only: true, ..connection(name, &url, &[]) };
         let place = Place { kind, database: Database::open(settings), _server: Box::new(()) };
         assert_eq!(place.run(&[step("SELECT 1 AS a", &[]), step("SELECT 2 AS b", &[]).expect(1)]).unwrap().rows, [[Value::I64(2)]]);

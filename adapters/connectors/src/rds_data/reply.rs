@@ -103,7 +103,7 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
     let list = |json: Json| match json {
         Json::Null => Ok(Vec::new()),
         Json::Array(list) => Ok(list),
-        _ => Err(broken("a list is none")),
+        _ => Err(broken("a list has another form")),
     };
     let (metadata, records) = (list(metadata)?, list(records)?);
     if metadata.len() > MAX_COLUMNS {
