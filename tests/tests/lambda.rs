@@ -3,10 +3,10 @@
 use std::{fs, path::Path};
 
 use millrace_tests::{
-    Case, Exchange, groups,
+    Case, Exchange,
+    far_group::Far,
+    groups,
     lambda::{self, Front},
-    neon_group::NeonGroup,
-    planetscale_group::PlanetscaleGroup,
     selected_groups,
 };
 
@@ -101,15 +101,8 @@ fn lambda_answers_the_same() {
 }
 
 #[test]
-fn lambda_answers_the_same_through_planetscales_api() {
-    let far = selected_groups().into_iter().filter_map(PlanetscaleGroup::of);
-    let differences: Vec<String> = far.flat_map(|far| far.differences(lambda::run(&far.group, Front::Url))).collect();
-    assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
-}
-
-#[test]
-fn lambda_answers_the_same_through_neons_api() {
-    let far = selected_groups().into_iter().filter_map(NeonGroup::of);
-    let differences: Vec<String> = far.flat_map(|far| far.differences(lambda::run(&far.group, Front::Url))).collect();
+fn lambda_answers_the_same_through_the_apis_of_databases() {
+    let differences: Vec<String> =
+        Far::ALL.into_iter().flat_map(|far| far.all_differences(selected_groups(), |group| lambda::run(group, Front::Url))).collect();
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
 }

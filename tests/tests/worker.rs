@@ -9,8 +9,8 @@ use std::{
 };
 
 use millrace_tests::{
-    Case, Exchange, Group, groups, is_everything_selected, libsql_group::LibsqlGroup, new_app::NewApp, selected_groups, worker,
-    workerd::Workerd,
+    Case, Exchange, Group, far_group::Far, groups, is_everything_selected, libsql_group::LibsqlGroup, new_app::NewApp, selected_groups,
+    worker, workerd::Workerd,
 };
 
 /// How many workerd run at a time: starting one is mostly waiting.
@@ -71,6 +71,12 @@ fn it_answers_the_same_from_a_libsql_server() {
     });
     assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
     assert!(count.into_inner() >= 65 || !is_everything_selected(), "too few cases were found");
+}
+
+#[test]
+fn the_worker_answers_the_same_through_the_apis_of_databases() {
+    let differences: Vec<String> = Far::ALL.into_iter().flat_map(|far| far.all_differences(selected_groups(), worker::run)).collect();
+    assert!(differences.is_empty(), "{} cases differ\n{}", differences.len(), differences.join("\n"));
 }
 
 #[test]

@@ -24,6 +24,7 @@
 mod address;
 mod call_records;
 mod failure;
+mod known_types;
 mod named;
 mod parameter;
 mod reply;
@@ -36,7 +37,7 @@ use millrace_catalogue::RDS_DATA;
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::Access,
-    ports::{BoundTransaction, CallRecord, Command, Connection, Connector, LocalFuture, Query, RecordedWrite, WaitUntil},
+    ports::{BoundStep, BoundTransaction, CallRecord, Command, Connection, Connector, LocalFuture, Query, RecordedWrite, WaitUntil},
     secret::Secret,
     value::{Rows, Value},
 };
@@ -49,9 +50,8 @@ use crate::{
 };
 use address::Cluster;
 use failure::Refusal;
+use known_types::{KnownTypes, is_unclear};
 use named::Placeholders;
-use transaction::Open;
-use types::KnownTypes;
 
 const KNOWN: KnownOptions = KnownOptions {
     connector: "rds-data",
@@ -240,19 +240,27 @@ impl RdsData {
         Ok(reply::rows_of(reply, query)?)
     }
 
-    /// Runs a statement, in a transaction or alone.
-    async fn execute(&self, query: &Query<'_>, open: Option<&Open>, statement: &Statement<'_>) -> Result<Json, Failed> {
+    /// Runs a statement, in the transaction of this name or alone.
+    async fn execute(&self, query: &Query<'_>, transaction: Option<&str>, statement: &Statement<'_>) -> Result<Json, Failed> {
         let known = self.types.of(statement.text, &statement.params);
         let mut body = statement.body(known.as_deref().unwrap_or_default()).map_err(StatementFailure::last)?;
-        if let Some(open) = open {
-            body.insert("transactionId".to_owned(), open.id().into());
-        }
+        body.extend(transaction.map(|id| ("transactionId".to_owned(), id.into())));
         self.api.execute(body, query).await.map_err(|refusal| {
-            let unclear = known.is_none() && types::is_unclear(&refusal, &statement.params);
+            let unclear = known.is_none() && is_unclear(&refusal, &statement.params);
             let unclear = unclear.then(|| Unclear { text: statement.text.to_owned(), params: statement.params.clone() });
             Failed { refusal, unclear }
         })
     }
+}
+
+/// Looks at the statements before anything is sent.
+///
+/// # Errors
+/// Those of [`check`], with the name of the step.
+fn check_steps(steps: &BoundTransaction<'_>, has_session: bool) -> Result<()> {
+    let check =
+        |(place, step): (usize, &BoundStep<'_>)| check(RDS_DATA.name, &step.text, has_session).map_err(|error| steps.of_step(place, error));
+    steps.steps.iter().enumerate().try_for_each(check)
 }
 
 impl<'a> Work<'a> {
@@ -260,7 +268,7 @@ impl<'a> Work<'a> {
         let has_session = !query.session.is_empty();
         Ok(match query.command {
             Command::Transaction(steps) => {
-                transaction::check_steps(&steps, has_session)?;
+                check_steps(&steps, has_session)?;
                 Self::Steps(steps)
             }
             _ => {

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use millrace_tests::{mysql::Mysql, planetscale, planetscale_group::move_to_planetscale, scripted::Scripted};
+use millrace_tests::{far_group::Far, mysql::Mysql, planetscale, scripted::Scripted};
 
 use crate::mysql::hostile::every_value_comes_back_through;
 
 /// Moves the app to a stand-in, which lives as long as the process.
 fn moved(start: fn(u16, &str) -> Scripted) -> impl FnOnce(&Mysql, &Path) -> String {
     move |server, folder| {
-        move_to_planetscale(folder);
+        Far::Planetscale.rewrite(folder);
         planetscale::url(&start(server.port, "shop"))
     }
 }

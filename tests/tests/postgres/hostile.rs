@@ -13,9 +13,10 @@ use millrace_tests::{
     case::root,
     database::{Database, connection},
     direct::compile,
-    neon, neon_group,
+    far_group::Far,
+    neon,
     postgres::Postgres,
-    rds_data, rds_group,
+    rds_data,
 };
 use serde_json::json;
 
@@ -77,14 +78,14 @@ fn every_value_comes_back_through_every_form(way: Way) {
     let group = Group { name: "hostile".into(), app: root().join("tests/hostile/postgres"), ..Group::default() };
     let folder = group.install();
     let mut variables = vec![("DATABASE_URL".to_owned(), server.url("hostile"))];
-    if way == Way::Neon {
-        neon_group::move_to_neon(folder.path());
-        variables.push((neon_group::VARIABLE.to_owned(), format!("http://{}", neon::start(server.port).address)));
-    }
-    if way == Way::RdsData {
-        rds_group::move_to_rds_data(folder.path());
-        let address = format!("http://{}", rds_data::start(server.port).address);
-        variables.extend(rds_group::variables(&address, &server.url("hostile")));
+    let far = match way {
+        Way::Neon => Some((Far::Neon, neon::start(server.port))),
+        Way::RdsData => Some((Far::RdsData, rds_data::start(server.port))),
+        _ => None,
+    };
+    if let Some((far, api)) = far {
+        far.rewrite(folder.path());
+        variables.extend(far.variables(&format!("http://{}", api.address), &server.url("hostile")));
     }
     let app = compile(folder.path());
     let tools: Vec<String> = app.tools.iter().map(|tool| tool.name.clone()).collect();
@@ -110,7 +111,12 @@ fn every_value_comes_back_through_every_form(way: Way) {
                     // The value is one of that type after all: an interval, a date, a number.
                     Ok(rows) if tool.starts_with("wrong-") => assert_eq!(rows.len(), 1, "{tool} with {value:?}"),
                     Err(said) if tool.starts_with("wrong-") => {
-                        assert!(said.contains("refused a value") || refuses_nul(value, &said), "{tool} with {value:?}: {said}");
+                        // A list of lists has no form in the answers of the RDS Data API.
+                        let has_no_form = way == Way::RdsData && said.contains("a type that the Data API does not return");
+                        assert!(
+                            said.contains("refused a value") || has_no_form || refuses_nul(value, &said),
+                            "{tool} with {value:?}: {said}"
+                        );
                         wrong += 1;
                     }
                     // PostgreSQL has no texts with NUL, and a text that is put together takes none anywhere.

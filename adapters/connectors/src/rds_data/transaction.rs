@@ -12,10 +12,9 @@ use serde_json::Map;
 
 use super::{Api, Failed, RdsData, Refusal, Statement, Work, reply};
 use crate::{
-    postgres_text::{blame_session, check, is_of_statement},
+    postgres_text::{blame_session, is_of_statement},
     shared::{Execution, StatementFailure, own_query, timed_out},
 };
-use millrace_catalogue::RDS_DATA;
 
 /// How long the end of a transaction that is undone is waited for, in milliseconds.
 const UNDOING_MS: u64 = 5_000;
@@ -91,17 +90,6 @@ pub(super) struct Holds {
     pub(super) is_one_state: bool,
 }
 
-/// Looks at the statements before anything is sent.
-///
-/// # Errors
-/// Those of [`check`], with the name of the step.
-pub(super) fn check_steps(steps: &BoundTransaction<'_>, has_session: bool) -> Result<()> {
-    let check = |(place, step): (usize, &millrace_core::ports::BoundStep<'_>)| {
-        check(RDS_DATA.name, &step.text, has_session).map_err(|error| steps.of_step(place, error))
-    };
-    steps.steps.iter().enumerate().try_for_each(check)
-}
-
 impl RdsData {
     /// Begins a transaction, and sets what holds in it.
     ///
@@ -170,7 +158,7 @@ impl RdsData {
     /// Runs a statement of the connector's own in a transaction.
     pub(super) async fn own(&self, query: &Query<'_>, open: &Open, text: &str, values: &[Value]) -> Result<Json, Refusal> {
         let statement = Statement::own(text, values);
-        self.execute(query, Some(open), &statement).await.map_err(|failed| failed.refusal)
+        self.execute(query, Some(open.id()), &statement).await.map_err(|failed| failed.refusal)
     }
 
     /// Runs a statement or the steps of a transaction, and commits.
@@ -207,7 +195,7 @@ impl RdsData {
         };
         match work {
             Work::Run(statement) => {
-                let reply = self.execute(query, Some(open), statement).await.map_err(undone)?;
+                let reply = self.execute(query, Some(open.id()), statement).await.map_err(undone)?;
                 match reply::rows_of(reply, query) {
                     Err(failure) if failure.error.kind != ErrorKind::TooLarge => Err(undone(failure.into())),
                     found => Ok(found),
@@ -228,7 +216,7 @@ impl RdsData {
             let own = Query { max_bytes, access: Access::Read, ..query.clone() };
             let statement = Statement::of_author(&step.text, &values, !query.session.is_empty())
                 .map_err(|error| StatementFailure::last(steps.of_step(place, error)))?;
-            let reply = match self.execute(&own, Some(open), &statement).await {
+            let reply = match self.execute(&own, Some(open.id()), &statement).await {
                 Ok(reply) => reply,
                 Err(Failed { refusal: Refusal { failure, said }, unclear }) => {
                     return Err(Failed { refusal: Refusal { failure: of_step(failure), said }, unclear });

@@ -4,8 +4,6 @@
 //! PostgreSQL refuses the statement, before anything of it is executed. Then it is asked what it would have found: `PREPARE` reads the statement as connector
 //! `postgres` sends it, and `pg_prepared_statements` has the types. With these as casts the statement is sent again, and from then on at once.
 
-use std::cell::RefCell;
-
 use millrace_core::{
     app::Access,
     hex,
@@ -24,54 +22,14 @@ use crate::{
     shared::StatementFailure,
 };
 
-/// What PostgreSQL says where a text does not have the type of its place.
-const CODES: [&str; 6] = ["42804", "42883", "42846", "42725", "42P08", "42P18"];
-/// What it says of a statement that cannot be prepared, such as `CALL`.
+/// What PostgreSQL says of a statement that cannot be prepared, such as `CALL`.
 const NOT_PREPARED: &str = "42601";
 const FIND: &str = "SELECT quote_ident(n.nspname) || '.' || quote_ident(t.typname) AS type \
                     FROM pg_catalog.pg_prepared_statements AS s, unnest(s.parameter_types) WITH ORDINALITY AS u (oid, place), \
                     pg_catalog.pg_type AS t, pg_catalog.pg_namespace AS n \
                     WHERE s.name = $1 AND t.oid = u.oid AND n.oid = t.typnamespace ORDER BY u.place";
-/// The most statements whose types are kept.
-const MOST_KEPT: usize = 500;
 /// The type that the API gives a text anyway.
 const TEXT: &str = "pg_catalog.text";
-
-/// The types of statements that needed some.
-#[derive(Default)]
-pub(super) struct KnownTypes(RefCell<Vec<Known>>);
-
-struct Known {
-    text: String,
-    /// The types that the values have by themselves.
-    own: Vec<Option<&'static str>>,
-    /// For the others, those of their places; `None` for a text.
-    found: Vec<Option<String>>,
-}
-
-impl KnownTypes {
-    /// The types of a statement, where they were found out.
-    pub(super) fn of(&self, text: &str, params: &[Parameter]) -> Option<Vec<Option<String>>> {
-        let known = self.0.borrow();
-        let known =
-            known.iter().find(|known| known.text == text && known.own.iter().copied().eq(params.iter().map(Parameter::type_name)))?;
-        Some(known.found.clone())
-    }
-
-    fn keep(&self, text: &str, params: &[Parameter], found: Vec<Option<String>>) {
-        let mut known = self.0.borrow_mut();
-        if known.len() >= MOST_KEPT {
-            known.remove(0);
-        }
-        known.push(Known { text: text.to_owned(), own: params.iter().map(Parameter::type_name).collect(), found });
-    }
-}
-
-/// Whether PostgreSQL refused a statement for the types of values that have none of their own.
-pub(super) fn is_unclear(refusal: &Refusal, params: &[Parameter]) -> bool {
-    let is_of_types = refusal.said.as_ref().is_some_and(|said| CODES.contains(&said.code.as_str()));
-    is_of_types && params.iter().any(|param| param.type_name().is_none())
-}
 
 impl RdsData {
     /// Finds out the types of a statement that was refused.
