@@ -88,7 +88,8 @@ impl Api {
             Ok(session)
         };
         let gone = || Refused(404, "TransactionNotFoundException", "Transaction is not found".to_owned());
-        let keep = |id: String, session: Option<Session>| drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(id, session));
+        let keep =
+            |id: String, session: Option<Session>| drop(self.open.lock().unwrap_or_else(PoisonError::into_inner).insert(id, session));
         let end = |id: &str| self.open.lock().unwrap_or_else(PoisonError::into_inner).remove(id);
         // What is asked while another statement runs waits for its end.
         let take = |id: &str| loop {
@@ -107,7 +108,8 @@ impl Api {
                 let Some(id) = text("transactionId") else { return self.execute(&mut begin()?, &body) };
                 let mut session = take(&id)?;
                 let answer = self.execute(&mut session, &body);
-                let is_lost = answer.as_ref().is_err_and(|Refused(status, kind, _)| *status >= 500 || *kind == "UnsupportedResultException");
+                let is_lost =
+                    answer.as_ref().is_err_and(|Refused(status, kind, _)| *status >= 500 || *kind == "UnsupportedResultException");
                 match is_lost {
                     true => drop(end(&id)),
                     false => keep(id, Some(session)),
@@ -176,7 +178,8 @@ impl Api {
         if let Some(known) = known {
             return Ok(known);
         }
-        let answer = session.statement(&format!("SELECT typname FROM pg_catalog.pg_type WHERE oid = {number}"), &[], Vec::new()).map_err(refused)?;
+        let answer =
+            session.statement(&format!("SELECT typname FROM pg_catalog.pg_type WHERE oid = {number}"), &[], Vec::new()).map_err(refused)?;
         let name = answer["rows"][0][0].as_str().unwrap_or_default().to_owned();
         self.types.lock().unwrap_or_else(PoisonError::into_inner).insert(number, name.clone());
         Ok(name)
@@ -235,9 +238,7 @@ fn refused(failure: Failure) -> Refused {
         Failure::Proxy(_, words) if words.starts_with("password") => {
             Refused(400, "BadRequestException", "FATAL: password authentication failed for user \"x\"; SQLState: 28P01".to_owned())
         }
-        Failure::Proxy(_, words) if words.starts_with("Couldn't connect") => {
-            Refused(504, "DatabaseUnavailableException", String::new())
-        }
+        Failure::Proxy(_, words) if words.starts_with("Couldn't connect") => Refused(504, "DatabaseUnavailableException", String::new()),
         Failure::Proxy(400, words) if words.starts_with("string") => Refused(400, "BadRequestException", words.to_owned()),
         Failure::Proxy(..) => Refused(500, "InternalServerErrorException", String::new()),
         Failure::Said(_, said) => {
@@ -342,7 +343,9 @@ fn field(type_name: &str, text: &str, long: bool) -> Result<Json, Refused> {
             _ => "stringValues",
         };
         let one = |text: &String| scalar(element, text, list);
-        return Ok(json!({ "arrayValue": { list: elements.iter().map(|element| element.as_ref().map_or(Json::Null, one)).collect::<Vec<_>>() } }));
+        return Ok(
+            json!({ "arrayValue": { list: elements.iter().map(|element| element.as_ref().map_or(Json::Null, one)).collect::<Vec<_>>() } }),
+        );
     }
     let form = match type_name {
         "int2" | "int4" => "longValue",

@@ -18,8 +18,8 @@ use super::{
 };
 use crate::{
     postgres_text::call_records::{
-        CHECK_NOW, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, OWN_ROLE, PUT, SWEEP, for_record, found as read_record, is_code, is_made_by_another, is_missing,
-        of_records, wait_ms,
+        CHECK_NOW, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, OWN_ROLE, PUT, SWEEP, for_record, found as read_record, is_code,
+        is_made_by_another, is_missing, of_records, wait_ms,
     },
     shared::{Execution, StatementFailure, kept},
 };

@@ -209,10 +209,28 @@ mod tests {
         for (oid, cell, expected) in cases {
             assert_eq!(Kind::of(oid).value(cell.as_bytes()), expected, "{oid} {cell}");
         }
-        for (name, oid) in [("bool", 16), ("int8", 20), ("float4", 700), ("numeric", 1700), ("bytea", 17), ("jsonb", 3802), ("timetz", 1266), ("uuid", 2950)] {
+        for (name, oid) in [
+            ("bool", 16),
+            ("int8", 20),
+            ("float4", 700),
+            ("numeric", 1700),
+            ("bytea", 17),
+            ("jsonb", 3802),
+            ("timetz", 1266),
+            ("uuid", 2950),
+        ] {
             assert_eq!(Kind::of_name(name), Kind::of(oid), "{name}");
         }
-        for (name, oid) in [("_bool", 1000), ("_int2", 1005), ("_float8", 1022), ("_numeric", 1231), ("_json", 199), ("_timestamptz", 1185), ("_uuid", 2951), ("_mood", 16_400)] {
+        for (name, oid) in [
+            ("_bool", 1000),
+            ("_int2", 1005),
+            ("_float8", 1022),
+            ("_numeric", 1231),
+            ("_json", 199),
+            ("_timestamptz", 1185),
+            ("_uuid", 2951),
+            ("_mood", 16_400),
+        ] {
             assert_eq!(Kind::of_name(name), Kind::of(oid), "{name}");
         }
         assert_eq!(Kind::of(25).value(&[0xff, b'a']), Value::Bytes(vec![0xff, b'a']));

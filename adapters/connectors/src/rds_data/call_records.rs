@@ -53,7 +53,12 @@ impl RdsData {
         }
     }
 
-    pub(super) async fn attempt_recorded(&self, query: &Query<'_>, work: &Work<'_>, record: CallRecord<'_>) -> Result<RecordedWrite, Failed> {
+    pub(super) async fn attempt_recorded(
+        &self,
+        query: &Query<'_>,
+        work: &Work<'_>,
+        record: CallRecord<'_>,
+    ) -> Result<RecordedWrite, Failed> {
         // Whatever fails before the end of the transaction has changed nothing, as if it only read.
         let query = &Query { access: Access::Read, ..query.clone() };
         let mut put = self.put(query, record).await;

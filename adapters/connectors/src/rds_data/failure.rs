@@ -56,12 +56,15 @@ pub(super) fn of(server: &AwsServer, error: &AwsError, cluster: &str, read_only:
             last(ErrorKind::Syntax, "the result has a type that the Data API does not return; write a cast, `::text`")
         }
         "DatabaseUnavailableException" => {
-            StatementFailure::unknown(said(ErrorKind::Unavailable, format!("the writer of the cluster `{cluster}` is not available"))).into()
+            StatementFailure::unknown(said(ErrorKind::Unavailable, format!("the writer of the cluster `{cluster}` is not available")))
+                .into()
         }
         "DatabaseNotFoundException" => of_cluster(ErrorKind::Configuration, "has no instance"),
         "HttpEndpointNotEnabledException" => of_cluster(ErrorKind::Configuration, NOT_ENABLED),
         "InvalidResourceStateException" => of_cluster(ErrorKind::Unavailable, "is in a state in which the Data API does not answer"),
-        "InvalidSecretException" => last(ErrorKind::Configuration, "the secret of `secret_arn` has no user name and password of the database"),
+        "InvalidSecretException" => {
+            last(ErrorKind::Configuration, "the secret of `secret_arn` has no user name and password of the database")
+        }
         "SecretsErrorException" => last(ErrorKind::Configuration, "the Data API cannot read the secret of `secret_arn`"),
         // It ended by itself: it was idle for too long, or its connection was lost.
         "TransactionNotFoundException" => {
@@ -133,9 +136,16 @@ mod tests {
 
     #[test]
     fn what_postgresql_said_is_in_the_message() {
-        let said = said_by_postgresql("ERROR: duplicate key value violates unique constraint \"t_pkey\"; Detail: Key (id)=(1) already exists.; SQLState: 23505").unwrap();
-        assert_eq!((said.code.as_str(), said.constraint.as_deref(), said.detail.as_str(), said.is_fatal), ("23505", Some("t_pkey"), "Key (id)=(1) already exists.", false));
-        let said = said_by_postgresql("ERROR: null value in column \"b\" of relation \"t\" violates not-null constraint; SQLState: 23502").unwrap();
+        let said = said_by_postgresql(
+            "ERROR: duplicate key value violates unique constraint \"t_pkey\"; Detail: Key (id)=(1) already exists.; SQLState: 23505",
+        )
+        .unwrap();
+        assert_eq!(
+            (said.code.as_str(), said.constraint.as_deref(), said.detail.as_str(), said.is_fatal),
+            ("23505", Some("t_pkey"), "Key (id)=(1) already exists.", false)
+        );
+        let said = said_by_postgresql("ERROR: null value in column \"b\" of relation \"t\" violates not-null constraint; SQLState: 23502")
+            .unwrap();
         assert_eq!((said.table.as_deref(), said.column.as_deref()), (Some("t"), Some("b")));
         let said = said_by_postgresql("FATAL: password authentication failed for user \"x\"; SQLState: 28P01").unwrap();
         assert!(said.is_fatal && said.code == "28P01");

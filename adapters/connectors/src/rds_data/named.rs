@@ -285,7 +285,9 @@ mod tests {
         ] {
             assert_eq!(sent(text, &x).as_deref(), Ok(expected), "{text}");
         }
-        for (text, values) in [("SELECT $1", 0), ("SELECT 1", 1), ("SELECT $2", 1), ("SELECT $0", 0), ("SELECT $1, $99999999999999999999", 1)] {
+        for (text, values) in
+            [("SELECT $1", 0), ("SELECT 1", 1), ("SELECT $2", 1), ("SELECT $0", 0), ("SELECT $1, $99999999999999999999", 1)]
+        {
             assert_eq!(sent(text, &vec![Value::Null; values]).unwrap_err().kind, ErrorKind::Syntax, "{text}");
         }
     }

@@ -109,17 +109,21 @@ pub(super) fn rows_of(mut reply: Json, query: &Query<'_>) -> Result<Rows, Statem
     if metadata.len() > MAX_COLUMNS {
         return Err(broken("a result has more columns than PostgreSQL allows"));
     }
-    let columns: Vec<Column> =
-        metadata.iter().map(Column::of).collect::<Option<_>>().ok_or_else(|| broken("a column has no name"))?;
+    let columns: Vec<Column> = metadata.iter().map(Column::of).collect::<Option<_>>().ok_or_else(|| broken("a column has no name"))?;
     if columns.is_empty() {
         // A statement that reads and has no columns has rows, of nothing.
         let affected = changed.as_u64().filter(|_| records.is_empty()).unwrap_or(records.len() as u64);
-        return if changed.is_u64() || !records.is_empty() { Ok(Rows { affected, ..Rows::default() }) } else { Err(broken("an answer says nothing")) };
+        return if changed.is_u64() || !records.is_empty() {
+            Ok(Rows { affected, ..Rows::default() })
+        } else {
+            Err(broken("an answer says nothing"))
+        };
     }
     let (mut rows, mut bytes) = (Vec::with_capacity(records.len()), 0);
     let (mut exceeded, mut truncated) = (None, false);
     for record in &records {
-        let cells = record.as_array().filter(|cells| cells.len() == columns.len()).ok_or_else(|| broken("a row has other cells than columns"))?;
+        let cells =
+            record.as_array().filter(|cells| cells.len() == columns.len()).ok_or_else(|| broken("a row has other cells than columns"))?;
         let mut values = Vec::with_capacity(cells.len());
         for (column, cell) in columns.iter().zip(cells) {
             let (value, length) = column.value(cell).ok_or_else(|| broken("a cell has a form of its own"))?;
@@ -164,7 +168,8 @@ mod tests {
     use crate::shared::own_query;
 
     fn cell(type_name: &str, field: Json) -> Option<Value> {
-        let reply = json!({ "columnMetadata": [{ "label": "v", "typeName": type_name }], "records": [[field]], "numberOfRecordsUpdated": 0 });
+        let reply =
+            json!({ "columnMetadata": [{ "label": "v", "typeName": type_name }], "records": [[field]], "numberOfRecordsUpdated": 0 });
         rows_of(reply, &Query { max_bytes: 1000, ..own_query("", 0) }).ok().map(|mut rows| rows.rows.remove(0).remove(0))
     }
 
@@ -193,18 +198,37 @@ mod tests {
             ("uuid", json!({ "stringValue": "a" }), text("a")),
             ("mood", json!({ "stringValue": "sad" }), text("sad")),
             ("text", json!({ "isNull": true }), Value::Null),
-            ("_int8", json!({ "arrayValue": { "longValues": [9_007_199_254_740_993_i64, null] } }), Value::Array(vec![Value::I64((1 << 53) + 1), Value::Null])),
+            (
+                "_int8",
+                json!({ "arrayValue": { "longValues": [9_007_199_254_740_993_i64, null] } }),
+                Value::Array(vec![Value::I64((1 << 53) + 1), Value::Null]),
+            ),
             ("_text", json!({ "arrayValue": { "stringValues": ["a", "NULL"] } }), Value::Array(vec![text("a"), text("NULL")])),
             ("_float4", json!({ "arrayValue": { "doubleValues": [f64::from(0.1_f32)] } }), Value::Array(vec![Value::F64(0.1)])),
             ("_bool", json!({ "arrayValue": { "booleanValues": [true] } }), Value::Array(vec![Value::Bool(true)])),
-            ("_timestamptz", json!({ "arrayValue": { "stringValues": ["2026-01-02 03:04:05"] } }), Value::Array(vec![time("2026-01-02T03:04:05Z")])),
-            ("_int4", json!({ "arrayValue": { "arrayValues": [{ "longValues": [1] }] } }), Value::Array(vec![Value::Array(vec![Value::I64(1)])])),
+            (
+                "_timestamptz",
+                json!({ "arrayValue": { "stringValues": ["2026-01-02 03:04:05"] } }),
+                Value::Array(vec![time("2026-01-02T03:04:05Z")]),
+            ),
+            (
+                "_int4",
+                json!({ "arrayValue": { "arrayValues": [{ "longValues": [1] }] } }),
+                Value::Array(vec![Value::Array(vec![Value::I64(1)])]),
+            ),
             ("_int4", json!({ "arrayValue": {} }), Value::Array(Vec::new())),
             ("_int4", json!({ "stringValue": "{1,2}" }), Value::Array(vec![Value::I64(1), Value::I64(2)])),
         ] {
             assert_eq!(cell(type_name, field.clone()), Some(expected), "{type_name} {field}");
         }
-        for field in [json!(7), json!({}), json!({ "blobValue": "?" }), json!({ "stringValue": [] }), json!({ "newValue": 1 }), json!({ "isNull": false })] {
+        for field in [
+            json!(7),
+            json!({}),
+            json!({ "blobValue": "?" }),
+            json!({ "stringValue": [] }),
+            json!({ "newValue": 1 }),
+            json!({ "isNull": false }),
+        ] {
             assert_eq!(cell("text", field.clone()), None, "{field}");
         }
     }

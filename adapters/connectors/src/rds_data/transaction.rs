@@ -117,7 +117,9 @@ impl RdsData {
         };
         let open = Open { api: Rc::clone(&self.api), id: id.to_owned(), has_ended: Cell::new(false) };
         if holds.is_one_state {
-            self.own(query, &open, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", &[]).await.map_err(|refusal| before(refusal.failure))?;
+            self.own(query, &open, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", &[])
+                .await
+                .map_err(|refusal| before(refusal.failure))?;
         }
         let settings = self.settings(query, holds)?;
         self.set(query, &open, &settings).await.map_err(|refusal| before(refusal.failure))?;
@@ -198,12 +200,7 @@ impl RdsData {
     ///
     /// # Errors
     /// It must be undone.
-    pub(super) async fn within(
-        &self,
-        query: &Query<'_>,
-        open: &Open,
-        work: &Work<'_>,
-    ) -> Result<Result<Rows, StatementFailure>, Failed> {
+    pub(super) async fn within(&self, query: &Query<'_>, open: &Open, work: &Work<'_>) -> Result<Result<Rows, StatementFailure>, Failed> {
         let undone = |failed: Failed| {
             let Failed { refusal: Refusal { failure, said }, unclear } = failed;
             Failed { refusal: Refusal { failure: failure.before_the_end(), said }, unclear }

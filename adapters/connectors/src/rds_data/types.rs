@@ -53,7 +53,8 @@ impl KnownTypes {
     /// The types of a statement, where they were found out.
     pub(super) fn of(&self, text: &str, params: &[Parameter]) -> Option<Vec<Option<String>>> {
         let known = self.0.borrow();
-        let known = known.iter().find(|known| known.text == text && known.own.iter().copied().eq(params.iter().map(Parameter::type_name)))?;
+        let known =
+            known.iter().find(|known| known.text == text && known.own.iter().copied().eq(params.iter().map(Parameter::type_name)))?;
         Some(known.found.clone())
     }
 
@@ -142,7 +143,11 @@ fn of_same(failure: StatementFailure, before: &Refusal) -> StatementFailure {
 /// The statement that an `EXPLAIN` is about, which can be prepared, and any other as it is.
 fn explained(text: &str) -> &str {
     let mut rest = text;
-    if word(&mut rest).eq_ignore_ascii_case("EXPLAIN") && !rest.trim_start().starts_with('(') { rest } else { text.trim_start_matches([';', ' ', '\n', '\t', '\r']) }
+    if word(&mut rest).eq_ignore_ascii_case("EXPLAIN") && !rest.trim_start().starts_with('(') {
+        rest
+    } else {
+        text.trim_start_matches([';', ' ', '\n', '\t', '\r'])
+    }
 }
 
 /// Whether a text is a name of a type and nothing else: quoted parts are none that could be taken for a parameter.
