@@ -307,6 +307,18 @@ impl Found {
         let meant =
             routines.iter().filter(|routine| named.schema.as_ref().is_none_or(|schema| routine.name.schema.as_ref() == Some(schema)));
         let meant: Vec<&Routine> = meant.filter(|routine| routine.is_procedure == is_procedure).collect();
+        if meant.is_empty() {
+            let text = match dialect {
+                // Those that the server brings along are in no list.
+                Dialect::MySql if !is_procedure => {
+                    format!(
+                        "the function `{named}` is the server's own, or the database has none, or its user does not see it: nothing is granted on it"
+                    )
+                }
+                _ => format!("the database has no {what} `{named}`, or its user does not see it: nothing is granted on it"),
+            };
+            section.note(user, place, text, true);
+        }
         for routine in meant {
             if !routine.is_open {
                 let name = match dialect {
