@@ -14,7 +14,7 @@ use super::{Count, Dialect, Known, Named, Privilege, Rights, named, named_in};
 use crate::statement::{fold, functions, last};
 
 /// Functions of PostgreSQL and MySQL that everybody may call, beside those that [`functions::is_known`] knows.
-const EVERYBODYS: [&str; 13] = [
+const EVERYBODYS: [&str; 14] = [
     "current_setting",
     "get_lock",
     "last_insert_id",
@@ -24,6 +24,7 @@ const EVERYBODYS: [&str; 13] = [
     "pg_sleep",
     "pg_try_advisory_xact_lock",
     "release_lock",
+    "row",
     "row_count",
     "set_config",
     "sleep",
