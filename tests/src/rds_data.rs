@@ -255,7 +255,10 @@ fn refused(failure: Failure) -> Refused {
 }
 
 /// A statement with `$1`, the declared types, and the values.
-fn bound(sql: &str, parameters: &Json) -> Result<(String, Vec<u32>, Vec<Option<String>>), Refused> {
+type Bound = (String, Vec<u32>, Vec<Option<String>>);
+
+/// A statement of the API and its parameters, as PostgreSQL takes them.
+fn bound(sql: &str, parameters: &Json) -> Result<Bound, Refused> {
     let bad = |words: String| Refused(400, "BadRequestException", words);
     let parameters = parameters.as_array().into_iter().flatten();
     let parameters: HashMap<&str, &Json> = parameters.filter_map(|parameter| Some((parameter["name"].as_str()?, parameter))).collect();

@@ -231,7 +231,6 @@ impl RdsData {
             let reply = match self.execute(&own, Some(open), &statement).await {
                 Ok(reply) => reply,
                 Err(Failed { refusal: Refusal { failure, said }, unclear }) => {
-                    let unclear = unclear;
                     return Err(Failed { refusal: Refusal { failure: of_step(failure), said }, unclear });
                 }
             };
