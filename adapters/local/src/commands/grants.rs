@@ -40,7 +40,7 @@ pub(super) fn run(arguments: &Grants) -> CommandResult {
     if arguments.json {
         return print_json(&json!({ "sections": grants::json(&sections) }));
     }
-    print(grants::sql(&printable(&app.name).to_string(), &sections))
+    print(grants::sql(&printable(&app.name), &sections))
 }
 
 /// Asks the databases of the sections that have rights.
