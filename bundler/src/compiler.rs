@@ -1,6 +1,6 @@
 //! One run of the bundler: what the readers share.
 
-use std::ops::Range;
+use std::{collections::BTreeMap, ops::Range};
 
 use millrace_core::app::EnvTemplate;
 
@@ -8,7 +8,7 @@ use crate::{
     AdapterTenant, Options, Origin, Seed, Sizes,
     field::{CheckMode, Record, check},
     findings::Findings,
-    links::Links,
+    links::{Links, ScriptStatement},
     lock::{Lock, ToolStatement},
     source::Source,
     tree::{MAX_YAML, Tree, Unreadable},
@@ -37,6 +37,10 @@ pub(crate) struct Compiler<'a> {
     pub(crate) lock: Option<Lock>,
     /// The statements of the tools that have one.
     pub(crate) statements: Vec<ToolStatement>,
+    /// Where the statements of each tool stand, in order.
+    pub(crate) places: BTreeMap<String, Vec<String>>,
+    /// The statements of scripts.
+    pub(crate) scripted: Vec<ScriptStatement>,
     /// `server.resource`, where it is a URL: for whom tokens are issued.
     pub(crate) resource: Option<EnvTemplate>,
     /// How long the app's answers can be, once that is known.
@@ -70,7 +74,23 @@ impl<'a> Compiler<'a> {
         let (findings, links) = (Findings::default(), Links::default());
         let (origins, seeds, tenants) = (Vec::new(), Vec::new(), Vec::new());
         let (lock, statements) = (None, Vec::new());
-        Self { tree, findings, options, imported: false, links, origins, seeds, tenants, lock, statements, resource: None, sizes: None }
+        let (places, scripted) = (BTreeMap::new(), Vec::new());
+        Self {
+            tree,
+            findings,
+            options,
+            imported: false,
+            links,
+            origins,
+            seeds,
+            tenants,
+            lock,
+            statements,
+            places,
+            scripted,
+            resource: None,
+            sizes: None,
+        }
     }
 
     /// Reads a YAML file and checks it against its table. What is wrong in it is taken out; `None` where nothing can be read.

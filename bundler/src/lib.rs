@@ -3,7 +3,10 @@
 //! It runs at build time only and never stops at the first problem: every mistake of the folder is a [`Diagnostic`] with
 //! its place and its remedy.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use millrace_core::app::App;
 
@@ -20,6 +23,7 @@ pub mod diagnostic;
 mod expression;
 mod field;
 mod findings;
+pub mod grants;
 mod guard;
 mod input;
 mod link;
@@ -54,6 +58,7 @@ mod width;
 mod yaml;
 
 pub use diagnostic::{Diagnostic, Problem, Severity};
+pub use links::ScriptStatement;
 pub use lock::{LOCK_FILE, Lock, LockedStatement, ToolStatement};
 pub use sizes::{AnswerSize, ListSize, Sizes, tokens};
 pub use terminal::printable;
@@ -89,6 +94,10 @@ pub struct Report {
     pub lock: Option<Lock>,
     /// The tools that have a statement, by name: what `millrace check --connect` asks their databases about.
     pub statements: Vec<ToolStatement>,
+    /// Where the statements of each tool stand, in order, by the tool's name: `app/tools/x/config.yaml:3:12`.
+    pub places: BTreeMap<String, Vec<String>>,
+    /// The statements of scripts, and where one is not written out.
+    pub scripted: Vec<ScriptStatement>,
     /// How long the app's answers can be; `None` where a mistake other than an exceeded `budget` was found.
     pub sizes: Option<Sizes>,
 }
@@ -137,7 +146,8 @@ pub fn bundle(folder: &Path, options: &Options) -> Report {
         let files = vec![folder.to_owned()];
         let (diagnostics, origins, seeds, tenants) = (findings.into_sorted(), Vec::new(), Vec::new(), Vec::new());
         let (lock, statements) = (None, Vec::new());
-        return Report { app: None, diagnostics, files, origins, seeds, tenants, lock, statements, sizes: None };
+        let (places, scripted) = (BTreeMap::new(), Vec::new());
+        return Report { app: None, diagnostics, files, origins, seeds, tenants, lock, statements, places, scripted, sizes: None };
     };
     let mut compiler = compiler::Compiler::new(tree, options);
     let app = order::compile(&mut compiler).filter(|_| !compiler.findings.has_errors());
@@ -154,6 +164,8 @@ pub fn bundle(folder: &Path, options: &Options) -> Report {
         tenants: compiler.tenants,
         lock: compiler.lock,
         statements,
+        places: compiler.places,
+        scripted: compiler.scripted,
         sizes: compiler.sizes,
     }
 }

@@ -120,7 +120,8 @@ impl Compiler<'_> {
         }
         let mut named = Vec::new();
         let outcome = script::link_and_collect(self.tree.folder(), Path::new(path), &mut named);
-        let (statements, named): (Vec<_>, Vec<_>) = named.into_iter().partition(|named| named.part == AppPart::Statement);
+        let (statements, named): (Vec<_>, Vec<_>) =
+            named.into_iter().partition(|named| matches!(named.part, AppPart::Statement | AppPart::UnwrittenStatement));
         self.links.named.extend(named);
         let known = match outcome {
             Ok(linked) => {

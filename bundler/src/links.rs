@@ -15,17 +15,17 @@ pub(crate) struct Links {
     pub(crate) known: BTreeMap<String, Option<LinkedScript>>,
     /// The parts of the app that they name.
     pub(crate) named: Vec<ScriptReference>,
-    /// The statements that they have written out.
+    /// Their statements.
     pub(crate) statements: Vec<ScriptStatement>,
 }
 
 /// A statement of a script.
 #[derive(Clone, Debug)]
-pub(crate) struct ScriptStatement {
-    /// The script that it is part of: its place in [`Links::scripts`].
-    pub(crate) script: u32,
-    /// The statement, and where it stands.
-    pub(crate) place: ScriptReference,
+pub struct ScriptStatement {
+    /// The script that it is part of: its place in the app's.
+    pub script: u32,
+    /// The statement, where it is written out, and where it stands.
+    pub place: ScriptReference,
 }
 
 /// A script that was linked: its place in the bundle, and its exports.
@@ -41,7 +41,7 @@ impl Links {
         std::mem::take(&mut self.named)
     }
 
-    /// The statements that the scripts have written out.
+    /// The statements of the scripts.
     pub(crate) fn take_statements(&mut self) -> Vec<ScriptStatement> {
         std::mem::take(&mut self.statements)
     }

@@ -21,6 +21,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     adapters.check_named(compiler, &named);
     adapters.judge_scripts(compiler, &statements, &tools.list);
     tools.check_named(compiler, &named);
+    compiler.scripted = statements;
     let all = std::mem::take(&mut tools.sync);
     let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, (&scripts, &adapters.list));
     let tools = tools.list;

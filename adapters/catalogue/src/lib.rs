@@ -6,6 +6,7 @@
 
 extern crate alloc;
 
+pub mod call_records;
 pub mod clickhouse;
 mod document;
 pub mod mongodb;

@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Types(Types),
     /// Show what a call of a tool goes through, and where each setting came from
     Explain(Explain),
+    /// Print the rights that the app's statements need in its databases, as GRANT statements
+    Grants(Grants),
     /// Make the runtimes that a published command brings along: `scripts/release` packs them
     #[cfg(feature = "checkout")]
     #[command(hide = true)]
@@ -373,6 +375,23 @@ pub(crate) struct Types {
     /// The file to write; without it, `millrace.d.ts` in the app's folder
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub(crate) struct Grants {
+    /// The app's folder
+    #[arg(default_value = ".")]
+    pub(crate) app: PathBuf,
+    /// Who gets the rights: a role, or for MySQL an account, such as app@localhost. Without it, the user that a connection string has
+    /// written out, or else `app`
+    #[arg(long, value_name = "NAME")]
+    pub(crate) role: Option<String>,
+    /// Ask the databases which tables columns are of, and for sequences, schemas and functions that need rights, too
+    #[arg(long)]
+    pub(crate) connect: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Args)]

@@ -15,6 +15,7 @@ mod check;
 mod connect;
 mod dev;
 mod explain;
+mod grants;
 mod health;
 mod new;
 mod run;
@@ -55,6 +56,7 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Schema(arguments) => schema::run(&arguments),
         Command::Types(arguments) => types::run(&arguments),
         Command::Explain(arguments) => explain::run(&arguments),
+        Command::Grants(arguments) => grants::run(&arguments),
         #[cfg(feature = "checkout")]
         Command::Runtimes(arguments) => build::runtimes(&arguments),
         // It has logs and traces of its own.

@@ -6,6 +6,7 @@ use super::Adapters;
 use crate::{
     compiler::Compiler,
     links::ScriptStatement,
+    script::AppPart,
     statement::{Dialect, judge_script},
 };
 
@@ -17,7 +18,7 @@ impl Adapters {
             let Some(dialect) = millrace_catalogue::find(&adapter.connector).and_then(|known| Dialect::of(known.language)) else {
                 continue;
             };
-            for ScriptStatement { script, place } in statements {
+            for ScriptStatement { script, place } in statements.iter().filter(|statement| statement.place.part == AppPart::Statement) {
                 let is_named = place.adapter.as_ref() == Some(&adapter.name);
                 if !is_named && place.adapter.is_some() {
                     continue;

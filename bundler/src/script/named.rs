@@ -13,6 +13,8 @@ pub enum AppPart {
     Tool,
     /// `ctx.db("name").query("SELECT …")`
     Statement,
+    /// `ctx.db("name").query(text)`, whose text is not written out there.
+    UnwrittenStatement,
 }
 
 /// A part of the app that a script names.
@@ -20,7 +22,7 @@ pub enum AppPart {
 pub struct ScriptReference {
     /// What it names.
     pub part: AppPart,
-    /// Its name; the text of a statement.
+    /// Its name; the text of a statement, and nothing for one that is not written out.
     pub name: String,
     /// For a statement: the name of its adapter, where the script has that, too.
     pub adapter: Option<String>,

@@ -1,15 +1,15 @@
-//! The statements that a script gives to `query` of an adapter, as far as they are written out.
+//! The statements that a script gives to `query` of an adapter, and where one is not written out.
 
 use std::collections::BTreeMap;
 
 use oxc::{
-    ast::ast::{Argument, BindingPattern, CallExpression, Expression, IdentifierReference, Program, VariableDeclarator},
+    ast::ast::{BindingPattern, CallExpression, Expression, IdentifierReference, Program, VariableDeclarator},
     ast_visit::{
         Visit,
         walk::{walk_call_expression, walk_variable_declarator},
     },
     semantic::{Scoping, SymbolId},
-    span::Span,
+    span::GetSpan as _,
 };
 
 use super::{
@@ -82,17 +82,15 @@ impl<'a> Visit<'a> for Queries<'_> {
     fn visit_call_expression(&mut self, it: &CallExpression<'a>) {
         if let Expression::StaticMemberExpression(member) = &it.callee
             && member.property.name == "query"
-            && let Some((text, span)) = it.arguments.first().and_then(|first| argument(first, &self.constants))
+            && let Some(first) = it.arguments.first()
         {
             let adapter = self.constants.adapter(&member.object);
-            self.found.push(NamedPart { part: AppPart::Statement, name: text, adapter, span });
+            let (part, name) = match first.as_expression().and_then(|first| self.constants.text(first)) {
+                Some(text) => (AppPart::Statement, text),
+                None => (AppPart::UnwrittenStatement, String::new()),
+            };
+            self.found.push(NamedPart { part, name, adapter, span: first.span() });
         }
         walk_call_expression(self, it);
     }
-}
-
-fn argument(argument: &Argument<'_>, constants: &Constants<'_>) -> Option<(String, Span)> {
-    use oxc::span::GetSpan as _;
-    let expression = argument.as_expression()?;
-    Some((constants.text(expression)?, expression.span()))
 }

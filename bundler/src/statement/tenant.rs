@@ -25,6 +25,7 @@ mod script;
 use analyzer::{Analyzer, Finding};
 use rule::OPT_OUT;
 pub use rule::{TenantRule, TenantTables};
+pub(super) use rule::{fold, last};
 pub(crate) use script::judge_script;
 
 /// The most statements that callers can make of one by choosing names and keywords.

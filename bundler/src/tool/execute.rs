@@ -116,6 +116,7 @@ fn database(
         _ => prepared.compile(text, inputs.into()),
     };
     let compiled = finish(compiler, named, (document, node), compiled)?;
+    compiler.places.insert(reading.name.to_owned(), vec![document.source.place(node.range.start)]);
     Some((Execute::Statement { adapter: used.index, statement: compiled.statement }, Some(compiled.tables)))
 }
 

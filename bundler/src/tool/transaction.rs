@@ -80,6 +80,8 @@ pub(super) fn read(
         if let Some((statement_node, text)) = node.at("statement").and_then(|node| Some((node, node.text()?))) {
             let compiled = prepared.compile(text, Names { inputs, steps: &names });
             if let Some(compiled) = finish(compiler, named, (document, statement_node), compiled) {
+                let place = document.source.place(statement_node.range.start);
+                compiler.places.entry(reading.name.to_owned()).or_default().push(place);
                 tables.reads.extend(compiled.tables.reads);
                 tables.writes.extend(compiled.tables.writes);
                 if transactions == Transactions::Batch

@@ -7,6 +7,7 @@
 //! The record is put before it is looked for: looked for first, one that is not there would lock the gap that it belongs into, and calls with
 //! other keys with it.
 
+use millrace_catalogue::call_records::mysql::{CREATE_TABLE, FIND, KEEP, PUT, SWEEP, TAKE};
 use millrace_core::{
     Error, ErrorKind,
     ports::{BoundTransaction, CallRecord, Clock, Query, RecordedWrite, SWEPT_RECORDS},
@@ -19,17 +20,6 @@ use super::{
     transaction,
 };
 use crate::shared::{Execution, StatementFailure, call_records, kept, made_before, soon, within};
-
-/// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
-const CREATE_TABLE: &str = "CREATE TABLE IF NOT EXISTS millrace_calls (`key` char(64) CHARACTER SET ascii COLLATE ascii_bin PRIMARY KEY, \
-                            expires_at bigint NOT NULL, affected bigint, `rows` mediumblob, \
-                            INDEX millrace_calls_expires_at (expires_at)) ENGINE = InnoDB";
-const PUT: &str = "INSERT IGNORE INTO millrace_calls (`key`, expires_at) VALUES (?, ?)";
-const FIND: &str = "SELECT affected, `rows`, expires_at FROM millrace_calls WHERE `key` = ?";
-/// Takes the place of a record that has expired.
-const TAKE: &str = "UPDATE millrace_calls SET expires_at = ?, affected = NULL, `rows` = NULL WHERE `key` = ? AND expires_at <= ?";
-const KEEP: &str = "UPDATE millrace_calls SET `rows` = ? WHERE `key` = ?";
-const SWEEP: &str = "DELETE FROM millrace_calls WHERE expires_at <= ? ORDER BY expires_at LIMIT ?";
 
 /// How long before the deadline of the call the server gives up waiting for another one with the same key, so that it can say so:
 /// a tenth of the time that is left, and in milliseconds at most this.

@@ -4,6 +4,7 @@
 //! A batch cannot keep the rows of a statement that comes before its end: they are stored right after it. A call that comes in between waits
 //! a moment for them; after a connection that broke there, it finds out that the change was made and no more.
 
+use millrace_catalogue::call_records::neon::{KEEP, PROBE, PUT};
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{CALL_RECORDS, CallRecord, Query, RecordedWrite, SWEPT_RECORDS},
@@ -18,13 +19,8 @@ use crate::{
     shared::{StatementFailure, kept},
 };
 
-const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2)";
 /// The author's statement waits as long as its user does elsewhere.
 const OWN_LOCK_TIMEOUT: &str = "SET LOCAL lock_timeout TO DEFAULT";
-/// Stores the rows of the call that put the record, and not those of one that came so late that its record had expired.
-const KEEP: &str = "UPDATE millrace_calls SET rows = $2 WHERE key = $1 AND expires_at = $3 AND rows IS NULL";
-/// Every column, of no record.
-const PROBE: &str = "SELECT affected, rows FROM millrace_calls WHERE key = '' AND expires_at < 0";
 
 /// How long a call may take to store its rows, in milliseconds: its change is made, and its caller waits.
 const STORING_MS: u64 = 2_000;

@@ -1,5 +1,6 @@
 //! The table of the records of calls, in PostgreSQL's SQL, and what its failures mean.
 
+pub(crate) use millrace_catalogue::call_records::postgres::{CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, PUT, SWEEP};
 use millrace_core::{
     Error, ErrorKind,
     ports::{Query, RecordedWrite},
@@ -8,23 +9,10 @@ use millrace_core::{
 
 use crate::shared::{StatementFailure, call_records, made_before};
 
-/// Makes the table. `affected` is there for the drivers of other databases: here, `rows` has all of it.
-pub(crate) const CREATE_TABLE: &str =
-    "CREATE TABLE IF NOT EXISTS millrace_calls (key text PRIMARY KEY, expires_at bigint NOT NULL, affected bigint, rows bytea)";
-/// Makes the index by which expired records are found.
-pub(crate) const CREATE_INDEX: &str = "CREATE INDEX IF NOT EXISTS millrace_calls_expires_at ON millrace_calls (expires_at)";
-pub(crate) const FORGET: &str = "DELETE FROM millrace_calls WHERE key = $1 AND expires_at <= $2";
-/// Puts the record, unless there is one. Waits for another transaction that has put it.
-pub(crate) const PUT: &str = "INSERT INTO millrace_calls (key, expires_at) VALUES ($1, $2) ON CONFLICT (key) DO NOTHING";
 /// Lets the constraints that are checked at the end be checked as the caller.
 pub(crate) const CHECK_NOW: &str = "SET CONSTRAINTS ALL IMMEDIATE";
 /// Gives back the role of a session.
 pub(crate) const OWN_ROLE: &str = "SELECT set_config('role', 'none', true)";
-pub(crate) const FIND: &str = "SELECT affected, rows FROM millrace_calls WHERE key = $1";
-pub(crate) const KEEP: &str = "UPDATE millrace_calls SET rows = $2 WHERE key = $1";
-/// Records that another transaction removes are left to it.
-pub(crate) const SWEEP: &str = "DELETE FROM millrace_calls WHERE key IN (SELECT key FROM millrace_calls WHERE expires_at <= $1 \
-                                ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)";
 
 /// How long before the deadline of the call the server gives up waiting for another one with the same key, so that it can say so:
 /// a tenth of the time that is left, and in milliseconds at most this.

@@ -259,7 +259,7 @@ fn sizes(sizes: &Sizes) -> Json {
 }
 
 /// Whoever checks is the operator: the database's own words are for them.
-fn in_full(error: Error) -> String {
+pub(super) fn in_full(error: Error) -> String {
     match error.source {
         Some(source) => format!("{} ({source})", error.message),
         None => error.message,

@@ -11,7 +11,7 @@ use sqlparser::{
 };
 
 use super::rule::{OPT_OUT, TenantRule, TenantTables, fold, last};
-use crate::statement::{dialect::Dialect, functions, probe::Location};
+use crate::statement::{count::Count, dialect::Dialect, functions, probe::Location};
 
 mod block;
 mod join;
@@ -228,27 +228,6 @@ impl Visitor for Inner<'_, '_> {
         if let Expr::BinaryOp { op: BinaryOperator::PGCustomBinaryOperator(_), .. } = expr {
             self.analyzer.unknown(begin(expr), "an operator of a schema is a function of it");
         }
-        ControlFlow::Continue(())
-    }
-}
-
-/// What of a statement is to be judged.
-#[derive(Default, PartialEq, Eq)]
-struct Count {
-    tables: usize,
-    queries: usize,
-}
-
-impl Visitor for Count {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &Query) -> ControlFlow<()> {
-        self.queries += 1;
-        ControlFlow::Continue(())
-    }
-
-    fn pre_visit_relation(&mut self, _: &ObjectName) -> ControlFlow<()> {
-        self.tables += 1;
         ControlFlow::Continue(())
     }
 }

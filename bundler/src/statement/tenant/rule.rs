@@ -93,7 +93,7 @@ impl TenantRule {
 }
 
 /// The last part of a name.
-pub(super) fn last(name: &ObjectName) -> Option<&Ident> {
+pub(in crate::statement) fn last(name: &ObjectName) -> Option<&Ident> {
     match name.0.last()? {
         ObjectNamePart::Identifier(last) => Some(last),
         ObjectNamePart::Function(_) => None,
@@ -102,7 +102,7 @@ pub(super) fn last(name: &ObjectName) -> Option<&Ident> {
 
 /// A name as the database tells names apart. `None` for one that only the deployment knows, and for PostgreSQL's `ONLY`, which the parser
 /// takes for a name.
-pub(super) fn fold(ident: &Ident, dialect: Dialect) -> Option<String> {
+pub(in crate::statement) fn fold(ident: &Ident, dialect: Dialect) -> Option<String> {
     let is_quoted = ident.quote_style.is_some();
     if ident.value == UNKNOWN_NAME || ident.value.is_empty() || (!is_quoted && ident.value.eq_ignore_ascii_case("only")) {
         return None;

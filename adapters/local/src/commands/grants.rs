@@ -1,0 +1,86 @@
+//! `millrace grants`: the rights that an app's statements need in its databases.
+
+use std::collections::BTreeMap;
+
+use millrace_bundler::{
+    grants::{self, Answer, Asked, Found, Note, Section},
+    printable,
+};
+use millrace_core::{
+    app::App,
+    ports::Env as _,
+    value::{Rows, Value},
+};
+use millrace_native::{cache::CacheChoice, env::Variables, isolate, wait_until::Tasks};
+use serde_json::json;
+
+use crate::{
+    app::{self, BundledApp},
+    cli::Grants,
+    commands::check::in_full,
+    output::{CommandError, CommandResult, note, print, print_json},
+};
+
+pub(super) fn run(arguments: &Grants) -> CommandResult {
+    if arguments.role.as_deref().is_some_and(|role| role.trim().is_empty() || role.chars().any(char::is_control)) {
+        return Err(CommandError::Usage("`--role` is not the name of a role".to_owned()));
+    }
+    let BundledApp { app, report } = app::load(&arguments.app)?;
+    let variables = app::variables(&arguments.app)?;
+    let variable = |name: &str| variables.var(name).map(|value| value.expose().to_owned());
+    let asked = Asked { app: &app, report: &report, variable: &variable, role: arguments.role.as_deref() };
+    let mut sections = grants::sections(&asked, &BTreeMap::new());
+    if arguments.connect {
+        let found = connect(&app, &sections, arguments, variables.clone())?;
+        sections = grants::sections(&asked, &found);
+    }
+    for Note { place, user, text, .. } in sections.iter().flat_map(|section| &section.notes).filter(|note| note.is_missing) {
+        note(format_args!("warning: {place} ({user}): {text}"));
+    }
+    if arguments.json {
+        return print_json(&json!({ "sections": grants::json(&sections) }));
+    }
+    print(grants::sql(&printable(&app.name), &sections))
+}
+
+/// Asks the databases of the sections that have rights.
+fn connect(app: &App, sections: &[Section], arguments: &Grants, variables: Variables) -> CommandResult<BTreeMap<usize, Found>> {
+    let asking: Vec<Section> = sections.iter().filter(|section| section.dialect.is_some()).cloned().collect();
+    let (compiled, base) = (app.clone(), arguments.app.clone());
+    let ask_all = move || async move {
+        let tasks = Tasks::new();
+        let endpoint = app::endpoint(compiled, base, variables, &CacheChoice::Memory, &tasks);
+        let (mut found, mut failures) = (BTreeMap::new(), Vec::new());
+        for section in asking {
+            let mut answers: Vec<Answer> = Vec::new();
+            for question in section.questions() {
+                match endpoint.pipeline().look_up(section.index, question.text, &[Value::Text(question.names)]).await {
+                    Ok(rows) => answers.push(texts(rows)),
+                    Err(error) => {
+                        failures.push(format!("adapter `{}` ({}): {}", section.adapters.join("`, `"), section.connector, in_full(error)));
+                        break;
+                    }
+                }
+            }
+            found.insert(section.index, Found::of(&section, &answers));
+        }
+        tasks.drained().await;
+        (found, failures)
+    };
+    let (found, failures) = isolate::run(ask_all).map_err(CommandError::wrong)?;
+    for failure in &failures {
+        note(failure);
+    }
+    if failures.is_empty() { Ok(found) } else { Err(CommandError::Told) }
+}
+
+fn texts(rows: Rows) -> Answer {
+    let text = |value: Value| match value {
+        Value::Text(text) | Value::Decimal(text) => Some(text),
+        Value::I64(number) => Some(number.to_string()),
+        Value::U64(number) => Some(number.to_string()),
+        Value::Bool(truth) => Some(truth.to_string()),
+        _ => None,
+    };
+    rows.rows.into_iter().map(|row| row.into_iter().map(text).collect()).collect()
+}

@@ -1,0 +1,382 @@
+//! The rights that an app's statements need in its databases, for `millrace grants`.
+//!
+//! Adapters that log in alike are one section. What their tools, scripts, audits and records of calls need is merged; each right knows who needs
+//! it. What is not known, such as the text of a variable that is not set, is noted with its place, and never left out silently.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use millrace_catalogue::{Language, call_records, find};
+use millrace_core::app::{
+    Access, Adapter, App, Audit, AuditTable, EnvPart, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement, Tool,
+};
+
+use crate::{
+    Report,
+    script::AppPart,
+    statement::{Dialect, Named, Privilege, Rights, rights, rights::Unwritten, rights::written},
+};
+
+mod found;
+mod print;
+
+pub use found::{Answer, Found, Question};
+pub use print::{json, sql};
+
+/// The role where neither the author nor a connection string names one.
+pub const DEFAULT_ROLE: &str = "app";
+
+/// What the rights are found out from.
+pub struct Asked<'a> {
+    /// The app.
+    pub app: &'a App,
+    /// What else the bundler says of it.
+    pub report: &'a Report,
+    /// The values of variables, which can be names and text of statements.
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    /// The role, whatever the connections say.
+    pub role: Option<&'a str>,
+}
+
+/// Adapters that log in alike, and what their user needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Section {
+    /// Their names.
+    pub adapters: Vec<String>,
+    /// The place of the first in the app's.
+    pub index: usize,
+    /// Their connector.
+    pub connector: String,
+    /// Its language, where it has rights that are granted by statements.
+    pub dialect: Option<Dialect>,
+    /// The databases, where the caller decides which it is.
+    pub databases: Vec<String>,
+    /// Who logs in.
+    pub role: String,
+    /// As whom statements are carried out, where that is another role.
+    pub session: Option<SessionRole>,
+    /// What makes the table of the records of calls, and the tools that need it.
+    pub makes: Option<(&'static [&'static str], BTreeSet<String>)>,
+    /// What is needed, by whom.
+    needs: Vec<Need>,
+    /// The rights, in order.
+    pub grants: Vec<Grant>,
+    /// Variables whose values are text of statements.
+    pub variables: BTreeSet<String>,
+    /// What is not known, or wider than it has to be.
+    pub notes: BTreeSet<Note>,
+}
+
+/// As whom the statements of a section are carried out.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum SessionRole {
+    /// This role.
+    Named(String),
+    /// One that the caller decides, as the adapter's file has it.
+    Callers(String),
+    /// One that a variable has, which is not set.
+    Unset(String),
+}
+
+/// What one statement needs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Need {
+    user: String,
+    place: String,
+    rights: Rights,
+    /// Whoever logs in needs it, whatever the session's role is.
+    is_own: bool,
+}
+
+/// A right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// What it is about.
+    pub object: Object,
+    /// What may be done with it.
+    pub privilege: Privilege,
+    /// The columns, and who needs each; `None` for all of it.
+    pub columns: Option<BTreeMap<String, BTreeSet<String>>>,
+    /// Who needs it.
+    pub users: BTreeSet<String>,
+    /// Who gets it: `None` is whoever logs in, and else the session's role.
+    pub of_session: bool,
+}
+
+/// What a right is about.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Object {
+    /// The role of a session: whoever logs in becomes a member.
+    Role(String),
+    /// A schema.
+    Schema(String),
+    /// A table or a view.
+    Table(Named),
+    /// A sequence.
+    Sequence(Named),
+    /// A function; the types of its arguments in parentheses, where the database has them.
+    Function(Named, Option<String>),
+    /// A procedure, likewise.
+    Procedure(Named, Option<String>),
+}
+
+/// Something to know about the rights of a section.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Note {
+    /// Where: `app/tools/x/config.yaml:3:12`.
+    pub place: String,
+    /// Who needs something.
+    pub user: String,
+    /// What there is to know, as a sentence without its full stop.
+    pub text: String,
+    /// Whether rights can be missing; else there are only more than have to be.
+    pub is_missing: bool,
+}
+
+/// The sections of an app, by the first of their adapters. `found` has what the databases said, by [`Section::index`].
+#[must_use]
+pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Section> {
+    let mut sections: Vec<Section> = Vec::new();
+    let mut of_adapter: Vec<usize> = Vec::new();
+    for (index, adapter) in asked.app.adapters.iter().enumerate() {
+        let session = session_role(adapter, asked.variable);
+        let names = adapter.databases.iter().flat_map(|databases| databases.names.clone()).collect();
+        let same = sections.iter().position(|section| {
+            let first = &asked.app.adapters[section.index];
+            section.session == session && first.connector == adapter.connector && first.connection_string == adapter.connection_string
+        });
+        of_adapter.push(same.unwrap_or(sections.len()));
+        match same {
+            Some(same) => sections[same].adapters.push(adapter.name.clone()),
+            None => sections.push(Section {
+                adapters: vec![adapter.name.clone()],
+                index,
+                connector: adapter.connector.clone(),
+                dialect: dialect_of(adapter),
+                databases: names,
+                role: asked.role.map(str::to_owned).or_else(|| user_of(adapter)).unwrap_or_else(|| DEFAULT_ROLE.to_owned()),
+                session,
+                makes: None,
+                needs: Vec::new(),
+                grants: Vec::new(),
+                variables: BTreeSet::new(),
+                notes: BTreeSet::new(),
+            }),
+        }
+    }
+    let nothing = Found::default();
+    for (at, section) in sections.iter_mut().enumerate() {
+        let Some(dialect) = section.dialect else { continue };
+        let found = found.get(&section.index).unwrap_or(&nothing);
+        let mut reading = Reading { asked, section, dialect, found, of_adapter: &of_adapter, at };
+        reading.tools();
+        reading.scripts();
+        found.grant(section, dialect);
+    }
+    sections
+}
+
+impl Section {
+    /// What is to be asked of the database, to know more.
+    #[must_use]
+    pub fn questions(&self) -> Vec<Question> {
+        let Some(dialect) = self.dialect else { return Vec::new() };
+        let mut all = Rights::default();
+        self.needs.iter().for_each(|need| all.extend(need.rights.clone()));
+        found::questions(&all, dialect)
+    }
+
+    fn note(&mut self, user: &str, place: &str, text: impl Into<String>, is_missing: bool) {
+        self.notes.insert(Note { place: place.to_owned(), user: user.to_owned(), text: text.into(), is_missing });
+    }
+}
+
+/// The dialect of an adapter whose server has rights that statements grant, and whose statements are understood well enough.
+fn dialect_of(adapter: &Adapter) -> Option<Dialect> {
+    match find(&adapter.connector)?.language {
+        Language::Postgres => Some(Dialect::Postgres),
+        Language::MySql => Some(Dialect::MySql),
+        _ => None,
+    }
+}
+
+/// The user that a connection string has written out.
+fn user_of(adapter: &Adapter) -> Option<String> {
+    let Some(EnvPart::Text(start)) = adapter.connection_string.0.first() else { return None };
+    let (_, rest) = start.split_once("://")?;
+    let end = rest.find([':', '@', '/', '?'])?;
+    // Without an `@` behind it, it is the host: a password may come in between from elsewhere.
+    let is_user = rest[end..].starts_with('@') || (rest[end..].starts_with(':') && adapter.connection_string.to_string().contains('@'));
+    let user = percent_decoded(&rest[..end])?;
+    (is_user && !user.is_empty()).then_some(user)
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((&first, after)) = rest.split_first() {
+        match (first, after) {
+            (b'%', [high, low, after @ ..]) => {
+                let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+                bytes.push(digit(*high)? * 16 + digit(*low)?);
+                rest = after;
+            }
+            (b'%', _) => return None,
+            _ => {
+                bytes.push(first);
+                rest = after;
+            }
+        }
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn session_role(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Option<SessionRole> {
+    let SessionTemplate { value, .. } = adapter.session.iter().find(|setting| setting.name == SESSION_ROLE)?;
+    let mut text = String::new();
+    for piece in value {
+        match piece {
+            Piece::Text(own) => text.push_str(own),
+            Piece::Env(name) => match variable(name) {
+                Some(value) => text.push_str(&value),
+                None => return Some(SessionRole::Unset(format!("{{{{ env.{name} }}}}"))),
+            },
+            Piece::Source(source) => return Some(SessionRole::Callers(format!("{{{{ {source} }}}}"))),
+        }
+    }
+    Some(SessionRole::Named(text.trim().to_owned()))
+}
+
+/// Reads what the adapters of a section are used for.
+struct Reading<'a, 's> {
+    asked: &'a Asked<'a>,
+    section: &'s mut Section,
+    dialect: Dialect,
+    found: &'a Found,
+    of_adapter: &'a [usize],
+    at: usize,
+}
+
+impl<'a> Reading<'a, '_> {
+    fn is_here(&self, adapter: u32) -> Option<&'a Adapter> {
+        let index = adapter as usize;
+        (self.of_adapter.get(index) == Some(&self.at)).then(|| self.asked.app.adapters.get(index)).flatten()
+    }
+
+    fn add(&mut self, user: &str, place: &str, text: &str, is_own: bool) {
+        let rights = rights(text, self.dialect, &self.found.known);
+        for why in &rights.unclear {
+            self.section.note(user, place, format!("the statement is not understood: {why}"), true);
+        }
+        for why in &rights.widened {
+            self.section.note(user, place, format!("the whole tables are granted: {why}"), false);
+        }
+        self.section.needs.push(Need { user: user.to_owned(), place: place.to_owned(), rights, is_own });
+    }
+
+    fn tools(&mut self) {
+        let app = self.asked.app;
+        for tool in &app.tools {
+            if let Some(adapter) = tool.execute.adapter().and_then(|adapter| self.is_here(adapter)) {
+                let (read_only, connector) = (adapter.read_only, adapter.connector.clone());
+                let places = self.asked.report.places.get(&tool.name);
+                for (number, statement) in tool.execute.statements().enumerate() {
+                    let place = places.and_then(|places| places.get(number)).cloned().unwrap_or_else(|| tool.path.clone());
+                    // An adapter that only reads refuses it.
+                    if !(read_only && statement.access == Access::Write) {
+                        self.statement(&tool.name, &place, statement);
+                    }
+                }
+                if tool.idempotency.is_some()
+                    && let Some(records) = call_records::of(&connector)
+                {
+                    for text in records.uses {
+                        self.add(&tool.name, &tool.path, text, true);
+                    }
+                    let makes = self.section.makes.get_or_insert((records.makes, BTreeSet::new()));
+                    makes.1.insert(tool.name.clone());
+                }
+            }
+            for table in audit_tables(tool) {
+                if self.is_here(table.adapter).is_some() {
+                    self.add(&tool.name, &tool.path, &table.statement, true);
+                }
+            }
+        }
+    }
+
+    fn statement(&mut self, user: &str, place: &str, statement: &Statement) {
+        let mut used = Vec::new();
+        let texts = written(statement, self.dialect, self.asked.variable, &mut used);
+        let unknown = match texts {
+            Ok(texts) => {
+                self.section.variables.extend(used);
+                texts.iter().for_each(|text| self.add(user, place, text, false));
+                return;
+            }
+            Err(Unwritten::Variable(name)) => {
+                format!("the variable `{name}` is not set here, or is not a name, and its value is text of the statement")
+            }
+            Err(Unwritten::Textual) => "callers' values are text of the statement: `substitution: textual`".to_owned(),
+            Err(Unwritten::Choices) => "callers can make too many statements of it by `| ident` and `| keyword`".to_owned(),
+        };
+        self.section.note(user, place, unknown, true);
+    }
+
+    fn scripts(&mut self) {
+        let app = self.asked.app;
+        for scripted in &self.asked.report.scripted {
+            let reference = &scripted.place;
+            let adapters: Vec<u32> = (0..app.adapters.len()).filter_map(|index| u32::try_from(index).ok()).collect();
+            let asked = |index: &&u32| {
+                app.adapters.get(**index as usize).is_some_and(|adapter| match &reference.adapter {
+                    Some(name) => adapter.name == *name,
+                    None => find(&adapter.connector).is_some_and(|known| Dialect::of(known.language).is_some()),
+                })
+            };
+            let candidates: Vec<u32> = adapters.iter().filter(asked).copied().collect();
+            let here: Vec<&Adapter> = candidates.iter().filter_map(|adapter| self.is_here(*adapter)).collect();
+            let Some(first) = here.first() else { continue };
+            let is_refused = here.iter().all(|adapter| adapter.read_only);
+            let first = first.name.clone();
+            let place = format!("{}:{}:{}", reference.file.display(), reference.line, reference.column);
+            let users: Vec<String> =
+                app.tools.iter().filter(|tool| uses_script(tool, scripted.script)).map(|tool| tool.name.clone()).collect();
+            let users = if users.is_empty() {
+                app.scripts.get(scripted.script as usize).map(|script| script.path.clone()).into_iter().collect()
+            } else {
+                users
+            };
+            for user in users {
+                match reference.part {
+                    AppPart::Statement if candidates.len() == 1 || here.len() == candidates.len() => {
+                        let rights = rights(&reference.name, self.dialect, &self.found.known);
+                        let writes = rights.tables.keys().any(|(_, privilege)| *privilege != Privilege::Select);
+                        if !(is_refused && writes) {
+                            self.add(&user, &place, &reference.name, false);
+                        }
+                    }
+                    AppPart::Statement => {
+                        let text =
+                            format!("the script does not say for which adapter the statement is: write `ctx.db(\"{first}\").query(…)`");
+                        self.section.note(&user, &place, text, true);
+                    }
+                    _ => {
+                        let text = "the text of the script's statement is not known before it runs: grant what it needs by hand";
+                        self.section.note(&user, &place, text, true);
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn uses_script(tool: &Tool, script: u32) -> bool {
+    tool.scripts().any(|used| used.script == script)
+}
+
+fn audit_tables(tool: &Tool) -> impl Iterator<Item = &AuditTable> {
+    tool.middleware.iter().filter_map(|entry| match &entry.action {
+        MiddlewareAction::Audit(Audit { table, .. }) => table.as_ref(),
+        _ => None,
+    })
+}

@@ -1,0 +1,418 @@
+//! What the databases say: which tables there are and their columns, which sequences are behind them, which functions not everybody may call.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Grant, Need, Object, Section, SessionRole};
+use crate::statement::{Columns, Dialect, Known, KnownTable, Named, Privilege, Rights};
+
+/// A question to a database.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Question {
+    /// Its statement, with one parameter.
+    pub text: &'static str,
+    /// The parameter: a JSON array of names.
+    pub names: String,
+}
+
+/// The rows of the answer to a question; a cell is a text, or nothing.
+pub type Answer = Vec<Vec<Option<String>>>;
+
+/// What a database said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// What decides which tables columns are of.
+    pub(super) known: Known,
+    /// Whether it was asked at all.
+    is_asked: bool,
+    /// The sequences of the defaults of columns, by the table and the column.
+    sequences: BTreeMap<(Named, String), Named>,
+    /// Tables that everybody may read.
+    everybodys: BTreeSet<Named>,
+    /// Schemas that not everybody may use.
+    closed: BTreeSet<String>,
+    /// Functions and procedures by the name that statements have for them; empty where there is none of one's own.
+    routines: BTreeMap<String, Vec<Routine>>,
+    /// What policies of a table read: the table, and a column of another.
+    policies: BTreeSet<(Named, Named, String)>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Routine {
+    name: Named,
+    /// `integer, text`
+    arguments: Option<String>,
+    is_procedure: bool,
+    /// Everybody may call it.
+    is_open: bool,
+    /// It is the database's own.
+    is_built_in: bool,
+    /// What it does, it does as whoever made it.
+    is_definers: bool,
+}
+
+const POSTGRES_COLUMNS: &str = "SELECT n.nspname::text, c.relname::text, a.attname::text, pg_table_is_visible(c.oid)::text, \
+     has_schema_privilege('public', n.oid, 'USAGE')::text, has_table_privilege('public', c.oid, 'SELECT')::text, \
+     (SELECT min(i.indkey[0]) = a.attnum FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary)::text, sn.nspname::text, s.relname::text \
+     FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_attribute a ON a.attrelid = c.oid \
+     LEFT JOIN pg_attrdef f ON f.adrelid = c.oid AND f.adnum = a.attnum \
+     LEFT JOIN pg_depend d ON d.classid = 'pg_attrdef'::regclass AND d.objid = f.oid AND d.refclassid = 'pg_class'::regclass \
+     AND d.refobjid IN (SELECT oid FROM pg_class WHERE relkind = 'S') \
+     LEFT JOIN pg_class s ON s.oid = d.refobjid LEFT JOIN pg_namespace sn ON sn.oid = s.relnamespace \
+     WHERE a.attnum > 0 AND NOT a.attisdropped AND c.relkind IN ('r', 'p', 'v', 'm', 'f') \
+     AND c.relname IN (SELECT jsonb_array_elements_text($1::jsonb)) ORDER BY n.nspname, c.relname, a.attnum";
+const POSTGRES_CONSTRAINTS: &str = "SELECT n.nspname::text, c.relname::text, o.conname::text, a.attname::text \
+     FROM pg_constraint o JOIN pg_class c ON c.oid = o.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+     JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY(o.conkey) \
+     WHERE o.contype IN ('p', 'u', 'x') AND c.relname IN (SELECT jsonb_array_elements_text($1::jsonb)) ORDER BY 1, 2, 3, 4";
+const POSTGRES_POLICIES: &str = "SELECT n.nspname::text, c.relname::text, rn.nspname::text, r.relname::text, a.attname::text \
+     FROM pg_policy p JOIN pg_class c ON c.oid = p.polrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+     JOIN pg_depend d ON d.classid = 'pg_policy'::regclass AND d.objid = p.oid AND d.refclassid = 'pg_class'::regclass \
+     JOIN pg_class r ON r.oid = d.refobjid AND r.oid <> c.oid JOIN pg_namespace rn ON rn.oid = r.relnamespace \
+     JOIN pg_attribute a ON a.attrelid = r.oid AND a.attnum = d.refobjsubid \
+     WHERE c.relrowsecurity AND c.relname IN (SELECT jsonb_array_elements_text($1::jsonb)) ORDER BY 1, 2, 3, 4, 5";
+const POSTGRES_ROUTINES: &str = "SELECT n.nspname::text, p.proname::text, oidvectortypes(p.proargtypes), (p.prokind = 'p')::text, \
+     has_function_privilege('public', p.oid, 'EXECUTE')::text, (n.nspname = 'pg_catalog')::text, p.prosecdef::text, \
+     has_schema_privilege('public', n.oid, 'USAGE')::text FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace \
+     WHERE p.proname IN (SELECT jsonb_array_elements_text($1::jsonb)) ORDER BY 1, 2, 3";
+const MYSQL_COLUMNS: &str = "SELECT table_schema, table_name, column_name, CAST(table_schema = DATABASE() AS CHAR), '1', '0', \
+     CAST(column_key = 'PRI' AS CHAR), NULL, NULL FROM information_schema.columns WHERE JSON_CONTAINS(?, JSON_QUOTE(table_name)) \
+     ORDER BY table_schema, table_name, ordinal_position";
+const MYSQL_ROUTINES: &str = "SELECT routine_schema, routine_name, NULL, CAST(routine_type = 'PROCEDURE' AS CHAR), '0', '0', \
+     CAST(security_type = 'DEFINER' AS CHAR), '1' FROM information_schema.routines WHERE JSON_CONTAINS(?, JSON_QUOTE(LOWER(routine_name))) \
+     ORDER BY routine_schema, routine_name";
+const MYSQL_VERSION: &str = "SELECT VERSION(), ?";
+
+/// What to ask about what statements need.
+pub(super) fn questions(rights: &Rights, dialect: Dialect) -> Vec<Question> {
+    let tables = names(rights.tables.keys().map(|(table, _)| table), |name| name.to_owned());
+    let routines = names(rights.functions.iter().chain(&rights.procedures), str::to_ascii_lowercase);
+    let question = |text, names: &str| Question { text, names: names.to_owned() };
+    match dialect {
+        Dialect::Postgres => [POSTGRES_COLUMNS, POSTGRES_CONSTRAINTS, POSTGRES_POLICIES]
+            .map(|text| question(text, &tables))
+            .into_iter()
+            .chain([question(POSTGRES_ROUTINES, &names(rights.functions.iter().chain(&rights.procedures), str::to_owned))])
+            .collect(),
+        _ => vec![question(MYSQL_COLUMNS, &tables), question(MYSQL_ROUTINES, &routines), question(MYSQL_VERSION, "[]")],
+    }
+}
+
+fn names<'n>(named: impl Iterator<Item = &'n Named>, with: impl Fn(&str) -> String) -> String {
+    let names: BTreeSet<String> = named.map(|named| with(&named.name)).collect();
+    serde_json::json!(names).to_string()
+}
+
+fn is_true(cell: Option<&Option<String>>) -> bool {
+    matches!(cell.and_then(Option::as_deref), Some("true" | "t" | "1"))
+}
+
+fn cell(row: &[Option<String>], at: usize) -> &str {
+    row.get(at).and_then(Option::as_deref).unwrap_or_default()
+}
+
+impl Found {
+    /// What the answers to the questions of a section say, in the order of the questions.
+    #[must_use]
+    pub fn of(section: &Section, answers: &[Answer]) -> Self {
+        let mut found = Self { is_asked: true, ..Self::default() };
+        let Some(dialect) = section.dialect else { return found };
+        let mut all = Rights::default();
+        section.needs.iter().for_each(|need| all.extend(need.rights.clone()));
+        let answer = |at: usize| answers.get(at).map(Vec::as_slice).unwrap_or_default();
+        for (table, _) in all.tables.keys() {
+            found.table(table, answer(0), dialect);
+        }
+        let routines = if dialect == Dialect::Postgres { answer(3) } else { answer(1) };
+        for row in routines {
+            let name = Named { schema: Some(cell(row, 0).to_owned()), name: cell(row, 1).to_owned() };
+            let key = if dialect == Dialect::MySql { name.name.to_ascii_lowercase() } else { name.name.clone() };
+            if !is_true(row.get(7)) && !is_true(row.get(5)) {
+                found.closed.insert(cell(row, 0).to_owned());
+            }
+            found.routines.entry(key).or_default().push(Routine {
+                name,
+                arguments: row.get(2).cloned().flatten(),
+                is_procedure: is_true(row.get(3)),
+                is_open: is_true(row.get(4)),
+                is_built_in: is_true(row.get(5)),
+                is_definers: is_true(row.get(6)),
+            });
+        }
+        if dialect == Dialect::MySql {
+            found.known.is_mariadb = answer(2).first().is_some_and(|row| cell(row, 0).to_ascii_lowercase().contains("mariadb"));
+            return found;
+        }
+        let placed =
+            |row: &[Option<String>], at: usize| Named { schema: Some(cell(row, at).to_owned()), name: cell(row, at + 1).to_owned() };
+        for row in answer(1) {
+            let table = placed(row, 0);
+            for known in found
+                .known
+                .tables
+                .iter_mut()
+                .filter(|(name, known)| name.name == table.name && Some(&known.schema) == table.schema.as_ref())
+            {
+                known.1.constraints.entry(cell(row, 2).to_owned()).or_default().insert(cell(row, 3).to_owned());
+            }
+        }
+        for row in answer(2) {
+            found.policies.insert((placed(row, 0), placed(row, 2), cell(row, 4).to_owned()));
+        }
+        found
+    }
+
+    /// The table that a statement means by a name.
+    fn table(&mut self, table: &Named, rows: &[Vec<Option<String>>], dialect: Dialect) {
+        let is_same = |row: &&Vec<Option<String>>| cell(row, 1) == table.name;
+        let schema = match &table.schema {
+            Some(schema) => Some(schema.clone()),
+            None => {
+                let first = |is_here: &dyn Fn(&&Vec<Option<String>>) -> bool| {
+                    rows.iter().filter(is_same).find(is_here).map(|row| cell(row, 0).to_owned())
+                };
+                // What its user cannot see yet is looked for where tables are without more.
+                first(&|row| is_true(row.get(3))).or_else(|| first(&|row| dialect == Dialect::Postgres && cell(row, 0) == "public"))
+            }
+        };
+        let Some(schema) = schema else { return };
+        let mut known = KnownTable { schema: schema.clone(), ..KnownTable::default() };
+        for row in rows.iter().filter(is_same).filter(|row| cell(row, 0) == schema) {
+            let column = if dialect == Dialect::MySql { cell(row, 2).to_ascii_lowercase() } else { cell(row, 2).to_owned() };
+            if known.any.is_none() || is_true(row.get(6)) {
+                known.any = Some(column.clone());
+            }
+            if !is_true(row.get(4)) {
+                self.closed.insert(schema.clone());
+            }
+            if is_true(row.get(5)) {
+                self.everybodys.insert(table.clone());
+            }
+            if !cell(row, 8).is_empty() {
+                let sequence = Named { schema: Some(cell(row, 7).to_owned()), name: cell(row, 8).to_owned() };
+                self.sequences.insert((table.clone(), column.clone()), sequence);
+            }
+            known.columns.insert(column);
+        }
+        if !known.columns.is_empty() {
+            self.known.tables.insert(table.clone(), known);
+        }
+    }
+
+    /// A table as the database has it, or as the statement.
+    fn placed(&self, table: &Named) -> Named {
+        match self.known.tables.get(table) {
+            Some(known) => Named { schema: Some(known.schema.clone()), name: table.name.clone() },
+            None => table.clone(),
+        }
+    }
+
+    /// Makes rights of the needs of a section.
+    pub(super) fn grant(&self, section: &mut Section, dialect: Dialect) {
+        let mut merged = Merged::default();
+        for need in section.needs.clone() {
+            self.grant_one(section, &need, dialect, &mut merged);
+        }
+        section.grants = merged.finish(self);
+        if let (Some(SessionRole::Named(role)), true) = (&section.session, section.needs.iter().any(|need| !need.is_own)) {
+            let users = section.needs.iter().filter(|need| !need.is_own).map(|need| need.user.clone()).collect();
+            let (object, privilege) = (Object::Role(role.clone()), Privilege::Usage);
+            section.grants.insert(0, Grant { object, privilege, columns: None, users, of_session: false });
+        }
+    }
+
+    fn grant_one(&self, section: &mut Section, need: &Need, dialect: Dialect, merged: &mut Merged) {
+        let Need { user, place, rights, is_own } = need;
+        let of_session = section.session.is_some() && !is_own;
+        let mut schemas: BTreeSet<String> = BTreeSet::new();
+        for ((table, privilege), columns) in &rights.tables {
+            // The table of records is made with its rights.
+            let is_there = !self.is_asked || *is_own || self.known.tables.contains_key(table) || is_sequence_table(table, dialect);
+            if !is_there {
+                let text = format!("the database has no table `{table}`, or its user does not see it: nothing is granted on it");
+                section.note(user, place, text, true);
+                continue;
+            }
+            if *privilege == Privilege::Select && self.everybodys.contains(table) {
+                continue;
+            }
+            let table = self.placed(table);
+            schemas.extend(table.schema.clone());
+            merged.table(&table, *privilege, columns, user, of_session);
+        }
+        for (sequence, privilege) in &rights.sequences {
+            schemas.extend(sequence.schema.clone());
+            merged.add(Object::Sequence(sequence.clone()), *privilege, user, of_session);
+        }
+        for (table, given) in &rights.filled {
+            for ((_, column), sequence) in self.sequences.iter().filter(|((of, _), _)| of == table) {
+                if !given.contains(column) {
+                    merged.add(Object::Sequence(sequence.clone()), Privilege::Usage, user, of_session);
+                }
+            }
+        }
+        for (of, table, column) in &self.policies {
+            let is_used = rights.tables.keys().any(|(used, _)| self.placed(used) == *of);
+            if is_used {
+                schemas.extend(table.schema.clone());
+                let columns = Columns { all: false, names: [column.clone()].into() };
+                merged.table(table, Privilege::Select, &columns, user, of_session);
+            }
+        }
+        for (named, is_procedure) in
+            rights.functions.iter().map(|name| (name, false)).chain(rights.procedures.iter().map(|name| (name, true)))
+        {
+            self.routine(section, need, (named, is_procedure), dialect, merged, of_session, &mut schemas);
+        }
+        if dialect == Dialect::Postgres {
+            let closed = |schema: &String| if self.is_asked { self.closed.contains(schema) } else { schema != "public" };
+            for schema in schemas.into_iter().filter(closed) {
+                merged.add(Object::Schema(schema), Privilege::Usage, user, of_session);
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn routine(
+        &self,
+        section: &mut Section,
+        Need { user, place, .. }: &Need,
+        (named, is_procedure): (&Named, bool),
+        dialect: Dialect,
+        merged: &mut Merged,
+        of_session: bool,
+        schemas: &mut BTreeSet<String>,
+    ) {
+        let what = if is_procedure { "procedure" } else { "function" };
+        if !self.is_asked {
+            let text = match dialect {
+                Dialect::MySql if is_procedure => {
+                    let object = Object::Procedure(named.clone(), None);
+                    merged.add(object, Privilege::Call, user, of_session);
+                    format!(
+                        "what the procedure `{named}` does is not known: unless it runs as who made it, its user needs the rights for that, too"
+                    )
+                }
+                Dialect::MySql => format!(
+                    "whether the function `{named}` is the database's own is not known: else it needs `EXECUTE`. Ask the database by `--connect`"
+                ),
+                _ => format!(
+                    "whether everybody may call the {what} `{named}`, and what it reads and writes, is not known: ask the database by `--connect`"
+                ),
+            };
+            section.note(user, place, text, true);
+            return;
+        }
+        let key = if dialect == Dialect::MySql { named.name.to_ascii_lowercase() } else { named.name.clone() };
+        let routines = self.routines.get(&key).map(Vec::as_slice).unwrap_or_default();
+        let meant =
+            routines.iter().filter(|routine| named.schema.as_ref().is_none_or(|schema| routine.name.schema.as_ref() == Some(schema)));
+        let meant: Vec<&Routine> = meant.filter(|routine| routine.is_procedure == is_procedure).collect();
+        if meant.is_empty() {
+            let text = match dialect {
+                // Those that the server brings along are in no list.
+                Dialect::MySql if !is_procedure => {
+                    format!(
+                        "the function `{named}` is the server's own, or the database has none, or its user does not see it: nothing is granted on it"
+                    )
+                }
+                _ => format!("the database has no {what} `{named}`, or its user does not see it: nothing is granted on it"),
+            };
+            section.note(user, place, text, true);
+        }
+        for routine in meant {
+            if !routine.is_open {
+                let name = match dialect {
+                    Dialect::MySql | Dialect::Postgres => routine.name.clone(),
+                    _ => named.clone(),
+                };
+                let object = if is_procedure {
+                    Object::Procedure(name, routine.arguments.clone())
+                } else {
+                    Object::Function(name, routine.arguments.clone())
+                };
+                let privilege = if is_procedure { Privilege::Call } else { Privilege::Execute };
+                merged.add(object, privilege, user, of_session);
+            }
+            if !routine.is_built_in {
+                schemas.extend(routine.name.schema.clone());
+                if !routine.is_definers {
+                    let text = format!(
+                        "the {what} `{named}` runs as who calls it: what it reads and writes needs rights, too, which are not known"
+                    );
+                    section.note(user, place, text, true);
+                }
+            }
+        }
+    }
+}
+
+/// `seq_1_to_10` of MariaDB is a table that is there once it is named.
+fn is_sequence_table(table: &Named, dialect: Dialect) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let parts: Vec<&str> = table.name.split('_').collect();
+    dialect == Dialect::MySql
+        && match parts.as_slice() {
+            ["seq", from, "to", to] => is_number(from) && is_number(to),
+            ["seq", from, "to", to, "step", step] => is_number(from) && is_number(to) && is_number(step),
+            _ => false,
+        }
+}
+
+/// Rights, merged: by what they are about.
+#[derive(Default)]
+struct Merged {
+    rights: BTreeMap<(bool, Object, Privilege), Merging>,
+}
+
+#[derive(Default)]
+struct Merging {
+    /// Who needs all of it.
+    all: BTreeSet<String>,
+    /// Who needs some column, whichever.
+    any: BTreeSet<String>,
+    columns: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Merged {
+    fn add(&mut self, object: Object, privilege: Privilege, user: &str, of_session: bool) {
+        self.rights.entry((of_session, object, privilege)).or_default().all.insert(user.to_owned());
+    }
+
+    fn table(&mut self, table: &Named, privilege: Privilege, Columns { all, names }: &Columns, user: &str, of_session: bool) {
+        let merging = self.rights.entry((of_session, Object::Table(table.clone()), privilege)).or_default();
+        if *all {
+            merging.all.insert(user.to_owned());
+        }
+        if names.is_empty() && !all {
+            merging.any.insert(user.to_owned());
+        }
+        for name in names {
+            merging.columns.entry(name.clone()).or_default().insert(user.to_owned());
+        }
+    }
+
+    fn finish(self, found: &Found) -> Vec<Grant> {
+        let columns_of = |of_session: bool, table: &Named| -> BTreeMap<Privilege, BTreeSet<String>> {
+            let of_table = self.rights.iter().filter(|((of, object, _), _)| *of == of_session && *object == Object::Table(table.clone()));
+            of_table.map(|((_, _, privilege), merging)| (*privilege, merging.columns.keys().cloned().collect())).collect()
+        };
+        let mut grants = Vec::new();
+        for ((of_session, object, privilege), merging) in &self.rights {
+            let mut columns = merging.columns.clone();
+            if let (true, true, Object::Table(table)) = (merging.all.is_empty(), columns.is_empty(), object) {
+                // One column is enough: one of the key, or one that is named anyway.
+                let known =
+                    found.known.tables.iter().find(|(name, _)| found.placed(name) == *table).and_then(|(_, known)| known.any.clone());
+                let others = columns_of(*of_session, table);
+                let other =
+                    [Privilege::Select, Privilege::Insert, Privilege::Update].iter().find_map(|of| others.get(of)?.first().cloned());
+                columns.extend(known.or(other).map(|column| (column, merging.any.clone())));
+            }
+            let users = merging.all.iter().chain(&merging.any).chain(merging.columns.values().flatten()).cloned().collect();
+            let is_whole = !merging.all.is_empty() || columns.is_empty();
+            let columns = (!is_whole).then_some(columns);
+            grants.push(Grant { object: object.clone(), privilege: *privilege, columns, users, of_session: *of_session });
+        }
+        grants
+    }
+}

@@ -1,0 +1,216 @@
+//! The rights of an app as SQL, and as JSON.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{Grant, Note, Object, Section, SessionRole};
+use crate::statement::{Dialect, Named};
+
+/// Words that PostgreSQL does not take as the name of a table or a column without quotes.
+const RESERVED: &str = " all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column concurrently \
+    constraint create cross current_catalog current_date current_role current_schema current_time current_timestamp current_user default deferrable desc \
+    distinct do else end except false fetch for foreign freeze from full grant group having ilike in initially inner intersect into is isnull join lateral \
+    leading left like limit localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary public references returning \
+    right select session_user similar some symmetric system_user table tablesample then to trailing true union unique user using variadic verbose when where \
+    window with ";
+
+/// What stands for the role that a caller decides.
+const SOMEBODY: &str = "ROLE";
+
+/// The longest line of a comment that names users.
+const LONGEST: usize = 120;
+
+/// SQL that grants the rights, section by section; it can be given to the database's own client as it is.
+#[must_use]
+pub fn sql(app: &str, sections: &[Section]) -> String {
+    let mut lines = vec![format!("-- The rights that the statements of {app} need, written by `millrace grants`.")];
+    for section in sections {
+        lines.push(String::new());
+        lines.extend(of_section(section));
+    }
+    lines.into_iter().map(|line| one_line(&line)).collect::<Vec<_>>().join("\n")
+}
+
+fn of_section(section: &Section) -> Vec<String> {
+    let names: Vec<String> = section.adapters.iter().map(|name| format!("`{name}`")).collect();
+    let adapters = format!("{} {} ({})", if names.len() == 1 { "adapter" } else { "adapters" }, names.join(", "), section.connector);
+    let Some(dialect) = section.dialect else {
+        return vec![format!("-- {adapters}: {}", instead(&section.connector))];
+    };
+    let mut lines = vec![format!("-- {adapters}: to be run in its database, for {} {}", account_noun(dialect), section.role)];
+    if !section.databases.is_empty() {
+        lines.push(format!("-- The caller decides which database it is, so run this in each of them: {}", section.databases.join(", ")));
+    }
+    if !section.variables.is_empty() {
+        let names: Vec<&str> = section.variables.iter().map(String::as_str).collect();
+        lines.push(format!("-- With the values that these variables have here: {}", names.join(", ")));
+    }
+    match &section.session {
+        Some(SessionRole::Callers(template)) => lines.push(format!(
+            "-- Statements run as the role that the caller decides, {template}: for each such role, run what follows with it in place of {SOMEBODY}"
+        )),
+        Some(SessionRole::Unset(template)) => {
+            lines.push(format!("-- Statements run as the role {template}, which is not set here: run what follows with it in place of {SOMEBODY}"));
+        }
+        _ => {}
+    }
+    if let Some((makes, users)) = &section.makes {
+        lines.push(format!("-- The table of the records that `idempotency` needs: {}", list(users)));
+        lines.extend(makes.iter().map(|make| format!("{make};")));
+    }
+    for grant in &section.grants {
+        lines.push(format!("-- {}", list(&grant.users)));
+        lines.push(statement(section, dialect, grant));
+    }
+    if let Some(SessionRole::Callers(_) | SessionRole::Unset(_)) = &section.session {
+        lines.push(format!("-- GRANT {SOMEBODY} TO {};", account(dialect, &section.role)));
+    }
+    if section.grants.is_empty() && section.notes.is_empty() {
+        lines.push("-- Nothing is needed but to log in".to_owned());
+    }
+    for Note { place, user, text, is_missing } in &section.notes {
+        lines.push(format!("-- {}: {place} ({user}): {text}", if *is_missing { "NOT KNOWN" } else { "more than needed" }));
+    }
+    lines
+}
+
+/// The statement of a right; in a comment where its role is not known.
+fn statement(section: &Section, dialect: Dialect, grant: &Grant) -> String {
+    let (to, is_known) = match (&section.session, grant.of_session) {
+        (Some(SessionRole::Named(role)), true) => (account(dialect, role), true),
+        (Some(_), true) => (SOMEBODY.to_owned(), false),
+        _ => (account(dialect, &section.role), true),
+    };
+    let text = grant_statement(dialect, grant, &to);
+    if is_known { text } else { format!("-- {text}") }
+}
+
+fn grant_statement(dialect: Dialect, Grant { object, privilege, columns, .. }: &Grant, to: &str) -> String {
+    let word = privilege.word(dialect);
+    let columns = columns.as_ref().map_or_else(String::new, |columns| {
+        format!(" ({})", columns.keys().map(|column| quoted(dialect, column)).collect::<Vec<_>>().join(", "))
+    });
+    let name = |named: &Named| {
+        let schema = named.schema.iter().map(|schema| format!("{}.", quoted(dialect, schema))).collect::<String>();
+        format!("{schema}{}", quoted(dialect, &named.name))
+    };
+    let with = |named: &Named, arguments: &Option<String>| {
+        format!("{}{}", name(named), arguments.as_ref().map_or_else(String::new, |arguments| format!("({arguments})")))
+    };
+    let on = match object {
+        Object::Role(role) => return format!("GRANT {} TO {to};", account(dialect, role)),
+        Object::Schema(schema) => format!("SCHEMA {}", quoted(dialect, schema)),
+        Object::Table(table) => name(table),
+        Object::Sequence(sequence) => format!("SEQUENCE {}", name(sequence)),
+        Object::Function(function, arguments) => format!("FUNCTION {}", with(function, arguments)),
+        Object::Procedure(procedure, arguments) => format!("PROCEDURE {}", with(procedure, arguments)),
+    };
+    format!("GRANT {word}{columns} ON {on} TO {to};")
+}
+
+/// What to do where there is no `GRANT`.
+fn instead(connector: &str) -> &'static str {
+    match connector {
+        "sqlite" | "libsql" | "d1" => {
+            "it has no `GRANT`. Use `options: { read_only: true }` for tools that only read, and a token that only reads where there are tokens"
+        }
+        "redis" | "upstash" => {
+            "it has no `GRANT`. Give the user the commands that the tools send, and their keys: ACL SETUSER app ON >PASSWORD resetkeys ~KEYS -@all +COMMAND"
+        }
+        "mongodb" => "it has no `GRANT`. Make a role with the actions that the tools' commands need: db.createRole(…)",
+        "dynamodb" => {
+            "it has no `GRANT`. Allow its identity `dynamodb:PartiQLSelect`, `PartiQLInsert`, `PartiQLUpdate` and `PartiQLDelete` as far as the tools need them, on their tables"
+        }
+        "postgrest" => "its requests run as the roles of the tokens: grant these roles what the requests need, in the database behind it",
+        _ => {
+            "what its statements need is not judged. Give its user no more than `SELECT` on the tables that are read, and `INSERT` on those that are written"
+        }
+    }
+}
+
+const fn account_noun(dialect: Dialect) -> &'static str {
+    match dialect {
+        Dialect::MySql => "the account",
+        _ => "the role",
+    }
+}
+
+/// A role, or an account of MySQL: `app`, `app@localhost`.
+fn account(dialect: Dialect, role: &str) -> String {
+    if dialect != Dialect::MySql {
+        return quoted(dialect, role);
+    }
+    let text = |text: &str| format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"));
+    match role.rsplit_once('@') {
+        Some((user, host)) => format!("{}@{}", text(user), text(host)),
+        None => format!("{}@'%'", text(role)),
+    }
+}
+
+fn quoted(dialect: Dialect, name: &str) -> String {
+    if dialect == Dialect::MySql {
+        return format!("`{}`", name.replace('`', "``"));
+    }
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
+    let plain = name.bytes().next().is_some_and(is_plain) && name.bytes().all(|byte| is_plain(byte) || byte.is_ascii_digit());
+    if plain && !RESERVED.contains(&format!(" {name} ")) { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+fn list(users: &BTreeSet<String>) -> String {
+    let mut text = String::new();
+    for (number, user) in users.iter().enumerate() {
+        if text.len() + user.len() > LONGEST && number > 0 {
+            return format!("{text} and {} more", users.len() - number);
+        }
+        text.push_str(if number == 0 { "" } else { ", " });
+        text.push_str(user);
+    }
+    text
+}
+
+/// A line of its own, whatever names it has in it: nothing ends a comment early.
+fn one_line(line: &str) -> String {
+    line.chars()
+        .map(|character| if character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') { ' ' } else { character })
+        .collect()
+}
+
+/// The same for programs.
+#[must_use]
+pub fn json(sections: &[Section]) -> Value {
+    sections.iter().map(section_json).collect()
+}
+
+fn section_json(section: &Section) -> Value {
+    let grant = |dialect: Dialect, grant: &Grant| {
+        let (kind, name) = match &grant.object {
+            Object::Role(role) => ("role", role.clone()),
+            Object::Schema(schema) => ("schema", schema.clone()),
+            Object::Table(named) => ("table", named.to_string()),
+            Object::Sequence(named) => ("sequence", named.to_string()),
+            Object::Function(named, arguments) => ("function", format!("{named}({})", arguments.as_deref().unwrap_or_default())),
+            Object::Procedure(named, arguments) => ("procedure", format!("{named}({})", arguments.as_deref().unwrap_or_default())),
+        };
+        json!({
+            "sql": statement(section, dialect, grant),
+            "privilege": if kind == "role" { "MEMBER" } else { grant.privilege.word(dialect) },
+            "kind": kind,
+            "name": name,
+            "columns": grant.columns,
+            "used_by": grant.users,
+        })
+    };
+    let note = |note: &Note| json!({ "place": note.place, "used_by": note.user, "text": note.text, "missing": note.is_missing });
+    json!({
+        "adapters": section.adapters,
+        "connector": section.connector,
+        "role": section.dialect.map(|_| &section.role),
+        "databases": section.databases,
+        "variables": section.variables,
+        "make": section.makes.as_ref().map(|(makes, _)| makes.to_vec()).unwrap_or_default(),
+        "grants": section.dialect.map_or_else(Vec::new, |dialect| section.grants.iter().map(|one| grant(dialect, one)).collect()),
+        "notes": section.notes.iter().map(note).collect::<Vec<_>>(),
+        "instead": if section.dialect.is_none() { Some(instead(&section.connector)) } else { None },
+    })
+}

@@ -1,0 +1,181 @@
+use super::*;
+
+/// The rights, a line each: `SELECT t (a, b)`, and what is noted.
+fn shown(text: &str, dialect: Dialect) -> Vec<String> {
+    shown_where(text, dialect, &Known::default())
+}
+
+fn shown_where(text: &str, dialect: Dialect, known: &Known) -> Vec<String> {
+    let rights = rights(text, dialect, known);
+    let mut lines: Vec<String> = Vec::new();
+    for ((table, privilege), Columns { all, names }) in &rights.tables {
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let columns = match (all, names.is_empty()) {
+            (true, _) => String::new(),
+            (false, true) => " (any)".to_owned(),
+            (false, false) => format!(" ({})", names.join(", ")),
+        };
+        lines.push(format!("{} {table}{columns}", privilege.word(dialect)));
+    }
+    lines.extend(rights.sequences.iter().map(|(name, privilege)| format!("{} sequence {name}", privilege.word(dialect))));
+    lines.extend(rights.functions.iter().map(|name| format!("function {name}")));
+    lines.extend(rights.procedures.iter().map(|name| format!("procedure {name}")));
+    lines.extend(rights.widened.iter().map(|why| format!("wider: {why}")));
+    lines.extend(rights.unclear.iter().map(|why| format!("unclear: {why}")));
+    lines
+}
+
+/// A line that ends with `…` is the beginning of one.
+fn check(dialect: Dialect, cases: &[(&str, &[&str])]) {
+    let mut wrong = Vec::new();
+    for (text, expected) in cases {
+        let found = shown(text, dialect);
+        let is_same = |(found, expected): (&String, &&str)| match expected.strip_suffix('…') {
+            Some(start) => found.starts_with(start),
+            None => found == expected,
+        };
+        if found.len() != expected.len() || !found.iter().zip(*expected).all(is_same) {
+            wrong.push(format!("{text}\n  expected {expected:?}\n  found    {found:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn rights_of_statements_of_postgresql() {
+    check(
+        Dialect::Postgres,
+        &[
+            ("SELECT 1", &[]),
+            ("SELECT * FROM t", &["SELECT t"]),
+            ("SELECT count(*) FROM t", &["SELECT t (any)"]),
+            ("SELECT a FROM t WHERE b = $1 ORDER BY c", &["SELECT t (a, b, c)"]),
+            ("SELECT a AS x FROM t ORDER BY x", &["SELECT t (a)"]),
+            ("SELECT t FROM t", &["SELECT t"]),
+            ("SELECT x.a, y.b FROM t x JOIN u y ON x.id = y.t_id", &["SELECT t (a, id)", "SELECT u (b, t_id)"]),
+            ("SELECT x.a FROM t x LEFT JOIN u y USING (id)", &["SELECT t (a, id)", "SELECT u (id)"]),
+            ("SELECT a FROM t, u", &["SELECT t", "SELECT u", "wider: `a` can be a column of `t` or of `u`…"]),
+            ("SELECT x.* FROM t x JOIN u ON u.id = x.id", &["SELECT t", "SELECT u (id)"]),
+            ("WITH r AS (SELECT a FROM t) SELECT a FROM r", &["SELECT t (a)"]),
+            (
+                "WITH RECURSIVE r (n) AS (SELECT a FROM t UNION ALL SELECT t.b FROM t JOIN r ON t.p = r.n) SELECT n FROM r",
+                &["SELECT t (a, b, p)"],
+            ),
+            ("WITH r AS (DELETE FROM t WHERE a = 1 RETURNING b) SELECT b FROM r", &["SELECT t (a, b)", "DELETE t"]),
+            ("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.id = t.id)", &["SELECT t (a, id)", "SELECT u (id)"]),
+            ("SELECT (SELECT max(u.b) FROM u) FROM t", &["SELECT t (any)", "SELECT u (b)"]),
+            ("SELECT x.a FROM (SELECT a, b FROM t) x WHERE x.b = 1", &["SELECT t (a, b)"]),
+            ("SELECT a FROM t UNION SELECT b FROM u", &["SELECT t (a)", "SELECT u (b)"]),
+            ("UPDATE t SET a = $1 WHERE id = $2 RETURNING b", &["SELECT t (b, id)", "UPDATE t (a)"]),
+            ("UPDATE t SET a = a + 1", &["SELECT t (a)", "UPDATE t (a)"]),
+            ("UPDATE t SET a = u.b FROM u WHERE u.id = t.id", &["SELECT t (id)", "UPDATE t (a)", "SELECT u (b, id)"]),
+            ("INSERT INTO t (a, b) VALUES ($1, $2)", &["INSERT t (a, b)"]),
+            ("INSERT INTO t VALUES ($1)", &["INSERT t"]),
+            ("INSERT INTO t (a) SELECT b FROM u", &["INSERT t (a)", "SELECT u (b)"]),
+            ("INSERT INTO t (a) VALUES ($1) RETURNING id", &["SELECT t (id)", "INSERT t (a)"]),
+            ("INSERT INTO t (a) VALUES ($1) ON CONFLICT DO NOTHING", &["INSERT t (a)"]),
+            ("INSERT INTO t (a) VALUES ($1) ON CONFLICT (a) DO NOTHING", &["SELECT t (a)", "INSERT t (a)"]),
+            (
+                "INSERT INTO t (a, b) VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET b = excluded.b",
+                &["SELECT t (a)", "INSERT t (a, b)", "UPDATE t (b)"],
+            ),
+            (
+                "INSERT INTO t (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET n = t.n + 1",
+                &["SELECT t (a, n)", "INSERT t (a)", "UPDATE t (n)"],
+            ),
+            (
+                "INSERT INTO t (a) VALUES (1) ON CONFLICT ON CONSTRAINT k DO NOTHING",
+                &["SELECT t", "INSERT t (a)", "wider: the columns of the constraint `k`…"],
+            ),
+            ("DELETE FROM t", &["DELETE t"]),
+            ("DELETE FROM t USING u WHERE t.id = u.id", &["SELECT t (id)", "DELETE t", "SELECT u (id)"]),
+            ("SELECT a FROM t FOR UPDATE", &["SELECT t (a)", "UPDATE t (any)"]),
+            ("SELECT t.a FROM t JOIN u ON u.id = t.id FOR UPDATE OF u", &["SELECT t (a, id)", "SELECT u (id)", "UPDATE u (any)"]),
+            (
+                "MERGE INTO t USING u ON t.id = u.id WHEN MATCHED THEN UPDATE SET a = u.a WHEN NOT MATCHED THEN INSERT (id) VALUES (u.id)",
+                &["SELECT t (id)", "INSERT t (id)", "UPDATE t (a)", "SELECT u (a, id)"],
+            ),
+            ("MERGE INTO t USING u ON t.id = u.id WHEN MATCHED THEN DELETE", &["SELECT t (id)", "DELETE t", "SELECT u (id)"]),
+            ("TRUNCATE t", &["TRUNCATE t"]),
+            ("CALL p(1)", &["procedure p"]),
+            ("SELECT f(a), upper(b) FROM t", &["SELECT t (a, b)", "function f"]),
+            ("SELECT row(1, a) FROM t", &["SELECT t (a)"]),
+            ("SELECT s.f(1)", &["function s.f"]),
+            ("SELECT * FROM f(1)", &["function f"]),
+            ("SELECT i FROM generate_series(1, $1) i", &[]),
+            ("SELECT nextval('s.q'), setval('r', 1)", &["UPDATE sequence r", "USAGE sequence s.q"]),
+            ("SELECT nextval($1)", &["unclear: the sequence of `nextval` is not written out"]),
+            ("SELECT S.T.A FROM S.T", &["SELECT s.t (a)"]),
+            ("SELECT \"A b\" FROM \"S\".\"T\"", &["SELECT S.T (A b)"]),
+            ("SELECT relname FROM pg_class", &[]),
+            ("EXPLAIN SELECT a FROM t", &["SELECT t (a)"]),
+            ("CREATE TABLE t (a int)", &["unclear: what `CREATE …` needs: grant it by hand"]),
+            ("SELECT a INTO u FROM t", &["SELECT t (a)", "unclear: `SELECT … INTO` makes a table, or writes a file"]),
+            ("SELECT 1; SELECT 2", &["unclear: it is not one statement"]),
+            ("SELEC a FROM t", &["unclear: …"]),
+            ("SELECT 'a", &["unclear: something in it is not closed"]),
+            ("SELECT u.a FROM t", &["SELECT t (any)", "unclear: `u.a` is a column of none of its tables"]),
+        ],
+    );
+}
+
+#[test]
+fn rights_of_statements_of_mysql() {
+    check(
+        Dialect::MySql,
+        &[
+            ("SELECT a FROM t WHERE b = ?", &["SELECT t (a, b)"]),
+            ("SELECT * FROM d.t", &["SELECT d.t"]),
+            ("SELECT `A b` FROM `T`", &["SELECT T (a b)"]),
+            ("SELECT x.a FROM t x JOIN u y ON x.id = y.id", &["SELECT t (a, id)", "SELECT u (id)"]),
+            ("WITH r AS (SELECT a FROM t) SELECT a FROM r WHERE a IN (SELECT b FROM u)", &["SELECT t (a)", "SELECT u (b)"]),
+            ("INSERT INTO t (a) VALUES (?)", &["INSERT t (a)"]),
+            ("INSERT INTO t SET a = ?", &["INSERT t (a)"]),
+            ("INSERT IGNORE INTO t (a) VALUES (?)", &["INSERT t (a)"]),
+            (
+                "INSERT INTO t (a, b) VALUES (?, ?) ON DUPLICATE KEY UPDATE b = VALUES(b)",
+                &["SELECT t (b)", "INSERT t (a, b)", "UPDATE t (a, b)"],
+            ),
+            ("INSERT INTO t (a) VALUES (?) RETURNING id", &["SELECT t (a, id)", "INSERT t (a, id)"]),
+            ("REPLACE INTO t (a) VALUES (?)", &["INSERT t (a)", "DELETE t"]),
+            ("UPDATE t SET a = ? WHERE id = ?", &["SELECT t (id)", "UPDATE t (a)"]),
+            ("UPDATE t x JOIN u y ON x.id = y.id SET x.a = y.b", &["SELECT t (id)", "UPDATE t (a)", "SELECT u (b, id)"]),
+            ("DELETE FROM t WHERE a = ? ORDER BY b LIMIT 1", &["SELECT t (a, b)", "DELETE t"]),
+            ("DELETE x FROM t x JOIN u y ON x.id = y.id", &["SELECT t (id)", "DELETE t", "SELECT u (id)"]),
+            ("DELETE FROM x USING t x JOIN u y ON x.id = y.id", &["SELECT t (id)", "DELETE t", "SELECT u (id)"]),
+            ("SELECT a FROM t FOR UPDATE", &["SELECT t (a)", "UPDATE t"]),
+            ("TRUNCATE TABLE t", &["DROP t"]),
+            ("CALL p(?)", &["procedure p"]),
+            ("SELECT f(a), UPPER(b) FROM t", &["SELECT t (a, b)", "function f"]),
+            ("SELECT TIMESTAMPDIFF(DAY, a, b) FROM t", &["SELECT t (a, b)"]),
+            ("SELECT a AS x FROM t HAVING x > 1", &["SELECT t (a)"]),
+            ("SELECT LAST_INSERT_ID()", &[]),
+            ("SELECT 1 FROM dual", &[]),
+            ("SELECT 1 /*! , a FROM t */", &["unclear: it has a character or a comment that is not understood"]),
+            ("CREATE TABLE t (a int)", &["unclear: what `CREATE …` needs: grant it by hand"]),
+        ],
+    );
+}
+
+/// What the database says decides where a column can be of several tables, and what a constraint compares.
+#[test]
+fn what_is_known_of_tables_narrows_rights() {
+    let table = |columns: &[&str], constraint: &[&str]| KnownTable {
+        schema: "public".to_owned(),
+        columns: columns.iter().map(|&column| column.to_owned()).collect(),
+        any: None,
+        constraints: [("k".to_owned(), constraint.iter().map(|&column| column.to_owned()).collect())].into(),
+    };
+    let named = |name: &str| Named { schema: None, name: name.to_owned() };
+    let tables = [(named("t"), table(&["id", "a"], &["a"])), (named("u"), table(&["id", "b"], &["id"]))].into();
+    let known = Known { tables, is_mariadb: false };
+    let cases: [(&str, &[&str]); 2] = [
+        ("SELECT a, b FROM t JOIN u ON t.id = u.id", &["SELECT t (a, id)", "SELECT u (b, id)"]),
+        ("INSERT INTO t (a) VALUES (1) ON CONFLICT ON CONSTRAINT k DO NOTHING", &["SELECT t (a)", "INSERT t (a)"]),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(shown_where(text, Dialect::Postgres, &known), expected, "{text}");
+    }
+    let known = Known { is_mariadb: true, ..Known::default() };
+    assert_eq!(shown_where("SELECT a FROM t FOR UPDATE", Dialect::MySql, &known), ["SELECT t (a)"]);
+}

@@ -1,0 +1,271 @@
+//! `millrace grants`: a role that has only what is printed passes the cases, and does not without any single one of the rights.
+
+use std::{fs, path::Path, process::Command};
+
+use millrace_tests::{
+    Group,
+    case::{Case, Exchange, root},
+    database::{Database, connection},
+    direct,
+    docs::{blocks, check_part, shell, shell_with, text as said},
+    groups,
+    local::binary,
+    mysql::Mysql,
+    postgres::{Postgres, psql},
+};
+use serde_json::Value as Json;
+
+/// Where the cases run.
+const DATABASE: &str = "trial";
+/// Who has the rights, and its password.
+const ROLE: &str = "app";
+
+/// A server that knows the rights of a role.
+enum Server {
+    Postgres(Postgres),
+    Mysql(Mysql),
+}
+
+impl Server {
+    fn start(group: &Group) -> Self {
+        if group.mysql.is_some() {
+            return Self::Mysql(Mysql::start(&[]));
+        }
+        let server = Postgres::start(&[]);
+        psql(&server.url("postgres"), &format!("CREATE ROLE {ROLE} LOGIN PASSWORD '{ROLE}'"));
+        Self::Postgres(server)
+    }
+
+    /// For the administrator.
+    fn url(&self) -> String {
+        match self {
+            Self::Postgres(server) => server.url(DATABASE),
+            Self::Mysql(server) => server.url(DATABASE),
+        }
+    }
+
+    /// For the role.
+    fn url_of_role(&self) -> String {
+        match self {
+            Self::Postgres(server) => format!("postgres://{ROLE}:{ROLE}@127.0.0.1:{}/{DATABASE}", server.port),
+            Self::Mysql(server) => format!("mysql://{ROLE}:{ROLE}@127.0.0.1:{}/{DATABASE}", server.port),
+        }
+    }
+
+    /// Makes the database anew, and a role that may do nothing in it.
+    fn make(&self, group: &Group) {
+        match self {
+            Self::Postgres(server) => {
+                psql(&server.url("postgres"), &format!("DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)"));
+                server.create(DATABASE, &sql_of(group, "postgres.sql"));
+            }
+            Self::Mysql(server) => {
+                let role = format!("DROP USER IF EXISTS {ROLE}@'%'; CREATE USER {ROLE}@'%' IDENTIFIED BY '{ROLE}';");
+                let database = format!("DROP DATABASE IF EXISTS {DATABASE}; CREATE DATABASE {DATABASE} CHARACTER SET utf8mb4;");
+                server.run("shop", &(role + &database));
+                server.run(DATABASE, &sql_of(group, "mysql.sql"));
+            }
+        }
+    }
+
+    /// Runs SQL with the database's own client.
+    fn run(&self, sql: &str) {
+        match self {
+            Self::Postgres(_) => psql(&self.url(), sql),
+            Self::Mysql(server) => server.run(DATABASE, sql),
+        }
+    }
+}
+
+fn sql_of(group: &Group, file: &str) -> String {
+    fs::read_to_string(group.app.parent().unwrap().join(file)).unwrap()
+}
+
+/// What the command prints.
+fn grants(app: &Path, env: &[(String, String)], arguments: &[&str]) -> String {
+    let output = Command::new(binary()).arg("grants").arg(app).args(arguments).envs(env.iter().cloned()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn with_url(group: &Group, url: String) -> Vec<(String, String)> {
+    let others = group.env.iter().filter(|(name, _)| name != "DATABASE_URL").cloned();
+    others.chain([("DATABASE_URL".to_owned(), url)]).collect()
+}
+
+/// The statements that take the rights away, one by one: each column of a right is one.
+fn revokes(json: &str) -> Vec<String> {
+    let all: Json = serde_json::from_str(json).unwrap();
+    let sections = all["sections"].as_array().unwrap();
+    let grants = sections.iter().flat_map(|section| section["grants"].as_array().unwrap());
+    grants
+        .flat_map(|grant| {
+            let (what, role) = grant["sql"].as_str().unwrap().strip_prefix("GRANT ").unwrap().rsplit_once(" TO ").unwrap();
+            match what.split_once(" (").filter(|_| !grant["columns"].is_null()) {
+                None => vec![format!("REVOKE {what} FROM {role}")],
+                Some((privilege, rest)) => {
+                    let (columns, object) = rest.split_once(')').unwrap();
+                    columns.split(", ").map(|column| format!("REVOKE {privilege} ({column}){object} FROM {role}")).collect()
+                }
+            }
+        })
+        .collect()
+}
+
+/// The expected answers of each case.
+fn expected(group: &Group) -> Vec<Vec<String>> {
+    let of = |case: &Case| fs::read_to_string(&case.expected).unwrap().trim_end().split("\n###\n").map(str::to_owned).collect();
+    group.cases.iter().map(of).collect()
+}
+
+/// The requests whose answers are not the expected ones, which `is_left_out` does not leave out.
+fn differences(group: &Group, expected: &[Vec<String>], is_left_out: impl Fn(&str) -> bool) -> Vec<String> {
+    let mut found = Vec::new();
+    for ((case, answers), expected) in group.answered(direct::run(group)).zip(expected) {
+        assert_eq!(expected.len(), answers.len(), "{}", case.name);
+        for ((request, expected), answer) in case.requests.iter().zip(expected).zip(&answers) {
+            if expected != answer && !is_left_out(&request.body) {
+                found.push(format!("{}: {}\n{expected}\n---\n{answer}", case.name, request.body));
+            }
+        }
+    }
+    found
+}
+
+/// Leaves out what takes as long without a right: a statement that takes too long.
+fn leave_out_slow(group: &mut Group, expected: &mut [Vec<String>]) {
+    for (case, expected) in group.cases.iter_mut().zip(expected) {
+        let is_kept = |request: &Exchange| !request.body.contains("\"slow\"");
+        let mut kept = case.requests.iter().map(is_kept).collect::<Vec<_>>().into_iter();
+        expected.retain(|_| kept.next().unwrap());
+        case.requests.retain(is_kept);
+    }
+}
+
+/// Whether a request is for a table that is not there. MariaDB tells nobody that it is not who has no right to it.
+fn is_for_no_table(body: &str) -> bool {
+    body.contains("\"absent\"")
+}
+
+/// What was found out of a group.
+struct Checked {
+    server: Server,
+    /// The lines of what is not known.
+    notes: Vec<String>,
+    /// The statements that took a right away and changed no answer.
+    needless: Vec<String>,
+    printed: String,
+}
+
+/// Runs a group as a role with what is printed, and then without each right of it, of which there are at least so many.
+fn check(name: &str, least: usize) -> Checked {
+    let mut group = groups().into_iter().find(|group| group.name == name).unwrap();
+    let server = Server::start(&group);
+    server.make(&group);
+    let env = with_url(&group, server.url());
+    let printed = grants(&group.app, &env, &["--connect", "--role", ROLE]);
+    let json = grants(&group.app, &env, &["--connect", "--role", ROLE, "--json"]);
+    let revokes = revokes(&json);
+    assert!(revokes.len() >= least, "{} rights\n{printed}", revokes.len());
+    group.env = with_url(&group, server.url_of_role());
+    let mut expected = expected(&group);
+    let is_mysql = group.mysql.is_some();
+    let differences = |group: &Group, expected: &[Vec<String>]| differences(group, expected, |body| is_mysql && is_for_no_table(body));
+    // The database is there already.
+    (group.postgres, group.mysql) = (None, None);
+    server.run(&printed);
+    let found = differences(&group, &expected);
+    assert!(found.is_empty(), "{name}: {} requests differ with these rights:\n{printed}\n{}", found.len(), found.join("\n"));
+    leave_out_slow(&mut group, &mut expected);
+    let mut needless = Vec::new();
+    for revoke in revokes {
+        server.make(&group);
+        server.run(&printed);
+        server.run(&revoke);
+        if differences(&group, &expected).is_empty() {
+            needless.push(revoke);
+        }
+    }
+    let notes = printed.lines().filter_map(|line| line.strip_prefix("-- NOT KNOWN: ")).map(str::to_owned).collect();
+    Checked { server, notes, needless, printed }
+}
+
+/// Whether the notes begin like this, and no others are there.
+fn check_notes(notes: &[String], expected: &[&str]) {
+    let is_same = notes.len() == expected.len() && notes.iter().zip(expected).all(|(note, expected)| note.starts_with(expected));
+    assert!(is_same, "{notes:#?}");
+}
+
+#[test]
+fn a_role_with_these_rights_passes_the_cases_of_postgresql_and_with_one_less_does_not() {
+    let checked = check("postgres", 8);
+    assert_eq!(checked.needless, [""; 0]);
+    let (absent, sneaky) =
+        ("app/tools/absent/config.yaml:4:3 (absent): the database has no table", "app/tools/sneaky/config.yaml:4:3 (sneaky): the function");
+    check_notes(&checked.notes, &[absent, sneaky]);
+}
+
+#[test]
+fn so_does_one_for_transactions_of_postgresql() {
+    let checked = check("postgres-transactions", 4);
+    assert_eq!(checked.needless, [""; 0]);
+    check_notes(&checked.notes, &[]);
+}
+
+#[test]
+fn so_does_one_for_records_of_calls() {
+    let checked = check("postgres-idempotency", 12);
+    assert_eq!(checked.needless, [""; 0]);
+    check_notes(&checked.notes, &[]);
+}
+
+#[test]
+fn so_does_one_for_mariadb() {
+    let Checked { server, notes, needless, printed } = check("mysql", 20);
+    // The case of the function is that an adapter which only reads refuses it: the answer is the same without the right to call it.
+    let revoke = format!("REVOKE EXECUTE ON FUNCTION `{DATABASE}`.`forget` FROM '{ROLE}'@'%';");
+    assert_eq!(needless, [revoke.as_str()]);
+    let call = || Database::open(connection("mysql", &server.url_of_role(), &[])).run("SELECT forget(0)", &[]);
+    server.run(&printed);
+    call().unwrap();
+    server.run(&revoke);
+    call().unwrap_err();
+    let (absent, scripted, types) = (
+        "app/tools/absent/config.yaml:4:3 (absent): the database has no table",
+        "app/tools/scripted/handler.ts:10:34 (scripted): the text",
+        "app/tools/types/config.yaml:4:3 (types): the function `ST_AsText` is the server's own",
+    );
+    check_notes(&notes, &[absent, scripted, types]);
+}
+
+#[test]
+fn the_page_does_what_it_says() {
+    let page = root().join("docs/grants.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let app = folder.path();
+    fs::write(app.join("millrace.yaml"), "name: shop\n").unwrap();
+    for (_, body) in blocks(&text).into_iter().filter(|(kind, _)| kind == "yaml") {
+        let (first, rest) = body.split_once('\n').unwrap();
+        let file = app.join(first.trim_start_matches(['#', ' ']));
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, rest).unwrap();
+    }
+    let commands: Vec<_> = blocks(&text).into_iter().filter(|(kind, _)| kind == "sh").map(|(_, command)| command).collect();
+    let [first, second] = commands.as_slice() else { panic!("{commands:?}") };
+    let printed = shell(app, first);
+    assert!(printed.status.success(), "{}", said(&printed));
+    check_part(&page, "printed", &format!("```sql\n{}```", String::from_utf8_lossy(&printed.stdout)));
+    let server = Postgres::start(&[]);
+    server.create(DATABASE, "CREATE TABLE orders (id serial PRIMARY KEY, customer text NOT NULL, item text NOT NULL);");
+    psql(&server.url(DATABASE), &format!("CREATE ROLE {ROLE} LOGIN PASSWORD '{ROLE}'"));
+    let server = Server::Postgres(server);
+    let (url, url_of_role) = (server.url(), server.url_of_role());
+    let calls = "millrace call order customer=ada item=lamp; millrace call find customer=ada";
+    let before = shell_with(app, calls, &[("SHOP_DATABASE", &url_of_role)], &[]);
+    assert!(!before.status.success(), "{}", said(&before));
+    let granted = shell_with(app, second, &[("SHOP_DATABASE", &url), ("ADMIN_DATABASE", &url)], &[]);
+    assert!(granted.status.success(), "{}", said(&granted));
+    let after = shell_with(app, calls, &[("SHOP_DATABASE", &url_of_role)], &[]);
+    assert!(after.status.success() && said(&after).contains("lamp"), "{}", said(&after));
+}
