@@ -1,14 +1,16 @@
 //! The rights of many forms of statements, on real servers: a role that has what the walk finds may carry each out, and no role with less.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, fs, process::Command};
 
 use millrace_bundler::statement::{Columns, Dialect, Known, KnownTable, Named, Privilege, rights};
 use millrace_core::value::Value;
 use millrace_tests::{
     database::{Database, connection},
+    local::binary,
     mysql::Mysql,
     postgres::{Postgres, psql},
 };
+use serde_json::Value as Json;
 
 /// The tables of both servers, and their columns.
 const TABLES: [(&str, &[&str]); 2] = [("t", &["id", "a", "b", "c", "n", "up"]), ("u", &["id", "t_id", "x", "y"])];
@@ -219,4 +221,64 @@ fn mariadb_wants_exactly_these_rights() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An app whose rights only the database knows: its file and what is in it.
+const APP: [(&str, &str); 9] = [
+    ("millrace.yaml", "name: shop"),
+    ("app/adapters/main.yaml", "connector: postgres\nconnection_string: \"{{ env.DATABASE_URL }}\""),
+    ("app/adapters/clerk.yaml", "connector: postgres\nconnection_string: \"{{ env.DATABASE_URL }}\"\nsession: { role: clerk }"),
+    ("app/tools/add/config.yaml", "description: x\nuse: main\nstatement: INSERT INTO shop.orders (who) VALUES ('x') RETURNING id"),
+    ("app/tools/policed/config.yaml", "description: x\nuse: main\nstatement: SELECT id FROM policed"),
+    ("app/tools/secret/config.yaml", "description: x\nuse: main\nstatement: SELECT shop.secret(1) AS v"),
+    ("app/tools/shown/config.yaml", "description: x\nuse: main\nstatement: SELECT count(*) AS n FROM shown"),
+    ("app/tools/number/config.yaml", "description: x\nuse: main\nstatement: INSERT INTO numbered (a) VALUES (1)"),
+    ("app/tools/noted/config.yaml", "description: x\nuse: clerk\nstatement: SELECT note FROM shop.orders"),
+];
+
+#[test]
+fn what_only_the_database_knows_is_granted_too() {
+    let server = Postgres::start(&[]);
+    let sql = "CREATE SCHEMA shop; CREATE TABLE shop.orders (id serial PRIMARY KEY, who text, note text);\n\
+         CREATE TABLE tenants (name text, plan text); CREATE TABLE policed (id int, who text); ALTER TABLE policed ENABLE ROW LEVEL SECURITY;\n\
+         CREATE POLICY own ON policed USING (EXISTS (SELECT 1 FROM tenants WHERE tenants.name = policed.who));\n\
+         CREATE FUNCTION shop.secret(int) RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT $1';\n\
+         REVOKE EXECUTE ON FUNCTION shop.secret(int) FROM PUBLIC; CREATE VIEW shown AS SELECT id, who FROM shop.orders;\n\
+         CREATE TABLE numbered (id int GENERATED ALWAYS AS IDENTITY, a int);\n\
+         CREATE ROLE clerk; CREATE ROLE app LOGIN NOINHERIT PASSWORD 'app';\n";
+    let administrator = server.url("postgres");
+    psql(&administrator, sql);
+    let folder = tempfile::tempdir().unwrap();
+    for (file, text) in APP {
+        let file = folder.path().join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let millrace = |arguments: &[&str], url: &str| {
+        Command::new(binary()).args(arguments).env("DATABASE_URL", url).current_dir(folder.path()).output().unwrap()
+    };
+    let role = format!("postgres://app:app@127.0.0.1:{}/postgres", server.port);
+    let everybody = millrace(&["grants", "--role", "Public"], &administrator);
+    assert_eq!(everybody.status.code(), Some(2), "{}", String::from_utf8_lossy(&everybody.stdout));
+    let printed = millrace(&["grants", "--connect"], &administrator);
+    assert!(printed.status.success() && printed.stderr.is_empty(), "{}", String::from_utf8_lossy(&printed.stderr));
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    psql(&administrator, &printed);
+    let works = |tool: &str| millrace(&["call", tool], &role).status.success();
+    for tool in ["add", "policed", "secret", "shown", "number", "noted"] {
+        assert!(works(tool), "{tool} with\n{printed}");
+    }
+    let json = millrace(&["grants", "--connect", "--json"], &administrator);
+    let json: Json = serde_json::from_slice(&json.stdout).unwrap();
+    let all: Vec<&Json> = json["sections"].as_array().unwrap().iter().flat_map(|section| section["grants"].as_array().unwrap()).collect();
+    assert_eq!(all.len(), 12, "{printed}");
+    for grant in all {
+        let sql = grant["sql"].as_str().unwrap();
+        // Each has one column at most.
+        let revoke = sql.replace("GRANT ", "REVOKE ").replace(" TO ", " FROM ");
+        psql(&administrator, &revoke);
+        let users = grant["used_by"].as_array().unwrap();
+        assert!(!users.is_empty() && users.iter().any(|tool| !works(tool.as_str().unwrap())), "nothing fails after {revoke}\n{printed}");
+        psql(&administrator, sql);
+    }
 }
