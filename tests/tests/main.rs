@@ -12,6 +12,7 @@ mod d1_rest;
 mod databases;
 mod desktop;
 mod dynamodb;
+mod grant_forms;
 mod grants;
 mod hostile_values;
 mod image;

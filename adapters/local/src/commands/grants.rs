@@ -25,6 +25,9 @@ pub(super) fn run(arguments: &Grants) -> CommandResult {
     if arguments.role.as_deref().is_some_and(|role| role.trim().is_empty() || role.chars().any(char::is_control)) {
         return Err(CommandError::Usage("`--role` is not the name of a role".to_owned()));
     }
+    if arguments.role.as_deref().is_some_and(|role| role.eq_ignore_ascii_case("public")) {
+        return Err(CommandError::Usage("`--role public` is everybody; name the role that the app logs in as".to_owned()));
+    }
     let BundledApp { app, report } = app::load(&arguments.app)?;
     let variables = app::variables(&arguments.app)?;
     let variable = |name: &str| variables.var(name).map(|value| value.expose().to_owned());

@@ -77,7 +77,7 @@ fn rights_of_statements_of_postgresql() {
             ("INSERT INTO t (a) VALUES ($1) ON CONFLICT (a) DO NOTHING", &["SELECT t (a)", "INSERT t (a)"]),
             (
                 "INSERT INTO t (a, b) VALUES (1, 2) ON CONFLICT (a) DO UPDATE SET b = excluded.b",
-                &["SELECT t (a)", "INSERT t (a, b)", "UPDATE t (b)"],
+                &["SELECT t (a, b)", "INSERT t (a, b)", "UPDATE t (b)"],
             ),
             (
                 "INSERT INTO t (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET n = t.n + 1",

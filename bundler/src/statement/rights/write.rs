@@ -153,10 +153,11 @@ impl Walk<'_> {
         }
         if let Some(on) = on {
             let mut conflict = scope.clone();
-            // The row that was to be inserted, whose values are the statement's own.
+            // The row that was to be inserted, whose values are the statement's own. PostgreSQL wants the right to read the column all the same.
             let new = insert_alias.as_ref().and_then(|alias| last(&alias.row_alias)).and_then(|ident| self.folded(ident));
             let new = new.unwrap_or_else(|| "excluded".to_owned());
-            conflict.items.push(Item { name: new, table: None, columns: nothing() });
+            let of = Some(table.clone()).filter(|_| self.dialect == Dialect::Postgres);
+            conflict.items.push(Item { name: new, table: of, columns: nothing() });
             self.on(on, &table, &conflict, ctes);
         }
         match (self.dialect, returning) {

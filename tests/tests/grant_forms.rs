@@ -1,0 +1,284 @@
+//! The rights of many forms of statements, on real servers: a role that has what the walk finds may carry each out, and no role with less.
+
+use std::{collections::BTreeSet, fs, process::Command};
+
+use millrace_bundler::statement::{Columns, Dialect, Known, KnownTable, Named, Privilege, rights};
+use millrace_core::value::Value;
+use millrace_tests::{
+    database::{Database, connection},
+    local::binary,
+    mysql::Mysql,
+    postgres::{Postgres, psql},
+};
+use serde_json::Value as Json;
+
+/// The tables of both servers, and their columns.
+const TABLES: [(&str, &[&str]); 2] = [("t", &["id", "a", "b", "c", "n", "up"]), ("u", &["id", "t_id", "x", "y"])];
+/// Tries a statement as the role `app` with some rights, and leaves everything as it was: what became of it, as the server's code.
+const TRIAL: &str = "CREATE FUNCTION trial(grants text[], statement text) RETURNS text LANGUAGE plpgsql AS $$ DECLARE one text; found text; BEGIN \
+    BEGIN FOREACH one IN ARRAY grants LOOP EXECUTE one; END LOOP; EXECUTE 'SET LOCAL ROLE app'; EXECUTE statement; RAISE SQLSTATE 'ZZ000'; \
+    EXCEPTION WHEN OTHERS THEN found := SQLSTATE || ' ' || SQLERRM; END; RETURN found; END $$;";
+/// A right that MySQL wants as its manual says, and MariaDB does not ask for: what is set after `ON DUPLICATE KEY` and not inserted.
+const NOT_ASKED_FOR: (&str, &str) = ("INSERT INTO t (id, b) VALUES (1, 2) ON DUPLICATE KEY UPDATE c = n + 1", "UPDATE (c) ON t");
+/// What [`TRIAL`] says of a statement that was carried out.
+const DONE: &str = "ZZ000";
+
+fn known(is_mariadb: bool) -> Known {
+    let table = |(name, columns): (&str, &[&str])| {
+        let columns: BTreeSet<String> = columns.iter().map(|&column| column.to_owned()).collect();
+        let constraints = [("t_key".to_owned(), ["a", "b"].map(str::to_owned).into())].into();
+        (Named { schema: None, name: name.to_owned() }, KnownTable { schema: "public".to_owned(), columns, any: None, constraints })
+    };
+    Known { tables: TABLES.into_iter().map(table).collect(), is_mariadb }
+}
+
+/// What a statement needs, right by right.
+fn grants(text: &str, dialect: Dialect, known: &Known) -> Vec<String> {
+    let found = rights(text, dialect, known);
+    assert!(found.unclear.is_empty() && found.widened.is_empty() && found.functions.is_empty(), "{text}: {found:?}");
+    let mut grants = Vec::new();
+    for ((table, privilege), Columns { all, names }) in &found.tables {
+        let word = privilege.word(dialect);
+        if *all {
+            grants.push(format!("{word} ON {table}"));
+        } else if names.is_empty() {
+            grants.push(format!("{word} (id) ON {table}"));
+        }
+        grants.extend(names.iter().filter(|_| !all).map(|column| format!("{word} ({column}) ON {table}")));
+    }
+    grants.extend(
+        found
+            .sequences
+            .iter()
+            .map(|(sequence, privilege): &(Named, Privilege)| format!("{} ON SEQUENCE {sequence}", privilege.word(dialect))),
+    );
+    grants
+}
+
+#[test]
+fn postgresql_wants_exactly_these_rights() {
+    let server = Postgres::start(&[]);
+    let sql = "CREATE TABLE t (id int PRIMARY KEY, a int UNIQUE, b int, c int, n int, up int, CONSTRAINT t_key UNIQUE (a, b));\n\
+         CREATE TABLE u (id int PRIMARY KEY, t_id int, x int, y int);\nCREATE SEQUENCE ids;\n\
+         INSERT INTO t VALUES (1, 1, 1, 1, 1, 1);\nINSERT INTO u VALUES (1, 1, 1, 1);\nCREATE ROLE app;\n";
+    psql(&server.url("postgres"), &format!("{sql}{TRIAL}"));
+    let database = server.open();
+    let trial = |grants: &[String], text: &str| {
+        let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+        let grants: Vec<String> = grants.iter().map(|grant| quoted(&format!("GRANT {grant} TO app"))).collect();
+        let rows = database.rows(&format!("SELECT trial(ARRAY[{}]::text[], {})", grants.join(", "), quoted(text)));
+        match rows.first().and_then(|row| row.first()) {
+            Some(Value::Text(found)) => found.clone(),
+            other => panic!("{other:?}"),
+        }
+    };
+    let forms = [
+        "SELECT a, b FROM t",
+        "SELECT * FROM t",
+        "SELECT x.* FROM t AS x",
+        "SELECT count(*) FROM t",
+        "SELECT count(*) FROM t WHERE a = 1",
+        "SELECT count(x.*) FROM t x",
+        "SELECT x FROM t x",
+        "SELECT to_jsonb(x) FROM t x",
+        "SELECT A FROM T",
+        "SELECT t.a AS x FROM t ORDER BY x",
+        "SELECT a AS x FROM t ORDER BY b DESC, abs(c)",
+        "SELECT a, sum(b) AS total FROM t GROUP BY a HAVING sum(c) > 1 ORDER BY total",
+        "SELECT a % 2 AS odd, count(*) FROM t GROUP BY odd",
+        "SELECT DISTINCT ON (a) b FROM t ORDER BY a",
+        "SELECT a, row_number() OVER (PARTITION BY b ORDER BY c) FROM t",
+        "SELECT a, sum(b) OVER w FROM t WINDOW w AS (PARTITION BY c)",
+        "SELECT sum(a) FILTER (WHERE b > 1) FROM t",
+        "SELECT string_agg(a::text, ',' ORDER BY b) FROM t",
+        "SELECT CASE WHEN a > 1 THEN b END, c::text FROM t x",
+        "SELECT t.a, u.x FROM t JOIN u ON u.t_id = t.id",
+        "SELECT a, x FROM t JOIN u ON t_id = t.id",
+        "SELECT t.a, u.x FROM t LEFT JOIN u USING (id)",
+        "SELECT id FROM t JOIN u USING (id)",
+        "SELECT 1 FROM t CROSS JOIN u",
+        "SELECT a FROM t WHERE id IN (SELECT t_id FROM u WHERE x = c)",
+        "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.t_id = t.id)",
+        "SELECT a FROM t WHERE EXISTS (SELECT * FROM u WHERE t_id = b)",
+        "SELECT (SELECT max(x) FROM u WHERE t_id = t.id) FROM t",
+        "SELECT x.a FROM (SELECT a, b FROM t) x WHERE x.b = 1",
+        "SELECT k.n FROM t CROSS JOIN LATERAL (SELECT count(*) AS n FROM u WHERE u.t_id = t.id) k",
+        "SELECT a FROM t UNION ALL SELECT x FROM u ORDER BY a",
+        "(SELECT a FROM t ORDER BY b LIMIT 1) UNION (SELECT x FROM u)",
+        "WITH k AS (SELECT a FROM t) SELECT a FROM k",
+        "WITH t AS (SELECT a FROM t) SELECT a FROM t",
+        "WITH RECURSIVE r (n) AS (SELECT p.id FROM t p UNION SELECT p.id FROM t p JOIN r ON p.up = r.n) SELECT n FROM r",
+        "WITH gone AS (DELETE FROM t WHERE id = 1 RETURNING a) SELECT a FROM gone",
+        "WITH made AS (INSERT INTO t (id) VALUES (7) RETURNING id) UPDATE u SET x = made.id FROM made WHERE u.id = made.id",
+        "SELECT g.n, t.a FROM generate_series(1, 3) AS g (n) JOIN t ON t.id = g.n",
+        "SELECT v FROM unnest(ARRAY[1, 2]) AS v",
+        "SELECT a FROM t FOR UPDATE",
+        "SELECT t.a FROM t JOIN u ON u.id = t.id FOR SHARE OF u SKIP LOCKED",
+        "SELECT relname FROM pg_class LIMIT 1",
+        "EXPLAIN SELECT a FROM t",
+        "SELECT nextval('ids')",
+        "SELECT setval('ids', 5)",
+        "INSERT INTO t (id, a) VALUES (2, 2)",
+        "INSERT INTO t (id, a) VALUES (2, DEFAULT) RETURNING id, b AS x",
+        "INSERT INTO t (id) VALUES (2) RETURNING *",
+        "INSERT INTO t (id, a) SELECT x + 9, y + 9 FROM u WHERE t_id = 1",
+        "INSERT INTO t (id) VALUES ((SELECT max(id) + 1 FROM u))",
+        "INSERT INTO t (id) VALUES (2) ON CONFLICT DO NOTHING",
+        "INSERT INTO t (id) VALUES (1) ON CONFLICT (id) DO NOTHING",
+        "INSERT INTO t (id, b) VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET b = EXCLUDED.b",
+        "INSERT INTO t AS k (id, b) VALUES (1, 2) ON CONFLICT (id) DO UPDATE SET n = k.n + 1 WHERE k.c = EXCLUDED.b",
+        "INSERT INTO t (id, a, b) VALUES (9, 1, 1) ON CONFLICT ON CONSTRAINT t_key DO NOTHING",
+        "UPDATE t SET a = 5",
+        "UPDATE t SET a = a + 1 WHERE id = 1",
+        "UPDATE t AS k SET (b, c) = (SELECT u.x, u.y FROM u WHERE u.id = k.id)",
+        "UPDATE t SET b = u.x FROM u WHERE u.id = t.id RETURNING t.c, u.y",
+        "UPDATE t SET b = 5 FROM u",
+        "DELETE FROM t",
+        "DELETE FROM t WHERE id = 1 RETURNING a",
+        "DELETE FROM t USING u WHERE u.id = t.id",
+        "MERGE INTO t USING u ON t.id = u.id WHEN MATCHED AND u.x = 9 THEN DELETE WHEN MATCHED THEN UPDATE SET b = u.y \
+         WHEN NOT MATCHED THEN INSERT (id, b) VALUES (u.id, u.t_id)",
+        "TRUNCATE t",
+    ];
+    let known = known(false);
+    let mut wrong = Vec::new();
+    for text in forms {
+        let grants = grants(text, Dialect::Postgres, &known);
+        let found = trial(&grants, text);
+        if !found.starts_with(DONE) {
+            wrong.push(format!("{text}: {found} with {grants:?}"));
+        }
+        for place in 0..grants.len() {
+            let fewer: Vec<String> =
+                grants.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, grant)| grant.clone()).collect();
+            if !trial(&fewer, text).starts_with("42501") {
+                wrong.push(format!("{text}: does not need {}", grants[place]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn mariadb_wants_exactly_these_rights() {
+    let server = Mysql::start(&[]);
+    let tables = "CREATE TABLE t (id int PRIMARY KEY, a int, b int, c int, n int, up int); CREATE TABLE u (id int PRIMARY KEY, t_id int, x int, y int);";
+    server.run("shop", &format!("{tables} CREATE USER app@'%' IDENTIFIED BY 'app';"));
+    let rows = "REPLACE INTO t VALUES (1, 1, 1, 1, 1, 1); REPLACE INTO u VALUES (1, 1, 1, 1);";
+    // Without a table of its own, nobody may name the database.
+    let settings = connection("mysql", &format!("mysql://app:app@127.0.0.1:{}/shop", server.port), &[]);
+    server.run("shop", "CREATE TABLE door (id int); GRANT SELECT ON door TO app@'%'");
+    let database = Database::open(settings);
+    let trial = |grants: &[String], text: &str| {
+        let grants: String = grants.iter().map(|grant| format!("GRANT {grant} TO app@'%';")).collect();
+        server.run("shop", &format!("{rows} REVOKE ALL, GRANT OPTION FROM app@'%'; GRANT SELECT ON door TO app@'%'; {grants}"));
+        database.run(text, &[]).map(drop).map_err(|error| error.source.unwrap_or(error.message))
+    };
+    let forms = [
+        "SELECT a, B FROM t WHERE c = 1",
+        "SELECT * FROM t",
+        "SELECT COUNT(*) FROM t",
+        "SELECT a + 1 AS n2, COUNT(*) AS k FROM t GROUP BY n2 HAVING k > 1 ORDER BY n2 + 1",
+        "SELECT TIMESTAMPDIFF(DAY, a, b), a + INTERVAL 1 DAY FROM t",
+        "SELECT t.a, u.x FROM t JOIN u ON u.t_id = t.id",
+        "SELECT t.a, u.x FROM t LEFT JOIN u USING (id)",
+        "SELECT a FROM t WHERE id IN (SELECT t_id FROM u WHERE x = c)",
+        "SELECT x.a FROM (SELECT a, b FROM t) x WHERE x.b = 1",
+        "WITH k AS (SELECT a FROM t) SELECT a FROM k",
+        "SELECT a FROM t UNION SELECT x FROM u",
+        "SELECT a FROM t WHERE id = 1 FOR UPDATE",
+        "SELECT j.v FROM t, JSON_TABLE('[1]', '$[*]' COLUMNS (v JSON PATH '$')) AS j WHERE t.id = 1",
+        "INSERT INTO t (id, a) VALUES (2, 2)",
+        "INSERT IGNORE INTO t SET id = 1, a = 2",
+        "INSERT INTO t (id, a) SELECT x + 9, y FROM u WHERE t_id = 5",
+        "INSERT INTO t (id, a) VALUES (3, 3) RETURNING b",
+        "INSERT INTO t (id, b) VALUES (1, 2) ON DUPLICATE KEY UPDATE b = VALUES(b)",
+        NOT_ASKED_FOR.0,
+        "REPLACE INTO t (id, a) VALUES (1, 2)",
+        "UPDATE t SET a = 5",
+        "UPDATE t SET a = 5 WHERE b = 1 ORDER BY c LIMIT 1",
+        "UPDATE t JOIN u ON u.id = t.id SET t.a = u.x",
+        "UPDATE t JOIN u ON u.id = t.id SET t.a = u.x, u.y = 1",
+        "DELETE FROM t",
+        "DELETE FROM t WHERE id = 1 RETURNING a",
+        "DELETE t FROM t JOIN u ON u.id = t.id",
+        "DELETE FROM t USING t JOIN u ON u.id = t.id",
+    ];
+    let known = known(true);
+    let mut wrong = Vec::new();
+    for text in forms {
+        let grants = grants(text, Dialect::MySql, &known);
+        if let Err(found) = trial(&grants, text) {
+            wrong.push(format!("{text}: {found} with {grants:?}"));
+        }
+        for place in 0..grants.len() {
+            let fewer: Vec<String> =
+                grants.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, grant)| grant.clone()).collect();
+            let is_asked_for = trial(&fewer, text).is_err_and(|found| found.contains("denied"));
+            if is_asked_for == (NOT_ASKED_FOR == (text, grants[place].as_str())) {
+                wrong.push(format!("{text}: does not need {}", grants[place]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// An app whose rights only the database knows: its file and what is in it.
+const APP: [(&str, &str); 9] = [
+    ("millrace.yaml", "name: shop"),
+    ("app/adapters/main.yaml", "connector: postgres\nconnection_string: \"{{ env.DATABASE_URL }}\""),
+    ("app/adapters/clerk.yaml", "connector: postgres\nconnection_string: \"{{ env.DATABASE_URL }}\"\nsession: { role: clerk }"),
+    ("app/tools/add/config.yaml", "description: x\nuse: main\nstatement: INSERT INTO shop.orders (who) VALUES ('x') RETURNING id"),
+    ("app/tools/policed/config.yaml", "description: x\nuse: main\nstatement: SELECT id FROM policed"),
+    ("app/tools/secret/config.yaml", "description: x\nuse: main\nstatement: SELECT shop.secret(1) AS v"),
+    ("app/tools/shown/config.yaml", "description: x\nuse: main\nstatement: SELECT count(*) AS n FROM shown"),
+    ("app/tools/number/config.yaml", "description: x\nuse: main\nstatement: INSERT INTO numbered (a) VALUES (1)"),
+    ("app/tools/noted/config.yaml", "description: x\nuse: clerk\nstatement: SELECT note FROM shop.orders"),
+];
+
+#[test]
+fn what_only_the_database_knows_is_granted_too() {
+    let server = Postgres::start(&[]);
+    let sql = "CREATE SCHEMA shop; CREATE TABLE shop.orders (id serial PRIMARY KEY, who text, note text);\n\
+         CREATE TABLE tenants (name text, plan text); CREATE TABLE policed (id int, who text); ALTER TABLE policed ENABLE ROW LEVEL SECURITY;\n\
+         CREATE POLICY own ON policed USING (EXISTS (SELECT 1 FROM tenants WHERE tenants.name = policed.who));\n\
+         CREATE FUNCTION shop.secret(int) RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT $1';\n\
+         REVOKE EXECUTE ON FUNCTION shop.secret(int) FROM PUBLIC; CREATE VIEW shown AS SELECT id, who FROM shop.orders;\n\
+         CREATE TABLE numbered (id int GENERATED ALWAYS AS IDENTITY, a int);\n\
+         CREATE ROLE clerk; CREATE ROLE app LOGIN NOINHERIT PASSWORD 'app';\n";
+    let administrator = server.url("postgres");
+    psql(&administrator, sql);
+    let folder = tempfile::tempdir().unwrap();
+    for (file, text) in APP {
+        let file = folder.path().join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    }
+    let millrace = |arguments: &[&str], url: &str| {
+        Command::new(binary()).args(arguments).env("DATABASE_URL", url).current_dir(folder.path()).output().unwrap()
+    };
+    let role = format!("postgres://app:app@127.0.0.1:{}/postgres", server.port);
+    let everybody = millrace(&["grants", "--role", "Public"], &administrator);
+    assert_eq!(everybody.status.code(), Some(2), "{}", String::from_utf8_lossy(&everybody.stdout));
+    let printed = millrace(&["grants", "--connect"], &administrator);
+    assert!(printed.status.success() && printed.stderr.is_empty(), "{}", String::from_utf8_lossy(&printed.stderr));
+    let printed = String::from_utf8(printed.stdout).unwrap();
+    psql(&administrator, &printed);
+    let works = |tool: &str| millrace(&["call", tool], &role).status.success();
+    for tool in ["add", "policed", "secret", "shown", "number", "noted"] {
+        assert!(works(tool), "{tool} with\n{printed}");
+    }
+    let json = millrace(&["grants", "--connect", "--json"], &administrator);
+    let json: Json = serde_json::from_slice(&json.stdout).unwrap();
+    let all: Vec<&Json> = json["sections"].as_array().unwrap().iter().flat_map(|section| section["grants"].as_array().unwrap()).collect();
+    assert_eq!(all.len(), 12, "{printed}");
+    for grant in all {
+        let sql = grant["sql"].as_str().unwrap();
+        // Each has one column at most.
+        let revoke = sql.replace("GRANT ", "REVOKE ").replace(" TO ", " FROM ");
+        psql(&administrator, &revoke);
+        let users = grant["used_by"].as_array().unwrap();
+        assert!(!users.is_empty() && users.iter().any(|tool| !works(tool.as_str().unwrap())), "nothing fails after {revoke}\n{printed}");
+        psql(&administrator, sql);
+    }
+}
