@@ -43,7 +43,7 @@ pub mod postgres {
     /// What a record says.
     pub const FIND: &str = "SELECT affected, rows FROM millrace_calls WHERE key = $1";
     /// Stores what the write returned.
-    pub const KEEP: &str = "UPDATE millrace_calls SET rows = $2 WHERE key = $1";
+    pub const KEEP: &str = "UPDATE millrace_calls SET rows = CAST($2 AS bytea) WHERE key = $1";
     /// Removes expired records. Those that another transaction removes are left to it.
     pub const SWEEP: &str = "DELETE FROM millrace_calls WHERE key IN (SELECT key FROM millrace_calls WHERE expires_at <= $1 \
                              ORDER BY expires_at LIMIT $2 FOR UPDATE SKIP LOCKED)";
