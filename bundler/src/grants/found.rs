@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Grant, Need, Object, Section, SessionRole};
+use super::section::{Grant, Need, Object, Section, SessionRole};
 use crate::statement::{Columns, Dialect, Known, KnownTable, Named, Privilege, Rights};
 
 /// A question to a database.

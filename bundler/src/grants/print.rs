@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{Grant, Note, Object, Section, SessionRole};
+use super::section::{Grant, Note, Object, Section, SessionRole};
 use crate::statement::{Dialect, Named};
 
 /// Words that PostgreSQL does not take as the name of a table or a column without quotes.

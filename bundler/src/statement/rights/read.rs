@@ -6,7 +6,8 @@ use sqlparser::ast::{
 };
 
 use super::{
-    Dialect, Named, Privilege, named,
+    Dialect, Named, Privilege,
+    model::named,
     scope::{Cte, Item, Output, Scope, Walk},
 };
 use crate::statement::last;

@@ -10,8 +10,11 @@ use sqlparser::{
     tokenizer::Span,
 };
 
-use super::{Count, Dialect, Known, Named, Privilege, Rights, named, named_in};
-use crate::statement::{fold, functions, last};
+use super::{
+    known::Known,
+    model::{Named, Privilege, Rights, named, named_in},
+};
+use crate::statement::{Dialect, count::Count, fold, functions, last};
 
 /// Functions of PostgreSQL and MySQL that everybody may call, beside those that [`functions::is_known`] knows.
 const EVERYBODYS: [&str; 14] = [

@@ -45,7 +45,7 @@ impl Walk<'_> {
             }
             Sql::Call(function) => {
                 self.within(&function.args, &Scope::default(), ctes);
-                match super::named(&function.name, self.dialect) {
+                match super::model::named(&function.name, self.dialect) {
                     Some(name) => drop(self.rights.procedures.insert(name)),
                     None => self.unclear("the name of a procedure is not understood"),
                 }
