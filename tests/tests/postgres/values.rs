@@ -112,12 +112,15 @@ fn values_go_in_and_come_out_whole(way: Way) {
         same("timestamptz[]", Value::Array(vec![time("2026-01-02T03:04:05Z")])),
     ];
     for (column, value, expected) in cases {
+        // Through the RDS Data API, the types of a table are taken for those that were found out once: this one has others each time.
+        let anew = (way == Way::RdsData).then(|| way.open(&server));
+        let database = anew.as_ref().unwrap_or(&database);
         database.run("DROP TABLE IF EXISTS t", &[]).unwrap();
         database.run(&format!("CREATE TABLE t (v {column})"), &[]).unwrap();
         assert_eq!(database.run("INSERT INTO t VALUES ($1)", std::slice::from_ref(&value)).unwrap().affected, 1, "{column} {value:?}");
-        let read = one(&database, "SELECT v FROM t", &[]);
+        let read = one(database, "SELECT v FROM t", &[]);
         assert_eq!(read, expected, "{column} {value:?}");
-        assert_eq!(one(&database, "SELECT v FROM t WHERE v IS NOT NULL AND '$1' <> ''", &[]), expected);
+        assert_eq!(one(database, "SELECT v FROM t WHERE v IS NOT NULL AND '$1' <> ''", &[]), expected);
         assert_eq!(database.run("INSERT INTO t VALUES ($1)", &[Value::Null]).unwrap().affected, 1, "{column}");
         assert_eq!(database.rows("SELECT 1 FROM t WHERE v IS NULL").len(), 1, "{column}");
     }
