@@ -5,9 +5,9 @@
 use std::{process::Command, thread, time::Duration};
 
 use millrace_core::{
-    ErrorKind::{self, Busy, Configuration, Denied, Protocol, TimedOut, TooLarge, Unavailable},
+    ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, TimedOut, TooLarge, Unavailable},
     app::Access,
-    ports::Query,
+    ports::{self, Query},
 };
 use millrace_tests::{
     database::{Database, query, text},
@@ -147,6 +147,13 @@ fn what_breaks_before_the_commit_has_taken_no_effect_and_is_sent_again() {
 }
 
 #[test]
+fn what_was_throttled_is_sent_again() {
+    let server = Scripted::with(vec![aws(400, "ThrottlingException", "Rate exceeded"), json(200, GOOD)]);
+    assert_eq!(open(&server).run_with(&read("SELECT v FROM t")).unwrap().rows.len(), 1);
+    assert_eq!(server.received().len(), 2);
+}
+
+#[test]
 fn a_cluster_that_wakes_up_is_waited_for() {
     let resuming = aws(400, "DatabaseResumingException", "Database is resuming after being auto-paused");
     let server = Scripted::with(vec![resuming.clone(), json(200, GOOD)]);
@@ -202,4 +209,32 @@ fn a_call_that_is_given_up_leaves_no_transaction_open() {
         thread::sleep(Duration::from_millis(20));
     }
     assert!(database.rows("SELECT v FROM t").is_empty());
+}
+
+#[test]
+fn a_type_that_changes_under_a_server_is_found_out_anew() {
+    let server = Postgres::start(&[]);
+    let database = rds_data::open(&server);
+    database.run("CREATE TABLE t (v uuid)", &[]).unwrap();
+    let equal = "SELECT 1 FROM t WHERE v = $1 LIMIT 1";
+    let kinds = [
+        ("uuid", "0a0b0c0d-0000-4000-8000-000000000001", "not one"),
+        ("date", "2026-01-02", "not one"),
+        ("jsonb", "[1]", "["),
+        ("smallint", "7", "70000"),
+        ("bytea", "\\x00ff", "\\x0"),
+    ];
+    for (kind, good, bad) in kinds {
+        database.run(&format!("ALTER TABLE t DROP COLUMN v, ADD COLUMN v {kind}"), &[]).unwrap();
+        // Once with the types of before, and once with its own.
+        for _ in 0..2 {
+            assert_eq!(database.run("INSERT INTO t VALUES ($1)", &[text(good)]).map(|rows| rows.affected), Ok(1), "{kind}");
+            let command = ports::Command::Statement { text: equal, values: &[text(good)] };
+            let found = database.run_with(&Query { command, ..read(equal) });
+            assert_eq!(found.map(|rows| rows.rows.len()), Ok(1), "{kind}");
+            let error = database.run("INSERT INTO t VALUES ($1)", &[text(bad)]).unwrap_err();
+            let expected = (Constraint, "PostgreSQL refused a value or the result of a computation");
+            assert_eq!((error.kind, error.message.as_str()), expected, "{kind}");
+        }
+    }
 }

@@ -50,7 +50,7 @@ use crate::{
 };
 use address::Cluster;
 use failure::Refusal;
-use known_types::{KnownTypes, is_unclear};
+use known_types::{KnownTypes, Types, is_unclear};
 use named::Placeholders;
 
 const KNOWN: KnownOptions = KnownOptions {
@@ -110,10 +110,12 @@ struct Failed {
     unclear: Option<Unclear>,
 }
 
-/// A statement, the types of whose places are not known.
+/// A statement, the types of whose places are not known, or not any more.
 struct Unclear {
     text: String,
     params: Vec<Parameter>,
+    /// Those that it was sent with.
+    known: Option<Types>,
 }
 
 impl From<Refusal> for Failed {
@@ -242,12 +244,12 @@ impl RdsData {
 
     /// Runs a statement, in the transaction of this name or alone.
     async fn execute(&self, query: &Query<'_>, transaction: Option<&str>, statement: &Statement<'_>) -> Result<Json, Failed> {
-        let known = self.types.of(statement.text, &statement.params);
+        let known = self.types.of(statement.text, &statement.params, self.api.server.clock.now_ms());
         let mut body = statement.body(known.as_deref().unwrap_or_default()).map_err(StatementFailure::last)?;
         body.extend(transaction.map(|id| ("transactionId".to_owned(), id.into())));
         self.api.execute(body, query).await.map_err(|refusal| {
-            let unclear = known.is_none() && is_unclear(&refusal, &statement.params);
-            let unclear = unclear.then(|| Unclear { text: statement.text.to_owned(), params: statement.params.clone() });
+            let is_unclear = is_unclear(&refusal, &statement.params, known.is_some());
+            let unclear = is_unclear.then(|| Unclear { text: statement.text.to_owned(), params: statement.params.clone(), known });
             Failed { refusal, unclear }
         })
     }

@@ -112,7 +112,12 @@ fn values_go_in_and_come_out_whole(way: Way) {
         same("timestamptz[]", Value::Array(vec![time("2026-01-02T03:04:05Z")])),
     ];
     for (column, value, expected) in cases {
-        // Through the RDS Data API, the types of a table are taken for those that were found out once: this one has others each time.
+        // The RDS Data API returns no lists of lists.
+        let has_lists = matches!(&value, Value::Array(values) if values.iter().any(|value| matches!(value, Value::Array(_))));
+        if way == Way::RdsData && has_lists {
+            continue;
+        }
+        // Types that it was told are kept for a minute: this table has others each time.
         let anew = (way == Way::RdsData).then(|| way.open(&server));
         let database = anew.as_ref().unwrap_or(&database);
         database.run("DROP TABLE IF EXISTS t", &[]).unwrap();

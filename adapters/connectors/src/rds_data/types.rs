@@ -2,7 +2,8 @@
 //!
 //! Connector `postgres` leaves the type of a text to PostgreSQL: in `WHERE id = $1` it is a `uuid`, where `id` is one. The Data API says that it is a text, and
 //! PostgreSQL refuses the statement, before anything of it is executed. Then it is asked what it would have found: `PREPARE` reads the statement as connector
-//! `postgres` sends it, and `pg_prepared_statements` has the types. With these as casts the statement is sent again, and from then on at once.
+//! `postgres` sends it, and `pg_prepared_statements` has the types. With these as casts the statement is sent again, and for a minute at once. Where it fails
+//! with them, they are found out anew: the type of a column may have been changed.
 
 use millrace_core::{
     app::Access,
@@ -13,6 +14,7 @@ use millrace_core::{
 
 use super::{
     RdsData, Refusal, Unclear,
+    known_types::Types,
     named::{Placeholders, written},
     reply,
     transaction::{Holds, Open},
@@ -43,8 +45,10 @@ impl RdsData {
         let found = self.ask(query, &open, unclear).await;
         open.undo().await;
         match found {
+            // They are still what they were: it is the statement, or a value.
+            Ok(found) if found.is_some() && found == unclear.known => Err(refusal.failure),
             Ok(Some(found)) => {
-                self.types.keep(&unclear.text, &unclear.params, found);
+                self.types.keep(&unclear.text, &unclear.params, found, self.api.server.clock.now_ms());
                 Ok(())
             }
             Ok(None) => Err(refusal.failure),
@@ -54,7 +58,7 @@ impl RdsData {
         }
     }
 
-    async fn ask(&self, query: &Query<'_>, open: &Open, unclear: &Unclear) -> Result<Option<Vec<Option<String>>>, Refusal> {
+    async fn ask(&self, query: &Query<'_>, open: &Open, unclear: &Unclear) -> Result<Option<Types>, Refusal> {
         let mut random = [0; 8];
         self.api.server.random.fill(&mut random);
         let name = format!("millrace_{}", hex::encode(&random));
