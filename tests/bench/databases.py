@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """CPU time of a call on MariaDB and on Redis beside servers written by hand on `mysql_async` and `redis`: one tool, the same request, the same
-answer to the byte, the same database, taking turns.
+rows, the same database, taking turns.
 
 For each server: CPU microseconds a call (user + system of the server's processes, not of the database) and calls a second; then the ratios. Compare rows
-of one run. The hand-written servers run with one thread, as an isolate of Millrace does, and with tokio's threads. `--binary` names another build
-of `millrace`; the default is the published one.
+of one run. Two servers are written by hand: one with `rmcp`, the SDK that whoever writes an MCP server in Rust uses, and one on axum that answers
+this one request and knows nothing else of MCP, which nobody would put into service: the least that a call can cost. All have one thread, as an isolate of
+Millrace does. `--binary` names another build of `millrace`; the default is the published one.
 """
-import argparse, os, shutil, subprocess, sys, tempfile, time
+import argparse, json, os, shutil, subprocess, sys, tempfile, time
 
 from load import MILLRACE, ROOT, Server, free_port, post
 
@@ -96,11 +97,11 @@ def compare(options, connector, start):
             library = {"mysql": "mysql_async", "redis": "redis"}[connector]
             commands = {
                 "millrace": [options.binary, "serve", bundle, "--port", "PORT", "--isolates", "1", "--log", "warn"],
-                f"{library}, 1 thread": [options.peer, connector, url, "PORT", "1"],
-                f"{library}, 2 threads": [options.peer, connector, url, "PORT", "2"],
+                f"rmcp, {library}": [options.peer, "rmcp", connector, url, "PORT", "1"],
+                f"axum, {library}": [options.peer, "axum", connector, url, "PORT", "1"],
             }
             servers = {name: Server(command, *call) for name, command in commands.items()}
-            answers = {post(server.port, server.request) for server in servers.values()}
+            answers = {json.loads(post(server.port, server.request))["result"]["content"][0]["text"] for server in servers.values()}
             if len(answers) != 1:
                 sys.exit(f"bench: the servers answer differently: {answers}")
             for server in servers.values():
@@ -119,7 +120,7 @@ def compare(options, connector, start):
                     print(f"{connector:8} {name:24} {connections:4} {cpu_us / requests:12.1f} {requests / seconds:10.0f}", flush=True)
                 own, *others = ((name, cpu_us / requests) for name, (requests, cpu_us, _) in spent.items())
                 for name, cpu in others:
-                    print(f"{connector}, {connections} connections: {own[1] / cpu:.2f} of the CPU of axum + {name} (bar: {BAR})", flush=True)
+                    print(f"{connector}, {connections} connections: {own[1] / cpu:.2f} of the CPU of {name} (bar: {BAR})", flush=True)
             for server in servers.values():
                 server.__exit__()
     finally:

@@ -116,25 +116,35 @@ impl Database {
     /// # Errors
     /// The connector's, each in its place.
     pub fn run_all(&self, queries: &[Query<'_>]) -> Vec<Result<Rows>> {
+        self.run_some(queries, |_| false).into_iter().flatten().collect()
+    }
+
+    /// Runs queries at the same time; some of them are given up as soon as all have begun. Of these there is no outcome.
+    pub fn run_some(&self, queries: &[Query<'_>], is_given_up: impl Fn(usize) -> bool) -> Vec<Option<Result<Rows>>> {
         let mut running: Vec<_> = queries
             .iter()
             .map(|query| {
                 let deadline_ms = SystemClock.now_ms() + query.deadline_ms;
-                self.connector.query(Query { deadline_ms, ..query.clone() })
+                Some(self.connector.query(Query { deadline_ms, ..query.clone() }))
             })
             .collect();
         let mut done: Vec<Option<Result<Rows>>> = queries.iter().map(|_| None).collect();
         self.wait(poll_fn(|context| {
-            for (future, place) in running.iter_mut().zip(&mut done) {
-                if place.is_none()
+            for (running, place) in running.iter_mut().zip(&mut done) {
+                if let Some(future) = running
                     && let Poll::Ready(outcome) = future.as_mut().poll(context)
                 {
-                    *place = Some(outcome);
+                    (*place, *running) = (Some(outcome), None);
                 }
             }
-            if done.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+            for (number, running) in running.iter_mut().enumerate() {
+                if is_given_up(number) {
+                    *running = None;
+                }
+            }
+            if running.iter().all(Option::is_none) { Poll::Ready(()) } else { Poll::Pending }
         }));
-        done.into_iter().flatten().collect()
+        done
     }
 
     /// The rows of a statement.

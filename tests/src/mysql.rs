@@ -4,7 +4,6 @@ use std::{
     ffi::{OsStr, OsString},
     fs,
     io::Write as _,
-    os::unix::process::ExitStatusExt as _,
     path::Path,
     process::{Command, Stdio},
     sync::{
@@ -19,7 +18,7 @@ use millrace_core::ports::Connection;
 
 use crate::{
     database::{Database, connection},
-    process::{WatchedProcess, free_port},
+    process::{WatchedProcess, free_port, signal},
 };
 
 /// How long a server may take to come up.
@@ -130,8 +129,7 @@ impl Mysql {
 
     fn signal(&self, name: &str) {
         let number = fs::read_to_string(self.folder.path().join("pid")).unwrap_or_else(|error| panic!("{error}"));
-        let status = Command::new("kill").args(["-s", name, number.trim()]).status().unwrap_or_else(|error| panic!("kill: {error}"));
-        assert!(status.success() && status.signal().is_none(), "kill -s {name}");
+        signal(number.trim().parse().unwrap_or_else(|error| panic!("{number}: {error}")), name);
     }
 
     /// Starts the server again after [`kill`](Self::kill), on the same port and data.

@@ -61,13 +61,12 @@ impl Process {
         self.child.kill().and_then(|()| self.child.wait()).unwrap_or_else(|error| panic!("{error}"));
     }
 
-    /// Sends a signal, such as `STOP`, to the server.
+    /// Sends a signal, such as `STOP`, to the server. After `STOP`, it stands still.
     ///
     /// # Panics
     /// Where that fails.
     pub fn signal(&self, name: &str) {
-        let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
-        assert!(sent.is_ok_and(|status| status.success()), "the server takes no signal {name}");
+        signal(self.child.id(), name);
     }
 
     /// Starts the server again after [`kill`](Self::kill), on the same port and folder.
@@ -137,6 +136,28 @@ fn spawn(mut command: Command, folder: &Path) -> Child {
     let log_too = log.try_clone().unwrap_or_else(|error| panic!("{error}"));
     command.current_dir(folder).stdin(Stdio::null()).stdout(log).stderr(log_too);
     command.spawn().unwrap_or_else(|error| panic!("{command:?}: {error}"))
+}
+
+/// Sends a signal, such as `STOP`, to a process. After `STOP`, it stands still.
+///
+/// # Panics
+/// Where that fails.
+pub(crate) fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill").args(["-s", name, &pid.to_string()]).status();
+    assert!(sent.is_ok_and(|status| status.success()), "the process takes no signal {name}");
+    let started = Instant::now();
+    while name == "STOP" && has_running_threads(pid) {
+        assert!(started.elapsed() < PATIENCE, "the process does not stop");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Whether any thread is not stopped, as far as the system says so: a signal is sent before it is obeyed.
+fn has_running_threads(pid: u32) -> bool {
+    let Ok(threads) = fs::read_dir(format!("/proc/{pid}/task")) else { return false };
+    let states = threads.flatten().filter_map(|thread| fs::read_to_string(thread.path().join("stat")).ok());
+    // The state follows the name of the program, which is in parentheses.
+    states.into_iter().any(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('T')))
 }
 
 /// A port that is free, and that nobody else is given: a server may come up on it much later, or again after it was killed. So it is none

@@ -8,5 +8,6 @@ mod life;
 pub(crate) mod login;
 mod protocols;
 pub(crate) mod replies;
+mod shared;
 pub(crate) mod support;
 mod upstash;

@@ -111,13 +111,9 @@ pub fn has_subcommands(name: &str) -> bool {
 
 /// Compares a name of the table with one that is written in any case.
 fn compare(known: &str, name: &str, second: Option<&str>) -> Ordering {
-    let upper = |text: &str| text.bytes().map(|byte| byte.to_ascii_uppercase()).collect::<alloc::vec::Vec<_>>();
-    let mut written = upper(name);
-    if let Some(second) = second {
-        written.push(b' ');
-        written.extend(upper(second));
-    }
-    known.as_bytes().cmp(&written)
+    let second = second.into_iter().flat_map(|second| b" ".iter().chain(second.as_bytes()));
+    let written = name.as_bytes().iter().chain(second).map(u8::to_ascii_uppercase);
+    known.bytes().cmp(written)
 }
 
 /// Says which command the arguments are and that it may be run. A value that nobody knows yet is `None`. `allow` is the adapter's option.

@@ -18,6 +18,9 @@
 //! As in connector `postgres`: up to `max_connections` of an isolate are logged in once and used again, and looked at before that. A connection on
 //! which anything failed, or whose call was given up, is closed: its reply would be taken for another's. In a Worker, each command has its own.
 //!
+//! Commands that only read share one of these connections, and what many calls ask at the same time goes out together: module `shared_reads`. A
+//! command that may write never shares, so that nothing that happens to another call makes its outcome unknown.
+//!
 //! # Time
 //!
 //! Redis knows no deadlines: at the deadline the connection is closed, and the server may still carry the command out. What was not executed (no
@@ -27,16 +30,18 @@
 //! Protocol: <https://redis.io/docs/latest/develop/reference/protocol-spec/>.
 
 mod settings;
+mod shared_reads;
 
 use std::{cell::Cell, rc::Rc};
 
 use millrace_catalogue::REDIS;
 use millrace_core::{
     Error, ErrorKind, Result,
+    app::Access,
     ports::{Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, Roots},
     value::{Rows, Value},
 };
-use millrace_redis::{KnownServer, Limits, Link, LoginError, RedisAddress, Reply, Use, connect};
+use millrace_redis::{KnownServer, Limits, Link, LoginError, RedisAddress, Reply, SharedFailure, Use, connect};
 
 use crate::{
     redis_commands::{ErrorPlace, PING, Prepared, failure_of, rows_of},
@@ -44,6 +49,7 @@ use crate::{
     sockets::{Lifetime, Sockets},
 };
 use settings::RedisSettings;
+use shared_reads::SharedReads;
 
 /// A database of a Redis server.
 pub struct Redis {
@@ -56,6 +62,8 @@ pub struct Redis {
     retry: Retry,
     known: KnownServer,
     pool: Pool<Link>,
+    /// `None` where every command has a connection to itself.
+    reads: Option<SharedReads>,
 }
 
 impl Pooled for Link {
@@ -93,8 +101,11 @@ impl Redis {
             );
             return Err(Error::new(ErrorKind::Configuration, message));
         }
+        // One of the connections is for what shares it.
+        let shares = sockets.lifetime == Lifetime::Isolate && settings.max_connections > 1;
         Ok(Self {
-            pool: Pool::of(settings.max_connections),
+            pool: Pool::of(settings.max_connections - usize::from(shares)),
+            reads: shares.then(SharedReads::default),
             address,
             settings,
             read_only: connection.read_only,
@@ -109,12 +120,60 @@ impl Redis {
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let prepared = Prepared::of(query, REDIS.name, &self.settings.allow, self.read_only)?;
         let phase = Cell::new(Phase::Waiting);
-        let attempts = self.retry.run(query, prepared.effect(), async || self.attempt(&prepared, query, &phase).await);
+        let may_share = Cell::new(prepared.effect().reads && query.access == Access::Read);
+        let attempts = self.retry.run(query, prepared.effect(), async || self.attempt(&prepared, query, &phase, &may_share).await);
         let rows = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))?;
         within_limits(rows, query, prepared.effect())
     }
 
-    async fn attempt(&self, prepared: &Prepared, query: &Query<'_>, phase: &Cell<Phase>) -> Result<Rows, StatementFailure> {
+    async fn attempt(
+        &self,
+        prepared: &Prepared,
+        query: &Query<'_>,
+        phase: &Cell<Phase>,
+        may_share: &Cell<bool>,
+    ) -> Result<Rows, StatementFailure> {
+        let words: Vec<&[u8]> = prepared.words.iter().map(Vec::as_slice).collect();
+        let limits = Limits { bytes: query.max_bytes, lists: true };
+        let reads = self.reads.as_ref().filter(|_| may_share.get());
+        let shared = match reads {
+            Some(reads) => self.together(reads, (&words, limits), prepared, query, phase).await,
+            None => Ok(None),
+        };
+        // What goes wrong with a connection that is shared may be because of another call: the next attempt does not depend on any.
+        let shared = shared.inspect_err(|_| may_share.set(false))?;
+        let reply = match shared {
+            Some(reply) => reply,
+            None => self.alone((&words, limits), prepared, query, phase).await?,
+        };
+        let (place, words) = match reply {
+            Reply::Error(words) => (ErrorPlace::Reply, words),
+            reply => match rows_of(prepared, reply, query.max_rows) {
+                Ok(Ok(rows)) => return Ok(rows),
+                Ok(Err(words)) => (ErrorPlace::Element, words),
+                Err(error) => return Err(StatementFailure::last(prepared.after_reply(error))),
+            },
+        };
+        Err(failure_of(prepared, place, self.address.name(), &words))
+    }
+
+    /// The command on its way from here on.
+    fn begin(&self, query: &Query<'_>, phase: &Cell<Phase>) -> Result<(), StatementFailure> {
+        phase.set(Phase::Running);
+        if self.clock.now_ms() >= query.deadline_ms {
+            return Err(StatementFailure::last(timed_out()));
+        }
+        Ok(())
+    }
+
+    /// Sends a command over a connection that no other call uses meanwhile.
+    async fn alone(
+        &self,
+        (words, limits): (&[&[u8]], Limits),
+        prepared: &Prepared,
+        query: &Query<'_>,
+        phase: &Cell<Phase>,
+    ) -> Result<Reply, StatementFailure> {
         phase.set(Phase::Waiting);
         let slot = match self.lifetime {
             Lifetime::Isolate => Some(self.pool.slot().await),
@@ -129,28 +188,44 @@ impl Redis {
             Some(link) => link,
             None => self.connect(prepared, query.deadline_ms).await?,
         };
-        phase.set(Phase::Running);
-        if self.clock.now_ms() >= query.deadline_ms {
-            return Err(StatementFailure::last(timed_out()));
-        }
-        let words: Vec<&[u8]> = prepared.words.iter().map(Vec::as_slice).collect();
+        self.begin(query, phase)?;
         // Whatever fails from here on, the connection is dropped, and with that closed.
-        let reply = link.exchange(&words, Limits { bytes: query.max_bytes, lists: true }).await.map_err(|error| match error.kind {
-            ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
-            _ => StatementFailure::unknown(error),
-        })?;
+        let reply = link.exchange(words, limits).await.map_err(|error| of_reply(prepared, error))?;
         if let Some(slot) = slot {
             slot.keep(link, self.clock.now_ms());
         }
-        let (place, words) = match reply {
-            Reply::Error(words) => (ErrorPlace::Reply, words),
-            reply => match rows_of(prepared, reply, query.max_rows) {
-                Ok(Ok(rows)) => return Ok(rows),
-                Ok(Err(words)) => (ErrorPlace::Element, words),
-                Err(error) => return Err(StatementFailure::last(prepared.after_reply(error))),
-            },
-        };
-        Err(failure_of(prepared, place, self.address.name(), &words))
+        Ok(reply)
+    }
+
+    /// Sends a command over the connection that reads share. `None` where it has to go alone.
+    async fn together(
+        &self,
+        reads: &SharedReads,
+        (words, limits): (&[&[u8]], Limits),
+        prepared: &Prepared,
+        query: &Query<'_>,
+        phase: &Cell<Phase>,
+    ) -> Result<Option<Reply>, StatementFailure> {
+        loop {
+            let found = reads.link(&*self.clock, query.deadline_ms).await;
+            let is_new = found.is_none();
+            let link = match found {
+                Some(link) => link,
+                None => {
+                    let Some(opening) = reads.open() else { return Ok(None) };
+                    phase.set(Phase::Connecting);
+                    opening.done(self.connect(prepared, query.deadline_ms).await?, self.clock.now_ms())
+                }
+            };
+            self.begin(query, phase)?;
+            match link.exchange(words, limits).await {
+                Ok(reply) => return Ok(Some(reply)),
+                // The server closed it while nobody used it: another one is made.
+                Err(SharedFailure::NotSent(_)) if !is_new => {}
+                Err(SharedFailure::NotSent(_)) => return Ok(None),
+                Err(SharedFailure::Unknown(error) | SharedFailure::Reply(error)) => return Err(of_reply(prepared, error)),
+            }
+        }
     }
 
     async fn connect(&self, prepared: &Prepared, deadline_ms: u64) -> Result<Link, StatementFailure> {
@@ -207,6 +282,14 @@ impl Redis {
             Phase::Connecting => Error::new(ErrorKind::Unavailable, format!("{name} did not accept the connection in time")),
             Phase::Running => timed_out(),
         }
+    }
+}
+
+/// What it means that the reply to a command is no reply, or too large.
+fn of_reply(prepared: &Prepared, error: Error) -> StatementFailure {
+    match error.kind {
+        ErrorKind::TooLarge => StatementFailure::last(prepared.after_reply(error)),
+        _ => StatementFailure::unknown(error),
     }
 }
 

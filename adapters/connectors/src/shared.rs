@@ -33,7 +33,7 @@ pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
 #[cfg(feature = "tcp")]
 pub(crate) use moment::utc_text;
 #[cfg(feature = "tcp")]
-pub(crate) use pool::{Pool, Pooled};
+pub(crate) use pool::{ANSWER_MS, ASKED_AFTER_MS, Pool, Pooled};
 pub use retry::{Effect, Execution, Retry, StatementFailure};
 #[cfg(feature = "tcp")]
 pub(crate) use server_options::{KnownOptions, ServerOptions};

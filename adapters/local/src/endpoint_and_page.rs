@@ -106,7 +106,7 @@ impl Handler for EndpointAndPage {
             // The page's own calls. Any other client has the endpoint.
             ("/", "POST", Some(details)) => {
                 let request = Request { path: self.endpoint.app().server.path.clone(), ..request };
-                details.with_details(self.endpoint.handle(request)).await
+                details.with_details(Box::pin(self.endpoint.handle(request))).await
             }
             _ => self.endpoint.handle(request).await,
         }

@@ -358,12 +358,7 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
         checks_host: state.limits.checks_host,
         is_tls: client.is_tls,
     };
-    let call = async move {
-        // The memory of the body counts until the call is over.
-        let _hold = hold;
-        AssertUnwindSafe(handler.handle(request)).catch_unwind().await
-    };
-    let outcome = PendingCall { call: Some(Box::pin(call)), cancel, state, client }.await;
+    let outcome = PendingCall { call: Some(handled(handler, request, hold)), cancel, state, client }.await;
     let mut response = match outcome {
         Ok(response) => into_hyper(response, client, &state.disconnected).unwrap_or_else(|| {
             tracing::warn!("an answer is omitted: the connections hold too much unread data");
@@ -376,6 +371,18 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
         close(&mut response, unread);
     }
     response
+}
+
+type HandledCall = Pin<Box<dyn Future<Output = thread::Result<Response>>>>;
+
+/// The handler at work. A call is large in memory, and hyper moves its own future several times: so this is no part of an `async fn`.
+fn handled<H: Handler>(handler: Rc<H>, request: Request, hold: Option<Hold>) -> HandledCall {
+    let call = async move {
+        // The memory of the body counts until the call is over.
+        let _hold = hold;
+        handler.handle(request).await
+    };
+    Box::pin(AssertUnwindSafe(call).catch_unwind())
 }
 
 /// The longest record of TLS, encrypted and decrypted, in bytes.
@@ -478,7 +485,7 @@ fn json(number: u16, body: &str) -> hyper::Response<Outgoing> {
 
 /// A call on its way. Dropped before its end, because its client disconnected, it is cancelled and ends without a connection.
 struct PendingCall<'a, H> {
-    call: Option<Pin<Box<dyn Future<Output = thread::Result<Response>>>>>,
+    call: Option<HandledCall>,
     cancel: Cancel,
     state: &'a State<H>,
     client: &'a Client,

@@ -49,8 +49,8 @@ pub enum Use {
 
 /// A connection that is logged in.
 pub struct Link {
-    stream: Box<dyn ByteStream>,
-    protocol: Protocol,
+    pub(crate) stream: Box<dyn ByteStream>,
+    pub(crate) protocol: Protocol,
 }
 
 impl Link {

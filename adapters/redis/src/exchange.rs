@@ -5,7 +5,7 @@ use millrace_core::{Error, ErrorKind, Result, ports::ByteStream};
 use crate::{Limits, Protocol, Reply, ReplyReader};
 
 /// How much is read at once.
-const CHUNK_BYTES: usize = 16 << 10;
+pub(crate) const CHUNK_BYTES: usize = 16 << 10;
 
 /// The replies to commands that were sent together.
 pub(crate) struct Replies<'a> {
@@ -20,7 +20,7 @@ impl<'a> Replies<'a> {
     /// # Errors
     /// [`Unavailable`](ErrorKind::Unavailable) where the connection broke.
     pub(crate) async fn to(stream: &'a mut dyn ByteStream, commands: &[&[&[u8]]], protocol: Protocol, limits: Limits) -> Result<Self> {
-        stream.write_all(&commands.iter().flat_map(|words| encoded(words)).collect::<Vec<_>>()).await?;
+        stream.write_all(&encoded(commands)).await?;
         Ok(Self { stream, reader: ReplyReader::new(protocol, limits), chunk: vec![0; CHUNK_BYTES] })
     }
 
@@ -58,15 +58,28 @@ impl<'a> Replies<'a> {
     }
 }
 
-/// A command: a list of strings, each with its length before it.
-fn encoded(words: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
+fn encoded(commands: &[&[&[u8]]]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for words in commands {
+        put_command(&mut bytes, words);
+    }
+    bytes
+}
+
+/// Appends a command: a list of strings, each with its length before it.
+pub(crate) fn put_command(bytes: &mut Vec<u8>, words: &[&[u8]]) {
+    put_length(bytes, b'*', words.len());
     for word in words {
-        bytes.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
+        put_length(bytes, b'$', word.len());
         bytes.extend_from_slice(word);
         bytes.extend_from_slice(b"\r\n");
     }
-    bytes
+}
+
+fn put_length(bytes: &mut Vec<u8>, kind: u8, length: usize) {
+    bytes.push(kind);
+    bytes.extend_from_slice(length.to_string().as_bytes());
+    bytes.extend_from_slice(b"\r\n");
 }
 
 #[cfg(test)]
@@ -75,7 +88,7 @@ mod tests {
 
     #[test]
     fn commands_are_lists_of_strings_with_their_lengths() {
-        let bytes = encoded(&[b"SET", "k\r\n".as_bytes(), b"\0\xff"]);
+        let bytes = encoded(&[&[b"SET", "k\r\n".as_bytes(), b"\0\xff"]]);
         assert_eq!(bytes, b"*3\r\n$3\r\nSET\r\n$3\r\nk\r\n\r\n$2\r\n\0\xff\r\n");
     }
 }

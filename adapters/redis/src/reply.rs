@@ -134,6 +134,13 @@ impl ReplyReader {
         Ok(if self.taken.is_some() && self.ended()? { self.taken.take() } else { None })
     }
 
+    /// The next reply is one within these limits, unless it has begun.
+    pub(crate) const fn expect(&mut self, limits: Limits) {
+        if self.open.is_empty() {
+            (self.limits, self.left_bytes) = (limits, limits.bytes);
+        }
+    }
+
     /// Adds what came.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.received.extend_from_slice(bytes);
@@ -145,7 +152,9 @@ impl ReplyReader {
     /// [`Protocol`](ErrorKind::Protocol) where another reply began.
     pub(crate) fn ended(&mut self) -> Result<bool> {
         self.is_over = true;
-        self.reply()?;
+        let outcome = self.reply();
+        self.is_over = false;
+        outcome?;
         Ok(self.open.is_empty() && self.start == self.received.len())
     }
 
@@ -191,7 +200,10 @@ impl ReplyReader {
                 done = Reply::List(elements);
             }
         }
-        if self.start >= KEPT_BYTES {
+        if self.start == self.received.len() {
+            self.received.clear();
+            (self.searched, self.start) = (0, 0);
+        } else if self.start >= KEPT_BYTES {
             self.received.drain(..self.start);
             (self.searched, self.start) = (self.searched - self.start, 0);
         }

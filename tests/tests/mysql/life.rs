@@ -166,6 +166,64 @@ fn a_statement_that_nobody_waits_for_is_ended() {
     assert!(admin.rows("SHOW TABLES LIKE 'late'").is_empty());
 }
 
+/// MariaDB describes the columns of a prepared statement's result once, and again where they changed.
+#[test]
+fn columns_are_described_again_where_they_changed() {
+    let server = Mysql::start(&[]);
+    let database = server.open();
+    let names: Vec<String> = (0..40).map(|number| format!("a_rather_long_name_of_a_column_{number:02}")).collect();
+    let columns: Vec<String> = names.iter().map(|name| format!("{name} int NOT NULL DEFAULT 7")).collect();
+    database.run(&format!("CREATE TABLE wide ({})", columns.join(", ")), &[]).unwrap();
+    database.run("INSERT INTO wide () VALUES ()", &[]).unwrap();
+    let sent = || match database.rows("SELECT VARIABLE_VALUE FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME = 'BYTES_SENT'")[0]
+        [0]
+    .clone()
+    {
+        Value::Text(bytes) => bytes.parse::<u64>().unwrap(),
+        other => panic!("{other:?}"),
+    };
+    sent();
+    let all = || database.run("SELECT * FROM wide", &[]).unwrap();
+    let mut before = sent();
+    let lengths: Vec<u64> = (0..3)
+        .map(|_| {
+            let rows = all();
+            assert!(rows.columns[..] == names[..] && rows.rows == [vec![Value::I64(7); 40]], "{rows:?}");
+            let after = sent();
+            after - std::mem::replace(&mut before, after)
+        })
+        .collect();
+    // With the first, the statement is prepared.
+    assert!(lengths[1] < 1_000 && lengths[1] == lengths[2] && lengths[0] > 3_000, "{lengths:?}");
+
+    // Another name, another type, one more, one less; on the connection that has prepared the statement.
+    let thread = thread_of(&database);
+    server.run("shop", &format!("ALTER TABLE wide RENAME COLUMN {} TO renamed", names[0]));
+    let rows = all();
+    assert!(rows.columns[0] == "renamed" && rows.columns[1..] == names[1..], "{rows:?}");
+    server.run("shop", &format!("ALTER TABLE wide MODIFY {} varchar(9) NOT NULL", names[1]));
+    assert_eq!(all().rows[0][..3], [Value::I64(7), text("7"), Value::I64(7)]);
+    server.run("shop", "ALTER TABLE wide ADD more date NOT NULL DEFAULT '2026-01-02'");
+    assert_eq!(all().rows[0][39..], [Value::I64(7), Value::Timestamp("2026-01-02".into())]);
+    server.run("shop", &format!("ALTER TABLE wide DROP {}", names[2]));
+    assert_eq!((all().columns.len(), all().rows[0].len()), (40, 40));
+    // What is made of a value has its type, call by call.
+    for value in [Value::I64(1), text("x"), Value::F64(0.5), Value::Null, Value::Bytes(vec![0, 255]), Value::I64(2)] {
+        let found = database.run("SELECT ? AS v, 1 AS one", std::slice::from_ref(&value)).unwrap();
+        let expected = if value == Value::F64(0.5) { Value::Decimal("0.5".into()) } else { value };
+        assert_eq!(found.rows, [[expected, Value::I64(1)]]);
+    }
+    assert_eq!(thread_of(&database), thread);
+    // A procedure describes what it returns, whatever it returned before.
+    let either = "CREATE PROCEDURE either(which int) BEGIN IF which = 1 THEN SELECT 1 AS a; ELSE SELECT 'x' AS b, 2 AS c; END IF; END";
+    server.run("shop", &format!("DELIMITER //\n{either} //"));
+    for _ in 0..2 {
+        assert_eq!(database.run("CALL either(?)", &[Value::I64(1)]).unwrap().rows, [[Value::I64(1)]]);
+        let other = database.run("CALL either(?)", &[Value::I64(2)]).unwrap();
+        assert!(other.columns[..] == ["b", "c"] && other.rows == [[text("x"), Value::I64(2)]], "{other:?}");
+    }
+}
+
 /// The limit is the server's, too: it ends what a host cannot end any more.
 #[test]
 fn the_server_knows_the_deadline() {

@@ -4,7 +4,6 @@ use millrace_catalogue::MYSQL;
 use millrace_core::{
     Result,
     ports::{Column, ColumnKind, Query},
-    value::unique_names,
 };
 
 use super::{LIMIT_STEP_MS, Mysql, Phase, REPEATABLE, session::Session};
@@ -33,13 +32,12 @@ impl Mysql {
         // A derived table is called one, too, and may be made of values.
         let words = text.to_ascii_uppercase();
         let has_derived = words.matches("SELECT").count() > 1 || words.contains("WITH") || words.contains("VALUES");
-        let names = unique_names(described.iter().map(|column| column.name.as_str()));
-        let column = |(name, column): (String, &super::cell::Column)| {
+        let column = |(name, column): (&String, &super::cell::Column)| {
             let (type_name, kind) = column.description();
             // What is made of a value has the type of that value, which is not known yet.
             let kind = if values.is_empty() || (column.is_of_table && !has_derived) { kind } else { ColumnKind::Any };
-            Column { name, type_name: type_name.to_owned(), kind }
+            Column { name: name.clone(), type_name: type_name.to_owned(), kind }
         };
-        Ok(Some(names.into_iter().zip(&described).map(column).collect()))
+        Ok(Some(described.names.iter().zip(&described.columns).map(column).collect()))
     }
 }

@@ -49,6 +49,8 @@ mod capability {
     pub(super) const NO_EOF: u32 = 1 << 24;
     /// Of MariaDB: columns say more of their types, such as that a text is JSON.
     pub(super) const EXTENDED_TYPES: u32 = 1 << 3;
+    /// Of MariaDB: the columns of a prepared statement's result are described again only where they changed.
+    pub(super) const CACHED_METADATA: u32 = 1 << 4;
 }
 
 /// What every client since MySQL 4.1 knows, and this one needs.
@@ -108,7 +110,9 @@ pub(super) async fn connect(
     if !greeting.is_mariadb {
         capabilities |= capability::MYSQL;
     }
-    let more = greeting.more_capabilities & capability::EXTENDED_TYPES;
+    // Where columns are not described, nothing says where their description ends.
+    let cached = if capabilities & capability::NO_EOF == 0 { 0 } else { capability::CACHED_METADATA };
+    let more = greeting.more_capabilities & (capability::EXTENDED_TYPES | cached);
     let request = head(capabilities | capability::TLS, more);
     let (mut packets, is_encrypted) = encrypt(address, packets, &greeting, &request, until_ms).await?;
     let channel = match is_encrypted {
@@ -125,7 +129,8 @@ pub(super) async fn connect(
         is_mariadb: greeting.is_mariadb,
         thread: greeting.thread,
         has_eof: capabilities & capability::NO_EOF == 0,
-        has_extended_types: more != 0,
+        has_extended_types: more & capability::EXTENDED_TYPES != 0,
+        caches_metadata: more & capability::CACHED_METADATA != 0,
         read_only,
     };
     Ok(Session::new(packets, server))

@@ -1,5 +1,7 @@
 //! What a statement answers: rows, or how many rows it changed.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use millrace_core::{
     Error, ErrorKind,
@@ -36,15 +38,35 @@ pub(super) struct Server {
     pub(super) has_eof: bool,
     /// Its columns say more of their types.
     pub(super) has_extended_types: bool,
+    /// It describes the columns of a prepared statement's result again only where they are not what they were.
+    pub(super) caches_metadata: bool,
     /// The adapter only reads.
     pub(super) read_only: bool,
+}
+
+/// The columns of a result.
+#[derive(Debug)]
+pub(super) struct Columns {
+    pub(super) columns: Vec<Column>,
+    /// Their names, no two the same.
+    pub(super) names: Rc<[String]>,
+}
+
+impl Columns {
+    pub(super) fn of(columns: Vec<Column>) -> Self {
+        let names = unique_names(columns.iter().map(|column| column.name.as_str())).into();
+        Self { columns, names }
+    }
 }
 
 /// What came back so far.
 pub(super) struct Results<'a> {
     query: &'a Query<'a>,
     server: Server,
-    columns: Option<Vec<Column>>,
+    /// The columns of the statement, as the server described them last.
+    pub(super) described: Option<Rc<Columns>>,
+    /// Those of the first list of rows.
+    columns: Option<Rc<Columns>>,
     rows: Vec<Vec<Value>>,
     bytes: usize,
     affected: u64,
@@ -60,10 +82,12 @@ pub(super) struct Results<'a> {
 }
 
 impl<'a> Results<'a> {
-    pub(super) const fn new(query: &'a Query<'a>, server: Server) -> Self {
+    /// `described` are the columns that the server described before.
+    pub(super) const fn new(query: &'a Query<'a>, server: Server, described: Option<Rc<Columns>>) -> Self {
         Self {
             query,
             server,
+            described,
             columns: None,
             rows: Vec::new(),
             bytes: 0,
@@ -119,18 +143,14 @@ impl<'a> Results<'a> {
 
     /// A list of rows; `packet` says how many columns it has.
     async fn list(&mut self, packets: &mut Packets, packet: &[u8]) -> Result<(), StatementFailure> {
-        let count =
-            Reader(packet).number().filter(|count| (1..=MOST_COLUMNS).contains(count)).ok_or_else(|| broken("a number of columns"))?;
-        let mut columns = Vec::new();
-        let mut room = ENVELOPE;
-        for _ in 0..count {
-            let packet = self.next(packets, ENVELOPE).await?;
-            room = room.checked_sub(packet.len()).ok_or_else(|| broken("descriptions of columns that are too long"))?;
-            columns.push(Column::of(&packet, self.server.has_extended_types).ok_or_else(|| broken("a column of an unknown type"))?);
+        let mut reader = Reader(packet);
+        let count = reader.number().filter(|count| (1..=MOST_COLUMNS).contains(count)).ok_or_else(|| broken("a number of columns"))?;
+        let are_described = !self.server.caches_metadata || reader.byte().ok_or_else(|| broken("a number of columns"))? != 0;
+        if are_described {
+            self.described = Some(Rc::new(self.columns(packets, count).await?));
         }
-        if self.server.has_eof {
-            self.next(packets, ENVELOPE).await?;
-        }
+        let columns = self.described.clone().filter(|columns| columns.columns.len() as u64 == count);
+        let columns = columns.ok_or_else(|| broken("rows without a description of their columns"))?;
         let is_first = self.columns.is_none();
         self.several |= !is_first;
         if is_first {
@@ -167,8 +187,23 @@ impl<'a> Results<'a> {
         }
     }
 
+    /// The definitions of so many columns.
+    async fn columns(&self, packets: &mut Packets, count: u64) -> Result<Columns, StatementFailure> {
+        let mut columns = Vec::new();
+        let mut room = ENVELOPE;
+        for _ in 0..count {
+            let packet = self.next(packets, ENVELOPE).await?;
+            room = room.checked_sub(packet.len()).ok_or_else(|| broken("descriptions of columns that are too long"))?;
+            columns.push(Column::of(&packet, self.server.has_extended_types).ok_or_else(|| broken("a column of an unknown type"))?);
+        }
+        if self.server.has_eof {
+            self.next(packets, ENVELOPE).await?;
+        }
+        Ok(Columns::of(columns))
+    }
+
     fn row(&mut self, packet: &Bytes) -> Result<(), StatementFailure> {
-        let columns = self.columns.as_deref().unwrap_or_default();
+        let columns = self.columns.as_deref().map(|columns| &*columns.columns).unwrap_or_default();
         let head = 1 + (columns.len() + 9) / 8;
         self.bytes = self.bytes.saturating_add(packet.len().saturating_sub(head) + CELL * columns.len());
         let what = if self.rows.len() >= self.query.max_rows {
@@ -225,10 +260,7 @@ impl<'a> Results<'a> {
             return last(Error::new(ErrorKind::Denied, "the procedure returns more than one list of rows"));
         }
         Ok(match self.columns {
-            Some(columns) => {
-                let names = unique_names(columns.iter().map(|column| column.name.as_str()));
-                Rows { columns: names.into(), rows: self.rows, affected: 0, truncated: self.truncated }
-            }
+            Some(columns) => Rows { columns: columns.names.clone(), rows: self.rows, affected: 0, truncated: self.truncated },
             None => Rows { affected: self.affected, ..Rows::default() },
         })
     }

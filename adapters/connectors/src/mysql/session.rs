@@ -2,6 +2,8 @@
 //!
 //! A statement is prepared once for a connection, and then sent with its values; the most recent ones stay prepared.
 
+use std::rc::Rc;
+
 use bytes::Bytes;
 use millrace_core::{
     Error, ErrorKind,
@@ -11,8 +13,9 @@ use millrace_core::{
 
 use super::{
     bind,
+    cell::Column,
     packet::{Packets, Reader, ReceiveError, unknown},
-    results::{ENVELOPE, Results, Server, status_of},
+    results::{Columns, ENVELOPE, Results, Server, status_of},
     server_error,
 };
 use crate::{
@@ -59,9 +62,17 @@ pub(super) struct Session {
     warnings: u16,
 }
 
-#[derive(Clone)]
+/// A statement that is prepared.
 struct Prepared {
     text: String,
+    statement: Statement,
+    /// The columns of its result, as the server described them last.
+    columns: Option<Rc<Columns>>,
+}
+
+/// What the server calls a prepared statement, and how many values it takes.
+#[derive(Clone, Copy)]
+struct Statement {
     number: u32,
     values: usize,
 }
@@ -113,7 +124,7 @@ impl Session {
             self.command("START TRANSACTION READ ONLY").await.map_err(StatementFailure::before_the_end)?;
         }
         let outcome = match self.ready(text, values).await {
-            Ok(packet) => self.execute(&packet, query).await.map_err(|failure| match failure.outcome {
+            Ok((number, packet)) => self.execute(number, &packet, query).await.map_err(|failure| match failure.outcome {
                 // What came before it in the procedure is committed.
                 Execution::NotExecuted if transaction == Transaction::Several => StatementFailure::unknown(failure.error),
                 _ => failure,
@@ -147,11 +158,10 @@ impl Session {
         if self.longest.is_none() {
             const LONGEST: &str = "SELECT @@max_allowed_packet";
             let query = own_query(LONGEST, 0);
-            let Prepared { number, .. } = self.prepare(LONGEST).await?;
+            let Statement { number, .. } = self.prepare(LONGEST).await?;
             let packet = bind::execute(number, &[]).map_err(StatementFailure::last)?;
             self.packets.command(&packet).await.map_err(StatementFailure::not_executed)?;
-            let mut results = Results::new(&query, self.server);
-            results.read(&mut self.packets).await.map_err(StatementFailure::before_the_end)?;
+            let results = self.results(number, &query).await.map_err(StatementFailure::before_the_end)?;
             let rows = results.into_rows().map_err(StatementFailure::before_the_end)?;
             let found = rows.rows.first().and_then(|row| row.first());
             self.longest = Some(if let Some(Value::I64(most)) = found { usize::try_from(*most).unwrap_or(LARGE) } else { LARGE });
@@ -164,9 +174,9 @@ impl Session {
         Err(StatementFailure::last(Error::new(ErrorKind::TooLarge, message)))
     }
 
-    /// Prepares a statement, unless it is; the packet that runs it. The connection is usable after an error if all was answered.
-    async fn ready(&mut self, text: &str, values: &[Value]) -> Result<Vec<u8>, StatementFailure> {
-        let Prepared { number, values: expected, .. } = self.prepare(text).await?;
+    /// Prepares a statement, unless it is; its number, and the packet that runs it. The connection is usable after an error if all was answered.
+    async fn ready(&mut self, text: &str, values: &[Value]) -> Result<(u32, Vec<u8>), StatementFailure> {
+        let Statement { number, values: expected } = self.prepare(text).await?;
         if expected != values.len() {
             self.usable = true;
             let message = "the statement expects a different number of values";
@@ -179,14 +189,25 @@ impl Session {
         if packet.len() >= LARGE {
             self.check_length(packet.len()).await?;
         }
-        Ok(packet)
+        Ok((number, packet))
+    }
+
+    /// What the server answers to a prepared statement that was sent.
+    async fn results<'a>(&mut self, number: u32, query: &'a Query<'a>) -> Result<Results<'a>, StatementFailure> {
+        let prepared = self.prepared.iter_mut().rev().find(|prepared| prepared.statement.number == number);
+        let mut known = prepared.map(|prepared| &mut prepared.columns);
+        let mut results = Results::new(query, self.server, known.as_deref().cloned().flatten());
+        results.read(&mut self.packets).await?;
+        if let Some(known) = &mut known {
+            **known = results.described.take();
+        }
+        Ok(results)
     }
 
     /// Runs a statement. The connection is usable afterwards if all was answered.
-    async fn execute(&mut self, packet: &[u8], query: &Query<'_>) -> Result<Rows, StatementFailure> {
+    async fn execute(&mut self, number: u32, packet: &[u8], query: &Query<'_>) -> Result<Rows, StatementFailure> {
         self.packets.command(packet).await.map_err(StatementFailure::unknown)?;
-        let mut results = Results::new(query, self.server);
-        results.read(&mut self.packets).await?;
+        let results = self.results(number, query).await?;
         self.status = results.status;
         let truncated = results.truncated;
         let outcome = results.into_rows();
@@ -200,24 +221,18 @@ impl Session {
     /// # Errors
     /// As [`run`](Self::run).
     #[cfg(feature = "describe")]
-    pub(super) async fn describe(&mut self, text: &str, limit_ms: u64) -> Result<Vec<super::cell::Column>, StatementFailure> {
+    pub(super) async fn describe(&mut self, text: &str, limit_ms: u64) -> Result<Rc<Columns>, StatementFailure> {
         self.limit(limit_ms).await?;
-        let mut columns = Vec::new();
-        self.prepare_and_read(text, |packet, extended| columns.push(super::cell::Column::of(packet, extended))).await?;
-        let columns: Option<Vec<_>> = columns.into_iter().collect();
+        self.prepare(text).await?;
+        let columns = self.prepared.last().and_then(|prepared| prepared.columns.clone());
         columns.ok_or_else(|| StatementFailure::last(unknown("a column of an unknown type")))
     }
 
-    async fn prepare(&mut self, text: &str) -> Result<Prepared, StatementFailure> {
-        self.prepare_and_read(text, |_, _| {}).await
-    }
-
-    /// Prepares a statement, unless it is. `column` gets the definition of each column of its result, and whether it is of MariaDB's form.
-    async fn prepare_and_read(&mut self, text: &str, mut column: impl FnMut(&[u8], bool)) -> Result<Prepared, StatementFailure> {
-        if let Some(at) = self.prepared.iter().position(|prepared| prepared.text == text) {
-            let found = self.prepared.remove(at);
-            self.prepared.push(found.clone());
-            return Ok(found);
+    /// Prepares a statement, unless it is.
+    async fn prepare(&mut self, text: &str) -> Result<Statement, StatementFailure> {
+        if let Some(at) = self.prepared.iter().rposition(|prepared| prepared.text == text) {
+            self.prepared[at..].rotate_left(1);
+            return Ok(self.prepared[self.prepared.len() - 1].statement);
         }
         if self.prepared.len() >= PREPARED {
             self.forget(1).await?;
@@ -240,25 +255,27 @@ impl Session {
         let mut reader = Reader(&packet);
         let read = (|| (reader.byte()? == 0).then_some((reader.u32()?, reader.u16()?, reader.u16()?)))();
         let (number, columns, values) = read.ok_or_else(|| broken("a prepared statement"))?;
-        // What the columns are is said again with the result.
+        let mut definitions = Vec::new();
         for (described, are_columns) in [(values, false), (columns, true)].into_iter().filter(|(count, _)| *count > 0) {
             for place in 0..u32::from(described) + u32::from(self.server.has_eof) {
                 let packet = self.answer().await.map_err(StatementFailure::not_executed)?;
                 if are_columns && place < u32::from(described) {
-                    column(&packet, self.server.has_extended_types);
+                    definitions.push(Column::of(&packet, self.server.has_extended_types));
                 }
             }
         }
-        let prepared = Prepared { text: text.to_owned(), number, values: values.into() };
-        self.prepared.push(prepared.clone());
-        Ok(prepared)
+        // One of an unknown type is an error where the statement has rows.
+        let columns = definitions.into_iter().collect::<Option<_>>().map(|columns| Rc::new(Columns::of(columns)));
+        let statement = Statement { number, values: values.into() };
+        self.prepared.push(Prepared { text: text.to_owned(), statement, columns });
+        Ok(statement)
     }
 
     /// Lets the server forget so many of the statements that were not used for longest.
     async fn forget(&mut self, count: usize) -> Result<(), StatementFailure> {
-        for Prepared { number, .. } in self.prepared.drain(..count) {
+        for Prepared { statement, .. } in self.prepared.drain(..count) {
             // Nothing is answered.
-            let close = [&[COM_STMT_CLOSE][..], &number.to_le_bytes()].concat();
+            let close = [&[COM_STMT_CLOSE][..], &statement.number.to_le_bytes()].concat();
             self.packets.command(&close).await.map_err(StatementFailure::not_executed)?;
         }
         Ok(())

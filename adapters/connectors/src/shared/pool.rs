@@ -2,7 +2,9 @@
 
 use std::{
     cell::{Cell, RefCell},
+    collections::VecDeque,
     future::poll_fn,
+    rc::Rc,
     task::{Poll, Waker},
 };
 
@@ -12,9 +14,9 @@ use super::within;
 
 /// A connection that was idle for longer is asked whether the server still answers, in milliseconds. What is between the two may forget a
 /// connection without telling.
-const ASKED_AFTER_MS: u64 = 30_000;
+pub(crate) const ASKED_AFTER_MS: u64 = 30_000;
 /// How long it may take to answer.
-const ANSWER_MS: u64 = 2_000;
+pub(crate) const ANSWER_MS: u64 = 2_000;
 
 /// A connection that may be kept for another call.
 pub(crate) trait Pooled {
@@ -30,29 +32,68 @@ pub(crate) struct Pool<S> {
     most: usize,
     used: Cell<usize>,
     idle: RefCell<Vec<(S, u64)>>,
-    waiting: RefCell<Vec<Waker>>,
+    /// The one that waits for longest is the first.
+    waiting: RefCell<VecDeque<Rc<Turn>>>,
 }
 
-impl<S: Pooled> Pool<S> {
+/// A call's place among those that wait.
+struct Turn {
+    has_come: Cell<bool>,
+    waker: RefCell<Waker>,
+}
+
+/// A call that waits; when it does so no longer, its place is another's.
+struct Waiting<'a, S> {
+    pool: &'a Pool<S>,
+    turn: Rc<Turn>,
+}
+
+impl<S> Pool<S> {
     /// A pool of at most so many connections.
     pub(crate) const fn of(most: usize) -> Self {
-        Self { most, used: Cell::new(0), idle: RefCell::new(Vec::new()), waiting: RefCell::new(Vec::new()) }
+        Self { most, used: Cell::new(0), idle: RefCell::new(Vec::new()), waiting: RefCell::new(VecDeque::new()) }
     }
 
-    /// Waits for the right to use a connection.
+    /// Waits for the right to use a connection: who came first has it first.
     pub(crate) async fn slot(&self) -> Slot<'_, S> {
+        if self.used.get() < self.most {
+            self.used.set(self.used.get() + 1);
+            return Slot(self);
+        }
+        let turn = Rc::new(Turn { has_come: Cell::new(false), waker: RefCell::new(Waker::noop().clone()) });
+        self.waiting.borrow_mut().push_back(turn.clone());
+        let waiting = Waiting { pool: self, turn };
         poll_fn(|context| {
-            if self.used.get() < self.most {
-                self.used.set(self.used.get() + 1);
+            if waiting.turn.has_come.replace(false) {
                 return Poll::Ready(Slot(self));
             }
-            let mut waiting = self.waiting.borrow_mut();
-            if !waiting.iter().any(|waker| waker.will_wake(context.waker())) {
-                waiting.push(context.waker().clone());
-            }
+            waiting.turn.waker.borrow_mut().clone_from(context.waker());
             Poll::Pending
         })
         .await
+    }
+
+    /// Gives a right to the call that waits for longest, if any does.
+    fn release(&self) {
+        let next = self.waiting.borrow_mut().pop_front();
+        match next {
+            Some(turn) => {
+                turn.has_come.set(true);
+                turn.waker.borrow().wake_by_ref();
+            }
+            None => self.used.set(self.used.get() - 1),
+        }
+    }
+}
+
+impl<S> Drop for Waiting<'_, S> {
+    fn drop(&mut self) {
+        if self.turn.has_come.get() {
+            // It was given up between its turn and its next step.
+            self.pool.release();
+        } else {
+            self.pool.waiting.borrow_mut().retain(|turn| !Rc::ptr_eq(turn, &self.turn));
+        }
     }
 }
 
@@ -85,9 +126,67 @@ impl<S: Pooled> Slot<'_, S> {
 
 impl<S> Drop for Slot<'_, S> {
     fn drop(&mut self) {
-        self.0.used.set(self.0.used.get() - 1);
-        for waker in self.0.waiting.take() {
-            waker.wake();
+        self.0.release();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        future::Future as _,
+        pin::pin,
+        sync::{
+            Arc,
+            atomic::{AtomicUsize, Ordering},
+        },
+        task::{Context, Wake},
+    };
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Ordering::Relaxed);
         }
+    }
+
+    #[test]
+    fn who_waits_for_longest_is_next_and_nobody_else_is_woken() {
+        let pool = Pool::<()>::of(1);
+        let wakes: [Arc<Wakes>; 4] = std::array::from_fn(|_| Arc::default());
+        let wakers = wakes.each_ref().map(|wakes| Waker::from(wakes.clone()));
+        let woken = || wakes.each_ref().map(|wakes| wakes.0.load(Ordering::Relaxed));
+        let context = |number: usize| Context::from_waker(&wakers[number]);
+
+        let mut first = pin!(pool.slot());
+        let Poll::Ready(slot) = first.as_mut().poll(&mut context(0)) else { panic!("the pool is not in use") };
+        let mut second = pin!(pool.slot());
+        let mut third = Box::pin(pool.slot());
+        let mut fourth = Box::pin(pool.slot());
+        assert!(second.as_mut().poll(&mut context(1)).is_pending());
+        assert!(third.as_mut().poll(&mut context(2)).is_pending());
+        assert!(fourth.as_mut().poll(&mut context(3)).is_pending());
+        drop(slot);
+        assert_eq!(woken(), [0, 1, 0, 0]);
+        let Poll::Ready(slot) = second.as_mut().poll(&mut context(1)) else { panic!("its turn has come") };
+        assert!(third.as_mut().poll(&mut context(2)).is_pending());
+        drop(slot);
+        assert_eq!(woken(), [0, 1, 1, 0]);
+        // One whose turn has come is given up, and then one that waits for its own.
+        drop(third);
+        assert_eq!(woken(), [0, 1, 1, 1]);
+        let mut fifth = pin!(pool.slot());
+        assert!(fifth.as_mut().poll(&mut context(0)).is_pending());
+        let Poll::Ready(slot) = fourth.as_mut().poll(&mut context(3)) else { panic!("its turn has come") };
+        let mut sixth = Box::pin(pool.slot());
+        assert!(sixth.as_mut().poll(&mut context(1)).is_pending());
+        drop(sixth);
+        drop(slot);
+        let Poll::Ready(slot) = fifth.as_mut().poll(&mut context(0)) else { panic!("its turn has come") };
+        drop(slot);
+        assert_eq!((pool.used.get(), pool.waiting.borrow().len()), (0, 0));
     }
 }

@@ -1,5 +1,8 @@
-//! `peer-databases mysql|redis URL PORT THREADS`: one tool, `get-user`, as JSON-RPC over HTTP, with the same answer as Millrace's. A pool and a prepared
-//! statement, or one connection for all calls: what a careful author writes by hand for one tool, without a library for MCP.
+//! `peer-databases rmcp|axum mysql|redis URL PORT THREADS`: one tool, `get-user`, with the same rows as Millrace's: on a pool with a prepared
+//! statement, or on one connection for all calls. `rmcp` is an MCP server as a careful author writes it with the official SDK; `axum` answers
+//! this one request and knows nothing else of MCP.
+
+mod sdk;
 
 use std::sync::Arc;
 
@@ -120,9 +123,12 @@ async fn call(State(database): State<Arc<Database>>, body: Bytes) -> Response {
     }
 }
 
-async fn serve(kind: &str, url: &str, port: u16) -> Result<(), Failure> {
+async fn serve(front: &str, kind: &str, url: &str, port: u16) -> Result<(), Failure> {
     let database = Arc::new(Database::open(kind, url).await?);
-    let router = Router::new().route("/mcp", post(call)).with_state(database);
+    let router = match front {
+        "rmcp" => sdk::router(database),
+        _ => Router::new().route("/mcp", post(call)).with_state(database),
+    };
     let listener = tokio::net::TcpListener::bind(("127.0.0.1", port)).await?;
     axum::serve(listener, router).await?;
     Ok(())
@@ -130,12 +136,14 @@ async fn serve(kind: &str, url: &str, port: u16) -> Result<(), Failure> {
 
 fn main() -> Result<(), Failure> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [kind, url, port, threads] = arguments.as_slice() else { return Err("usage: peer-databases mysql|redis URL PORT THREADS".into()) };
+    let [front, kind, url, port, threads] = arguments.as_slice() else {
+        return Err("usage: peer-databases rmcp|axum mysql|redis URL PORT THREADS".into());
+    };
     let threads: usize = threads.parse()?;
     let mut runtime =
         if threads == 1 { tokio::runtime::Builder::new_current_thread() } else { tokio::runtime::Builder::new_multi_thread() };
     if threads > 1 {
         runtime.worker_threads(threads);
     }
-    runtime.enable_all().build()?.block_on(serve(kind, url, port.parse()?))
+    runtime.enable_all().build()?.block_on(serve(front, kind, url, port.parse()?))
 }
