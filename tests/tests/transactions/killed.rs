@@ -14,7 +14,7 @@ use millrace_core::{ErrorKind, ports::RecordedWrite};
 use millrace_tests::{
     database::{Database, connection},
     mysql::Mysql,
-    neon,
+    neon, planetscale,
     postgres::Postgres,
     rds_data,
     sqld::Sqld,
@@ -53,7 +53,7 @@ struct Told {
 fn check(kind: Kind, server: &mut dyn Killed, open: impl Fn() -> Database + Clone + Send + 'static) {
     let table = match kind {
         Kind::Postgres | Kind::Neon | Kind::RdsData => "CREATE TABLE t (k text UNIQUE, n bigint)",
-        Kind::Mysql => "CREATE TABLE t (k varchar(500) UNIQUE, n bigint)",
+        Kind::Mysql | Kind::Planetscale => "CREATE TABLE t (k varchar(500) UNIQUE, n bigint)",
         _ => "CREATE TABLE t (k TEXT UNIQUE, n INTEGER)",
     };
     let database = open();
@@ -160,6 +160,14 @@ fn a_mariadb_that_is_killed_leaves_no_half() {
     let mut server = Mysql::start(&[]);
     let url = server.url("shop");
     check(Kind::Mysql, &mut server, move || Database::open(connection("mysql", &url, &[])));
+}
+
+#[test]
+fn a_mariadb_behind_planetscales_api_that_is_killed_leaves_no_half() {
+    let mut server = Mysql::start(&[]);
+    let api = planetscale::start(server.port, "shop");
+    let settings = planetscale::settings(&api);
+    check(Kind::Planetscale, &mut server, move || Database::open(settings.clone()));
 }
 
 #[test]

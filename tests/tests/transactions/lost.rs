@@ -11,7 +11,7 @@ use millrace_tests::{
     cutting::{self, cutting, cutting_libsql},
     database::{Database, connection},
     mysql::Mysql,
-    neon,
+    neon, planetscale,
     postgres::Postgres,
     rds_data,
     scripted::{Reply, Scripted},
@@ -65,6 +65,19 @@ impl Kind {
                 let database = Database::open(neon::settings(&api, &server, &[]));
                 of_count(Place { kind: self, database, _server: Box::new(server) }, cuts)
             }
+            Self::Planetscale => {
+                let server = Mysql::start(&[]);
+                let (stand_in, cuts) = (planetscale::Api::over(server.port, "shop"), Arc::new(AtomicUsize::new(0)));
+                let swallows = Arc::clone(&cuts);
+                let api = Scripted::start(move |_, request| {
+                    let reply = stand_in.reply(request);
+                    let is_cut = request.body.contains(r#""query":"COMMIT""#)
+                        && swallows.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
+                    if is_cut { Reply::Raw(b"") } else { reply }
+                });
+                let database = Database::open(planetscale::settings(&api));
+                of_count(Place { kind: self, database, _server: Box::new(server) }, cuts)
+            }
             Self::RdsData => {
                 let server = Postgres::start(&[]);
                 let (stand_in, cuts) = (rds_data::Api::of(server.port), Arc::new(AtomicUsize::new(0)));
@@ -97,7 +110,7 @@ impl Kind {
 
 #[test]
 fn an_answer_to_the_end_that_is_lost_leaves_one_effect_and_nobody_is_told_another() {
-    for kind in [Kind::Postgres, Kind::Mysql, Kind::Libsql, Kind::Neon, Kind::RdsData] {
+    for kind in [Kind::Postgres, Kind::Mysql, Kind::Planetscale, Kind::Libsql, Kind::Neon, Kind::RdsData] {
         let Lossy { place, lose, left, mend } = kind.lossy();
         let table = if kind == Kind::Libsql { "CREATE TABLE t (k TEXT, n INTEGER)" } else { "CREATE TABLE t (k varchar(99), n bigint)" };
         place.database.run(table, &[]).unwrap();
