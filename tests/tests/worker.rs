@@ -97,7 +97,7 @@ fn it_answers_the_same_through_a_hyperdrive() {
 }
 
 /// The most bytes, gzipped, that an upload with a runtime may have.
-const MOST: [(&str, f64); 4] = [("scripts", 1_780_000.0), ("lean", 645_000.0), ("scripts-tcp", 2_330_000.0), ("tcp", 1_260_000.0)];
+const MOST: [(&str, f64); 4] = [("scripts", 1_786_000.0), ("lean", 641_000.0), ("scripts-tcp", 2_294_000.0), ("tcp", 1_212_000.0)];
 
 /// What `wrangler deploy --dry-run` says of an app's upload, and how many bytes that is when gzipped. Its own `wrangler.toml` builds the
 /// app.
