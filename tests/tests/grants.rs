@@ -5,7 +5,6 @@ use std::{fs, path::Path, process::Command};
 use millrace_tests::{
     Group,
     case::{Case, Exchange, root},
-    database::{Database, connection},
     direct,
     docs::{blocks, check_part, shell, shell_with, text as said},
     groups,
