@@ -484,64 +484,65 @@ mod tests {
         }
     }
 
+    /// A test on a connection of its own, where the client may write so many bytes for now.
+    fn with_bench(room: usize, test: impl FnOnce(&mut Bench<'_>)) {
+        let wire = Rc::new(RefCell::new(Wire { room, ..Wire::default() }));
+        test(&mut Bench::new(&wire, &link(&wire)));
+    }
+
     fn is_own(call: &Call<'_>) -> bool {
         matches!(&call.outcome, Some(Ok(Reply::Bulk(value))) if value == call.key.as_bytes())
     }
 
     #[test]
     fn what_is_asked_in_one_turn_goes_out_together() {
-        let wire = Rc::default();
-        let link = link(&wire);
-        let mut bench = Bench::new(&wire, &link);
-        bench.room(10_000);
-        for _ in 0..32 {
-            bench.call(LIMITS);
-        }
-        bench.settle();
-        assert_eq!(wire.borrow().writes, 1);
-        bench.answer();
-        bench.wake();
-        bench.settle();
-        assert!(bench.calls.iter().all(is_own));
-        assert!(link.is_idle() && link.has_room());
+        with_bench(10_000, |bench| {
+            for _ in 0..32 {
+                bench.call(LIMITS);
+            }
+            bench.settle();
+            assert_eq!(bench.wire.borrow().writes, 1);
+            bench.answer();
+            bench.wake();
+            bench.settle();
+            assert!(bench.calls.iter().all(is_own));
+            assert!(bench.link.is_idle() && bench.link.has_room());
+        });
     }
 
     #[test]
     fn there_is_room_for_so_many() {
-        let wire = Rc::default();
-        let link = link(&wire);
-        let mut bench = Bench::new(&wire, &link);
-        for _ in 0..MOST_COMMANDS {
-            assert!(link.has_room());
-            bench.call(LIMITS);
-            bench.settle();
-        }
-        assert!(!link.has_room() && !link.is_over());
+        with_bench(0, |bench| {
+            for _ in 0..MOST_COMMANDS {
+                assert!(bench.link.has_room());
+                bench.call(LIMITS);
+                bench.settle();
+            }
+            assert!(!bench.link.has_room() && !bench.link.is_over());
+        });
     }
 
     #[test]
-    fn a_reply_that_is_too_large_is_the_error_of_its_call_alone() {
-        let wire = Rc::default();
-        let link = link(&wire);
-        let mut bench = Bench::new(&wire, &link);
-        bench.room(10_000);
-        bench.call(LIMITS);
-        bench.call(Limits { bytes: 3, lists: true });
-        bench.call(LIMITS);
-        bench.settle();
-        // Queued, and not sent.
-        bench.room(0);
-        bench.call(LIMITS);
-        bench.calls[3].flag.0.store(true, Relaxed);
-        bench.turn();
-        bench.answer();
-        bench.wake();
-        bench.settle();
-        assert!(is_own(&bench.calls[0]));
-        let failure = |number: usize| bench.calls[number].outcome.as_ref().and_then(|outcome| outcome.as_ref().err());
-        assert!(matches!(failure(1), Some(SharedFailure::Reply(error)) if error.kind == ErrorKind::TooLarge), "{:?}", failure(1));
-        assert!(matches!(failure(2), Some(SharedFailure::Unknown(error)) if error.kind == ErrorKind::Unavailable), "{:?}", failure(2));
-        assert!(failure(3).is_some() && link.is_over() && wire.borrow().is_closed);
+    fn a_reply_that_is_too_large_ends_the_connection_and_is_the_error_of_its_call() {
+        with_bench(10_000, |bench| {
+            bench.call(LIMITS);
+            bench.call(Limits { bytes: 3, lists: true });
+            bench.call(LIMITS);
+            bench.settle();
+            // Queued, and not sent.
+            bench.room(0);
+            bench.call(LIMITS);
+            bench.calls[3].flag.0.store(true, Relaxed);
+            bench.turn();
+            bench.answer();
+            bench.wake();
+            bench.settle();
+            assert!(is_own(&bench.calls[0]));
+            let failure = |number: usize| bench.calls[number].outcome.as_ref().and_then(|outcome| outcome.as_ref().err());
+            assert!(matches!(failure(1), Some(SharedFailure::Reply(error)) if error.kind == ErrorKind::TooLarge), "{:?}", failure(1));
+            assert!(matches!(failure(2), Some(SharedFailure::Unknown(error)) if error.kind == ErrorKind::Unavailable), "{:?}", failure(2));
+            assert!(failure(3).is_some() && bench.link.is_over() && bench.wire.borrow().is_closed);
+        });
     }
 
     #[test]
@@ -560,36 +561,32 @@ mod tests {
 
     #[test]
     fn two_replies_to_one_command_are_none() {
-        let wire = Rc::default();
-        let link = link(&wire);
-        let mut bench = Bench::new(&wire, &link);
-        bench.room(1000);
-        bench.call(LIMITS);
-        bench.settle();
-        wire.borrow_mut().to_client.extend(b":1\r\n:2\r\n");
-        bench.wake();
-        bench.settle();
-        assert!(matches!(&bench.calls[0].outcome, Some(Err(SharedFailure::Reply(error))) if error.kind == ErrorKind::Protocol));
+        with_bench(1000, |bench| {
+            bench.call(LIMITS);
+            bench.settle();
+            bench.wire.borrow_mut().to_client.extend(b":1\r\n:2\r\n");
+            bench.wake();
+            bench.settle();
+            assert!(matches!(&bench.calls[0].outcome, Some(Err(SharedFailure::Reply(error))) if error.kind == ErrorKind::Protocol));
+        });
     }
 
     #[test]
     fn the_connection_is_closed_with_the_last_call_after_one_was_given_up() {
-        let wire = Rc::default();
-        let link = link(&wire);
-        let mut bench = Bench::new(&wire, &link);
-        bench.room(1000);
-        bench.call(LIMITS);
-        bench.call(LIMITS);
-        bench.settle();
-        bench.calls[1].future = None;
-        assert!(link.is_over() && !wire.borrow().is_closed);
-        bench.call(LIMITS);
-        bench.settle();
-        assert!(matches!(bench.calls[2].outcome, Some(Err(SharedFailure::NotSent(_)))));
-        bench.answer();
-        bench.wake();
-        bench.settle();
-        assert!(is_own(&bench.calls[0]) && wire.borrow().is_closed);
+        with_bench(1000, |bench| {
+            bench.call(LIMITS);
+            bench.call(LIMITS);
+            bench.settle();
+            bench.calls[1].future = None;
+            assert!(bench.link.is_over() && !bench.wire.borrow().is_closed);
+            bench.call(LIMITS);
+            bench.settle();
+            assert!(matches!(bench.calls[2].outcome, Some(Err(SharedFailure::NotSent(_)))));
+            bench.answer();
+            bench.wake();
+            bench.settle();
+            assert!(is_own(&bench.calls[0]) && bench.wire.borrow().is_closed);
+        });
     }
 
     proptest! {

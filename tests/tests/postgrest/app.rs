@@ -255,10 +255,10 @@ fn errors_have_their_kinds_and_show_no_value() {
         (
             json!({"from": "books", "select": "id,nosuch(id)"}),
             Syntax,
-            "PostgREST does not understand the request: there is no relationship",
+            "PostgREST does not understand the request: a table of `select` is not related to the table",
         ),
         (json!({"insert": "books", "rows": {"nosuch": 1}}), Syntax, "PostgREST does not understand the request: a column is missing"),
-        (json!({"rpc": "nosuch"}), Syntax, "PostgREST does not understand the request: there is no function"),
+        (json!({"rpc": "nosuch"}), Syntax, "PostgREST does not understand the request: no function has this name"),
         (json!({"from": "books", "select": "count()"}), Syntax, "PostgREST does not understand the request: the server does not allow"),
         (json!({"from": "secrets"}), Denied, "the user of the adapter may not do what the statement does"),
         (json!({"rpc": "written", "get": true}), Denied, "the function writes, and with `get` it may only read"),

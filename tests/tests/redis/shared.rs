@@ -1,7 +1,5 @@
 //! Commands that read share a connection: each gets its own reply, and what happens to one of them is nobody else's error.
 
-use std::collections::BTreeMap;
-
 use millrace_core::{
     ErrorKind::{TimedOut, TooLarge},
     Result,
@@ -28,13 +26,12 @@ fn is(outcome: &Result<Rows>, expected: &str) -> bool {
     outcome.as_ref().is_ok_and(|rows| rows.rows == [[text(expected)]])
 }
 
-/// The ids of the server's connections, and of which user each is.
-fn connections(port: u16) -> BTreeMap<String, String> {
+/// How many connections the server has, the one that asks among them.
+fn connections(port: u16) -> usize {
     let database = Database::open(connection("redis", &format!("redis://127.0.0.1:{port}"), &[("allow", "CLIENT")]));
     let rows = run(&database, "CLIENT LIST").unwrap().rows;
     let [Value::Text(lines)] = rows[0].as_slice() else { panic!("{rows:?}") };
-    let word = |line: &str, name: &str| line.split(' ').find_map(|word| word.strip_prefix(name)).unwrap().to_owned();
-    lines.lines().map(|line| (word(line, "id="), word(line, "cmd="))).collect()
+    lines.lines().count()
 }
 
 #[test]
@@ -49,12 +46,12 @@ fn many_reads_at_once_are_sent_over_one_connection() {
         let keys: Vec<[Value; 2]> = values.iter().map(|(key, _)| get(key)).collect();
         let queries: Vec<Query<'_>> = keys.iter().map(|words| read(words)).collect();
         assert!(is(&database.run_with(&queries[1]), &values[1].1));
-        let before = connections(server.port).len();
+        let before = connections(server.port);
         for _ in 0..20 {
             let outcomes = database.run_all(&queries);
             assert!(outcomes.iter().zip(&values).all(|(outcome, (_, value))| is(outcome, value)));
         }
-        assert_eq!(connections(server.port).len(), before, "those for writes and for reads are there, and the one that asks");
+        assert_eq!(connections(server.port), before, "those for writes and for reads are there, and the one that asks");
     }
 }
 
@@ -79,7 +76,7 @@ fn who_leaves_takes_nobody_elses_reply_along() {
         }
     }
     // Nothing is open but what the options allow, and the connection that asks.
-    assert!(connections(server.port).len() <= 4 + 1);
+    assert!(connections(server.port) <= 4 + 1);
 }
 
 #[test]

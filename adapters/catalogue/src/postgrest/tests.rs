@@ -118,8 +118,8 @@ fn names_are_the_authors() {
         (of(members([("a", members([("eq", List(vec![]))]))])), "`eq` takes one value"),
         (of(members([("or", Value)])), "`or` must be a list of conditions, written out"),
         (of(members([("or", List(vec![]))])), "`or` must have at least 1 element"),
-        (of(members([("not", members([]))])), "there is no condition"),
-        (of(members([])), "there is no condition"),
+        (of(members([("not", members([]))])), "at least 1 condition is required"),
+        (of(members([])), "at least 1 condition is required"),
         (of(members([("u.a", members([("eq", Value)]))])), "is of related rows that `select` does not have"),
         (of(members([("not", members([("t.a", members([("eq", Value)]))]))])), "neither in `and` and `or` nor in `not`"),
         (judged([("insert", Text("i"))]), "`insert` needs `rows`"),
@@ -128,7 +128,7 @@ fn names_are_the_authors() {
         (judged([("insert", Text("i")), ("rows", members([("a,b", Value)]))]), "`a,b` is not the name of a column"),
         (judged([("update", Text("i")), ("set", members([("a", Value)]))]), "`update` needs `where`"),
         (judged([("delete", Text("i"))]), "`delete` needs `where`"),
-        (judged([("delete", Text("i")), ("where", members([]))]), "there is no condition"),
+        (judged([("delete", Text("i")), ("where", members([]))]), "at least 1 condition is required"),
         // It would say which related rows are returned, and every row would be deleted.
         (judged([("delete", Text("i")), ("where", members([("t.a", members([("eq", Value)]))]))]), "`t.a` is a column of related rows"),
         (

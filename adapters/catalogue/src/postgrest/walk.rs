@@ -155,7 +155,7 @@ impl Walk {
     /// Columns and their values.
     fn row<T: Tree>(&mut self, members: &[(String, T)]) {
         if members.is_empty() {
-            self.flaw("there is no column".to_owned(), "write `{ name: \"{{ inputs.name }}\" }`");
+            self.flaw("a row must have at least 1 column".to_owned(), "write `{ name: \"{{ inputs.name }}\" }`");
         }
         for (place, (key, node)) in members.iter().enumerate() {
             self.at(place, |walk| {
@@ -233,7 +233,7 @@ impl Walk {
             return self.flaw("the conditions must be written out".to_owned(), help);
         };
         if members.is_empty() {
-            self.flaw("there is no condition".to_owned(), "write `{ id: { eq: \"{{ inputs.id }}\" } }`");
+            self.flaw("at least 1 condition is required".to_owned(), "write `{ id: { eq: \"{{ inputs.id }}\" } }`");
         }
         for (place, (key, node)) in members.iter().enumerate() {
             self.at(place, |walk| {

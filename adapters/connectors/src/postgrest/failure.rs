@@ -71,9 +71,9 @@ fn of_postgrest(code: &str, prepared: &Prepared, words: String) -> StatementFail
             (Constraint, "the request must change exactly 1 row, and would have changed none or several; nothing was changed".to_owned())
         }
         "123" => unclear("the server does not allow aggregate functions"),
-        "200" => unclear("there is no relationship to a table of `select`"),
+        "200" => unclear("a table of `select` is not related to the table that is read"),
         "201" => unclear("there are several relationships to a table of `select`; name one, `table!relationship(…)`"),
-        "202" => unclear("there is no function of this name with these arguments"),
+        "202" => unclear("no function has this name and takes these arguments"),
         "203" => unclear("several functions have this name and take these arguments"),
         "204" => unclear("a column is missing"),
         "205" => unclear("a table is missing"),
