@@ -61,7 +61,7 @@ struct State {
     takes_commands: bool,
     /// A call will send what is to be sent in the next turn.
     is_due: bool,
-    /// Who was polled last, and is woken when something comes.
+    /// Who moves the bytes: it was polled last and is woken when something comes, or it was woken to take over.
     driver: Option<u64>,
     next_number: u64,
 }
@@ -284,8 +284,10 @@ impl State {
         if self.driver != Some(place.number) {
             return;
         }
-        self.driver = None;
-        if let Some(next) = self.waiting.iter().find(|place| place.is_wanted.get()) {
+        // The one that is woken is responsible from now on: it may be given up before it is polled.
+        let next = self.waiting.iter().find(|place| place.is_wanted.get());
+        self.driver = next.map(|next| next.number);
+        if let Some(next) = next {
             next.waker.borrow().wake_by_ref();
         }
     }
@@ -586,6 +588,26 @@ mod tests {
             bench.wake();
             bench.settle();
             assert!(is_own(&bench.calls[0]) && bench.wire.borrow().is_closed);
+        });
+    }
+
+    #[test]
+    fn another_call_goes_on_where_the_one_that_was_to_take_over_is_given_up_too() {
+        with_bench(0, |bench| {
+            bench.call(LIMITS);
+            bench.turn();
+            bench.call(LIMITS);
+            bench.call(LIMITS);
+            bench.turn();
+            // The second one was to send; the first one is woken for it and not polled any more.
+            bench.calls[1].future = None;
+            bench.calls[0].future = None;
+            bench.room(1000);
+            bench.settle();
+            bench.answer();
+            bench.wake();
+            bench.settle();
+            assert!(is_own(&bench.calls[2]) && bench.wire.borrow().is_closed);
         });
     }
 
