@@ -8,12 +8,13 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use millrace_core::Json;
+use millrace_core::{Json, value::Value};
 use millrace_tests::{
     case::{Exchange, root},
     database::{Database, connection},
     docs::{blocks, shell, text},
     local::{Host, binary},
+    mysql::Mysql,
     new_app::NewApp,
     postgres::{PASSWORD, Postgres},
     sqld::Sqld,
@@ -98,6 +99,46 @@ INSERT INTO sales.offers VALUES (1, 1, 'x');
 REFRESH MATERIALIZED VIEW names;
 "#;
 
+const MYSQL: &str = r#"
+CREATE TABLE customers (
+  id INT UNSIGNED AUTO_INCREMENT PRIMARY KEY, name VARCHAR(200) NOT NULL, email VARCHAR(100) NOT NULL UNIQUE, password_hash TEXT, city VARCHAR(40) DEFAULT 'it''s Lisbon',
+  vip BOOLEAN NOT NULL DEFAULT FALSE COMMENT 'Whether they pay; {{ env.HOME }} "quoted" \\ and: more', level TINYINT(1), active BIT(1), born DATE, photo BLOB,
+  created_at TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, seen DATETIME(6), at TIME, joined YEAR, flags BIT(8), address INET4, rating FLOAT, sum DOUBLE,
+  likes SET('a', 'b'), settings JSON DEFAULT '{}', place POINT) COMMENT 'Who buys: "all" of them.\n{{ inputs.x }} # not a comment';
+CREATE TABLE Orders (
+  orderId INT AUTO_INCREMENT PRIMARY KEY, customer_id INT UNSIGNED NOT NULL, status ENUM('open', 'paid', 'it''s', '{{ inputs.x }}') NOT NULL DEFAULT 'open',
+  total DECIMAL(10, 2) NOT NULL, exact DECIMAL(40, 10), meta JSON, code CHAR(3), twice INT UNSIGNED AS (customer_id * 2) STORED,
+  FOREIGN KEY (customer_id) REFERENCES customers (id));
+CREATE TABLE orders (id INT PRIMARY KEY, note TEXT);
+CREATE TABLE `Order Items` (
+  `order` INT NOT NULL, `Product Name` VARCHAR(200) NOT NULL, `select` TEXT, `o'neil``; "drop` TEXT, `{{ inputs.x }}` TEXT, `a\\b` TEXT,
+  `größe` DOUBLE, qty INT NOT NULL DEFAULT 1, PRIMARY KEY (`order`, `Product Name`), FOREIGN KEY (`order`) REFERENCES Orders (orderId));
+CREATE TABLE snowflakes (id BIGINT UNSIGNED PRIMARY KEY, parent BIGINT UNSIGNED, label TEXT, FOREIGN KEY (parent) REFERENCES snowflakes (id));
+CREATE TABLE visits (id UUID PRIMARY KEY DEFAULT UUID(), note TEXT NOT NULL);
+CREATE TABLE keyless (note TEXT, `limit` BOOLEAN, `null` TEXT, `constructor` TEXT);
+CREATE TABLE pages (url TEXT NOT NULL, body TEXT, PRIMARY KEY (url(50)));
+CREATE TABLE vault (id INT AUTO_INCREMENT PRIMARY KEY, secret TEXT NOT NULL, label TEXT);
+CREATE TABLE history (id INT PRIMARY KEY, note TEXT) WITH SYSTEM VERSIONING;
+CREATE TABLE sizes (size ENUM('small', 'large') PRIMARY KEY, label TEXT);
+CREATE SEQUENCE numbers;
+CREATE VIEW spending AS SELECT c.id AS customer, c.name, sum(o.total) AS total, count(*) AS n FROM customers c JOIN Orders o ON o.customer_id = c.id GROUP BY c.id;
+CREATE TABLE gone (x INT);
+CREATE VIEW broken AS SELECT * FROM gone;
+DROP TABLE gone;
+INSERT INTO customers (name, email, password_hash, level, active, photo, rating, likes)
+  VALUES ('Ann', 'ann@example.com', 's3cr3t-of-ann', 7, b'1', x'00ff', 1.1, 'a,b'), ('Bob', 'bob@example.com', NULL, NULL, NULL, NULL, NULL, NULL);
+INSERT INTO Orders (customer_id, total, exact, meta, code) VALUES (1, 9.50, 12345678901234567890.123, '{"a":1}', 'ab');
+INSERT INTO orders VALUES (1, 'another table');
+INSERT INTO `Order Items` VALUES (1, 'Pen', 's', 'x', 'y', 'z', 1.5, 2);
+INSERT INTO snowflakes VALUES (18446744073709551614, NULL, 'one'), (18446744073709551615, 18446744073709551614, 'two');
+INSERT INTO visits (note) VALUES ('n');
+INSERT INTO keyless VALUES ('n', 1, 'z', 'c');
+INSERT INTO pages VALUES ('u', 'b');
+INSERT INTO vault (secret, label) VALUES ('s3cr3t-of-ann', 'l');
+INSERT INTO history VALUES (1, 'h');
+INSERT INTO sizes VALUES ('small', 's'), ('large', 'l');
+"#;
+
 fn shop(sql: &str) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     rusqlite::Connection::open(folder.path().join("shop.db")).unwrap().execute_batch(sql).unwrap();
@@ -116,7 +157,7 @@ fn check(app: &NewApp) {
         assert_eq!((&checked["ok"], &checked["diagnostics"]), (&json!(true), &json!([])), "{checked}");
     }
     let connected = app.runs("millrace check --connect");
-    assert!(connected.contains(": 0 errors, 0 warnings") && connected.contains(": connected"), "{connected}");
+    assert!(connected.trim_end().ends_with(": 0 errors, 0 warnings") && connected.contains(": connected"), "{connected}");
 }
 
 /// A served app.
@@ -132,8 +173,26 @@ impl Served {
         serde_json::from_str::<Json>(body.trim()).unwrap_or_else(|error| panic!("{error}: {answer}"))["result"].clone()
     }
 
+    /// The row that a tool has created; `None` where its database only counts them.
+    fn made(&self, tool: &str, arguments: &Json) -> Option<Vec<Json>> {
+        match self.answer(tool, arguments) {
+            Json::Array(rows) => Some(rows),
+            other => {
+                assert_eq!(other, json!({ "affected_rows": 1 }), "{tool}");
+                None
+            }
+        }
+    }
+
     /// The rows of a tool's answer; it has to succeed.
     fn rows(&self, tool: &str, arguments: &Json) -> Vec<Json> {
+        match self.answer(tool, arguments) {
+            Json::Array(rows) => rows,
+            other => panic!("{tool}: {other}"),
+        }
+    }
+
+    fn answer(&self, tool: &str, arguments: &Json) -> Json {
         let result = self.send("tools/call", &json!({ "name": tool, "arguments": arguments }));
         assert_eq!(result["isError"], json!(false), "{tool} {arguments}: {result}");
         let text = result["content"][0]["text"].as_str().unwrap();
@@ -191,7 +250,8 @@ fn call_every_tool(app: &NewApp, known: &[(&str, &str, Json)]) -> Vec<String> {
     for tool in by_verb("create") {
         let name = tool["name"].as_str().unwrap();
         let (inputs, _) = arguments(&tool, None);
-        let made = served.rows(name, &inputs);
+        called.push(name.to_owned());
+        let Some(made) = served.made(name, &inputs) else { continue };
         assert_eq!(made.len(), 1, "{name}");
         for (input, value) in inputs.as_object().unwrap() {
             // What a database has of a value of another type is another text.
@@ -199,7 +259,6 @@ fn call_every_tool(app: &NewApp, known: &[(&str, &str, Json)]) -> Vec<String> {
                 assert_eq!(made[0][input], *value, "{name}: {input}");
             }
         }
-        called.push(name.to_owned());
     }
     for tool in by_verb("list") {
         let name = tool["name"].as_str().unwrap();
@@ -378,6 +437,90 @@ fn every_tool_of_a_postgresql_database_works() {
     assert!(app.follow_agents() >= 6);
 }
 
+/// A server with this in its database, and where it is for its administrator and for somebody who may only read.
+fn mysql(sql: &str) -> (Mysql, String, String) {
+    let server = Mysql::start(&[]);
+    server.run("shop", sql);
+    server.run("shop", "CREATE USER reader IDENTIFIED BY 'hunter2'; GRANT SELECT ON shop.* TO reader");
+    let (admin, reader) = (server.url("shop"), format!("mariadb://reader:hunter2@127.0.0.1:{}/shop", server.port));
+    (server, admin, reader)
+}
+
+#[test]
+fn every_tool_of_a_mariadb_database_works() {
+    let (_server, admin, reader) = mysql(MYSQL);
+    let tables = "customers,Orders,orders,Order Items,snowflakes,visits,keyless,pages,vault,history,spending";
+    let app = NewApp::make("app", &["--from", &admin, "--write", "--tables", tables]);
+    check(&app);
+    let known = [
+        ("customers", "at", json!("01:02:03")),
+        ("customers", "likes", json!("b")),
+        ("customers", "joined", json!(2026)),
+        ("order-items", "order", json!(1)),
+        ("order-items", "Product_Name", json!("Ink")),
+        ("snowflakes", "parent", json!("18446744073709551614")),
+        ("orders-create", "id", json!(7)),
+        ("history-create", "id", json!(7)),
+    ];
+    let names = call_every_tool(&app, &known);
+    for expected in
+        ["customers-update", "order-items-get", "snowflakes-get", "visits-update", "keyless-create", "pages-create", "history-update"]
+    {
+        assert!(names.iter().any(|name| name == expected), "{expected}: {names:?}");
+    }
+    // No key, and one that is the beginning of a text; a view, and a secret that each row needs.
+    for absent in ["keyless-get", "pages-get", "spending-get", "spending-create", "vault-create"] {
+        assert!(!names.iter().any(|name| name == absent), "{absent}: {names:?}");
+    }
+    let customers = app.read("app/presenters/customers.yaml");
+    for expected in [
+        "vip:        { type: boolean, description: \"Whether they pay; { { env.HOME } }",
+        "level:      { type: int, nullable: true }",
+        "active:     { type: boolean, nullable: true }",
+        "settings:   { type: json }",
+        "binary: `photo`, `place`\n",
+    ] {
+        assert!(customers.contains(expected), "{expected}: {customers}");
+    }
+    let create = app.read("app/tools/customers/create/config.yaml");
+    assert!(create.contains("city:    { type: string, max: 40, default: \"it's Lisbon\",") && !create.contains("created_at:"), "{create}");
+    let orders = app.read("app/tools/orders-2/create/config.yaml");
+    assert!(orders.contains("status:      { type: string, enum: [open, paid, \"it's\", \"{{ inputs.x }}\"], default: open,"), "{orders}");
+    assert!(app.read(".env.example").contains("\nDATABASE_URL=mysql://USER:PASSWORD@HOST:3306/DATABASE\n"));
+    assert!(app.follow_agents() >= 6);
+
+    // Who may only read sees the same: keys and foreign keys, too.
+    let app = NewApp::make("read", &["--from", &reader, "--tables", "customers,Orders,sizes"]);
+    check(&app);
+    call_every_tool(&app, &[]);
+    let list = app.read("app/tools/orders/list/config.yaml");
+    assert!(list.contains("customer_id: { type: int, optional: true,") && list.contains("ORDER BY orderId"), "{list}");
+    // An `ENUM` is ordered by the places of its values.
+    assert!(app.read("app/tools/sizes/list/config.yaml").contains("OFFSET {{ inputs.offset }}"));
+    let folder = tempfile::tempdir().unwrap();
+    let said = text(&new(folder.path(), &["all", "--from", &reader]));
+    assert!(said.contains("left out `broken`: ") && !said.contains("numbers") && !said.contains("hunter2"), "{said}");
+}
+
+#[test]
+fn a_statement_has_quotes_around_each_word_that_mariadb_reserves() {
+    let (server, admin, _) = mysql("");
+    let rows = server
+        .open()
+        .rows("SELECT DISTINCT LOWER(WORD) FROM information_schema.KEYWORDS WHERE WORD RLIKE '^[A-Za-z]' AND WORD <> 'ID' ORDER BY 1");
+    let words: Vec<String> =
+        rows.iter().filter_map(|row| if let Value::Text(word) = &row[0] { Some(word.clone()) } else { None }).collect();
+    assert!(words.len() > 600, "{words:?}");
+    let mut tables = Vec::new();
+    // Some of them as names of tables, too.
+    for words in words.chunks(45) {
+        let columns: Vec<String> = words.iter().map(|word| format!("`{word}` INT")).collect();
+        server.run("shop", &format!("CREATE TABLE `{}` (id INT PRIMARY KEY, {})", words[0], columns.join(", ")));
+        tables.push(words[0].as_str());
+    }
+    check(&NewApp::make("app", &["--from", &admin, "--write", "--tables", &tables.join(",")]));
+}
+
 #[test]
 fn every_tool_of_a_libsql_server_works() {
     let server = Sqld::start(None);
@@ -519,7 +662,8 @@ fn what_cannot_be_read_is_an_error_and_leaves_nothing_behind() {
     fs::write(folder.path().join("text.db"), "not a database, and long enough to be looked at ".repeat(40)).unwrap();
     rusqlite::Connection::open(folder.path().join("empty.db")).unwrap().execute_batch("VACUUM").unwrap();
     for (arguments, code, expected) in [
-        (&["--from", "mysql://me:hunter2@db/x"][..], 2, "cannot read a database of the kind `mysql`"),
+        (&["--from", "mongodb://me:hunter2@db/x"][..], 2, "cannot read a database of the kind `mongodb`"),
+        (&["--from", "mysql://me:hunter2@127.0.0.1:1/x"], 1, "cannot be read"),
         (&["--from", "shop.db"], 2, "which kind of database"),
         (&["--from", "d1://hunter2/x"], 2, "wrangler d1 export"),
         (&["--from", "sqlite:absent.db"], 1, "`absent.db` is not a file"),

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     Error, ErrorKind, Result,
     app::{Access, Bind, Execute, InputKind, ParamStyle, Part, Source, Statement, Tool},
-    ports::Column,
+    ports::{Column, Command},
     value::Value,
 };
 
@@ -157,7 +157,7 @@ async fn once(
         Ok(settings) => settings,
         Err(error) => return Some(Err(error)),
     };
-    let question = Question { text: &text, values: &values, session: &session };
+    let question = Question { command: Command::Statement { text: &text, values: &values }, session: &session };
     let columns = ask(pipeline, place, question, |connector, query| connector.describe(query)).await.transpose()?;
     // A caller's role may do what the user of the adapter may not.
     if !has_role && columns.as_ref().is_err_and(|error| error.kind == ErrorKind::Denied) {

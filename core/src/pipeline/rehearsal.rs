@@ -1,6 +1,6 @@
 //! What a database says of a tool's statement before anybody calls it. The statement is explained, which runs nothing.
 
-use alloc::{format, string::String, vec::Vec};
+use alloc::{borrow::Cow, format, string::String, vec::Vec};
 use core::fmt::Write as _;
 
 use super::{database, deployment, runtime::Pipeline, session, signal::Signal};
@@ -8,7 +8,7 @@ use crate::{
     Error, ErrorKind, Result,
     app::{Access, Adapter, Bind, Execute, OnTooMany, ParamStyle, Part, Piece, Statement, Tool},
     cancel::Cancel,
-    ports::{Command, Connector, LocalFuture, Query, SessionSetting},
+    ports::{BoundStep, BoundTransaction, Command, Connector, LocalFuture, Parameter, Query, SessionSetting},
     value::{Rows, Value},
 };
 
@@ -55,17 +55,14 @@ async fn prepare_records(pipeline: &Pipeline, (adapter, database): (usize, Optio
 async fn explain_all(pipeline: &Pipeline, place: (usize, Option<&str>), execute: &Execute) -> Option<Result<()>> {
     let transaction = match execute {
         Execute::Transaction { transaction, .. } => transaction,
-        execute => return explain(pipeline, place, execute.statements().next()?).await,
+        execute => return explain(pipeline, place, execute.statements().next()?, None).await,
     };
     let mut answer = None;
     // What is not explained, such as `CREATE TABLE`, may make what a later step uses.
     let mut is_sure = true;
     for step in &transaction.steps {
-        match explain(pipeline, place, &step.statement).await {
-            Some(Err(error)) if is_sure || error.kind != ErrorKind::Syntax => {
-                let message = format!("the step `{}`: {}", step.name, error.message);
-                return Some(Err(Error { message, ..error }));
-            }
+        match explain(pipeline, place, &step.statement, Some(&step.name)).await {
+            Some(Err(error)) if is_sure || error.kind != ErrorKind::Syntax => return Some(Err(error)),
             Some(Ok(())) => answer = Some(Ok(())),
             None | Some(Err(_)) => is_sure = false,
         }
@@ -73,7 +70,8 @@ async fn explain_all(pipeline: &Pipeline, place: (usize, Option<&str>), execute:
     answer
 }
 
-async fn explain(pipeline: &Pipeline, place: Place<'_>, statement: &Statement) -> Option<Result<()>> {
+/// Explains a statement, which is that of the `step` with this name.
+async fn explain(pipeline: &Pipeline, place: Place<'_>, statement: &Statement, step: Option<&str>) -> Option<Result<()>> {
     // Nothing explains a command, or a statement of DynamoDB. A document was judged when the app was built.
     if matches!(statement.style, ParamStyle::Arguments | ParamStyle::Document | ParamStyle::PartiQl) {
         return None;
@@ -90,13 +88,28 @@ async fn explain(pipeline: &Pipeline, place: Place<'_>, statement: &Statement) -
         Ok(settings) => settings,
         Err(error) => return Some(Err(error)),
     };
-    let question = Question { text: &text, values: &params, session: &session };
-    match ask(pipeline, place, question, |connector, query| connector.query(query)).await {
+    let in_transaction;
+    let command = match step {
+        // A step may ask MySQL for the number that an earlier one was given, which a statement by itself may not.
+        Some(name) if statement.style == ParamStyle::Question => {
+            let parameters = params.into_iter().map(Parameter::Value).collect();
+            in_transaction = [BoundStep { name, text: Cow::Borrowed(&text), parameters, access: Access::Read, expect: None }];
+            Command::Transaction(BoundTransaction { steps: &in_transaction, result: None })
+        }
+        _ => Command::Statement { text: &text, values: &params },
+    };
+    match ask(pipeline, place, Question { command, session: &session }, |connector, query| connector.query(query)).await {
         // What a constraint refuses, such as a domain's `NOT NULL`, are the values here, and not the statement.
         Err(error) if error.kind == ErrorKind::Constraint => Some(Ok(())),
         // A caller's role may do what the user of the adapter may not.
         Err(error) if error.kind == ErrorKind::Denied && !has_role => None,
-        answer => Some(answer.map(drop)),
+        Err(error) => Some(Err(match step {
+            Some(name) if matches!(command, Command::Statement { .. }) => {
+                Error { message: format!("the step `{name}` failed: {}", error.message), ..error }
+            }
+            _ => error,
+        })),
+        Ok(_) => Some(Ok(())),
     }
 }
 
@@ -116,7 +129,7 @@ pub(super) async fn look_up(pipeline: &Pipeline, adapter: usize, text: &str, val
 }
 
 async fn look_up_in(pipeline: &Pipeline, place: Place<'_>, text: &str, values: &[Value]) -> Result<Rows> {
-    let question = Question { text, values, session: &[] };
+    let question = Question { command: Command::Statement { text, values }, session: &[] };
     ask(pipeline, place, question, |connector, query| connector.query(query)).await
 }
 
@@ -125,8 +138,7 @@ pub(super) type Place<'a> = (usize, Option<&'a str>);
 
 /// What a database is asked by nobody's caller.
 pub(super) struct Question<'a> {
-    pub(super) text: &'a str,
-    pub(super) values: &'a [Value],
+    pub(super) command: Command<'a>,
     pub(super) session: &'a [SessionSetting],
 }
 
@@ -134,14 +146,14 @@ pub(super) struct Question<'a> {
 pub(super) async fn ask<T>(
     pipeline: &Pipeline,
     (adapter, database): Place<'_>,
-    Question { text, values, session }: Question<'_>,
+    Question { command, session }: Question<'_>,
     how: impl for<'q> FnOnce(&'q dyn Connector, Query<'q>) -> LocalFuture<'q, Result<T>>,
 ) -> Result<T> {
     let (adapter, connector) = pipeline.connections.open(adapter, database)?;
     let cancel = Cancel::new();
     let signal = Signal::new(&*pipeline.ports.clock, &cancel, None, adapter.timeout_ms);
     let query = Query {
-        command: Command::Statement { text, values },
+        command,
         session,
         access: Access::Read,
         deadline_ms: signal.deadline_ms(),

@@ -16,6 +16,7 @@ use crate::{
 };
 
 mod dialect;
+mod mysql;
 mod names;
 mod postgres;
 mod reader;
@@ -68,7 +69,7 @@ pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], w
     let planned: Vec<TableTools<'_>> =
         named.iter().filter_map(|(table, name)| TableTools::new(table, name.clone(), &adapter, dialect, name_of)).collect();
     // A table whose name needs no quotes makes the examples easier to read.
-    let Some(first) = planned.iter().find(|table| !table.table_name().contains('"')).or(planned.first()) else {
+    let Some(first) = planned.iter().find(|table| !table.table_name().contains(['"', '`'])).or(planned.first()) else {
         return Err(CommandError::Wrong("the database of `--from` has no table or view that tools can be made for".to_owned()));
     };
     let instructions = format!("Data of the database `{adapter}`{}.", if write { "" } else { ", to read" });
@@ -96,7 +97,7 @@ pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], w
     }
     print(format_args!("wrote {} for {}:\n{}", count(tools, "tool"), count(planned.len(), "table"), report.join("\n")))?;
     tell_what_is_missing(&found, write)?;
-    Ok(project(first, &adapter, connector, file.as_deref(), write))
+    Ok(project(first, &adapter, dialect, file.as_deref(), write))
 }
 
 /// The names of the tables' tools, in the order of the tables. A table that has such a name itself gets it before another.
@@ -120,6 +121,7 @@ async fn read(source: Source, wanted: Vec<String>) -> CommandResult<Found> {
     let all: Vec<NumberedTable> = match source.dialect {
         Dialect::Sqlite => sqlite::names(&reader).await?.into_iter().map(|table| (table, 0)).collect(),
         Dialect::Postgres => postgres::names(&reader).await?,
+        Dialect::MySql => mysql::names(&reader).await?.into_iter().map(|table| (table, 0)).collect(),
     };
     let (chosen, others) = choose(all, &wanted)?;
     let mut found = Found { tables: Vec::new(), others, unreadable: Vec::new() };
@@ -131,6 +133,7 @@ async fn read(source: Source, wanted: Vec<String>) -> CommandResult<Found> {
         let filled = match source.dialect {
             Dialect::Sqlite => sqlite::fill(&reader, &mut table).await,
             Dialect::Postgres => postgres::fill(&reader, &mut table, oid).await,
+            Dialect::MySql => mysql::fill(&reader, &mut table).await,
         };
         match filled {
             Ok(()) if table.columns.is_empty() => found.unreadable.push((table.shown(), "it has no columns that can be read".to_owned())),
@@ -229,12 +232,12 @@ fn env_file(address: &Secret<String>) -> CommandResult<String> {
 fn example_address(connector: &str) -> &'static str {
     match connector {
         "postgres" => "postgres://USER:PASSWORD@HOST:5432/DATABASE",
+        "mysql" => "mysql://USER:PASSWORD@HOST:3306/DATABASE",
         _ => "libsql://HOST?authToken=TOKEN",
     }
 }
 
-fn project(first: &TableTools<'_>, adapter: &str, connector: &str, file: Option<&str>, write: bool) -> Project {
-    let parameter = if connector == "postgres" { "$1" } else { "?1" };
+fn project(first: &TableTools<'_>, adapter: &str, dialect: Dialect, file: Option<&str>, write: bool) -> Project {
     let example = Example {
         call: format!("{}-list limit=3", first.name),
         adapter: adapter.to_owned(),
@@ -242,7 +245,7 @@ fn project(first: &TableTools<'_>, adapter: &str, connector: &str, file: Option<
         table: first.table_name(),
         script_table: first.table_name().replace("{{ '{{' }}", "{{").replace('\\', "\\\\").replace('"', "\\\""),
         column: first.a_text(),
-        parameter,
+        parameter: dialect.parameter(),
     };
     let rights = match write {
         true => "The app reads and writes it",

@@ -10,7 +10,8 @@ use crate::output::{CommandError, CommandResult};
 /// The variable that holds the address of a server: it may have a password in it.
 pub(super) const VARIABLE: &str = "DATABASE_URL";
 /// What `--from` takes.
-const FORMS: &str = "write `sqlite:FILE`, `postgres://USER:PASSWORD@HOST/DATABASE` or `libsql://HOST`";
+const FORMS: &str =
+    "write `sqlite:FILE`, `postgres://USER:PASSWORD@HOST/DATABASE`, `mysql://USER:PASSWORD@HOST/DATABASE` or `libsql://HOST`";
 
 /// A database to look at.
 pub(super) struct Source {
@@ -34,6 +35,7 @@ impl Source {
         match scheme.to_ascii_lowercase().as_str() {
             "sqlite" | "file" => Self::file(rest.strip_prefix("//").unwrap_or(rest), app),
             "postgres" | "postgresql" => Ok(Self::server("postgres", Dialect::Postgres, text, database_of(rest))),
+            "mysql" | "mariadb" => Ok(Self::server("mysql", Dialect::MySql, text, database_of(rest))),
             "libsql" | "http" | "https" => Ok(Self::server("libsql", Dialect::Sqlite, text, host_of(rest))),
             "d1" => Err(CommandError::Usage(
                 "`--from` cannot read a D1 database; export it with `wrangler d1 export`, load the result into a file with `sqlite3`, and write `sqlite:FILE`"
@@ -133,7 +135,7 @@ mod tests {
         assert_eq!(host_of("//shop-me.turso.io?authToken=x"), "shop-me");
         assert_eq!(host_of("//127.0.0.1:8080"), "");
         for text in [
-            "mysql://me:hunter2@db/x",
+            "mongodb://me:hunter2@db/x",
             "d1:hunter2",
             "hunter2",
             "redis://:hunter2@x",

@@ -41,6 +41,16 @@ struct Field<'a> {
     refers_to: Option<String>,
 }
 
+/// What a tool does.
+enum Body {
+    /// A statement that returns rows.
+    Statement(Vec<String>),
+    /// A statement that returns none.
+    Change(Vec<String>),
+    /// A change, and a statement that returns the row: MySQL has no `RETURNING`.
+    Steps([(&'static str, Vec<String>); 2]),
+}
+
 /// A file of a tool.
 pub(super) struct ToolFile {
     /// `list`, `get`, …
@@ -126,7 +136,7 @@ impl<'a> TableTools<'a> {
         let text = self.fields.iter().find(|field| field.column.kind == Kind::Text && field.column.values.is_empty());
         match (text, self.fields.first()) {
             (Some(field), _) => field.sql.clone(),
-            (None, Some(field)) => format!("CAST({} AS text)", field.sql),
+            (None, Some(field)) => format!("CAST({} AS {})", field.sql, self.dialect.text_type()),
             (None, None) => "''".to_owned(),
         }
     }
@@ -182,7 +192,7 @@ impl<'a> TableTools<'a> {
         }
         let (mut lines, order) = (self.select(), self.order());
         let pages = match self.key.as_slice() {
-            [only] => self.fields.get(*only).filter(|field| !matches!(field.column.kind, Kind::Boolean | Kind::Other | Kind::Decimal)),
+            [only] => self.fields.get(*only).filter(|field| self.can_page(field.column)),
             _ => None,
         };
         let after = pages.map(|field| {
@@ -205,20 +215,14 @@ impl<'a> TableTools<'a> {
             true => String::new(),
             false => format!(", ordered by {}", self.key_words(" and ")),
         };
-        self.tool(&format!("List {}{by}.", self.rows()), "", &lines, &inputs, OUTPUT)
+        self.tool(&format!("List {}{by}.", self.rows()), "", &Body::Statement(lines), &inputs, OUTPUT)
     }
 
     fn get(&self) -> Option<String> {
         let inputs = self.key_inputs()?;
-        let mut lines = self.select();
-        lines.push(format!("WHERE {}", self.is_key()));
-        Some(self.tool(
-            &format!("Get one row of {} by its {}.", self.noun(), self.key_words(" and ")),
-            "",
-            &lines,
-            &inputs,
-            &self.not_found(),
-        ))
+        let lines = self.select_where(&self.is_key());
+        let description = format!("Get one row of {} by its {}.", self.noun(), self.key_words(" and "));
+        Some(self.tool(&description, "", &Body::Statement(lines), &inputs, &self.not_found()))
     }
 
     fn search(&self) -> Option<String> {
@@ -244,7 +248,13 @@ impl<'a> TableTools<'a> {
             ("limit".to_owned(), limit()),
         ];
         let names: Vec<String> = searched.iter().map(|field| names::in_words(&field.name)).collect();
-        Some(self.tool(&format!("Find {} by a part of their {}.", self.rows(), listed(&names)), "", &lines, &inputs, OUTPUT))
+        Some(self.tool(
+            &format!("Find {} by a part of their {}.", self.rows(), listed(&names)),
+            "",
+            &Body::Statement(lines),
+            &inputs,
+            OUTPUT,
+        ))
     }
 
     fn create(&self) -> Option<String> {
@@ -277,13 +287,22 @@ impl<'a> TableTools<'a> {
         }
         let mut lines = wrapped(&format!("INSERT INTO {} (", self.table_name()), &columns, ")");
         lines.extend(wrapped("VALUES (", &values, ")"));
-        lines.extend(wrapped("RETURNING ", &self.columns(), ""));
+        let body = match self.dialect {
+            Dialect::Sqlite | Dialect::Postgres => {
+                lines.extend(wrapped("RETURNING ", &self.columns(), ""));
+                Body::Statement(lines)
+            }
+            Dialect::MySql => match self.created() {
+                Some(condition) => Body::Steps([("create", lines), ("created", self.select_where(&condition))]),
+                None => Body::Change(lines),
+            },
+        };
         let note = if by_default.is_empty() { String::new() } else { format!("# The database fills in {}.\n", by_default.join(", ")) };
         Some(
             note + &self.tool(
                 &format!("Create a row of {}.", self.noun()),
                 "kind: mutation\nannotations: { destructiveHint: false }\n",
-                &lines,
+                &body,
                 &inputs,
                 "",
             ),
@@ -307,28 +326,53 @@ impl<'a> TableTools<'a> {
         let last = sets.len() - 1;
         lines.extend(sets.into_iter().enumerate().map(|(at, set)| if at == last { format!("  {set}") } else { format!("  {set},") }));
         lines.push(format!("WHERE {}", self.is_key()));
-        lines.extend(wrapped("RETURNING ", &self.columns(), ""));
+        let body = match self.dialect {
+            Dialect::Sqlite | Dialect::Postgres => {
+                lines.extend(wrapped("RETURNING ", &self.columns(), ""));
+                Body::Statement(lines)
+            }
+            Dialect::MySql => Body::Steps([("change", lines), ("changed", self.select_where(&self.is_key()))]),
+        };
         let description = format!("Change a row of {}. What is not given keeps its value.", self.noun());
         let note = "# `COALESCE` keeps the value of an input that is absent, so this tool cannot set a column to NULL. Write another tool for that.\n";
         Some(
             note.to_owned()
-                + &self.tool(&description, "kind: mutation\nannotations: { idempotentHint: true }\n", &lines, &inputs, &self.not_found()),
+                + &self.tool(&description, "kind: mutation\nannotations: { idempotentHint: true }\n", &body, &inputs, &self.not_found()),
         )
     }
 
-    fn tool(&self, description: &str, kind: &str, lines: &[String], inputs: &[(String, String)], rest: &str) -> String {
+    /// What names the row that an `INSERT` of MySQL has just made; `None` where nothing does.
+    fn created(&self) -> Option<String> {
+        let key: Vec<&Field<'_>> = self.key.iter().filter_map(|at| self.fields.get(*at)).collect();
+        match key.as_slice() {
+            [] => None,
+            // Only `AUTO_INCREMENT` fills in a key of integers: a generated column cannot be one.
+            [only] if only.column.filled == Filled::Always => Some(format!("{} = LAST_INSERT_ID()", only.sql)),
+            key if key.iter().all(|field| !matches!(field.column.filled, Filled::Always | Filled::ByDefault)) => Some(self.is_key()),
+            _ => None,
+        }
+    }
+
+    fn tool(&self, description: &str, kind: &str, body: &Body, inputs: &[(String, String)], rest: &str) -> String {
         let description = match self.table.comment.as_deref().and_then(remark) {
             Some(comment) => format!("{description} {comment}"),
             None => description.to_owned(),
         };
-        let statement: String = lines.iter().map(|line| format!("  {line}\n")).collect();
+        let indented = |lines: &[String], indent: &str| -> String { lines.iter().map(|line| format!("{indent}{line}\n")).collect() };
+        let statement = match body {
+            Body::Statement(lines) | Body::Change(lines) => format!("statement: |\n{}", indented(lines, "  ")),
+            Body::Steps(steps) => {
+                let step =
+                    |(name, lines): &(&str, Vec<String>)| format!("  - name: {name}\n    statement: |\n{}", indented(lines, "      "));
+                format!("transaction:\n{}", steps.iter().map(step).collect::<String>())
+            }
+        };
+        let returns = match body {
+            Body::Change(_) => String::new(),
+            Body::Statement(_) | Body::Steps(_) => format!("returns: {}\n", self.name),
+        };
         let inputs = entries(inputs.iter().map(|(name, parts)| (name.as_str(), vec![parts.clone()])));
-        format!(
-            "description: {}\n{kind}use: {}\nstatement: |\n{statement}inputs:\n{inputs}returns: {}\n{rest}",
-            sentence(&description),
-            self.adapter,
-            self.name
-        )
+        format!("description: {}\n{kind}use: {}\n{statement}inputs:\n{inputs}{returns}{rest}", sentence(&description), self.adapter,)
     }
 
     /// The table in words.
@@ -344,7 +388,9 @@ impl<'a> TableTools<'a> {
 
     fn columns(&self) -> Vec<String> {
         let column = |field: &Field<'_>| match field.column.kind {
-            Kind::BigInt => format!("CAST({} AS text) AS {}", field.sql, names::in_statement(&field.name, self.dialect)),
+            Kind::BigInt => {
+                format!("CAST({} AS {}) AS {}", field.sql, self.dialect.text_type(), names::in_statement(&field.name, self.dialect))
+            }
             _ if field.name == field.column.name => field.sql.clone(),
             _ => format!("{} AS {}", field.sql, names::in_statement(&field.name, self.dialect)),
         };
@@ -355,6 +401,19 @@ impl<'a> TableTools<'a> {
         let mut lines = wrapped("SELECT ", &self.columns(), "");
         lines.push(format!("FROM {}", self.table_name()));
         lines
+    }
+
+    fn select_where(&self, condition: &str) -> Vec<String> {
+        let mut lines = self.select();
+        lines.push(format!("WHERE {condition}"));
+        lines
+    }
+
+    /// Whether the rows that follow are those with a greater value of this column, which is the key.
+    fn can_page(&self, column: &Column) -> bool {
+        // MySQL orders an `ENUM` by the places of its values, and compares it by their texts.
+        let is_enum = self.dialect == Dialect::MySql && !column.values.is_empty();
+        !is_enum && !matches!(column.kind, Kind::Boolean | Kind::Other | Kind::Decimal)
     }
 
     /// A stable order: by the key, or else by all that can be compared.
@@ -421,6 +480,8 @@ impl<'a> TableTools<'a> {
     fn bound(&self, kind: Kind, input: &str) -> String {
         let value = format!("{{{{ inputs.{input} }}}}");
         match kind {
+            // `BIGINT UNSIGNED` has values that `SIGNED` does not.
+            Kind::BigInt if self.dialect == Dialect::MySql => format!("CAST({value} AS DECIMAL(20))"),
             Kind::BigInt => format!("CAST({value} AS bigint)"),
             Kind::Json if self.dialect == Dialect::Sqlite => format!("json({value})"),
             // A text is bound as JSON, with its quotes: the value is what it says.
@@ -435,6 +496,7 @@ impl<'a> TableTools<'a> {
         let column = field.column;
         Some(match column.kind {
             Kind::Int => "int".to_owned(),
+            Kind::BigInt if self.dialect == Dialect::MySql => "string, pattern: \"^-?[0-9]{1,20}$\"".to_owned(),
             Kind::BigInt => "string, pattern: \"^-?[0-9]{1,19}$\"".to_owned(),
             Kind::Float => "float".to_owned(),
             Kind::Decimal => "string, pattern: \"^-?[0-9]+([.][0-9]+)?$\"".to_owned(),
@@ -444,7 +506,7 @@ impl<'a> TableTools<'a> {
             }
             Kind::Text => column.max_length.map_or_else(|| "string".to_owned(), |max| format!("string, max: {max}")),
             Kind::Date => "date".to_owned(),
-            Kind::DateTime if self.dialect == Dialect::Postgres => "datetime".to_owned(),
+            Kind::DateTime if self.dialect != Dialect::Sqlite => "datetime".to_owned(),
             Kind::Uuid if self.dialect == Dialect::Postgres => "uuid".to_owned(),
             Kind::DateTime | Kind::Uuid | Kind::Other => "string".to_owned(),
             Kind::Json | Kind::Any => "json".to_owned(),
