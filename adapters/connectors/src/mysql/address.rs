@@ -100,13 +100,24 @@ mod tests {
 
     #[test]
     fn every_form_is_read() {
-        let cases: [(&str, Written<'_>, MysqlAddress); 7] = [
+        let cases: [(&str, Written<'_>, MysqlAddress); 10] = [
             ("mysql://me:pw@localhost:3307/shop", &[], plain("localhost", 3307, "me", Some("pw"), Some("shop"))),
             ("MariaDB://me@127.0.0.1", &[], plain("127.0.0.1", 3306, "me", None, None)),
             ("mysql://me:p%40%2F%3a@[::1]:1/a%20b?charset=utf8mb4", &[], plain("::1", 1, "me", Some("p@/:"), Some("a b"))),
             ("mysql://me:p@ss:w@localhost/shop", &[], plain("localhost", 3306, "me", Some("p@ss:w"), Some("shop"))),
             ("mysql://localhost/shop", &[("user", "me"), ("password", " p/w ")], plain("localhost", 3306, "me", Some("p/w"), Some("shop"))),
             ("mysql://me:pw@localhost/", &[("password", "")], plain("localhost", 3306, "me", Some("pw"), None)),
+            (
+                "me:p@s(s:/w)/?@tcp(localhost:3307)/shop?parseTime=true&loc=UTC",
+                &[],
+                plain("localhost", 3307, "me", Some("p@s(s:/w)/?"), Some("shop")),
+            ),
+            ("me@tcp([::1])/a%2Fb?charset=utf8mb4", &[], plain("::1", 3306, "me", None, Some("a/b"))),
+            (
+                "me@tcp(localhost)/?timeout=2s&readTimeout=30s",
+                &[("password", "pw")],
+                MysqlAddress { connect_timeout_ms: 2_000, ..plain("localhost", 3306, "me", Some("pw"), None) },
+            ),
             (
                 "mysql://me@localhost?connect_timeout=2&max_connections=9",
                 &[],
@@ -121,12 +132,15 @@ mod tests {
     #[test]
     fn encryption_is_closed_by_default() {
         use Encryption::{None, Preferred, Required};
-        let cases: [(&str, Written<'_>, Encryption, Roots); 13] = [
+        let cases: [(&str, Written<'_>, Encryption, Roots); 16] = [
             ("mysql://me@db.example", &[], Required(Verify::Full), Roots::Host),
             ("mysql://me@10.0.0.1", &[], Required(Verify::Full), Roots::Host),
             ("mysql://me@localhost", &[], None, Roots::Host),
             ("mysql://me@db?sslmode=disable", &[], None, Roots::Host),
             ("mysql://me@db?ssl-mode=DISABLED", &[], None, Roots::Host),
+            ("me:pw@tcp(db:3306)/shop?tls=true", &[], Required(Verify::Full), Roots::Host),
+            ("me:pw@tcp(db:3306)/shop", &[], Required(Verify::Full), Roots::Host),
+            ("me:pw@tcp(db:3306)/shop?tls=skip-verify", &[], Required(Verify::Nothing), Roots::Host),
             ("mysql://me@db?ssl_mode=required", &[], Required(Verify::Nothing), Roots::Host),
             ("mysql://me@db?ssl-mode=PREFERRED", &[], Preferred(Verify::Nothing), Roots::Host),
             ("mysql://me@db?ssl-mode=VERIFY_CA", &[], Required(Verify::Chain), Roots::Host),
@@ -144,10 +158,14 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_and_no_secret_is_shown() {
-        let cases: [(&str, Written<'_>, &str); 25] = [
+        let cases: [(&str, Written<'_>, &str); 29] = [
             ("", &[], "is not a URI"),
             ("hunter2", &[], "is not a URI"),
             (" Hyperdrive:DB", &[], "names a Hyperdrive: Cloudflare's Hyperdrive does not prepare"),
+            ("me:hunter2@unix(/tmp/hunter2)/db", &[], "names a socket of the file system"),
+            ("me:hunter2@udp(hunter2)/db", &[], "names a network that is not known"),
+            ("me:hunter2@tcp(db:x)/db", &[], "has a wrong port"),
+            ("me:hunter2@tcp(db)/db?tls=hunter2", &[], "sets `tls` to a value that is not known"),
             ("postgres://me:hunter2@db", &[], "is a URI of something else"),
             ("mysqlx://me:hunter2@db", &[], "is a URI of something else"),
             ("mysql://", &[], "has no host where it is looked for"),
