@@ -101,6 +101,24 @@ impl Node {
         Self { data: Data::Null, range: 0..0, style: ScalarStyle::Plain }
     }
 
+    /// A map.
+    pub(crate) fn map(entries: Vec<Entry>, range: Range<usize>) -> Self {
+        Self { data: Data::Map(entries), range, style: ScalarStyle::Plain }
+    }
+
+    /// Whether it is a scalar in double quotes.
+    pub(crate) fn is_double_quoted(&self) -> bool {
+        self.style == ScalarStyle::DoubleQuoted
+    }
+
+    /// The same, and its range has no single quotes that were not in the file.
+    pub(crate) fn without_single_quotes(mut self) -> Self {
+        if self.style == ScalarStyle::SingleQuoted {
+            self.style = ScalarStyle::Plain;
+        }
+        self
+    }
+
     /// The text, where it is text.
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.data {

@@ -15,6 +15,7 @@ mod dynamodb;
 mod grant_forms;
 mod grants;
 mod hostile_values;
+mod hyperterse;
 mod image;
 mod invariants;
 mod lambda;

@@ -48,7 +48,15 @@ static FILES: [File; 6] = [
     (
         "`app/adapters/**/*.terse`",
         Some(&ADAPTER),
-        &[("name", ""), ("connector", "A statement for `mongodb` or `postgrest` is a map."), ("connection_string", ""), ("options", "")],
+        &[
+            ("name", ""),
+            (
+                "connector",
+                "A statement for `mongodb` is text in JSON, `{\"database\": …, \"command\": …}`, or a map; its commands are those of [`mongodb`](connectors/mongodb.md). Results are those of each connector: from `redis`, a row for each element.",
+            ),
+            ("connection_string", ""),
+            ("options", ""),
+        ],
     ),
     (
         "`app/tools/**/config.terse`",

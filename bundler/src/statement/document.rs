@@ -71,12 +71,19 @@ impl Tree for Draft {
     }
 }
 
-/// Compiles a document of MongoDB. `allow` is the adapter's option of that name.
+/// Compiles a document of MongoDB. `allow` is the adapter's option of that name. In a document of [`document_of_json`](super::document_of_json), a placeholder in
+/// quotes is a text.
 ///
 /// # Errors
 /// Every [`Problem`] of the document; their places are in the file.
-pub(crate) fn compile_document(source: &Source, node: &Node, inputs: &[Input], allow: &str) -> Result<Compiled, Vec<Problem>> {
-    compile(source, node, inputs, "write `{ $numberDouble: \"Infinity\" }`, `\"-Infinity\"` or `\"NaN\"`", |members| {
+pub(crate) fn compile_document(
+    source: &Source,
+    node: &Node,
+    inputs: &[Input],
+    allow: &str,
+    is_json: bool,
+) -> Result<Compiled, Vec<Problem>> {
+    compile(source, node, (inputs, is_json), "write `{ $numberDouble: \"Infinity\" }`, `\"-Infinity\"` or `\"NaN\"`", |members| {
         let judged = judge(members, allow)?;
         let (access, tables) = match judged.reads {
             true => (Access::Read, Tables { reads: TableSet::All, writes: TableSet::default() }),
@@ -93,11 +100,11 @@ pub(crate) fn compile_document(source: &Source, node: &Node, inputs: &[Input], a
 pub(super) fn compile<R: PlaceRole>(
     source: &Source,
     node: &Node,
-    inputs: &[Input],
+    (inputs, is_json): (&[Input], bool),
     of_infinity: &'static str,
     judge: impl FnOnce(&[(String, Draft)]) -> Result<Judgement<R>, Vec<Flaw>>,
 ) -> Result<Compiled, Vec<Problem>> {
-    let mut reading = Reading { source, inputs, of_infinity, problems: Vec::new() };
+    let mut reading = Reading { source, inputs, is_json, of_infinity, problems: Vec::new() };
     let members = reading.members(node);
     let mut problems = reading.problems;
     let judged = match judge(&members) {
@@ -146,6 +153,8 @@ fn place(root: &Node, path: &[usize]) -> Range<usize> {
 struct Reading<'a> {
     source: &'a Source,
     inputs: &'a [Input],
+    /// Quotes make a text of a placeholder.
+    is_json: bool,
     of_infinity: &'static str,
     problems: Vec<Problem>,
 }
@@ -179,6 +188,7 @@ impl Reading<'_> {
     fn text(&mut self, node: &Node, text: &str) -> Draft {
         let (pieces, problems) = placeholder::scan(text);
         let is_whole = pieces.len() == 1;
+        let is_text = self.is_json && node.is_double_quoted();
         let (mut written, mut has_value) = (Vec::new(), false);
         let mut wrong = problems;
         for piece in pieces {
@@ -201,7 +211,7 @@ impl Reading<'_> {
             }
             match source::resolve(&placeholder, Dialect::Sqlite, self.inputs.into()) {
                 Ok(Meaning::Env(name)) => written.push(Piece::Env(name)),
-                Ok(Meaning::Value(value)) if is_whole => {
+                Ok(Meaning::Value(value)) if is_whole && (!is_text || matches!(value.kind, Some(InputKind::String | InputKind::Uuid))) => {
                     let part = match value.elements {
                         Some(kind) => Part::BindEach { source: value.source, kind, empty: String::new() },
                         None => Part::Bind(Bind::Value { source: value.source, kind: value.kind }),

@@ -75,7 +75,22 @@ fn database(
         let help = "Remove `result`: a tool with one statement has one result.";
         compiler.error(document, result.key_range.clone(), "`result` has no `transaction`", help);
     }
-    let node = document.root.at("statement");
+    // Hyperterse has the documents of MongoDB as text.
+    let is_json = compiler.imported && used.is_some_and(|used| used.language == Some(Language::Documents));
+    let of_json;
+    let node = match document.root.at("statement") {
+        Some(node) if is_json && node.text().is_some() => match statement::document_of_json(&document.source, node) {
+            Ok(read) => {
+                of_json = read;
+                Some(&of_json)
+            }
+            Err(problems) => {
+                let _ = told(compiler, document, Err(problems));
+                return None;
+            }
+        },
+        node => node,
+    };
     let is_document = node.is_some_and(|node| matches!(node.data, Data::Map(_)));
     let text = match (node.and_then(Node::text), transaction) {
         (_, Some(_)) => "",
@@ -111,7 +126,9 @@ fn database(
         return transaction::read(compiler, reading, entry, inputs, named, &prepared, adapters);
     }
     let compiled = match prepared {
-        Preparation::Document(allowed) => told(compiler, document, statement::compile_document(&document.source, node, inputs, allowed))?,
+        Preparation::Document(allowed) => {
+            told(compiler, document, statement::compile_document(&document.source, node, inputs, allowed, is_json))?
+        }
         Preparation::Request => told(compiler, document, statement::compile_request(&document.source, node, inputs))?,
         _ => prepared.compile(text, inputs.into()),
     };

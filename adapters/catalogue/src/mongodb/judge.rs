@@ -46,6 +46,7 @@ pub fn judge<T: Tree>(document: &[(String, T)], allow: &str) -> Result<Judged, V
     for (place, (key, node)) in document.iter().enumerate().skip(1) {
         walk.at(place, |walk| match command.fields.iter().find(|field| field.name == key) {
             Some(field) => walk.content(node, field.content),
+            None if key == "$db" => walk.database(node),
             None => {
                 let known = command.fields.iter().map(|field| format!("`{}`", field.name)).collect::<Vec<_>>().join(", ");
                 walk.flaw(format!("`{name}` has no field `{key}`"), format!("its fields are {known}"));

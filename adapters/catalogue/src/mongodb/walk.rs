@@ -57,6 +57,16 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// The name of a database, other than the connection's.
+    pub(crate) fn database<T: Tree>(&mut self, node: &T) {
+        let View::Text(name) = node.view() else {
+            return self.flaw("the database must be written out as text".to_owned(), "write its name, as in `$db: reports`");
+        };
+        if name.is_empty() || name.len() > 63 || name.contains(['/', '\\', '.', ' ', '"', '$', '*', '<', '>', ':', '|', '?', '\0']) {
+            self.flaw(format!("`{name}` is not the name of a database"), "write its name, as in `$db: reports`");
+        }
+    }
+
     /// What a field of a command holds.
     pub(crate) fn content<T: Tree>(&mut self, node: &T, content: Content) {
         match content {

@@ -44,6 +44,7 @@ impl Pooled for Session {
 struct Batch {
     documents: Vec<Bson>,
     cursor: i64,
+    database: String,
     collection: String,
 }
 
@@ -92,7 +93,9 @@ impl Session {
             let mode = ("mode".to_owned(), Bson::Text("primaryPreferred".to_owned()));
             add("$readPreference", Bson::Document(vec![mode]));
         }
-        add("$db", Bson::Text(address.database.clone()));
+        if find(&prepared.members, "$db").is_none() {
+            add("$db", Bson::Text(address.database.clone()));
+        }
         let most = query.max_bytes.saturating_add(ENVELOPE);
         let reply = self.exchange(&members, most, &mut room).await.map_err(|error| match error.kind {
             ErrorKind::Syntax => StatementFailure::last(error),
@@ -114,7 +117,7 @@ impl Session {
         }
         match prepared.kind {
             Kind::Find | Kind::Aggregate => {
-                let documents = self.documents(prepared, reply, query, address, batch, room).await;
+                let documents = self.documents(prepared, reply, query, batch, room).await;
                 documents.map_err(|failure| prepared.failed_after_reply(failure))
             }
             _ => rows::of_reply(prepared, &reply).map_err(|error| StatementFailure::last(prepared.after_reply(error))),
@@ -130,7 +133,6 @@ impl Session {
         prepared: &Prepared,
         reply: Members,
         query: &Query<'_>,
-        address: &MongoAddress,
         size: i32,
         mut room: usize,
     ) -> Result<Rows, StatementFailure> {
@@ -139,7 +141,7 @@ impl Session {
         loop {
             for document in std::mem::take(&mut batch.documents) {
                 let Bson::Document(members) = document else {
-                    self.kill(&batch, address).await;
+                    self.kill(&batch).await;
                     self.is_usable = false;
                     return Err(StatementFailure::last(Error::new(ErrorKind::Protocol, "MongoDB sent something else than documents")));
                 };
@@ -148,7 +150,7 @@ impl Session {
             }
             let too_many = documents.len() > query.max_rows;
             if too_many || bytes > query.max_bytes {
-                self.kill(&batch, address).await;
+                self.kill(&batch).await;
                 if query.cuts() && bytes <= query.max_bytes {
                     documents.truncate(query.max_rows);
                     let rows = rows::of_documents(documents).map_err(StatementFailure::last)?;
@@ -167,14 +169,14 @@ impl Session {
                 ("getMore".to_owned(), Bson::Int64(batch.cursor)),
                 ("collection".to_owned(), Bson::Text(batch.collection.clone())),
                 ("batchSize".to_owned(), Bson::Int32(size)),
-                ("$db".to_owned(), Bson::Text(address.database.clone())),
+                ("$db".to_owned(), Bson::Text(batch.database.clone())),
             ];
             let most = query.max_bytes.saturating_sub(bytes).saturating_add(ENVELOPE);
             let reply = match self.exchange(&more, most, &mut room).await {
                 Ok(reply) => reply,
                 Err(error) => {
                     if self.is_usable {
-                        self.kill(&batch, address).await;
+                        self.kill(&batch).await;
                     }
                     return Err(match error.kind {
                         ErrorKind::TooLarge => StatementFailure::last(error),
@@ -189,7 +191,7 @@ impl Session {
             }
             batch = batch_of(reply, "nextBatch").map_err(StatementFailure::last)?;
             if batch.documents.is_empty() && batch.cursor != 0 {
-                self.kill(&batch, address).await;
+                self.kill(&batch).await;
                 let message = "MongoDB has more documents and sends none";
                 return Err(StatementFailure::last(Error::new(ErrorKind::Protocol, message)));
             }
@@ -197,14 +199,14 @@ impl Session {
     }
 
     /// Lets the server forget a cursor that nobody reads to its end.
-    async fn kill(&mut self, batch: &Batch, address: &MongoAddress) {
+    async fn kill(&mut self, batch: &Batch) {
         if batch.cursor == 0 {
             return;
         }
         let kill = vec![
             ("killCursors".to_owned(), Bson::Text(batch.collection.clone())),
             ("cursors".to_owned(), Bson::Array(vec![Bson::Int64(batch.cursor)])),
-            ("$db".to_owned(), Bson::Text(address.database.clone())),
+            ("$db".to_owned(), Bson::Text(batch.database.clone())),
         ];
         // Without it, the server forgets the cursor after ten minutes.
         drop(self.exchange(&kill, ENVELOPE, &mut { MAX_VALUES }).await);
@@ -232,9 +234,10 @@ fn batch_of(reply: Members, name: &str) -> Result<Batch, Error> {
     let Some(Bson::Document(cursor)) = cursor else { return Err(wrong()) };
     let id = find(&cursor, "id").and_then(Bson::integer).ok_or_else(wrong)?;
     // `database.collection`
-    let collection = find(&cursor, "ns").and_then(Bson::text).and_then(|place| place.split_once('.')).map(|(_, name)| name.to_owned());
+    let place = find(&cursor, "ns").and_then(Bson::text).and_then(|place| place.split_once('.'));
+    let (database, collection) = place.map(|(database, name)| (database.to_owned(), name.to_owned())).unwrap_or_default();
     match cursor.into_iter().find(|(key, _)| key == name) {
-        Some((_, Bson::Array(documents))) => Ok(Batch { documents, cursor: id, collection: collection.unwrap_or_default() }),
+        Some((_, Bson::Array(documents))) => Ok(Batch { documents, cursor: id, database, collection }),
         _ => Err(wrong()),
     }
 }
