@@ -257,6 +257,26 @@ fn binding_of(name: &str) -> String {
     name.to_ascii_uppercase().replace('-', "_")
 }
 
+/// What else people call a kind of server, and the connector for it.
+const OTHER_NAMES: [(&str, &str); 16] = [
+    ("aurora", "rds-data"),
+    ("cockroach", "postgres"),
+    ("cockroachdb", "postgres"),
+    ("dynamo", "dynamodb"),
+    ("mariadb", "mysql"),
+    ("mongo", "mongodb"),
+    ("pg", "postgres"),
+    ("postgresql", "postgres"),
+    ("rds", "rds-data"),
+    ("sqlite3", "sqlite"),
+    ("sqld", "libsql"),
+    ("supabase", "postgrest"),
+    ("tidb", "mysql"),
+    ("turso", "libsql"),
+    ("valkey", "redis"),
+    ("vitess", "mysql"),
+];
+
 fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, name: &str, word: &str) -> bool {
     if has(compiler, word) {
         return true;
@@ -279,9 +299,11 @@ fn supported(compiler: &mut Compiler<'_>, document: &Document, settings: &Node, 
         return false;
     }
     let connectors: Vec<&str> = compiler.options.connectors.iter().map(String::as_str).collect();
-    let (message, help) = match nearest(word, connectors.iter().copied()) {
-        Some(near) if find(word).is_none() => (format!("the connector `{word}` does not exist"), format!("Did you mean `{near}`?")),
-        _ => (format!("connector `{word}` is not supported yet"), format!("This build has {}.", all_of(&connectors))),
+    let other_name = OTHER_NAMES.iter().find(|(theirs, _)| theirs.eq_ignore_ascii_case(word)).map(|(_, ours)| *ours);
+    let meant = other_name.filter(|name| connectors.contains(name)).or_else(|| nearest(word, connectors.iter().copied()));
+    let (message, help) = match meant {
+        Some(meant) if find(word).is_none() => (format!("the connector `{word}` does not exist"), format!("Did you mean `{meant}`?")),
+        _ => (format!("connector `{word}` is not supported"), format!("This build has {}.", all_of(&connectors))),
     };
     compiler.error(document, range, message, help);
     false

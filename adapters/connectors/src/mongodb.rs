@@ -269,7 +269,7 @@ impl Mongodb {
     /// Where the user is known.
     fn auth_source<'a>(&'a self, named: &'a Named) -> &'a str {
         let said = self.address.auth_source.as_deref().or(named.auth_source.as_deref());
-        said.unwrap_or(&self.address.database)
+        said.or(self.address.database.as_deref()).unwrap_or("admin")
     }
 
     fn too_late(&self, phase: Phase) -> Error {

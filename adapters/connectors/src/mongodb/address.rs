@@ -91,7 +91,8 @@ impl WriteConcern {
 pub(super) struct MongoAddress {
     pub(super) seeds: Seeds,
     pub(super) user: Option<(String, Secret<String>)>,
-    pub(super) database: String,
+    /// The database of commands that name no other.
+    pub(super) database: Option<String>,
     /// Where the user is known; `None` where nobody said.
     pub(super) auth_source: Option<String>,
     pub(super) mechanism: Option<Mechanism>,
@@ -109,6 +110,17 @@ pub(super) struct MongoAddress {
 }
 
 impl MongoAddress {
+    /// The database of a command that names none.
+    ///
+    /// # Errors
+    /// [`Configuration`](ErrorKind::Configuration) where the connection string names none, either.
+    pub(super) fn database(&self) -> Result<&str> {
+        let missing = || {
+            configuration(&format!("the connection string of connector `mongodb` names no database, and the command has no `$db`; {FORM}"))
+        };
+        self.database.as_deref().ok_or_else(missing)
+    }
+
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors
@@ -117,8 +129,9 @@ impl MongoAddress {
         let wrong = |why: &str| configuration(&format!("the connection string of connector `mongodb` {why}"));
         let (seeds, pairs) = taken_apart(written).map_err(|why| wrong(&why))?;
         let mut settings = ServerOptions::gather(&KNOWN, pairs, options)?;
-        let database = settings.take("dbname").ok_or_else(|| wrong(&format!("names no database; {FORM}")))?;
-        if database.contains(['/', '\\', '.', '"', '$', '\0', ' ']) || database.len() > 63 {
+        let database = settings.take("dbname");
+        let is_name = |name: &String| !name.contains(['/', '\\', '.', '"', '$', '\0', ' ']) && name.len() <= 63;
+        if !database.as_ref().is_none_or(is_name) {
             return Err(wrong("has a database with a character that its name cannot have"));
         }
         let first = match &seeds {
@@ -316,10 +329,12 @@ mod tests {
         assert_eq!(address.seeds, Seeds::Hosts(vec![host("a", 27017), host("b", 1)]));
         assert_eq!(address.user, Some(("me".to_owned(), Secret::new("p@/".to_owned()))));
         assert_eq!((address.replica_set.as_deref(), address.auth_source.as_deref()), (Some("rs"), Some("admin")));
-        assert_eq!((address.database.as_str(), address.write_concern), ("shop", Some(WriteConcern::Named("majority".to_owned()))));
+        assert_eq!((address.database.as_deref(), address.write_concern), (Some("shop"), Some(WriteConcern::Named("majority".to_owned()))));
         let address = parse("mongodb+srv://c0.abc.example.net/shop", &[("user", "me"), ("password", " p ")]).unwrap();
         assert_eq!(address.seeds, Seeds::Name("c0.abc.example.net".to_owned()));
         assert_eq!((address.encryption, address.dns.as_str()), (Encryption::Required(Verify::Full), DNS));
+        let address = parse("mongodb://a", &[]).unwrap();
+        assert!(address.database.is_none() && address.database().unwrap_err().message.contains("names no database"));
         let address = parse("MongoDB://[::1]:7/x?MAXPOOLSIZE=9&connectTimeoutMS=500&directConnection=true", &[]).unwrap();
         assert_eq!((address.max_connections, address.connect_timeout_ms, address.is_direct), (9, 500, true));
     }
@@ -345,12 +360,11 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named_and_no_secret_is_shown() {
-        let cases: [(&str, Written<'_>, &str); 30] = [
+        let cases: [(&str, Written<'_>, &str); 29] = [
             ("hunter2", &[], "is not a URI"),
             ("mysql://hunter2", &[], "is a URI of something else"),
             ("mongodb:///hunter2", &[], "has no host where it is looked for"),
             ("mongodb://me:hunter2/x@a/b", &[], "write `%2F` for `/`"),
-            ("mongodb://me:hunter2@a", &[], "names no database"),
             ("mongodb://a/hunter2.x", &[], "has a database with a character"),
             ("mongodb://hunter2@a/x", &[], "has a user without a password"),
             ("mongodb://a/x", &[("password", "hunter2")], "has a password without a user"),

@@ -75,6 +75,10 @@ impl Session {
         let (doing, mut room) = (prepared.doing(), MAX_VALUES);
         let batch = i32::try_from(query.max_rows.saturating_add(1).min(MAX_BATCH)).unwrap_or(i32::MAX);
         let mut members = prepared.members.clone();
+        let database = match find(&members, "$db") {
+            Some(_) => None,
+            None => Some(address.database().map_err(StatementFailure::last)?.to_owned()),
+        };
         let mut add = |key: &str, value: Bson| members.push((key.to_owned(), value));
         match prepared.kind {
             Kind::Find => add("batchSize", Bson::Int32(batch)),
@@ -93,8 +97,8 @@ impl Session {
             let mode = ("mode".to_owned(), Bson::Text("primaryPreferred".to_owned()));
             add("$readPreference", Bson::Document(vec![mode]));
         }
-        if find(&prepared.members, "$db").is_none() {
-            add("$db", Bson::Text(address.database.clone()));
+        if let Some(database) = database {
+            add("$db", Bson::Text(database));
         }
         let most = query.max_bytes.saturating_add(ENVELOPE);
         let reply = self.exchange(&members, most, &mut room).await.map_err(|error| match error.kind {
