@@ -304,7 +304,8 @@ impl Api {
                 max_response_bytes: max_response_bytes(query).max(LONGEST_ANSWER_BYTES),
             };
             let response = self.server.send(asked, query).await.map_err(|failure| match failure.error.kind {
-                ErrorKind::TooLarge => limits::broken_off(query),
+                // What became of the statement, the commit decides.
+                ErrorKind::TooLarge => limits::broken_off(&Query { access: Access::Read, ..query.clone() }),
                 _ => failure,
             })?;
             if response.status == 200 {
