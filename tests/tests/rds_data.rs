@@ -2,13 +2,14 @@
 //! `postgres.rs`, its transactions in `transactions.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
-use std::{iter, process::Command, thread, time::Duration};
+use std::{iter, process, thread, time::Duration};
 
 use millrace_core::{
     Error,
     ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, TimedOut, TooLarge, Unavailable},
     app::Access,
-    ports::{self, Query},
+    ports::{BoundStep, BoundTransaction, Command, Parameter, Query},
+    value::Value,
 };
 use millrace_tests::{
     database::{Database, PATIENCE_MS, query, text},
@@ -67,7 +68,7 @@ for sql, code in (('INSERT INTO t VALUES (1)', '23505'), ('SELECT nosuch', '4270
         raise AssertionError('it works')
 ";
     let arguments = [format!("http://{}", api.address), CLUSTER.to_owned(), secret, database];
-    let ran = Command::new(tool("servers-venv/bin/python")).args(["-c", script]).args(arguments).output().unwrap();
+    let ran = process::Command::new(tool("servers-venv/bin/python")).args(["-c", script]).args(arguments).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
@@ -221,7 +222,7 @@ fn a_type_that_changes_under_a_server_is_found_out_anew() {
         // Once with the types of before, and once with its own.
         for _ in 0..2 {
             assert_eq!(database.run("INSERT INTO t VALUES ($1)", &[text(good)]).map(|rows| rows.affected), Ok(1), "{kind}");
-            let command = ports::Command::Statement { text: equal, values: &[text(good)] };
+            let command = Command::Statement { text: equal, values: &[text(good)] };
             let found = database.run_with(&Query { command, ..read(equal) });
             assert_eq!(found.map(|rows| rows.rows.len()), Ok(1), "{kind}");
             let error = database.run("INSERT INTO t VALUES ($1)", &[text(bad)]).unwrap_err();
@@ -229,4 +230,63 @@ fn a_type_that_changes_under_a_server_is_found_out_anew() {
             assert_eq!((error.kind, error.message.as_str()), expected, "{kind}");
         }
     }
+}
+
+fn step<'a>(name: &'a str, text: &'a str, values: &[Value]) -> BoundStep<'a> {
+    let parameters = values.iter().cloned().map(Parameter::Value).collect();
+    BoundStep { name, text: text.into(), parameters, access: Access::Write, expect: None }
+}
+
+#[test]
+fn types_are_found_out_in_the_transaction_of_the_statement() {
+    const ID: &str = "0a0b0c0d-0000-4000-8000-000000000001";
+    const PUT: &str = "INSERT INTO t (id) VALUES ($1)";
+    let server = Postgres::start(&[]);
+    let api = rds_data::start(server.port);
+    let database = Database::open(rds_data::settings(&format!("http://{}", api.address), &server.url("postgres"), &[]));
+    database.run("CREATE TABLE t (id uuid, s text)", &[]).unwrap();
+    // How many requests it takes, and the rows or the error.
+    let run = |query: &Query<'_>| {
+        let before = api.received().len();
+        let outcome = database.run_with(query);
+        (api.received().len() - before, outcome.map(|rows| rows.rows).map_err(|error| error.message))
+    };
+    let statement = |sql: &str, value: &str| run(&Query { command: Command::Statement { text: sql, values: &[text(value)] }, ..query("") });
+    let steps =
+        |steps: &[BoundStep<'_>]| run(&Query { command: Command::Transaction(BoundTransaction { steps, result: None }), ..query("") });
+    let done = |requests: usize| (requests, Ok(Vec::new()));
+
+    // What is right at once costs nothing.
+    assert_eq!(statement("INSERT INTO t (s) VALUES ($1)", "a"), done(4));
+    assert_eq!([statement(PUT, ID), statement(PUT, ID)], [done(11), done(4)]);
+    // The same types are found: it is the value.
+    assert_eq!(statement(PUT, "hunter2"), (10, Err("PostgreSQL refused a value or the result of a computation".to_owned())));
+    let both = [
+        step("put", "INSERT INTO t (s) VALUES ($1)", &[text("b")]),
+        step("change", "UPDATE t SET s = $1 WHERE id = $2", &[text("c"), text(ID)]),
+    ];
+    assert_eq!([steps(&both), steps(&both)], [done(13), done(5)]);
+    // What cannot be prepared is refused as it was.
+    server.open().run("CREATE PROCEDURE keep(id uuid) LANGUAGE sql AS 'INSERT INTO t (id) VALUES (id)'", &[]).unwrap();
+    let (requests, outcome) = statement("CALL keep($1)", ID);
+    assert!(requests == 8 && outcome.is_err(), "{requests} {outcome:?}");
+    // A statement that reads has no transaction.
+    let command = Command::Statement { text: "SELECT s FROM t WHERE id = $1 LIMIT 1", values: &[text(ID)] };
+    let found = Ok(vec![vec![text("c")]]);
+    assert_eq!([(); 2].map(|()| run(&Query { command, ..read("") })), [(8, found.clone()), (1, found)]);
+}
+
+#[test]
+fn types_of_what_earlier_steps_made_are_found_out() {
+    const ID: &str = "0a0b0c0d-0000-4000-8000-000000000001";
+    let server = Postgres::start(&[]);
+    let database = rds_data::open(&server);
+    let run = |put: &str| {
+        let steps = [step("make", "CREATE TABLE made (id uuid)", &[]), step("put", put, &[text(ID)])];
+        let command = Command::Transaction(BoundTransaction { steps: &steps, result: None });
+        database.run_with(&Query { command, ..query("") }).map(|rows| rows.rows)
+    };
+    let error = run("INSERT INTO made VALUES ($1) RETURNING nowhere").unwrap_err();
+    assert_eq!(error.message, "the step `put` failed: PostgreSQL does not understand the statement: a column is missing");
+    assert_eq!(run("INSERT INTO made VALUES ($1) RETURNING id"), Ok(vec![vec![text(ID)]]));
 }
