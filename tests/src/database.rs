@@ -17,7 +17,7 @@ use millrace_core::{
 use millrace_native::{clock::SystemClock, connectors::NativeConnectors, wait_until::Tasks};
 
 use crate::{
-    failures::{Outcome, READ, WRITE},
+    failures::{Outcome, READ, SAID, WRITE},
     scripted::{Reply, Scripted},
 };
 
@@ -193,16 +193,25 @@ pub fn runtime() -> tokio::runtime::Runtime {
 }
 
 /// What becomes of a read and of a write against these answers. `settings` are those of an adapter on that server.
+///
+/// # Panics
+/// As [`outcomes_of`].
 pub fn outcomes(replies: &[Reply], settings: impl Fn(&Scripted) -> Connection) -> [Outcome; 2] {
     outcomes_of([READ, WRITE], replies, settings)
 }
 
 /// The same of these two.
+///
+/// # Panics
+/// An error has a secret or the server's own words.
 pub fn outcomes_of(texts: [&str; 2], replies: &[Reply], settings: impl Fn(&Scripted) -> Connection) -> [Outcome; 2] {
     let [read, write] = texts;
     [(Access::Read, read), (Access::Write, write)].map(|(access, text)| {
         let server = Scripted::with(replies.to_vec());
         let outcome = Database::open(settings(&server)).run_with(&Query { access, ..query(text) });
+        if let Err(error) = &outcome {
+            assert!(!error.message.contains("hunter2") && !error.message.contains(SAID), "{error:?}");
+        }
         (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), server.received().len())
     })
 }

@@ -1,7 +1,7 @@
 //! What drivers of databases far away make of failures: tables of answers, and what becomes of a read and of a write, whichever host sends
 //! them.
 
-use millrace_core::ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TooLarge, Unavailable};
+use millrace_core::ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
 
 use crate::scripted::Reply;
 
@@ -16,7 +16,7 @@ pub type Outcome = (Result<usize, ErrorKind>, usize);
 /// A row of a table.
 pub struct Case {
     /// What happens.
-    pub what: &'static str,
+    pub what: String,
     /// The answers, the last one again and again.
     pub replies: Vec<Reply>,
     /// What becomes of [`READ`].
@@ -25,8 +25,19 @@ pub struct Case {
     pub written: Outcome,
 }
 
-const fn case(what: &'static str, replies: Vec<Reply>, read: Outcome, written: Outcome) -> Case {
-    Case { what, replies, read, written }
+fn case(what: impl Into<String>, replies: Vec<Reply>, read: Outcome, written: Outcome) -> Case {
+    Case { what: what.into(), replies, read, written }
+}
+
+/// What an answer says of the request that it is an answer to.
+#[derive(Clone, Copy)]
+enum Says {
+    /// Nothing: the request may have been carried out.
+    Nothing,
+    /// It was not carried out, and may be later.
+    NotNow,
+    /// It was not carried out, and never will be.
+    Never(ErrorKind),
 }
 
 /// A good answer of a libSQL server, whose one row is 7.
@@ -50,6 +61,12 @@ pub const POSTGREST: &str =
 /// A good answer of DynamoDB, whose one item has 7.
 pub const DYNAMODB: &str =
     r#"{"Items":[{"v":{"N":"7"}}],"ConsumedCapacity":{"TableName":"t","CapacityUnits":0.5},"LastEvaluatedKey":{"v":{"N":"7"}}}"#;
+
+/// A good answer of the RDS Data API to each of its operations: the name of a transaction, and a result whose one row is 7.
+pub const RDS_DATA: &str = r#"{"transactionId":"t","transactionStatus":"as is","columnMetadata":[{"name":"v","label":"v","typeName":"int4"}],"records":[[{"longValue":7}]],"numberOfRecordsUpdated":0}"#;
+
+/// What a server says about an error that is in no answer to a caller: it may quote what a request contained.
+pub const SAID: &str = "sesame-of-the-server";
 
 /// A good answer of ClickHouse, whose one row is 7.
 pub const CLICKHOUSE: &str = concat!(
@@ -123,7 +140,7 @@ pub fn libsql() -> Vec<Case> {
 #[must_use]
 pub fn postgrest() -> Vec<Case> {
     let good = json(200, POSTGREST);
-    let said = |status: u16, code: &str| json(status, &format!(r#"{{"code":"{code}","details":null,"hint":null,"message":"hunter2"}}"#));
+    let said = |status: u16, code: &str| json(status, &format!(r#"{{"code":"{code}","details":null,"hint":null,"message":"{SAID}"}}"#));
     let mut cases = broken(POSTGREST, &said(503, "PGRST001"));
     cases.extend([
         case("a deadlock, then a good one", vec![said(500, "40P01"), good.clone()], (Ok(1), 2), (Ok(1), 2)),
@@ -217,36 +234,27 @@ pub fn aws(status: u16, kind: &str, words: &str) -> Reply {
     json(status, &serde_json::json!({"__type": format!("com.amazonaws.x#{kind}"), "message": words}).to_string())
 }
 
-/// What any service of AWS may answer, where this is a good answer.
-fn of_aws(good: &str) -> Vec<Case> {
-    let whole = json(200, good);
-    let lost = |what, status, kind: &str| case(what, vec![aws(status, kind, "x"), whole.clone()], (Ok(1), 2), (Err(Protocol), 1));
-    let again = |what, kind: &str| case(what, vec![aws(400, kind, "x"), whole.clone()], (Ok(1), 2), (Ok(1), 2));
-    let last = |what, kind: &str, words: &str| case(what, vec![aws(400, kind, words), whole.clone()], (Err(Denied), 1), (Err(Denied), 1));
-    let mut cases = broken_or(good, &aws(400, "ThrottlingException", "Rate exceeded"), Busy);
-    cases.extend([
-        lost("a failure of the service", 500, "InternalServerError"),
-        lost("a service that is away", 503, "ServiceUnavailable"),
-        lost("an error that nobody knows", 400, "NewException"),
-        case("JSON that is no object", vec![json(200, &format!("[{good}]")), whole.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        case(
-            "very deep JSON",
-            vec![json(200, &format!("{{\"Items\":{}", "[".repeat(100_000))), whole.clone()],
-            (Ok(1), 2),
-            (Err(Protocol), 1),
-        ),
-        again("too many requests of this kind", "ThrottlingException"),
-        again("too many requests", "RequestLimitExceeded"),
-        last("a wrong key", "UnrecognizedClientException", "x"),
-        last("a wrong secret", "InvalidSignatureException", "The request signature we calculated does not match"),
-        last("a wrong clock", "InvalidSignatureException", "Signature expired: 20260102T030405Z is now earlier than 20260102T040405Z"),
-        last("an expired token", "ExpiredTokenException", "x"),
-        last("no permission", "AccessDeniedException", "x"),
-        case("no credentials", vec![json(403, "")], (Err(Denied), 1), (Err(Denied), 1)),
-        case("another server", vec![json(404, "")], (Err(Configuration), 1), (Err(Configuration), 1)),
-        case("a request that is too large", vec![json(413, "")], (Err(TooLarge), 1), (Err(TooLarge), 1)),
-    ]);
-    cases
+/// The errors of any service of AWS, where this is a good answer.
+fn of_aws(good: &str) -> Vec<(&'static str, Reply, Says)> {
+    let clock = format!("Signature expired: 20260102T030405Z is now earlier than 20260102T040405Z, hunter2 and {SAID}");
+    let signature = format!("The request signature we calculated does not match: hunter2 and {SAID}");
+    vec![
+        ("a failure of the service", aws(500, "InternalServerError", SAID), Says::Nothing),
+        ("a service that is away", aws(503, "ServiceUnavailable", SAID), Says::Nothing),
+        ("an error that nobody knows", aws(400, "NewException", SAID), Says::Nothing),
+        ("JSON that is no object", json(200, &format!("[{good}]")), Says::Nothing),
+        ("very deep JSON", json(200, &format!("{{\"Items\":{}", "[".repeat(100_000))), Says::Nothing),
+        ("too many requests of this kind", aws(400, "ThrottlingException", SAID), Says::NotNow),
+        ("too many requests", aws(400, "RequestLimitExceeded", SAID), Says::NotNow),
+        ("a wrong key", aws(400, "UnrecognizedClientException", &format!("hunter2 {SAID}")), Says::Never(Denied)),
+        ("a wrong secret", aws(400, "InvalidSignatureException", &signature), Says::Never(Denied)),
+        ("a wrong clock", aws(400, "InvalidSignatureException", &clock), Says::Never(Denied)),
+        ("an expired token", aws(400, "ExpiredTokenException", &format!("hunter2 {SAID}")), Says::Never(Denied)),
+        ("no permission", aws(400, "AccessDeniedException", SAID), Says::Never(Denied)),
+        ("no credentials", json(403, ""), Says::Never(Denied)),
+        ("another server", json(404, ""), Says::Never(Configuration)),
+        ("a request that is too large", json(413, ""), Says::Never(TooLarge)),
+    ]
 }
 
 /// What DynamoDB may answer.
@@ -257,7 +265,15 @@ pub fn dynamodb() -> Vec<Case> {
     let broken_once = |what, items: &str| case(what, vec![with_items(items), good.clone()], (Ok(1), 2), (Err(Protocol), 1));
     let again = |what, kind: &str| case(what, vec![aws(400, kind, "x"), good.clone()], (Ok(1), 2), (Ok(1), 2));
     let last = |what, kind: &str, words: &str, told| case(what, vec![aws(400, kind, words), good.clone()], (Err(told), 1), (Err(told), 1));
-    let mut cases = of_aws(DYNAMODB);
+    let mut cases = broken_or(DYNAMODB, &aws(400, "ThrottlingException", "Rate exceeded"), Busy);
+    cases.extend(of_aws(DYNAMODB).into_iter().map(|(what, reply, says)| {
+        let (read, written) = match says {
+            Says::Nothing => ((Ok(1), 2), (Err(Protocol), 1)),
+            Says::NotNow => ((Ok(1), 2), (Ok(1), 2)),
+            Says::Never(kind) => ((Err(kind), 1), (Err(kind), 1)),
+        };
+        case(what, vec![reply, good.clone()], read, written)
+    }));
     cases.extend([
         broken_once("items that are none", "[7]"),
         broken_once("items as an object", "{}"),
@@ -281,6 +297,149 @@ pub fn dynamodb() -> Vec<Case> {
         last("a key that exists", "DuplicateItemException", "x", Constraint),
     ]);
     cases
+}
+
+/// The requests of a write through the RDS Data API, in their order.
+const OF_WRITE: [&str; 4] = ["the begin", "the settings", "the statement", "the commit"];
+
+/// An answer of the RDS Data API to one of the requests of a write, all others of which are answered well. A read has no request but the first.
+fn at(place: usize, what: &str, reply: &Reply, says: Says) -> Case {
+    let good = json(200, RDS_DATA);
+    let last = OF_WRITE.len() - 1;
+    // What was begun is undone by a request.
+    let sent = place + 1 + usize::from(place > 0);
+    let read = match says {
+        _ if place > 0 => (Ok(1), 1),
+        Says::Nothing | Says::NotNow => (Ok(1), 2),
+        Says::Never(kind) => (Err(kind), 1),
+    };
+    let written = match says {
+        Says::Nothing | Says::Never(TooLarge | TimedOut) if place == last => (Err(Protocol), sent),
+        Says::Never(kind) => (Err(kind), sent),
+        Says::Nothing | Says::NotNow => (Ok(1), sent + OF_WRITE.len()),
+    };
+    let replies = [vec![good.clone(); place], vec![reply.clone(), good]].concat();
+    case(format!("{what}: {}", OF_WRITE[place]), replies, read, written)
+}
+
+/// An error of PostgreSQL, as the RDS Data API tells it.
+fn postgresql(words: &str, code: &str) -> Reply {
+    aws(400, "DatabaseErrorException", &format!("{words}; Detail: {SAID}; SQLState: {code}"))
+}
+
+/// What the RDS Data API may answer. A write is four requests, and each of them may be the one that goes wrong.
+#[must_use]
+pub fn rds_data() -> Vec<Case> {
+    let good = json(200, RDS_DATA);
+    let instead = |old: &str, new: &str| json(200, &RDS_DATA.replace(old, new));
+    let error = |kind: &str| aws(400, kind, SAID);
+    let mut answers = of_aws(RDS_DATA);
+    answers.extend([
+        ("half a body", Reply::Broken(RDS_DATA.to_owned(), RDS_DATA.len() / 2), Says::Nothing),
+        ("half of the JSON", json(200, &RDS_DATA[..100]), Says::Nothing),
+        ("no answer at all", Reply::Raw(b""), Says::Nothing),
+        ("no HTTP", Reply::Raw(b"220 mail.example.com ESMTP\r\n"), Says::Nothing),
+        ("plain text", Reply::Whole(200, "text/plain", "hello".to_owned()), Says::Nothing),
+        ("a page", Reply::Whole(502, "text/html", "<html>".to_owned()), Says::Nothing),
+        ("a gateway's 503", json(503, ""), Says::Nothing),
+        ("no writer", aws(504, "DatabaseUnavailableException", SAID), Says::Nothing),
+        ("no such transaction", aws(404, "TransactionNotFoundException", SAID), Says::Nothing),
+        ("a lost connection", error("BadRequestException"), Says::Nothing),
+        ("a farewell of PostgreSQL", postgresql("FATAL: terminating connection", "57P01"), Says::Nothing),
+        ("a deadlock", postgresql("ERROR: deadlock detected", "40P01"), Says::NotNow),
+        ("a wrong password", postgresql("FATAL: password authentication failed", "28P01"), Says::Never(Denied)),
+        (
+            "a redirect",
+            Reply::Raw(b"HTTP/1.1 307 Over there\r\nlocation: http://127.0.0.1:1/\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"),
+            Says::Never(Configuration),
+        ),
+        ("too much to do", json(429, ""), Says::Never(Busy)),
+        ("no API", error("HttpEndpointNotEnabledException"), Says::Never(Configuration)),
+        ("no secret", error("SecretsErrorException"), Says::Never(Configuration)),
+        ("no cluster", aws(404, "NotFoundException", SAID), Says::Never(Configuration)),
+        ("a cluster that is changed", error("InvalidResourceStateException"), Says::Never(Unavailable)),
+        ("45 seconds", error("StatementTimeoutException"), Says::Never(TimedOut)),
+        ("a result that is too large", aws(400, "UnsupportedResultException", "more than the allowed size"), Says::Never(TooLarge)),
+        ("a constraint", postgresql("ERROR: duplicate key", "23505"), Says::Never(Constraint)),
+        ("a wrong statement", postgresql("ERROR: syntax error", "42601"), Says::Never(Syntax)),
+    ]);
+    let each =
+        |(what, reply, says): &(&str, Reply, Says)| (0..OF_WRITE.len()).map(|place| at(place, what, reply, *says)).collect::<Vec<_>>();
+    let mut cases: Vec<Case> = answers.iter().flat_map(each).collect();
+    // To a begin these are good answers, so that the first is broken for a read, and the third for a write.
+    let broken_once = |what, reply: Reply| case(what, vec![reply.clone(), good.clone(), reply, good.clone()], (Ok(1), 2), (Ok(1), 8));
+    let begun = |what, reply: Reply| case(what, vec![reply, good.clone()], (Ok(1), 1), (Ok(1), 5));
+    let undone = |what, undo: Vec<Reply>, count| {
+        let refused = postgresql("ERROR: duplicate key", "23505");
+        case(what, [vec![good.clone(), good.clone(), refused], undo].concat(), (Ok(1), 1), (Err(Constraint), count))
+    };
+    let resuming = aws(400, "DatabaseResumingException", "Database is resuming after being auto-paused");
+    let lost = Reply::Raw(b"");
+    cases.extend([
+        case("a good answer", vec![good.clone()], (Ok(1), 1), (Ok(1), 4)),
+        case("no answer, ever", vec![lost.clone()], (Err(Unavailable), 2), (Err(Unavailable), 6)),
+        case("half a body, ever", vec![Reply::Broken(RDS_DATA.to_owned(), 20)], (Err(Unavailable), 2), (Err(Unavailable), 6)),
+        case("plain text, ever", vec![Reply::Whole(200, "text/plain", "hello".to_owned())], (Err(Protocol), 2), (Err(Protocol), 6)),
+        case("throttled, ever", vec![error("ThrottlingException")], (Err(Busy), 6), (Err(Busy), 6)),
+        case("no commit, ever", vec![good.clone(), good.clone(), good.clone(), lost.clone()], (Ok(1), 1), (Err(Protocol), 5)),
+        // The request is sent again, and not the transaction.
+        case("a cluster that wakes up: the begin", vec![resuming.clone(), good.clone()], (Ok(1), 2), (Ok(1), 5)),
+        case(
+            "a cluster that wakes up: the commit",
+            vec![good.clone(), good.clone(), good.clone(), resuming.clone(), good.clone()],
+            (Ok(1), 1),
+            (Ok(1), 5),
+        ),
+        case("a commit of few words", vec![good.clone(), good.clone(), good.clone(), json(200, "{}")], (Ok(1), 1), (Ok(1), 4)),
+        begun("a transaction without a name", instead(r#""transactionId":"t","#, "")),
+        begun("a transaction whose name is empty", instead(r#""t""#, r#""""#)),
+        begun("a transaction whose name is a number", instead(r#""t""#, "7")),
+        broken_once("nothing", json(200, r#"{"transactionId":"t"}"#)),
+        broken_once("records as an object", instead(r#"[[{"longValue":7}]]"#, "{}")),
+        broken_once("records that are none", instead(r#"[{"longValue":7}]"#, "7")),
+        broken_once("a record that is too long", instead(r#"{"longValue":7}"#, r#"{"longValue":7},{"longValue":8}"#)),
+        broken_once("a record that is too short", instead(r#"{"longValue":7}"#, "")),
+        broken_once("a cell that is none", instead(r#"{"longValue":7}"#, "7")),
+        broken_once("a cell without a value", instead(r#"{"longValue":7}"#, "{}")),
+        broken_once("a cell of a new form", instead(r#"{"longValue":7}"#, r#"{"newValue":7}"#)),
+        broken_once("bytes that are no base64", instead(r#"{"longValue":7}"#, r#"{"blobValue":"?"}"#)),
+        broken_once("a column without a name", instead(r#""name":"v","label":"v","#, "")),
+        broken_once("columns as an object", instead(r#"[{"name":"v","label":"v","typeName":"int4"}]"#, "{}")),
+        undone("a rollback that works", vec![good.clone()], 4),
+        undone("a rollback that is not answered", vec![lost.clone()], 4),
+        undone("a rollback of nothing", vec![aws(404, "TransactionNotFoundException", SAID)], 4),
+        undone("a rollback that nobody permits", vec![error("AccessDeniedException")], 4),
+        undone("a rollback while the cluster wakes up", vec![resuming, good.clone()], 5),
+        case(
+            "a statement and its rollback that are not answered",
+            vec![good.clone(), good.clone(), lost.clone(), lost, good],
+            (Ok(1), 1),
+            (Ok(1), 8),
+        ),
+    ]);
+    cases
+}
+
+/// Answers of the RDS Data API that are larger than 9 MB, and a result that is larger than 1 MB, where an app takes no more.
+#[must_use]
+pub fn rds_data_too_large() -> Vec<Case> {
+    let good = json(200, RDS_DATA);
+    let endless = json(200, &format!("\"{}\"", "x".repeat(9 << 20)));
+    let row = json(200, &RDS_DATA.replace("{\"longValue\":7}", &format!("{{\"stringValue\":\"{}\"}}", "x".repeat(2 << 20))));
+    let mut cases: Vec<Case> =
+        (0..OF_WRITE.len()).map(|place| at(place, "an answer that is too large", &endless, Says::Never(TooLarge))).collect();
+    // It was committed.
+    cases.push(case("a row that is too large", vec![row.clone(), good.clone(), row, good], (Err(TooLarge), 1), (Err(TooLarge), 4)));
+    cases
+}
+
+/// Requests to the RDS Data API that are not answered by the deadline.
+#[must_use]
+pub fn rds_data_silence() -> Vec<Case> {
+    let stalled = Reply::Stalled(RDS_DATA.to_owned(), 20);
+    let silent = |place| at(place, "silence", &Reply::Silence, Says::Never(TimedOut));
+    let stops = |place| at(place, "a body that stops", &stalled, Says::Never(TimedOut));
+    (0..OF_WRITE.len()).map(silent).chain([0, OF_WRITE.len() - 1].map(stops)).collect()
 }
 
 /// What Neon's API may answer.
@@ -386,4 +545,30 @@ pub fn planetscale() -> Vec<Case> {
         last("a request that is too large", json(413, ""), TooLarge),
     ]);
     cases
+}
+
+/// What Upstash's API and what stands before it may answer.
+#[must_use]
+pub fn upstash() -> Vec<Case> {
+    let good = json(200, r#"{"result":1}"#);
+    let broken_once = |what, reply: Reply| case(what, vec![reply, good.clone()], (Ok(1), 2), (Err(Protocol), 1));
+    let again = |what, reply: Reply| case(what, vec![reply, good.clone()], (Ok(1), 2), (Ok(1), 2));
+    let last = |what, reply: Reply, kind| case(what, vec![reply, good.clone()], (Err(kind), 1), (Err(kind), 1));
+    vec![
+        case("a good answer", vec![good.clone()], (Ok(1), 1), (Ok(1), 1)),
+        broken_once("half an answer", Reply::Broken(r#"{"result":1}"#.to_owned(), 5)),
+        broken_once("half of the JSON", json(200, r#"{"result":"#)),
+        broken_once("no answer", Reply::Raw(b"")),
+        broken_once("no HTTP", Reply::Raw(b"220 mail.example.com ESMTP\r\n")),
+        broken_once("a page", Reply::Whole(200, "text/html", "<html>".to_owned())),
+        broken_once("not base64", json(200, r#"{"result":"plain text"}"#)),
+        broken_once("a gateway's failure", json(502, "")),
+        broken_once("a gateway's 503", json(503, "")),
+        case("a gateway's 503, ever", vec![json(503, &format!(r#"{{"error":"{SAID}"}}"#))], (Err(Unavailable), 2), (Err(Protocol), 1)),
+        again("too many requests, then a good one", json(429, "")),
+        again("loading, then a good one", json(400, &format!(r#"{{"error":"LOADING {SAID}"}}"#))),
+        last("no requests left", json(400, &format!(r#"{{"error":"ERR max daily request limit exceeded {SAID}"}}"#)), Busy),
+        last("a wrong token", json(401, &format!(r#"{{"error":"Unauthorized {SAID}"}}"#)), Denied),
+        last("a redirect", json(302, ""), Configuration),
+    ]
 }

@@ -3,6 +3,6 @@
 mod app;
 mod build;
 mod hostile;
-mod life;
+pub(crate) mod life;
 mod peer;
 mod support;

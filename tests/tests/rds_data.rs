@@ -2,34 +2,29 @@
 //! `postgres.rs`, its transactions in `transactions.rs`.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a test that fails says so by a panic")]
 
-use std::{process::Command, thread, time::Duration};
+use std::{iter, process, thread, time::Duration};
 
 use millrace_core::{
-    ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, TimedOut, TooLarge, Unavailable},
+    Error,
+    ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, TimedOut, TooLarge, Unavailable},
     app::Access,
-    ports::{self, Query},
+    ports::{BoundStep, BoundTransaction, Command, Parameter, Query},
+    value::Value,
 };
 use millrace_tests::{
-    database::{Database, query, text},
+    database::{Database, PATIENCE_MS, query, text},
     dynalite,
-    failures::aws,
+    failures::{self, Case, READ, SAID, WRITE, aws},
     postgres::Postgres,
     process::tool,
     rds_data::{self, CLUSTER},
-    scripted::{Reply, Scripted},
+    scripted::{Received, Reply, Scripted},
 };
 
 const URL: &str = "postgres://me:hunter2@127.0.0.1/shop";
-const GOOD: &str =
-    r#"{"columnMetadata":[{"name":"v","label":"v","typeName":"int4"}],"records":[[{"longValue":7}]],"numberOfRecordsUpdated":0}"#;
-const BEGUN: &str = r#"{"transactionId":"t"}"#;
 
 fn open(server: &Scripted) -> Database {
     Database::open(rds_data::settings(&format!("http://{}", server.address), URL, &[]))
-}
-
-fn json(status: u16, body: &str) -> Reply {
-    Reply::Whole(status, "application/json", body.to_owned())
 }
 
 fn read(text: &str) -> Query<'_> {
@@ -73,7 +68,7 @@ for sql, code in (('INSERT INTO t VALUES (1)', '23505'), ('SELECT nosuch', '4270
         raise AssertionError('it works')
 ";
     let arguments = [format!("http://{}", api.address), CLUSTER.to_owned(), secret, database];
-    let ran = Command::new(tool("servers-venv/bin/python")).args(["-c", script]).args(arguments).output().unwrap();
+    let ran = process::Command::new(tool("servers-venv/bin/python")).args(["-c", script]).args(arguments).output().unwrap();
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
@@ -102,63 +97,70 @@ fn requests_are_signed_as_botocore_signs_them() {
     }
 }
 
-/// What becomes of a statement that reads, and of one that writes where this is the answer to its commit; how often each was sent.
-fn outcomes(reply: &Reply) -> [(Result<usize, ErrorKind>, usize); 2] {
-    let alone = Scripted::with(vec![reply.clone(), json(200, GOOD)]);
-    let outcome = open(&alone).run_with(&read("SELECT v FROM t"));
-    let read = (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), alone.received().len());
-    let last = reply.clone();
-    let server = Scripted::start(move |_, request| match request.line.split(' ').nth(1).unwrap_or_default() {
-        "/BeginTransaction" => json(200, BEGUN),
-        "/CommitTransaction" => last.clone(),
-        _ => json(200, GOOD),
+/// What becomes of a statement against these answers, and the operations that it took.
+fn sent(replies: Vec<Reply>, query: &Query<'_>) -> (Result<usize, Error>, Vec<String>) {
+    let server = Scripted::with(replies);
+    let outcome = open(&server).run_with(query);
+    let operation = |request: &Received| request.line.split(' ').nth(1).unwrap_or_default().to_owned();
+    (outcome.map(|rows| rows.rows.len()), server.received().iter().map(operation).collect())
+}
+
+/// Checks a table. What a busy machine does not get done by the deadline it gets done by one of twice the length.
+fn misbehaves(cases: Vec<Case>, deadline_ms: u64) {
+    for Case { what, replies, read, written } in cases {
+        for (access, text, expected) in [(Access::Read, READ, read), (Access::Write, WRITE, written)] {
+            let by = |deadline_ms| sent(replies.clone(), &Query { access, deadline_ms, ..query(text) });
+            let is_done = |(_, operations): &(_, Vec<String>)| operations.len() >= expected.1;
+            let mut deadlines_ms = iter::successors(Some(deadline_ms), |ms| Some(2 * ms)).take_while(|ms| *ms <= PATIENCE_MS);
+            let (outcome, operations) = deadlines_ms.find_map(|ms| Some(by(ms)).filter(is_done)).unwrap_or_else(|| by(PATIENCE_MS));
+            let found = (outcome.as_ref().copied().map_err(|error| error.kind), operations.len());
+            assert_eq!(found, expected, "{what}: {access:?}: {outcome:?} {operations:?}");
+            let commit = operations.iter().position(|operation| operation == "/CommitTransaction");
+            let Err(error) = outcome else { continue };
+            assert!(!error.message.contains(SAID) && !format!("{error:?}").contains("hunter2"), "{what}: {error:?}");
+            // Of what was not committed the outcome is known, and nothing follows a commit that was not answered but what undoes it.
+            let unknown = error.message.matches("it is not known whether the statement took effect").count();
+            match commit.filter(|_| error.kind == Protocol) {
+                Some(commit) => {
+                    assert!(unknown == 1 && operations[commit + 1..] == ["/RollbackTransaction"], "{what}: {error:?} {operations:?}")
+                }
+                None => assert_eq!(unknown, 0, "{what}: {access:?}: {error:?} {operations:?}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_write_is_sent_again_only_where_its_commit_was_not() {
+    let mut cases = failures::rds_data();
+    cases.extend(failures::rds_data_too_large());
+    // Most of the time they wait before another attempt.
+    thread::scope(|scope| {
+        while !cases.is_empty() {
+            let some = cases.split_off(cases.len().saturating_sub(40));
+            scope.spawn(|| misbehaves(some, PATIENCE_MS));
+        }
     });
-    let outcome = open(&server).run_with(&query("UPDATE t SET v = 7 RETURNING v"));
-    let sent = server.received().iter().filter(|request| request.line.contains("/CommitTransaction")).count();
-    [read, (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), sent)]
 }
 
 #[test]
-fn a_read_is_sent_once_more_and_a_write_whose_commit_is_not_answered_never() {
-    for (what, reply, read, written) in [
-        ("nothing", Reply::Raw(b""), (Ok(1), 2), (Err(Protocol), 1)),
-        ("half an answer", Reply::Broken(GOOD.to_owned(), 20), (Ok(1), 2), (Err(Protocol), 1)),
-        ("what is not HTTP", Reply::Raw(b"hello"), (Ok(1), 2), (Err(Protocol), 1)),
-        ("a page of a gateway", Reply::Whole(502, "text/html", "<html>".to_owned()), (Ok(1), 2), (Err(Protocol), 1)),
-        ("a gateway's 503", Reply::Whole(503, "text/html", String::new()), (Ok(1), 2), (Err(Protocol), 1)),
-        ("a failure of the service", aws(500, "InternalServerErrorException", "x"), (Ok(1), 2), (Err(Protocol), 1)),
-    ] {
-        assert_eq!(outcomes(&reply), [read, written], "{what}");
+fn silence_ends_at_the_deadline() {
+    misbehaves(failures::rds_data_silence(), 300);
+}
+
+#[test]
+fn where_nobody_listens_nothing_was_executed() {
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let database = Database::open(rds_data::settings(&format!("http://{nobody}"), URL, &[]));
+    for access in [Access::Read, Access::Write] {
+        let error = database.run_with(&Query { access, deadline_ms: 500, ..query(WRITE) }).unwrap_err();
+        assert!(error.kind == Unavailable && !error.message.contains("not known"), "{error:?}");
     }
 }
 
 #[test]
-fn what_breaks_before_the_commit_has_taken_no_effect_and_is_sent_again() {
-    for path in ["/BeginTransaction", "/Execute"] {
-        let server = Scripted::start(move |number, request| match request.line.split(' ').nth(1).unwrap_or_default() {
-            broken if broken == path && number < 2 => Reply::Raw(b""),
-            "/BeginTransaction" => json(200, BEGUN),
-            "/Execute" => json(200, GOOD),
-            _ => json(200, "{}"),
-        });
-        assert_eq!(open(&server).run_with(&query("UPDATE t SET v = 7 RETURNING v")).unwrap().rows.len(), 1, "{path}");
-        assert_eq!(server.received().iter().filter(|request| request.line.contains("/CommitTransaction")).count(), 1, "{path}");
-    }
-}
-
-#[test]
-fn what_was_throttled_is_sent_again() {
-    let server = Scripted::with(vec![aws(400, "ThrottlingException", "Rate exceeded"), json(200, GOOD)]);
-    assert_eq!(open(&server).run_with(&read("SELECT v FROM t")).unwrap().rows.len(), 1);
-    assert_eq!(server.received().len(), 2);
-}
-
-#[test]
-fn a_cluster_that_wakes_up_is_waited_for() {
+fn a_cluster_that_does_not_wake_up_in_time_is_told_by_its_state() {
     let resuming = aws(400, "DatabaseResumingException", "Database is resuming after being auto-paused");
-    let server = Scripted::with(vec![resuming.clone(), json(200, GOOD)]);
-    assert_eq!(open(&server).run_with(&read("SELECT v FROM t")).unwrap().rows.len(), 1);
-    // One that does not wake up in time is told by its state, not by a deadline.
     let asleep = Scripted::with(vec![resuming]);
     let error = open(&asleep).run_with(&Query { deadline_ms: 1_500, ..query("DELETE FROM t") }).unwrap_err();
     assert!(matches!(error.kind, Unavailable | TimedOut), "{error:?}");
@@ -183,15 +185,6 @@ fn what_is_wrong_is_named_and_no_secret_is_shown() {
         let error = open(&Scripted::with(vec![reply])).run_with(&read("SELECT v FROM t")).unwrap_err();
         assert!(error.kind == kind && error.message.contains(expected), "{error:?}");
         assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
-    }
-}
-
-#[test]
-fn silence_ends_at_the_deadline() {
-    for reply in [Reply::Silence, Reply::Stalled(GOOD.to_owned(), 20)] {
-        let server = Scripted::with(vec![reply]);
-        let error = open(&server).run_with(&Query { deadline_ms: 300, ..read("SELECT v FROM t") }).unwrap_err();
-        assert_eq!((error.kind, server.received().len()), (TimedOut, 1), "{error:?}");
     }
 }
 
@@ -229,7 +222,7 @@ fn a_type_that_changes_under_a_server_is_found_out_anew() {
         // Once with the types of before, and once with its own.
         for _ in 0..2 {
             assert_eq!(database.run("INSERT INTO t VALUES ($1)", &[text(good)]).map(|rows| rows.affected), Ok(1), "{kind}");
-            let command = ports::Command::Statement { text: equal, values: &[text(good)] };
+            let command = Command::Statement { text: equal, values: &[text(good)] };
             let found = database.run_with(&Query { command, ..read(equal) });
             assert_eq!(found.map(|rows| rows.rows.len()), Ok(1), "{kind}");
             let error = database.run("INSERT INTO t VALUES ($1)", &[text(bad)]).unwrap_err();
@@ -237,4 +230,63 @@ fn a_type_that_changes_under_a_server_is_found_out_anew() {
             assert_eq!((error.kind, error.message.as_str()), expected, "{kind}");
         }
     }
+}
+
+fn step<'a>(name: &'a str, text: &'a str, values: &[Value]) -> BoundStep<'a> {
+    let parameters = values.iter().cloned().map(Parameter::Value).collect();
+    BoundStep { name, text: text.into(), parameters, access: Access::Write, expect: None }
+}
+
+#[test]
+fn types_are_found_out_in_the_transaction_of_the_statement() {
+    const ID: &str = "0a0b0c0d-0000-4000-8000-000000000001";
+    const PUT: &str = "INSERT INTO t (id) VALUES ($1)";
+    let server = Postgres::start(&[]);
+    let api = rds_data::start(server.port);
+    let database = Database::open(rds_data::settings(&format!("http://{}", api.address), &server.url("postgres"), &[]));
+    database.run("CREATE TABLE t (id uuid, s text)", &[]).unwrap();
+    // How many requests it takes, and the rows or the error.
+    let run = |query: &Query<'_>| {
+        let before = api.received().len();
+        let outcome = database.run_with(query);
+        (api.received().len() - before, outcome.map(|rows| rows.rows).map_err(|error| error.message))
+    };
+    let statement = |sql: &str, value: &str| run(&Query { command: Command::Statement { text: sql, values: &[text(value)] }, ..query("") });
+    let steps =
+        |steps: &[BoundStep<'_>]| run(&Query { command: Command::Transaction(BoundTransaction { steps, result: None }), ..query("") });
+    let done = |requests: usize| (requests, Ok(Vec::new()));
+
+    // What is right at once costs nothing.
+    assert_eq!(statement("INSERT INTO t (s) VALUES ($1)", "a"), done(4));
+    assert_eq!([statement(PUT, ID), statement(PUT, ID)], [done(11), done(4)]);
+    // The same types are found: it is the value.
+    assert_eq!(statement(PUT, "hunter2"), (10, Err("PostgreSQL refused a value or the result of a computation".to_owned())));
+    let both = [
+        step("put", "INSERT INTO t (s) VALUES ($1)", &[text("b")]),
+        step("change", "UPDATE t SET s = $1 WHERE id = $2", &[text("c"), text(ID)]),
+    ];
+    assert_eq!([steps(&both), steps(&both)], [done(13), done(5)]);
+    // What cannot be prepared is refused as it was.
+    server.open().run("CREATE PROCEDURE keep(id uuid) LANGUAGE sql AS 'INSERT INTO t (id) VALUES (id)'", &[]).unwrap();
+    let (requests, outcome) = statement("CALL keep($1)", ID);
+    assert!(requests == 8 && outcome.is_err(), "{requests} {outcome:?}");
+    // A statement that reads has no transaction.
+    let command = Command::Statement { text: "SELECT s FROM t WHERE id = $1 LIMIT 1", values: &[text(ID)] };
+    let found = Ok(vec![vec![text("c")]]);
+    assert_eq!([(); 2].map(|()| run(&Query { command, ..read("") })), [(8, found.clone()), (1, found)]);
+}
+
+#[test]
+fn types_of_what_earlier_steps_made_are_found_out() {
+    const ID: &str = "0a0b0c0d-0000-4000-8000-000000000001";
+    let server = Postgres::start(&[]);
+    let database = rds_data::open(&server);
+    let run = |put: &str| {
+        let steps = [step("make", "CREATE TABLE made (id uuid)", &[]), step("put", put, &[text(ID)])];
+        let command = Command::Transaction(BoundTransaction { steps: &steps, result: None });
+        database.run_with(&Query { command, ..query("") }).map(|rows| rows.rows)
+    };
+    let error = run("INSERT INTO made VALUES ($1) RETURNING nowhere").unwrap_err();
+    assert_eq!(error.message, "the step `put` failed: PostgreSQL does not understand the statement: a column is missing");
+    assert_eq!(run("INSERT INTO made VALUES ($1) RETURNING id"), Ok(vec![vec![text(ID)]]));
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use millrace_tests::{
-    failures::POSTGREST,
+    failures::{self, POSTGREST},
     postgres::{Postgres, psql},
     postgrest::{ROLES, TOKEN, start},
     scripted::{Reply, Scripted},
@@ -16,7 +16,11 @@ use millrace_tests::{
 };
 use serde_json::{Value as Json, json};
 
-use crate::redis::hostile::write;
+use crate::{
+    postgrest::life::{READ, WRITE},
+    redis::hostile::write,
+    worker_neon::misbehaves,
+};
 
 /// How long something may take that a busy machine does late.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -53,6 +57,12 @@ fn build(folder: &Path) -> PathBuf {
         }
     }
     worker::build(folder)
+}
+
+#[test]
+fn a_server_that_misbehaves() {
+    let adapter = "connector: postgrest\nconnection_string: \"{{ env.API }}\"\noptions: { token: \"{{ env.TOKEN }}\" }\n";
+    misbehaves(adapter, [READ, WRITE], &[("TOKEN", "hunter2hunter2")], failures::postgrest());
 }
 
 #[test]

@@ -116,6 +116,8 @@ struct Unclear {
     params: Vec<Parameter>,
     /// Those that it was sent with.
     known: Option<Types>,
+    /// What was said of it.
+    error: Error,
 }
 
 impl From<Refusal> for Failed {
@@ -208,25 +210,28 @@ impl RdsData {
         self.retry.run(query, effect, async || self.attempt_typed(query, work).await).await
     }
 
-    /// Attempts, and once more for each statement whose types had to be found out.
+    /// Attempts, and once more for each statement whose types have to be found out.
     async fn attempt_typed(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite, StatementFailure> {
+        let mut unclear = None;
         loop {
-            let Failed { refusal, unclear } = match self.attempt(query, work).await {
+            let failed = match self.attempt(query, work, unclear.take()).await {
                 Ok(write) => return Ok(write),
                 Err(failed) => failed,
             };
-            match unclear {
-                Some(unclear) => self.learn(query, &unclear, refusal).await?,
-                None => return Err(refusal.failure),
+            match failed.unclear {
+                None => return Err(failed.refusal.failure),
+                Some(statement) if matches!(work, Work::Run(_)) && self.is_alone(query) => self.learn(query, &statement).await?,
+                statement => unclear = statement,
             }
         }
     }
 
-    async fn attempt(&self, query: &Query<'_>, work: &Work<'_>) -> Result<RecordedWrite, Failed> {
+    /// Attempts once. The types of what is `unclear` are found out in the transaction, before it is run.
+    async fn attempt(&self, query: &Query<'_>, work: &Work<'_>, unclear: Option<Unclear>) -> Result<RecordedWrite, Failed> {
         match work {
             Work::Run(statement) if self.is_alone(query) => self.read(query, statement).await.map(RecordedWrite::Made),
-            Work::Run(_) | Work::Steps(_) => self.transact(query, work).await.map(RecordedWrite::Made),
-            Work::Once(work, record) => self.attempt_recorded(query, work, *record).await,
+            Work::Run(_) | Work::Steps(_) => self.transact(query, work, unclear).await.map(RecordedWrite::Made),
+            Work::Once(work, record) => self.attempt_recorded(query, work, *record, unclear).await,
             Work::MakeRecords => Ok(self.make_records(query).await.map(|()| RecordedWrite::Made(Rows::default()))?),
         }
     }
@@ -238,18 +243,25 @@ impl RdsData {
 
     /// Runs a statement that reads.
     async fn read(&self, query: &Query<'_>, statement: &Statement<'_>) -> Result<Rows, Failed> {
-        let reply = self.execute(query, None, statement).await?;
+        let reply = self.execute(query, None, statement, false).await?;
         Ok(reply::rows_of(reply, query)?)
     }
 
-    /// Runs a statement, in the transaction of this name or alone.
-    async fn execute(&self, query: &Query<'_>, transaction: Option<&str>, statement: &Statement<'_>) -> Result<Json, Failed> {
+    /// Runs a statement, in the transaction of this name or alone. `is_clear`: its types were found out just before, and stay as they are.
+    async fn execute(
+        &self,
+        query: &Query<'_>,
+        transaction: Option<&str>,
+        statement: &Statement<'_>,
+        is_clear: bool,
+    ) -> Result<Json, Failed> {
         let known = self.types.of(statement.text, &statement.params, self.api.server.clock.now_ms());
         let mut body = statement.body(known.as_deref().unwrap_or_default()).map_err(StatementFailure::last)?;
         body.extend(transaction.map(|id| ("transactionId".to_owned(), id.into())));
         self.api.execute(body, query).await.map_err(|refusal| {
-            let is_unclear = is_unclear(&refusal, &statement.params, known.is_some());
-            let unclear = is_unclear.then(|| Unclear { text: statement.text.to_owned(), params: statement.params.clone(), known });
+            let is_unclear = !is_clear && is_unclear(&refusal, &statement.params, known.is_some());
+            let (text, params, error) = (statement.text.to_owned(), statement.params.clone(), refusal.failure.error.clone());
+            let unclear = is_unclear.then_some(Unclear { text, params, known, error });
             Failed { refusal, unclear }
         })
     }
@@ -304,7 +316,8 @@ impl Api {
                 max_response_bytes: max_response_bytes(query).max(LONGEST_ANSWER_BYTES),
             };
             let response = self.server.send(asked, query).await.map_err(|failure| match failure.error.kind {
-                ErrorKind::TooLarge => limits::broken_off(query),
+                // What became of the statement, the commit decides.
+                ErrorKind::TooLarge => limits::broken_off(&Query { access: Access::Read, ..query.clone() }),
                 _ => failure,
             })?;
             if response.status == 200 {

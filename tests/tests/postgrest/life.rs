@@ -23,8 +23,8 @@ CREATE FUNCTION count_slowly(s float8) RETURNS int LANGUAGE plpgsql VOLATILE AS 
   'BEGIN PERFORM pg_sleep(s); UPDATE counted SET n = n + 1 WHERE id = 1; RETURN 1; END';
 CREATE FUNCTION wait(s float8) RETURNS int LANGUAGE plpgsql STABLE AS 'BEGIN PERFORM pg_sleep(s); RETURN 1; END';
 ";
-const READ: &str = r#"{"from": "t", "select": "v"}"#;
-const WRITE: &str = r#"{"update": "t", "set": {"v": 1}, "where": {"v": {"eq": 7}}, "returning": "v"}"#;
+pub(crate) const READ: &str = r#"{"from": "t", "select": "v"}"#;
+pub(crate) const WRITE: &str = r#"{"update": "t", "set": {"v": 1}, "where": {"v": {"eq": 7}}, "returning": "v"}"#;
 
 fn settings(server: &Scripted) -> millrace_core::ports::Connection {
     connection("postgrest", &format!("http://{}", server.address), &[("token", "hunter2")])

@@ -4,7 +4,7 @@
 use std::process::Command as Process;
 
 use millrace_core::{
-    ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, Unavailable},
+    ErrorKind::{self, Configuration, Constraint, Denied, Syntax, TimedOut, Unavailable},
     Json,
     app::Access,
     ports::{Command, Query},
@@ -13,7 +13,7 @@ use millrace_core::{
 use millrace_tests::{
     case::root,
     database::{Database, connection, query, runtime, text},
-    failures::json as answer,
+    failures::{self, Case, Outcome, json as answer},
     process::tool,
     redis,
     scripted::{Reply, Scripted},
@@ -143,7 +143,7 @@ fn nothing_else_happens_in_a_real_server() {
 }
 
 /// What becomes of `GET` and of `INCR` against these answers, and how often each was sent.
-fn outcomes(answers: &[Reply]) -> [(Result<usize, ErrorKind>, usize); 2] {
+fn outcomes(answers: &[Reply]) -> [Outcome; 2] {
     [(Access::Read, ["GET", "k"]), (Access::Write, ["INCR", "k"])].map(|(access, words)| {
         let server = Scripted::with(answers.to_vec());
         let words = words.map(text);
@@ -155,26 +155,10 @@ fn outcomes(answers: &[Reply]) -> [(Result<usize, ErrorKind>, usize); 2] {
 
 #[test]
 fn a_read_is_sent_once_more_and_a_write_never() {
-    let good = answer(200, r#"{"result":1}"#);
-    let half = Reply::Broken(r#"{"result":1}"#.into(), 5);
-    for (what, answers, read, written) in [
-        ("a good answer", vec![good.clone()], (Ok(1), 1), (Ok(1), 1)),
-        ("half an answer", vec![half.clone(), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("half of the JSON", vec![answer(200, r#"{"result":"#), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("no answer", vec![Reply::Raw(b""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("a page", vec![Reply::Whole(200, "text/html", "<html>".into()), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("not base64", vec![answer(200, r#"{"result":"plain text"}"#), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("a gateway's failure", vec![answer(502, ""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("a gateway's 503", vec![answer(503, ""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
-        ("a gateway's 503, ever", vec![answer(503, r#"{"error":"upstream"}"#)], (Err(Unavailable), 2), (Err(Protocol), 1)),
-        ("too many requests, then a good one", vec![answer(429, ""), good.clone()], (Ok(1), 2), (Ok(1), 2)),
-        ("loading, then a good one", vec![answer(400, r#"{"error":"LOADING x"}"#), good.clone()], (Ok(1), 2), (Ok(1), 2)),
-        ("no requests left", vec![answer(400, r#"{"error":"ERR max daily request limit exceeded"}"#)], (Err(Busy), 1), (Err(Busy), 1)),
-        ("a redirect", vec![answer(302, "")], (Err(Configuration), 1), (Err(Configuration), 1)),
-        ("silence", vec![Reply::Silence], (Err(TimedOut), 1), (Err(TimedOut), 1)),
-    ] {
-        assert_eq!(outcomes(&answers), [read, written], "{what}");
+    for Case { what, replies, read, written } in failures::upstash() {
+        assert_eq!(outcomes(&replies), [read, written], "{what}");
     }
+    assert_eq!(outcomes(&[Reply::Silence]), [(Err(TimedOut), 1), (Err(TimedOut), 1)]);
     let server = Scripted::with(vec![answer(200, &format!(r#"{{"result":"{}"}}"#, "QUFB".repeat(1 << 20)))]);
     let error = run(&open(&server), "GETDEL k").unwrap_err();
     assert!(error.kind == ErrorKind::TooLarge && error.message.ends_with("; the command took effect"), "{error:?}");

@@ -10,7 +10,7 @@ use millrace_core::{
 };
 
 use super::{
-    Failed, RdsData, Refusal, Work, reply,
+    Failed, RdsData, Refusal, Unclear, Work, reply,
     transaction::{Holds, Open},
 };
 use crate::{
@@ -58,6 +58,7 @@ impl RdsData {
         query: &Query<'_>,
         work: &Work<'_>,
         record: CallRecord<'_>,
+        unclear: Option<Unclear>,
     ) -> Result<RecordedWrite, Failed> {
         // Whatever fails before the end of the transaction has changed nothing, as if it only read.
         let query = &Query { access: Access::Read, ..query.clone() };
@@ -79,6 +80,7 @@ impl RdsData {
             }
             Place::Own => {}
         }
+        let open = open.with_unclear(unclear);
         match self.write(query, &open, work, record).await {
             Ok(rows) => {
                 open.commit(query).await.map_err(of_commit)?;

@@ -10,7 +10,7 @@ use millrace_core::{
 };
 use serde_json::Map;
 
-use super::{Api, Failed, RdsData, Refusal, Statement, Work, reply};
+use super::{Api, Failed, RdsData, Refusal, Statement, Unclear, Work, reply};
 use crate::{
     postgres_text::{blame_session, is_of_statement},
     shared::{Execution, StatementFailure, own_query, timed_out},
@@ -26,9 +26,27 @@ pub(super) struct Open {
     api: Rc<Api>,
     id: String,
     has_ended: Cell<bool>,
+    /// What was refused in an earlier transaction for the types of its values.
+    unclear: Cell<Option<Unclear>>,
 }
 
 impl Open {
+    /// The same transaction, in which the types of this statement are found out before it is run.
+    pub(super) fn with_unclear(self, unclear: Option<Unclear>) -> Self {
+        self.unclear.set(unclear);
+        self
+    }
+
+    /// What is to be found out about this statement, the first time that it is run.
+    pub(super) fn unclear_for(&self, statement: &Statement<'_>) -> Option<Unclear> {
+        let unclear = self.unclear.take()?;
+        if unclear.is_of(statement) {
+            return Some(unclear);
+        }
+        self.unclear.set(Some(unclear));
+        None
+    }
+
     pub(super) fn id(&self) -> &str {
         &self.id
     }
@@ -103,7 +121,7 @@ impl RdsData {
         let Some(id) = answer.get("transactionId").and_then(Json::as_str).filter(|id| !id.is_empty()) else {
             return Err(before(reply::broken("a transaction has no number")));
         };
-        let open = Open { api: Rc::clone(&self.api), id: id.to_owned(), has_ended: Cell::new(false) };
+        let open = Open { api: Rc::clone(&self.api), id: id.to_owned(), has_ended: Cell::new(false), unclear: Cell::new(None) };
         if holds.is_one_state {
             self.own(query, &open, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ", &[])
                 .await
@@ -157,14 +175,15 @@ impl RdsData {
 
     /// Runs a statement of the connector's own in a transaction.
     pub(super) async fn own(&self, query: &Query<'_>, open: &Open, text: &str, values: &[Value]) -> Result<Json, Refusal> {
-        let statement = Statement::own(text, values);
-        self.execute(query, Some(open.id()), &statement).await.map_err(|failed| failed.refusal)
+        let mut body = Statement::own(text, values).body(&[]).map_err(StatementFailure::last)?;
+        body.insert("transactionId".to_owned(), open.id().into());
+        self.api.execute(body, query).await
     }
 
     /// Runs a statement or the steps of a transaction, and commits.
-    pub(super) async fn transact(&self, query: &Query<'_>, work: &Work<'_>) -> Result<Rows, Failed> {
+    pub(super) async fn transact(&self, query: &Query<'_>, work: &Work<'_>, unclear: Option<Unclear>) -> Result<Rows, Failed> {
         let is_one_state = matches!(work, Work::Steps(steps) if steps.steps.len() > 1 && steps.access() == Access::Read);
-        let open = self.begin(query, &Holds { is_one_state, ..Holds::default() }).await?;
+        let open = self.begin(query, &Holds { is_one_state, ..Holds::default() }).await?.with_unclear(unclear);
         if let Err(failure) = self.set_session(query, &open).await {
             open.undo().await;
             return Err(failure.into());
@@ -195,7 +214,7 @@ impl RdsData {
         };
         match work {
             Work::Run(statement) => {
-                let reply = self.execute(query, Some(open.id()), statement).await.map_err(undone)?;
+                let reply = self.execute_within(query, open, statement).await.map_err(undone)?;
                 match reply::rows_of(reply, query) {
                     Err(failure) if failure.error.kind != ErrorKind::TooLarge => Err(undone(failure.into())),
                     found => Ok(found),
@@ -204,6 +223,15 @@ impl RdsData {
             Work::Steps(steps) => self.steps(query, open, steps).await.map(Ok).map_err(undone),
             Work::Once(..) | Work::MakeRecords => Ok(Ok(Rows::default())),
         }
+    }
+
+    /// Runs a statement of the author's in a transaction that is open, after its types were found out where it was refused before.
+    async fn execute_within(&self, query: &Query<'_>, open: &Open, statement: &Statement<'_>) -> Result<Json, Failed> {
+        let unclear = open.unclear_for(statement);
+        if let Some(unclear) = &unclear {
+            self.find_out(query, open, unclear).await?;
+        }
+        self.execute(query, Some(open.id()), statement, unclear.is_some()).await
     }
 
     async fn steps(&self, query: &Query<'_>, open: &Open, steps: &BoundTransaction<'_>) -> Result<Rows, Failed> {
@@ -216,7 +244,7 @@ impl RdsData {
             let own = Query { max_bytes, access: Access::Read, ..query.clone() };
             let statement = Statement::of_author(&step.text, &values, !query.session.is_empty())
                 .map_err(|error| StatementFailure::last(steps.of_step(place, error)))?;
-            let reply = match self.execute(&own, Some(open.id()), &statement).await {
+            let reply = match self.execute_within(&own, open, &statement).await {
                 Ok(reply) => reply,
                 Err(Failed { refusal: Refusal { failure, said }, unclear }) => {
                     return Err(Failed { refusal: Refusal { failure: of_step(failure), said }, unclear });

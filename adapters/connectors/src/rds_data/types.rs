@@ -4,6 +4,9 @@
 //! PostgreSQL refuses the statement, before anything of it is executed. Then it is asked what it would have found: `PREPARE` reads the statement as connector
 //! `postgres` sends it, and `pg_prepared_statements` has the types. With these as casts the statement is sent again, and for a minute at once. Where it fails
 //! with them, they are found out anew: the type of a column may have been changed.
+//!
+//! In a transaction the refusal has undone what went before. It is begun again, and PostgreSQL is asked in it, just before the statement: what earlier steps
+//! made is there, and no transaction is begun for the question.
 
 use millrace_core::{
     app::Access,
@@ -13,7 +16,7 @@ use millrace_core::{
 };
 
 use super::{
-    RdsData, Refusal, Unclear,
+    RdsData, Refusal, Statement, Unclear,
     known_types::Types,
     named::{Placeholders, written},
     reply,
@@ -33,27 +36,44 @@ const FIND: &str = "SELECT quote_ident(n.nspname) || '.' || quote_ident(t.typnam
 /// The type that the API gives a text anyway.
 const TEXT: &str = "pg_catalog.text";
 
+impl Unclear {
+    /// Whether it is this statement, with values of the same types.
+    pub(super) fn is_of(&self, statement: &Statement<'_>) -> bool {
+        let types = |params: &[Parameter]| params.iter().map(Parameter::type_name).collect::<Vec<_>>();
+        self.text == statement.text && types(&self.params) == types(&statement.params)
+    }
+}
+
 impl RdsData {
-    /// Finds out the types of a statement that was refused.
+    /// Finds out the types of a statement that was refused alone, in a transaction for that.
     ///
     /// # Errors
-    /// They cannot be found out: what PostgreSQL says of the statement as connector `postgres` sends it, or the refusal.
-    pub(super) async fn learn(&self, query: &Query<'_>, unclear: &Unclear, refusal: Refusal) -> Result<(), StatementFailure> {
-        let query = &Query { access: Access::Read, max_rows: unclear.params.len(), max_bytes: 1 << 20, ..query.clone() };
+    /// Those of [`find_out`](Self::find_out).
+    pub(super) async fn learn(&self, query: &Query<'_>, unclear: &Unclear) -> Result<(), StatementFailure> {
         let open = self.begin(query, &Holds::default()).await?;
         self.set_session(query, &open).await?;
-        let found = self.ask(query, &open, unclear).await;
+        let found = self.find_out(query, &open, unclear).await;
         open.undo().await;
-        match found {
+        found
+    }
+
+    /// Finds out the types of a statement that was refused before, and keeps them.
+    ///
+    /// # Errors
+    /// They cannot be found out: what PostgreSQL says of the statement as connector `postgres` sends it, or what it said before.
+    pub(super) async fn find_out(&self, query: &Query<'_>, open: &Open, unclear: &Unclear) -> Result<(), StatementFailure> {
+        let query = &Query { access: Access::Read, max_rows: unclear.params.len(), max_bytes: 1 << 20, ..query.clone() };
+        let before = || StatementFailure::last(unclear.error.clone());
+        match self.ask(query, open, unclear).await {
             // They are still what they were: it is the statement, or a value.
-            Ok(found) if found.is_some() && found == unclear.known => Err(refusal.failure),
+            Ok(found) if found.is_some() && found == unclear.known => Err(before()),
             Ok(Some(found)) => {
                 self.types.keep(&unclear.text, &unclear.params, found, self.api.server.clock.now_ms());
                 Ok(())
             }
-            Ok(None) => Err(refusal.failure),
-            Err(Refusal { failure, said: Some(said) }) if said.code != NOT_PREPARED => Err(of_same(failure, &refusal)),
-            Err(Refusal { said: Some(_), .. }) => Err(refusal.failure),
+            Ok(None) => Err(before()),
+            Err(Refusal { failure, said: Some(said) }) if said.code != NOT_PREPARED => Err(failure),
+            Err(Refusal { said: Some(_), .. }) => Err(before()),
             Err(Refusal { failure, .. }) => Err(failure.before_the_end()),
         }
     }
@@ -86,19 +106,6 @@ impl RdsData {
     async fn api_execute(&self, query: &Query<'_>, open: &Open, sql: String) -> Result<(), Refusal> {
         let body = [("sql".to_owned(), sql.into()), ("transactionId".to_owned(), open.id().into())];
         self.api.execute(body.into_iter().collect(), query).await.map(drop)
-    }
-}
-
-/// The failure of a statement in place of another one of the same statement.
-fn of_same(failure: StatementFailure, before: &Refusal) -> StatementFailure {
-    // What was said of a step has its name.
-    let step = before.failure.error.message.strip_prefix("the step `").and_then(|rest| rest.split_once("` failed: "));
-    match step {
-        Some((step, _)) => {
-            let message = format!("the step `{step}` failed: {}", failure.error.message);
-            StatementFailure { error: millrace_core::Error { message, ..failure.error }, ..failure }
-        }
-        None => failure,
     }
 }
 
