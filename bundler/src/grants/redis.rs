@@ -1,0 +1,541 @@
+//! The rights of a user of Redis: for each command a selector of an access control list, with the keys that the command may be used on.
+//!
+//! A user's commands and keys in one list would be too wide: with `GET a:*` and `DEL b:*`, it could also do the one with the keys of the other.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use millrace_catalogue::{
+    Language, find,
+    redis::{self, Argument, RedisCommand},
+};
+use millrace_core::{
+    app::{Adapter, Bind, EnvPart, EnvTemplate, Input, Literal, Part, Piece, Root, Source, Statement, Tool},
+    url::Url,
+};
+
+use super::{Note, Reading, Section};
+
+/// The most patterns that the values of an input's `enum` make of one key.
+const MAX_PATTERNS: usize = 32;
+/// Commands that carry out code, which the server then asks for rights of its own.
+const RUNS_CODE: [&str; 6] = ["EVAL", "EVALSHA", "EVALSHA_RO", "EVAL_RO", "FCALL", "FCALL_RO"];
+/// Options that say what is done with a key, or that one follows.
+const KEY_OPTIONS: [&str; 3] = ["GET", "STORE", "STOREDIST"];
+/// What stands in a connection string for what is not known here.
+const UNKNOWN: &str = "millrace-unknown";
+
+/// The access control list of a section.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Acl {
+    /// Its selectors, in order.
+    pub selectors: Vec<Selector>,
+    /// Whether it is the first for its user, and what the user had before is taken away.
+    pub is_first: bool,
+}
+
+/// A command that may be used, and what on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Selector {
+    /// Its name as rules have it, `get` or `xinfo|stream`.
+    pub command: String,
+    /// The patterns of its keys, and what may be done with them.
+    pub keys: BTreeMap<String, KeyAccess>,
+    /// The patterns of its channels.
+    pub channels: BTreeSet<String>,
+    /// Who needs it.
+    pub users: BTreeSet<String>,
+    /// Who has a key that no pattern can say exactly, and where.
+    inexact: BTreeSet<(String, String)>,
+}
+
+/// What may be done with keys.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum KeyAccess {
+    /// Reading the data, or what tells of it.
+    Read,
+    /// Writing.
+    Write,
+    /// Both.
+    ReadWrite,
+}
+
+impl KeyAccess {
+    /// What a server of Redis wants for a command. One that only tells of a key needs any of the two.
+    const fn of(reads: bool, writes: bool) -> Self {
+        match (reads, writes) {
+            (true, true) => Self::ReadWrite,
+            (false, true) => Self::Write,
+            _ => Self::Read,
+        }
+    }
+
+    const fn with(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Read, Self::Read) => Self::Read,
+            (Self::Write, Self::Write) => Self::Write,
+            _ => Self::ReadWrite,
+        }
+    }
+
+    /// How a rule begins.
+    #[must_use]
+    pub const fn prefix(self) -> &'static str {
+        match self {
+            Self::Read => "%R~",
+            Self::Write => "%W~",
+            Self::ReadWrite => "~",
+        }
+    }
+
+    /// Its name, for programs.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::ReadWrite => "read and write",
+        }
+    }
+}
+
+impl Selector {
+    /// Its rules, `(+get %R~user:*)`.
+    #[must_use]
+    pub fn rules(&self) -> String {
+        // A server can be set up so that a selector has every channel.
+        let reset = if self.channels.is_empty() { "" } else { "resetchannels " };
+        let keys = self.keys.iter().map(|(pattern, access)| format!(" {}{pattern}", access.prefix()));
+        let channels = self.channels.iter().map(|pattern| format!(" &{pattern}"));
+        format!("({reset}+{}{})", self.command, keys.chain(channels).collect::<String>())
+    }
+
+    fn of(command: String) -> Self {
+        Self { command, ..Self::default() }
+    }
+
+    fn add_key(&mut self, pattern: String, access: KeyAccess) {
+        self.keys.entry(pattern).and_modify(|known| *known = known.with(access)).or_insert(access);
+    }
+
+    /// Leaves out keys that another pattern of it has already.
+    fn shorten(&mut self) {
+        let all = self.keys.clone();
+        self.keys.retain(|pattern, access| {
+            !all.iter().any(|(other, wider)| other != pattern && wider.with(*access) == *wider && covers(other, pattern))
+        });
+        let all = self.channels.clone();
+        self.channels.retain(|pattern| !all.iter().any(|other| other != pattern && covers(other, pattern)));
+    }
+
+    /// Whether whoever has this needs no other.
+    fn is_enough_for(&self, other: &Self) -> bool {
+        let has_key = |(pattern, access): (&String, &KeyAccess)| {
+            self.keys.iter().any(|(own, wider)| wider.with(*access) == *wider && covers(own, pattern))
+        };
+        let has_channel = |pattern: &String| self.channels.iter().any(|own| covers(own, pattern));
+        self.command == other.command && other.keys.iter().all(has_key) && other.channels.iter().all(has_channel)
+    }
+}
+
+/// Whether all that matches a pattern matches another, too. Patterns are those that this module writes.
+fn covers(wide: &str, narrow: &str) -> bool {
+    let (wide, narrow) = (tokens(wide), tokens(narrow));
+    // `reached[at]`: what was seen of the wide one matches the first `at` of the narrow one.
+    let mut reached: Vec<bool> = (0..=narrow.len()).map(|at| at == 0).collect();
+    for token in wide {
+        let before = reached.clone();
+        for at in 0..reached.len() {
+            reached[at] = match token {
+                "*" => before[..=at].contains(&true),
+                // It is one byte.
+                "?" => at > 0 && before[at - 1] && narrow[at - 1] != "*" && narrow[at - 1].is_ascii(),
+                literal => at > 0 && before[at - 1] && narrow[at - 1] == literal,
+            };
+        }
+    }
+    reached.last() == Some(&true)
+}
+
+/// The parts of a pattern: `*`, `?`, or what stands for one character.
+fn tokens(pattern: &str) -> Vec<&str> {
+    let mut tokens = Vec::new();
+    let mut rest = pattern;
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
+            '[' => rest.find(']').map_or(1, |end| end + 1),
+            _ => first.len_utf8(),
+        };
+        let (token, after) = rest.split_at(length);
+        tokens.push(token);
+        rest = after;
+    }
+    tokens
+}
+
+/// Adds text to a pattern that matches it. Rules are cut at spaces, quotes have a meaning in them, and a `)` ends a selector: such a character
+/// is any other, too, so that `false` is returned.
+fn push_text(pattern: &mut String, text: &str) -> bool {
+    let mut is_exact = true;
+    for character in text.chars() {
+        match character {
+            '*' | '?' | '[' | ']' | '\\' => pattern.extend(['\\', character]),
+            ')' => pattern.push_str("[)]"),
+            '"' | '\'' | '\u{2028}' | '\u{2029}' => {
+                is_exact = false;
+                // The server compares bytes.
+                pattern.extend(std::iter::repeat_n('?', character.len_utf8()));
+            }
+            _ if character.is_whitespace() || character.is_control() => {
+                is_exact = false;
+                pattern.extend(std::iter::repeat_n('?', character.len_utf8()));
+            }
+            _ => pattern.push(character),
+        }
+    }
+    is_exact
+}
+
+/// Whether an adapter's server has these rights. Upstash's takes no rules with sub-commands, and what else of them is not written down.
+pub(super) fn has_acl(adapter: &Adapter) -> bool {
+    adapter.connector == "redis"
+}
+
+/// An argument of a command, as far as it is known: what it can be, and its patterns.
+struct Word<'a> {
+    argument: Argument<'a>,
+    patterns: Vec<String>,
+    is_exact: bool,
+}
+
+impl<'a> Word<'a> {
+    fn text(text: &'a str) -> Self {
+        let mut pattern = String::new();
+        let is_exact = push_text(&mut pattern, text);
+        Self { argument: Argument::Text(text), patterns: vec![pattern], is_exact }
+    }
+
+    fn any(argument: Argument<'a>) -> Self {
+        Self { argument, patterns: vec!["*".to_owned()], is_exact: true }
+    }
+}
+
+/// The selector of a command, and what is not known of it.
+struct Judged {
+    selector: Selector,
+    missing: Vec<String>,
+    /// Whether each pattern is exactly the key.
+    is_exact: bool,
+}
+
+fn judged(command: &RedisCommand, words: &[Word<'_>]) -> Judged {
+    let arguments: Vec<Argument<'_>> = words.iter().map(|word| word.argument).collect();
+    let text = |place: usize| match arguments.get(place) {
+        Some(Argument::Text(text)) => text.to_ascii_lowercase(),
+        _ => String::new(),
+    };
+    let first = text(0);
+    let name = if redis::has_subcommands(&first) && arguments.len() > 1 { format!("{first}|{}", text(1)) } else { first };
+    let shown = name.replace('|', " ").to_ascii_uppercase();
+    let mut selector = Selector::of(name);
+    let (mut missing, mut is_exact) = (Vec::new(), true);
+    for key in redis::keys(command, &arguments) {
+        let word = key.place.and_then(|place| words.get(place));
+        is_exact &= word.is_none_or(|word| word.is_exact);
+        let any = ["*".to_owned()];
+        let patterns = word.map_or(any.as_slice(), |word| &word.patterns);
+        patterns.iter().for_each(|pattern| selector.add_key(pattern.clone(), KeyAccess::of(key.reads, key.writes)));
+    }
+    if let Some(word) = redis::channel(command).and_then(|place| words.get(place)) {
+        selector.channels.extend(word.patterns.clone());
+        is_exact &= word.is_exact;
+    }
+    if command.name.is_empty() {
+        missing.push(format!("the keys that the command `{shown}` uses are not known: grant them by hand"));
+    }
+    if RUNS_CODE.contains(&command.name) && !calls_nothing(command, arguments.get(1)) {
+        missing.push(format!("the commands that the code of `{shown}` runs, and their keys, are not known: grant them by hand"));
+    }
+    selector.shorten();
+    Judged { selector, missing, is_exact }
+}
+
+/// Whether code is written out and has none of the calls, `redis.call` and `redis.pcall`, that run commands.
+fn calls_nothing(command: &RedisCommand, code: Option<&Argument<'_>>) -> bool {
+    matches!(command.name, "EVAL" | "EVAL_RO") && matches!(code, Some(Argument::Text(code)) if !code.contains("call"))
+}
+
+/// The selector of a command that a script has written out, where `$1` is a value; `None` for what the connector refuses. `allow` is the
+/// adapter's option.
+#[must_use]
+pub fn selector_of(text: &str, allow: &str) -> Option<Selector> {
+    written(text, allow).map(|(_, judged)| judged.selector)
+}
+
+fn written(text: &str, allow: &str) -> Option<(&'static RedisCommand, Judged)> {
+    let cut = redis::words(text).ok()?;
+    let is_value =
+        |text: &str| text.strip_prefix('$').is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()));
+    let texts: Option<Vec<(&str, bool)>> =
+        cut.iter().map(|word| word.text().map(|text| (text, !word.is_quoted && is_value(text)))).collect();
+    let texts = texts?;
+    let known: Vec<Option<&str>> = texts.iter().map(|(text, is_value)| (!is_value).then_some(*text)).collect();
+    let command = redis::judge(&known, allow).ok()?;
+    let words: Vec<Word<'_>> =
+        texts.iter().map(|(text, is_value)| if *is_value { Word::any(Argument::Any) } else { Word::text(text) }).collect();
+    Some((command, judged(command, &words)))
+}
+
+/// The words of a tool's command. The names of variables in it are added to `used`.
+///
+/// # Errors
+/// The name of a variable that is not set.
+fn words<'s>(
+    statement: &'s Statement,
+    inputs: &[Input],
+    variable: &dyn Fn(&str) -> Option<String>,
+    used: &mut Vec<String>,
+) -> Result<Vec<Word<'s>>, String> {
+    statement
+        .parts
+        .iter()
+        .map(|part| {
+            let composed = match part {
+                Part::Text(text) => return Ok(Word::text(text)),
+                Part::Bind(Bind::Composed(pieces)) => pieces,
+                Part::Bind(Bind::Value { source, .. }) => {
+                    let Some(patterns) = values(source, inputs, false) else { return Ok(Word::any(Argument::Any)) };
+                    let is_option = patterns.iter().any(|value| KEY_OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(value)));
+                    return Ok(Word { argument: if is_option { Argument::Choice } else { Argument::NoWord }, patterns, is_exact: true });
+                }
+                Part::BindEach { source, .. } => {
+                    let patterns = values(source, inputs, true).unwrap_or_else(|| vec!["*".to_owned()]);
+                    return Ok(Word { argument: Argument::List, patterns, is_exact: true });
+                }
+                _ => return Ok(Word::any(Argument::Any)),
+            };
+            let (mut patterns, mut is_exact) = (vec![String::new()], true);
+            for piece in composed {
+                let options = match piece {
+                    Piece::Text(text) => {
+                        patterns.iter_mut().for_each(|pattern| is_exact &= push_text(pattern, text));
+                        continue;
+                    }
+                    Piece::Env(name) => {
+                        used.push(name.clone());
+                        let value = variable(name).ok_or_else(|| name.clone())?;
+                        patterns.iter_mut().for_each(|pattern| is_exact &= push_text(pattern, &value));
+                        continue;
+                    }
+                    Piece::Source(source) => values(source, inputs, false),
+                };
+                let options = options.filter(|options| options.len().saturating_mul(patterns.len()) <= MAX_PATTERNS);
+                let options = options.unwrap_or_else(|| vec!["*".to_owned()]);
+                patterns = patterns.iter().flat_map(|pattern| options.iter().map(move |option| format!("{pattern}{option}"))).collect();
+            }
+            Ok(Word { argument: Argument::Any, patterns, is_exact })
+        })
+        .collect()
+}
+
+/// The patterns of an input's values, where its `enum` lists them all; those of its elements, for a list.
+fn values(source: &Source, inputs: &[Input], of_elements: bool) -> Option<Vec<String>> {
+    let mut path = source.path.iter();
+    let first = path.next().filter(|_| source.root == Root::Inputs)?;
+    let mut input = inputs.iter().find(|input| input.name == *first)?;
+    for name in path {
+        input = input.fields.iter().find(|field| field.name == *name)?;
+    }
+    if of_elements {
+        input = input.items.as_deref()?;
+    }
+    if input.allowed.is_empty() || input.allowed.len() > MAX_PATTERNS {
+        return None;
+    }
+    let pattern = |Literal(value): &Literal| {
+        let text = value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|number| number.to_string()))?;
+        let mut pattern = String::new();
+        // What no rule can say as it is would need a note; that is not worth it for a list.
+        push_text(&mut pattern, &text).then_some(pattern)
+    };
+    input.allowed.iter().filter(|value| !value.0.is_null()).map(pattern).collect()
+}
+
+impl Reading<'_, '_> {
+    /// A command of a tool.
+    pub(super) fn command(&mut self, tool: &Tool, place: &str, statement: &Statement) {
+        let (mut used, mut literals) = (Vec::new(), Vec::new());
+        let words = match words(statement, &tool.inputs, self.asked.variable, &mut used) {
+            Ok(words) => words,
+            Err(name) => {
+                self.section.note(
+                    &tool.name,
+                    place,
+                    format!("the variable `{name}` is not set here, and its value is part of the command"),
+                    true,
+                );
+                return;
+            }
+        };
+        self.section.variables.extend(used);
+        for word in &words {
+            literals.push(if let Argument::Text(text) = word.argument { Some(text) } else { None });
+        }
+        // The build has judged what the adapter allows.
+        let everything = literals.first().copied().flatten().unwrap_or_default();
+        if let Ok(command) = redis::judge(&literals, everything) {
+            let judged = judged(command, &words);
+            self.selector(&tool.name, place, judged);
+        }
+    }
+
+    /// A command that a script has written out, for some of the section's adapters.
+    pub(super) fn script_command(&mut self, user: &str, place: &str, text: &str, adapters: &[&Adapter]) {
+        let found = adapters.iter().find_map(|adapter| {
+            let found = written(text, &allow(adapter, self.asked.variable))?;
+            (!adapter.read_only || found.0.reads).then_some(found.1)
+        });
+        if let Some(judged) = found {
+            self.selector(user, place, judged);
+        }
+    }
+
+    fn selector(&mut self, user: &str, place: &str, Judged { mut selector, missing, is_exact }: Judged) {
+        for what in missing {
+            self.section.note(user, place, what, true);
+        }
+        if !is_exact {
+            selector.inexact.insert((user.to_owned(), place.to_owned()));
+        }
+        selector.users.insert(user.to_owned());
+        self.section.acl.get_or_insert_default().selectors.push(selector);
+    }
+
+    /// What the connector itself sends. `HELLO` and `AUTH` need no right.
+    pub(super) fn connection(&mut self) {
+        let app = self.asked.app;
+        for name in self.section.adapters.clone() {
+            let Some(adapter) = app.adapters.iter().find(|adapter| adapter.name == name) else { continue };
+            let user = format!("adapter `{name}`");
+            let found = |command: &str| Judged { selector: Selector::of(command.to_owned()), missing: Vec::new(), is_exact: true };
+            // It asks a connection that nobody used for a while whether it still works.
+            self.selector(&user, "", found("ping"));
+            match selects(adapter, self.asked.variable) {
+                Ok(false) => {}
+                Ok(true) => self.selector(&user, "", found("select")),
+                Err(what) => {
+                    let role = &self.section.role;
+                    let text = format!(
+                        "the connection string is not known, because {what}: if it has the number of a database, run `ACL SETUSER {role} (+select)`, too"
+                    );
+                    self.section.note(&user, &format!("app/adapters/{name}.yaml"), text, true);
+                }
+            }
+        }
+    }
+}
+
+impl Section {
+    /// Puts the selectors in order, and leaves out those that others make needless. `users` are those of the sections before.
+    pub(super) fn finish_acl(&mut self, users: &mut BTreeSet<String>) {
+        let Some(acl) = &mut self.acl else { return };
+        acl.is_first = users.insert(self.role.clone());
+        let mut kept: Vec<Selector> = Vec::new();
+        for mut selector in std::mem::take(&mut acl.selectors) {
+            if let Some(known) = kept.iter_mut().find(|known| known.is_enough_for(&selector)) {
+                if selector.is_enough_for(known) {
+                    known.inexact.append(&mut selector.inexact);
+                }
+                known.users.append(&mut selector.users);
+                continue;
+            }
+            kept.retain_mut(|known| {
+                let is_needed = !selector.is_enough_for(known);
+                if !is_needed {
+                    selector.users.append(&mut known.users);
+                }
+                is_needed
+            });
+            kept.push(selector);
+        }
+        kept.sort();
+        for (user, place) in kept.iter().flat_map(|selector| &selector.inexact) {
+            let text = "no pattern can have spaces, quotes or control characters: where the key has one, any character matches".to_owned();
+            self.notes.insert(Note { place: place.clone(), user: user.clone(), text, is_missing: false });
+        }
+        acl.selectors = kept;
+    }
+}
+
+/// How a command begins that gives a user rights.
+pub(super) fn set_user(user: &str) -> String {
+    let is_plain = !user.is_empty() && user.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.@".contains(&byte));
+    format!("ACL SETUSER {}", if is_plain { user.to_owned() } else { quoted(user) })
+}
+
+/// A line for `redis-cli`, which knows no comments: one is printed by the server.
+pub(super) fn for_cli(line: &str) -> String {
+    line.strip_prefix("--").map_or_else(|| line.to_owned(), |comment| format!("ECHO {}", quoted(&format!("#{comment}"))))
+}
+
+/// A word as `redis-cli` takes it.
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// The option `allow`.
+fn allow(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> String {
+    let template = adapter.options.iter().find(|(name, _)| name == "allow").map(|(_, template)| template);
+    template.map(|template| resolved(template, variable).0).unwrap_or_default()
+}
+
+/// Whether a connection begins with `SELECT`.
+///
+/// # Errors
+/// Why that is not known.
+fn selects(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Result<bool, String> {
+    for template in adapter.connection_strings() {
+        let (text, unknown) = resolved(&template, variable);
+        let why = || unknown.clone().unwrap_or_else(|| "it is no URL of Redis".to_owned());
+        if text.starts_with(UNKNOWN) {
+            return Err(why());
+        }
+        let url = Url::parse_with_user(text.trim()).map_err(|_| why())?;
+        match url.path.trim_start_matches('/') {
+            "" => {}
+            number => match number.parse::<u32>() {
+                Ok(0) => {}
+                Ok(_) => return Ok(true),
+                Err(_) => return Err(why()),
+            },
+        }
+    }
+    Ok(false)
+}
+
+/// The text of a template, and why a part of it is not known.
+fn resolved(template: &EnvTemplate, variable: &dyn Fn(&str) -> Option<String>) -> (String, Option<String>) {
+    let (mut text, mut unknown) = (String::new(), None);
+    for part in &template.0 {
+        let (value, why) = match part {
+            EnvPart::Text(own) => (Some(own.clone()), String::new()),
+            EnvPart::Env(name) => (variable(name), format!("the variable `{name}` is not set here")),
+            EnvPart::Secret(secret) => (None, format!("`{secret}` is a secret")),
+            EnvPart::Caller(source) => (None, format!("`{source}` is the caller's")),
+        };
+        match value {
+            Some(value) => text.push_str(&value),
+            None => {
+                text.push_str(UNKNOWN);
+                unknown.get_or_insert(why);
+            }
+        }
+    }
+    (text, unknown)
+}
+
+/// Whether a statement of a script that names no adapter can be for this one.
+pub(super) fn may_be_for(adapter: &Adapter, text: Option<&str>, variable: &dyn Fn(&str) -> Option<String>) -> bool {
+    find(&adapter.connector).is_some_and(|known| known.language == Language::Arguments)
+        && text.is_none_or(|text| written(text, &allow(adapter, variable)).is_some())
+}
