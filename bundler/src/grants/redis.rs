@@ -2,6 +2,9 @@
 //!
 //! A user's commands and keys in one list would be too wide: with `GET a:*` and `DEL b:*`, it could also do the one with the keys of the other.
 
+mod pattern;
+mod word;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use millrace_catalogue::{
@@ -9,18 +12,16 @@ use millrace_catalogue::{
     redis::{self, Argument, RedisCommand},
 };
 use millrace_core::{
-    app::{Adapter, Bind, EnvPart, EnvTemplate, Input, Literal, Part, Piece, Root, Source, Statement, Tool},
+    app::{Adapter, EnvPart, EnvTemplate, Statement, Tool},
     url::Url,
 };
 
 use super::{Note, Reading, Section};
+use pattern::covers;
+use word::{Word, words};
 
-/// The most patterns that the values of an input's `enum` make of one key.
-const MAX_PATTERNS: usize = 32;
 /// Commands that carry out code, which the server then asks for rights of its own.
 const RUNS_CODE: [&str; 6] = ["EVAL", "EVALSHA", "EVALSHA_RO", "EVAL_RO", "FCALL", "FCALL_RO"];
-/// Options that say what is done with a key, or that one follows.
-const KEY_OPTIONS: [&str; 3] = ["GET", "STORE", "STOREDIST"];
 /// What stands in a connection string for what is not known here.
 const UNKNOWN: &str = "millrace-unknown";
 
@@ -137,93 +138,18 @@ impl Selector {
     }
 }
 
-/// Whether all that matches a pattern matches another, too. Patterns are those that this module writes.
-fn covers(wide: &str, narrow: &str) -> bool {
-    let (wide, narrow) = (tokens(wide), tokens(narrow));
-    // `reached[at]`: what was seen of the wide one matches the first `at` of the narrow one.
-    let mut reached: Vec<bool> = (0..=narrow.len()).map(|at| at == 0).collect();
-    for token in wide {
-        let before = reached.clone();
-        for at in 0..reached.len() {
-            reached[at] = match token {
-                "*" => before[..=at].contains(&true),
-                // It is one byte.
-                "?" => at > 0 && before[at - 1] && narrow[at - 1] != "*" && narrow[at - 1].is_ascii(),
-                literal => at > 0 && before[at - 1] && narrow[at - 1] == literal,
-            };
-        }
-    }
-    reached.last() == Some(&true)
-}
-
-/// The parts of a pattern: `*`, `?`, or what stands for one character.
-fn tokens(pattern: &str) -> Vec<&str> {
-    let mut tokens = Vec::new();
-    let mut rest = pattern;
-    while let Some(first) = rest.chars().next() {
-        let length = match first {
-            '\\' => 1 + rest[1..].chars().next().map_or(0, char::len_utf8),
-            '[' => rest.find(']').map_or(1, |end| end + 1),
-            _ => first.len_utf8(),
-        };
-        let (token, after) = rest.split_at(length);
-        tokens.push(token);
-        rest = after;
-    }
-    tokens
-}
-
-/// Adds text to a pattern that matches it. Rules are cut at spaces, quotes have a meaning in them, and a `)` ends a selector: such a character
-/// is any other, too, so that `false` is returned.
-fn push_text(pattern: &mut String, text: &str) -> bool {
-    let mut is_exact = true;
-    for character in text.chars() {
-        match character {
-            '*' | '?' | '[' | ']' | '\\' => pattern.extend(['\\', character]),
-            ')' => pattern.push_str("[)]"),
-            '"' | '\'' | '\u{2028}' | '\u{2029}' => {
-                is_exact = false;
-                // The server compares bytes.
-                pattern.extend(std::iter::repeat_n('?', character.len_utf8()));
-            }
-            _ if character.is_whitespace() || character.is_control() => {
-                is_exact = false;
-                pattern.extend(std::iter::repeat_n('?', character.len_utf8()));
-            }
-            _ => pattern.push(character),
-        }
-    }
-    is_exact
-}
-
 /// Whether an adapter's server has these rights. Upstash's takes no rules with sub-commands, and what else of them is not written down.
 pub(super) fn has_acl(adapter: &Adapter) -> bool {
     adapter.connector == "redis"
 }
 
-/// An argument of a command, as far as it is known: what it can be, and its patterns.
-struct Word<'a> {
-    argument: Argument<'a>,
-    patterns: Vec<String>,
-    is_exact: bool,
-}
-
-impl<'a> Word<'a> {
-    fn text(text: &'a str) -> Self {
-        let mut pattern = String::new();
-        let is_exact = push_text(&mut pattern, text);
-        Self { argument: Argument::Text(text), patterns: vec![pattern], is_exact }
-    }
-
-    fn any(argument: Argument<'a>) -> Self {
-        Self { argument, patterns: vec!["*".to_owned()], is_exact: true }
-    }
-}
-
 /// The selector of a command, and what is not known of it.
 struct Judged {
-    selector: Selector,
+    /// `None` where the text of a key is not known.
+    selector: Option<Selector>,
     missing: Vec<String>,
+    /// The variables that keys have.
+    variables: Vec<String>,
     /// Whether each pattern is exactly the key.
     is_exact: bool,
 }
@@ -238,17 +164,22 @@ fn judged(command: &RedisCommand, words: &[Word<'_>]) -> Judged {
     let name = if redis::has_subcommands(&first) && arguments.len() > 1 { format!("{first}|{}", text(1)) } else { first };
     let shown = name.replace('|', " ").to_ascii_uppercase();
     let mut selector = Selector::of(name);
-    let (mut missing, mut is_exact) = (Vec::new(), true);
+    let (mut missing, mut variables, mut is_exact, mut is_known) = (Vec::new(), Vec::new(), true, true);
+    let mut use_word = |word: &Word<'_>| {
+        variables.extend(word.variables.clone());
+        is_exact &= word.is_exact;
+        if let Some(name) = &word.unset {
+            is_known = false;
+            missing.push(format!("the variable `{name}` is not set here, and its value is part of a key or a channel"));
+        }
+        word.patterns.clone()
+    };
     for key in redis::keys(command, &arguments) {
-        let word = key.place.and_then(|place| words.get(place));
-        is_exact &= word.is_none_or(|word| word.is_exact);
-        let any = ["*".to_owned()];
-        let patterns = word.map_or(any.as_slice(), |word| &word.patterns);
-        patterns.iter().for_each(|pattern| selector.add_key(pattern.clone(), KeyAccess::of(key.reads, key.writes)));
+        let patterns = key.place.and_then(|place| words.get(place)).map_or_else(|| vec!["*".to_owned()], &mut use_word);
+        patterns.into_iter().for_each(|pattern| selector.add_key(pattern, KeyAccess::of(key.reads, key.writes)));
     }
     if let Some(word) = redis::channel(command).and_then(|place| words.get(place)) {
-        selector.channels.extend(word.patterns.clone());
-        is_exact &= word.is_exact;
+        selector.channels.extend(use_word(word));
     }
     if command.name.is_empty() {
         missing.push(format!("the keys that the command `{shown}` uses are not known: grant them by hand"));
@@ -257,7 +188,7 @@ fn judged(command: &RedisCommand, words: &[Word<'_>]) -> Judged {
         missing.push(format!("the commands that the code of `{shown}` runs, and their keys, are not known: grant them by hand"));
     }
     selector.shorten();
-    Judged { selector, missing, is_exact }
+    Judged { selector: is_known.then_some(selector), missing, variables, is_exact }
 }
 
 /// Whether code is written out and has none of the calls, `redis.call` and `redis.pcall`, that run commands.
@@ -269,7 +200,7 @@ fn calls_nothing(command: &RedisCommand, code: Option<&Argument<'_>>) -> bool {
 /// adapter's option.
 #[must_use]
 pub fn selector_of(text: &str, allow: &str) -> Option<Selector> {
-    written(text, allow).map(|(_, judged)| judged.selector)
+    written(text, allow)?.1.selector
 }
 
 fn written(text: &str, allow: &str) -> Option<(&'static RedisCommand, Judged)> {
@@ -281,106 +212,15 @@ fn written(text: &str, allow: &str) -> Option<(&'static RedisCommand, Judged)> {
     let texts = texts?;
     let known: Vec<Option<&str>> = texts.iter().map(|(text, is_value)| (!is_value).then_some(*text)).collect();
     let command = redis::judge(&known, allow).ok()?;
-    let words: Vec<Word<'_>> =
-        texts.iter().map(|(text, is_value)| if *is_value { Word::any(Argument::Any) } else { Word::text(text) }).collect();
+    let words: Vec<Word<'_>> = texts.iter().map(|(text, is_value)| if *is_value { Word::any() } else { Word::text(text) }).collect();
     Some((command, judged(command, &words)))
-}
-
-/// The words of a tool's command. The names of variables in it are added to `used`.
-///
-/// # Errors
-/// The name of a variable that is not set.
-fn words<'s>(
-    statement: &'s Statement,
-    inputs: &[Input],
-    variable: &dyn Fn(&str) -> Option<String>,
-    used: &mut Vec<String>,
-) -> Result<Vec<Word<'s>>, String> {
-    statement
-        .parts
-        .iter()
-        .map(|part| {
-            let composed = match part {
-                Part::Text(text) => return Ok(Word::text(text)),
-                Part::Bind(Bind::Composed(pieces)) => pieces,
-                Part::Bind(Bind::Value { source, .. }) => {
-                    let Some(patterns) = values(source, inputs, false) else { return Ok(Word::any(Argument::Any)) };
-                    let is_option = patterns.iter().any(|value| KEY_OPTIONS.iter().any(|option| option.eq_ignore_ascii_case(value)));
-                    return Ok(Word { argument: if is_option { Argument::Choice } else { Argument::NoWord }, patterns, is_exact: true });
-                }
-                Part::BindEach { source, .. } => {
-                    let patterns = values(source, inputs, true).unwrap_or_else(|| vec!["*".to_owned()]);
-                    return Ok(Word { argument: Argument::List, patterns, is_exact: true });
-                }
-                _ => return Ok(Word::any(Argument::Any)),
-            };
-            let (mut patterns, mut is_exact) = (vec![String::new()], true);
-            for piece in composed {
-                let options = match piece {
-                    Piece::Text(text) => {
-                        patterns.iter_mut().for_each(|pattern| is_exact &= push_text(pattern, text));
-                        continue;
-                    }
-                    Piece::Env(name) => {
-                        used.push(name.clone());
-                        let value = variable(name).ok_or_else(|| name.clone())?;
-                        patterns.iter_mut().for_each(|pattern| is_exact &= push_text(pattern, &value));
-                        continue;
-                    }
-                    Piece::Source(source) => values(source, inputs, false),
-                };
-                let options = options.filter(|options| options.len().saturating_mul(patterns.len()) <= MAX_PATTERNS);
-                let options = options.unwrap_or_else(|| vec!["*".to_owned()]);
-                patterns = patterns.iter().flat_map(|pattern| options.iter().map(move |option| format!("{pattern}{option}"))).collect();
-            }
-            Ok(Word { argument: Argument::Any, patterns, is_exact })
-        })
-        .collect()
-}
-
-/// The patterns of an input's values, where its `enum` lists them all; those of its elements, for a list.
-fn values(source: &Source, inputs: &[Input], of_elements: bool) -> Option<Vec<String>> {
-    let mut path = source.path.iter();
-    let first = path.next().filter(|_| source.root == Root::Inputs)?;
-    let mut input = inputs.iter().find(|input| input.name == *first)?;
-    for name in path {
-        input = input.fields.iter().find(|field| field.name == *name)?;
-    }
-    if of_elements {
-        input = input.items.as_deref()?;
-    }
-    if input.allowed.is_empty() || input.allowed.len() > MAX_PATTERNS {
-        return None;
-    }
-    let pattern = |Literal(value): &Literal| {
-        let text = value.as_str().map(str::to_owned).or_else(|| value.as_i64().map(|number| number.to_string()))?;
-        let mut pattern = String::new();
-        // What no rule can say as it is would need a note; that is not worth it for a list.
-        push_text(&mut pattern, &text).then_some(pattern)
-    };
-    input.allowed.iter().filter(|value| !value.0.is_null()).map(pattern).collect()
 }
 
 impl Reading<'_, '_> {
     /// A command of a tool.
     pub(super) fn command(&mut self, tool: &Tool, place: &str, statement: &Statement) {
-        let (mut used, mut literals) = (Vec::new(), Vec::new());
-        let words = match words(statement, &tool.inputs, self.asked.variable, &mut used) {
-            Ok(words) => words,
-            Err(name) => {
-                self.section.note(
-                    &tool.name,
-                    place,
-                    format!("the variable `{name}` is not set here, and its value is part of the command"),
-                    true,
-                );
-                return;
-            }
-        };
-        self.section.variables.extend(used);
-        for word in &words {
-            literals.push(if let Argument::Text(text) = word.argument { Some(text) } else { None });
-        }
+        let words = words(statement, &tool.inputs, self.asked.variable);
+        let literals: Vec<Option<&str>> = words.iter().map(Word::literal).collect();
         // The build has judged what the adapter allows.
         let everything = literals.first().copied().flatten().unwrap_or_default();
         if let Ok(command) = redis::judge(&literals, everything) {
@@ -400,10 +240,12 @@ impl Reading<'_, '_> {
         }
     }
 
-    fn selector(&mut self, user: &str, place: &str, Judged { mut selector, missing, is_exact }: Judged) {
+    fn selector(&mut self, user: &str, place: &str, Judged { selector, missing, variables, is_exact }: Judged) {
+        self.section.variables.extend(variables);
         for what in missing {
             self.section.note(user, place, what, true);
         }
+        let Some(mut selector) = selector else { return };
         if !is_exact {
             selector.inexact.insert((user.to_owned(), place.to_owned()));
         }
@@ -417,7 +259,12 @@ impl Reading<'_, '_> {
         for name in self.section.adapters.clone() {
             let Some(adapter) = app.adapters.iter().find(|adapter| adapter.name == name) else { continue };
             let user = format!("adapter `{name}`");
-            let found = |command: &str| Judged { selector: Selector::of(command.to_owned()), missing: Vec::new(), is_exact: true };
+            let found = |command: &str| Judged {
+                selector: Some(Selector::of(command.to_owned())),
+                missing: Vec::new(),
+                variables: Vec::new(),
+                is_exact: true,
+            };
             // It asks a connection that nobody used for a while whether it still works.
             self.selector(&user, "", found("ping"));
             match selects(adapter, self.asked.variable) {
