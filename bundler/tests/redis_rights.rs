@@ -1,5 +1,7 @@
 //! The rights of commands of Redis, as `millrace grants` prints them.
 
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test whose app cannot be built fails")]
+
 use std::collections::BTreeMap;
 
 use millrace_bundler::{
@@ -194,7 +196,7 @@ fn the_connection_selects_its_database() {
         ("redis://localhost/{{ env.NUMBER }}", "", vec!["(+select)".to_owned()]),
         ("redis://localhost/{{ env.NONE }}", "", vec![unknown("the variable `NONE` is not set here")]),
         ("{{ env.NONE }}", "", vec![unknown("the variable `NONE` is not set here")]),
-        ("{{ env.URL }}", "", vec![unknown("it is no URL of Redis")]),
+        ("{{ env.URL }}", "", vec![unknown("it is not a URL of Redis")]),
     ] {
         let adapter = format!("connector: redis\nconnection_string: \"{string}\"\n{options}");
         let files = [ROOT, ("app/adapters/main.yaml", adapter.as_str())];

@@ -343,7 +343,7 @@ fn allow(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> String
 fn selects(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Result<bool, String> {
     for template in adapter.connection_strings() {
         let (text, unknown) = resolved(&template, variable);
-        let why = || unknown.clone().unwrap_or_else(|| "it is no URL of Redis".to_owned());
+        let why = || unknown.clone().unwrap_or_else(|| "it is not a URL of Redis".to_owned());
         if text.starts_with(UNKNOWN) {
             return Err(why());
         }
