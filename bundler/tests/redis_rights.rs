@@ -185,7 +185,7 @@ fn scripts_and_adapters_that_only_read_are_judged() {
 fn the_connection_selects_its_database() {
     let unknown = |what: &str| {
         format!(
-            "NOT KNOWN: app/adapters/main.yaml (adapter `main`): the connection string is not known, because {what}: if it has the number of a database, run `ACL SETUSER app (+select)`, too"
+            "NOT KNOWN: app/adapters/main.yaml (adapter `main`): the connection string is not known, because {what}: if it has the number of a database, run `ACL SETUSER app +select`, too"
         )
     };
     for (string, options, expected) in [
@@ -236,6 +236,9 @@ fn an_output_with_sql_has_comments_and_a_user_is_cleared_once() {
 
 #[test]
 fn what_is_refused_needs_no_right() {
+    // It would be a rule of its own.
+    assert_eq!(selector_of("CONFIG 'get) +@all ('", "CONFIG"), None);
+    assert_eq!(selector_of("CONFIG get x", "CONFIG").map(|selector| selector.rules()).as_deref(), Some("(+config|get)"));
     for text in ["", "FLUSHALL", "SELECT 1", "GET \"x", "BLPOP k 0", "$1 k", "NOSUCH k"] {
         assert_eq!(selector_of(text, ""), None, "{text}");
     }

@@ -266,6 +266,8 @@ fn the_page_does_what_it_says() {
     let [first, second] = commands.as_slice() else { panic!("{commands:?}") };
     let printed = shell(app, first);
     assert!(printed.status.success(), "{}", said(&printed));
+    let wrong = shell(app, "millrace grants --adapter nothing");
+    assert!(!wrong.status.success() && said(&wrong).contains("has no adapter of this name"), "{}", said(&wrong));
     check_part(&page, "printed for redis", &format!("```text\n{}```", String::from_utf8_lossy(&printed.stdout)));
     let server = redis::start(&[]);
     run(server.port, "ACL SETUSER shop on >secret\n");

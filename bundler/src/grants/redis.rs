@@ -163,8 +163,13 @@ fn judged(command: &RedisCommand, words: &[Word<'_>]) -> Judged {
     let first = text(0);
     let name = if redis::has_subcommands(&first) && arguments.len() > 1 { format!("{first}|{}", text(1)) } else { first };
     let shown = name.replace('|', " ").to_ascii_uppercase();
+    // In any other name could be more rules.
+    let mut is_known = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"|._-".contains(&byte));
     let mut selector = Selector::of(name);
-    let (mut missing, mut variables, mut is_exact, mut is_known) = (Vec::new(), Vec::new(), true, true);
+    let (mut missing, mut variables, mut is_exact) = (Vec::new(), Vec::new(), true);
+    if !is_known {
+        missing.push(format!("`{shown}` cannot be the name of a command"));
+    }
     let mut use_word = |word: &Word<'_>| {
         variables.extend(word.variables.clone());
         is_exact &= word.is_exact;
@@ -271,9 +276,9 @@ impl Reading<'_, '_> {
                 Ok(false) => {}
                 Ok(true) => self.selector(&user, "", found("select")),
                 Err(what) => {
-                    let role = &self.section.role;
+                    let set = set_user(&self.section.role);
                     let text = format!(
-                        "the connection string is not known, because {what}: if it has the number of a database, run `ACL SETUSER {role} (+select)`, too"
+                        "the connection string is not known, because {what}: if it has the number of a database, run `{set} +select`, too"
                     );
                     self.section.note(&user, &format!("app/adapters/{name}.yaml"), text, true);
                 }
