@@ -18,10 +18,12 @@ use crate::{
 
 mod found;
 mod print;
+mod redis;
 mod section;
 
 pub use found::{Answer, Found, Question};
-pub use print::{json, sql};
+pub use print::{json, text};
+pub use redis::{Acl, KeyAccess, Selector, selector_of};
 pub use section::{Grant, Note, Object, Section, SessionRole};
 
 use section::Need;
@@ -67,19 +69,29 @@ pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Sectio
                 makes: None,
                 needs: Vec::new(),
                 grants: Vec::new(),
+                acl: redis::has_acl(adapter).then(Acl::default),
                 variables: BTreeSet::new(),
                 notes: BTreeSet::new(),
             }),
         }
     }
     let nothing = Found::default();
+    let mut users: BTreeSet<String> = BTreeSet::new();
     for (at, section) in sections.iter_mut().enumerate() {
-        let Some(dialect) = section.dialect else { continue };
+        let dialect = section.dialect;
+        if dialect.is_none() && section.acl.is_none() {
+            continue;
+        }
         let found = found.get(&section.index).unwrap_or(&nothing);
         let mut reading = Reading { asked, section, dialect, found, of_adapter: &of_adapter, at };
         reading.tools();
         reading.scripts();
-        found.grant(section, dialect);
+        if let Some(dialect) = dialect {
+            found.grant(section, dialect);
+        } else {
+            reading.connection();
+            section.finish_acl(&mut users);
+        }
     }
     sections
 }
@@ -159,7 +171,8 @@ fn session_role(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) ->
 struct Reading<'a, 's> {
     asked: &'a Asked<'a>,
     section: &'s mut Section,
-    dialect: Dialect,
+    /// `None` for commands of Redis.
+    dialect: Option<Dialect>,
     found: &'a Found,
     of_adapter: &'a [usize],
     at: usize,
@@ -172,7 +185,8 @@ impl<'a> Reading<'a, '_> {
     }
 
     fn add(&mut self, user: &str, place: &str, text: &str, is_own: bool) {
-        let rights = rights(text, self.dialect, &self.found.known);
+        let Some(dialect) = self.dialect else { return };
+        let rights = rights(text, dialect, &self.found.known);
         for why in &rights.unclear {
             self.section.note(user, place, format!("the statement is not understood: {why}"), true);
         }
@@ -192,7 +206,10 @@ impl<'a> Reading<'a, '_> {
                     let place = places.and_then(|places| places.get(number)).cloned().unwrap_or_else(|| tool.path.clone());
                     // An adapter that only reads refuses it.
                     if !(read_only && statement.access == Access::Write) {
-                        self.statement(&tool.name, &place, statement);
+                        match self.dialect {
+                            Some(dialect) => self.statement(&tool.name, &place, statement, dialect),
+                            None => self.command(tool, &place, statement),
+                        }
                     }
                 }
                 if tool.idempotency.is_some()
@@ -213,9 +230,9 @@ impl<'a> Reading<'a, '_> {
         }
     }
 
-    fn statement(&mut self, user: &str, place: &str, statement: &Statement) {
+    fn statement(&mut self, user: &str, place: &str, statement: &Statement, dialect: Dialect) {
         let mut used = Vec::new();
-        let texts = written(statement, self.dialect, self.asked.variable, &mut used);
+        let texts = written(statement, dialect, self.asked.variable, &mut used);
         let unknown = match texts {
             Ok(texts) => {
                 self.section.variables.extend(used);
@@ -239,7 +256,12 @@ impl<'a> Reading<'a, '_> {
             let asked = |index: &&u32| {
                 app.adapters.get(**index as usize).is_some_and(|adapter| match &reference.adapter {
                     Some(name) => adapter.name == *name,
-                    None => find(&adapter.connector).is_some_and(|known| Dialect::of(known.language).is_some()),
+                    None => {
+                        find(&adapter.connector).is_some_and(|known| Dialect::of(known.language).is_some()) || {
+                            let text = (reference.part == AppPart::Statement).then_some(reference.name.as_str());
+                            redis::may_be_for(adapter, text, self.asked.variable)
+                        }
+                    }
                 })
             };
             let candidates: Vec<u32> = adapters.iter().filter(asked).copied().collect();
@@ -257,13 +279,16 @@ impl<'a> Reading<'a, '_> {
             };
             for user in users {
                 match reference.part {
-                    AppPart::Statement if candidates.len() == 1 || here.len() == candidates.len() => {
-                        let rights = rights(&reference.name, self.dialect, &self.found.known);
-                        let writes = rights.tables.keys().any(|(_, privilege)| *privilege != Privilege::Select);
-                        if !(is_refused && writes) {
-                            self.add(&user, &place, &reference.name, false);
+                    AppPart::Statement if candidates.len() == 1 || here.len() == candidates.len() => match self.dialect {
+                        Some(dialect) => {
+                            let rights = rights(&reference.name, dialect, &self.found.known);
+                            let writes = rights.tables.keys().any(|(_, privilege)| *privilege != Privilege::Select);
+                            if !(is_refused && writes) {
+                                self.add(&user, &place, &reference.name, false);
+                            }
                         }
-                    }
+                        None => self.script_command(&user, &place, &reference.name, &here),
+                    },
                     AppPart::Statement => {
                         let text =
                             format!("the script does not say for which adapter the statement is: write `ctx.db(\"{first}\").query(…)`");

@@ -11,6 +11,7 @@ mod link_diagnostics;
 mod malformed;
 mod mysql;
 mod npm_imports;
+mod redis_rights;
 mod reference;
 mod rendered;
 mod sample;

@@ -14,6 +14,7 @@ mod desktop;
 mod dynamodb;
 mod grant_forms;
 mod grants;
+mod grants_redis;
 mod hostile_values;
 mod hyperterse;
 mod image;

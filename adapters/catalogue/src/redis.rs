@@ -6,9 +6,11 @@
 //! | [`words`] | a command's text, cut into arguments |
 //! | [`open_option`] | whether a value could be read as an option |
 //! | [`patterns`] | which arguments are patterns |
+//! | [`keys`], [`channel`] | which arguments are keys, what is done with them, and which is a channel |
 
 mod command;
 mod commands;
+mod keys;
 mod options;
 mod words;
 
@@ -19,6 +21,7 @@ use alloc::{
 use core::{cmp::Ordering, fmt};
 
 pub use command::{Admission, RedisCommand, ReplyForm, Why};
+pub use keys::{Begin, Find, Key, KeySpec, channel, key_specs, keys};
 pub use options::{Argument, Open, is_option, open_option, patterns};
 pub use words::{Word, WordPiece, WordsError, words};
 

@@ -44,7 +44,7 @@ pub(crate) enum Command {
     Types(Types),
     /// Show what a call of a tool goes through, and where each setting came from
     Explain(Explain),
-    /// Print the rights that the app's statements need in its databases, as GRANT statements
+    /// Print the rights that the app's statements need in its databases, as GRANT statements, or for Redis as ACL rules
     Grants(Grants),
     /// Make the runtimes that a published command brings along: `scripts/release` packs them
     #[cfg(feature = "checkout")]
@@ -382,6 +382,9 @@ pub(crate) struct Grants {
     /// The app's folder
     #[arg(default_value = ".")]
     pub(crate) app: PathBuf,
+    /// Only the rights of this adapter; may be repeated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) adapter: Vec<String>,
     /// Who gets the rights: a role, or for MySQL an account, such as app@localhost. Without it, the user that a connection string has
     /// written out, or else `app`
     #[arg(long, value_name = "NAME")]

@@ -1,10 +1,13 @@
-//! The rights of an app as SQL, and as JSON.
+//! The rights of an app as SQL or as commands of Redis, and as JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::section::{Grant, Note, Object, Section, SessionRole};
+use super::{
+    redis,
+    section::{Grant, Note, Object, Section, SessionRole},
+};
 use crate::statement::{Dialect, Named};
 
 /// Words that PostgreSQL does not take as the name of a table or a column without quotes.
@@ -21,20 +24,73 @@ const SOMEBODY: &str = "ROLE";
 /// The longest line of a comment that names users.
 const LONGEST: usize = 120;
 
-/// SQL that grants the rights, section by section; it can be given to the database's own client as it is.
+/// SQL that grants the rights, section by section; it can be given to the database's own client as it is. Where Redis is all there is, it is
+/// commands for `redis-cli`; beside SQL they are comments.
 #[must_use]
-pub fn sql(app: &str, sections: &[Section]) -> String {
+pub fn text(app: &str, sections: &[Section]) -> String {
+    let is_redis = sections.iter().any(|section| section.acl.is_some()) && sections.iter().all(|section| section.dialect.is_none());
     let mut lines = vec![format!("-- The rights that the statements of {app} need, written by `millrace grants`.")];
     for section in sections {
         lines.push(String::new());
-        lines.extend(of_section(section));
+        lines.extend(match &section.acl {
+            Some(acl) => of_acl(section, acl, is_redis),
+            None => of_section(section),
+        });
     }
-    lines.into_iter().map(|line| one_line(&line)).collect::<Vec<_>>().join("\n")
+    let line = |line: String| if is_redis { redis::for_cli(&one_line(&line)) } else { one_line(&line) };
+    lines.into_iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn adapters_of(section: &Section) -> String {
+    let names: Vec<String> = section.adapters.iter().map(|name| format!("`{name}`")).collect();
+    format!("{} {} ({})", if names.len() == 1 { "adapter" } else { "adapters" }, names.join(", "), section.connector)
+}
+
+fn variables_of(section: &Section) -> Option<String> {
+    let names: Vec<&str> = section.variables.iter().map(String::as_str).collect();
+    (!names.is_empty()).then(|| format!("-- With the values that these variables have here: {}", names.join(", ")))
+}
+
+fn notes_of(section: &Section) -> impl Iterator<Item = String> {
+    section.notes.iter().map(|Note { place, user, text, is_missing }| {
+        format!("-- {}: {place} ({user}): {text}", if *is_missing { "NOT KNOWN" } else { "more than needed" })
+    })
+}
+
+/// The commands that give a user of Redis its rights, in one transaction: the app never lacks one meanwhile. As comments, where they are not alone.
+fn of_acl(section: &Section, acl: &redis::Acl, is_alone: bool) -> Vec<String> {
+    let command = |command: String| if is_alone { command } else { format!("-- {command}") };
+    let (adapters, set) = (adapters_of(section), redis::set_user(&section.role));
+    let mut lines = match is_alone {
+        true => vec![format!("-- {adapters}: for the user {}, which is made before: {set} on >PASSWORD", section.role)],
+        false => vec![format!(
+            "-- {adapters}: comments here. Print them for redis-cli with `--adapter {}`; for the user {}, which is made before: {set} on >PASSWORD",
+            section.adapters.first().map_or("", String::as_str),
+            section.role
+        )],
+    };
+    if !section.databases.is_empty() {
+        lines.push(format!(
+            "-- The caller decides which database it is, so run this on the server of each: {}",
+            section.databases.join(", ")
+        ));
+    }
+    lines.extend(variables_of(section));
+    lines.push(command("MULTI".to_owned()));
+    if acl.is_first {
+        lines.push(command(format!("{set} clearselectors")));
+    }
+    for selector in &acl.selectors {
+        lines.push(format!("-- {}", list(&selector.users)));
+        lines.push(command(format!("{set} {}", selector.rules())));
+    }
+    lines.push(command("EXEC".to_owned()));
+    lines.extend(notes_of(section));
+    lines
 }
 
 fn of_section(section: &Section) -> Vec<String> {
-    let names: Vec<String> = section.adapters.iter().map(|name| format!("`{name}`")).collect();
-    let adapters = format!("{} {} ({})", if names.len() == 1 { "adapter" } else { "adapters" }, names.join(", "), section.connector);
+    let adapters = adapters_of(section);
     let Some(dialect) = section.dialect else {
         return vec![format!("-- {adapters}: {}", instead(&section.connector))];
     };
@@ -42,10 +98,7 @@ fn of_section(section: &Section) -> Vec<String> {
     if !section.databases.is_empty() {
         lines.push(format!("-- The caller decides which database it is, so run this in each of them: {}", section.databases.join(", ")));
     }
-    if !section.variables.is_empty() {
-        let names: Vec<&str> = section.variables.iter().map(String::as_str).collect();
-        lines.push(format!("-- With the values that these variables have here: {}", names.join(", ")));
-    }
+    lines.extend(variables_of(section));
     match &section.session {
         Some(SessionRole::Callers(template)) => lines.push(format!(
             "-- Statements run as the role that the caller decides, {template}: for each such role, run what follows with it in place of {SOMEBODY}"
@@ -69,9 +122,7 @@ fn of_section(section: &Section) -> Vec<String> {
     if section.grants.is_empty() && section.notes.is_empty() {
         lines.push("-- Nothing is needed but to log in".to_owned());
     }
-    for Note { place, user, text, is_missing } in &section.notes {
-        lines.push(format!("-- {}: {place} ({user}): {text}", if *is_missing { "NOT KNOWN" } else { "more than needed" }));
-    }
+    lines.extend(notes_of(section));
     lines
 }
 
@@ -115,8 +166,8 @@ fn instead(connector: &str) -> &'static str {
         "sqlite" | "libsql" | "d1" => {
             "it has no `GRANT`. Use `options: { read_only: true }` for tools that only read, and a token that only reads where there are tokens"
         }
-        "redis" | "upstash" => {
-            "it has no `GRANT`. Give the user the commands that the tools send, and their keys: ACL SETUSER app ON >PASSWORD resetkeys ~KEYS -@all +COMMAND"
+        "upstash" => {
+            "it has no `GRANT`, and rules of its own. Make a user with the commands that the tools send, and their keys, and use its token: ACL GENTOKEN app, ACL SETUSER app on >TOKEN resetkeys ~KEYS -@all +COMMAND"
         }
         "mongodb" => "it has no `GRANT`. Make a role with the actions that the tools' commands need: db.createRole(…)",
         "dynamodb" => {
@@ -201,16 +252,33 @@ fn section_json(section: &Section) -> Value {
             "used_by": grant.users,
         })
     };
+    let selector = |selector: &redis::Selector| {
+        let keys: BTreeMap<&String, &str> = selector.keys.iter().map(|(pattern, access)| (pattern, access.name())).collect();
+        json!({
+            "acl": format!("{} {}", redis::set_user(&section.role), selector.rules()),
+            "kind": "command",
+            "name": selector.command,
+            "keys": keys,
+            "channels": selector.channels,
+            "used_by": selector.users,
+        })
+    };
+    let grants: Vec<Value> = match (section.dialect, &section.acl) {
+        (Some(dialect), _) => section.grants.iter().map(|one| grant(dialect, one)).collect(),
+        (None, Some(acl)) => acl.selectors.iter().map(selector).collect(),
+        (None, None) => Vec::new(),
+    };
+    let has_rights = section.dialect.is_some() || section.acl.is_some();
     let note = |note: &Note| json!({ "place": note.place, "used_by": note.user, "text": note.text, "missing": note.is_missing });
     json!({
         "adapters": section.adapters,
         "connector": section.connector,
-        "role": section.dialect.map(|_| &section.role),
+        "role": has_rights.then_some(&section.role),
         "databases": section.databases,
         "variables": section.variables,
         "make": section.makes.as_ref().map(|(makes, _)| makes.to_vec()).unwrap_or_default(),
-        "grants": section.dialect.map_or_else(Vec::new, |dialect| section.grants.iter().map(|one| grant(dialect, one)).collect()),
+        "grants": grants,
         "notes": section.notes.iter().map(note).collect::<Vec<_>>(),
-        "instead": if section.dialect.is_none() { Some(instead(&section.connector)) } else { None },
+        "instead": if has_rights { None } else { Some(instead(&section.connector)) },
     })
 }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::redis::Acl;
 use crate::statement::{Dialect, Named, Privilege, Rights};
 
 /// Adapters that log in alike, and what their user needs.
@@ -27,6 +28,8 @@ pub struct Section {
     pub(super) needs: Vec<Need>,
     /// The rights, in order.
     pub grants: Vec<Grant>,
+    /// The rights, where the server has an access control list in place of statements that grant.
+    pub acl: Option<Acl>,
     /// Variables whose values are text of statements.
     pub variables: BTreeSet<String>,
     /// What is not known, or wider than it has to be.

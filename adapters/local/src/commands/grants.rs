@@ -32,10 +32,18 @@ pub(super) fn run(arguments: &Grants) -> CommandResult {
     let variables = app::variables(&arguments.app)?;
     let variable = |name: &str| variables.var(name).map(|value| value.expose().to_owned());
     let asked = Asked { app: &app, report: &report, variable: &variable, role: arguments.role.as_deref() };
-    let mut sections = grants::sections(&asked, &BTreeMap::new());
+    if let Some(name) = arguments.adapter.iter().find(|name| app.adapters.iter().all(|adapter| adapter.name != **name)) {
+        return Err(CommandError::Usage(format!("`--adapter {name}`: the app has no adapter of this name")));
+    }
+    let wanted = |found: &BTreeMap<usize, Found>| -> Vec<Section> {
+        let is_wanted =
+            |section: &Section| arguments.adapter.is_empty() || section.adapters.iter().any(|name| arguments.adapter.contains(name));
+        grants::sections(&asked, found).into_iter().filter(is_wanted).collect()
+    };
+    let mut sections = wanted(&BTreeMap::new());
     if arguments.connect {
         let found = connect(&app, &sections, arguments, variables.clone())?;
-        sections = grants::sections(&asked, &found);
+        sections = wanted(&found);
     }
     for Note { place, user, text, .. } in sections.iter().flat_map(|section| &section.notes).filter(|note| note.is_missing) {
         note(format_args!("warning: {place} ({user}): {text}"));
@@ -43,7 +51,7 @@ pub(super) fn run(arguments: &Grants) -> CommandResult {
     if arguments.json {
         return print_json(&json!({ "sections": grants::json(&sections) }));
     }
-    print(grants::sql(&printable(&app.name), &sections))
+    print(grants::text(&printable(&app.name), &sections))
 }
 
 /// Asks the databases of the sections that have rights.
