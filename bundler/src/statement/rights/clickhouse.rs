@@ -197,7 +197,7 @@ impl<'t> Words<'t> {
 
     /// Whether a word is the `FINAL` behind a table in `FROM`.
     fn is_final(&self, at: usize) -> bool {
-        let is_behind = at > 0 && matches!(self.tokens[at - 1].kind, Kind::Word | Kind::Quoted) || at > 0 && self.is_sign(at - 1, b')');
+        let is_behind = at > 0 && (matches!(self.tokens[at - 1].kind, Kind::Word | Kind::Quoted) || self.is_sign(at - 1, b')'));
         let is_before = at + 1 == self.tokens.len()
             || self.is_any(at + 1, &AFTER_FINAL)
             || [b')', b',', b';'].iter().any(|sign| self.is_sign(at + 1, *sign));
