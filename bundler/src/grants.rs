@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use millrace_catalogue::{Language, call_records, find};
 use millrace_core::app::{
-    Access, Adapter, App, Audit, AuditTable, EnvPart, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement, Tool,
+    Access, Adapter, App, Audit, AuditTable, EnvPart, EnvTemplate, MiddlewareAction, Piece, SESSION_ROLE, SessionTemplate, Statement, Tool,
 };
 
 use crate::{
@@ -53,7 +53,10 @@ pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Sectio
         let names = adapter.databases.iter().flat_map(|databases| databases.names.clone()).collect();
         let same = sections.iter().position(|section| {
             let first = &asked.app.adapters[section.index];
-            section.session == session && first.connector == adapter.connector && first.connection_string == adapter.connection_string
+            section.session == session
+                && first.connector == adapter.connector
+                && first.connection_string == adapter.connection_string
+                && (section.dialect != Some(Dialect::ClickHouse) || login_of(first) == login_of(adapter))
         });
         of_adapter.push(same.unwrap_or(sections.len()));
         match same {
@@ -64,6 +67,7 @@ pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Sectio
                 connector: adapter.connector.clone(),
                 dialect: dialect_of(adapter),
                 databases: names,
+                database: database_of(adapter, asked.variable),
                 role: asked.role.map(str::to_owned).or_else(|| user_of(adapter)).unwrap_or_else(|| DEFAULT_ROLE.to_owned()),
                 session,
                 makes: None,
@@ -116,12 +120,53 @@ fn dialect_of(adapter: &Adapter) -> Option<Dialect> {
     match find(&adapter.connector)?.language {
         Language::Postgres => Some(Dialect::Postgres),
         Language::MySql => Some(Dialect::MySql),
+        Language::ClickHouse => Some(Dialect::ClickHouse),
         _ => None,
     }
 }
 
-/// The user that a connection string has written out.
+/// What of an adapter's options decides who logs in, and where.
+fn login_of(adapter: &Adapter) -> Vec<&(String, EnvTemplate)> {
+    adapter.options.iter().filter(|(name, _)| matches!(name.as_str(), "database" | "user")).collect()
+}
+
+/// The database of ClickHouse that a table is of where a statement names none: the one of the adapter. `None` where the user's is meant, where a
+/// variable is not set, and where the caller decides.
+fn database_of(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
+    let is_clickhouse = find(&adapter.connector).is_some_and(|known| known.language == Language::ClickHouse);
+    if !is_clickhouse || adapter.databases.is_some() {
+        return None;
+    }
+    let text = |template: &EnvTemplate| {
+        // What may stand for a secret has no database in it: a connection string that ends with one is not known.
+        let part = |part: &EnvPart| match part {
+            EnvPart::Text(text) => Some(text.clone()),
+            EnvPart::Env(name) => variable(name),
+            EnvPart::Secret(_) => Some("x".to_owned()),
+            EnvPart::Caller(_) => None,
+        };
+        template.0.iter().map(part).collect::<Option<String>>()
+    };
+    let has_end = !matches!(adapter.connection_string.0.last(), Some(EnvPart::Secret(_)));
+    let url = text(&adapter.connection_string).filter(|_| has_end);
+    let rest = url.as_deref().and_then(|url| url.split_once("://")).map_or("", |(_, rest)| rest);
+    let (place, settings) = rest.split_once('?').unwrap_or((rest, ""));
+    let path = place.split_once('/').map(|(_, path)| path);
+    let of_query = settings.split('&').find_map(|pair| pair.strip_prefix("database="));
+    let of_options = || adapter.options.iter().find(|(name, _)| name == "database").and_then(|(_, template)| text(template));
+    [path, of_query].into_iter().flatten().find(|name| !name.is_empty()).and_then(percent_decoded).or_else(of_options)
+}
+
+/// The user that a connection string, or an option, has written out.
 fn user_of(adapter: &Adapter) -> Option<String> {
+    let of_options = adapter.options.iter().find(|(name, _)| name == "user").and_then(|(_, template)| match template.0.as_slice() {
+        [EnvPart::Text(user)] => Some(user.clone()),
+        _ => None,
+    });
+    user_of_url(adapter).or(of_options)
+}
+
+fn user_of_url(adapter: &Adapter) -> Option<String> {
     let Some(EnvPart::Text(start)) = adapter.connection_string.0.first() else { return None };
     let (_, rest) = start.split_once("://")?;
     let end = rest.find([':', '@', '/', '?'])?;

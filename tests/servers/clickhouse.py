@@ -1,10 +1,15 @@
 """A stand-in for ClickHouse's HTTP server over the package `chdb`, which is ClickHouse's engine in a process.
 
-    clickhouse.py PORT [--user NAME:PASSWORD] [--cert FILE --key FILE] [--readonly 1|2]
+    clickhouse.py PORT [--user NAME:PASSWORD] [--cert FILE --key FILE] [--readonly 1|2] [--rights]
 
 Statements, settings, types, formats and errors are the engine's. What is made here is the HTTP interface, after `src/Server/HTTPHandler.cpp`: where
 the statement, its values and its settings stand in a request, who is let in, and the status and header fields of an answer. Each request has a
 connection of its own. Data are in the current folder. With --readonly, a user has a profile with this setting.
+
+With --rights, there is a second user `app`, password `app`, who may do what `default` grants it (`GRANT … TO app`, `REVOKE … FROM app`, `DROP USER app`
+for nothing any more). The engine decides whether a right is enough: it knows one user, `default`, and reads that user's rights from a file when it
+starts. So it starts anew whenever the other user asks, with the rights of that one. Because of this, what runs as whoever made it (materialized views,
+sources of dictionaries) runs with the rights of `app`, too.
 """
 
 import argparse
@@ -17,6 +22,7 @@ import threading
 import urllib.parse
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from xml.sax.saxutils import escape
 
 import chdb
 
@@ -26,12 +32,67 @@ parser.add_argument("--user")
 parser.add_argument("--cert")
 parser.add_argument("--key")
 parser.add_argument("--readonly")
+parser.add_argument("--rights", action="store_true")
 options = parser.parse_args()
 
 user, password = options.user.split(":", 1) if options.user else ("default", "")
 data = os.path.join(os.getcwd(), "data")
-# It keeps the engine.
-keeper = chdb.connect(data)
+ADMINISTRATOR = "<access_management>1</access_management>"
+# What the user `app` may do, each statement without whom it is for.
+granted = []
+
+
+class Engine:
+    """The engine, started with the rights of whoever asks."""
+
+    def __init__(self):
+        self.turn = threading.Condition()
+        self.running = 0
+        self.rights = None
+        self.place = data
+        self.keeper = None
+
+    def enter(self, rights):
+        with self.turn:
+            self.turn.wait_for(lambda: self.running == 0 or self.rights == rights)
+            self.running += 1
+            if self.rights == rights:
+                return
+            if self.keeper:
+                self.keeper.close()
+            self.rights = rights
+            if options.rights:
+                self.place = f"{data}?config-file={configured(rights)}"
+            # It keeps the engine.
+            self.keeper = chdb.connect(self.place)
+
+    def leave(self):
+        with self.turn:
+            self.running -= 1
+            self.turn.notify_all()
+
+
+def configured(rights):
+    """A file of settings in which the user `default` has these rights."""
+    users, config = (os.path.join(os.getcwd(), name) for name in ("users.xml", "config.xml"))
+    limits = "<profiles><default/></profiles><quotas><default/></quotas>"
+    with open(users, "w", encoding="utf-8") as file:
+        own = f"<password/><profile>default</profile><quota>default</quota><networks><ip>::/0</ip></networks>{rights}"
+        file.write(f"<clickhouse><users><default>{own}</default></users>{limits}</clickhouse>")
+    with open(config, "w", encoding="utf-8") as file:
+        file.write(f"<clickhouse><users_config>{users}</users_config></clickhouse>")
+    return config
+
+
+def rights_of_app():
+    # Without any statement, it would be the administrator.
+    statements = granted or ["GRANT NONE ON *.*"]
+    return "<grants>" + "".join(f"<query>{escape(statement)}</query>" for statement in statements) + "</grants>"
+
+
+engine = Engine()
+engine.enter(ADMINISTRATOR if options.rights else "")
+engine.leave()
 inserting = threading.Lock()
 
 # Of a request, and not of the engine.
@@ -128,7 +189,7 @@ class Handler(BaseHTTPRequestHandler):
         given = [(name, value.encode("utf-8", "surrogateescape")) for name, value in named]
         if url.path not in ("/", ""):
             raise Refused(1000, "Code: 1000. DB::Exception: there is no handler for this path.")
-        self.let_in(dict(given))
+        who = self.let_in(dict(given))
         settings = [(name, value.decode()) for name, value in given if name not in OF_HTTP and not name.startswith("param_")]
         form = re.match(r'multipart/form-data; *boundary="?([^";]+)"?', self.headers.get("Content-Type") or "")
         if form:
@@ -139,7 +200,34 @@ class Handler(BaseHTTPRequestHandler):
         query = b"".join(value for name, value in given if name == "query")
         query = query + (b"\n" if query and body else b"") + body
         values = {name.removeprefix("param_"): text_of(value) for name, value in given if name.startswith("param_")}
-        return self.run(query.decode(), values, settings, {name: value.decode() for name, value in given if name in OF_HTTP})
+        of_http = {name: value.decode() for name, value in given if name in OF_HTTP}
+        if options.rights and who != "app" and self.grant(query.decode(), of_http.get("database", "default")):
+            return b"", of_http.get("default_format", "TabSeparated"), 0
+        engine.enter(rights_of_app() if who == "app" else ADMINISTRATOR if options.rights else "")
+        try:
+            return self.run(query.decode(), values, settings, of_http)
+        finally:
+            engine.leave()
+
+    def grant(self, query, database):
+        """Whether a statement is about the rights of `app`, which have been changed then."""
+        query = re.sub(r"(?m)^--.*$", "", query).strip().rstrip(";")
+        if query.upper() == "DROP USER APP":
+            granted.clear()
+            return True
+        found = re.fullmatch(r"((?:GRANT|REVOKE)\s.*)\s(?:TO|FROM)\s+app", query, re.DOTALL)
+        if not found:
+            return False
+        # The engine says whether it is one, and how it is written.
+        engine.enter(ADMINISTRATOR)
+        try:
+            written = engine.keeper.query(f"SELECT formatQuerySingleLine({literal(query)})", "TSVRaw").bytes().decode().strip()
+        finally:
+            engine.leave()
+        statement = re.fullmatch(r"(.*)\s(?:TO|FROM)\s+app", written, re.DOTALL)[1]
+        # A table without a database is in the current one.
+        granted.append(re.sub(r" ON (`[^`]+`|\w+)$", lambda name: f" ON `{database}`.{name[1]}", statement) if " READ" not in statement else statement)
+        return True
 
     def let_in(self, given):
         name, key = self.headers.get("X-ClickHouse-User"), self.headers.get("X-ClickHouse-Key")
@@ -150,12 +238,15 @@ class Handler(BaseHTTPRequestHandler):
             name, key = given.get("user", b"default").decode(), given.get("password", b"").decode()
         if name is None:
             name = ""
+        if options.rights and (name, key) == ("app", "app"):
+            return name
         if (name, key or "") != (user, password):
             text = f"{name}: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)"
             raise Refused(516, f"Code: 516. DB::Exception: {text}")
+        return name
 
     def run(self, query, values, settings, of_http):
-        connection = chdb.connect(data)
+        connection = chdb.connect(engine.place)
         try:
             if options.readonly:
                 connection.query(f"SET readonly = {options.readonly}", "TSV")
@@ -170,9 +261,9 @@ class Handler(BaseHTTPRequestHandler):
             if "INSERT" not in query.upper():
                 return connection.query(query, kind, params=values).bytes() or b"", kind, 0
             with inserting:
-                before = inserted(keeper)
+                before = inserted(engine.keeper)
                 body = connection.query(query, kind, params=values).bytes() or b""
-                return body, kind, inserted(keeper) - before
+                return body, kind, inserted(engine.keeper) - before
         finally:
             connection.close()
 

@@ -1,10 +1,15 @@
 //! The rights of many forms of statements, on real servers: a role that has what the walk finds may carry each out, and no role with less.
 
-use std::{collections::BTreeSet, fs, process::Command};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    process::Command,
+};
 
 use millrace_bundler::statement::{Columns, Dialect, Known, KnownTable, Named, Privilege, rights};
-use millrace_core::value::Value;
+use millrace_core::{ErrorKind, value::Value};
 use millrace_tests::{
+    clickhouse,
     database::{Database, connection},
     local::binary,
     mysql::Mysql,
@@ -27,7 +32,10 @@ fn known(is_mariadb: bool) -> Known {
     let table = |(name, columns): (&str, &[&str])| {
         let columns: BTreeSet<String> = columns.iter().map(|&column| column.to_owned()).collect();
         let constraints = [("t_key".to_owned(), ["a", "b"].map(str::to_owned).into())].into();
-        (Named { schema: None, name: name.to_owned() }, KnownTable { schema: "public".to_owned(), columns, any: None, constraints })
+        (
+            Named { schema: None, name: name.to_owned() },
+            KnownTable { schema: "public".to_owned(), columns, any: None, constraints, kinds: BTreeMap::new() },
+        )
     };
     Known { tables: TABLES.into_iter().map(table).collect(), is_mariadb }
 }
@@ -44,8 +52,11 @@ fn grants(text: &str, dialect: Dialect, known: &Known) -> Vec<String> {
         } else if names.is_empty() {
             grants.push(format!("{word} (id) ON {table}"));
         }
-        grants.extend(names.iter().filter(|_| !all).map(|column| format!("{word} ({column}) ON {table}")));
+        // ClickHouse has columns that are parts of others, with dots in their names.
+        let quote = if dialect == Dialect::ClickHouse { "`" } else { "" };
+        grants.extend(names.iter().filter(|_| !all).map(|column| format!("{word} ({quote}{column}{quote}) ON {table}")));
     }
+    grants.extend(found.server.iter().map(|(right, on)| format!("{right} ON {on}")));
     grants.extend(
         found
             .sequences
@@ -217,6 +228,130 @@ fn mariadb_wants_exactly_these_rights() {
             let is_asked_for = trial(&fewer, text).is_err_and(|found| found.contains("denied"));
             if is_asked_for == (NOT_ASKED_FOR == (text, grants[place].as_str())) {
                 wrong.push(format!("{text}: does not need {}", grants[place]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// The tables of ClickHouse, their columns and the types of these.
+const CLICKHOUSE_TABLES: [(&str, &[(&str, &str)]); 2] = [
+    (
+        "t",
+        &[
+            ("id", "Int64"),
+            ("a", "Int64"),
+            ("b", "Int64"),
+            ("s", "String"),
+            ("o", "Nullable(String)"),
+            ("list", "Array(String)"),
+            ("m", "Map(String, Int64)"),
+            ("p", "Tuple(lat Float64, lon Float64)"),
+            ("n.x", "Array(Int64)"),
+        ],
+    ),
+    ("u", &[("id", "Int64"), ("t_id", "Int64"), ("x", "Int64")]),
+];
+
+/// A right without the part of a column that it is for.
+fn column_of(grant: &str) -> String {
+    let part = grant.split_once('.').and_then(|(start, rest)| Some((start, &rest[rest.find('`')?..])));
+    part.map_or_else(|| grant.to_owned(), |(start, rest)| format!("{start}{rest}"))
+}
+
+#[test]
+fn clickhouse_wants_exactly_these_rights() {
+    let server = clickhouse::start(&["--rights"]);
+    let at = |login: &str| Database::open(connection("clickhouse", &format!("http://{login}127.0.0.1:{}/trial", server.port), &[]));
+    clickhouse::open(&server).run("CREATE DATABASE trial", &[]).unwrap();
+    let (administrator, database) = (at(""), at("app:app@"));
+    let run = |sql: &str| drop(administrator.run(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error:?}")));
+    for (table, columns) in CLICKHOUSE_TABLES {
+        let columns: Vec<String> = columns.iter().map(|(name, kind)| format!("`{name}` {kind}")).collect();
+        run(&format!("CREATE TABLE {table} ({}) ENGINE = MergeTree ORDER BY id", columns.join(", ")));
+    }
+    run(
+        "CREATE TABLE light (id Int64, a Int64) ENGINE = MergeTree ORDER BY id SETTINGS enable_block_number_column = 1, enable_block_offset_column = 1",
+    );
+    run("CREATE TABLE door (id Int64) ENGINE = MergeTree ORDER BY id");
+    run("CREATE TABLE replaced (id Int64, a Int64) ENGINE = ReplacingMergeTree ORDER BY id");
+    run("CREATE DICTIONARY rates (id UInt64, rate Float64) PRIMARY KEY id SOURCE(NULL()) LAYOUT(FLAT()) LIFETIME(0)");
+    run("INSERT INTO t (id, s) VALUES (1, 'x')");
+    let trial = |grants: &[String], text: &str| {
+        run("DROP USER app");
+        // Without a table of its own, nobody may name the database.
+        run("GRANT SELECT ON door TO app");
+        grants.iter().for_each(|grant| run(&format!("GRANT {grant} TO app")));
+        let values = if text.contains("{p1:") { vec![Value::Text(String::new())] } else { Vec::new() };
+        database.run(text, &values).map(drop)
+    };
+    let forms = [
+        "SELECT a, b FROM t WHERE id = 1",
+        "SELECT t.a, trial.t.b FROM trial.t",
+        "SELECT * FROM t",
+        "SELECT * EXCEPT (a, s) FROM t",
+        "SELECT count() FROM t",
+        "SELECT a AS b, b + 1 AS c FROM t WHERE b > 1 ORDER BY c",
+        "SELECT abs(a) AS a FROM t WHERE a > 1 GROUP BY ALL ORDER BY ALL",
+        "SELECT sum(a) AS total FROM t GROUP BY b HAVING total > 1 LIMIT 1 BY b",
+        "SELECT sumIf(a, b > 1), quantile(0.5)(id) FROM t",
+        "SELECT a FROM t PREWHERE b = 1 SETTINGS max_threads = 1",
+        "SELECT a FROM replaced FINAL WHERE id = 1",
+        "SELECT t.a FROM t ANY LEFT JOIN u ON u.t_id = t.id",
+        "SELECT t.a, x FROM t LEFT SEMI JOIN u USING (id)",
+        "SELECT a FROM t WHERE id IN (SELECT t_id FROM u WHERE x > 1)",
+        "SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.t_id = t.id)",
+        "WITH k AS (SELECT a, b FROM t) SELECT a FROM k WHERE b = 1",
+        "SELECT a FROM t UNION ALL SELECT x FROM u",
+        "SELECT tag FROM t ARRAY JOIN list AS tag",
+        "SELECT arrayMap(v -> v || s, list) FROM t",
+        "SELECT length(list), list[1] FROM t WHERE a = 1",
+        "SELECT a FROM t WHERE empty(s)",
+        "SELECT a FROM t WHERE s = ''",
+        "SELECT a FROM t WHERE s = {p1:String}",
+        "SELECT a FROM t WHERE s LIKE '%x%'",
+        "SELECT a FROM t WHERE o IS NULL",
+        "SELECT count(o) FROM t",
+        "SELECT mapKeys(m) FROM t",
+        "SELECT m['k'] FROM t",
+        "SELECT p.lat, t.p.lon FROM t",
+        "SELECT tupleElement(p, 'lat') FROM t",
+        "SELECT n.x FROM t",
+        "SELECT dictGet('trial.rates', 'rate', 1)",
+        "SELECT dictHas('rates', 1)",
+        "SELECT number FROM numbers(2)",
+        "SELECT count() FROM zeros(2)",
+        "DESCRIBE TABLE u",
+        "SHOW CREATE TABLE u",
+        "INSERT INTO u (id, x) VALUES (2, 2)",
+        "INSERT INTO TABLE u (id) SETTINGS async_insert = 0 VALUES (3)",
+        "INSERT INTO u VALUES (2, 2, 2)",
+        "INSERT INTO u (id) SELECT a FROM t WHERE b = 1",
+        "ALTER TABLE t UPDATE a = a + b WHERE id = 7 SETTINGS mutations_sync = 2",
+        "ALTER TABLE t DELETE WHERE id IN (SELECT x FROM u) SETTINGS mutations_sync = 2",
+        "DELETE FROM t WHERE a = 7",
+        "UPDATE light SET a = id WHERE id = 7",
+        "OPTIMIZE TABLE u FINAL",
+        "TRUNCATE TABLE u",
+    ];
+    let known = |(table, columns): (&str, &[(&str, &str)])| {
+        let kinds: BTreeMap<String, String> = columns.iter().map(|(name, kind)| ((*name).to_owned(), (*kind).to_owned())).collect();
+        let columns = kinds.keys().cloned().collect();
+        let known = KnownTable { schema: "trial".to_owned(), columns, kinds, ..KnownTable::default() };
+        [None, Some("trial".to_owned())].map(|schema| (Named { schema, name: table.to_owned() }, known.clone()))
+    };
+    let known = Known { tables: CLICKHOUSE_TABLES.into_iter().flat_map(known).collect(), is_mariadb: false };
+    let mut wrong = Vec::new();
+    for text in forms {
+        let grants = grants(text, Dialect::ClickHouse, &known);
+        if let Err(error) = trial(&grants, text) {
+            wrong.push(format!("{text}: {error:?} with {grants:?}"));
+        }
+        for grant in &grants {
+            // A column goes with its parts: which of them the engine looks at, its plan of the query decides.
+            let fewer: Vec<String> = grants.iter().filter(|other| column_of(other) != column_of(grant)).cloned().collect();
+            if !trial(&fewer, text).is_err_and(|error| error.kind == ErrorKind::Denied) {
+                wrong.push(format!("{text}: does not need {grant}"));
             }
         }
     }

@@ -5,12 +5,15 @@ use std::{fs, path::Path, process::Command};
 use millrace_tests::{
     Group,
     case::{Case, Exchange, root},
+    clickhouse,
+    database::{Database, connection},
     direct,
     docs::{blocks, check_part, shell, shell_with, text as said},
     groups,
     local::binary,
     mysql::Mysql,
     postgres::{Postgres, psql},
+    process::Process,
 };
 use serde_json::Value as Json;
 
@@ -23,12 +26,16 @@ const ROLE: &str = "app";
 enum Server {
     Postgres(Postgres),
     Mysql(Mysql),
+    ClickHouse(Process),
 }
 
 impl Server {
     fn start(group: &Group) -> Self {
         if group.mysql.is_some() {
             return Self::Mysql(Mysql::start(&[]));
+        }
+        if group.clickhouse.is_some() {
+            return Self::ClickHouse(clickhouse::start(&["--rights"]));
         }
         let server = Postgres::start(&[]);
         psql(&server.url("postgres"), &format!("CREATE ROLE {ROLE} LOGIN PASSWORD '{ROLE}'"));
@@ -40,6 +47,7 @@ impl Server {
         match self {
             Self::Postgres(server) => server.url(DATABASE),
             Self::Mysql(server) => server.url(DATABASE),
+            Self::ClickHouse(server) => format!("{}/{DATABASE}", clickhouse::url(server)),
         }
     }
 
@@ -48,6 +56,7 @@ impl Server {
         match self {
             Self::Postgres(server) => format!("postgres://{ROLE}:{ROLE}@127.0.0.1:{}/{DATABASE}", server.port),
             Self::Mysql(server) => format!("mysql://{ROLE}:{ROLE}@127.0.0.1:{}/{DATABASE}", server.port),
+            Self::ClickHouse(server) => format!("clickhouse://{ROLE}:{ROLE}@127.0.0.1:{}/{DATABASE}", server.port),
         }
     }
 
@@ -64,6 +73,15 @@ impl Server {
                 server.run("shop", &(role + &database));
                 server.run(DATABASE, &sql_of(group, "mysql.sql"));
             }
+            Self::ClickHouse(server) => {
+                let whole = clickhouse::open(server);
+                for sql in
+                    [format!("DROP USER {ROLE}"), format!("DROP DATABASE IF EXISTS {DATABASE}"), format!("CREATE DATABASE {DATABASE}")]
+                {
+                    whole.run(&sql, &[]).unwrap();
+                }
+                self.run(&sql_of(group, "clickhouse.sql"));
+            }
         }
     }
 
@@ -72,6 +90,15 @@ impl Server {
         match self {
             Self::Postgres(_) => psql(&self.url(), sql),
             Self::Mysql(server) => server.run(DATABASE, sql),
+            Self::ClickHouse(_) => {
+                let database = Database::open(connection("clickhouse", &self.url(), &[]));
+                for statement in sql.split_inclusive(";\n").map(|statement| statement.trim_end().trim_end_matches(';')) {
+                    let is_empty = statement.lines().all(|line| line.is_empty() || line.starts_with("--"));
+                    if !is_empty {
+                        database.run(statement, &[]).unwrap_or_else(|error| panic!("{statement}: {error:?}"));
+                    }
+                }
+            }
         }
     }
 }
@@ -100,11 +127,18 @@ fn revokes(json: &str) -> Vec<String> {
     grants
         .flat_map(|grant| {
             let (what, role) = grant["sql"].as_str().unwrap().strip_prefix("GRANT ").unwrap().rsplit_once(" TO ").unwrap();
-            match what.split_once(" (").filter(|_| !grant["columns"].is_null()) {
+            // ClickHouse has no space before the columns.
+            match what.split_once('(').filter(|_| !grant["columns"].is_null()) {
                 None => vec![format!("REVOKE {what} FROM {role}")],
                 Some((privilege, rest)) => {
                     let (columns, object) = rest.split_once(')').unwrap();
-                    columns.split(", ").map(|column| format!("REVOKE {privilege} ({column}){object} FROM {role}")).collect()
+                    // In ClickHouse, a column goes with its parts: which of them is looked at, the plan of the query decides.
+                    let whole = |column: &str| column.trim_matches('`').split('.').next().unwrap().to_owned();
+                    let mut names: Vec<&str> = columns.split(", ").collect();
+                    names.dedup_by_key(|column| whole(column));
+                    let with_parts =
+                        |name: &str| columns.split(", ").filter(|column| whole(column) == whole(name)).collect::<Vec<_>>().join(", ");
+                    names.iter().map(|name| format!("REVOKE {privilege}({}){object} FROM {role}", with_parts(name))).collect()
                 }
             }
         })
@@ -169,7 +203,7 @@ fn check(name: &str, least: usize) -> Checked {
     let is_mysql = group.mysql.is_some();
     let differences = |group: &Group, expected: &[Vec<String>]| differences(group, expected, |body| is_mysql && is_for_no_table(body));
     // The database is there already.
-    (group.postgres, group.mysql) = (None, None);
+    (group.postgres, group.mysql, group.clickhouse) = (None, None, None);
     server.run(&printed);
     let found = differences(&group, &expected);
     assert!(found.is_empty(), "{name}: {} requests differ with these rights:\n{printed}\n{}", found.len(), found.join("\n"));
@@ -226,6 +260,17 @@ fn so_does_one_for_mariadb() {
         "app/tools/types/config.yaml:4:3 (types): the function `ST_AsText` is the server's own",
     );
     check_notes(&checked.notes, &[absent, scripted, types]);
+}
+
+#[test]
+fn so_does_one_for_clickhouse() {
+    let checked = check("clickhouse", 20);
+    assert_eq!(checked.needless, [""; 0]);
+    let (broken, scripted) = (
+        "app/tools/broken/config.yaml:3:12 (broken): the database has no table",
+        "app/tools/scripted/handler.ts:7:24 (scripted): the text",
+    );
+    check_notes(&checked.notes, &[broken, scripted]);
 }
 
 #[test]

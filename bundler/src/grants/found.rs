@@ -3,7 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::section::{Grant, Need, Object, Section, SessionRole};
-use crate::statement::{Columns, Dialect, Known, KnownTable, Named, Privilege, Rights};
+use crate::statement::{
+    Columns, Dialect, Known, KnownTable, Named, Privilege, Rights,
+    rights::clickhouse::{self, DICTIONARY},
+};
 
 /// A question to a database.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +35,10 @@ pub struct Found {
     closed: BTreeSet<String>,
     /// Functions and procedures by the name that statements have for them; empty where there is none of one's own.
     routines: BTreeMap<String, Vec<Routine>>,
+    /// Dictionaries of ClickHouse, which need a right of their own to be read as tables.
+    dictionaries: BTreeSet<Named>,
+    /// Views of ClickHouse that read as who reads them.
+    readers_views: BTreeSet<Named>,
     /// What policies of a table read: the table, and a column of another.
     policies: BTreeSet<(Named, Named, String)>,
 }
@@ -81,6 +88,12 @@ const MYSQL_ROUTINES: &str = "SELECT routine_schema, routine_name, NULL, CAST(ro
      CAST(security_type = 'DEFINER' AS CHAR), '1' FROM information_schema.routines WHERE JSON_CONTAINS(?, JSON_QUOTE(LOWER(routine_name))) \
      ORDER BY routine_schema, routine_name";
 const MYSQL_VERSION: &str = "SELECT VERSION(), ?";
+const CLICKHOUSE_COLUMNS: &str = "SELECT c.database, c.table, c.name, toString(c.database = currentDatabase()), '1', '0', \
+     toString(c.is_in_primary_key), '', '', c.type, t.engine, toString(t.create_table_query LIKE '% SQL SECURITY DEFINER%') \
+     FROM system.columns AS c LEFT JOIN system.tables AS t ON t.database = c.database AND t.name = c.table \
+     WHERE has(JSONExtract({p1:String}, 'Array(String)'), c.table) ORDER BY c.database, c.table, c.position";
+const CLICKHOUSE_FUNCTIONS: &str = "SELECT '', name, NULL, '0', '0', '0', '0', '1' FROM system.functions \
+     WHERE origin = 'SQLUserDefined' AND has(JSONExtract({p1:String}, 'Array(String)'), name) ORDER BY name";
 
 /// What to ask about what statements need.
 pub(super) fn questions(rights: &Rights, dialect: Dialect) -> Vec<Question> {
@@ -93,6 +106,10 @@ pub(super) fn questions(rights: &Rights, dialect: Dialect) -> Vec<Question> {
             .into_iter()
             .chain([question(POSTGRES_ROUTINES, &names(rights.functions.iter().chain(&rights.procedures), str::to_owned))])
             .collect(),
+        Dialect::ClickHouse => {
+            let functions = names(rights.functions.iter(), str::to_owned);
+            vec![question(CLICKHOUSE_COLUMNS, &tables), question(CLICKHOUSE_FUNCTIONS, &functions)]
+        }
         _ => vec![question(MYSQL_COLUMNS, &tables), question(MYSQL_ROUTINES, &routines), question(MYSQL_VERSION, "[]")],
     }
 }
@@ -142,6 +159,9 @@ impl Found {
             found.known.is_mariadb = answer(2).first().is_some_and(|row| cell(row, 0).to_ascii_lowercase().contains("mariadb"));
             return found;
         }
+        if dialect == Dialect::ClickHouse {
+            return found;
+        }
         let placed =
             |row: &[Option<String>], at: usize| Named { schema: Some(cell(row, at).to_owned()), name: cell(row, at + 1).to_owned() };
         for row in answer(1) {
@@ -186,6 +206,15 @@ impl Found {
             }
             if is_true(row.get(5)) {
                 self.everybodys.insert(table.clone());
+            }
+            if dialect == Dialect::ClickHouse {
+                known.kinds.insert(column.clone(), cell(row, 9).to_owned());
+                if cell(row, 10) == "Dictionary" {
+                    self.dictionaries.insert(table.clone());
+                }
+                if cell(row, 10) == "View" && !is_true(row.get(11)) {
+                    self.readers_views.insert(table.clone());
+                }
             }
             if !cell(row, 8).is_empty() {
                 let sequence = Named { schema: Some(cell(row, 7).to_owned()), name: cell(row, 8).to_owned() };
@@ -235,9 +264,22 @@ impl Found {
             if *privilege == Privilege::Select && self.everybodys.contains(table) {
                 continue;
             }
-            let table = self.placed(table);
+            let is_read = *privilege == Privilege::Select;
+            if is_read && self.readers_views.contains(table) {
+                let text = format!("the view `{table}` reads as who reads it: what it reads needs rights, too, which are not known");
+                section.note(user, place, text, true);
+            }
+            let is_dictionary = is_read && self.dictionaries.contains(table);
+            let mut table = self.placed(table);
+            table.schema = table.schema.or_else(|| section.database.clone());
             schemas.extend(table.schema.clone());
             merged.table(&table, *privilege, columns, user, of_session);
+            if is_dictionary {
+                merged.add(Object::Table(table), Privilege::Other(DICTIONARY), user, of_session);
+            }
+        }
+        for (privilege, on) in &rights.server {
+            merged.add(Object::Server(on), Privilege::Other(privilege), user, of_session);
         }
         for (sequence, privilege) in &rights.sequences {
             schemas.extend(sequence.schema.clone());
@@ -271,6 +313,22 @@ impl Found {
         }
     }
 
+    /// Everybody may call functions of ClickHouse; but what is in the text of one of one's own is done as who calls it.
+    fn routine_of_clickhouse(&self, section: &mut Section, user: &str, place: &str, named: &Named) {
+        let text = if !self.is_asked {
+            format!(
+                "whether the function `{named}` is the server's own is not known: else what its text does needs rights. Ask by `--connect`"
+            )
+        } else if self.routines.contains_key(&named.name) {
+            format!("the function `{named}` runs as who calls it: what its text does needs rights, too, which are not known")
+        } else if clickhouse::needs_more(&named.name) {
+            format!("the function `{named}` needs a right of its own: grant it by hand")
+        } else {
+            return;
+        };
+        section.note(user, place, text, true);
+    }
+
     #[allow(clippy::too_many_arguments)]
     fn routine(
         &self,
@@ -283,6 +341,9 @@ impl Found {
         schemas: &mut BTreeSet<String>,
     ) {
         let what = if is_procedure { "procedure" } else { "function" };
+        if dialect == Dialect::ClickHouse {
+            return self.routine_of_clickhouse(section, user, place, named);
+        }
         if !self.is_asked {
             let text = match dialect {
                 Dialect::MySql if is_procedure => {

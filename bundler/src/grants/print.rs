@@ -8,7 +8,7 @@ use super::{
     redis,
     section::{Grant, Note, Object, Section, SessionRole},
 };
-use crate::statement::{Dialect, Named};
+use crate::statement::{Dialect, Named, Privilege, rights::clickhouse::DICTIONARY};
 
 /// Words that PostgreSQL does not take as the name of a table or a column without quotes.
 const RESERVED: &str = " all analyse analyze and any array as asc asymmetric authorization binary both case cast check collate collation column concurrently \
@@ -17,6 +17,10 @@ const RESERVED: &str = " all analyse analyze and any array as asc asymmetric aut
     leading left like limit localtime localtimestamp natural not notnull null offset on only or order outer overlaps placing primary references returning \
     right select session_user similar some symmetric system_user table tablesample then to trailing true union unique user using variadic verbose when where \
     window with ";
+
+/// Words that ClickHouse has beside those, in `GRANT` or as the beginning of something.
+const RESERVED_BY_CLICKHOUSE: &str = " admin alter cluster create delete drop except exists file format global grants if insert interval key none \
+    option prewhere remote replace revoke role s3 sample settings show system temporary truncate update url values ";
 
 /// What stands for the role that a caller decides.
 const SOMEBODY: &str = "ROLE";
@@ -140,7 +144,8 @@ fn statement(section: &Section, dialect: Dialect, grant: &Grant) -> String {
 fn grant_statement(dialect: Dialect, Grant { object, privilege, columns, .. }: &Grant, to: &str) -> String {
     let word = privilege.word(dialect);
     let columns = columns.as_ref().map_or_else(String::new, |columns| {
-        format!(" ({})", columns.keys().map(|column| quoted(dialect, column)).collect::<Vec<_>>().join(", "))
+        let start = if dialect == Dialect::ClickHouse { "" } else { " " };
+        format!("{start}({})", columns.keys().map(|column| quoted(dialect, column)).collect::<Vec<_>>().join(", "))
     });
     let name = |named: &Named| {
         let schema = named.schema.iter().map(|schema| format!("{}.", quoted(dialect, schema))).collect::<String>();
@@ -156,6 +161,7 @@ fn grant_statement(dialect: Dialect, Grant { object, privilege, columns, .. }: &
         Object::Sequence(sequence) => format!("SEQUENCE {}", name(sequence)),
         Object::Function(function, arguments) => format!("FUNCTION {}", with(function, arguments)),
         Object::Procedure(procedure, arguments) => format!("PROCEDURE {}", with(procedure, arguments)),
+        Object::Server(on) => (*on).to_owned(),
     };
     format!("GRANT {word}{columns} ON {on} TO {to};")
 }
@@ -183,6 +189,7 @@ fn instead(connector: &str) -> &'static str {
 const fn account_noun(dialect: Dialect) -> &'static str {
     match dialect {
         Dialect::MySql => "the account",
+        Dialect::ClickHouse => "the user",
         _ => "the role",
     }
 }
@@ -202,6 +209,14 @@ fn account(dialect: Dialect, role: &str) -> String {
 fn quoted(dialect: Dialect, name: &str) -> String {
     if dialect == Dialect::MySql {
         return format!("`{}`", name.replace('`', "``"));
+    }
+    if dialect == Dialect::ClickHouse {
+        let is_plain = name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !name.starts_with(|first: char| first.is_ascii_digit());
+        let word = name.to_ascii_lowercase();
+        let is_free = ![RESERVED, RESERVED_BY_CLICKHOUSE].iter().any(|words| words.contains(&format!(" {word} ")));
+        let is_name = is_plain && is_free && !name.is_empty();
+        return if is_name { name.to_owned() } else { format!("`{}`", name.replace('\\', "\\\\").replace('`', "\\`")) };
     }
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte == b'_';
     let plain = name.bytes().next().is_some_and(is_plain) && name.bytes().all(|byte| is_plain(byte) || byte.is_ascii_digit());
@@ -238,9 +253,11 @@ fn section_json(section: &Section) -> Value {
         let (kind, name) = match &grant.object {
             Object::Role(role) => ("role", role.clone()),
             Object::Schema(schema) => ("schema", schema.clone()),
+            Object::Table(named) if grant.privilege == Privilege::Other(DICTIONARY) => ("dictionary", named.to_string()),
             Object::Table(named) => ("table", named.to_string()),
             Object::Sequence(named) => ("sequence", named.to_string()),
             Object::Function(named, arguments) => ("function", format!("{named}({})", arguments.as_deref().unwrap_or_default())),
+            Object::Server(on) => ("server", (*on).to_owned()),
             Object::Procedure(named, arguments) => ("procedure", format!("{named}({})", arguments.as_deref().unwrap_or_default())),
         };
         json!({

@@ -18,6 +18,8 @@ pub struct Section {
     pub dialect: Option<Dialect>,
     /// The databases, where the caller decides which it is.
     pub databases: Vec<String>,
+    /// The database of tables for which a statement names none, where it is known and has to be said.
+    pub database: Option<String>,
     /// Who logs in.
     pub role: String,
     /// As whom statements are carried out, where that is another role.
@@ -87,6 +89,8 @@ pub enum Object {
     Function(Named, Option<String>),
     /// A procedure, likewise.
     Procedure(Named, Option<String>),
+    /// What ClickHouse has beside tables: `*.*`, `URL`.
+    Server(&'static str),
 }
 
 /// Something to know about the rights of a section.

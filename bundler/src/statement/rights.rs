@@ -17,6 +17,7 @@ use super::{
     probe,
 };
 
+pub(crate) mod clickhouse;
 mod known;
 mod model;
 mod read;
@@ -28,12 +29,13 @@ pub use known::{Known, KnownTable};
 pub use model::{Columns, Named, Privilege, Rights};
 pub(crate) use text::{Unwritten, written};
 
+use clickhouse::Prepared;
 use scope::Walk;
 
 /// The longest statement that is looked at, in bytes.
 const MAX_BYTES: usize = 100_000;
 
-/// The rights that a statement of PostgreSQL or MySQL needs, which has parameters in the place of values. `known` is what is known of the
+/// The rights that a statement of PostgreSQL, MySQL or ClickHouse needs, which has parameters in the place of values. `known` is what is known of the
 /// database.
 #[must_use]
 pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
@@ -45,6 +47,14 @@ pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
     if text.contains('\0') || tokens.iter().any(|token| token.kind == Kind::Comment { executable: true }) {
         return Rights::unclear("it has a character or a comment that is not understood");
     }
+    let mut prepared = None;
+    if dialect == Dialect::ClickHouse {
+        match clickhouse::prepare(text, &tokens) {
+            Prepared::Rights(rights) => return rights,
+            Prepared::Text { text, is_mutation } => prepared = Some((text, is_mutation)),
+        }
+    }
+    let (text, is_mutation) = prepared.as_ref().map_or((text, false), |(text, is_mutation)| (text.as_str(), *is_mutation));
     let found = probe::with_stack(tokens.len(), || {
         let statements = match Parser::parse_sql(dialect.parser(), text) {
             Ok(statements) => statements,
@@ -55,15 +65,15 @@ pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
             }
         };
         match statements.as_slice() {
-            [statement] => of_statement(statement, dialect, known),
+            [statement] => of_statement(statement, dialect, known, is_mutation),
             _ => Rights::unclear("it is not one statement"),
         }
     });
     found.unwrap_or_else(|| Rights::unclear("it is too long"))
 }
 
-fn of_statement(statement: &Sql, dialect: Dialect, known: &Known) -> Rights {
-    let mut walk = Walk::new(dialect, known);
+fn of_statement(statement: &Sql, dialect: Dialect, known: &Known, is_mutation: bool) -> Rights {
+    let mut walk = Walk { is_mutation, ..Walk::new(dialect, known) };
     walk.statement(statement, &[]);
     let (mut rights, seen) = walk.finish();
     let mut there = Count::default();

@@ -24,4 +24,6 @@ pub struct KnownTable {
     pub any: Option<String>,
     /// The columns of each of its constraints that are unique, by the constraint's name.
     pub constraints: BTreeMap<String, BTreeSet<String>>,
+    /// The types of its columns, where they decide anything: in ClickHouse.
+    pub kinds: BTreeMap<String, String>,
 }

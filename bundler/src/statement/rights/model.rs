@@ -48,6 +48,8 @@ pub enum Privilege {
     Execute,
     /// `EXECUTE` of a procedure
     Call,
+    /// Another one of ClickHouse, as `GRANT` has it
+    Other(&'static str),
 }
 
 impl Privilege {
@@ -57,14 +59,21 @@ impl Privilege {
         match self {
             Self::Select => "SELECT",
             Self::Insert => "INSERT",
-            Self::Update => "UPDATE",
-            Self::Delete => "DELETE",
+            Self::Update => match dialect {
+                Dialect::ClickHouse => "ALTER UPDATE",
+                _ => "UPDATE",
+            },
+            Self::Delete => match dialect {
+                Dialect::ClickHouse => "ALTER DELETE",
+                _ => "DELETE",
+            },
             Self::Truncate => match dialect {
                 Dialect::MySql => "DROP",
                 _ => "TRUNCATE",
             },
             Self::Usage => "USAGE",
             Self::Execute | Self::Call => "EXECUTE",
+            Self::Other(word) => word,
         }
     }
 }
@@ -89,6 +98,8 @@ pub struct Rights {
     pub functions: BTreeSet<Named>,
     /// Procedures.
     pub procedures: BTreeSet<Named>,
+    /// What ClickHouse grants for no table: the right, and what it is on.
+    pub server: BTreeSet<(&'static str, &'static str)>,
     /// Tables into which rows are inserted, and the columns whose values the statement gives: the others have their defaults, which can be a
     /// sequence's.
     pub filled: BTreeSet<(Named, BTreeSet<String>)>,
@@ -114,6 +125,7 @@ impl Rights {
         self.sequences.extend(other.sequences);
         self.functions.extend(other.functions);
         self.procedures.extend(other.procedures);
+        self.server.extend(other.server);
         self.filled.extend(other.filled);
         self.widened.extend(other.widened);
         self.unclear.extend(other.unclear);
@@ -137,7 +149,7 @@ pub(super) fn named(name: &ObjectName, dialect: Dialect) -> Option<Named> {
     let part = |part: &ObjectNamePart| match part {
         ObjectNamePart::Identifier(ident) => match dialect {
             // Whether it tells capitals apart depends on its file system.
-            Dialect::MySql => fold(ident, dialect).map(|_| ident.value.clone()),
+            Dialect::MySql | Dialect::ClickHouse => fold(ident, dialect).map(|_| ident.value.clone()),
             _ => fold(ident, dialect),
         },
         ObjectNamePart::Function(_) => None,

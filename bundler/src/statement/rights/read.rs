@@ -2,13 +2,14 @@
 
 use sqlparser::ast::{
     Distinct, Expr, Fetch, GroupByExpr, Ident, JoinConstraint, JoinOperator, LimitClause, LockClause, ObjectName, OrderBy, OrderByKind,
-    Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins, With,
+    Query, Select, SelectItem, SelectItemQualifiedWildcardKind, SetExpr, TableAlias, TableFactor, TableWithJoins,
+    WildcardAdditionalOptions, With,
 };
 
 use super::{
-    Dialect, Named, Privilege,
+    Dialect, Named, Privilege, clickhouse,
     model::named,
-    scope::{Cte, Item, Output, Scope, Walk},
+    scope::{Cte, Item, Output, Scope, Walk, expr_of},
 };
 use crate::statement::last;
 
@@ -28,7 +29,8 @@ impl Walk<'_> {
     pub(super) fn query(&mut self, query: &Query, outer_ctes: &[Cte], outer: Option<&Scope<'_>>) -> Output {
         self.seen.queries += 1;
         let Query { with, body, order_by, limit_clause, fetch, locks, for_clause, settings, format_clause, pipe_operators } = query;
-        if for_clause.is_some() || settings.is_some() || format_clause.is_some() || !pipe_operators.is_empty() {
+        let is_clickhouse = self.dialect == Dialect::ClickHouse;
+        if for_clause.is_some() || (settings.is_some() && !is_clickhouse) || format_clause.is_some() || !pipe_operators.is_empty() {
             self.unclear(CLAUSE);
         }
         let ctes = self.with(with.as_ref(), outer_ctes, outer);
@@ -100,7 +102,12 @@ impl Walk<'_> {
     }
 
     fn after(&mut self, tail: Tail<'_>, scope: &Scope<'_>, ctes: &[Cte]) {
-        if let Some(OrderBy { kind, interpolate }) = tail.order_by
+        if let (Some(OrderBy { kind, interpolate }), Dialect::ClickHouse) = (tail.order_by, self.dialect) {
+            self.within(interpolate, scope, ctes);
+            if let OrderByKind::Expressions(exprs) = kind {
+                exprs.iter().for_each(|expr| self.within(&expr.with_fill, scope, ctes));
+            }
+        } else if let Some(OrderBy { kind, interpolate }) = tail.order_by
             && (interpolate.is_some() || matches!(kind, OrderByKind::All(_)))
         {
             self.unclear(CLAUSE);
@@ -143,21 +150,32 @@ impl Walk<'_> {
         if into.is_some() {
             self.unclear("`SELECT … INTO` makes a table, or writes a file");
         }
+        let is_clickhouse = self.dialect == Dialect::ClickHouse;
         let is_plain = top.is_none()
             && exclude.is_none()
             && lateral_views.is_empty()
-            && prewhere.is_none()
+            && (prewhere.is_none() || is_clickhouse)
             && connect_by.is_empty()
             && cluster_by.is_empty()
             && distribute_by.is_empty()
             && sort_by.is_empty()
-            && qualify.is_none()
+            && (qualify.is_none() || is_clickhouse)
             && value_table_mode.is_none()
             && (select_modifiers.is_none() || self.dialect == Dialect::MySql);
         if !is_plain {
             self.unclear(CLAUSE);
         }
         let mut scope = Scope { outer, ..Scope::default() };
+        if is_clickhouse {
+            let names = projection.iter().filter_map(|item| match item {
+                SelectItem::ExprWithAlias { alias, .. } => self.folded(alias),
+                _ => None,
+            });
+            scope.aliases = names.collect();
+            if from.iter().rev().skip(1).any(|tables| tables.joins.iter().any(|join| is_array_join(&join.join_operator))) {
+                self.unclear("whether tables or arrays stand behind its `ARRAY JOIN`: write one array for each");
+            }
+        }
         for tables in from {
             self.tables(&mut scope, tables, ctes);
         }
@@ -166,8 +184,8 @@ impl Walk<'_> {
             self.rights.need(table, Privilege::Select);
         }
         let (output, aliases) = self.projection(projection, &scope, ctes);
-        if let Some(selection) = selection {
-            self.within(selection, &scope, ctes);
+        for condition in [prewhere, selection, qualify].into_iter().flatten() {
+            self.within(condition, &scope, ctes);
         }
         if let Some(Distinct::On(exprs)) = distinct {
             self.by(exprs.iter(), &aliases, &scope, ctes);
@@ -202,13 +220,21 @@ impl Walk<'_> {
                     self.name_of(expr).map(|name| std::iter::once(name).collect())
                 }
                 SelectItem::ExprWithAlias { expr, alias } => {
-                    self.within(expr, scope, ctes);
                     let name = self.folded(alias);
+                    // Within its own expression, the name is a column's.
+                    let mut own = scope.clone();
+                    own.aliases.retain(|alias| Some(alias) != name.as_ref());
+                    self.within(expr, &own, ctes);
                     aliases.extend(name.clone());
                     name.map(|name| std::iter::once(name).collect())
                 }
                 SelectItem::QualifiedWildcard(SelectItemQualifiedWildcardKind::ObjectName(name), _) => self.whole_item(name, scope),
-                SelectItem::Wildcard(_) => {
+                SelectItem::Wildcard(options) if self.dialect == Dialect::ClickHouse && options.opt_except.is_some() => {
+                    self.within(options, scope, ctes);
+                    self.all_except(options, scope)
+                }
+                SelectItem::Wildcard(options) => {
+                    self.within(options, scope, ctes);
                     for item in &scope.items {
                         if let Some(table) = &item.table {
                             self.whole(table, Privilege::Select);
@@ -233,6 +259,31 @@ impl Walk<'_> {
         (output, aliases)
     }
 
+    /// `* EXCEPT (a, b)`, of tables whose columns are known, or of whole tables.
+    fn all_except(&mut self, options: &WildcardAdditionalOptions, scope: &Scope<'_>) -> Output {
+        let except = options.opt_except.iter().flat_map(|except| std::iter::once(&except.first_element).chain(&except.additional_elements));
+        let except: Vec<String> = except.filter_map(|ident| self.folded(ident)).collect();
+        let mut output: Output = Some(std::collections::BTreeSet::new());
+        for Item { table, columns, .. } in &scope.items {
+            let left = columns.as_ref().map(|columns| columns.iter().filter(|&name| !except.contains(name)).cloned().collect::<Vec<_>>());
+            match (table, &left) {
+                (Some(table), Some(left)) => left.iter().for_each(|column| self.column_of(table, Privilege::Select, column)),
+                (Some(table), None) => {
+                    self.whole(table, Privilege::Select);
+                    let why =
+                        "which columns are left by `EXCEPT` depends on the tables: write the columns, or ask the database by `--connect`";
+                    self.rights.widened.insert(why.to_owned());
+                }
+                (None, _) => {}
+            }
+            output = output.zip(left).map(|(mut output, left)| {
+                output.extend(left);
+                output
+            });
+        }
+        output
+    }
+
     /// The name that an expression gives to its column; `None` where the database makes one up.
     fn name_of(&self, expr: &Expr) -> Option<String> {
         match expr {
@@ -255,7 +306,7 @@ impl Walk<'_> {
                 _ if self.dialect == Dialect::MySql => {
                     let named = Item { name: String::new(), table: None, columns: Some(aliases.iter().cloned().collect()) };
                     let inner = Scope { items: vec![named], outer: None, ..Scope::default() };
-                    let mut both = Scope { outer: scope.outer, merged: scope.merged.clone(), items: scope.items.clone() };
+                    let mut both = scope.clone();
                     both.items.extend(inner.items);
                     self.within(expr, &both, ctes);
                 }
@@ -284,6 +335,10 @@ impl Walk<'_> {
         self.factor(scope, &tables.relation, ctes);
         for join in &tables.joins {
             let middle = scope.items.len();
+            if is_array_join(&join.join_operator) {
+                self.array(scope, &join.relation, ctes);
+                continue;
+            }
             self.factor(scope, &join.relation, ctes);
             let constraint = match &join.join_operator {
                 JoinOperator::Join(constraint)
@@ -294,7 +349,13 @@ impl Walk<'_> {
                 | JoinOperator::Right(constraint)
                 | JoinOperator::RightOuter(constraint)
                 | JoinOperator::StraightJoin(constraint)
-                | JoinOperator::FullOuter(constraint) => constraint,
+                | JoinOperator::FullOuter(constraint)
+                | JoinOperator::Semi(constraint)
+                | JoinOperator::LeftSemi(constraint)
+                | JoinOperator::RightSemi(constraint)
+                | JoinOperator::Anti(constraint)
+                | JoinOperator::LeftAnti(constraint)
+                | JoinOperator::RightAnti(constraint) => constraint,
                 _ => {
                     self.unclear("it has a join that is not understood");
                     continue;
@@ -311,6 +372,26 @@ impl Walk<'_> {
                 }
                 JoinConstraint::None => {}
             }
+        }
+    }
+
+    /// The array of an `ARRAY JOIN`, which the parser takes for a table, and the name that its elements get.
+    fn array(&mut self, scope: &mut Scope<'_>, factor: &TableFactor, ctes: &[Cte]) {
+        let TableFactor::Table { name, alias, args, .. } = factor else {
+            return self.unclear("what follows its `ARRAY JOIN`");
+        };
+        self.seen.tables += 1;
+        let idents: Vec<Ident> = name.0.iter().filter_map(|part| part.as_ident().cloned()).collect();
+        match (args, idents.as_slice()) {
+            (Some(args), _) => {
+                self.within(args, scope, ctes);
+                self.call(name, None);
+            }
+            (None, [column]) => self.unqualified(column, scope),
+            (None, _) => self.within(&Expr::CompoundIdentifier(idents), scope, ctes),
+        }
+        if let Some(name) = alias.as_ref().and_then(|alias| self.folded(&alias.name)) {
+            scope.items.push(Item { name: String::new(), table: None, columns: Some([name].into()) });
         }
     }
 
@@ -341,12 +422,21 @@ impl Walk<'_> {
             }
             TableFactor::Table { name, alias, args: Some(args), .. } => {
                 self.seen.tables += 1;
-                self.within(args, scope, ctes);
-                self.call(name, None);
+                if self.dialect == Dialect::ClickHouse {
+                    let exprs: Vec<&Expr> = args.args.iter().filter_map(expr_of).collect();
+                    self.table_function(name, &exprs);
+                    // A name is no column there.
+                    for expr in exprs.iter().filter(|expr| !matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_))) {
+                        self.within(*expr, scope, ctes);
+                    }
+                } else {
+                    self.within(args, scope, ctes);
+                    self.call(name, None);
+                }
                 (alias, Some(self.function(name)))
             }
             TableFactor::Derived { lateral, subquery, alias, sample } => {
-                let around = Scope { items: seen(scope, *lateral), merged: scope.merged.clone(), outer: scope.outer };
+                let around = Scope { items: seen(scope, *lateral), merged: scope.merged.clone(), outer: scope.outer, ..Scope::default() };
                 let columns = self.query(subquery, ctes, Some(&around));
                 self.within(sample, scope, ctes);
                 (alias, Some(Item { name: String::new(), table: None, columns }))
@@ -414,6 +504,7 @@ impl Walk<'_> {
     fn is_everybodys(&self, table: &Named) -> bool {
         let schema = table.schema.as_deref().map(str::to_ascii_lowercase);
         match (self.dialect, schema.as_deref()) {
+            (Dialect::ClickHouse, _) => clickhouse::is_everybodys(table),
             (_, Some("information_schema")) => true,
             (Dialect::Postgres, Some("pg_catalog")) => true,
             (Dialect::Postgres, None) => table.name.starts_with("pg_"),
@@ -421,6 +512,10 @@ impl Walk<'_> {
             _ => false,
         }
     }
+}
+
+const fn is_array_join(operator: &JoinOperator) -> bool {
+    matches!(operator, JoinOperator::ArrayJoin | JoinOperator::LeftArrayJoin | JoinOperator::InnerArrayJoin)
 }
 
 fn ordered(order_by: Option<&OrderBy>) -> impl Iterator<Item = &Expr> {

@@ -4,13 +4,14 @@ use std::{collections::BTreeSet, ops::ControlFlow};
 
 use sqlparser::{
     ast::{
-        AccessExpr, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, Query, Spanned as _, Value, Visit,
-        Visitor,
+        AccessExpr, Expr, Function, FunctionArg, FunctionArgExpr, FunctionArguments, Ident, ObjectName, OneOrManyWithParens, Query,
+        Spanned as _, Subscript, Value, Visit, Visitor,
     },
     tokenizer::Span,
 };
 
 use super::{
+    clickhouse::{self, IN_A_NAME},
     known::Known,
     model::{Named, Privilege, Rights, named, named_in},
 };
@@ -59,6 +60,8 @@ pub(super) struct Scope<'s> {
     pub(super) items: Vec<Item>,
     /// Columns that `USING` has made one of two, which have been counted.
     pub(super) merged: BTreeSet<String>,
+    /// Names that the query gives to expressions, which ClickHouse takes before those of columns.
+    pub(super) aliases: BTreeSet<String>,
     pub(super) outer: Option<&'s Scope<'s>>,
 }
 
@@ -68,11 +71,13 @@ pub(super) struct Walk<'k> {
     pub(super) known: &'k Known,
     pub(super) rights: Rights,
     pub(super) seen: Count,
+    /// The statement is an `ALTER TABLE … UPDATE` of ClickHouse, written as an `UPDATE`.
+    pub(super) is_mutation: bool,
 }
 
 impl<'k> Walk<'k> {
     pub(super) fn new(dialect: Dialect, known: &'k Known) -> Self {
-        Self { dialect, known, rights: Rights::default(), seen: Count::default() }
+        Self { dialect, known, rights: Rights::default(), seen: Count::default(), is_mutation: false }
     }
 
     pub(super) fn finish(self) -> (Rights, Count) {
@@ -85,7 +90,11 @@ impl<'k> Walk<'k> {
 
     /// A column's name as the database tells names apart.
     pub(super) fn folded(&self, ident: &Ident) -> Option<String> {
-        fold(ident, self.dialect)
+        match self.dialect {
+            // It tells capitals apart.
+            Dialect::ClickHouse => fold(ident, self.dialect).map(|_| ident.value.clone()),
+            _ => fold(ident, self.dialect),
+        }
     }
 
     /// A column that is read or written, which the statement says to be of this table.
@@ -100,13 +109,18 @@ impl<'k> Walk<'k> {
 
     /// Looks at the columns, functions and queries of anything that holds expressions.
     pub(super) fn within(&mut self, node: &impl Visit, scope: &Scope<'_>, ctes: &[Cte]) {
-        let _ = node.visit(&mut Inner { walk: self, scope, ctes, depth: 0, passed: Vec::new() });
+        let _ = node.visit(&mut Inner { walk: self, scope, ctes, depth: 0, passed: Vec::new(), bound: Vec::new() });
     }
 
     /// A name that stands alone.
     pub(super) fn unqualified(&mut self, ident: &Ident, scope: &Scope<'_>) {
         let is_quoted = ident.quote_style.is_some();
         if !is_quoted && (ident.value.starts_with('@') || ident.value.eq_ignore_ascii_case("default")) {
+            return;
+        }
+        // Numbers of ClickHouse, which the parser takes for names.
+        if self.dialect == Dialect::ClickHouse && !is_quoted && ["inf", "nan"].iter().any(|number| ident.value.eq_ignore_ascii_case(number))
+        {
             return;
         }
         let Some(name) = self.folded(ident) else { return self.unclear("it names a column by a variable") };
@@ -118,7 +132,7 @@ impl<'k> Walk<'k> {
         let mut candidates: Vec<Item> = Vec::new();
         let mut around = Some(scope);
         while let Some(scope) = around {
-            if scope.merged.contains(name) {
+            if scope.merged.contains(name) || (candidates.is_empty() && scope.aliases.contains(name)) {
                 return;
             }
             let has = |item: &&Item| item.columns.as_ref().is_some_and(|columns| columns.contains(name));
@@ -167,6 +181,9 @@ impl<'k> Walk<'k> {
 
     /// A name of several parts: of a column and its table.
     fn qualified(&mut self, parts: &[Ident], scope: &Scope<'_>) {
+        if self.dialect == Dialect::ClickHouse {
+            return self.dotted(parts, scope);
+        }
         let names: Option<Vec<String>> = parts.iter().map(|part| self.folded(part)).collect();
         let Some(names) = names else { return self.unclear("it names a column by a variable") };
         let (Some(column), Some(item)) = (names.last(), names.len().checked_sub(2).and_then(|at| names.get(at))) else { return };
@@ -208,6 +225,14 @@ impl<'k> Walk<'k> {
             match args.and_then(first_text).and_then(|text| named_in(text, self.dialect)) {
                 Some(sequence) => drop(self.rights.sequences.insert((sequence, privilege))),
                 None => self.unclear(&format!("the sequence of `{folded}` is not written out")),
+            }
+            return;
+        }
+        if self.dialect == Dialect::ClickHouse {
+            match last(name).filter(|_| name.0.len() == 1) {
+                Some(ident) if clickhouse::is_known(&ident.value) => {}
+                Some(ident) => drop(self.rights.functions.insert(Named { schema: None, name: ident.value.clone() })),
+                None => self.unclear("it calls a function by a name that is not understood"),
             }
             return;
         }
@@ -258,10 +283,20 @@ struct Inner<'a, 'k> {
     depth: usize,
     /// Where names stand that are no columns.
     passed: Vec<Span>,
+    /// The parameters of the lambdas around.
+    bound: Vec<Vec<String>>,
 }
 
 impl Inner<'_, '_> {
+    /// Whether a name begins with the parameter of a lambda.
+    fn is_bound(&self, parts: &[Ident]) -> bool {
+        parts.first().is_some_and(|first| self.bound.iter().flatten().any(|name| *name == first.value))
+    }
+
     fn function(&mut self, function: &Function) {
+        if self.walk.dialect == Dialect::ClickHouse {
+            return self.function_of_clickhouse(function);
+        }
         self.walk.call(&function.name, Some(&function.args));
         let FunctionArguments::List(list) = &function.args else { return };
         let name = last(&function.name).map(|ident| ident.value.to_ascii_lowercase()).unwrap_or_default();
@@ -279,6 +314,26 @@ impl Inner<'_, '_> {
         }
     }
 
+    fn function_of_clickhouse(&mut self, function: &Function) {
+        let arguments: Vec<&Expr> = match &function.args {
+            FunctionArguments::List(list) => list.args.iter().filter_map(expr_of).collect(),
+            _ => Vec::new(),
+        };
+        if let FunctionArguments::List(list) = &function.args {
+            for argument in &list.args {
+                if let FunctionArg::Unnamed(FunctionArgExpr::QualifiedWildcard(item)) = argument {
+                    drop(self.walk.whole_item(item, self.scope));
+                }
+            }
+        }
+        let named = self.walk.special(&function.name, &arguments, self.scope);
+        self.passed.extend(named.and_then(|at| arguments.get(at)).map(|argument| argument.span()));
+        let name = last(&function.name).map(|ident| ident.value.to_ascii_lowercase()).unwrap_or_default();
+        if !(named.is_some() || matches!(name.as_str(), "columns" | "hascolumnintable" | "dictisin" | "dicthas")) {
+            self.walk.call(&function.name, Some(&function.args));
+        }
+    }
+
     /// `a.b[1].c`: the parts before the first subscript are one name, and those after a dot are fields.
     fn access(&mut self, root: &Expr, chain: &[AccessExpr]) {
         let mut parts: Vec<Ident> = match root {
@@ -286,6 +341,9 @@ impl Inner<'_, '_> {
             Expr::CompoundIdentifier(parts) => parts.clone(),
             _ => Vec::new(),
         };
+        if let (Dialect::ClickHouse, [AccessExpr::Subscript(Subscript::Index { index }), ..]) = (self.walk.dialect, chain) {
+            self.walk.subscript(root, index, self.scope);
+        }
         let is_name = !parts.is_empty();
         let mut may_name = parts.len() == 1;
         for access in chain {
@@ -299,7 +357,7 @@ impl Inner<'_, '_> {
                 _ => may_name = false,
             }
         }
-        if is_name {
+        if is_name && !self.is_bound(&parts) {
             self.passed.push(root.span());
             match parts.as_slice() {
                 [column] => self.walk.unqualified(column, self.scope),
@@ -329,7 +387,29 @@ impl Visitor for Inner<'_, '_> {
         if self.depth > 0 || self.passed.contains(&expr.span()) && matches!(expr, Expr::Identifier(_) | Expr::CompoundIdentifier(_)) {
             return ControlFlow::Continue(());
         }
+        if self.walk.dialect == Dialect::ClickHouse {
+            self.walk.parts(expr, self.scope);
+        }
         match expr {
+            Expr::Identifier(ident) if self.is_bound(std::slice::from_ref(ident)) => {}
+            Expr::CompoundIdentifier(parts) if self.is_bound(parts) => {}
+            Expr::Lambda(lambda) => {
+                let names = match &lambda.params {
+                    OneOrManyWithParens::One(one) => vec![one.name.value.clone()],
+                    OneOrManyWithParens::Many(several) => several.iter().map(|one| one.name.value.clone()).collect(),
+                };
+                self.bound.push(names);
+            }
+            // The name of a table may stand there.
+            Expr::InList { list, .. } if self.walk.dialect == Dialect::ClickHouse => {
+                if let [Expr::Identifier(_) | Expr::CompoundIdentifier(_)] = list.as_slice() {
+                    let is_query = matches!(&list[0], Expr::Identifier(ident) if self.ctes.iter().any(|(cte, _)| *cte == ident.value));
+                    if !is_query {
+                        self.walk.unclear(IN_A_NAME);
+                    }
+                    self.passed.push(list[0].span());
+                }
+            }
             Expr::Identifier(ident) => self.walk.unqualified(ident, self.scope),
             Expr::CompoundIdentifier(parts) => self.walk.qualified(parts, self.scope),
             Expr::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
@@ -350,5 +430,20 @@ impl Visitor for Inner<'_, '_> {
             _ => {}
         }
         ControlFlow::Continue(())
+    }
+
+    fn post_visit_expr(&mut self, expr: &Expr) -> ControlFlow<()> {
+        if self.depth == 0 && matches!(expr, Expr::Lambda(_)) {
+            self.bound.pop();
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The expression that an argument is.
+pub(super) fn expr_of(argument: &FunctionArg) -> Option<&Expr> {
+    match argument {
+        FunctionArg::Unnamed(FunctionArgExpr::Expr(expr)) => Some(expr),
+        _ => None,
     }
 }

@@ -1,3 +1,5 @@
+use std::collections::BTreeMap;
+
 use super::*;
 
 /// The rights, a line each: `SELECT t (a, b)`, and what is noted.
@@ -20,6 +22,7 @@ fn shown_where(text: &str, dialect: Dialect, known: &Known) -> Vec<String> {
     lines.extend(rights.sequences.iter().map(|(name, privilege)| format!("{} sequence {name}", privilege.word(dialect))));
     lines.extend(rights.functions.iter().map(|name| format!("function {name}")));
     lines.extend(rights.procedures.iter().map(|name| format!("procedure {name}")));
+    lines.extend(rights.server.iter().map(|(right, on)| format!("{right} on {on}")));
     lines.extend(rights.widened.iter().map(|why| format!("wider: {why}")));
     lines.extend(rights.unclear.iter().map(|why| format!("unclear: {why}")));
     lines
@@ -157,6 +160,91 @@ fn rights_of_statements_of_mysql() {
     );
 }
 
+#[test]
+fn rights_of_statements_of_clickhouse() {
+    check(
+        Dialect::ClickHouse,
+        &[
+            ("SELECT 1", &[]),
+            ("SELECT id, Name FROM shop.Users", &["SELECT shop.Users (Name, id)"]),
+            ("SELECT count() FROM t", &["SELECT t (any)"]),
+            ("SELECT `a b` FROM t # it's the end", &["SELECT t (a b)"]),
+            ("SELECT a FROM t WHERE b = {p1:Int64} AND c IN ({p2:Array(Int64)}) AND d IN {p3:Array(Date)}", &["SELECT t (a, b, c, d)"]),
+            ("SELECT a FROM t WHERE b = {p1:String}", &["SELECT t (a, b, b.size)"]),
+            ("SELECT a FROM t WHERE b != ''", &["SELECT t (a, b, b.size)"]),
+            ("SELECT a FROM t FINAL PREWHERE b = 1 SETTINGS max_threads = 1", &["SELECT t (a, b)"]),
+            ("SELECT x.a FROM t AS x FINAL WHERE x.final = 1", &["SELECT t (a, final)"]),
+            ("SELECT a FROM t SAMPLE 0.1 ORDER BY b WITH FILL LIMIT 1 BY c", &["SELECT t (a, b, c)"]),
+            ("SELECT upper(a) AS a, b AS c, c AS d FROM t WHERE a = 'X' AND d > 1", &["SELECT t (a, b)"]),
+            ("SELECT a AS x, length(x) AS n FROM t GROUP BY ALL ORDER BY ALL", &["SELECT t (a)"]),
+            ("SELECT x.a FROM t x ANY LEFT JOIN u y ON x.id = y.id", &["SELECT t (a, id)", "SELECT u (id)"]),
+            ("SELECT a FROM t LEFT SEMI JOIN u USING (id)", &["SELECT t", "SELECT u", "wider: `a` can be a column of `t` or of `u`…"]),
+            ("SELECT t.a FROM t GLOBAL ALL INNER JOIN u ON t.id = u.id", &["SELECT t (a, id)", "SELECT u (id)"]),
+            ("SELECT a FROM t WHERE b GLOBAL IN (SELECT u.c FROM u)", &["SELECT t (a, b)", "SELECT u (c)"]),
+            ("SELECT tag FROM t ARRAY JOIN tags AS tag", &["SELECT t (tags)"]),
+            ("SELECT a, n.x FROM t LEFT ARRAY JOIN n.x", &["SELECT t (a, n, n.x)"]),
+            ("SELECT p FROM t ARRAY JOIN splitByChar(',', s) AS p", &["SELECT t (s)"]),
+            ("SELECT a FROM t ARRAY JOIN b, c", &["SELECT c", "SELECT t", "wider: …", "unclear: whether tables or arrays stand behind…"]),
+            ("SELECT arrayMap(x -> x + a, list), arrayFilter((x, y) -> x > y, p, q) FROM t", &["SELECT t (a, list, p, q)"]),
+            ("SELECT place.lat, t.place.lon, d.t.j.a.b FROM d.t", &["SELECT d.t (j, j.a.b, place, place.lat, place.lon)"]),
+            (
+                "SELECT length(a), b IS NULL, count(c), mapKeys(m) FROM t",
+                &["SELECT t (a, a.size, a.size0, b, b.null, c, c.null, m, m.keys)"],
+            ),
+            ("SELECT m['k'], a[1], m[s] FROM t", &["SELECT t (a, m, m.key_k, s)"]),
+            ("SELECT m[{p1:String}] FROM t", &["SELECT t", "wider: which part of `m` is read is not known…"]),
+            ("SELECT tupleElement(p, 'lat') FROM t", &["SELECT t (p, p.lat)"]),
+            ("SELECT * FROM t", &["SELECT t"]),
+            ("SELECT * EXCEPT (a) FROM t", &["SELECT t", "wider: which columns are left by `EXCEPT`…"]),
+            ("SELECT COLUMNS('^a') FROM t", &["SELECT t", "wider: which columns `COLUMNS(…)` means…"]),
+            ("WITH r AS (SELECT a, b FROM t) SELECT a FROM r WHERE b IN (SELECT c FROM u)", &["SELECT t (a, b)", "SELECT u (c)"]),
+            ("SELECT a FROM t UNION ALL SELECT b FROM u", &["SELECT t (a)", "SELECT u (b)"]),
+            ("SELECT a FROM t WHERE EXISTS (SELECT 1 FROM u WHERE u.id = t.id)", &["SELECT t (a, id)", "SELECT u (id)"]),
+            ("SELECT sumIf(a, b > 0), quantile(0.9)(c), uniqExactOrNull(d) FROM t", &["SELECT t (a, b, c, d)"]),
+            ("SELECT own(a) FROM t", &["SELECT t (a)", "function own"]),
+            (
+                "SELECT dictGet('shop.rates', 'rate', a), dictHas(names, b) FROM t",
+                &["dictGet names", "SELECT t (a, b)", "dictGet shop.rates"],
+            ),
+            ("SELECT dictGet({p1:String}, 'rate', 1)", &["unclear: connector `clickhouse` does not send it"]),
+            ("SELECT joinGet('d.j', 'v', a) FROM t", &["SELECT t (a)", "SELECT d.j", "wider: which columns are the key of `d.j`…"]),
+            ("SELECT hasColumnInTable('d', 't', 'c')", &["SHOW COLUMNS d.t"]),
+            ("SELECT a FROM t WHERE b IN u", &["SELECT t (a, b)", "unclear: whether the name behind `IN` is that of a table…"]),
+            ("SELECT a FROM t WHERE b IN (u)", &["SELECT t (a, b)", "unclear: whether the name behind `IN` is that of a table…"]),
+            ("SELECT number FROM numbers(10) WHERE number > 1", &[]),
+            ("SELECT a FROM url('http://h/x', 'TSV', 'a Int64')", &["CREATE TEMPORARY TABLE on *.*", "READ on URL"]),
+            ("SELECT a FROM dictionary('d.r')", &["dictGet d.r", "CREATE TEMPORARY TABLE on *.*"]),
+            ("SELECT a FROM merge('d', '^t')", &["unclear: what `merge(…)` in `FROM` needs: grant it by hand"]),
+            ("SELECT name FROM system.tables", &[]),
+            ("SELECT query FROM system.query_log", &["SELECT system.query_log (query)"]),
+            ("INSERT INTO t (a, b) VALUES ({p1:Int64}, {p2:String})", &["INSERT t (a, b)"]),
+            ("INSERT INTO TABLE d.t (a, n.x) SETTINGS async_insert = 1 VALUES (1, [2])", &["INSERT d.t (a, n.x)"]),
+            ("INSERT INTO t VALUES (1)", &["INSERT t"]),
+            ("INSERT INTO t (a) SELECT b FROM u", &["INSERT t (a)", "SELECT u (b)"]),
+            ("INSERT INTO FUNCTION url('http://h/x', 'TSV') VALUES (1)", &["unclear: it has a form of `INSERT` that is not understood"]),
+            ("ALTER TABLE d.t DELETE WHERE a = {p1:Int64} SETTINGS mutations_sync = 2", &["ALTER DELETE d.t"]),
+            ("ALTER TABLE t DELETE WHERE a IN (SELECT u.b FROM u)", &["ALTER DELETE t", "SELECT u (b)"]),
+            ("ALTER TABLE t UPDATE a = b + 1, c = 2 WHERE d = 1", &["ALTER UPDATE t (a, c)"]),
+            ("ALTER TABLE t UPDATE a = (SELECT max(t.b) FROM t) WHERE 1", &["SELECT t (b)", "ALTER UPDATE t (a)"]),
+            ("ALTER TABLE t ADD COLUMN a Int64", &["unclear: what `ALTER …` needs: grant it by hand"]),
+            ("ALTER TABLE t ON CLUSTER c DELETE WHERE a = 1", &["unclear: what `ALTER …` needs: grant it by hand"]),
+            ("DELETE FROM t WHERE a = 1", &["ALTER DELETE t"]),
+            ("UPDATE t SET a = b WHERE c = 1", &["ALTER UPDATE t"]),
+            ("TRUNCATE TABLE IF EXISTS d.t", &["TRUNCATE d.t"]),
+            ("OPTIMIZE TABLE t FINAL", &["OPTIMIZE t"]),
+            ("DESCRIBE TABLE d.t", &["SHOW COLUMNS d.t"]),
+            ("DESCRIBE (SELECT a FROM t)", &["SELECT t (a)"]),
+            ("SHOW CREATE TABLE t", &["SHOW COLUMNS t"]),
+            ("EXISTS TABLE t", &["SHOW TABLES t"]),
+            ("SHOW TABLES", &["unclear: it shows only what its user may see: grant that by hand"]),
+            ("EXPLAIN PLAN SELECT a FROM t", &["SELECT t (a)"]),
+            ("CREATE TABLE t (a Int64) ENGINE = Memory", &["unclear: …"]),
+            ("SELECT a ? b : c FROM t", &["unclear: …"]),
+            ("SELECT 1 FORMAT TSV", &["unclear: connector `clickhouse` does not send it"]),
+        ],
+    );
+}
+
 /// What the database says decides where a column can be of several tables, and what a constraint compares.
 #[test]
 fn what_is_known_of_tables_narrows_rights() {
@@ -164,6 +252,7 @@ fn what_is_known_of_tables_narrows_rights() {
         schema: "public".to_owned(),
         columns: columns.iter().map(|&column| column.to_owned()).collect(),
         any: None,
+        kinds: BTreeMap::new(),
         constraints: [("k".to_owned(), constraint.iter().map(|&column| column.to_owned()).collect())].into(),
     };
     let named = |name: &str| Named { schema: None, name: name.to_owned() };

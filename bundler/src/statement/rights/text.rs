@@ -36,7 +36,7 @@ pub(crate) fn written(
             Part::Text(text) => text.clone(),
             Part::Bind(_) | Part::BindEach { .. } => {
                 number += 1;
-                dialect.probed(number)
+                dialect.parameter(number)
             }
             Part::Env(name) | Part::EnvIdent(name) => {
                 let value = variable(name).filter(|value| !value.is_empty());

@@ -101,13 +101,14 @@ impl Walk<'_> {
             multi_table_when_clauses,
             multi_table_else_clause,
         } = insert;
+        let is_clickhouse = self.dialect == Dialect::ClickHouse;
         let is_plain = or.is_none()
             && !overwrite
             && partitioned.is_none()
             && after_columns.is_empty()
-            && !has_table_keyword
+            && (!has_table_keyword || is_clickhouse)
             && output.is_none()
-            && settings.is_none()
+            && (settings.is_none() || is_clickhouse)
             && format_clause.is_none()
             && multi_table_insert_type.is_none()
             && multi_table_into_clauses.is_empty()
@@ -239,6 +240,14 @@ impl Walk<'_> {
 
     fn named_column(&mut self, name: &ObjectName) -> Option<String> {
         // A field of a column begins with the column; MySQL has the table before it.
+        if self.dialect == Dialect::ClickHouse {
+            // A column of a `Nested` has a dot in its name.
+            let parts: Option<Vec<String>> = name.0.iter().map(|part| part.as_ident().and_then(|ident| self.folded(ident))).collect();
+            if parts.is_none() {
+                self.unclear("it names a column by a variable");
+            }
+            return parts.map(|parts| parts.join("."));
+        }
         let ident = match (self.dialect, name.0.as_slice()) {
             (Dialect::MySql, _) => last(name),
             (_, [first, ..]) => first.as_ident(),
@@ -289,11 +298,18 @@ impl Walk<'_> {
         }
         let mut scope = Scope::default();
         let target = if table.joins.is_empty() {
-            let target = self.target(&table.relation)?;
+            let mut target = self.target(&table.relation)?;
             let Some(table) = target.table.clone() else {
                 self.unclear("it writes a table of the system");
                 return None;
             };
+            if self.dialect == Dialect::ClickHouse {
+                target.table = None;
+                // Only an `ALTER TABLE` is looked at column by column.
+                if !self.is_mutation {
+                    self.whole(&table, Privilege::Update);
+                }
+            }
             scope.items.push(target);
             Some(table)
         } else {
@@ -326,8 +342,11 @@ impl Walk<'_> {
         let mut targets: Vec<Named> = Vec::new();
         match (tables.as_slice(), from.as_slice()) {
             ([], [one]) if one.joins.is_empty() && (self.dialect != Dialect::MySql || using.is_none()) => {
-                let target = self.target(&one.relation)?;
+                let mut target = self.target(&one.relation)?;
                 targets.extend(target.table.clone());
+                if self.dialect == Dialect::ClickHouse {
+                    target.table = None;
+                }
                 scope.items.push(target);
             }
             ([], _) if self.dialect != Dialect::MySql => {
