@@ -378,7 +378,7 @@ impl Walk<'_> {
     /// The array of an `ARRAY JOIN`, which the parser takes for a table, and the name that its elements get.
     fn array(&mut self, scope: &mut Scope<'_>, factor: &TableFactor, ctes: &[Cte]) {
         let TableFactor::Table { name, alias, args, .. } = factor else {
-            return self.unclear("what follows its `ARRAY JOIN`");
+            return self.unclear("the array of its `ARRAY JOIN` is not understood");
         };
         self.seen.tables += 1;
         let idents: Vec<Ident> = name.0.iter().filter_map(|part| part.as_ident().cloned()).collect();
