@@ -3,7 +3,10 @@
 use std::{
     io::{BufRead as _, BufReader, Read as _, Write as _},
     net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicUsize, Ordering},
+    },
     thread,
 };
 
@@ -78,6 +81,8 @@ pub(crate) enum Hello {
 pub(crate) struct Scripted {
     pub(crate) port: u16,
     received: Arc<Mutex<Vec<Vec<Vec<u8>>>>>,
+    /// How many connections are about to be closed.
+    ending: Arc<AtomicUsize>,
 }
 
 impl Scripted {
@@ -90,11 +95,11 @@ impl Scripted {
     pub(crate) fn with(hello: Hello, answers: &[Answer]) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
-        let received = Arc::new(Mutex::new(Vec::new()));
-        let (log, answers) = (Arc::clone(&received), Arc::new(answers.to_vec()));
+        let (received, ending) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
+        let (log, answers, ends) = (Arc::clone(&received), Arc::new(answers.to_vec()), Arc::clone(&ending));
         thread::spawn(move || {
             for socket in listener.incoming() {
-                let (log, answers, mut socket) = (Arc::clone(&log), Arc::clone(&answers), socket.unwrap());
+                let (log, answers, ends, mut socket) = (Arc::clone(&log), Arc::clone(&answers), Arc::clone(&ends), socket.unwrap());
                 thread::spawn(move || {
                     let mut reader = BufReader::new(socket.try_clone().unwrap());
                     while let Some(command) = command(&mut reader) {
@@ -115,8 +120,11 @@ impl Scripted {
                         match answers[number.min(answers.len() - 1)] {
                             Answer::Bytes(bytes) => drop(socket.write_all(bytes)),
                             Answer::AndEnd(bytes) => {
+                                ends.fetch_add(1, Ordering::SeqCst);
                                 drop(socket.write_all(bytes));
-                                return drop(socket.shutdown(std::net::Shutdown::Both));
+                                drop(socket.shutdown(std::net::Shutdown::Both));
+                                ends.fetch_sub(1, Ordering::SeqCst);
+                                return;
                             }
                             Answer::AndSilence(bytes) => {
                                 drop(socket.write_all(bytes));
@@ -127,7 +135,14 @@ impl Scripted {
                 });
             }
         });
-        Self { port, received }
+        Self { port, received, ending }
+    }
+
+    /// Waits until the connections are closed whose last answer was sent.
+    pub(crate) fn settle(&self) {
+        while self.ending.load(Ordering::SeqCst) > 0 {
+            thread::yield_now();
+        }
     }
 
     /// The commands that came, argument by argument.

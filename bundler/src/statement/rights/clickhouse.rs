@@ -11,7 +11,7 @@ use sqlparser::ast::{Expr, Ident, ObjectName, Value};
 use super::{
     Dialect, Named, Privilege, Rights,
     model::named_in,
-    scope::{Item, Scope, Walk},
+    scope::{Item, Scope, Walk, text_of},
 };
 use crate::statement::{
     last,
@@ -332,18 +332,6 @@ pub(super) fn prepare(text: &str, tokens: &[Token]) -> Prepared {
 /// Whether an expression is a text that is or can be empty.
 fn may_be_empty(expr: &Expr) -> bool {
     text_of(expr).is_some_and(|text| text.is_empty() || text == TEXT)
-}
-
-/// A text that is written out, or [`TEXT`].
-pub(super) fn text_of(expr: &Expr) -> Option<&str> {
-    match expr {
-        Expr::Value(value) => match &value.value {
-            Value::SingleQuotedString(text) => Some(text),
-            _ => None,
-        },
-        Expr::Cast { expr, .. } | Expr::Nested(expr) => text_of(expr),
-        _ => None,
-    }
 }
 
 impl Walk<'_> {

@@ -264,7 +264,8 @@ fn first_text(arguments: &FunctionArguments) -> Option<&str> {
     text_of(expr)
 }
 
-fn text_of(expr: &Expr) -> Option<&str> {
+/// A text that is written out, or stands for one.
+pub(super) fn text_of(expr: &Expr) -> Option<&str> {
     match expr {
         Expr::Value(value) => match &value.value {
             Value::SingleQuotedString(text) => Some(text),
