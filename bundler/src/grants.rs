@@ -16,14 +16,16 @@ use crate::{
     statement::{Dialect, Privilege, Rights, rights, rights::Unwritten, rights::written},
 };
 
+mod acl;
 mod found;
 mod print;
 mod redis;
 mod section;
 
+pub use acl::{Acl, KeyAccess, Selector};
 pub use found::{Answer, Found, Question};
 pub use print::{json, text};
-pub use redis::{Acl, KeyAccess, Selector, selector_of};
+pub use redis::selector_of;
 pub use section::{Grant, Note, Object, Section, SessionRole};
 
 use section::Need;
@@ -93,7 +95,7 @@ pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Sectio
         if let Some(dialect) = dialect {
             found.grant(section, dialect);
         } else {
-            reading.connection();
+            redis::connection(section, asked.variable, asked.app);
             section.finish_acl(&mut users);
         }
     }
@@ -253,7 +255,7 @@ impl<'a> Reading<'a, '_> {
                     if !(read_only && statement.access == Access::Write) {
                         match self.dialect {
                             Some(dialect) => self.statement(&tool.name, &place, statement, dialect),
-                            None => self.command(tool, &place, statement),
+                            None => redis::command(self.section, self.asked.variable, tool, &place, statement),
                         }
                     }
                 }
@@ -332,7 +334,7 @@ impl<'a> Reading<'a, '_> {
                                 self.add(&user, &place, &reference.name, false);
                             }
                         }
-                        None => self.script_command(&user, &place, &reference.name, &here),
+                        None => redis::script_command(self.section, self.asked.variable, (&user, &place), &reference.name, &here),
                     },
                     AppPart::Statement => {
                         let text =

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Value, json};
 
 use super::{
+    acl::{Acl, Selector},
     redis,
     section::{Grant, Note, Object, Section, SessionRole},
 };
@@ -62,7 +63,7 @@ fn notes_of(section: &Section) -> impl Iterator<Item = String> {
 }
 
 /// The commands that give a user of Redis its rights, in one transaction: the app never lacks one meanwhile. As comments, where they are not alone.
-fn of_acl(section: &Section, acl: &redis::Acl, is_alone: bool) -> Vec<String> {
+fn of_acl(section: &Section, acl: &Acl, is_alone: bool) -> Vec<String> {
     let command = |command: String| if is_alone { command } else { format!("-- {command}") };
     let (adapters, set) = (adapters_of(section), redis::set_user(&section.role));
     let mut lines = match is_alone {
@@ -269,7 +270,7 @@ fn section_json(section: &Section) -> Value {
             "used_by": grant.users,
         })
     };
-    let selector = |selector: &redis::Selector| {
+    let selector = |selector: &Selector| {
         let keys: BTreeMap<&String, &str> = selector.keys.iter().map(|(pattern, access)| (pattern, access.name())).collect();
         json!({
             "acl": format!("{} {}", redis::set_user(&section.role), selector.rules()),

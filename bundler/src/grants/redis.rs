@@ -2,141 +2,29 @@
 //!
 //! A user's commands and keys in one list would be too wide: with `GET a:*` and `DEL b:*`, it could also do the one with the keys of the other.
 
-mod pattern;
 mod word;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use millrace_catalogue::{
     Language, find,
     redis::{self, Argument, RedisCommand},
 };
 use millrace_core::{
-    app::{Adapter, EnvPart, EnvTemplate, Statement, Tool},
+    app::{Adapter, App, EnvPart, EnvTemplate, Statement, Tool},
     url::Url,
 };
 
-use super::{Note, Reading, Section};
-use pattern::covers;
+use super::{
+    acl::{KeyAccess, Selector},
+    section::{Note, Section},
+};
 use word::{Word, words};
 
 /// Commands that carry out code, which the server then asks for rights of its own.
 const RUNS_CODE: [&str; 6] = ["EVAL", "EVALSHA", "EVALSHA_RO", "EVAL_RO", "FCALL", "FCALL_RO"];
 /// What stands in a connection string for what is not known here.
 const UNKNOWN: &str = "millrace-unknown";
-
-/// The access control list of a section.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Acl {
-    /// Its selectors, in order.
-    pub selectors: Vec<Selector>,
-    /// Whether it is the first for its user, and what the user had before is taken away.
-    pub is_first: bool,
-}
-
-/// A command that may be used, and what on.
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Selector {
-    /// Its name as rules have it, `get` or `xinfo|stream`.
-    pub command: String,
-    /// The patterns of its keys, and what may be done with them.
-    pub keys: BTreeMap<String, KeyAccess>,
-    /// The patterns of its channels.
-    pub channels: BTreeSet<String>,
-    /// Who needs it.
-    pub users: BTreeSet<String>,
-    /// Who has a key that no pattern can say exactly, and where.
-    inexact: BTreeSet<(String, String)>,
-}
-
-/// What may be done with keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum KeyAccess {
-    /// Reading the data, or what tells of it.
-    Read,
-    /// Writing.
-    Write,
-    /// Both.
-    ReadWrite,
-}
-
-impl KeyAccess {
-    /// What a server of Redis wants for a command. One that only tells of a key needs any of the two.
-    const fn of(reads: bool, writes: bool) -> Self {
-        match (reads, writes) {
-            (true, true) => Self::ReadWrite,
-            (false, true) => Self::Write,
-            _ => Self::Read,
-        }
-    }
-
-    const fn with(self, other: Self) -> Self {
-        match (self, other) {
-            (Self::Read, Self::Read) => Self::Read,
-            (Self::Write, Self::Write) => Self::Write,
-            _ => Self::ReadWrite,
-        }
-    }
-
-    /// How a rule begins.
-    #[must_use]
-    pub const fn prefix(self) -> &'static str {
-        match self {
-            Self::Read => "%R~",
-            Self::Write => "%W~",
-            Self::ReadWrite => "~",
-        }
-    }
-
-    /// Its name, for programs.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Write => "write",
-            Self::ReadWrite => "read and write",
-        }
-    }
-}
-
-impl Selector {
-    /// Its rules, `(+get %R~user:*)`.
-    #[must_use]
-    pub fn rules(&self) -> String {
-        // A server can be set up so that a selector has every channel.
-        let reset = if self.channels.is_empty() { "" } else { "resetchannels " };
-        let keys = self.keys.iter().map(|(pattern, access)| format!(" {}{pattern}", access.prefix()));
-        let channels = self.channels.iter().map(|pattern| format!(" &{pattern}"));
-        format!("({reset}+{}{})", self.command, keys.chain(channels).collect::<String>())
-    }
-
-    fn of(command: String) -> Self {
-        Self { command, ..Self::default() }
-    }
-
-    fn add_key(&mut self, pattern: String, access: KeyAccess) {
-        self.keys.entry(pattern).and_modify(|known| *known = known.with(access)).or_insert(access);
-    }
-
-    /// Leaves out keys that another pattern of it has already.
-    fn shorten(&mut self) {
-        let all = self.keys.clone();
-        self.keys.retain(|pattern, access| {
-            !all.iter().any(|(other, wider)| other != pattern && wider.with(*access) == *wider && covers(other, pattern))
-        });
-        let all = self.channels.clone();
-        self.channels.retain(|pattern| !all.iter().any(|other| other != pattern && covers(other, pattern)));
-    }
-
-    /// Whether whoever has this needs no other.
-    fn is_enough_for(&self, other: &Self) -> bool {
-        let has_key = |(pattern, access): (&String, &KeyAccess)| {
-            self.keys.iter().any(|(own, wider)| wider.with(*access) == *wider && covers(own, pattern))
-        };
-        let has_channel = |pattern: &String| self.channels.iter().any(|own| covers(own, pattern));
-        self.command == other.command && other.keys.iter().all(has_key) && other.channels.iter().all(has_channel)
-    }
-}
 
 /// Whether an adapter's server has these rights. Upstash's takes no rules with sub-commands, and what else of them is not written down.
 pub(super) fn has_acl(adapter: &Adapter) -> bool {
@@ -221,67 +109,72 @@ fn written(text: &str, allow: &str) -> Option<(&'static RedisCommand, Judged)> {
     Some((command, judged(command, &words)))
 }
 
-impl Reading<'_, '_> {
-    /// A command of a tool.
-    pub(super) fn command(&mut self, tool: &Tool, place: &str, statement: &Statement) {
-        let words = words(statement, &tool.inputs, self.asked.variable);
-        let literals: Vec<Option<&str>> = words.iter().map(Word::literal).collect();
-        // The build has judged what the adapter allows.
-        let everything = literals.first().copied().flatten().unwrap_or_default();
-        if let Ok(command) = redis::judge(&literals, everything) {
-            let judged = judged(command, &words);
-            self.selector(&tool.name, place, judged);
-        }
-    }
+type Variable<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-    /// A command that a script has written out, for some of the section's adapters.
-    pub(super) fn script_command(&mut self, user: &str, place: &str, text: &str, adapters: &[&Adapter]) {
-        let found = adapters.iter().find_map(|adapter| {
-            let found = written(text, &allow(adapter, self.asked.variable))?;
-            (!adapter.read_only || found.0.reads).then_some(found.1)
-        });
-        if let Some(judged) = found {
-            self.selector(user, place, judged);
-        }
+/// Adds what a command of a tool needs.
+pub(super) fn command(section: &mut Section, variable: Variable<'_>, tool: &Tool, place: &str, statement: &Statement) {
+    let words = words(statement, &tool.inputs, variable);
+    let literals: Vec<Option<&str>> = words.iter().map(Word::literal).collect();
+    // The build has judged what the adapter allows.
+    let everything = literals.first().copied().flatten().unwrap_or_default();
+    if let Ok(command) = redis::judge(&literals, everything) {
+        let judged = judged(command, &words);
+        add(section, &tool.name, place, judged);
     }
+}
 
-    fn selector(&mut self, user: &str, place: &str, Judged { selector, missing, variables, is_exact }: Judged) {
-        self.section.variables.extend(variables);
-        for what in missing {
-            self.section.note(user, place, what, true);
-        }
-        let Some(mut selector) = selector else { return };
-        if !is_exact {
-            selector.inexact.insert((user.to_owned(), place.to_owned()));
-        }
-        selector.users.insert(user.to_owned());
-        self.section.acl.get_or_insert_default().selectors.push(selector);
+/// Adds what a command needs that a script has written out, for some of the section's adapters.
+pub(super) fn script_command(
+    section: &mut Section,
+    variable: Variable<'_>,
+    (user, place): (&str, &str),
+    text: &str,
+    adapters: &[&Adapter],
+) {
+    let found = adapters.iter().find_map(|adapter| {
+        let found = written(text, &allow(adapter, variable))?;
+        (!adapter.read_only || found.0.reads).then_some(found.1)
+    });
+    if let Some(judged) = found {
+        add(section, user, place, judged);
     }
+}
 
-    /// What the connector itself sends. `HELLO` and `AUTH` need no right.
-    pub(super) fn connection(&mut self) {
-        let app = self.asked.app;
-        for name in self.section.adapters.clone() {
-            let Some(adapter) = app.adapters.iter().find(|adapter| adapter.name == name) else { continue };
-            let user = format!("adapter `{name}`");
-            let found = |command: &str| Judged {
-                selector: Some(Selector::of(command.to_owned())),
-                missing: Vec::new(),
-                variables: Vec::new(),
-                is_exact: true,
-            };
-            // It asks a connection that nobody used for a while whether it still works.
-            self.selector(&user, "", found("ping"));
-            match selects(adapter, self.asked.variable) {
-                Ok(false) => {}
-                Ok(true) => self.selector(&user, "", found("select")),
-                Err(what) => {
-                    let set = set_user(&self.section.role);
-                    let text = format!(
-                        "the connection string is not known, because {what}: if it has the number of a database, run `{set} +select`, too"
-                    );
-                    self.section.note(&user, &format!("app/adapters/{name}.yaml"), text, true);
-                }
+fn add(section: &mut Section, user: &str, place: &str, Judged { selector, missing, variables, is_exact }: Judged) {
+    section.variables.extend(variables);
+    for what in missing {
+        section.note(user, place, what, true);
+    }
+    let Some(mut selector) = selector else { return };
+    if !is_exact {
+        selector.inexact.insert((user.to_owned(), place.to_owned()));
+    }
+    selector.users.insert(user.to_owned());
+    section.acl.get_or_insert_default().selectors.push(selector);
+}
+
+/// Adds what the connector itself sends. `HELLO` and `AUTH` need no right.
+pub(super) fn connection(section: &mut Section, variable: Variable<'_>, app: &App) {
+    for name in section.adapters.clone() {
+        let Some(adapter) = app.adapters.iter().find(|adapter| adapter.name == name) else { continue };
+        let user = format!("adapter `{name}`");
+        let found = |command: &str| Judged {
+            selector: Some(Selector::of(command.to_owned())),
+            missing: Vec::new(),
+            variables: Vec::new(),
+            is_exact: true,
+        };
+        // It asks a connection that nobody used for a while whether it still works.
+        add(section, &user, "", found("ping"));
+        match selects(adapter, variable) {
+            Ok(false) => {}
+            Ok(true) => add(section, &user, "", found("select")),
+            Err(what) => {
+                let set = set_user(&section.role);
+                let text = format!(
+                    "the connection string is not known, because {what}: if it has the number of a database, run `{set} +select`, too"
+                );
+                section.note(&user, &format!("app/adapters/{name}.yaml"), text, true);
             }
         }
     }
@@ -336,7 +229,7 @@ fn quoted(text: &str) -> String {
 }
 
 /// The option `allow`.
-fn allow(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> String {
+fn allow(adapter: &Adapter, variable: Variable<'_>) -> String {
     let template = adapter.options.iter().find(|(name, _)| name == "allow").map(|(_, template)| template);
     template.map(|template| resolved(template, variable).0).unwrap_or_default()
 }
@@ -345,7 +238,7 @@ fn allow(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> String
 ///
 /// # Errors
 /// Why that is not known.
-fn selects(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Result<bool, String> {
+fn selects(adapter: &Adapter, variable: Variable<'_>) -> Result<bool, String> {
     for template in adapter.connection_strings() {
         let (text, unknown) = resolved(&template, variable);
         let why = || unknown.clone().unwrap_or_else(|| "it is not a URL of Redis".to_owned());
@@ -366,7 +259,7 @@ fn selects(adapter: &Adapter, variable: &dyn Fn(&str) -> Option<String>) -> Resu
 }
 
 /// The text of a template, and why a part of it is not known.
-fn resolved(template: &EnvTemplate, variable: &dyn Fn(&str) -> Option<String>) -> (String, Option<String>) {
+fn resolved(template: &EnvTemplate, variable: Variable<'_>) -> (String, Option<String>) {
     let (mut text, mut unknown) = (String::new(), None);
     for part in &template.0 {
         let (value, why) = match part {
@@ -387,7 +280,7 @@ fn resolved(template: &EnvTemplate, variable: &dyn Fn(&str) -> Option<String>) -
 }
 
 /// Whether a statement of a script that names no adapter can be for this one.
-pub(super) fn may_be_for(adapter: &Adapter, text: Option<&str>, variable: &dyn Fn(&str) -> Option<String>) -> bool {
+pub(super) fn may_be_for(adapter: &Adapter, text: Option<&str>, variable: Variable<'_>) -> bool {
     find(&adapter.connector).is_some_and(|known| known.language == Language::Arguments)
         && text.is_none_or(|text| written(text, &allow(adapter, variable)).is_some())
 }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::redis::Acl;
+use super::acl::Acl;
 use crate::statement::{Dialect, Named, Privilege, Rights};
 
 /// Adapters that log in alike, and what their user needs.

@@ -3,7 +3,7 @@
 use millrace_catalogue::redis::Argument;
 use millrace_core::app::{Bind, Input, Literal, Part, Piece, Root, Source, Statement};
 
-use super::pattern::push_text;
+use crate::grants::acl::pattern::push_text;
 
 /// The most patterns that the values of an input's `enum` make of one key.
 const MAX_PATTERNS: usize = 32;
