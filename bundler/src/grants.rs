@@ -58,7 +58,7 @@ pub fn sections(asked: &Asked<'_>, found: &BTreeMap<usize, Found>) -> Vec<Sectio
             section.session == session
                 && first.connector == adapter.connector
                 && first.connection_string == adapter.connection_string
-                && (section.dialect != Some(Dialect::ClickHouse) || login_of(first) == login_of(adapter))
+                && login_of(first) == login_of(adapter)
         });
         of_adapter.push(same.unwrap_or(sections.len()));
         match same {
@@ -129,7 +129,7 @@ fn dialect_of(adapter: &Adapter) -> Option<Dialect> {
 
 /// What of an adapter's options decides who logs in, and where.
 fn login_of(adapter: &Adapter) -> Vec<&(String, EnvTemplate)> {
-    adapter.options.iter().filter(|(name, _)| matches!(name.as_str(), "database" | "user")).collect()
+    adapter.options.iter().filter(|(name, _)| matches!(name.as_str(), "database" | "secret_arn" | "user")).collect()
 }
 
 /// The database of ClickHouse that a table is of where a statement names none: the one of the adapter. `None` where the user's is meant, where a

@@ -56,6 +56,28 @@ fn of_command(command: &str, variables: &[(&str, &str)]) -> Vec<String> {
 }
 
 #[test]
+fn adapters_that_log_in_as_others_are_sections_of_their_own() {
+    let adapter = |user: &str| {
+        format!("connector: redis\nconnection_string: redis://localhost\noptions: {{ user: {user}, password: \"{{{{ env.P }}}}\" }}")
+    };
+    let (one, two) = (adapter("ann"), adapter("bob"));
+    let tool = |adapter: &str, command: &str| format!("description: x\nuse: {adapter}\nstatement: {command}\n");
+    let (get, set) = (tool("one", "GET a"), tool("two", "SET b 1"));
+    let files = [
+        ROOT,
+        ("app/adapters/one.yaml", one.as_str()),
+        ("app/adapters/two.yaml", &two),
+        ("app/tools/get/config.yaml", &get),
+        ("app/tools/set/config.yaml", &set),
+    ];
+    let printed = printed(&files, &[("P", "x")], None).text;
+    for expected in ["ACL SETUSER ann (+get %R~a)", "ACL SETUSER bob (+set %W~b)"] {
+        assert!(printed.contains(expected), "{expected}: {printed}");
+    }
+    assert!(!printed.contains("ann (+set") && !printed.contains("bob (+get"), "{printed}");
+}
+
+#[test]
 fn values_are_patterns() {
     for (command, expected) in [
         ("GET {{ inputs.a }}", "(+get %R~*)"),
