@@ -139,7 +139,7 @@ pub struct Origin {
 #[must_use]
 pub fn bundle(folder: &Path, options: &Options) -> Report {
     let Some(tree) = tree::Tree::open(folder) else {
-        let message = format!("there is no folder `{}`", folder.display());
+        let message = format!("the folder `{}` does not exist", folder.display());
         let help = "Name the folder of an app, or create one with `millrace new NAME`.";
         let mut findings = findings::Findings::default();
         findings.error(&source::Source::new(".", ""), 0..0, message, help);

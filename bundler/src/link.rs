@@ -79,7 +79,7 @@ impl Compiler<'_> {
                 files.iter().filter(|file| is_script(&file.name)).map(|file| reference_like(reference, &file.name)).collect();
             let names: Vec<&str> = scripts.iter().map(String::as_str).collect();
             let help = meant(reference, &names, "The scripts there are");
-            self.error(document, node.range.clone(), format!("there is no script `{reference}`"), help);
+            self.error(document, node.range.clone(), format!("the script `{reference}` does not exist"), help);
             return None;
         }
         if !is_script(&path) {

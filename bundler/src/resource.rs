@@ -105,7 +105,7 @@ const TOOL: Field = Field::new(
     "tool",
     Shape::Text,
     "A tool that supplies the content at each read. The variables of `uri_template` are its inputs. Its failure with the code `NOT_FOUND` \
-     means that there is no such resource.",
+     means that the resource does not exist.",
 );
 const ARGS: Field = Field::new("args", Shape::Map(&Shape::Any), "The inputs of `tool`; text may have variables: `{{ id }}`.")
     .default("each variable, under its own name");

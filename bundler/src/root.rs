@@ -352,7 +352,7 @@ fn folder(compiler: &mut Compiler<'_>, document: &Document, node: Option<&Node>,
     if let Some(node) = node
         && !compiler.tree.has_folder(&path)
     {
-        compiler.error(document, node.range.clone(), format!("there is no folder `{path}`"), "Create it, or correct the name.");
+        compiler.error(document, node.range.clone(), format!("the folder `{path}` does not exist"), "Create it, or correct the name.");
     }
     path
 }

@@ -199,11 +199,11 @@ fn entry_missing(entry: &Path, missing: resolve::Missing) -> Diagnostic {
         }
         resolve::Missing::NotFound { near: Some(near), .. } => place::whole_file(
             entry,
-            format!("there is no script `{name}`"),
+            format!("the script `{name}` does not exist"),
             format!("there is `{near}`, which differs in upper and lower case"),
         ),
         resolve::Missing::NotFound { near: None, .. } => {
-            place::whole_file(entry, format!("there is no script `{name}`"), "create it, or correct the path")
+            place::whole_file(entry, format!("the script `{name}` does not exist"), "create it, or correct the path")
         }
     }
 }

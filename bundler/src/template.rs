@@ -299,7 +299,7 @@ impl Compiler<'_> {
                         let severity = if self.imported { Severity::Warning } else { Severity::Error };
                         let help = Some(meant(&name, &names, "The arguments are")).filter(|help| !help.is_empty());
                         let help = help.or_else(|| Some("Declare it under `arguments`.".into()));
-                        let message = format!("there is no argument `{name}`");
+                        let message = format!("the argument `{name}` is not declared");
                         let range = placeholder.range.clone();
                         self.findings.problem(document, node, Problem { severity, range, message, help });
                     }

@@ -228,7 +228,7 @@ pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, adapter
         if !places.contains_key(&action.name) {
             let names: Vec<&str> = places.keys().map(String::as_str).collect();
             let help = meant(&action.name, &names, "The tools are");
-            compiler.findings.error(&action.source, action.range, format!("there is no tool `{}`", action.name), help);
+            compiler.findings.error(&action.source, action.range, format!("the tool `{}` does not exist", action.name), help);
         }
     }
     tools.sort_by(|a, b| a.name.cmp(&b.name));

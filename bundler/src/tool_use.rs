@@ -55,7 +55,7 @@ impl Tools {
         }
         if !self.broken.contains(name) {
             let names: Vec<&str> = self.list.iter().map(|tool| tool.name.as_str()).collect();
-            compiler.error(document, node.range.clone(), format!("there is no tool `{name}`"), meant(name, &names, "The tools are"));
+            compiler.error(document, node.range.clone(), format!("the tool `{name}` does not exist"), meant(name, &names, "The tools are"));
         }
         None
     }
@@ -66,7 +66,7 @@ impl Tools {
         let names: Vec<&str> = self.list.iter().map(|tool| tool.name.as_str()).collect();
         for place in named.iter().filter(|place| place.part == AppPart::Tool && !is_known(&place.name)) {
             let help = meant(&place.name, &names, "The tools are");
-            compiler.findings.push(place.error(format!("there is no tool `{}`", place.name), help));
+            compiler.findings.push(place.error(format!("the tool `{}` does not exist", place.name), help));
         }
     }
 }

@@ -143,9 +143,9 @@ fn entries_have_to_be_there() {
     let folder = app(&[("Handler.ts", "")]);
     assert_eq!(
         report(folder.path(), "handler.ts"),
-        "handler.ts:1:1 there is no script `handler.ts` | there is `Handler.ts`, which differs in upper and lower case"
+        "handler.ts:1:1 the script `handler.ts` does not exist | there is `Handler.ts`, which differs in upper and lower case"
     );
-    assert_eq!(report(folder.path(), "x.ts"), "x.ts:1:1 there is no script `x.ts` | create it, or correct the path");
+    assert_eq!(report(folder.path(), "x.ts"), "x.ts:1:1 the script `x.ts` does not exist | create it, or correct the path");
     assert!(report(folder.path(), "../x.ts").contains("outside of the app's folder"));
 }
 

@@ -198,7 +198,7 @@ fn huge_and_odd_files_are_told() {
 fn a_folder_that_is_not_there_is_told() {
     let report = bundle(std::path::Path::new("/no/such/folder"), &options());
     assert!(report.app.is_none());
-    assert_eq!(report.diagnostics[0].message, "there is no folder `/no/such/folder`");
+    assert_eq!(report.diagnostics[0].message, "the folder `/no/such/folder` does not exist");
 }
 
 #[test]

@@ -67,9 +67,9 @@ fn of_acl(section: &Section, acl: &Acl, is_alone: bool) -> Vec<String> {
     let command = |command: String| if is_alone { command } else { format!("-- {command}") };
     let (adapters, set) = (adapters_of(section), redis::set_user(&section.role));
     let mut lines = match is_alone {
-        true => vec![format!("-- {adapters}: for the user {}, which is made before: {set} on >PASSWORD", section.role)],
+        true => vec![format!("-- {adapters}: for the user {}. Create it first: {set} on >PASSWORD", section.role)],
         false => vec![format!(
-            "-- {adapters}: comments here. Print them for redis-cli with `--adapter {}`; for the user {}, which is made before: {set} on >PASSWORD",
+            "-- {adapters}: only comments beside SQL; print them for redis-cli with `--adapter {}`. They are for the user {}. Create it first: {set} on >PASSWORD",
             section.adapters.first().map_or("", String::as_str),
             section.role
         )],

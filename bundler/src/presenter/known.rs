@@ -42,7 +42,7 @@ impl Presenters {
                 help if help.is_empty() => format!("Create `presenters/{name}.yaml`."),
                 help => help,
             };
-            compiler.error(document, node.range.clone(), format!("there is no presenter `{name}`"), help);
+            compiler.error(document, node.range.clone(), format!("the presenter `{name}` does not exist"), help);
         }
         None
     }

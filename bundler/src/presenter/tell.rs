@@ -247,7 +247,7 @@ impl WantedAction {
             if !self.is_copy && !tools.broken.contains(name) {
                 let names: Vec<&str> = tools.list.iter().map(|tool| tool.name.as_str()).collect();
                 let help = meant(name, &names, "The tools are");
-                compiler.error(&self.document, node.range.clone(), format!("there is no tool `{name}`"), help);
+                compiler.error(&self.document, node.range.clone(), format!("the tool `{name}` does not exist"), help);
             }
             return None;
         };

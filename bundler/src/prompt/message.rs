@@ -49,7 +49,7 @@ fn role(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> &'stat
             let message = "MCP has no role `system`; the message is sent as `user`";
             compiler.warning(document, role.range.clone(), message, "Use `user` or `assistant`.");
         }
-        other => compiler.error(document, role.range.clone(), format!("there is no role `{other}`"), "It is `user` or `assistant`."),
+        other => compiler.error(document, role.range.clone(), format!("the role `{other}` does not exist"), "It is `user` or `assistant`."),
     }
     "user"
 }

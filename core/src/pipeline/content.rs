@@ -260,7 +260,7 @@ fn annotations(annotations: Option<&Json>) -> Result<(), String> {
             "audience" => value.as_array().is_some_and(|roles| !roles.is_empty() && roles.iter().all(is_role)),
             "priority" => value.as_f64().is_some_and(|priority| (0.0..=1.0).contains(&priority)),
             "lastModified" => value.is_string(),
-            _ => return Err(format!("there is no annotation `{name}`")),
+            _ => return Err(format!("`{name}` is not an annotation")),
         };
         if !fits {
             return Err(match name.as_str() {

@@ -61,7 +61,8 @@ async fn unknown(pipeline: &Pipeline, call: &Call<'_>, name: &str) -> Box<Fault>
         Some((last, [])) => format!("Did you mean {last}? If not, find the right name with `search`."),
         Some((last, rest)) => format!("Did you mean {} or {last}? If not, find the right name with `search`.", rest.join(", ")),
     };
-    let mut fault = Fault::new(Stage::Validate, "TOOL_NOT_FOUND", format!("There is no tool `{}`.", shown(name))).suggesting(suggestion);
+    let mut fault =
+        Fault::new(Stage::Validate, "TOOL_NOT_FOUND", format!("The tool `{}` does not exist.", shown(name))).suggesting(suggestion);
     fault.available_actions = near;
     Box::new(fault)
 }

@@ -178,7 +178,7 @@ fn of_status(status: u16, words: &str, told: &Told<'_>) -> StatementFailure {
     let last = |kind, message| StatementFailure::last(error(kind, message));
     match status {
         401 | 403 => last(ErrorKind::Denied, format!("ClickHouse at `{host}` does not accept the user or the password")),
-        404 | 405 => last(ErrorKind::Configuration, format!("there is no HTTP interface of ClickHouse at `{host}`")),
+        404 | 405 => last(ErrorKind::Configuration, format!("`{host}` does not have the HTTP interface of ClickHouse")),
         300..=399 => last(ErrorKind::Configuration, "the address of the connection string redirects elsewhere".to_owned()),
         413 => last(ErrorKind::TooLarge, "the statement and its values are larger than ClickHouse takes".to_owned()),
         429 => last(ErrorKind::Busy, "ClickHouse takes no more requests for now".to_owned()),

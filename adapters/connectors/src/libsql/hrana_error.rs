@@ -79,7 +79,7 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> StatementFailure {
         }
         403 => StatementFailure::last(error(ErrorKind::Denied, "the libSQL server forbids this with the given `auth_token`")),
         404 => {
-            StatementFailure::last(error(ErrorKind::Configuration, "there is no libSQL database at the address of the connection string"))
+            StatementFailure::last(error(ErrorKind::Configuration, "the address of the connection string is not that of a libSQL database"))
         }
         413 => StatementFailure::last(error(ErrorKind::TooLarge, "the values are larger than the libSQL server allows")),
         429 => StatementFailure::last(error(ErrorKind::Busy, "the libSQL server is overloaded")),

@@ -101,7 +101,7 @@ fn of_status(status: u16, words: String) -> StatementFailure {
     match status {
         401 | 403 => StatementFailure::last(error(Configuration, "the server does not accept the `api_key` or the `token` of the adapter")),
         404 | 405 => {
-            StatementFailure::last(error(Configuration, "there is no REST API of PostgREST at the address of the connection string"))
+            StatementFailure::last(error(Configuration, "the address of the connection string is not that of a REST API of PostgREST"))
         }
         300..=399 => StatementFailure::last(error(Configuration, "the address of the connection string redirects elsewhere")),
         413 | 414 | 431 => StatementFailure::last(error(Constraint, "the request is larger than the server takes")),
@@ -186,7 +186,7 @@ mod tests {
                 Final,
                 "the server does not accept the `api_key` or the `token` of the adapter",
             ),
-            (404, "<html>", Configuration, Final, "there is no REST API of PostgREST at the address of the connection string"),
+            (404, "<html>", Configuration, Final, "the address of the connection string is not that of a REST API of PostgREST"),
             (302, "", Configuration, Final, "the address of the connection string redirects elsewhere"),
             (414, "", Constraint, Final, "the request is larger than the server takes"),
             (429, "", Busy, Final, "the server takes no more requests for now"),

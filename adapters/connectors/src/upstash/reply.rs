@@ -80,7 +80,7 @@ fn of_status(status: u16, body: &[u8]) -> StatementFailure {
         401 | 403 => StatementFailure::last(error(ErrorKind::Denied, "the Upstash server does not accept the `token`")),
         404 | 405 => StatementFailure::last(error(
             ErrorKind::Configuration,
-            "there is no REST API of Upstash at the address of the connection string",
+            "the address of the connection string is not that of a REST API of Upstash",
         )),
         413 => StatementFailure::last(error(ErrorKind::TooLarge, "the command is larger than the Upstash server takes")),
         429 => StatementFailure::not_executed(error(ErrorKind::Busy, "the Upstash server takes no more requests for now")),

@@ -329,5 +329,5 @@ pub(super) fn prepare(text: &str, tokens: &[Token]) -> Prepared {
 /// The right to look something up in a dictionary.
 pub(crate) const DICTIONARY: &str = "dictGet";
 
-/// Why the name behind `IN` is not understood.
-pub(super) const IN_A_NAME: &str = "whether the name behind `IN` is that of a table: write `IN (SELECT … FROM …)`";
+/// Why the name after `IN` is not understood.
+pub(super) const IN_A_NAME: &str = "whether the name after `IN` is that of a table: write `IN (SELECT … FROM …)`";

@@ -173,7 +173,7 @@ impl Walk<'_> {
             });
             scope.aliases = names.collect();
             if from.iter().rev().skip(1).any(|tables| tables.joins.iter().any(|join| is_array_join(&join.join_operator))) {
-                self.unclear("whether tables or arrays stand behind its `ARRAY JOIN`: write one array for each");
+                self.unclear("whether tables or arrays follow its `ARRAY JOIN`: write one array for each");
             }
         }
         for tables in from {

@@ -63,7 +63,7 @@ pub(super) fn inside(body: &[u8], prepared: &Prepared<'_>) -> Option<StatementFa
 }
 
 const DENIED_MESSAGE: &str = "D1 does not accept the `api_token` of the adapter, or it may not do this";
-const UNKNOWN_MESSAGE: &str = "there is no D1 database with that account and id";
+const UNKNOWN_MESSAGE: &str = "a D1 database with that account and id does not exist";
 const BUSY_MESSAGE: &str = "D1 is overloaded, or the account has sent too many requests";
 
 fn first_error(body: &[u8]) -> Option<ApiError<'_>> {

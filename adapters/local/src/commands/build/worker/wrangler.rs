@@ -88,7 +88,7 @@ fn bindings_of(app: &App) -> String {
                 text += &format!("# Required: {}\n", required.join(", "));
             }
             text += &format!("# Optional: {}\n", optional.join(", "));
-            text += "# There is no `[secrets] required`: with it, `wrangler dev` would read nothing else from `.dev.vars`.\n";
+            text += "# `[secrets] required` is left out: with it, `wrangler dev` would read nothing else from `.dev.vars`.\n";
         }
     }
     text
