@@ -3,8 +3,8 @@
 behind the same emulated Runtime API, with the same two tools on the same SQLite file, in rounds that take turns.
 
 Prints the CPU (user + system, all threads) from exec to the first question for an invocation and to the first answer from the database, the CPU of a
-warm call, memory at its highest after 1,000 calls of both tools in turn, and the zipped size of what is deployed; then the ratios, and whether each bar
-holds. CPU is the median. Compare rows of one run; figures of two runs or two machines do not compare. The peers' runtime loops do the least that
+warm call, memory at its highest after 1,000 calls of both tools in turn, and the zipped size of what is deployed; then the ratios, how long a streamed
+answer takes beside one that is not, and whether each bar holds. CPU is the median. Compare rows of one run; figures of two runs or two machines do not compare. The peers' runtime loops do the least that
 one has to do: those of AWS do more. AWS Labs' handler is weighed with boto3, which it imports, and which Lambda's own runtime brings. The row `sample
 app` is the repository's app, whose database is copied to the temporary folder first. With KEEP=1 nothing is built anew.
 """
@@ -53,9 +53,18 @@ class Runtime(http.server.BaseHTTPRequestHandler):
         self.reply(200, fields, event)
 
     def do_POST(self):
-        answer = self.rfile.read(int(self.headers["content-length"])).decode()
+        answer = self.chunks() if self.headers["transfer-encoding"] == "chunked" else self.rfile.read(int(self.headers["content-length"])).decode()
         self.server.answers.put((self.path.rsplit("/", 1)[1], answer, self.spent_ms))
         self.reply(202, {"Content-Type": "application/json"}, b'{"status":"OK"}')
+
+    def chunks(self):
+        read = b""
+        while length := int(self.rfile.readline(), 16):
+            read += self.rfile.read(length)
+            self.rfile.readline()
+        while self.rfile.readline().strip():
+            pass
+        return read.decode()
 
     def reply(self, status, fields, content):
         self.send_response_only(status)
@@ -158,6 +167,19 @@ class Peer:
                 ended = function.call(*(self.script if number % 2 else self.user))
             self.call_ms, self.memory_mb = (ended - began) / (calls - 1), function.highest_mb()
 
+    def answered_ms(self, calls):
+        """The time from an event to its answer, buffered and streamed in turn: medians."""
+        functions = [Peer(self.name, self.command, environment={**self.environment, "MILLRACE_RESPONSE": kind}).start() for kind in ("buffer", "stream")]
+        times = [], []
+        with functions[0] as buffered, functions[1] as streamed:
+            for number in range(calls + 1):
+                for function, of_kind in zip((buffered, streamed), times):
+                    began = time.perf_counter()
+                    function.call(*self.script)
+                    # The first is a cold start.
+                    of_kind.extend([(time.perf_counter() - began) * 1000] if number else [])
+        return tuple(statistics.median(of_kind) for of_kind in times)
+
     def zipped_mb(self):
         file = f"{WORK}/package.zip"
         with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as package:
@@ -224,6 +246,9 @@ def main():
         ("CPU to the first /next, ms", peer.next, 4), ("CPU to the first answer from the database, ms", peer.first, 8),
         (f"memory after {options.calls} calls, MB", peer.memory_mb, 20), ("zipped, MB", peer.zip_mb, 6),
     )]
+    buffered, streamed = millrace.answered_ms(min(options.calls, 200))
+    print(f"time to the answer of a script, ms: {buffered:.2f} buffered, {streamed:.2f} streamed")
+    bars.append(("streamed beyond buffered, ms", streamed - buffered, 2))
     for what, value, bar in bars:
         print(f"{what}: {value:.2f} (bar: under {bar}) {'pass' if value < bar else 'FAIL'}")
     for peer, bar in ((python, 20), (sdk, 10)):

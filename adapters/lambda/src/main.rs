@@ -8,6 +8,7 @@
 //! - [`isolates`]: the threads that answer, and the endpoint on each;
 //! - [`databases`]: where SQLite's files are;
 //! - [`answer`]: a response of the core → what the front end takes;
+//! - [`streaming`]: a streamed answer → the Runtime API;
 //! - [`settle`]: what goes on after the answer;
 //! - [`watch`]: whether an isolate is stuck.
 //!
@@ -38,12 +39,14 @@ mod invocation;
 mod isolates;
 mod now;
 mod settle;
+mod streaming;
 mod watch;
 
 use databases::Places;
 use invocation::{HandlerSettings, InvocationHandler};
 use isolates::{Isolates, Seed};
 use settle::Settling;
+use streaming::Streaming;
 
 /// What the runtime needs to know of Lambda, and ends without.
 const OF_LAMBDA: [&str; 4] =
@@ -70,19 +73,20 @@ async fn serve() -> Result<(), Error> {
     if let Some(missing) = OF_LAMBDA.into_iter().find(|name| env::var_os(name).is_none()) {
         return Err(format!("`bootstrap` runs as an AWS Lambda function, and `{missing}` is not set; see docs/lambda.md").into());
     }
-    let front = match start() {
+    let concurrency = env::var("AWS_LAMBDA_MAX_CONCURRENCY").ok().and_then(|text| text.parse().ok()).unwrap_or(1_usize).max(1);
+    let front = match start(concurrency) {
         Ok(front) => front,
         Err(error) => {
             report(&error).await;
             return Err(error);
         }
     };
-    let settling = front.settling.clone();
-    Runtime::new(service_fn(move |event| front.clone().answer(event))).layer(settling).run_concurrent().await
+    let (streaming, settling) = (Streaming::new(&front, concurrency), front.settling.clone());
+    Runtime::new(service_fn(move |event| front.clone().answer(event))).layer(streaming).layer(settling).run_concurrent().await
 }
 
-/// Everything before the first invocation.
-fn start() -> Result<InvocationHandler, Error> {
+/// Everything before the first invocation. `concurrency`: how many there are at a time.
+fn start(concurrency: usize) -> Result<InvocationHandler, Error> {
     let variables = Variables::of_process();
     let log = env::var("MILLRACE_LOG").unwrap_or_else(|_| "warn".into());
     logging::init(logging::filter(&log).map_err(|error| format!("`MILLRACE_LOG`: {error}"))?, logging::Format::of(&variables)?)?;
@@ -95,7 +99,6 @@ fn start() -> Result<InvocationHandler, Error> {
     let app = app(&package.join("app.bundle"))?;
     let body_limit = app.server.body_limit as usize;
     let places = Places { package: package.join("data"), copies: env::temp_dir().join("millrace") };
-    let concurrency = env::var("AWS_LAMBDA_MAX_CONCURRENCY").ok().and_then(|text| text.parse().ok()).unwrap_or(1_usize).max(1);
     let isolates = concurrency.min(available_parallelism().map_or(1, Into::into));
     let cache = CacheChoice::of(&variables).map_err(|error| error.message)?;
     SecretsChoice::of(&variables).map_err(|error| error.message)?;

@@ -122,3 +122,22 @@ fn where_nothing_is_streamed_everything_comes_with_the_answer() {
     assert!(is_in_order(payload["body"].as_str().unwrap()), "{payload}");
     assert!(chunks.try_recv().is_err());
 }
+
+#[test]
+fn an_answer_that_is_whole_goes_out_in_one_part() {
+    let folder = super::scripts(&[("short", "return 'short';"), ("long", "return 'x'.repeat(900_000);")]);
+    let function = Function::start(&lambda::build(folder.path()), &[("MILLRACE_RESPONSE".to_owned(), "stream".to_owned())]);
+    for (tool, least) in [("short", 10), ("long", 900_000), ("short", 10)] {
+        // The head, what separates it, and the body: a second part would wait for the first to be acknowledged.
+        let Outcome::Stream(chunks, kind) = function.invoke(&Front::Url.event(&super::call(tool, "{}"))) else { panic!("no stream") };
+        assert_eq!((chunks.len(), kind.as_str()), (1, "application/vnd.awslambda.http-integration-response"));
+        let end = chunks[0].windows(8).position(|eight| eight == [0; 8]).unwrap();
+        let prelude: Value = serde_json::from_slice(&chunks[0][..end]).unwrap();
+        assert_eq!((&prelude["statusCode"], &prelude["headers"]["content-type"]), (&200.into(), &"application/json".into()));
+        let answer: Value = serde_json::from_slice(&chunks[0][end + 8..]).unwrap();
+        assert!(answer["result"]["content"][0]["text"].as_str().unwrap().len() >= least.min(5), "{tool}");
+        assert!(chunks[0].len() > least, "{tool}");
+    }
+    // What is no request is an error here, too.
+    assert!(matches!(function.invoke(&serde_json::json!({ "Records": [] })), Outcome::Error(why) if why.contains("Millrace.Event")));
+}
