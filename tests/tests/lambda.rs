@@ -19,6 +19,7 @@ mod package;
 mod page;
 mod streams;
 mod stuck;
+mod templates;
 mod traces;
 mod watch;
 

@@ -56,6 +56,34 @@ impl<'a> Output<'a> {
         write(&path, bytes).map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))
     }
 
+    /// Lets every user of a machine read the files of this build and the folders between, and run one of them, whatever the umask is:
+    /// where a package is unpacked, somebody else reads it.
+    ///
+    /// # Errors
+    /// The permissions cannot be changed.
+    #[cfg(unix)]
+    pub(super) fn allow_to_read(&self, program: &str) -> io::Result<()> {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mut modes: BTreeMap<PathBuf, u32> = BTreeMap::new();
+        for name in &self.written {
+            let file = self.folder.join(name);
+            let folders = Path::new(name).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());
+            modes.extend(folders.map(|folder| (self.folder.join(folder), 0o755)));
+            modes.insert(file, if name == program { 0o755 } else { 0o644 });
+        }
+        for (path, mode) in modes.into_iter().filter(|(path, _)| path.exists()) {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode))?;
+        }
+        Ok(())
+    }
+
+    /// Windows has no such permissions; `sam` gives them to what it zips there.
+    #[cfg(not(unix))]
+    #[expect(clippy::unnecessary_wraps, clippy::unused_self, reason = "as on the other systems")]
+    pub(super) fn allow_to_read(&self, _: &str) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Removes what earlier builds made and this one did not, and writes the list. Single files, such as bundles of other apps, stay.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     app,
     cli::Build,
-    output::{CommandError, CommandResult, note, print},
+    output::{CommandError, CommandResult, note, print, typed},
 };
 
 mod database;
@@ -44,27 +44,30 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     let unwritable = |error: io::Error| CommandError::Wrong(format!("`{}` cannot be written: {error}", out.display()));
     match &bootstrap {
         Bootstrap::File(made) => install(made, &output.path(runtime::BINARY)).map_err(unwritable)?,
-        Bootstrap::Bytes(bytes) => {
-            output.write(runtime::BINARY, bytes)?;
-            allow_to_run(&out.join(runtime::BINARY)).map_err(unwritable)?;
-        }
+        Bootstrap::Bytes(bytes) => output.write(runtime::BINARY, bytes)?,
     }
     output.write("app.bundle", &bundle)?;
     pack(arguments, &app, &mut output)?;
     if !has_own {
-        output.write(template::FILE, template::generated(&app).as_bytes())?;
+        output.write(template::FILE, template::generated(&app, arguments.arch).as_bytes())?;
     }
+    output.allow_to_read(runtime::BINARY).map_err(unwritable)?;
     output.finish()?;
     warn_of_foreign(out, &output.foreign());
+    if let Some(differs) = template::differing(&arguments.app, arguments.arch) {
+        note(format_args!("warning: {differs}"));
+    }
     let bytes = fs::metadata(out.join(runtime::BINARY)).map_or(0, |data| data.len());
     if arguments.json {
         let arch = arguments.arch.of_lambda();
         let built = json!({ "target": "lambda", "out": out, "arch": arch, "bytes": bundle.len(), "bootstrap": bytes });
         return app_for_deployment::print_built(&report.diagnostics, built);
     }
-    let next = match has_own {
-        true => format!("zip what is in `{}`, or deploy it with {}", out.display(), template::command(&arguments.app)),
-        false => format!("deploy it with `cd {} && sam deploy --guided`", out.display()),
+    let next = if has_own {
+        let command = template::command(&arguments.app, arguments.arch);
+        format!("zip what is in `{}`, or deploy it with {command}", out.display())
+    } else {
+        format!("deploy it with `cd {} && sam deploy --guided`", typed(out))
     };
     print(format_args!("{} (app {} bytes, bootstrap {bytes} bytes); {next}", out.display(), bundle.len()))
 }
@@ -125,20 +128,6 @@ fn install(from: &Path, to: &Path) -> io::Result<()> {
     fs::copy(from, &unfinished)?;
     fs::File::options().write(true).open(&unfinished)?.set_modified(data.modified()?)?;
     fs::rename(&unfinished, to)
-}
-
-/// Lambda starts the file itself.
-#[cfg(unix)]
-fn allow_to_run(path: &Path) -> io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    fs::set_permissions(path, fs::Permissions::from_mode(0o755))
-}
-
-/// Windows has no such permission; `sam` gives it to every file that it zips there.
-#[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "as on the other systems")]
-fn allow_to_run(_: &Path) -> io::Result<()> {
-    Ok(())
 }
 
 /// Puts the databases into the package; those that only a seed knows are made by their driver, as a server would.

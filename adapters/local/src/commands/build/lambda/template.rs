@@ -6,7 +6,7 @@ use millrace_bundler::{Diagnostic, Severity};
 use millrace_core::app::App;
 use millrace_native::cache::VARIABLE;
 
-use crate::commands::build::needs;
+use crate::{cli::Architecture, commands::build::needs};
 
 /// The template's name, as `sam` looks for it.
 pub(super) const FILE: &str = "template.yaml";
@@ -14,25 +14,27 @@ pub(super) const FILE: &str = "template.yaml";
 const SAMPLE: &str = include_str!("../../../../../../template.yaml");
 /// The parameter that makes a table, and its default for an app without limits and records.
 const TABLE: &str = "  CacheTable:\n    Type: String\n    Default: \"no\"\n";
+/// The parameter of the processor, and its default.
+const PROCESSOR: &str = "  Architecture:\n    Type: String\n    Default: x86_64\n";
 /// What stands in front of an app's own variables, below `Parameters` and below `Variables`.
 const MARK: &str = "# Variables of the app.\n";
 
-/// The template of a build: it deploys the folder that it is in.
-pub(super) fn generated(app: &App) -> String {
+/// The template of a build for a processor: it deploys the folder that it is in.
+pub(super) fn generated(app: &App, architecture: Architecture) -> String {
     let head = "# Made by `millrace build`, and written again by the next build. Your own file beside `millrace.yaml` is used instead, \
                 and never changed.\n";
-    filled(app, head, ".")
+    filled(app, head, ".", architecture)
 }
 
 /// The template of a new app, which is its author's from then on. It deploys what was built in `folder`, below the app's.
 pub(crate) fn of_new_app(app: &App, folder: &str) -> String {
     let head =
         "# This app as an AWS Lambda function: `npm run deploy:lambda`. The folder that it deploys is made by `npm run build:lambda`.\n";
-    filled(app, head, folder)
+    filled(app, head, folder, Architecture::X86)
 }
 
 /// A template with a parameter for each variable that the app needs.
-fn filled(app: &App, head: &str, code: &str) -> String {
+fn filled(app: &App, head: &str, code: &str, architecture: Architecture) -> String {
     let needs = needs::of(app);
     let (mut parameters, mut variables) = (String::new(), String::new());
     let required = needs.variables.iter().map(|(name, who)| (name, format!("{who} needs")));
@@ -49,17 +51,69 @@ fn filled(app: &App, head: &str, code: &str) -> String {
     let body = SAMPLE.split_once('\n').map_or(SAMPLE, |(_, body)| body);
     // Without the table, each instance counts for itself.
     let body = if needs.state.is_some() { body.replace(TABLE, &TABLE.replace("no", "yes")) } else { body.to_owned() };
-    let body = body.replace("    Metadata:\n      BuildMethod: makefile\n", "").replace("millrace-shop", &app.name);
+    // `sam build` takes the folder as it is.
+    let body = body.replace("      BuildMethod: makefile\n", "      SkipBuild: true\n").replace("millrace-shop", &app.name);
+    let body = body.replace(PROCESSOR, &PROCESSOR.replace("x86_64", architecture.of_lambda()));
     let body = body.replace("      CodeUri: .\n", &format!("      CodeUri: {code}\n"));
     head.to_owned() + &with(&with(&body, "  ", "\nRules:", &parameters), "          ", "\n  # What the function may do", &variables)
 }
 
-/// How an app's own template is deployed: where it names no way to build, `sam` takes a folder as it is.
-pub(super) fn command(folder: &Path) -> &'static str {
-    match fs::read_to_string(folder.join(FILE)).unwrap_or_default().contains("BuildMethod") {
-        true => "`sam build && sam deploy --guided`",
-        false => "`sam deploy --guided`",
-    }
+/// How an app's own template is deployed with a runtime for a processor: where it names no way to build, `sam` takes a folder as it is.
+pub(super) fn command(folder: &Path, architecture: Architecture) -> String {
+    let text = fs::read_to_string(folder.join(FILE)).unwrap_or_default();
+    let build = if text.contains("BuildMethod") { "sam build && " } else { "" };
+    let parameter = match processor(&text) {
+        Processor::Parameter(name, default) if default != architecture.of_lambda() => {
+            format!(" --parameter-overrides {name}={}", architecture.of_lambda())
+        }
+        _ => String::new(),
+    };
+    format!("`{build}sam deploy --guided{parameter}`")
+}
+
+/// What is to be said where an app's own template deploys for another processor than the runtime is for, unless it is told.
+pub(super) fn differing(folder: &Path, architecture: Architecture) -> Option<String> {
+    let text = fs::read_to_string(folder.join(FILE)).ok()?;
+    let built = architecture.of_lambda();
+    let (found, remedy) = match processor(&text) {
+        Processor::Unknown => return None,
+        Processor::Parameter(name, default) => (default, format!("deploy it with `--parameter-overrides {name}={built}`")),
+        Processor::Fixed(fixed) => (fixed, format!("write `Architectures: [{built}]`")),
+    };
+    (found != built)
+        .then(|| format!("this runtime is for {built}, and `{FILE}` deploys for {found}: {remedy}, or build with `--arch {found}`"))
+}
+
+/// The processor that a template deploys for.
+#[derive(Debug, PartialEq, Eq)]
+enum Processor<'a> {
+    /// What a parameter says: its name and its default.
+    Parameter(&'a str, &'a str),
+    Fixed(&'a str),
+    /// The template says it in another way.
+    Unknown,
+}
+
+/// Reads the processor of a template, as far as it stands in the form of ours: a name in `Architectures`, or a `Ref` to a parameter with a
+/// default. Where nothing is said, it is Lambda's own default.
+fn processor(template: &str) -> Processor<'_> {
+    let lines = || template.lines().map(|line| line.split(" #").next().unwrap_or(line).trim_end());
+    let Some(at) = lines().position(|line| line.trim_start().starts_with("Architectures:")) else {
+        return Processor::Fixed("x86_64");
+    };
+    let said = lines().skip(at).take(2).map(str::trim).collect::<Vec<_>>();
+    let value = said.first().and_then(|line| line.strip_prefix("Architectures:")).map(str::trim).filter(|value| !value.is_empty());
+    let value = value.or_else(|| said.get(1).and_then(|line| line.strip_prefix('-'))).unwrap_or_default();
+    let value = value.trim_matches(|character: char| "[]{}'\" ".contains(character));
+    let Some(name) = value.strip_prefix("!Ref ").or_else(|| value.strip_prefix("Ref: ")).map(str::trim) else {
+        return if ["x86_64", "arm64"].contains(&value) { Processor::Fixed(value) } else { Processor::Unknown };
+    };
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut rest = lines().skip_while(|line| line.trim_start().strip_suffix(':') != Some(name));
+    let depth = rest.next().map_or(0, indent);
+    let members = rest.take_while(|line| line.is_empty() || indent(line) > depth);
+    let default = members.filter_map(|line| line.trim_start().strip_prefix("Default:")).next();
+    default.map_or(Processor::Unknown, |default| Processor::Parameter(name, default.trim().trim_matches(['\'', '"'])))
 }
 
 /// What the app needs and its own template does not have.
@@ -117,7 +171,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let template = generated(&crate::app::compile(folder.path()).app.unwrap());
+        let template = generated(&crate::app::compile(folder.path()).app.unwrap(), Architecture::X86);
         assert!(template.contains("  EnvRegionName1:\n    Type: String"), "{template}");
         assert!(template.contains("          REGION_NAME: !Ref EnvRegionName1\n\n  # What"), "{template}");
         assert!(template.contains("`notes`, an MCP server"), "{template}");
@@ -139,7 +193,10 @@ mod tests {
         let table = |limits: &str| {
             write("app/tools/t/config.yaml", &format!("description: x\n{limits}"));
             let app = crate::app::compile(folder.path()).app.unwrap();
-            (generated(&app).contains("CacheTable:\n    Type: String\n    Default: \"yes\"\n"), check(folder.path(), &app))
+            (
+                generated(&app, Architecture::X86).contains("CacheTable:\n    Type: String\n    Default: \"yes\"\n"),
+                check(folder.path(), &app),
+            )
         };
         let limits = "limits: { rate: { window: 60s, max: 1 } }\n";
         assert_eq!((table(""), table(limits)), ((false, None), (true, None)));
@@ -147,6 +204,50 @@ mod tests {
         assert!(table("").1.is_none() && table(limits).1.is_some_and(|told| told.message.contains("does not set `MILLRACE_CACHE`")));
         write(FILE, "MILLRACE_CACHE: redis://cache\n");
         assert!(table(limits).1.is_none());
+    }
+
+    #[test]
+    fn a_template_deploys_for_the_processor_of_its_build() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("millrace.yaml"), "name: notes\n").unwrap();
+        fs::create_dir_all(folder.path().join("app/tools/t")).unwrap();
+        fs::write(folder.path().join("app/tools/t/config.yaml"), "description: x\n").unwrap();
+        fs::write(folder.path().join("app/tools/t/handler.ts"), "export default () => 1;\n").unwrap();
+        let app = crate::app::compile(folder.path()).app.unwrap();
+        let (x86, arm) = (Architecture::X86, Architecture::Arm);
+        for built in [x86, arm] {
+            assert_eq!(processor(&generated(&app, built)), Processor::Parameter("Architecture", built.of_lambda()));
+        }
+        let function = |value: &str| format!("Resources:\n  F:\n    Properties:\n      {value}\n      Timeout: 3\n");
+        for (text, expected) in [
+            (function("MemorySize: 128"), Processor::Fixed("x86_64")),
+            (function("Architectures: [arm64]"), Processor::Fixed("arm64")),
+            (function("Architectures:\n        - \"arm64\" # Graviton"), Processor::Fixed("arm64")),
+            (function("Architectures: [!If [A, arm64, x86_64]]"), Processor::Unknown),
+            (
+                format!(
+                    "Parameters:\n  Chip:\n    Type: String\n    # Cheaper.\n    Default: arm64\n{}",
+                    function("Architectures: [{ Ref: Chip }]")
+                ),
+                Processor::Parameter("Chip", "arm64"),
+            ),
+            (
+                format!("Parameters:\n  Chip:\n    Type: String\n  B:\n    Default: 1\n{}", function("Architectures: [!Ref Chip]")),
+                Processor::Unknown,
+            ),
+        ] {
+            assert_eq!(processor(&text), expected, "{text}");
+        }
+        fs::write(folder.path().join(FILE), of_new_app(&app, "dist-lambda")).unwrap();
+        assert_eq!((command(folder.path(), x86).as_str(), differing(folder.path(), x86)), ("`sam deploy --guided`", None));
+        assert_eq!(command(folder.path(), arm), "`sam deploy --guided --parameter-overrides Architecture=arm64`");
+        let told = "this runtime is for arm64, and `template.yaml` deploys for x86_64: deploy it with `--parameter-overrides Architecture=arm64`, or \
+                    build with `--arch x86_64`";
+        assert_eq!(differing(folder.path(), arm).as_deref(), Some(told));
+        fs::write(folder.path().join(FILE), function("Architectures: [arm64]")).unwrap();
+        assert!(
+            differing(folder.path(), arm).is_none() && differing(folder.path(), x86).unwrap().contains("write `Architectures: [x86_64]`")
+        );
     }
 
     #[test]
