@@ -16,7 +16,7 @@ use serde_json::{Map, json};
 
 use crate::{
     app,
-    output::{CommandError, CommandResult, note, print},
+    output::{CommandError, CommandResult, note, print, shell_word},
 };
 
 /// Lines that only want the address.
@@ -61,8 +61,8 @@ impl Announcement {
         if let Some(body) = &self.attempt {
             lines.push(format!(
                 "\ntry:\n  curl -s {} -H 'content-type: application/json' -H 'accept: application/json, text/event-stream' -d {}",
-                quote(&url),
-                quote(body)
+                shell_word(&url),
+                shell_word(body)
             ));
         }
         print(lines.join("\n"))
@@ -199,22 +199,9 @@ fn reachable(address: SocketAddr) -> SocketAddr {
     }
 }
 
-/// A word for a POSIX shell.
-fn quote(word: &str) -> String {
-    let plain = !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b":/._-".contains(&byte));
-    if plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_survive_a_shell() {
-        assert_eq!(quote("http://127.0.0.1:8080/mcp"), "http://127.0.0.1:8080/mcp");
-        assert_eq!(quote("http://[::1]:80/mcp"), "'http://[::1]:80/mcp'");
-        assert_eq!(quote(r#"{"q":"O'Neil"}"#), r#"'{"q":"O'\''Neil"}'"#);
-    }
 
     #[test]
     fn a_database_is_found_where_the_connector_finds_it() {

@@ -4,7 +4,7 @@ use millrace_native::{env::Variables, logging};
 
 use crate::{
     cli::{Cli, Command},
-    output::{CommandError, CommandResult},
+    output::{CommandError, CommandResult, speak_json},
 };
 
 mod answers;
@@ -42,7 +42,11 @@ pub(crate) fn run(cli: Cli) -> CommandResult {
         Command::Run(run) => crate::app::variables(&run.app).unwrap_or_default(),
         _ => Variables::of_process(),
     };
-    logging::init(filter, logging::Format::of(&variables).map_err(CommandError::Usage)?).map_err(CommandError::wrong)?;
+    let format = logging::Format::of(&variables).map_err(CommandError::Usage)?;
+    logging::init(filter, format).map_err(CommandError::wrong)?;
+    if format == logging::Format::Json && matches!(cli.command, Command::Serve(_)) {
+        speak_json();
+    }
     match cli.command {
         Command::New(arguments) => new::run(&arguments),
         Command::Check(arguments) => check::run(&arguments),

@@ -3,11 +3,14 @@
 use std::{
     fmt::{Display, Write as _},
     io::{self, IsTerminal as _, Write as _},
+    path::Path,
     process::ExitCode,
+    sync::atomic::{AtomicBool, Ordering},
 };
 
 use millrace_bundler::printable;
 use millrace_core::Json;
+use millrace_native::logging;
 
 /// Why a command ends early.
 #[derive(Debug)]
@@ -30,6 +33,27 @@ impl CommandError {
     pub(crate) fn wrong(message: impl Display) -> Self {
         Self::Wrong(message.to_string())
     }
+}
+
+/// Whether what a server says of itself is JSON, as its log is.
+static AS_JSON: AtomicBool = AtomicBool::new(false);
+
+/// Has what is said from now on written as lines of a log that is JSON.
+pub(crate) fn speak_json() {
+    AS_JSON.store(true, Ordering::Relaxed);
+}
+
+/// A text as a line of a log, where the log is JSON.
+fn as_line(text: &str) -> Option<String> {
+    let levels = [("error: ", "ERROR"), ("warning: ", "WARN")];
+    let (level, message) = levels.iter().find_map(|(start, level)| Some((*level, text.strip_prefix(start)?))).unwrap_or(("INFO", text));
+    AS_JSON.load(Ordering::Relaxed).then(|| logging::json_line(level, "millrace", message))
+}
+
+/// Prints what a server says of itself to standard output.
+pub(crate) fn print_line(text: impl Display) -> CommandResult {
+    let text = text.to_string();
+    print(as_line(&text).unwrap_or(text))
 }
 
 /// Prints a line, or several, to standard output. No control character of an app or a caller gets there.
@@ -68,12 +92,25 @@ pub(crate) fn print_json(value: &Json) -> CommandResult {
 
 /// Writes a note for a person who may be watching. No control character of an app or a caller gets there.
 pub(crate) fn note(text: impl Display) {
-    note_styled(printable(&text.to_string()));
+    let text = text.to_string();
+    note_styled(printable(&as_line(&text).unwrap_or(text)));
 }
 
 /// Likewise, for a text with colours, whose parts are printable already.
 pub(crate) fn note_styled(text: impl Display) {
     drop(writeln!(io::stderr().lock(), "{text}"));
+}
+
+/// A word for a POSIX shell.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = !word.is_empty() && word.chars().all(|character| character.is_alphanumeric() || "/:._-+@%,".contains(character));
+    if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
+}
+
+/// A path as one types it in a POSIX shell.
+pub(crate) fn typed(path: &Path) -> String {
+    let path = path.strip_prefix(".").unwrap_or(path);
+    shell_word(&if path.as_os_str().is_empty() { Path::new(".") } else { path }.display().to_string())
 }
 
 /// The exit code of an outcome; says what failed.
@@ -91,5 +128,21 @@ pub(crate) fn exit(outcome: CommandResult) -> ExitCode {
 pub(crate) fn tell(failure: &CommandError) {
     if let CommandError::Wrong(message) | CommandError::Usage(message) = failure {
         note(format_args!("error: {message}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_paths_survive_a_shell() {
+        assert_eq!(shell_word("http://127.0.0.1:8080/mcp"), "http://127.0.0.1:8080/mcp");
+        assert_eq!(shell_word("http://[::1]:80/mcp"), "'http://[::1]:80/mcp'");
+        assert_eq!(shell_word(r#"{"q":"O'Neil"}"#), r#"'{"q":"O'\''Neil"}'"#);
+        for (path, expected) in [("./dist/x.toml", "dist/x.toml"), (".", "."), ("my apps/dist", "'my apps/dist'"), ("../größe", "../größe")]
+        {
+            assert_eq!(typed(Path::new(path)), expected);
+        }
     }
 }

@@ -22,7 +22,11 @@ use std::{
     path::{Path, PathBuf},
     pin::pin,
     process::{Child, Command, ExitStatus, Stdio},
-    sync::{Arc, mpsc as std_mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicU32, Ordering},
+        mpsc as std_mpsc,
+    },
     time::{Duration, Instant},
 };
 
@@ -68,6 +72,9 @@ const RELOAD: Duration = Duration::from_secs(5);
 const SOON: Duration = Duration::from_secs(1);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+
+/// How often in a row each isolate has to fail to start, while none serves, until the server ends: it takes about three seconds.
+const MOST_FAILED_STARTS: u32 = 6;
 
 /// What the isolates serve.
 struct Deployment {
@@ -128,6 +135,7 @@ struct Common {
     /// The last calls, for the page of `dev`.
     calls: File,
     isolates: usize,
+    starts: Starts,
     memory_mb: u64,
     log: String,
     grace: Duration,
@@ -162,17 +170,20 @@ pub(crate) async fn serve(
     let source = RequestSource::Listener(listener.into_std().map_err(deployment::unable)?);
     let channel = Channel::Http { checks_host: place.limits().checks_host };
     let (mut isolates, reloader) = Isolates::start(place, place.isolates, source, certificate, served, channel)?;
-    tokio::select! {
+    let outcome = tokio::select! {
         biased;
-        () = signal.as_mut() => {}
+        () = signal.as_mut() => Ok(()),
         outcome = isolates.serving() => {
             outcome?;
             ready(address, Reloader::Processes(reloader))?;
-            signal.await;
+            tokio::select! {
+                () = signal => Ok(()),
+                none = isolates.common.starts.none() => Err(none),
+            }
         }
-    }
+    };
     isolates.end().await;
-    Ok(())
+    outcome
 }
 
 /// Serves one client on standard input and output until that ends, or the process is told to; `ready` is called when lines are taken.
@@ -195,7 +206,10 @@ pub(crate) async fn serve_lines(
         outcome = isolates.serving() => {
             outcome?;
             ready(Reloader::Processes(reloader))?;
-            pump.run(signal).await
+            tokio::select! {
+                outcome = pump.run(signal) => outcome,
+                none = isolates.common.starts.none() => Err(none),
+            }
         }
     };
     isolates.end().await;
@@ -233,6 +247,7 @@ impl Isolates {
             board,
             calls: deployment::memory_file("millrace-calls").map_err(deployment::unable)?,
             isolates,
+            starts: Starts::new(isolates),
             memory_mb: place.memory_mb.unwrap_or_else(|| memory::default_mb(isolates)),
             log: place.log.clone(),
             grace: place.limits().grace,
@@ -278,28 +293,53 @@ impl Isolates {
     }
 }
 
-/// The program of an isolate: this one, also where its file was replaced since.
+/// The program of an isolate: the very one that runs. Under Linux also where its file was replaced or removed since, by an update for
+/// example; elsewhere, a file that was replaced is what the next isolate runs.
 fn program() -> io::Result<PathBuf> {
+    const RUNNING: &str = "/proc/self/exe";
+    if cfg!(target_os = "linux") && Path::new(RUNNING).exists() {
+        return Ok(RUNNING.into());
+    }
     // Without /proc, Linux does not say; whoever started this process usually has.
     let given = || std::env::args_os().next().map(PathBuf::from).filter(|path| path.is_absolute() && path.exists());
-    let named = std::env::current_exe().or_else(|error| given().ok_or(error))?;
-    if cfg!(target_os = "linux") && !is_running(&named) {
-        return Ok("/proc/self/exe".into());
+    std::env::current_exe().or_else(|error| given().ok_or(error))
+}
+
+/// Whether isolates can be started.
+struct Starts {
+    /// How often each could not, since it last served.
+    failed: Vec<AtomicU32>,
+    /// Why, once none can.
+    given_up: tokio_watch::Sender<Option<String>>,
+}
+
+impl Starts {
+    fn new(isolates: usize) -> Self {
+        Self { failed: (0..isolates).map(|_| AtomicU32::new(0)).collect(), given_up: tokio_watch::channel(None).0 }
     }
-    Ok(named)
-}
 
-#[cfg(target_os = "linux")]
-fn is_running(file: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    let identity = |path: &Path| std::fs::metadata(path).ok().map(|data| (data.dev(), data.ino()));
-    let own = identity(Path::new("/proc/self/exe"));
-    own.is_none() || identity(file) == own
-}
+    fn served(&self, index: usize) {
+        if let Some(failed) = self.failed.get(index) {
+            failed.store(0, Ordering::Relaxed);
+        }
+    }
 
-#[cfg(not(target_os = "linux"))]
-fn is_running(_: &Path) -> bool {
-    true
+    fn failed(&self, index: usize, why: &str) {
+        if let Some(failed) = self.failed.get(index) {
+            failed.fetch_add(1, Ordering::Relaxed);
+        }
+        // One that serves has none, however often others fail.
+        if self.failed.iter().all(|failed| failed.load(Ordering::Relaxed) >= MOST_FAILED_STARTS) {
+            self.given_up.send_replace(Some(why.to_owned()));
+        }
+    }
+
+    /// Waits until no isolate can be started.
+    async fn none(&self) -> CommandError {
+        let mut given_up = self.given_up.subscribe();
+        let why = given_up.wait_for(Option::is_some).await.ok().and_then(|why| why.clone()).unwrap_or_default();
+        CommandError::Wrong(format!("no isolate serves, and none can be started ({why}); the server ends"))
+    }
 }
 
 /// Keeps one isolate running.
@@ -316,6 +356,7 @@ struct IsolateSupervisor {
 struct IsolateEnd {
     why: String,
     call: Option<LastCall>,
+    served: bool,
     /// It had not served yet, or not for long.
     soon: bool,
 }
@@ -327,12 +368,15 @@ impl IsolateSupervisor {
             let deployment = self.deployed.borrow_and_update().clone();
             let end = match Process::start(&self.common, self.index, &deployment) {
                 Ok(process) => self.watch(process, deployment).await,
-                Err(error) => Some(IsolateEnd { why: error.to_string(), call: None, soon: true }),
+                Err(error) => Some(IsolateEnd { why: format!("could not be started: {error}"), call: None, served: false, soon: true }),
             };
             // It was told to end.
             let Some(end) = end else { return };
             if let Some(first) = self.first.take() {
                 return drop(first.send(Err(end.why)));
+            }
+            if !end.served {
+                self.common.starts.failed(self.index, &end.why);
             }
             pause = match (end.soon && end.call.is_none(), pause) {
                 (false, _) => Duration::ZERO,
@@ -430,10 +474,11 @@ impl IsolateSupervisor {
         }
         let call = self.common.board.read(self.index).ok().and_then(|reading| reading.call);
         let why = killed.unwrap_or_else(|| said(&status, self.common.memory_mb));
-        Some(IsolateEnd { why, call, soon: serving.is_none_or(|since| since.elapsed() < SOON) })
+        Some(IsolateEnd { why, call, served: serving.is_some(), soon: serving.is_none_or(|since| since.elapsed() < SOON) })
     }
 
     fn serves(&mut self, started: Instant, pid: u32) {
+        self.common.starts.served(self.index);
         match self.first.take() {
             Some(first) => drop(first.send(Ok(()))),
             None => tracing::info!(isolate = self.index, pid, after_ms = started.elapsed().as_millis() as u64, "a new isolate serves"),

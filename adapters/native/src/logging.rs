@@ -55,6 +55,15 @@ pub fn init(filter: Targets, format: Format) -> Result<(), TryInitError> {
     }
 }
 
+/// A line as JSON that is written whatever is logged: what a server says of itself.
+#[must_use]
+pub fn json_line(level: &str, target: &str, message: &str) -> String {
+    let mut time = String::new();
+    // Writing to a string cannot fail.
+    let _ = SystemTime.format_time(&mut Writer::new(&mut time));
+    line::json_of(level, target, message, Some(&time))
+}
+
 /// Whether standard error may be coloured: it is a terminal, and `NO_COLOR` is not set.
 #[must_use]
 pub fn colours() -> bool {

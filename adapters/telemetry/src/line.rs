@@ -43,17 +43,26 @@ pub fn json(event: &Event<'_>, time: Option<&str>) -> String {
     let mut line = Line { out: String::with_capacity(256), message: None };
     event.record(&mut line);
     let metadata = event.metadata();
-    let mut out = String::with_capacity(line.out.len() + 128);
     let message = line.message.unwrap_or_default();
-    let head =
-        [("time", time), ("level", Some(metadata.level().as_str())), ("target", Some(metadata.target())), ("message", Some(&message))];
-    for (name, value) in head {
+    let head = head(metadata.level().as_str(), metadata.target(), &message, time);
+    let comma = if line.out.is_empty() { "" } else { "," };
+    format!("{{{head}{comma}{}}}", line.out)
+}
+
+/// A line of the same form without an event: what a host says whatever is logged.
+#[must_use]
+pub fn json_of(level: &str, target: &str, message: &str, time: Option<&str>) -> String {
+    format!("{{{}}}", head(level, target, message, time))
+}
+
+fn head(level: &str, target: &str, message: &str, time: Option<&str>) -> String {
+    let mut out = String::with_capacity(message.len() + 128);
+    for (name, value) in [("time", time), ("level", Some(level)), ("target", Some(target)), ("message", Some(message))] {
         if let Some(value) = value {
             member(&mut out, name, &quoted(value));
         }
     }
-    let comma = if line.out.is_empty() { "" } else { "," };
-    format!("{{{out}{comma}{}}}", line.out)
+    out
 }
 
 struct Line {

@@ -13,7 +13,7 @@ use crate::{
 const PORT: &str = "8080";
 
 pub(super) fn run(arguments: Health) -> CommandResult {
-    let url = arguments.url.unwrap_or_else(own);
+    let url = arguments.url.map_or_else(own, named);
     let limit = Duration::from_secs(arguments.timeout);
     let ask = || async { http_client::status(&url, limit).await };
     let wrong = |why: String| CommandError::Wrong(format!("{url}: {why}"));
@@ -27,9 +27,38 @@ pub(super) fn run(arguments: Health) -> CommandResult {
     }
 }
 
+/// The address of a server is that of its check, unless it names one.
+fn named(url: String) -> String {
+    let after_scheme = url.split_once("://").map_or("", |(_, rest)| rest);
+    match after_scheme.split_once('/') {
+        None if !after_scheme.is_empty() && !after_scheme.contains(['?', '#']) => format!("{url}/livez"),
+        Some((_, "")) => format!("{url}livez"),
+        _ => url,
+    }
+}
+
 /// The server beside which this runs: it has the same variables.
 fn own() -> String {
     let set = |name| env::var(name).ok().filter(|text| !text.is_empty());
     let scheme = if set("MILLRACE_TLS_CERT").is_some() { "https" } else { "http" };
     format!("{scheme}://127.0.0.1:{}/livez", set("PORT").as_deref().unwrap_or(PORT))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::named;
+
+    #[test]
+    fn a_server_is_asked_whether_it_lives() {
+        for (given, asked) in [
+            ("http://host:8080", "http://host:8080/livez"),
+            ("https://host/", "https://host/livez"),
+            ("http://host:8080/readyz", "http://host:8080/readyz"),
+            ("http://host/base/livez", "http://host/base/livez"),
+            ("http://host?x", "http://host?x"),
+            ("host", "host"),
+        ] {
+            assert_eq!(named(given.to_owned()), asked);
+        }
+    }
 }

@@ -8,7 +8,7 @@ use millrace_native::env::Variables;
 use crate::{
     cli::Serve,
     endpoint_and_page::Page,
-    output::{CommandError, CommandResult, note, print},
+    output::{CommandError, CommandResult, note, print_line, typed},
     serving::{ListenOptions, ServedApp},
     state_key::RunKey,
 };
@@ -17,6 +17,13 @@ pub(super) mod data;
 
 pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     let shown = arguments.bundle.display();
+    if arguments.bundle.is_dir() {
+        let folder = typed(&arguments.bundle);
+        return Err(CommandError::Wrong(format!(
+            "`{shown}` is a folder, and `serve` takes a bundle: make one with `millrace build {folder} --target local`, or serve the app in the \
+             folder with `millrace dev {folder}`"
+        )));
+    }
     let bytes = fs::read(&arguments.bundle).map_err(|error| CommandError::Wrong(format!("`{shown}` cannot be read: {error}")))?;
     let mut app = App::from_bundle(&bytes).map_err(|error| CommandError::Wrong(format!("`{shown}`: {error}")))?;
     drop(bytes);
@@ -58,6 +65,7 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     let page = if arguments.page { Page::Public } else { Page::Off };
     let served = ServedApp { app: app.into(), base, variables, cache, traces, page, settings: Arc::default(), caller: None };
     let scheme = place.scheme();
-    place
-        .serve(served, |address, _| print(format_args!("`{name}` with {} at {scheme}://{address}{path}", crate::app::count(tools, "tool"))))
+    place.serve(served, |address, _| {
+        print_line(format_args!("`{name}` with {} at {scheme}://{address}{path}", crate::app::count(tools, "tool")))
+    })
 }

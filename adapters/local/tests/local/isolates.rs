@@ -359,6 +359,56 @@ fn a_server_whose_isolates_cannot_start_says_so_and_ends() {
     assert!(!String::from_utf8(output.stdout).unwrap().contains("http://"));
 }
 
+/// Ends every isolate of a server, and waits until others serve in their place.
+fn renew(served: &ServerProcess) {
+    let before = children(served.child.id());
+    before.iter().for_each(|pid| signal("KILL", *pid));
+    until("no isolate is started again", || {
+        let now = children(served.child.id());
+        now.len() == before.len() && now.iter().all(|pid| !before.contains(pid))
+    });
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn isolates_are_of_the_program_that_runs_whatever_became_of_its_file() {
+    let app = app();
+    run(app.path(), &["build", "--target", "local"]);
+    let folder = tempfile::tempdir().unwrap();
+    let program = folder.path().join("millrace");
+    fs::copy(env!("CARGO_BIN_EXE_millrace"), &program).unwrap();
+    let mut command = Command::new(&program);
+    let served = ServerProcess::of(command.current_dir(app.path()).args(["serve", "dist/small.bundle", "--isolates", "2", "--port", "0"]));
+    // An update puts another program in its place, and then takes it away.
+    fs::write(folder.path().join("other"), "#!/bin/sh\nexit 3\n").unwrap();
+    fs::rename(folder.path().join("other"), &program).unwrap();
+    renew(&served);
+    assert!(is_answered(&served));
+    fs::remove_file(&program).unwrap();
+    renew(&served);
+    assert!(is_answered(&served));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_server_that_can_start_no_isolate_any_more_ends_with_a_message() {
+    let app = app();
+    run(app.path(), &["build", "--target", "local"]);
+    let mut served = ServerProcess::start(app.path(), &["serve", "dist/small.bundle", "--isolates", "2"]);
+    // It has no place for the socket of a new isolate.
+    let limited = Command::new("prlimit").args(["--nofile=3:3", "--pid", &served.child.id().to_string()]).status().unwrap();
+    assert!(limited.success());
+    let isolates = children(served.child.id());
+    signal("KILL", isolates[0]);
+    served.wait_for("an isolate could not be started");
+    // One is enough to go on.
+    assert!(is_answered(&served));
+    signal("KILL", isolates[1]);
+    let said = served.wait_for("the server ends");
+    assert!(said.contains("error: no isolate serves, and none can be started (could not be started: "), "{said}");
+    assert_eq!(served.child.wait().unwrap().code(), Some(1));
+}
+
 #[test]
 fn isolates_may_be_threads_and_are_not_started_by_hand() {
     let app = app();

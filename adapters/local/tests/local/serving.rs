@@ -311,6 +311,51 @@ fn every_finished_call_is_a_line_for_people_or_for_machines() {
 }
 
 #[test]
+fn every_line_of_a_server_whose_log_is_json_is_json() {
+    let app = app();
+    run(app.path(), &["build", "--target", "local"]);
+    let bundle = app.path().join("dist/small.bundle");
+    let mut command = binary();
+    command.args(["serve", bundle.to_str().unwrap(), "--port", "0"]).env("MILLRACE_LOG_FORMAT", "json");
+    let mut served = ServerProcess::of(&mut command);
+    served.call("get-item", &json!({ "id": 1 }));
+    assert_eq!(served.terminate(), Some(0));
+    let errors = served.wait_for("shutting down");
+    let lines: Vec<&str> = served.said.lines().chain(errors.lines()).collect();
+    assert!(lines.len() >= 3, "{lines:?}");
+    for line in lines {
+        let line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(line["level"] == "INFO" && line["time"].is_string() && line["target"].is_string() && line["message"].is_string(), "{line}");
+    }
+    let first: Value = serde_json::from_str(&served.said).unwrap();
+    assert_eq!(first["message"], format!("`small` with 1 tool at http://{}/mcp", served.address));
+    // What it ends with is the last line.
+    let output = binary().args(["serve", "missing.bundle"]).env("MILLRACE_LOG_FORMAT", "json").output().unwrap();
+    let last: Value = serde_json::from_slice(&output.stderr).unwrap();
+    assert!(last["level"] == "ERROR" && last["message"].as_str().unwrap().starts_with("`missing.bundle` cannot be read: "), "{last}");
+}
+
+#[test]
+fn a_folder_is_no_bundle() {
+    let app = app();
+    let said = run(app.path(), &["serve", "."]);
+    let expected = "error: `.` is a folder, and `serve` takes a bundle: make one with `millrace build . --target local`, or serve the app in the folder \
+                    with `millrace dev .`\n";
+    assert_eq!((said.code, said.err.as_str()), (Some(1), expected));
+}
+
+#[test]
+fn the_address_of_a_server_is_enough_to_ask_whether_it_is_well() {
+    let app = app();
+    let served = ServerProcess::start(app.path(), &["dev"]);
+    for path in ["", "/", "/livez", "/readyz"] {
+        let said = run(app.path(), &["health", &format!("http://{}{path}", served.address)]);
+        assert_eq!(said.code, Some(0), "{path}: {}{}", said.out, said.err);
+    }
+    assert_eq!(run(app.path(), &["health", &format!("http://{}/mcp", served.address)]).code, Some(1));
+}
+
+#[test]
 fn a_public_name_is_let_in_where_it_is_listed() {
     let app = app();
     let ask = |served: &ServerProcess, host: &str| {

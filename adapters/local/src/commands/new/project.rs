@@ -7,7 +7,7 @@ use crate::{
     app,
     clients::{Client, Server, npx},
     commands::build::{lambda::template, worker::wrangler},
-    output::{CommandError, CommandResult},
+    output::{CommandError, CommandResult, typed},
 };
 
 const README: &str = include_str!("../../../template/README.md");
@@ -88,7 +88,7 @@ impl Project {
         format!(
             "created `{}`:\n\n  cd {}\n{install}{lines}\nREADME.md describes how to connect a client and how to deploy the app, AGENTS.md how to add a tool.",
             folder.name,
-            folder.path.display()
+            typed(folder.path)
         )
     }
 
