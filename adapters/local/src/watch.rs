@@ -4,13 +4,16 @@ use std::{
     collections::BTreeSet,
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, channel},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher as _};
 
 /// How long nothing has to change before a change counts: an editor that saves, or a checkout, is many events.
 const QUIET: Duration = Duration::from_millis(100);
+
+/// How long a change waits for others at the most.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// The endings of what an app writes itself while it runs.
 const DATABASES: [&str; 3] = ["db", "sqlite", "sqlite3"];
@@ -68,7 +71,8 @@ impl Watch {
         }
     }
 
-    /// Waits until something of the app changed, and then until nothing more changes. `false`: there is nothing left to watch.
+    /// Waits until something of the app changed, and then until nothing more of it changes, or a second has passed.
+    /// `false`: there is nothing left to watch.
     pub(crate) fn changed(&mut self) -> bool {
         loop {
             match self.events.recv() {
@@ -77,8 +81,17 @@ impl Watch {
                 Err(_) => return false,
             }
         }
+        // What does not concern the app, such as its database, may never be quiet; and what does must not be either.
+        let latest = Instant::now() + LONGEST;
+        let mut quiet = Instant::now() + QUIET;
         loop {
-            match self.events.recv_timeout(QUIET) {
+            let now = Instant::now();
+            let until = quiet.min(latest);
+            if now >= until {
+                return true;
+            }
+            match self.events.recv_timeout(until - now) {
+                Ok(event) if self.relevant.concerns(&event) => quiet = Instant::now() + QUIET,
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout) => return true,
                 Err(RecvTimeoutError::Disconnected) => return false,
@@ -142,6 +155,51 @@ mod tests {
             "/app",
         ] {
             assert!(!relevant.has(Path::new(path)), "{path}");
+        }
+    }
+
+    /// Whether a change is seen while a file in the app's folder is written again and again.
+    fn sees_a_change_beside(busy: &'static str) {
+        use std::{
+            sync::{
+                Arc,
+                atomic::{AtomicBool, Ordering},
+            },
+            thread,
+        };
+
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_owned();
+        std::fs::write(path.join("millrace.yaml"), "name: a\n").unwrap();
+        let mut watch = Watch::start(&path, &[path.clone(), path.join("millrace.yaml")]).unwrap();
+        let is_over = Arc::new(AtomicBool::new(false));
+        let (written, is_written) = channel();
+        let writer = thread::spawn({
+            let (is_over, path) = (is_over.clone(), path.clone());
+            move || {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::fs::write(path.join(busy), "x").unwrap();
+                    let _ = written.send(());
+                    thread::sleep(Duration::from_millis(2));
+                }
+            }
+        });
+        is_written.recv().unwrap();
+        let (seen, is_seen) = channel();
+        let watcher = thread::spawn(move || seen.send(watch.changed()));
+        std::fs::write(path.join("millrace.yaml"), "name: b\n").unwrap();
+        let changed = is_seen.recv_timeout(Duration::from_secs(60));
+        is_over.store(true, Ordering::Relaxed);
+        assert_eq!(changed, Ok(true), "{busy}");
+        writer.join().unwrap();
+        watcher.join().unwrap().unwrap();
+    }
+
+    #[test]
+    fn a_change_is_seen_while_something_in_the_folder_is_never_quiet() {
+        // What does not concern the app, and what does.
+        for busy in ["notes.db-wal", "log.txt"] {
+            sees_a_change_beside(busy);
         }
     }
 }
