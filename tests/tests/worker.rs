@@ -168,7 +168,11 @@ fn the_printed_seed_command_fills_the_database_and_wrangler_warns_of_nothing() {
     }
     // Somebody stands above the app, and then in its folder, as the page of the docs has it.
     let page = std::fs::read_to_string(millrace_tests::case::root().join("docs/cloudflare.md")).unwrap();
-    let of_page = page.lines().find(|line| line.starts_with("wrangler d1 execute DB")).unwrap().replace("shop.sql", "notes.sql");
+    let of_page = page
+        .lines()
+        .find(|line| line.starts_with("wrangler d1 execute DB --local --config dist/"))
+        .unwrap()
+        .replace("shop.sql", "notes.sql");
     for (stands_in, app, greeting, expected) in [
         ("", "notes", Some("hello"), format!("--config {0} --file notes/app/adapters/notes.sql", "notes/dist/wrangler.toml")),
         ("notes", ".", None, of_page),
@@ -201,6 +205,39 @@ fn the_printed_seed_command_fills_the_database_and_wrangler_warns_of_nothing() {
         drop(worker);
         std::fs::remove_dir_all(&dist).unwrap();
     }
+}
+
+#[test]
+fn the_cloudflare_page_does_what_it_says() {
+    // What marks a command that needs an account.
+    const MARK: &str = "# needs a Cloudflare account";
+    let page = std::fs::read_to_string(millrace_tests::case::root().join("docs/cloudflare.md")).unwrap();
+    let (_, minutes) = page.split_once("## Deploy in five minutes").unwrap();
+    let minutes = minutes.split("\n## ").next().unwrap().split("\nA command that you built from source").next().unwrap();
+    let app = NewApp::make("notes", &[]);
+    let (mut worker, mut ran, mut said) = (None, 0, String::new());
+    for (kind, body) in millrace_tests::docs::blocks(minutes) {
+        assert_eq!(kind, "sh", "{body}");
+        if body.starts_with("wrangler dev ") {
+            assert_eq!(body, "wrangler dev --local --config wrangler.toml\n");
+            worker = Some(worker::Worker::dev(&app.path(), &[]));
+        } else if body.starts_with("curl ") {
+            let port = worker.as_ref().map_or(0, |worker: &worker::Worker| worker.port);
+            let answer = app.runs(&body.replace(":8787", &format!(":{port}")));
+            assert!(answer.contains("A tool is a folder below app/tools."), "{answer}");
+        } else if body.contains(MARK) {
+            assert!(body.lines().all(|line| line.ends_with(MARK)), "{body}");
+        } else {
+            // The app is there already.
+            let command = body.replace("millrace new notes && cd notes\n", "");
+            if command.starts_with("wrangler d1 execute ") {
+                assert!(said.contains(&format!("`{}`", command.trim())), "the build does not print it: {said}");
+            }
+            said = app.runs(&format!("export PATH=\"$PWD/node_modules/.bin:$PATH\"\n{command}"));
+        }
+        ran += 1;
+    }
+    assert_eq!(ran, 5);
 }
 
 #[test]

@@ -82,9 +82,12 @@ pub(crate) struct Check {
     /// Write what the statements return, as their databases describe it, to millrace.lock
     #[arg(long, requires = "connect")]
     pub(crate) lock: bool,
-    /// Where the app will run; without it, this machine. For a Worker, wrangler.toml is looked at, too
+    /// Where the app will run; without it, this machine. For a Worker, the app's configuration of wrangler is looked at, too
     #[arg(long, value_enum, conflicts_with = "connect")]
     pub(crate) target: Option<Target>,
+    /// worker: the environment of wrangler's file, or "" for its top level; without it, CLOUDFLARE_ENV, or all of them
+    #[arg(long, value_name = "NAME", requires = "target")]
+    pub(crate) env: Option<String>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -199,6 +202,9 @@ pub(crate) struct Build {
     /// The processor of the Lambda function
     #[arg(long, value_enum, env = "MILLRACE_ARCH", default_value = "x86_64")]
     pub(crate) arch: Architecture,
+    /// worker: the environment of wrangler's file, or "" for its top level; without it, CLOUDFLARE_ENV, or all of them
+    #[arg(long, value_name = "NAME")]
+    pub(crate) env: Option<String>,
     /// mcpb: the program to pack, for the system that the desktop bundle is for; without it, this one
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) binary: Option<PathBuf>,
@@ -340,7 +346,7 @@ pub(crate) struct Connect {
 
 #[derive(Args)]
 pub(crate) struct Health {
-    /// What to ask, such as http://127.0.0.1:8080/readyz; without it, `/livez` on this machine, at the port and with the TLS that PORT and
+    /// What to ask: a server, whose `/livez` is asked, or such as http://127.0.0.1:8080/readyz; without it, `/livez` on this machine, at the port and with the TLS that PORT and
     /// MILLRACE_TLS_CERT say
     pub(crate) url: Option<String>,
     /// How long to wait for the answer, in seconds

@@ -5,7 +5,7 @@ use serde_json::json;
 use crate::{
     app,
     cli::{Build, Target},
-    output::{CommandError, CommandResult, print},
+    output::{CommandError, CommandResult, print, typed},
 };
 
 mod adapter_file;
@@ -63,7 +63,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     if arguments.json {
         return app_for_deployment::print_built(&report.diagnostics, json!({ "target": target, "bundle": path, "bytes": bytes.len() }));
     }
-    print(format_args!("{} ({} bytes); serve it with `millrace serve {}`", path.display(), bytes.len(), path.display()))
+    print(format_args!("{} ({} bytes); serve it with `millrace serve {}`", path.display(), bytes.len(), typed(&path)))
 }
 
 /// Refuses options that mean nothing for the target.
@@ -75,6 +75,7 @@ fn check_options(arguments: &Build) -> CommandResult {
         ("--description", arguments.description.is_some() && !is_mcpb && !is_registry, "mcpb` and `registry"),
         ("--name", arguments.name.is_some() && !is_registry, "registry"),
         ("--url", arguments.url.is_some() && !is_registry, "registry"),
+        ("--env", arguments.env.is_some() && arguments.target != Target::Worker, "worker"),
         ("--package", !arguments.packages.is_empty() && !is_registry, "registry"),
     ];
     match misplaced.iter().find(|(_, is_misplaced, _)| *is_misplaced) {

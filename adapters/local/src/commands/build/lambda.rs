@@ -54,9 +54,6 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     output.allow_to_read(runtime::BINARY).map_err(unwritable)?;
     output.finish()?;
     warn_of_foreign(out, &output.foreign());
-    if let Some(differs) = template::differing(&arguments.app, arguments.arch) {
-        note(format_args!("warning: {differs}"));
-    }
     let bytes = fs::metadata(out.join(runtime::BINARY)).map_or(0, |data| data.len());
     if arguments.json {
         let arch = arguments.arch.of_lambda();
@@ -69,7 +66,12 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     } else {
         format!("deploy it with `cd {} && sam deploy --guided`", typed(out))
     };
-    print(format_args!("{} (app {} bytes, bootstrap {bytes} bytes); {next}", out.display(), bundle.len()))
+    print(format_args!("{} (app {} bytes, bootstrap {bytes} bytes); {next}", out.display(), bundle.len()))?;
+    match template::differing(&arguments.app, arguments.arch) {
+        // `sam build` shows what is on standard output, and nothing else.
+        Some(differs) => print(format_args!("warning: {differs}")),
+        None => Ok(()),
+    }
 }
 
 /// A runtime made from the checkout, by the name of its file.

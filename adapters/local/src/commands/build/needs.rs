@@ -12,6 +12,8 @@ pub(crate) struct Needs {
     pub(crate) variables: BTreeMap<String, String>,
     /// Variables that only the app's `env` names: scripts see those that are set.
     pub(crate) optional: BTreeSet<String>,
+    /// Those of both that are read as variables, and who reads each: what gives secrets only does not set them.
+    pub(crate) read_as_variables: BTreeMap<String, String>,
     /// D1 bindings by name, and the adapter that needs each.
     pub(crate) d1: BTreeMap<String, String>,
     /// Hyperdrives by their binding, and the adapter that needs each.
@@ -22,6 +24,8 @@ pub(crate) struct Needs {
     pub(crate) state: Option<String>,
     /// A tool that caches.
     pub(crate) caching: Option<String>,
+    /// A tool whose calls are audited.
+    pub(crate) audit: Option<String>,
 }
 
 /// Finds out what an app needs. What a variable decides cannot be known here, the name of a binding among it.
@@ -31,13 +35,18 @@ pub(crate) fn of(app: &App) -> Needs {
     app.visit(&mut |holder, named| {
         // Without another store, a secret is a variable.
         let (TemplateReference::Variable(name) | TemplateReference::Secret(name)) = named else { return };
+        if matches!(named, TemplateReference::Variable(_)) {
+            needs.read_as_variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder));
+        }
         match holder {
             Holder::App => drop(listed.insert(name.to_owned())),
             holder => drop(needs.variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder))),
         }
     });
     if let Some(tool) = app.asking_tool() {
-        needs.variables.entry(STATE_KEY.to_owned()).or_insert_with(|| format!("tool `{}`", tool.name));
+        for asked in [&mut needs.variables, &mut needs.read_as_variables] {
+            asked.entry(STATE_KEY.to_owned()).or_insert_with(|| format!("tool `{}`", tool.name));
+        }
     }
     needs.optional = listed.into_iter().filter(|name| !needs.variables.contains_key(name)).collect();
     for adapter in &app.adapters {
@@ -62,6 +71,7 @@ pub(crate) fn of(app: &App) -> Needs {
     }
     needs.state = app.tools.iter().find(|tool| needs_state(tool)).map(|tool| tool.name.clone());
     needs.caching = app.tools.iter().find(|tool| tool.cache.is_some()).map(|tool| tool.name.clone());
+    needs.audit = app.tools.iter().find(|tool| is_audited(tool)).map(|tool| tool.name.clone());
     needs
 }
 
@@ -69,6 +79,10 @@ pub(crate) fn of(app: &App) -> Needs {
 fn needs_state(tool: &Tool) -> bool {
     let is_counted = tool.middleware.iter().any(|entry| matches!(entry.action, MiddlewareAction::RateLimit(_)));
     is_counted || tool.limits.rate.is_some() || (tool.idempotency.is_some() && matches!(tool.execute, Execute::Script(_)))
+}
+
+fn is_audited(tool: &Tool) -> bool {
+    tool.middleware.iter().any(|entry| matches!(entry.action, MiddlewareAction::Audit(_)))
 }
 
 /// Who names a variable.

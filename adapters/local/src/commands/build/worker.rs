@@ -5,7 +5,7 @@
 //! DIR/state.mjs       the Durable Object of counters and records, which it exports
 //! DIR/app.bin         the app's bundle, a data module
 //! DIR/runtime/        the compiled runtime, the same for every app that needs the same parts
-//! DIR/wrangler.toml   where the app has none of its own
+//! DIR/wrangler.toml   where the app has no configuration of wrangler of its own
 //! ```
 
 use std::path::Path;
@@ -23,12 +23,14 @@ use super::{
 use crate::{
     app,
     cli::Build,
-    output::{CommandError, CommandResult, note, print},
+    output::{CommandError, CommandResult, note, print, shell_word, typed},
 };
 
 mod runtime;
 mod worker_parts;
 pub(crate) mod wrangler;
+
+use wrangler::Selection;
 
 /// The entry module, as the Worker's own crate has it.
 const ENTRY: &str = include_str!("../../../../worker/entry.mjs");
@@ -36,7 +38,8 @@ const ENTRY: &str = include_str!("../../../../worker/entry.mjs");
 const STATE: &str = include_str!("../../../../worker/state.mjs");
 
 pub(super) fn run(arguments: &Build) -> CommandResult {
-    let mut report = compile(&arguments.app);
+    let selection = Selection::of(arguments.env.as_deref());
+    let mut report = compile(&arguments.app, &selection, true);
     let mut app = app_for_deployment::take(&mut report, arguments)?;
     shorten_maps(&mut app);
     let bundle = app.to_bundle().map_err(CommandError::wrong)?;
@@ -51,7 +54,7 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
         output.write(&format!("runtime/{name}"), bytes)?;
     }
     if wrangler::of_app(&arguments.app).is_none() {
-        output.write("wrangler.toml", wrangler::generated(&app).as_bytes())?;
+        output.write(wrangler::FILE, wrangler::generated(&app).as_bytes())?;
     }
     output.finish()?;
     let wasm = runtime.iter().find(|(name, _)| name == worker_parts::WASM).map_or(0, |(_, bytes)| bytes.len());
@@ -59,12 +62,26 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
         let built = json!({ "target": "worker", "out": out, "bytes": bundle.len(), "wasm": wasm, "runtime": parts.name() });
         return app_for_deployment::print_built(&report.diagnostics, built);
     }
-    let next = match wrangler::of_app(&arguments.app) {
-        Some(file) => format!("deploy it with `wrangler deploy --config {}`", file.display()),
-        None => format!("serve it with `cd {} && wrangler dev --local`", out.display()),
+    let config = wrangler::of_app(&arguments.app);
+    let file = typed(config.as_deref().unwrap_or(&out.join(wrangler::FILE)));
+    let next = match (&config, &selection) {
+        (None, _) => format!("serve it with `wrangler dev --local --config {file}`"),
+        (Some(_), Selection::Named(name)) => format!("deploy it with `wrangler deploy --config {file} --env {}`", shell_word(name)),
+        (Some(_), Selection::All | Selection::Top) => {
+            let environments: Vec<String> = match selection {
+                Selection::All => {
+                    wrangler::environments(&arguments.app).iter().map(|name| format!("`--env {}`", shell_word(name))).collect()
+                }
+                _ => Vec::new(),
+            };
+            let more = if environments.is_empty() { String::new() } else { format!(", or with {} as well", environments.join(" or ")) };
+            format!("deploy it with `wrangler deploy --config {file}`{more}")
+        }
     };
-    for command in seeding(arguments, &app, &report.seeds) {
-        note(format_args!("fill the database for `wrangler dev`: `{command}`; for the deployed one, `--remote` instead of `--local`"));
+    for (environment, command) in seeding(arguments, &selection, &file, &app, &report.seeds) {
+        note(format_args!(
+            "fill the database for `wrangler dev{environment}`: `{command}`; for the deployed one, `--remote` instead of `--local`"
+        ));
     }
     print(format_args!("{} (app {} bytes, runtime `{}` {wasm} bytes); {next}", out.display(), bundle.len(), parts.name()))
 }
@@ -81,9 +98,9 @@ pub(super) fn runtimes(names: &[String]) -> CommandResult<Vec<(String, Vec<Runti
     wanted.map(|parts| Ok((parts.name(), runtime::from_checkout(parts)?))).collect()
 }
 
-/// The commands, for the folder that the build was started in, that fill D1 databases with the app's seeds.
-fn seeding(arguments: &Build, app: &App, seeds: &[Seed]) -> Vec<String> {
-    let config = wrangler::of_app(&arguments.app).unwrap_or_else(|| arguments.out.join("wrangler.toml"));
+/// The commands, for the folder that the build was started in, that fill D1 databases with the app's seeds: one for each environment that is
+/// meant and binds the database, with the option that names it. `config`: wrangler's file, as one types it.
+fn seeding(arguments: &Build, selection: &Selection, config: &str, app: &App, seeds: &[Seed]) -> Vec<(String, String)> {
     let mut commands = Vec::new();
     for seed in seeds {
         let Some(adapter) = app.adapters.iter().find(|adapter| adapter.name == seed.adapter) else { continue };
@@ -92,26 +109,23 @@ fn seeding(arguments: &Build, app: &App, seeds: &[Seed]) -> Vec<String> {
             if let [EnvPart::Text(text)] = place.0.as_slice()
                 && let Some(Ok(binding)) = connector.binding_in(text)
             {
-                let file = arguments.app.join(&seed.file);
-                commands.push(format!("wrangler d1 execute {binding} --local --config {} --file {}", typed(&config), typed(&file)));
+                let file = typed(&arguments.app.join(&seed.file));
+                commands.extend(wrangler::environments_with(&arguments.app, selection, binding).into_iter().map(|environment| {
+                    let environment = environment.map(|name| format!(" --env {}", shell_word(&name))).unwrap_or_default();
+                    let command = format!("wrangler d1 execute {binding} --local --config {config}{environment} --file {file}");
+                    (environment, command)
+                }));
             }
         }
     }
     commands
 }
 
-/// A path as one types it.
-fn typed(path: &Path) -> String {
-    let text = path.strip_prefix(".").unwrap_or(path).display().to_string();
-    let is_plain = text.chars().all(|character| character.is_alphanumeric() || "/._-+@%,".contains(character));
-    if is_plain { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
-}
-
-/// Compiles an app folder for a Worker, and compares it with its own `wrangler.toml`.
-pub(crate) fn compile(folder: &Path) -> Report {
-    let mut report = app::compile_for_worker(folder, wrangler::d1_bindings(folder));
+/// Compiles an app folder for a Worker, and compares it with its own configuration of wrangler; see [`wrangler::check`].
+pub(crate) fn compile(folder: &Path, selection: &Selection, is_build: bool) -> Report {
+    let mut report = app::compile_for_worker(folder, wrangler::d1_bindings(folder, selection));
     if let Some(app) = &report.app {
-        report.diagnostics.extend(wrangler::check(folder, app));
+        report.diagnostics.extend(wrangler::check(folder, app, selection, is_build));
         // With a file of its own, the comparison says so.
         if wrangler::of_app(folder).is_none() {
             report.diagnostics.extend(check_state_key(folder, app));

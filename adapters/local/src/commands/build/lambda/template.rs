@@ -16,6 +16,8 @@ const SAMPLE: &str = include_str!("../../../../../../template.yaml");
 const TABLE: &str = "  CacheTable:\n    Type: String\n    Default: \"no\"\n";
 /// The parameter of the processor, and its default.
 const PROCESSOR: &str = "  Architecture:\n    Type: String\n    Default: x86_64\n";
+/// The permission with which everybody may use a function URL. `sam` adds it only for an `AuthType` that is written out.
+const OPENS_URL: &str = "lambda:InvokeFunctionUrl";
 /// What stands in front of an app's own variables, below `Parameters` and below `Variables`.
 const MARK: &str = "# Variables of the app.\n";
 
@@ -61,7 +63,11 @@ fn filled(app: &App, head: &str, code: &str, architecture: Architecture) -> Stri
 /// How an app's own template is deployed with a runtime for a processor: where it names no way to build, `sam` takes a folder as it is.
 pub(super) fn command(folder: &Path, architecture: Architecture) -> String {
     let text = fs::read_to_string(folder.join(FILE)).unwrap_or_default();
-    let build = if text.contains("BuildMethod") { "sam build && " } else { "" };
+    let build = match (text.contains("BuildMethod"), architecture) {
+        (false, _) => "",
+        (true, Architecture::X86) => "sam build && ",
+        (true, Architecture::Arm) => "MILLRACE_ARCH=arm64 sam build && ",
+    };
     let parameter = match processor(&text) {
         Processor::Parameter(name, default) if default != architecture.of_lambda() => {
             format!(" --parameter-overrides {name}={}", architecture.of_lambda())
@@ -117,20 +123,33 @@ fn processor(template: &str) -> Processor<'_> {
 }
 
 /// What the app needs and its own template does not have.
-pub(super) fn check(folder: &Path, app: &App) -> Option<Diagnostic> {
-    let tool = needs::of(app).state?;
-    let own = fs::read_to_string(folder.join(FILE)).ok()?;
-    (!own.contains(VARIABLE)).then(|| Diagnostic {
+pub(super) fn check(folder: &Path, app: &App) -> Vec<Diagnostic> {
+    let Ok(own) = fs::read_to_string(folder.join(FILE)) else { return Vec::new() };
+    let warning = |message: String, help: String| Diagnostic {
         severity: Severity::Warning,
         file: FILE.into(),
         line: 1,
         column: 1,
         length: 0,
-        message: format!(
-            "`{FILE}` does not set `{VARIABLE}`, so each instance counts and records the calls of the tool `{tool}` for itself"
-        ),
-        help: Some(format!("Set `{VARIABLE}` to `dynamodb:TABLE` or to the address of a Redis server, with which limits are exact.")),
-    })
+        message,
+        help: Some(help),
+    };
+    let mut found = Vec::new();
+    if let Some(tool) = needs::of(app).state.filter(|_| !own.contains(VARIABLE)) {
+        found.push(warning(
+            format!("`{FILE}` does not set `{VARIABLE}`, so each instance counts and records the calls of the tool `{tool}` for itself"),
+            format!("Set `{VARIABLE}` to `dynamodb:TABLE` or to the address of a Redis server, with which limits are exact."),
+        ));
+    }
+    let is_chosen =
+        |line: &str| line.trim_start().strip_prefix("AuthType:").is_some_and(|value| value.contains("Ref") || value.contains("If"));
+    if own.contains("FunctionUrlConfig") && own.lines().any(is_chosen) && !own.contains(OPENS_URL) {
+        found.push(warning(
+            format!("`{FILE}` has the `AuthType` of the function URL from elsewhere, and no permission `{OPENS_URL}`: with `NONE`, every call is refused"),
+            "Add the two permissions for everybody and their condition, as a template has them that `millrace build` writes for an app without one.".to_owned(),
+        ));
+    }
+    found
 }
 
 /// The text with other lines between a mark and what follows the lines that were there.
@@ -199,11 +218,35 @@ mod tests {
             )
         };
         let limits = "limits: { rate: { window: 60s, max: 1 } }\n";
-        assert_eq!((table(""), table(limits)), ((false, None), (true, None)));
+        assert_eq!((table(""), table(limits)), ((false, Vec::new()), (true, Vec::new())));
         write(FILE, "Resources: {}\n");
-        assert!(table("").1.is_none() && table(limits).1.is_some_and(|told| told.message.contains("does not set `MILLRACE_CACHE`")));
+        assert!(table("").1.is_empty() && table(limits).1[0].message.contains("does not set `MILLRACE_CACHE`"));
         write(FILE, "MILLRACE_CACHE: redis://cache\n");
-        assert!(table(limits).1.is_none());
+        assert!(table(limits).1.is_empty());
+    }
+
+    #[test]
+    fn a_function_url_that_its_parameter_does_not_open_is_a_warning() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("millrace.yaml"), "name: notes\n").unwrap();
+        fs::create_dir_all(folder.path().join("app/tools/t")).unwrap();
+        fs::write(folder.path().join("app/tools/t/config.yaml"), "description: x\n").unwrap();
+        fs::write(folder.path().join("app/tools/t/handler.ts"), "export default () => 1;\n").unwrap();
+        let app = crate::app::compile(folder.path()).app.unwrap();
+        let url = |auth: &str| format!("      FunctionUrlConfig:\n        AuthType: {auth}\n");
+        for (template, warns) in [
+            (url("NONE"), false),
+            (url("!Ref UrlAuth"), true),
+            (url("{ Ref: UrlAuth }"), true),
+            (url("!If [Open, NONE, AWS_IAM]"), true),
+            (generated(&app, Architecture::X86), false),
+            (of_new_app(&app, "dist-lambda"), false),
+        ] {
+            fs::write(folder.path().join(FILE), &template).unwrap();
+            let found = check(folder.path(), &app);
+            assert_eq!(found.len(), usize::from(warns), "{template}: {found:?}");
+            assert!(found.iter().all(|told| told.message.contains("with `NONE`, every call is refused")), "{found:?}");
+        }
     }
 
     #[test]
@@ -244,6 +287,11 @@ mod tests {
         let told = "this runtime is for arm64, and `template.yaml` deploys for x86_64: deploy it with `--parameter-overrides Architecture=arm64`, or \
                     build with `--arch x86_64`";
         assert_eq!(differing(folder.path(), arm).as_deref(), Some(told));
+        fs::write(folder.path().join(FILE), SAMPLE).unwrap();
+        assert_eq!(
+            command(folder.path(), arm),
+            "`MILLRACE_ARCH=arm64 sam build && sam deploy --guided --parameter-overrides Architecture=arm64`"
+        );
         fs::write(folder.path().join(FILE), function("Architectures: [arm64]")).unwrap();
         assert!(
             differing(folder.path(), arm).is_none() && differing(folder.path(), x86).unwrap().contains("write `Architectures: [x86_64]`")
