@@ -7,6 +7,7 @@ use millrace_native::{cache::CacheChoice, env::Variables, ports, wait_until::Tas
 use millrace_tests::{
     database::{Database, connection},
     direct::compile,
+    mysql::Mysql,
     postgres::Postgres,
     sqld::Sqld,
 };
@@ -142,5 +143,26 @@ fn rows_are_as_documented_and_no_input_forges_one() {
         let database = Database::open(connection("postgres", &server.url(&name), &[]));
         let now = "at::timestamptz BETWEEN now() - interval '1 hour' AND now()";
         assert_eq!(found(&database, now), expected(), "postgres, {at}");
+    }
+}
+
+#[test]
+fn check_connect_asks_whether_the_table_takes_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let checked = |address: &str| {
+        let mut command = std::process::Command::new(millrace_tests::local::binary());
+        millrace_tests::docs::text(&command.args(["check", "--connect"]).arg(folder.path()).env("RECORDS", address).output().unwrap())
+    };
+    let (postgres, mariadb) = (Postgres::start(&[]), Mysql::start(&[]));
+    postgres.create("checked", "SELECT 1;");
+    for (connector, address) in [("postgres", postgres.url("checked")), ("mysql", mariadb.url("shop"))] {
+        install(folder.path(), &format!("connector: {connector}\nconnection_string: \"{{{{ env.RECORDS }}}}\"\n"));
+        let said = checked(&address);
+        assert!(said.contains("the adapter `records` does not take the rows of `audit`: "), "{connector}: {said}");
+        let create =
+            said.split("make the table with `").nth(1).and_then(|rest| rest.split(")`").next()).unwrap_or_else(|| panic!("{said}"));
+        Database::open(connection(connector, &address, &[])).run(&format!("{create})"), &[]).unwrap();
+        let said = checked(&address);
+        assert!(said.contains("0 errors, 0 warnings\n") && !said.contains("does not take"), "{connector}: {said}");
     }
 }

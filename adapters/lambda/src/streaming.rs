@@ -203,7 +203,7 @@ async fn send(mut sender: Sender, first: Bytes, mut rest: Chunks) {
     }
 }
 
-/// The request that posts why there is no answer.
+/// The request that posts why an invocation is not answered.
 fn failed(place: &str, Diagnostic { error_type, error_message }: &Diagnostic) -> Result<Request<Body>, Error> {
     let body = serde_json::json!({ "errorType": error_type, "errorMessage": error_message }).to_string();
     let request = build_request().method("POST").uri(format!("{place}/error")).header(ERROR_TYPE, "unhandled");

@@ -6,7 +6,7 @@ use std::{fs, os::unix::fs::PermissionsExt as _, path::Path};
 use millrace_tests::{
     case::root,
     docs::{blocks, shell_with, text},
-    lambda::{self, arm64_is_there},
+    lambda::{self, arm64_is_there, watch::Watch},
 };
 
 use super::sample;
@@ -55,13 +55,25 @@ fn the_lambda_page_does_what_it_says() {
         if is_arm64 && !arm64_is_there(&body) {
             continue;
         }
+        if body.starts_with("curl ") {
+            // The function that the page has built, at an address of this machine.
+            let port = Watch::free_port();
+            let watch = Watch::start(&folder.path().join("notes/dist-lambda"), &[], port);
+            let url = format!("http://127.0.0.1:{}/", watch.port);
+            let output = shell_with(folder.path(), &body, &[("URL", &url)], &[]);
+            let answer: serde_json::Value =
+                serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", text(&output)));
+            assert!(answer["result"]["content"][0]["text"].as_str().is_some_and(|rows| rows.contains("A tool is a folder")), "{answer}");
+            ran += 1;
+            continue;
+        }
         let place = if body.contains("sam build") { installed.path().to_owned() } else { folder.path().join("notes") };
         let place = if place.exists() { place } else { folder.path().to_owned() };
         let output = shell_with(&place, &body, if is_arm64 { &quick } else { &env }, &[tools.path()]);
         assert!(output.status.success(), "{body}\n{}", text(&output));
         ran += 1;
     }
-    assert!(ran >= 4, "only {ran} blocks were run");
+    assert!(ran >= 6, "only {ran} blocks were run");
     assert!(folder.path().join("notes/dist-lambda/bootstrap").is_file() && !folder.path().join("notes/dist-lambda/template.yaml").exists());
     // What stops before it deploys still knows a wrong option.
     let wrong = shell_with(&folder.path().join("notes"), "sam deploy --gided", &env, &[tools.path()]);

@@ -138,6 +138,6 @@ fn an_answer_that_is_whole_goes_out_in_one_part() {
         assert!(answer["result"]["content"][0]["text"].as_str().unwrap().len() >= least.min(5), "{tool}");
         assert!(chunks[0].len() > least, "{tool}");
     }
-    // What is no request is an error here, too.
+    // An event that is not a request is an error here, too.
     assert!(matches!(function.invoke(&serde_json::json!({ "Records": [] })), Outcome::Error(why) if why.contains("Millrace.Event")));
 }

@@ -4,16 +4,25 @@ use std::{collections::BTreeMap, fs};
 
 use millrace_bundler::{AnswerSize, LOCK_FILE, ListSize, Lock, Report, Severity, Sizes, ToolStatement, statement::Dialect, tokens};
 use millrace_catalogue::find;
-use millrace_core::{Endpoint, Error, Json, app::App, ports::Column, value::Value};
+use millrace_core::{
+    Endpoint, Error, ErrorKind, Json,
+    app::{AUDIT_COLUMNS, App, Audit, AuditTable, MiddlewareAction},
+    ports::Column,
+    value::Value,
+};
 use millrace_native::{cache::CacheChoice, isolate, wait_until::Tasks};
 use serde_json::json;
 
 use crate::{
     app::{self, count, summary},
     cli::{Check, Target},
-    commands::build,
+    commands::build::{self, worker::wrangler::Selection},
     output::{CommandError, CommandResult, note, print, print_json},
 };
+
+/// The columns of a table of audits, in the SQL of every database but ClickHouse.
+const AUDIT_TABLE: &str = "at TEXT NOT NULL, request_id TEXT NOT NULL, tool TEXT NOT NULL, subject TEXT, decision TEXT NOT NULL, decided_by TEXT, \
+                           outcome TEXT NOT NULL, code TEXT, duration_ms INTEGER NOT NULL, inputs TEXT, change_made TEXT";
 
 /// What a database answered.
 struct Connection {
@@ -30,11 +39,18 @@ struct RejectedStatement {
     problem: String,
 }
 
+/// A table that does not take the rows of an audit.
+struct RejectedAudit {
+    adapter: String,
+    problem: String,
+}
+
 /// What databases said.
 #[derive(Default)]
 struct ConnectReport {
     connections: Vec<Connection>,
     refused: Vec<RejectedStatement>,
+    audits: Vec<RejectedAudit>,
     /// What an adapter's `tenant` says otherwise than its database: the place, and a clause.
     tenants: Vec<(String, String)>,
     /// What statements return, by the tool.
@@ -42,8 +58,11 @@ struct ConnectReport {
 }
 
 pub(super) fn run(arguments: &Check) -> CommandResult {
+    if arguments.env.is_some() && arguments.target != Some(Target::Worker) {
+        return Err(CommandError::Usage("`--env` belongs to the target `worker`".to_owned()));
+    }
     let report = match arguments.target {
-        Some(Target::Worker) => build::worker::compile(&arguments.app),
+        Some(Target::Worker) => build::worker::compile(&arguments.app, &Selection::of(arguments.env.as_deref()), false),
         Some(Target::Lambda) => build::lambda::compile(&arguments.app),
         Some(Target::Mcpb) => build::mcpb::compile(&arguments.app),
         Some(Target::Local | Target::Registry) | None => app::compile(&arguments.app),
@@ -52,12 +71,12 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
     if !arguments.json {
         app::show(&arguments.app, &report.diagnostics);
     }
-    let ConnectReport { connections, refused, tenants, described } = match &report.app {
+    let ConnectReport { connections, refused, audits, tenants, described } = match &report.app {
         Some(app) if arguments.connect => connect(app, &report, arguments)?,
         _ => ConnectReport::default(),
     };
     let silent = connections.iter().filter(|connection| connection.failure.is_some()).count();
-    let mut good = !has_errors && silent == 0 && refused.is_empty() && tenants.is_empty();
+    let mut good = !has_errors && silent == 0 && refused.is_empty() && audits.is_empty() && tenants.is_empty();
     let (differences, locked) = match &report.lock {
         // What could not be asked is not known.
         _ if arguments.lock && good => (Vec::new(), Some(write_lock(arguments, &report, described)?)),
@@ -77,6 +96,7 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
             "lock": differences.iter().map(|(place, problem)| json!({ "place": place, "error": problem })).collect::<Vec<_>>(),
             "connections": connections.iter().map(connection).collect::<Vec<_>>(),
             "sizes": report.sizes.as_ref().map(sizes),
+            "audits": audits.iter().map(|audit| json!({ "adapter": audit.adapter, "error": audit.problem })).collect::<Vec<_>>(),
             "statements": refused.iter().map(|refused| json!({ "tool": refused.tool, "place": refused.place, "error": refused.problem })).collect::<Vec<_>>(),
         }))?;
     } else {
@@ -91,6 +111,9 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
         }
         for RejectedStatement { tool, place, problem } in &refused {
             note(format_args!("{place}: the database does not take the statement of the tool `{tool}`: {problem}"));
+        }
+        for RejectedAudit { adapter, problem } in &audits {
+            note(format_args!("the adapter `{adapter}` does not take the rows of `audit`: {problem}"));
         }
         for (place, problem) in &tenants {
             note(format_args!("{place}: `tenant` does not fit the database: {problem}"));
@@ -113,6 +136,9 @@ pub(super) fn run(arguments: &Check) -> CommandResult {
             }
             if !refused.is_empty() {
                 said.push_str(&format!(", {} that a database does not take", count(refused.len(), "statement")));
+            }
+            if !audits.is_empty() {
+                said.push_str(&format!(", {} of `audit` that cannot be written", count(audits.len(), "table")));
             }
             if !tenants.is_empty() {
                 said.push_str(&format!(", {} between `tenant` and a database", count(tenants.len(), "difference")));
@@ -171,6 +197,12 @@ fn connect(app: &App, Report { origins, tenants, lock, statements, .. }: &Report
                 None => {}
             }
         }
+        for table in audit_tables(endpoint.app()) {
+            let adapter = table.adapter as usize;
+            if answers.connections.get(adapter).is_some_and(|connection| connection.failure.is_none()) {
+                answers.audits.extend(rejected_audit(&endpoint, adapter, &table.statement).await);
+            }
+        }
         for (index, adapter) in endpoint.app().adapters.iter().enumerate() {
             let reached = answers.connections.get(index).is_some_and(|connection| connection.failure.is_none());
             let Some(tenant) = tenants.iter().find(|tenant| reached && tenant.adapter == adapter.name) else { continue };
@@ -188,9 +220,54 @@ fn connect(app: &App, Report { origins, tenants, lock, statements, .. }: &Report
     isolate::run(ping_all).map_err(CommandError::wrong)
 }
 
+/// The tables that audits are written to, each once.
+fn audit_tables(app: &App) -> Vec<&AuditTable> {
+    let mut tables: Vec<&AuditTable> = Vec::new();
+    for entry in app.tools.iter().flat_map(|tool| &tool.middleware) {
+        if let MiddlewareAction::Audit(Audit { table: Some(table), .. }) = &entry.action
+            && !tables.iter().any(|known| (known.adapter, &known.statement) == (table.adapter, &table.statement))
+        {
+            tables.push(table);
+        }
+    }
+    tables
+}
+
+/// What a database says against the rows of an audit: its `INSERT` is explained, which writes nothing.
+async fn rejected_audit(endpoint: &Endpoint, adapter: usize, insert: &str) -> Option<RejectedAudit> {
+    let declared = endpoint.app().adapters.get(adapter)?;
+    let (name, columns) = insert.strip_prefix("INSERT INTO ")?.split_once(" VALUES ")?.0.split_once(" (")?;
+    // ClickHouse explains no `INSERT`.
+    let is_clickhouse = dialect_of(&declared.connector) == Dialect::ClickHouse;
+    let (text, values) = match is_clickhouse {
+        true => (format!("SELECT {} FROM {name} LIMIT 0", columns.trim_end_matches(')')), Vec::new()),
+        false => (format!("EXPLAIN {insert}"), vec![Value::Null; AUDIT_COLUMNS.len()]),
+    };
+    let error = endpoint.pipeline().look_up(adapter, &text, &values).await.err()?;
+    // What a column does not take are the values here.
+    if error.kind == ErrorKind::Constraint {
+        return None;
+    }
+    let mut problem = in_full(error);
+    if !is_clickhouse {
+        // Quotes that nothing needs are noise.
+        let plain = name.replace(['"', '`'], "");
+        let is_plain =
+            plain.chars().all(|character| character.is_ascii_lowercase() || character.is_ascii_digit() || "_.".contains(character));
+        let shown = if is_plain { plain.as_str() } else { name };
+        problem.push_str(&format!("; make the table with `CREATE TABLE {shown} ({AUDIT_TABLE})`"));
+    }
+    Some(RejectedAudit { adapter: declared.name.clone(), problem })
+}
+
+/// The SQL of a connector.
+fn dialect_of(connector: &str) -> Dialect {
+    find(connector).and_then(|known| Dialect::of(known.language)).unwrap_or(Dialect::Sqlite)
+}
+
 /// The tables and views of a database that have a column.
 async fn tables_with(endpoint: &Endpoint, adapter: usize, connector: &str, column: &str) -> millrace_core::Result<(Vec<String>, Dialect)> {
-    let dialect = find(connector).and_then(|known| Dialect::of(known.language)).unwrap_or(Dialect::Sqlite);
+    let dialect = dialect_of(connector);
     let text = match dialect {
         Dialect::Postgres => {
             // Not `information_schema`: it has no materialized views.

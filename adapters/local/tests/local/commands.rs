@@ -63,7 +63,8 @@ fn check_speaks_json() {
     let sizes = json!({ "lists": [list("2026-07-28"), list("2025-11-25")], "answers": [open] });
     assert_eq!(
         said.json(),
-        json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "statements": [], "lock": [], "tenants": [] })
+        json!({ "ok": true, "diagnostics": [], "connections": [], "sizes": sizes, "audits": [],
+            "statements": [], "lock": [], "tenants": [] })
     );
 
     let said = run(broken().path(), &["check", "--json"]);
@@ -77,7 +78,8 @@ fn check_speaks_json() {
     });
     assert_eq!(
         found,
-        json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "statements": [], "lock": [], "tenants": [] })
+        json!({ "ok": false, "diagnostics": [diagnostic], "connections": [], "sizes": null, "audits": [],
+            "statements": [], "lock": [], "tenants": [] })
     );
 }
 
@@ -462,4 +464,127 @@ fn a_second_target_leaves_nothing_of_the_first_and_packs_nothing_in_silence() {
     let (config, file) = (app.path().join("wrangler.toml"), app.path().join("app/adapters/main.sql"));
     assert!(said.contains(&format!("--config {} --file {}`", config.display(), file.display())), "{said}");
     assert!(!said.contains("removed 0"), "{said}");
+}
+
+/// The small app with a D1 database in place of its file.
+fn worker_app() -> App {
+    let app = app();
+    let adapter = "connector: sqlite\nconnection_string: main.db\noptions: { seed: ./main.sql }\n";
+    app.write("app/adapters/main.yaml", &format!("{adapter}fallback: {{ connector: d1, connection_string: \"d1:DB\" }}\n"));
+    app
+}
+
+#[test]
+fn the_configuration_that_wrangler_takes_is_the_one_that_is_read_and_named() {
+    let app = worker_app();
+    let said = built(&app, &["--target", "worker"]);
+    assert!(said.contains("serve it with `wrangler dev --local --config dist/wrangler.toml`"), "{said}");
+    let bound = r#""d1_databases": [{ "binding": "DB" }]"#;
+    app.write(
+        "wrangler.jsonc",
+        &format!("{{ // of the author\n  {bound}, \"env\": {{ \"staging\": {{ {bound} }}, \"live\": {{}} }}\n}}\n"),
+    );
+    let said = built(&app, &["--target", "worker"]);
+    // What an earlier build made is not left beside it, where wrangler would find it.
+    assert!(!files_of(&app, "dist").contains(&"wrangler.toml".to_owned()));
+    let execute = |env: &str| format!("`wrangler d1 execute DB --local --config wrangler.jsonc{env} --file app/adapters/main.sql`");
+    assert!(said.contains(&execute("")) && said.contains(&execute(" --env staging")) && !said.contains(&execute(" --env live")), "{said}");
+    assert!(said.contains("`wrangler deploy --config wrangler.jsonc`, or with `--env staging` or `--env live` as well"), "{said}");
+    assert!(said.contains("`env.live` of `wrangler.jsonc` has no D1 binding `DB`"), "{said}");
+    let said = built(&app, &["--target", "worker", "--env", "staging"]);
+    assert!(said.contains(&execute(" --env staging")) && !said.contains(&execute("")), "{said}");
+    assert!(said.contains("deploy it with `wrangler deploy --config wrangler.jsonc --env staging`"), "{said}");
+
+    let code = |arguments: &[&str]| run(app.path(), &[&["check", "--target", "worker"], arguments].concat()).code;
+    assert_eq!(
+        (code(&[]), code(&["--env", ""]), code(&["--env", "staging"]), code(&["--env", "live"])),
+        (Some(1), Some(0), Some(0), Some(1))
+    );
+    let named = binary().current_dir(app.path()).args(["check", "--target", "worker"]).env("CLOUDFLARE_ENV", "staging").status().unwrap();
+    assert_eq!(named.code(), Some(0));
+    for wrong in [
+        ["check", "--env", "staging"].as_slice(),
+        &["check", "--target", "lambda", "--env", "x"],
+        &["build", "--target", "local", "--env", "x"],
+    ] {
+        let said = run(app.path(), wrong);
+        assert_eq!(said.code, Some(2), "{wrong:?}: {}", said.err);
+    }
+    app.write("wrangler.toml", "name = \"x\"\n");
+    let said = run(app.path(), &["check", "--target", "worker", "--env", "staging"]);
+    assert!(said.err.contains("`wrangler.toml` is not read: wrangler takes `wrangler.jsonc`"), "{}", said.err);
+}
+
+#[test]
+fn printed_commands_work_where_a_path_has_a_space() {
+    let app = worker_app();
+    let said = built(&app, &["--target", "worker", "--out", "my dist"]);
+    assert!(said.contains("`wrangler dev --local --config 'my dist/wrangler.toml'`"), "{said}");
+    assert!(said.contains("--config 'my dist/wrangler.toml' --file app/adapters/main.sql`"), "{said}");
+    assert!(built(&app, &["--target", "lambda", "--out", "my lambda"]).contains("`cd 'my lambda' && sam deploy --guided`"));
+    assert!(built(&app, &["--target", "local", "--out", "my bundles"]).contains("`millrace serve 'my bundles/small.bundle'`"));
+    assert!(run(app.path(), &["new", "my notes/one"]).out.contains("  cd 'my notes/one'\n"));
+}
+
+#[test]
+#[cfg(unix)]
+fn what_is_built_for_lambda_is_for_its_processor_and_readable_by_all() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let app = app();
+    app.write("app/adapters/own.yaml", "connector: sqlite\nconnection_string: data/own.db\n");
+    app.write("data/own.db", "");
+    fs::set_permissions(app.path().join("data/own.db"), fs::Permissions::from_mode(0o600)).unwrap();
+    let fake = tempfile::tempdir().unwrap();
+    fs::write(fake.path().join("bootstrap"), "bootstrap").unwrap();
+    fs::set_permissions(fake.path().join("bootstrap"), fs::Permissions::from_mode(0o700)).unwrap();
+    let program = env!("CARGO_BIN_EXE_millrace");
+    let script = format!("umask 077; exec '{program}' build --target lambda --arch arm64 --out made");
+    let build = || {
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", &script]).current_dir(app.path()).env("MILLRACE_LAMBDA_RUNTIME", fake.path().join("bootstrap"));
+        let output = command.output().unwrap();
+        let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{said}");
+        said
+    };
+    let said = build();
+    assert!(!said.contains("warning: this runtime"), "{said}");
+    let mode = |name: &str| fs::metadata(app.path().join("made").join(name)).unwrap().permissions().mode() & 0o777;
+    for name in ["app.bundle", "template.yaml", "data/main.db", "data/data/own.db"] {
+        assert_eq!(mode(name), 0o644, "{name}");
+    }
+    for name in ["bootstrap", "data", "data/data"] {
+        assert_eq!(mode(name), 0o755, "{name}");
+    }
+    let template = fs::read_to_string(app.path().join("made/template.yaml")).unwrap();
+    assert!(template.contains("  Architecture:\n    Type: String\n    Default: arm64\n"), "{template}");
+    // A template of the author's own says its processor itself.
+    fs::write(app.path().join("template.yaml"), template.replace("Default: arm64", "Default: x86_64")).unwrap();
+    let said = build();
+    assert!(said.contains("warning: this runtime is for arm64, and `template.yaml` deploys for x86_64"), "{said}");
+    assert!(said.contains("deploy it with `sam deploy --guided --parameter-overrides Architecture=arm64`"), "{said}");
+}
+
+#[test]
+fn check_asks_the_database_about_the_table_of_an_audit() {
+    let app = app();
+    app.write("millrace.yaml", "name: small\nmiddleware: [{ audit: { to: main, table: audit_log } }]\n");
+    let said = run(app.path(), &["check", "--connect"]);
+    assert_eq!(said.code, Some(1), "{}{}", said.out, said.err);
+    let problem = "the adapter `main` does not take the rows of `audit`: ";
+    assert!(said.err.contains(problem) && said.err.contains("no such table: audit_log"), "{}", said.err);
+    assert!(said.out.contains("0 errors, 0 warnings, 1 table of `audit` that cannot be written"), "{}", said.out);
+    let json = run(app.path(), &["check", "--connect", "--json"]).json();
+    assert_eq!((&json["ok"], &json["audits"][0]["adapter"]), (&json!(false), &json!("main")));
+    // What it says to do is enough.
+    let create = said.err.split('`').find(|text| text.starts_with("CREATE TABLE ")).unwrap_or_else(|| panic!("{}", said.err));
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/middleware.md")).unwrap();
+    let of_page = page.split("```sql\n").nth(1).unwrap().split(";\n").next().unwrap().split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(create, of_page.replace("( ", "(").replace(" )", ")"));
+    let seed = fs::read_to_string(app.path().join("app/adapters/main.sql")).unwrap();
+    app.write("app/adapters/main.sql", &format!("{seed}\n{create};\n"));
+    fs::remove_file(app.path().join("main.db")).unwrap();
+    let said = run(app.path(), &["check", "--connect"]);
+    assert_eq!(said.code, Some(0), "{}{}", said.out, said.err);
 }
