@@ -41,7 +41,7 @@ pub use script_engine::{
     ToolErrorReply,
 };
 pub use secret_store::SecretStore;
-pub use state_store::{Counted, Exactness, StateStore};
+pub use state_store::{Counted, Entered, Exactness, Places, StateStore};
 pub use token_verifier::{Claims, Introspection, TokenKeys, TokenPolicy, TokenRefusal, TokenVerifier, claim_at};
 pub use transaction::{BoundStep, BoundTransaction, Parameter, StepValue, TextPiece};
 pub use wait_until::WaitUntil;

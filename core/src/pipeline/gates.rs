@@ -1,11 +1,18 @@
 //! The places of tools with `limits.concurrency`, and the queues for them. A place is given back when it is dropped, and handed on to whoever
 //! came first, so a call that is given up, wherever it stands, holds nobody up.
+//!
+//! Where the store has places that all isolates of the machine share, those of the isolate are not used: its gate only has the bells of the
+//! calls that wait, so that one need not look at the store to learn that a place has become free here.
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeMap, vec::Vec};
 use core::{
     cell::{Cell, RefCell},
+    future::Future,
+    pin::Pin,
     task::{Context, Poll, Waker},
 };
+
+use crate::ports::Places;
 
 /// The gates of the tools, by the tool's place in [`App::tools`](crate::app::App::tools).
 pub(super) struct Gates(Vec<Gate>);
@@ -30,6 +37,8 @@ pub(super) struct Gate {
     queue: RefCell<Vec<(u64, Waiting)>>,
     /// How many waited so far.
     waited: Cell<u64>,
+    /// Those that wait for a place of the whole machine, by their turns.
+    bells: RefCell<BTreeMap<i64, Waker>>,
 }
 
 /// One in the queue.
@@ -74,6 +83,68 @@ impl Gate {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         self.0.hand_on();
+    }
+}
+
+/// A place, or a turn in the queue, of the whole machine; given back when dropped.
+pub(super) struct SharedPlace<'a> {
+    places: &'a dyn Places,
+    gate: &'a Gate,
+    turn: i64,
+}
+
+impl<'a> SharedPlace<'a> {
+    /// Holds what the store has given.
+    pub(super) fn of(places: &'a dyn Places, gate: &'a Gate, turn: i64) -> Self {
+        Self { places, gate, turn }
+    }
+
+    /// The number that the store gave.
+    pub(super) const fn turn(&self) -> i64 {
+        self.turn
+    }
+
+    /// Resolves when a place has become free in this isolate, and no call that came earlier waits here.
+    pub(super) fn bell(&self) -> Bell<'a> {
+        Bell { gate: self.gate, turn: self.turn, is_hung: false }
+    }
+}
+
+impl Drop for SharedPlace<'_> {
+    fn drop(&mut self) {
+        self.places.leave(self.turn);
+        let first = self.gate.bells.borrow_mut().pop_first();
+        if let Some((_, waker)) = first {
+            waker.wake();
+        }
+    }
+}
+
+/// See [`SharedPlace::bell`].
+pub(super) struct Bell<'a> {
+    gate: &'a Gate,
+    turn: i64,
+    is_hung: bool,
+}
+
+impl Future for Bell<'_> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        let mut bells = self.gate.bells.borrow_mut();
+        if self.is_hung && !bells.contains_key(&self.turn) {
+            return Poll::Ready(());
+        }
+        bells.insert(self.turn, context.waker().clone());
+        drop(bells);
+        self.is_hung = true;
+        Poll::Pending
+    }
+}
+
+impl Drop for Bell<'_> {
+    fn drop(&mut self) {
+        self.gate.bells.borrow_mut().remove(&self.turn);
     }
 }
 

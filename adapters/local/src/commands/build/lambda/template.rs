@@ -64,7 +64,7 @@ pub(super) fn command(folder: &Path) -> &'static str {
 
 /// What the app needs and its own template does not have.
 pub(super) fn check(folder: &Path, app: &App) -> Option<Diagnostic> {
-    let tool = needs::of(app).state?;
+    let tools = needs::of(app).state?;
     let own = fs::read_to_string(folder.join(FILE)).ok()?;
     (!own.contains(VARIABLE)).then(|| Diagnostic {
         severity: Severity::Warning,
@@ -73,9 +73,10 @@ pub(super) fn check(folder: &Path, app: &App) -> Option<Diagnostic> {
         column: 1,
         length: 0,
         message: format!(
-            "`{FILE}` does not set `{VARIABLE}`, so each instance counts and records the calls of the tool `{tool}` for itself"
+            "`{FILE}` does not set `{VARIABLE}`, so each environment of the function counts and records the calls of {tools} for itself"
         ),
-        help: Some(format!("Set `{VARIABLE}` to `dynamodb:TABLE` or to the address of a Redis server, with which limits are exact.")),
+        help: Some(format!("Set `{VARIABLE}` to `dynamodb:TABLE` or to the address of a Redis server. Without it, limits are not exact, and an idempotent handler may run once in each \
+             environment.")),
     })
 }
 

@@ -147,12 +147,12 @@ fn compare(document: &DocumentMut, local: &str, app: &App) -> Vec<Diagnostic> {
         ));
     }
     let objects = document.get("durable_objects").and_then(|objects| objects.get("bindings"));
-    if let Some(tool) = needs.state.as_ref().filter(|_| !named(objects, "name").contains(STATE)) {
+    if let Some(tools) = needs.state.as_ref().filter(|_| !named(objects, "name").contains(STATE)) {
         let help = format!(
             "Add `[[durable_objects.bindings]]` with `name = \"{STATE}\"` and `class_name = \"{STATE_CLASS}\"`, and `[[migrations]]` with a `tag` and \
-             `new_sqlite_classes = [\"{STATE_CLASS}\"]`. Without it, limits and records are not exact: docs/limits.md says what is counted then."
+             `new_sqlite_classes = [\"{STATE_CLASS}\"]`. Without it, limits are not exact, and an idempotent handler may run once on each isolate: see docs/limits.md and docs/idempotency.md."
         );
-        let message = format!("`{FILE}` has no Durable Object binding `{STATE}`, which counts and records the calls of the tool `{tool}`");
+        let message = format!("`{FILE}` has no Durable Object binding `{STATE}`, which counts and records the calls of {tools}");
         found.push(diagnostic(Severity::Warning, message, &help));
     }
     if let Err(error) = telemetry::TraceSettings::of_app(app, &Vars(document)) {
