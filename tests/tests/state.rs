@@ -46,10 +46,7 @@ const FILES: &[(&str, &str)] = &[
     ),
     ("app/tools/counted/config.yaml", "description: x\nlimits: { rate: { window: 24h, max: 100 } }\n"),
     ("app/tools/counted/handler.ts", "export default () => 'ok';\n"),
-    (
-        "app/tools/few/config.yaml",
-        "description: x\nlimits: { concurrency: { max: 3, queue: 200, wait: 20s } }\n",
-    ),
+    ("app/tools/few/config.yaml", "description: x\nlimits: { concurrency: { max: 3, queue: 200, wait: 20s } }\n"),
     (
         "app/tools/few/handler.ts",
         "export default async (_: any, ctx: any) => {\n  const db = ctx.db('db');\n  \
@@ -57,7 +54,10 @@ const FILES: &[(&str, &str)] = &[
          const [{ most }] = await db.query('SELECT count(*) AS most FROM running', []);\n  \
          await db.query('DELETE FROM running WHERE id = ?1', [mine.id]);\n  return most;\n};\n",
     ),
-    ("app/tools/alone/config.yaml", "description: x\nlimits: { concurrency: { max: 1 } }\ninputs: { stay: { type: boolean, default: false } }\n"),
+    (
+        "app/tools/alone/config.yaml",
+        "description: x\nlimits: { concurrency: { max: 1 } }\ninputs: { stay: { type: boolean, default: false } }\n",
+    ),
     (
         "app/tools/alone/handler.ts",
         "export default async ({ inputs }: any, ctx: any) => {\n  if (inputs.stay) await fetch(ctx.env.SLOW);\n  return 'ok';\n};\n",
@@ -104,14 +104,17 @@ fn call(port: u16, caller: &str, tool: &str, arguments: &Json) -> Outcome {
     let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments } }).to_string();
     let exchange = || -> std::io::Result<String> {
         let mut socket = TcpStream::connect(("127.0.0.1", port))?;
-        let head = "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-type: application/json\r\naccept: application/json\r\n";
+        let head =
+            "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-type: application/json\r\naccept: application/json\r\n";
         socket.write_all(format!("{head}x-sub: {caller}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).as_bytes())?;
         let mut answer = String::new();
         socket.read_to_string(&mut answer)?;
         Ok(answer)
     };
     let Ok(answer) = exchange() else { return Outcome::Lost };
-    let Some(json) = answer.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Json>(body).ok()) else { return Outcome::Lost };
+    let Some(json) = answer.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Json>(body).ok()) else {
+        return Outcome::Lost;
+    };
     let result = &json["result"];
     match result["_meta"]["millrace/error"]["code"].as_str() {
         Some(code) => Outcome::Failure(code.to_owned()),
@@ -245,7 +248,9 @@ fn a_handler_completes_once_for_a_key_while_isolates_are_killed_and_one_caller_f
     let kills = kills.load(SeqCst);
     assert!(kills >= 3, "{kills} kills");
     let (took, flood) = (begun.elapsed(), flood.load(SeqCst));
-    println!("{keys} keys of {clients} clients, {kills} kills, {flood} calls that flood: {answered} answered, {interrupted} interrupted, {took:?}");
+    println!(
+        "{keys} keys of {clients} clients, {kills} kills, {flood} calls that flood: {answered} answered, {interrupted} interrupted, {took:?}"
+    );
 }
 
 /// How many of so many calls at once pass.
@@ -289,7 +294,8 @@ fn places_are_those_of_all_isolates_and_those_of_one_that_is_killed_come_back() 
     let host = start(folder.path(), 4, &[("SLOW", &format!("http://{address}/"))]);
     let port = host.port;
     let most: Vec<i64> = thread::scope(|scope| {
-        let callers: Vec<_> = (0..24).map(|_| scope.spawn(|| (0..5).map(|_| call(port, "x", "few", &json!({}))).collect::<Vec<_>>())).collect();
+        let callers: Vec<_> =
+            (0..24).map(|_| scope.spawn(|| (0..5).map(|_| call(port, "x", "few", &json!({}))).collect::<Vec<_>>())).collect();
         let outcomes = callers.into_iter().flat_map(|caller| caller.join().unwrap());
         outcomes.map(|outcome| if let Outcome::Answer(text, _) = outcome { text.parse().unwrap() } else { panic!("{outcome:?}") }).collect()
     });
@@ -404,7 +410,8 @@ fn a_disk_without_space_runs_no_handler_twice() {
     for key in outcomes.keys() {
         let now = pay(host.port, "x", key);
         assert!(
-            matches!(&now, Outcome::Answer(..)) || matches!(&now, Outcome::Failure(code) if code == "ANSWER_UNKNOWN" || code == "INTERRUPTED"),
+            matches!(&now, Outcome::Answer(..))
+                || matches!(&now, Outcome::Failure(code) if code == "ANSWER_UNKNOWN" || code == "INTERRUPTED"),
             "{key}: {now:?}"
         );
     }

@@ -62,8 +62,9 @@ const MOMENT: Duration = Duration::from_micros(100);
 const MOMENTS: i32 = 20;
 /// How long a file that cannot be used is not tried again, in milliseconds.
 const REST_MS: u64 = 1000;
-/// How many entries whose time is over a new one removes: more than one, so that they become fewer.
+/// How many entries whose time is over a new one removes: more than one, so that they become fewer; and one that finds no room.
 const SWEEP: u32 = 16;
+const SWEEP_FOR_ROOM: u32 = 1000;
 /// How often a place is given back at once; after that, with a later step.
 const ATTEMPTS_TO_LEAVE: u32 = 20;
 
@@ -256,31 +257,38 @@ impl FileState {
         Ok(self.holder.borrow_mut().insert(holder).name.clone())
     }
 
-    /// Makes an entry, where its owner has room for it.
-    fn insert(&self, transaction: &Transaction<'_>, now_ms: u64, entry: NewEntry<'_>) -> Step<()> {
+    /// Makes an entry. Whether its owner has room for it.
+    fn insert(&self, transaction: &Transaction<'_>, now_ms: u64, entry: NewEntry<'_>) -> Step<bool> {
         let NewEntry { key, owner, total, value, ttl_s } = entry;
-        let mut sweep = transaction.prepare_cached(
-            "DELETE FROM entries WHERE key = ?2 OR key IN (SELECT key FROM entries WHERE expires_ms <= ?1 ORDER BY expires_ms LIMIT ?3)",
-        )?;
-        sweep.execute(params![number(now_ms), key, SWEEP])?;
-        self.fits(transaction, share::Kind::New, owner, cost(key, value))?;
-        let mut insert = transaction
-            .prepare_cached("INSERT INTO entries (key, owner, expires_ms, total, value) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        transaction.prepare_cached("DELETE FROM entries WHERE key = ?1")?.execute([key])?;
+        sweep(transaction, now_ms, SWEEP)?;
+        if !self.fits(transaction, now_ms, share::Kind::New, owner, cost(key, value))? {
+            return Ok(false);
+        }
+        let mut insert =
+            transaction.prepare_cached("INSERT INTO entries (key, owner, expires_ms, total, value) VALUES (?1, ?2, ?3, ?4, ?5)")?;
         insert.execute(params![key, owner, expiry(now_ms, ttl_s), total, value])?;
-        Ok(())
+        Ok(true)
     }
 
-    /// Whether an owner has room for so many bytes more.
-    fn fits(&self, transaction: &Transaction<'_>, kind: share::Kind, owner: &[u8], more: u64) -> Step<()> {
-        let mut query = transaction
-            .prepare_cached("SELECT (SELECT bytes FROM owners WHERE owner = ?1), bytes FROM whole")?;
+    /// Whether an owner has room for so many bytes more. What has expired makes some; what is removed for that stays removed where it does
+    /// not suffice.
+    fn fits(&self, transaction: &Transaction<'_>, now_ms: u64, kind: share::Kind, owner: &[u8], more: u64) -> Step<bool> {
+        Ok(self.has_room(transaction, kind, owner, more)?
+            || (sweep(transaction, now_ms, SWEEP_FOR_ROOM)? > 0 && self.has_room(transaction, kind, owner, more)?))
+    }
+
+    fn has_room(&self, transaction: &Transaction<'_>, kind: share::Kind, owner: &[u8], more: u64) -> Step<bool> {
+        let mut query = transaction.prepare_cached("SELECT (SELECT bytes FROM owners WHERE owner = ?1), bytes FROM whole")?;
         let (owned, bytes) = query.query_row([owner], |row| Ok((row.get::<_, Option<i64>>(0)?, row.get::<_, i64>(1)?)))?;
         let after = |bytes: i64| u64::try_from(bytes).unwrap_or(0).saturating_add(more);
-        if share::fits(kind, after(owned.unwrap_or(0)), after(bytes), self.capacity) {
-            return Ok(());
-        }
+        Ok(share::fits(kind, after(owned.unwrap_or(0)), after(bytes), self.capacity))
+    }
+
+    /// What the owner of an entry is told for which there is no room.
+    fn full(&self) -> Failure {
         let message = format!("the caller's share of the state file `{}` is full", self.path().display());
-        Err(Failure::Own(Error::new(ErrorKind::Busy, message)))
+        Failure::Own(Error::new(ErrorKind::Busy, message))
     }
 
     fn too_long(&self, value: &[u8]) -> Result<()> {
@@ -323,6 +331,13 @@ fn damaged(file: &Path) -> String {
     )
 }
 
+/// Removes entries whose time is over, the oldest first; how many.
+fn sweep(transaction: &Transaction<'_>, now_ms: u64, most: u32) -> rusqlite::Result<usize> {
+    let mut delete = transaction
+        .prepare_cached("DELETE FROM entries WHERE key IN (SELECT key FROM entries WHERE expires_ms <= ?1 ORDER BY expires_ms LIMIT ?2)")?;
+    delete.execute(params![number(now_ms), most])
+}
+
 /// The total of a counter that lives.
 fn total(connection: &Connection, key: &str, now_ms: u64) -> rusqlite::Result<Option<i64>> {
     let mut query = connection.prepare_cached("SELECT total FROM entries WHERE key = ?1 AND expires_ms > ?2")?;
@@ -343,43 +358,40 @@ impl StateStore for FileState {
             if by == 0 || before.saturating_add(by) > most {
                 return Ok(Counted { added: by == 0 && before <= most, total: before });
             }
-            file.change(Durability::Process, |transaction| {
+            let counted = file.change(Durability::Process, |transaction| {
                 let before = total(transaction, key, now_ms)?;
                 let after = before.unwrap_or(0).saturating_add(by);
                 if after > most {
-                    return Ok(Counted { added: false, total: before.unwrap_or(0) });
+                    return Ok(Some(Counted { added: false, total: before.unwrap_or(0) }));
                 }
-                match before {
+                let fits = match before {
                     None => self.insert(transaction, now_ms, NewEntry { key, owner, total: Some(after), value: None, ttl_s })?,
                     Some(_) => {
                         transaction.prepare_cached("UPDATE entries SET total = ?2 WHERE key = ?1")?.execute(params![key, after])?;
+                        true
                     }
-                }
-                Ok(Counted { added: true, total: after })
-            })
+                };
+                Ok(fits.then_some(Counted { added: true, total: after }))
+            });
+            counted?.ok_or_else(|| self.full())
         }))
     }
 
-    fn put_if_absent<'a>(
-        &'a self,
-        key: &'a str,
-        owner: &'a [u8],
-        value: &'a [u8],
-        ttl_s: u32,
-    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(&'a self, key: &'a str, owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
             self.too_long(value)?;
             self.patiently(|file, now_ms| {
                 if let Some(there) = record(&file.connection, key, now_ms)? {
                     return Ok(Some(there));
                 }
-                file.change(Durability::Disk, |transaction| match record(transaction, key, now_ms)? {
-                    Some(there) => Ok(Some(there)),
+                let (there, fits) = file.change(Durability::Disk, |transaction| match record(transaction, key, now_ms)? {
+                    Some(there) => Ok((Some(there), true)),
                     None => {
-                        self.insert(transaction, now_ms, NewEntry { key, owner, total: None, value: Some(value), ttl_s })?;
-                        Ok(None)
+                        let entry = NewEntry { key, owner, total: None, value: Some(value), ttl_s };
+                        Ok((None, self.insert(transaction, now_ms, entry)?))
                     }
-                })
+                })?;
+                if fits { Ok(there) } else { Err(self.full()) }
             })
             .await
         })
@@ -393,21 +405,22 @@ impl StateStore for FileState {
         Box::pin(async move {
             self.too_long(value)?;
             self.patiently(|file, now_ms| {
-                file.change(Durability::Process, |transaction| {
+                let fits = file.change(Durability::Process, |transaction| {
                     let mut query = transaction.prepare_cached("SELECT owner, coalesce(length(value), 0) FROM entries WHERE key = ?1")?;
                     let there = query.query_row([key], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?))).optional()?;
                     let Some((owner, length)) = there else {
                         return self.insert(transaction, now_ms, NewEntry { key, owner: b"", total: None, value: Some(value), ttl_s });
                     };
                     let more = (value.len() as u64).saturating_sub(u64::try_from(length).unwrap_or(0));
-                    if more > 0 {
-                        self.fits(transaction, share::Kind::Answer, &owner, more)?;
+                    if more > 0 && !self.fits(transaction, now_ms, share::Kind::Answer, &owner, more)? {
+                        return Ok(false);
                     }
                     let mut update =
                         transaction.prepare_cached("UPDATE entries SET value = ?2, total = NULL, expires_ms = ?3 WHERE key = ?1")?;
                     update.execute(params![key, value, expiry(now_ms, ttl_s)])?;
-                    Ok(())
-                })
+                    Ok(true)
+                });
+                if fits? { Ok(()) } else { Err(self.full()) }
             })
             .await
         })
@@ -428,10 +441,6 @@ impl StateStore for FileState {
 
     fn may_run(&self, holder: &str) -> bool {
         holder::may_run(&self.folder, holder)
-    }
-
-    fn places(&self) -> Option<&dyn Places> {
-        Some(self)
     }
 
     /// Each look into a cache would take longer by more than half.

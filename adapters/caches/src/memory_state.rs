@@ -147,13 +147,7 @@ impl StateStore for MemoryState {
         })
     }
 
-    fn put_if_absent<'a>(
-        &'a self,
-        key: &'a str,
-        owner: &'a [u8],
-        value: &'a [u8],
-        ttl_s: u32,
-    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(&'a self, key: &'a str, owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         self.on_live(|entries, now_ms| match entries.record(key) {
             Some(there) => Ok(Some(there)),
             None => entries.insert(key, owner, Content::Record(value.to_vec()), expiry(now_ms, ttl_s)).map(|()| None),

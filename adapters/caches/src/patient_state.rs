@@ -58,13 +58,7 @@ impl StateStore for PatientState {
         Box::pin(self.ask(move || self.store.add(key, owner, by, most, ttl_s)))
     }
 
-    fn put_if_absent<'a>(
-        &'a self,
-        key: &'a str,
-        owner: &'a [u8],
-        value: &'a [u8],
-        ttl_s: u32,
-    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(&'a self, key: &'a str, owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(self.ask(move || self.store.put_if_absent(key, owner, value, ttl_s)))
     }
 

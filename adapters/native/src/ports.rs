@@ -34,11 +34,13 @@ pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &
     };
     let random: Rc<dyn Random> = Rc::new(SystemRandom);
     let env: Rc<dyn Env> = Rc::new(variables);
+    let (state, places) = state::open(&base, &*env, cache, clock.clone(), random.clone());
     Ports {
         tokens: Rc::new(JwtVerifier::new(http.clone(), results.clone(), clock.clone(), Rc::new(RingSignatures))),
         http,
         cache: results,
-        state: state::open(&base, &*env, cache, clock.clone(), random.clone()),
+        state,
+        places,
         connectors: Rc::new(NativeConnectors::new(base, clock.clone(), tasks).with_variables(env.clone())),
         scripts: Rc::new(Engine::new()),
         clock,

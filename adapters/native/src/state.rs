@@ -1,6 +1,7 @@
-//! Where a native host keeps counters and records: a server that `MILLRACE_CACHE` names, or else what the variable `MILLRACE_STATE` says.
+//! Where a native host keeps counters and records: in a server that `MILLRACE_CACHE` names, or else where the variable `MILLRACE_STATE` says.
+//! The places of calls are always there: they are those of a machine.
 //!
-//! | value | counters and records | who shares them |
+//! | value | counters, records and places | who shares them |
 //! |---|---|---|
 //! | not set, empty | in the folder `.millrace/state`, where relative paths of databases start | the isolates of the machine |
 //! | a path | in that folder; a relative path starts there, too | those that have the same folder |
@@ -17,7 +18,7 @@ use millrace_caches::{
 };
 use millrace_core::{
     app::{App, named_tools},
-    ports::{Clock, Env, Random, StateStore},
+    ports::{Clock, Env, Places, Random, StateStore},
 };
 
 use crate::{cache::CacheChoice, clock::SystemClock, random::SystemRandom};
@@ -46,24 +47,32 @@ fn file(folder: PathBuf, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> FileSt
     FileState::new(folder, DEFAULT_FILE_BYTES, clock, random)
 }
 
-/// The store of one isolate. Touches no file and connects to nothing yet. `base` is the folder where relative paths of databases start.
+/// The store of one isolate, and the places of its machine. Touches no file and connects to nothing yet. `base` is the folder where relative
+/// paths of databases start.
 #[must_use]
-pub fn open(base: &Path, env: &dyn Env, cache: &CacheChoice, clock: Rc<dyn Clock>, random: Rc<dyn Random>) -> Rc<dyn StateStore> {
-    cache.open_state(base.to_owned(), clock.clone()).unwrap_or_else(|| match place(base, env) {
-        Place::Folder(folder) => Rc::new(file(folder, clock, random)),
-        Place::Memory => Rc::new(MemoryState::new(DEFAULT_STATE_BYTES, clock)),
-    })
+pub fn open(
+    base: &Path,
+    env: &dyn Env,
+    cache: &CacheChoice,
+    clock: Rc<dyn Clock>,
+    random: Rc<dyn Random>,
+) -> (Rc<dyn StateStore>, Option<Rc<dyn Places>>) {
+    let server = cache.open_state(base.to_owned(), clock.clone());
+    match place(base, env) {
+        Place::Folder(folder) => {
+            let file = Rc::new(file(folder, clock, random));
+            (server.unwrap_or_else(|| file.clone()), Some(file))
+        }
+        Place::Memory => (server.unwrap_or_else(|| Rc::new(MemoryState::new(DEFAULT_STATE_BYTES, clock))), None),
+    }
 }
 
 /// What the operator is told at the start where the store does not hold what the app promises; names the tools. Makes the state file, where
 /// the app needs one.
 #[must_use]
 pub fn problem(app: &App, base: &Path, env: &dyn Env, cache: &CacheChoice) -> Option<String> {
-    if !matches!(cache, CacheChoice::Memory) {
-        return None;
-    }
-    let has_places = app.tools.iter().any(|tool| tool.limits.concurrency.is_some());
-    let counted = named_tools(app.counted_tools());
+    let is_server = !matches!(cache, CacheChoice::Memory);
+    let counted = if is_server { None } else { named_tools(app.counted_tools()) };
     match place(base, env) {
         Place::Memory => counted.map(|tools| {
             format!(
@@ -73,7 +82,7 @@ pub fn problem(app: &App, base: &Path, env: &dyn Env, cache: &CacheChoice) -> Op
         }),
         Place::Folder(folder) => {
             let limited = || named_tools(app.tools.iter().filter(|tool| tool.limits.concurrency.is_some()));
-            let tools = counted.or_else(|| if has_places { limited() } else { None })?;
+            let tools = counted.or_else(limited)?;
             let error = file(folder, Rc::new(SystemClock), Rc::new(SystemRandom)).probe().err()?;
             let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
             Some(format!(

@@ -110,7 +110,13 @@ impl StateStore for Durable {
         })
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, _owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(
+        &'a self,
+        key: &'a str,
+        _owner: &'a [u8],
+        value: &'a [u8],
+        ttl_s: u32,
+    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move { Ok(bytes(&self.step("putIfAbsent", key, &[Uint8Array::from(value).into(), ttl_s.into()]).await?)) })
     }
 

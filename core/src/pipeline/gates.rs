@@ -1,7 +1,7 @@
 //! The places of tools with `limits.concurrency`, and the queues for them. A place is given back when it is dropped, and handed on to whoever
 //! came first, so a call that is given up, wherever it stands, holds nobody up.
 //!
-//! Where the store has places that all isolates of the machine share, those of the isolate are not used: its gate only has the bells of the
+//! Where the host has places that all isolates of the machine share, those of the isolate are not used: its gate only has the bells of the
 //! calls that wait, so that one need not look at the store to learn that a place has become free here.
 
 use alloc::{collections::BTreeMap, vec::Vec};
@@ -12,7 +12,7 @@ use core::{
     task::{Context, Poll, Waker},
 };
 
-use crate::ports::Places;
+use crate::ports::{LocalFuture, Places};
 
 /// The gates of the tools, by the tool's place in [`App::tools`](crate::app::App::tools).
 pub(super) struct Gates(Vec<Gate>);
@@ -39,6 +39,8 @@ pub(super) struct Gate {
     waited: Cell<u64>,
     /// Those that wait for a place of the whole machine, by their turns.
     bells: RefCell<BTreeMap<i64, Waker>>,
+    /// Whether the first of them has been told to look at the store, and has not done so yet.
+    has_rung: Cell<bool>,
 }
 
 /// One in the queue.
@@ -65,6 +67,15 @@ impl Gate {
     /// Whether so many wait already.
     pub(super) fn is_full(&self, queue: u32) -> bool {
         self.queue.borrow().len() >= queue as usize
+    }
+
+    /// Tells the first that waits for a place of the whole machine to look at the store.
+    fn ring(&self) {
+        self.has_rung.set(true);
+        let first = self.bells.borrow().first_key_value().map(|(_, waker)| waker.clone());
+        if let Some(waker) = first {
+            waker.wake();
+        }
     }
 
     /// Hands a place on to the first in the queue, who may look at the queue at once; without one, the place is free.
@@ -104,47 +115,45 @@ impl<'a> SharedPlace<'a> {
         self.turn
     }
 
-    /// Resolves when a place has become free in this isolate, and no call that came earlier waits here.
+    /// Waits in this isolate, too.
     pub(super) fn bell(&self) -> Bell<'a> {
-        Bell { gate: self.gate, turn: self.turn, is_hung: false }
+        self.gate.bells.borrow_mut().insert(self.turn, Waker::noop().clone());
+        Bell { gate: self.gate, turn: self.turn }
     }
 }
 
 impl Drop for SharedPlace<'_> {
     fn drop(&mut self) {
         self.places.leave(self.turn);
-        let first = self.gate.bells.borrow_mut().pop_first();
-        if let Some((_, waker)) = first {
-            waker.wake();
-        }
+        self.gate.ring();
     }
 }
 
-/// See [`SharedPlace::bell`].
+/// One that waits for a place of the whole machine. Of those of an isolate only the first looks at the store: when it leaves, the next one
+/// is told.
 pub(super) struct Bell<'a> {
     gate: &'a Gate,
     turn: i64,
-    is_hung: bool,
 }
 
-impl Future for Bell<'_> {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+impl Bell<'_> {
+    /// Ready when it is time to look at the store: it is the first, and a place has become free in this isolate, or `time` is over.
+    pub(super) fn poll(&self, context: &mut Context<'_>, time: &mut LocalFuture<'static, ()>) -> Poll<()> {
         let mut bells = self.gate.bells.borrow_mut();
-        if self.is_hung && !bells.contains_key(&self.turn) {
-            return Poll::Ready(());
-        }
         bells.insert(self.turn, context.waker().clone());
+        match bells.first_key_value() {
+            Some((first, _)) if *first == self.turn => {}
+            _ => return Poll::Pending,
+        }
         drop(bells);
-        self.is_hung = true;
-        Poll::Pending
+        if self.gate.has_rung.replace(false) { Poll::Ready(()) } else { Pin::new(time).poll(context) }
     }
 }
 
 impl Drop for Bell<'_> {
     fn drop(&mut self) {
         self.gate.bells.borrow_mut().remove(&self.turn);
+        self.gate.ring();
     }
 }
 

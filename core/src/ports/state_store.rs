@@ -28,13 +28,7 @@ pub trait StateStore {
     ///
     /// # Errors
     /// As [`add`](Self::add).
-    fn put_if_absent<'a>(
-        &'a self,
-        key: &'a str,
-        owner: &'a [u8],
-        value: &'a [u8],
-        ttl_s: u32,
-    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>>;
+    fn put_if_absent<'a>(&'a self, key: &'a str, owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>>;
 
     /// The record, unless it is absent or its time is over.
     ///
@@ -105,17 +99,12 @@ pub trait StateStore {
         true
     }
 
-    /// The places that calls on all isolates of the machine share; `None`, the default, where each isolate counts its own.
-    fn places(&self) -> Option<&dyn Places> {
-        None
-    }
-
     /// Who agrees by this store on what is asked with each look into a cache. A store may say less than is true of it where asking it
     /// would cost more than a cached result saves.
     fn exactness(&self) -> Exactness;
 }
 
-/// Places that calls take while they run, and queues for them. A place of a process that has ended is free.
+/// Places that calls on all isolates of a machine take while they run, and queues for them. A place of a process that has ended is free.
 pub trait Places {
     /// Takes one of the `max` places of a gate, or a turn in its queue, which may have `queue` turns. `until_ms`, in milliseconds since the
     /// Unix epoch, is when the place or the turn is over, whatever becomes of it.

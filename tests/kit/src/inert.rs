@@ -33,6 +33,7 @@ impl Inert {
             connectors: inert.clone(),
             cache: inert.clone(),
             state: inert.clone(),
+            places: None,
             tokens: inert.clone(),
             scripts: inert.clone(),
             clock: inert.clone(),

@@ -143,6 +143,7 @@ impl World {
             connectors: fake(),
             cache: fake(),
             state: fake(),
+            places: None,
             tokens: fake(),
             scripts: fake(),
             clock: fake(),
@@ -277,7 +278,13 @@ impl StateStore for Fake {
         })
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, _owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(
+        &'a self,
+        key: &'a str,
+        _owner: &'a [u8],
+        value: &'a [u8],
+        ttl_s: u32,
+    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
             let mut records = self.state()?.records.borrow_mut();
             if let Some((there, _)) = records.get(key) {

@@ -24,7 +24,7 @@ impl Isolate {
     fn new(env: &Env) -> Self {
         let variables: Variables = env.iter().cloned().collect();
         let choice = CacheChoice::of(&variables).unwrap();
-        let state = state::open(Path::new("/"), &variables, &choice, Rc::new(SystemClock), Rc::new(SystemRandom));
+        let (state, _) = state::open(Path::new("/"), &variables, &choice, Rc::new(SystemClock), Rc::new(SystemRandom));
         Self { state, runtime: runtime() }
     }
 

@@ -137,7 +137,13 @@ impl StateStore for DynamoDbStore {
         Box::pin(self.count(key, by, most, ttl_s))
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, _owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(
+        &'a self,
+        key: &'a str,
+        _owner: &'a [u8],
+        value: &'a [u8],
+        ttl_s: u32,
+    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
             for _ in 0..ATTEMPTS {
                 let mut body = self.item(key, value, ttl_s)?;

@@ -77,7 +77,10 @@ pub(super) fn open(folder: &Path, capacity: u64, random: &dyn Random) -> Step<St
     }
     let version = said("user_version")?;
     if version != VERSION {
-        let message = format!("the state file `{}` is of another version of Millrace ({version}); name another folder with `MILLRACE_STATE`", path.display());
+        let message = format!(
+            "the state file `{}` is of another version of Millrace ({version}); name another folder with `MILLRACE_STATE`",
+            path.display()
+        );
         return Err(Failure::Own(Error::new(ErrorKind::Unavailable, message)));
     }
     let most_pages = capacity.saturating_mul(3) / PAGE_BYTES + 64;
@@ -121,7 +124,11 @@ fn make(folder: &Path, path: &Path, random: &dyn Random) -> Step<()> {
     let io = |error: io::Error| Failure::Own(unwritable(folder, &error));
     // What another file has left would be taken for this one's.
     for ending in ["-wal", "-shm"] {
-        remove_file(&beside(path, ending)).map_err(io)?;
+        let left = beside(path, ending);
+        if left.exists() {
+            tracing::warn!(file = %path.display(), "the state file was removed: what it recorded is not known, and calls that are sent again may happen again");
+            remove_file(&left).map_err(io)?;
+        }
     }
     let made = (|| {
         let connection = Connection::open(&unfinished)?;
@@ -130,11 +137,16 @@ fn make(folder: &Path, path: &Path, random: &dyn Random) -> Step<()> {
             let message = format!("the file system of `{}` cannot be shared by processes", folder.display());
             return Err(Failure::Own(Error::new(ErrorKind::Unavailable, message)));
         }
-        connection.execute_batch(&format!("BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"))?;
+        connection
+            .execute_batch(&format!("BEGIN; {TABLES} PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION}; COMMIT;"))?;
         connection.close().map_err(|(_, error)| Failure::from(error))?;
         #[cfg(unix)]
         fs::set_permissions(&unfinished, std::os::unix::fs::PermissionsExt::from_mode(0o600)).map_err(io)?;
-        fs::rename(&unfinished, path).map_err(io)
+        fs::rename(&unfinished, path).map_err(io)?;
+        // Its name has to be on the disk before anything that it promises to keep.
+        #[cfg(unix)]
+        File::open(folder).and_then(|folder| folder.sync_all()).map_err(io)?;
+        Ok(())
     })();
     if made.is_err() {
         for ending in ["", "-wal", "-shm"] {

@@ -33,7 +33,9 @@ impl Standing {
             "SELECT count(*) FILTER (WHERE runs), count(*) FILTER (WHERE NOT runs AND turn < ?2), count(*) FILTER (WHERE NOT runs AND turn = ?2) \
              FROM places WHERE gate = ?1",
         )?;
-        query.query_row(params![gate.name, turn], |row| Ok(Self { running: row.get(0)?, ahead: row.get(1)?, waits: row.get::<_, u32>(2)? > 0 }))
+        query.query_row(params![gate.name, turn], |row| {
+            Ok(Self { running: row.get(0)?, ahead: row.get(1)?, waits: row.get::<_, u32>(2)? > 0 })
+        })
     }
 
     /// Whether there is a place for it and for all that came earlier.

@@ -52,7 +52,10 @@ fn counters_and_records_are_those_of_all_stores_in_the_folder() {
     assert!(!folder.path().join("a").exists(), "nothing is made before it is used");
     let add = |store: &FileState, by, most| now(store.add("c", b"me", by, most, 10)).map(|counted| (counted.added, counted.total)).unwrap();
     assert_eq!(add(&first, 0, 2), (true, 0));
-    assert_eq!([add(&first, 1, 2), add(&second, 1, 2), add(&first, 1, 2), add(&second, 0, 2)], [(true, 1), (true, 2), (false, 2), (true, 2)]);
+    assert_eq!(
+        [add(&first, 1, 2), add(&second, 1, 2), add(&first, 1, 2), add(&second, 0, 2)],
+        [(true, 1), (true, 2), (false, 2), (true, 2)]
+    );
     assert_eq!([add(&second, -1, 2), add(&first, 5, 6), add(&first, 0, 5)], [(true, 1), (true, 6), (false, 6)]);
     clock.0.set(11_000);
     assert_eq!(add(&first, 1, 2), (true, 1), "its time is over, however recent the last addition");
@@ -129,7 +132,11 @@ fn each_owner_has_a_share_and_an_end_without_an_answer_always_fits() {
         begin(&format!("new {number}"), "mallory").unwrap();
     }
     assert_eq!(accounts(&store).0, accounts(&store).2);
-    now(store.remove("later")).unwrap();
+    // However much has expired, and however little of it one call removes.
+    clock.0.set(200_000);
+    assert_eq!(put(&store, "large", "mallory", &[7; 60_000]).unwrap(), None);
+    assert_eq!(accounts(&store).0, accounts(&store).2);
+    now(store.remove("large")).unwrap();
     assert_eq!(accounts(&store).1, accounts(&store).2);
 }
 
@@ -299,7 +306,8 @@ fn eight_at_once_make_one_file_and_agree() {
                 scope.spawn(move || {
                     let isolate = store(path);
                     let added = (0..25).filter(|_| now(isolate.add("race", b"me", 1, 50, 60)).unwrap().added).count();
-                    let kept = (0..10).filter(|record| put(&isolate, &format!("race {record}"), "me", &[number]).unwrap().is_none()).count();
+                    let kept =
+                        (0..10).filter(|record| put(&isolate, &format!("race {record}"), "me", &[number]).unwrap().is_none()).count();
                     added + 1000 * kept
                 })
             })

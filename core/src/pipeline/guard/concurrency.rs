@@ -1,11 +1,11 @@
-//! `limits.concurrency`: how many calls of a tool run at a time, on all isolates of the machine where the store has places that they share, else
+//! `limits.concurrency`: how many calls of a tool run at a time, on all isolates of the machine where the host has places that they share, else
 //! on this one. Who comes when all places are taken waits in a queue, first come first served, until a place is free, its time to wait is
 //! over, or the call ends.
 
 use alloc::format;
 use core::{
     future::{Future, poll_fn},
-    pin::{Pin, pin},
+    pin::Pin,
     task::Poll,
 };
 
@@ -23,7 +23,7 @@ use crate::{
 
 /// How long after its deadline a call may hold its place, in milliseconds. Then the place is free, whatever became of the call.
 const MARGIN_MS: u64 = 30_000;
-/// How long a call that waits looks away from the store, in milliseconds: for each that comes before it, and at most.
+/// How long the first of an isolate's calls that wait looks away from the store, in milliseconds: for each that comes before it, and at most.
 const LOOK_MS: u64 = 5;
 const LONGEST_LOOK_MS: u64 = 200;
 /// How long a failing store is not mentioned again, in milliseconds.
@@ -43,7 +43,7 @@ pub(super) enum Held<'a> {
 /// `SERVER_BUSY` where the queue is full, or the time to wait is over; those of [`Run::interrupted`].
 pub(super) async fn enter<'a>(run: &Run<'a>, limit: &Concurrency) -> FaultResult<Held<'a>> {
     let Some(gate) = run.pipeline.gates.get(run.place) else { return Err(busy(limit).into()) };
-    if let Some(places) = run.pipeline.ports.state.places()
+    if let Some(places) = run.pipeline.ports.places.as_deref()
         && let Some(place) = shared(run, limit, gate, places).await?
     {
         return Ok(Held::Shared { _place: place });
@@ -52,16 +52,10 @@ pub(super) async fn enter<'a>(run: &Run<'a>, limit: &Concurrency) -> FaultResult
 }
 
 /// A place that all isolates of the machine share. `None` where the store fails: the isolate counts by itself then.
-async fn shared<'a>(
-    run: &Run<'a>,
-    limit: &Concurrency,
-    gate: &'a Gate,
-    places: &'a dyn Places,
-) -> FaultResult<Option<SharedPlace<'a>>> {
+async fn shared<'a>(run: &Run<'a>, limit: &Concurrency, gate: &'a Gate, places: &'a dyn Places) -> FaultResult<Option<SharedPlace<'a>>> {
     let clock = &*run.pipeline.ports.clock;
     let name = format!("{} {}", run.pipeline.app.name, run.tool.name);
     let until_ms = run.signal.deadline_ms().saturating_add(MARGIN_MS);
-    let over_ms = clock.now_ms().saturating_add(limit.wait_ms.into());
     let entered = run.signal.race(places.enter(&name, limit.max, limit.queue, until_ms)).await;
     let (place, mut ahead) = match entered.map_err(|why| run.interrupted(why, Stage::Guard, false))? {
         Ok(Entered::Taken(turn)) => return Ok(Some(SharedPlace::of(places, gate, turn))),
@@ -72,30 +66,27 @@ async fn shared<'a>(
             return Ok(None);
         }
     };
+    let bell = place.bell();
+    let mut over = clock.sleep(limit.wait_ms.into());
     loop {
-        let left_ms = over_ms.saturating_sub(clock.now_ms());
-        if left_ms == 0 {
-            return Err(busy(limit).into());
-        }
-        let look_ms = LOOK_MS.saturating_mul(u64::from(ahead) + 1).min(LONGEST_LOOK_MS).min(left_ms);
-        let mut time = clock.sleep(look_ms);
-        let mut bell = pin!(place.bell());
+        let mut time = clock.sleep(LOOK_MS.saturating_mul(u64::from(ahead) + 1).min(LONGEST_LOOK_MS));
         let looked = run.signal.race(async {
-            poll_fn(|context| match bell.as_mut().poll(context) {
-                Poll::Ready(()) => Poll::Ready(()),
-                Poll::Pending => Pin::new(&mut time).poll(context),
-            })
-            .await;
-            places.advance(&name, limit.max, place.turn()).await
+            let is_over = poll_fn(|context| match bell.poll(context, &mut time) {
+                Poll::Ready(()) => Poll::Ready(false),
+                Poll::Pending => Pin::new(&mut over).poll(context).map(|()| true),
+            });
+            if is_over.await { Ok(Entered::Full) } else { places.advance(&name, limit.max, place.turn()).await }
         });
         match looked.await.map_err(|why| run.interrupted(why, Stage::Guard, false))? {
-            Ok(Entered::Taken(_)) => return Ok(Some(place)),
+            Ok(Entered::Taken(_)) => break,
             Ok(Entered::Waits { ahead: now, .. }) => ahead = now,
             Ok(Entered::Full) => return Err(busy(limit).into()),
             // Its turn stands: it looks again.
             Err(error) => warn(run, error),
         }
     }
+    drop(bell);
+    Ok(Some(place))
 }
 
 /// Says that the store fails; not with every call.

@@ -21,7 +21,8 @@ pub(super) fn conflict() -> Fault {
 pub(super) fn interrupted(run: &Run<'_>) -> Fault {
     run.replayed.set(true);
     run.change.set(Change::Kept);
-    let message = "An earlier call with the same idempotency key was interrupted while it ran. Nobody knows whether it did what the tool is for.";
+    let message =
+        "An earlier call with the same idempotency key was interrupted while it ran. Nobody knows whether it did what the tool is for.";
     Fault::new(Stage::Execute, "INTERRUPTED", message)
         .suggesting("Look at the result with another tool. To have it done, call the tool with another idempotency key.")
 }

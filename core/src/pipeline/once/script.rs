@@ -168,10 +168,10 @@ fn unavailable(run: &Run<'_>, error: Error) -> Fault {
     let Error { kind, message, source, .. } = run.pipeline.secrets.strike_error(error);
     let detail = source.map_or_else(|| message.clone(), |source| format!("{message}: {source}"));
     let said = match kind {
-        ErrorKind::Busy => "The record that keeps this call from happening twice cannot be kept now: there are too many records of earlier calls. Nothing was done.",
+        ErrorKind::Busy => {
+            "The record that keeps this call from happening twice cannot be kept now: there are too many records of earlier calls. Nothing was done."
+        }
         _ => "The record that keeps this call from happening twice cannot be kept. Nothing was done.",
     };
-    Fault::new(Stage::Execute, "STATE_UNAVAILABLE", said)
-    .later()
-    .logging(detail)
+    Fault::new(Stage::Execute, "STATE_UNAVAILABLE", said).later().logging(detail)
 }
