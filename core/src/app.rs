@@ -122,6 +122,31 @@ impl App {
             )
         })
     }
+
+    /// The tools whose calls are counted or recorded in the store of counters and records, and which therefore are exact only where all
+    /// isolates share one.
+    pub fn counted_tools(&self) -> impl Iterator<Item = &Tool> {
+        self.tools.iter().filter(|tool| {
+            let has_rate = tool.middleware.iter().any(|entry| matches!(entry.action, MiddlewareAction::RateLimit(_)));
+            has_rate || tool.limits.rate.is_some() || (tool.idempotency.is_some() && matches!(tool.execute, Execute::Script(_)))
+        })
+    }
+}
+
+/// The names of tools, as a message has them: ``the tools `a` and `b` ``. `None` where there are none.
+#[must_use]
+pub fn named_tools<'a>(tools: impl Iterator<Item = &'a Tool>) -> Option<String> {
+    const MOST: usize = 8;
+    let names: Vec<String> = tools.map(|tool| alloc::format!("`{}`", tool.name)).collect();
+    match names.as_slice() {
+        [] => None,
+        [name] => Some(alloc::format!("the tool {name}")),
+        [names @ .., last] if names.len() < MOST => Some(alloc::format!("the tools {} and {last}", names.join(", "))),
+        names => {
+            let (first, more) = names.split_at(MOST);
+            Some(alloc::format!("the tools {} and {} more", first.join(", "), more.len()))
+        }
+    }
 }
 
 /// `server`

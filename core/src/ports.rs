@@ -41,7 +41,7 @@ pub use script_engine::{
     ToolErrorReply,
 };
 pub use secret_store::SecretStore;
-pub use state_store::{Counted, Exactness, StateStore};
+pub use state_store::{Counted, Entered, Exactness, Places, StateStore};
 pub use token_verifier::{Claims, Introspection, TokenKeys, TokenPolicy, TokenRefusal, TokenVerifier, claim_at};
 pub use transaction::{BoundStep, BoundTransaction, Parameter, StepValue, TextPiece};
 pub use wait_until::WaitUntil;
@@ -57,6 +57,8 @@ pub struct Ports {
     pub cache: Rc<dyn KvCache>,
     /// Where counters and records are that calls agree by.
     pub state: Rc<dyn StateStore>,
+    /// The places that calls on all isolates of the machine share; `None` where each isolate counts its own.
+    pub places: Option<Rc<dyn Places>>,
     /// Verifies the tokens of callers. Not touched by an app without `jwt`.
     pub tokens: Rc<dyn TokenVerifier>,
     /// Runs the app's scripts. Not touched by an app without scripts.

@@ -84,6 +84,20 @@ impl Host {
         Self::start(folder, env, level, file.into())
     }
 
+    /// Starts `millrace dev FOLDER` on a free port with more arguments, and with its log in a file. The shell runs `before` first.
+    ///
+    /// # Panics
+    /// Where it does not come up.
+    #[must_use]
+    pub fn dev_after(before: &str, folder: &Path, arguments: &[&str], env: &[(String, String)], log: &Path) -> Self {
+        let file = std::fs::File::options().create(true).append(true).open(log);
+        let mut command = Command::new("sh");
+        command.args(["-c", &format!("{before}\nexec \"$0\" \"$@\"")]).arg(binary());
+        command.arg("dev").arg(folder).args(["--port", "0", "--log", "warn"]).args(arguments);
+        command.env_clear().envs(env.iter().cloned()).stderr(file.unwrap_or_else(|error| panic!("{}: {error}", log.display())));
+        Self::spawn(&mut command)
+    }
+
     fn start(folder: &Path, env: &[(String, String)], level: &str, log: Stdio) -> Self {
         let mut command = Command::new(binary());
         command.arg("dev").arg(folder).args(["--port", "0", "--isolates", "1", "--log", level]);

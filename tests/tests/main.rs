@@ -39,6 +39,7 @@ mod secrets;
 mod sign_in;
 mod spoilt;
 mod sqlite_text;
+mod state;
 mod stdio;
 mod streams;
 mod telemetry;

@@ -5,6 +5,7 @@
 //! |---|---|---|
 //! | [`memory`] | `memory`, on by default | every host |
 //! | [`memory_state`]: counters and records | always | every host |
+//! | `file_state`: counters and records in a file that the isolates of a machine share | `file` | native hosts |
 //! | `patient_state`: counters and records of another store, within limits of time | `tiered` | every host |
 //! | `dynamodb` | `dynamodb` | native hosts |
 //! | `redis` | `redis` | native hosts |
@@ -12,6 +13,8 @@
 
 #[cfg(feature = "dynamodb")]
 pub mod dynamodb;
+#[cfg(feature = "file")]
+pub mod file_state;
 #[cfg(feature = "memory")]
 pub mod memory;
 pub mod memory_state;
@@ -19,5 +22,6 @@ pub mod memory_state;
 pub mod patient_state;
 #[cfg(feature = "redis")]
 pub mod redis;
+mod share;
 #[cfg(feature = "tiered")]
 pub mod tiered;

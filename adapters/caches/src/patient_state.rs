@@ -54,12 +54,12 @@ impl PatientState {
 }
 
 impl StateStore for PatientState {
-    fn add<'a>(&'a self, key: &'a str, by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
-        Box::pin(self.ask(move || self.store.add(key, by, most, ttl_s)))
+    fn add<'a>(&'a self, key: &'a str, owner: &'a [u8], by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
+        Box::pin(self.ask(move || self.store.add(key, owner, by, most, ttl_s)))
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
-        Box::pin(self.ask(move || self.store.put_if_absent(key, value, ttl_s)))
+    fn put_if_absent<'a>(&'a self, key: &'a str, owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+        Box::pin(self.ask(move || self.store.put_if_absent(key, owner, value, ttl_s)))
     }
 
     fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {

@@ -17,6 +17,7 @@
 //! |---|---|
 //! | `MILLRACE_LOG` | what is logged; `warn` where it is not set |
 //! | `MILLRACE_BASE_PATH` | what stands in front of the app's paths, such as a domain's `/v1` |
+//! | `MILLRACE_STATE` | the folder of counters and records; `millrace/state` in the folder for temporary files where it is not set |
 //! | `MILLRACE_RESPONSE` | `stream` where the function's front end streams answers |
 
 use std::{
@@ -29,8 +30,12 @@ use std::{
 
 use lambda_runtime::{Error, Runtime, service_fn};
 use lambda_runtime_api_client::{PooledClient, body::Body};
-use millrace_core::app::App;
-use millrace_native::{cache::CacheChoice, env::Variables, logging, secrets::SecretsChoice, telemetry};
+use millrace_core::{
+    app::{App, named_tools},
+    ports::Env as _,
+    secret::Secret,
+};
+use millrace_native::{cache::CacheChoice, env::Variables, logging, secrets::SecretsChoice, state, telemetry};
 
 mod answer;
 mod databases;
@@ -102,6 +107,17 @@ fn start(concurrency: usize) -> Result<InvocationHandler, Error> {
     let isolates = concurrency.min(available_parallelism().map_or(1, Into::into));
     let cache = CacheChoice::of(&variables).map_err(|error| error.message)?;
     SecretsChoice::of(&variables).map_err(|error| error.message)?;
+    // Whatever the start says of the folder: it is the environment's own, and gone with it.
+    let variables = match variables.var(state::VARIABLE) {
+        Some(_) => variables,
+        None => variables.with(state::VARIABLE, Secret::new(env::temp_dir().join("millrace/state").display().to_string())),
+    };
+    if let (CacheChoice::Memory, Some(tools)) = (&cache, named_tools(app.counted_tools())) {
+        tracing::warn!(
+            "each environment of the function counts and records the calls of {tools} for itself: limits are not exact, and an idempotent \
+             handler may run once in each; set `MILLRACE_CACHE` to `dynamodb:TABLE` or to the address of a Redis server"
+        );
+    }
     let traces = telemetry::TraceSettings::of_app(&app, &variables).map_err(|error| error.message)?;
     if let Some(missing) = app.missing_state_key(&variables) {
         tracing::warn!("{missing}");

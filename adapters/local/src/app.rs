@@ -12,10 +12,10 @@ use millrace_core::{
     app::{Adapter, App},
     ports::{Observer, Ports},
 };
-use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, secrets::SecretsChoice, telemetry, wait_until::Tasks};
+use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, secrets::SecretsChoice, state, telemetry, wait_until::Tasks};
 use serde_json::json;
 
-use crate::output::{CommandError, CommandResult, note_styled};
+use crate::output::{CommandError, CommandResult, note, note_styled};
 
 /// An app, and what else the bundler found.
 pub(crate) struct BundledApp {
@@ -105,6 +105,13 @@ pub(crate) fn variables(folder: &Path) -> CommandResult<Variables> {
 pub(crate) fn cache(variables: &Variables) -> CommandResult<CacheChoice> {
     SecretsChoice::of(variables).map_err(CommandError::wrong)?;
     CacheChoice::of(variables).map_err(CommandError::wrong)
+}
+
+/// Says where the store of counters and records does not hold what the app promises.
+pub(crate) fn note_state(app: &App, base: &Path, variables: &Variables, cache: &CacheChoice) {
+    if let Some(problem) = state::problem(app, base, variables, cache) {
+        note(format_args!("warning: {problem}"));
+    }
 }
 
 /// What is traced of the app, and where that is sent.

@@ -2,7 +2,7 @@
 //!
 //! | value | results | counters and records |
 //! |---|---|---|
-//! | not set, empty, `memory` | in the isolate's memory | there, too |
+//! | not set, empty, `memory` | in the isolate's memory | where [`state`](crate::state) says |
 //! | `dynamodb:TABLE` | in a DynamoDB table, the isolate's memory in front | in the table |
 //! | `redis://…`, `rediss://…` | in a Redis server, the isolate's memory in front | in the server |
 //!
@@ -14,7 +14,6 @@ use std::{path::PathBuf, rc::Rc};
 use millrace_caches::{
     dynamodb::{DynamoDbSettings, DynamoDbStore},
     memory::{DEFAULT_CAPACITY_BYTES, MemoryCache},
-    memory_state::{DEFAULT_STATE_BYTES, MemoryState},
     patient_state::PatientState,
     redis::{RedisAddress, RedisStore},
     tiered::TieredCache,
@@ -71,15 +70,15 @@ impl CacheChoice {
         Rc::new(TieredCache::new(memory, store, self.store_name(), clock))
     }
 
-    /// The counters and records of one isolate, likewise.
+    /// The counters and records of one isolate, likewise. `None` where it is no server that has them.
     #[must_use]
-    pub fn open_state(&self, base: PathBuf, clock: Rc<dyn Clock>) -> Rc<dyn StateStore> {
+    pub fn open_state(&self, base: PathBuf, clock: Rc<dyn Clock>) -> Option<Rc<dyn StateStore>> {
         let store: Rc<dyn StateStore> = match self {
-            Self::Memory => return Rc::new(MemoryState::new(DEFAULT_STATE_BYTES, clock)),
+            Self::Memory => return None,
             Self::DynamoDb(settings) => Rc::new(dynamodb(settings, clock.clone())),
             Self::Redis(address) => Rc::new(redis(address, base, clock.clone())),
         };
-        Rc::new(PatientState::new(store, self.store_name(), clock))
+        Some(Rc::new(PatientState::new(store, self.store_name(), clock)))
     }
 
     fn store_name(&self) -> String {

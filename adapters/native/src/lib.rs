@@ -9,7 +9,7 @@
 //! - [`server_tls`]: the certificate of a server that speaks TLS, and how that is replaced.
 //! - [`http`]: hyper's requests and responses ↔ the core's, the limits of a connection, what happens at a panic.
 //! - [`lines`]: one client on standard input and output instead of HTTP, as the isolate sees it.
-//! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`]: which one a variable chose.
+//! - [`ports`]: everything an isolate gives the core; the modules after it are one port each. [`cache`] and [`state`]: which one a variable chose.
 //! - [`logging`]: log lines on standard error; [`telemetry`]: traces to a collector.
 
 #[cfg(unix)]
@@ -37,6 +37,7 @@ pub mod server_tls;
 #[cfg(unix)]
 pub mod shared;
 pub mod signatures;
+pub mod state;
 mod stream;
 pub mod telemetry;
 mod tls;

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, rc::Rc};
 
-use millrace_core::ports::{Clock, Env, HttpClient, Ports, SecretStore};
+use millrace_core::ports::{Clock, Env, HttpClient, Ports, Random, SecretStore};
 use millrace_script::Engine;
 use millrace_tokens::JwtVerifier;
 
@@ -15,6 +15,7 @@ use crate::{
     random::SystemRandom,
     secrets::{Refusing, SecretsChoice},
     signatures::RingSignatures,
+    state,
     wait_until::Tasks,
 };
 
@@ -31,16 +32,19 @@ pub fn native(base: PathBuf, variables: Variables, cache: &CacheChoice, tasks: &
         Ok(choice) => choice.open(&base, clock.clone()),
         Err(error) => Some(Rc::new(Refusing(error)) as Rc<dyn SecretStore>),
     };
+    let random: Rc<dyn Random> = Rc::new(SystemRandom);
     let env: Rc<dyn Env> = Rc::new(variables);
+    let (state, places) = state::open(&base, &*env, cache, clock.clone(), random.clone());
     Ports {
         tokens: Rc::new(JwtVerifier::new(http.clone(), results.clone(), clock.clone(), Rc::new(RingSignatures))),
         http,
         cache: results,
-        state: cache.open_state(base.clone(), clock.clone()),
+        state,
+        places,
         connectors: Rc::new(NativeConnectors::new(base, clock.clone(), tasks).with_variables(env.clone())),
         scripts: Rc::new(Engine::new()),
         clock,
-        random: Rc::new(SystemRandom),
+        random,
         env,
         secrets,
         wait_until: Rc::new(tasks.clone()),

@@ -118,6 +118,7 @@ fn ports(env: &Env) -> Ports {
         connectors: Rc::new(connectors),
         cache: results,
         state: state::open(env, clock.clone()),
+        places: None,
         scripts: scripts::engine(),
         http,
         clock,

@@ -100,7 +100,7 @@ fn unexpected() -> Error {
 }
 
 impl StateStore for Durable {
-    fn add<'a>(&'a self, key: &'a str, by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
+    fn add<'a>(&'a self, key: &'a str, _owner: &'a [u8], by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
         Box::pin(async move {
             // Totals are far below the greatest integer of JavaScript; `most` may be beyond, where nobody cares which.
             let answer = self.step("add", key, &[(by as f64).into(), (most as f64).into(), ttl_s.into()]).await?;
@@ -110,7 +110,13 @@ impl StateStore for Durable {
         })
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(
+        &'a self,
+        key: &'a str,
+        _owner: &'a [u8],
+        value: &'a [u8],
+        ttl_s: u32,
+    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move { Ok(bytes(&self.step("putIfAbsent", key, &[Uint8Array::from(value).into(), ttl_s.into()]).await?)) })
     }
 
@@ -151,20 +157,20 @@ struct Nearby {
 }
 
 impl StateStore for Nearby {
-    fn add<'a>(&'a self, key: &'a str, by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
+    fn add<'a>(&'a self, key: &'a str, owner: &'a [u8], by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
         Box::pin(async move {
-            let Some(kv) = &self.kv else { return self.memory.add(key, by, most, ttl_s).await };
+            let Some(kv) = &self.kv else { return self.memory.add(key, owner, by, most, ttl_s).await };
             let elsewhere = kv.heard(key).await?;
-            let own = self.memory.add(key, 0, i64::MAX, ttl_s).await?.total;
+            let own = self.memory.add(key, owner, 0, i64::MAX, ttl_s).await?.total;
             let known = elsewhere.max(own);
             if own < known {
                 // Counted on by this isolate from there: what others have used is not free here.
-                self.memory.add(key, known - own, i64::MAX, ttl_s).await?;
+                self.memory.add(key, owner, known - own, i64::MAX, ttl_s).await?;
             }
             if by == 0 || known.saturating_add(by) > most {
                 return Ok(Counted { added: by == 0 && known <= most, total: known });
             }
-            let counted = self.memory.add(key, by, most, ttl_s).await?;
+            let counted = self.memory.add(key, owner, by, most, ttl_s).await?;
             if counted.added {
                 kv.tell(key, known.saturating_add(by), ttl_s).await?;
             }
@@ -172,9 +178,9 @@ impl StateStore for Nearby {
         })
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(&'a self, key: &'a str, owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
-            if let Some(there) = self.memory.put_if_absent(key, value, ttl_s).await? {
+            if let Some(there) = self.memory.put_if_absent(key, owner, value, ttl_s).await? {
                 return Ok(Some(there));
             }
             let Some(kv) = &self.kv else { return Ok(None) };

@@ -250,7 +250,7 @@ async fn stored(app: &App, ports: &Ports, epochs: &Epochs, reads: &CachedReads) 
             // Nothing may stand for an epoch that is not there: a store that forgets one would bring back what was cached before it.
             None => {
                 let epoch = epochs.new_epoch(ports);
-                ports.state.put_if_absent(key, &epoch, EPOCH_S).await?.unwrap_or_else(|| epoch.to_vec())
+                ports.state.put_if_absent(key, b"", &epoch, EPOCH_S).await?.unwrap_or_else(|| epoch.to_vec())
             }
         });
     }

@@ -1,11 +1,18 @@
 //! The places of tools with `limits.concurrency`, and the queues for them. A place is given back when it is dropped, and handed on to whoever
 //! came first, so a call that is given up, wherever it stands, holds nobody up.
+//!
+//! Where the host has places that all isolates of the machine share, those of the isolate are not used: its gate only has the bells of the
+//! calls that wait, so that one need not look at the store to learn that a place has become free here.
 
-use alloc::vec::Vec;
+use alloc::{collections::BTreeMap, vec::Vec};
 use core::{
     cell::{Cell, RefCell},
+    future::Future,
+    pin::Pin,
     task::{Context, Poll, Waker},
 };
+
+use crate::ports::{LocalFuture, Places};
 
 /// The gates of the tools, by the tool's place in [`App::tools`](crate::app::App::tools).
 pub(super) struct Gates(Vec<Gate>);
@@ -30,6 +37,10 @@ pub(super) struct Gate {
     queue: RefCell<Vec<(u64, Waiting)>>,
     /// How many waited so far.
     waited: Cell<u64>,
+    /// Those that wait for a place of the whole machine, by their turns.
+    bells: RefCell<BTreeMap<i64, Waker>>,
+    /// Whether the first of them has been told to look at the store, and has not done so yet.
+    has_rung: Cell<bool>,
 }
 
 /// One in the queue.
@@ -58,6 +69,15 @@ impl Gate {
         self.queue.borrow().len() >= queue as usize
     }
 
+    /// Tells the first that waits for a place of the whole machine to look at the store.
+    fn ring(&self) {
+        self.has_rung.set(true);
+        let first = self.bells.borrow().first_key_value().map(|(_, waker)| waker.clone());
+        if let Some(waker) = first {
+            waker.wake();
+        }
+    }
+
     /// Hands a place on to the first in the queue, who may look at the queue at once; without one, the place is free.
     fn hand_on(&self) {
         let next = self.queue.borrow_mut().iter_mut().find_map(|(_, waiting)| match core::mem::replace(waiting, Waiting::Called) {
@@ -74,6 +94,66 @@ impl Gate {
 impl Drop for Place<'_> {
     fn drop(&mut self) {
         self.0.hand_on();
+    }
+}
+
+/// A place, or a turn in the queue, of the whole machine; given back when dropped.
+pub(super) struct SharedPlace<'a> {
+    places: &'a dyn Places,
+    gate: &'a Gate,
+    turn: i64,
+}
+
+impl<'a> SharedPlace<'a> {
+    /// Holds what the store has given.
+    pub(super) fn of(places: &'a dyn Places, gate: &'a Gate, turn: i64) -> Self {
+        Self { places, gate, turn }
+    }
+
+    /// The number that the store gave.
+    pub(super) const fn turn(&self) -> i64 {
+        self.turn
+    }
+
+    /// Waits in this isolate, too.
+    pub(super) fn bell(&self) -> Bell<'a> {
+        self.gate.bells.borrow_mut().insert(self.turn, Waker::noop().clone());
+        Bell { gate: self.gate, turn: self.turn }
+    }
+}
+
+impl Drop for SharedPlace<'_> {
+    fn drop(&mut self) {
+        self.places.leave(self.turn);
+        self.gate.ring();
+    }
+}
+
+/// One that waits for a place of the whole machine. Of those of an isolate only the first looks at the store: when it leaves, the next one
+/// is told.
+pub(super) struct Bell<'a> {
+    gate: &'a Gate,
+    turn: i64,
+}
+
+impl Bell<'_> {
+    /// Ready when it is time to look at the store: it is the first, and a place has become free in this isolate, or `time` is over.
+    pub(super) fn poll(&self, context: &mut Context<'_>, time: &mut LocalFuture<'static, ()>) -> Poll<()> {
+        let mut bells = self.gate.bells.borrow_mut();
+        bells.insert(self.turn, context.waker().clone());
+        match bells.first_key_value() {
+            Some((first, _)) if *first == self.turn => {}
+            _ => return Poll::Pending,
+        }
+        drop(bells);
+        if self.gate.has_rung.replace(false) { Poll::Ready(()) } else { Pin::new(time).poll(context) }
+    }
+}
+
+impl Drop for Bell<'_> {
+    fn drop(&mut self) {
+        self.gate.bells.borrow_mut().remove(&self.turn);
+        self.gate.ring();
     }
 }
 

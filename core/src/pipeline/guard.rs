@@ -4,7 +4,6 @@
 use super::{
     call_end::CallEnd,
     call_key::CallKey,
-    gates::Place,
     once,
     output::ToolOutput,
     run::{Run, Work},
@@ -15,6 +14,7 @@ mod concurrency;
 mod confirm;
 mod rate;
 
+use concurrency::Held;
 pub(super) use rate::rate;
 
 /// What a call that was let through has, and holds until its end.
@@ -24,7 +24,7 @@ pub(super) struct Passed<'a> {
     pub(super) once: Option<CallKey>,
     /// The answer of the earlier call, where it is known already.
     pub(super) kept: Option<ToolOutput>,
-    _place: Option<Place<'a>>,
+    _place: Option<Held<'a>>,
 }
 
 /// Lets the call through, or ends it.

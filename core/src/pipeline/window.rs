@@ -7,7 +7,8 @@ use sha2::{Digest as _, Sha256};
 
 use crate::app::RateLimit;
 
-/// The most keys that an isolate counts by itself. More than those are counted together.
+/// The most keys that an isolate counts by itself. Of each caller, those beyond it are counted together; of all callers, those beyond twice
+/// as many.
 const MOST_KEYS: usize = 10_000;
 
 /// What tells counts apart.
@@ -32,6 +33,13 @@ impl Window {
     pub(super) fn at(now_ms: u64, key: Digest, limit: &RateLimit) -> Self {
         let length_ms = u64::from(limit.window_s.max(1)) * 1000;
         Self { key, max: limit.max, length_ms, number: now_ms / length_ms, left_ms: length_ms - now_ms % length_ms }
+    }
+
+    /// The window of one count for all keys of a caller that have none of their own.
+    pub(super) fn of_others(&self, owner: &[u8]) -> Self {
+        let mut text = format!("others {} {} ", self.max, self.length_ms).into_bytes();
+        text.extend(owner);
+        Self { key: Sha256::digest(&text).into(), ..*self }
     }
 
     /// How many calls this window may have, where the window before had so many.
@@ -71,15 +79,18 @@ struct Count {
 }
 
 impl Counts {
-    /// Counts a call by the isolate alone.
-    pub(super) fn pass(&self, window: &Window, now_ms: u64) -> Verdict {
+    /// Counts a call of a caller by the isolate alone.
+    pub(super) fn pass(&self, window: &Window, owner: &[u8], now_ms: u64) -> Verdict {
         let mut by_key = self.by_key.borrow_mut();
         let mut key = window.key;
         if by_key.len() >= MOST_KEYS && find(&by_key, &key).is_err() {
             by_key.retain(|(_, count)| count.over_ms > now_ms);
+            // One count for what has none: too strict, and never too generous.
             if by_key.len() >= MOST_KEYS {
-                // One count for all others with this limit: too strict, and never too generous.
-                key = Sha256::digest(format!("others {} {}", window.max, window.length_ms)).into();
+                key = window.of_others(owner).key;
+            }
+            if by_key.len() >= 2 * MOST_KEYS && find(&by_key, &key).is_err() {
+                key = window.of_others(&[]).key;
             }
         }
         let at = find(&by_key, &key).unwrap_or_else(|at| {
@@ -169,7 +180,7 @@ mod tests {
         let pass = |key: u32, now_ms: u64| {
             let mut window = window(now_ms, 2);
             window.key[..4].copy_from_slice(&key.to_le_bytes());
-            counts.pass(&window, now_ms).is_ok()
+            counts.pass(&window, b"me", now_ms).is_ok()
         };
         assert_eq!([pass(0, 20_000), pass(0, 20_000), pass(0, 20_000)], [true, true, false]);
         assert_eq!([pass(0, 30_000), pass(0, 35_000), pass(0, 35_000)], [false, true, false]);
@@ -179,6 +190,7 @@ mod tests {
         }
         assert!(counts.by_key.borrow().len() <= MOST_KEYS + 1);
         assert!(!pass(3 * MOST_KEYS as u32, 60_000), "all others share a count");
+        assert!(counts.pass(&window(60_000, 2), b"somebody else", 60_000).is_ok(), "of one caller");
         assert!(pass(3 * MOST_KEYS as u32, 90_000), "until there is room again");
     }
 }

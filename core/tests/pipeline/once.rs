@@ -198,16 +198,84 @@ fn a_script_that_runs_is_a_conflict_and_a_store_that_fails_runs_nothing() {
 }
 
 #[test]
-fn the_record_of_a_script_outlives_its_deadline_by_a_little() {
-    let world = World::new();
-    let at_work = Rc::clone(&world);
+fn the_record_of_a_script_stands_for_as_long_as_its_answer_and_longer_than_it_can_run() {
+    for (ttl_s, running_ms) in [(60, 60_000), (1, 5_000 + 30_000)] {
+        let world = World::new();
+        let at_work = Rc::clone(&world);
+        *world.on_script.borrow_mut() = Some(Box::new(move |_| {
+            let expires: Vec<u64> = at_work.records.borrow().values().map(|(_, expires_ms)| *expires_ms).collect();
+            assert_eq!(expires, [NOW_MS + running_ms]);
+            Some(Ok(Returned::Value(json!(1))))
+        }));
+        let mut tool = scripted();
+        tool.idempotency.as_mut().unwrap().ttl_s = ttl_s;
+        calls(&world, tool)(json!({"a": 1, "b": 2}));
+        let expires = world.records.borrow().values().map(|(_, expires_ms)| *expires_ms).collect::<Vec<_>>();
+        assert_eq!(expires, [NOW_MS + u64::from(ttl_s) * 1000]);
+    }
+}
+
+/// Has a script begin whose record then stays as it is.
+fn begun(world: &Rc<World>, ask: &impl Fn(Json) -> ToolResult) -> Vec<u8> {
+    let at_work = Rc::clone(world);
+    let running = Rc::new(std::cell::RefCell::default());
+    let seen = Rc::clone(&running);
     *world.on_script.borrow_mut() = Some(Box::new(move |_| {
-        let expires: Vec<u64> = at_work.records.borrow().values().map(|(_, expires_ms)| *expires_ms).collect();
-        assert_eq!(expires, [NOW_MS + 5_000 + 30_000]);
+        *seen.borrow_mut() = at_work.records.borrow().values().next().unwrap().0.clone();
         Some(Ok(Returned::Value(json!(1))))
     }));
-    calls(&world, scripted())(json!({"a": 1, "b": 2}));
-    assert_eq!(world.records.borrow().values().map(|(_, expires_ms)| *expires_ms).collect::<Vec<_>>(), [NOW_MS + 60_000]);
+    ask(json!({"a": 1, "b": 2}));
+    *world.on_script.borrow_mut() = None;
+    world.records.borrow_mut().values_mut().for_each(|(value, _)| value.clone_from(&running.borrow()));
+    running.take()
+}
+
+#[test]
+fn a_call_whose_process_has_ended_is_never_run_again() {
+    let world = World::new();
+    *world.holder.borrow_mut() = Some("p1".into());
+    let ask = calls(&world, scripted());
+    let running = begun(&world, &ask);
+    assert!(String::from_utf8_lossy(&running).contains(r#""holder":"p1""#));
+    // Randomness stands still here: the time tells the writers apart.
+    world.now_ms.set(NOW_MS + 1);
+    assert_eq!(fault(&ask(json!({"a": 1, "b": 2})))["code"], "CONFLICT", "it may still run");
+    *world.holder.borrow_mut() = Some("p2".into());
+    for _ in 0..2 {
+        let result = ask(json!({"a": 1, "b": 2}));
+        let fault = fault(&result);
+        assert_eq!((&fault["code"], &fault["retryable"]), (&json!("INTERRUPTED"), &json!(false)), "{fault}");
+        assert!(is_replayed(&result));
+    }
+    assert_eq!(world.seen.borrow().len(), 1);
+    // Its time is over: a new call.
+    world.now_ms.set(NOW_MS + 60_000);
+    assert!(!is_replayed(&ask(json!({"a": 1, "b": 2}))));
+}
+
+#[test]
+fn a_call_that_nobody_can_ask_about_is_interrupted_after_its_deadline() {
+    let world = World::new();
+    let ask = calls(&world, scripted());
+    begun(&world, &ask);
+    world.now_ms.set(NOW_MS + 5_000 + 29_999);
+    assert_eq!(fault(&ask(json!({"a": 1, "b": 2})))["code"], "CONFLICT");
+    world.now_ms.set(NOW_MS + 5_000 + 30_000);
+    assert_eq!(fault(&ask(json!({"a": 1, "b": 2})))["code"], "INTERRUPTED");
+    assert_eq!(world.seen.borrow().len(), 1);
+}
+
+#[test]
+fn an_answer_that_does_not_fit_leaves_the_end_of_its_call() {
+    let world = World::new();
+    let ask = calls(&world, scripted());
+    world.longest_record.set(Some(40));
+    world.answer_script(Ok(Returned::Value(json!("a text that is longer than the store can keep"))));
+    assert!(!ask(json!({"a": 1, "b": 2})).is_error);
+    assert_eq!(world.records.borrow().values().next().unwrap().0, b"\"ended\"");
+    let again = ask(json!({"a": 1, "b": 2}));
+    assert_eq!(fault(&again)["code"], "ANSWER_UNKNOWN");
+    assert_eq!(world.seen.borrow().len(), 1);
 }
 
 #[test]

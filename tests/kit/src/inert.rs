@@ -33,6 +33,7 @@ impl Inert {
             connectors: inert.clone(),
             cache: inert.clone(),
             state: inert.clone(),
+            places: None,
             tokens: inert.clone(),
             scripts: inert.clone(),
             clock: inert.clone(),
@@ -82,11 +83,11 @@ impl KvCache for Inert {
 }
 
 impl StateStore for Inert {
-    fn add<'a>(&'a self, _: &'a str, by: i64, _: i64, _: u32) -> LocalFuture<'a, Result<Counted>> {
+    fn add<'a>(&'a self, _: &'a str, _: &'a [u8], by: i64, _: i64, _: u32) -> LocalFuture<'a, Result<Counted>> {
         Box::pin(async move { Ok(Counted { added: true, total: by }) })
     }
 
-    fn put_if_absent<'a>(&'a self, _: &'a str, _: &'a [u8], _: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(&'a self, _: &'a str, _: &'a [u8], _: &'a [u8], _: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async { Ok(None) })
     }
 

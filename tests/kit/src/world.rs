@@ -115,6 +115,10 @@ pub struct World {
     pub state_fails: Cell<bool>,
     /// Who agrees by that store; one isolate without it.
     pub exactness: Cell<Option<Exactness>>,
+    /// The process that the store knows to run.
+    pub holder: RefCell<Option<String>>,
+    /// The longest record that the store takes in place of another.
+    pub longest_record: Cell<Option<usize>>,
     /// How often randomness was drawn since `exactness` was set.
     pub drawn: Cell<u8>,
     /// What was put off until after the response.
@@ -139,6 +143,7 @@ impl World {
             connectors: fake(),
             cache: fake(),
             state: fake(),
+            places: None,
             tokens: fake(),
             scripts: fake(),
             clock: fake(),
@@ -261,7 +266,7 @@ impl Fake {
 }
 
 impl StateStore for Fake {
-    fn add<'a>(&'a self, key: &'a str, by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
+    fn add<'a>(&'a self, key: &'a str, _owner: &'a [u8], by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
         Box::pin(async move {
             let mut counters = self.state()?.counters.borrow_mut();
             let before = counters.get(key).map_or(0, |(total, _)| *total);
@@ -273,7 +278,13 @@ impl StateStore for Fake {
         })
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(
+        &'a self,
+        key: &'a str,
+        _owner: &'a [u8],
+        value: &'a [u8],
+        ttl_s: u32,
+    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
             let mut records = self.state()?.records.borrow_mut();
             if let Some((there, _)) = records.get(key) {
@@ -290,6 +301,9 @@ impl StateStore for Fake {
 
     fn put<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
+            if self.0.longest_record.get().is_some_and(|longest| value.len() > longest) {
+                return Err(Error::new(ErrorKind::Busy, "the store is full"));
+            }
             self.state()?.records.borrow_mut().insert(key.into(), (value.to_vec(), self.expiry(ttl_s)));
             Ok(())
         })
@@ -301,6 +315,14 @@ impl StateStore for Fake {
             self.0.counters.borrow_mut().remove(key);
             Ok(())
         })
+    }
+
+    fn holder(&self) -> Result<Option<String>> {
+        Ok(self.0.holder.borrow().clone())
+    }
+
+    fn may_run(&self, holder: &str) -> bool {
+        self.0.holder.borrow().as_deref() == Some(holder)
     }
 
     fn exactness(&self) -> Exactness {

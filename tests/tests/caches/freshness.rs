@@ -190,11 +190,11 @@ impl Together {
 }
 
 impl StateStore for Together {
-    fn add<'a>(&'a self, key: &'a str, by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
-        self.store.add(key, by, most, ttl_s)
+    fn add<'a>(&'a self, key: &'a str, owner: &'a [u8], by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
+        self.store.add(key, owner, by, most, ttl_s)
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, value: &'a [u8], _: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(&'a self, key: &'a str, _: &'a [u8], value: &'a [u8], _: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         let there = self.record(key);
         if there.is_none() {
             self.keep(key, value);

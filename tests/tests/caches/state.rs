@@ -1,13 +1,13 @@
 //! Counters and records in real stores, and the limits of calls that several processes share by them.
 
-use std::{path::PathBuf, rc::Rc, thread};
+use std::{path::Path, rc::Rc, thread};
 
 use millrace_core::{
     ErrorKind::{TooLarge, Unavailable},
     Json,
     ports::{Counted, Exactness, StateStore},
 };
-use millrace_native::{cache::CacheChoice, clock::SystemClock, env::Variables};
+use millrace_native::{cache::CacheChoice, clock::SystemClock, env::Variables, random::SystemRandom, state};
 use millrace_tests::{case::Exchange, database::runtime, dynalite::Dynalite, groups, local::Host, redis};
 
 use crate::caches::support::{Env, env, eventually};
@@ -22,17 +22,19 @@ struct Isolate {
 
 impl Isolate {
     fn new(env: &Env) -> Self {
-        let choice = CacheChoice::of(&env.iter().cloned().collect::<Variables>()).unwrap();
-        Self { state: choice.open_state(PathBuf::from("/"), Rc::new(SystemClock)), runtime: runtime() }
+        let variables: Variables = env.iter().cloned().collect();
+        let choice = CacheChoice::of(&variables).unwrap();
+        let (state, _) = state::open(Path::new("/"), &variables, &choice, Rc::new(SystemClock), Rc::new(SystemRandom));
+        Self { state, runtime: runtime() }
     }
 
     fn add(&self, key: &str, by: i64, most: i64, ttl_s: u32) -> (bool, i64) {
-        let Counted { added, total } = self.runtime.block_on(self.state.add(key, by, most, ttl_s)).unwrap();
+        let Counted { added, total } = self.runtime.block_on(self.state.add(key, b"me", by, most, ttl_s)).unwrap();
         (added, total)
     }
 
     fn put_if_absent(&self, key: &str, value: &[u8], ttl_s: u32) -> Option<Vec<u8>> {
-        self.runtime.block_on(self.state.put_if_absent(key, value, ttl_s)).unwrap()
+        self.runtime.block_on(self.state.put_if_absent(key, b"me", value, ttl_s)).unwrap()
     }
 
     fn get(&self, key: &str) -> Option<Vec<u8>> {
@@ -41,9 +43,9 @@ impl Isolate {
 }
 
 /// What every store that isolates share does, on a real one.
-fn is_a_store(env: &Env) {
+fn is_a_store(env: &Env, exactness: Exactness) {
     let (first, second) = (Isolate::new(env), Isolate::new(env));
-    assert_eq!(first.state.exactness(), Exactness::Shared);
+    assert_eq!(first.state.exactness(), exactness);
     assert_eq!(first.add("c", 0, 2, 60), (true, 0));
     assert_eq!(
         [first.add("c", 1, 2, 60), second.add("c", 1, 2, 60), first.add("c", 1, 2, 60), second.add("c", 0, i64::MAX, 60)],
@@ -111,13 +113,19 @@ pub(crate) fn dynamodb(server: &Dynalite) -> Env {
 #[test]
 fn redis_counts_and_keeps_in_one_step() {
     let server = redis::start(&[]);
-    is_a_store(&env(&[("MILLRACE_CACHE", &format!("redis://127.0.0.1:{}", server.port))]));
+    is_a_store(&env(&[("MILLRACE_CACHE", &format!("redis://127.0.0.1:{}", server.port))]), Exactness::Shared);
+}
+
+#[test]
+fn a_file_counts_and_keeps_in_one_step() {
+    let folder = tempfile::tempdir().unwrap();
+    is_a_store(&env(&[("MILLRACE_STATE", folder.path().to_str().unwrap())]), Exactness::Isolate);
 }
 
 #[test]
 fn dynamodb_counts_and_keeps_in_one_step() {
     let server = Dynalite::start();
-    is_a_store(&dynamodb(&server));
+    is_a_store(&dynamodb(&server), Exactness::Shared);
 }
 
 #[test]
@@ -126,7 +134,7 @@ fn a_store_that_is_down_is_an_error_and_left_alone_for_a_while() {
     let isolate = Isolate::new(&env(&[("MILLRACE_CACHE", &format!("redis://127.0.0.1:{}", server.port))]));
     assert_eq!(isolate.add("c", 1, 9, 60), (true, 1));
     server.kill();
-    let add = || isolate.runtime.block_on(isolate.state.add("c", 1, 9, 60));
+    let add = || isolate.runtime.block_on(isolate.state.add("c", b"me", 1, 9, 60));
     assert_eq!(add().unwrap_err().kind, Unavailable);
     assert!(add().unwrap_err().message.ends_with("failed a moment ago and is not used for a while"));
     server.restart();

@@ -133,11 +133,17 @@ fn number<T: std::str::FromStr>(item: &Json, name: &str) -> Option<T> {
 }
 
 impl StateStore for DynamoDbStore {
-    fn add<'a>(&'a self, key: &'a str, by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
+    fn add<'a>(&'a self, key: &'a str, _owner: &'a [u8], by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
         Box::pin(self.count(key, by, most, ttl_s))
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(
+        &'a self,
+        key: &'a str,
+        _owner: &'a [u8],
+        value: &'a [u8],
+        ttl_s: u32,
+    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
             for _ in 0..ATTEMPTS {
                 let mut body = self.item(key, value, ttl_s)?;

@@ -91,7 +91,7 @@ fn number(digits: &[u8]) -> Option<i64> {
 }
 
 impl StateStore for RedisStore {
-    fn add<'a>(&'a self, key: &'a str, by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
+    fn add<'a>(&'a self, key: &'a str, _owner: &'a [u8], by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
         Box::pin(async move {
             if by == 0 {
                 let kept = self.read(key).await?;
@@ -110,7 +110,13 @@ impl StateStore for RedisStore {
         })
     }
 
-    fn put_if_absent<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
+    fn put_if_absent<'a>(
+        &'a self,
+        key: &'a str,
+        _owner: &'a [u8],
+        value: &'a [u8],
+        ttl_s: u32,
+    ) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
             self.fits(value)?;
             let ttl_s = ttl_s.max(1).to_string();

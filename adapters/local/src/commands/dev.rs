@@ -41,6 +41,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     if let Some(problem) = app.sign_in_problem(&variables) {
         note(format_args!("warning: {problem}"));
     }
+    app::note_state(&app, &folder, &variables, &cache);
     let announcement = Announcement::of(&app, databases);
     let current = fingerprint(&app);
     let stdio = arguments.host.stdio;

@@ -56,6 +56,7 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     if let Some(problem) = app.sign_in_problem(&variables) {
         note(format_args!("warning: {problem}"));
     }
+    crate::app::note_state(&app, &base, &variables, &cache);
     if arguments.host.stdio {
         let served = ServedApp { app: app.into(), base, variables, cache, traces, page: Page::Off, settings: Arc::default(), caller: None };
         return ListenOptions::of_stdio(&arguments.host.isolate, log).serve_stdio(served, false, |_, _| Ok(()));

@@ -1,5 +1,6 @@
-//! `limits.concurrency`: how many calls of a tool one isolate runs at a time. Who comes when all places are taken waits in a queue, first
-//! come first served, until a place is handed on, its time to wait is over, or the call ends.
+//! `limits.concurrency`: how many calls of a tool run at a time, on all isolates of the machine where the host has places that they share, else
+//! on this one. Who comes when all places are taken waits in a queue, first come first served, until a place is free, its time to wait is
+//! over, or the call ends.
 
 use alloc::format;
 use core::{
@@ -9,21 +10,101 @@ use core::{
 };
 
 use crate::{
+    Error,
     app::Concurrency,
     fault::{Fault, FaultResult, Stage},
     pipeline::{
-        gates::{Place, Turn},
-        run::Run,
+        gates::{Gate, Place, SharedPlace, Turn},
+        record::Subject,
+        run::{Run, TARGET},
     },
-    ports::LocalFuture,
+    ports::{Entered, LocalFuture, Places},
 };
+
+/// How long after its deadline a call may hold its place, in milliseconds. Then the place is free, whatever became of the call.
+const MARGIN_MS: u64 = 30_000;
+/// How long the first of an isolate's calls that wait looks away from the store, in milliseconds: for each that comes before it, and at most.
+const LOOK_MS: u64 = 5;
+const LONGEST_LOOK_MS: u64 = 200;
+/// How long a failing store is not mentioned again, in milliseconds.
+const QUIET_MS: u64 = 10_000;
+
+/// What a call holds while it runs.
+pub(super) enum Held<'a> {
+    /// A place of the isolate.
+    Own { _place: Place<'a> },
+    /// A place of the machine.
+    Shared { _place: SharedPlace<'a> },
+}
 
 /// A place for the call.
 ///
 /// # Errors
 /// `SERVER_BUSY` where the queue is full, or the time to wait is over; those of [`Run::interrupted`].
-pub(super) async fn enter<'a>(run: &Run<'a>, limit: &Concurrency) -> FaultResult<Place<'a>> {
+pub(super) async fn enter<'a>(run: &Run<'a>, limit: &Concurrency) -> FaultResult<Held<'a>> {
     let Some(gate) = run.pipeline.gates.get(run.place) else { return Err(busy(limit).into()) };
+    if let Some(places) = run.pipeline.ports.places.as_deref()
+        && let Some(place) = shared(run, limit, gate, places).await?
+    {
+        return Ok(Held::Shared { _place: place });
+    }
+    own(run, limit, gate).await.map(|place| Held::Own { _place: place })
+}
+
+/// A place that all isolates of the machine share. `None` where the store fails: the isolate counts by itself then.
+async fn shared<'a>(run: &Run<'a>, limit: &Concurrency, gate: &'a Gate, places: &'a dyn Places) -> FaultResult<Option<SharedPlace<'a>>> {
+    let clock = &*run.pipeline.ports.clock;
+    let name = format!("{} {}", run.pipeline.app.name, run.tool.name);
+    let until_ms = run.signal.deadline_ms().saturating_add(MARGIN_MS);
+    let entered = run.signal.race(places.enter(&name, limit.max, limit.queue, until_ms)).await;
+    let (place, mut ahead) = match entered.map_err(|why| run.interrupted(why, Stage::Guard, false))? {
+        Ok(Entered::Taken(turn)) => return Ok(Some(SharedPlace::of(places, gate, turn))),
+        Ok(Entered::Waits { turn, ahead }) => (SharedPlace::of(places, gate, turn), ahead),
+        Ok(Entered::Full) => return Err(busy(limit).into()),
+        Err(error) => {
+            warn(run, error);
+            return Ok(None);
+        }
+    };
+    let bell = place.bell();
+    let mut over = clock.sleep(limit.wait_ms.into());
+    loop {
+        let mut time = clock.sleep(LOOK_MS.saturating_mul(u64::from(ahead) + 1).min(LONGEST_LOOK_MS));
+        let looked = run.signal.race(async {
+            let is_over = poll_fn(|context| match bell.poll(context, &mut time) {
+                Poll::Ready(()) => Poll::Ready(false),
+                Poll::Pending => Pin::new(&mut over).poll(context).map(|()| true),
+            });
+            if is_over.await { Ok(Entered::Full) } else { places.advance(&name, limit.max, place.turn()).await }
+        });
+        match looked.await.map_err(|why| run.interrupted(why, Stage::Guard, false))? {
+            Ok(Entered::Taken(_)) => break,
+            Ok(Entered::Waits { ahead: now, .. }) => ahead = now,
+            Ok(Entered::Full) => return Err(busy(limit).into()),
+            // Its turn stands: it looks again.
+            Err(error) => warn(run, error),
+        }
+    }
+    drop(bell);
+    Ok(Some(place))
+}
+
+/// Says that the store fails; not with every call.
+fn warn(run: &Run<'_>, error: Error) {
+    let now_ms = run.pipeline.ports.clock.now_ms();
+    if now_ms < run.pipeline.counts.quiet_until_ms.replace(now_ms.saturating_add(QUIET_MS)) {
+        return;
+    }
+    let Subject { tool, request_id, .. } = run.subject();
+    let error = run.pipeline.secrets.strike_error(error);
+    tracing::warn!(
+        target: TARGET, tool, request_id, %error, detail = error.source,
+        "calls cannot take places in the store; until it works, each isolate limits how many it runs itself"
+    );
+}
+
+/// A place of the isolate.
+async fn own<'a>(run: &Run<'a>, limit: &Concurrency, gate: &'a Gate) -> FaultResult<Place<'a>> {
     if let Some(place) = gate.try_enter(limit.max) {
         return Ok(place);
     }

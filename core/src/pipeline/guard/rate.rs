@@ -4,7 +4,8 @@
 //! longer ago than one window, leave room for it: two counters for a key. A refused call adds to neither, so whoever keeps trying is let
 //! through no later than who waits. The addition is one step of the store: calls at the same time cannot all take the last place.
 //!
-//! Where the store fails, calls are counted by the isolate alone, and a line at level `warn` says so: nobody is let through uncounted.
+//! Where the store fails, calls are counted by the isolate alone, and a line at level `warn` says so: nobody is let through uncounted. A
+//! caller whose share of the store is full, because its calls have so many keys, has one count for all further ones.
 //!
 //! The second round of a call that asked its caller something is the same call and is not counted again. A state counts for one round
 //! only, and only where it brings an answer to what was asked.
@@ -13,7 +14,7 @@ use alloc::{format, vec::Vec};
 use sha2::{Digest as _, Sha256};
 
 use crate::{
-    Error, Json, Result,
+    Error, ErrorKind, Json, Result,
     app::RateLimit,
     fault::{Fault, FaultResult, Stage},
     hex,
@@ -83,7 +84,7 @@ async fn is_next_round(run: &Run<'_>) -> bool {
         return known;
     }
     let key = format!("round:{}", hex::encode(state));
-    let is_first = match run.pipeline.ports.state.put_if_absent(&key, b"used", STATE_S).await {
+    let is_first = match run.pipeline.ports.state.put_if_absent(&key, run.identity().as_bytes(), b"used", STATE_S).await {
         Ok(there) => there.is_none(),
         Err(error) => {
             warn(run, error);
@@ -110,16 +111,18 @@ fn warn(run: &Run<'_>, error: Error) {
 
 /// Counts in the store, or by the isolate alone.
 async fn pass(window: &Window, run: &Run<'_>) -> Verdict {
-    match counted(window, run).await {
+    let owner = run.identity();
+    match counted(window, run, owner.as_bytes()).await {
         Ok(verdict) => verdict,
         Err(error) => {
+            let window = if error.kind == ErrorKind::Busy { &window.of_others(owner.as_bytes()) } else { window };
             warn(run, error);
-            run.pipeline.counts.pass(window, run.pipeline.ports.clock.now_ms())
+            run.pipeline.counts.pass(window, owner.as_bytes(), run.pipeline.ports.clock.now_ms())
         }
     }
 }
 
-async fn counted(window: &Window, run: &Run<'_>) -> Result<Verdict> {
+async fn counted(window: &Window, run: &Run<'_>, owner: &[u8]) -> Result<Verdict> {
     let state = &run.pipeline.ports.state;
     let key = hex::encode(&window.key);
     let window_s = u32::try_from(window.length_ms / 1000).unwrap_or(u32::MAX);
@@ -130,11 +133,11 @@ async fn counted(window: &Window, run: &Run<'_>) -> Result<Verdict> {
     // Until the end of the next window, whenever in this one it begins; stores cut off what is below a second.
     let lives_s = window_s.saturating_mul(2).saturating_add(1);
     let before = match window.number.checked_sub(1) {
-        Some(number) => total(state.add(&counter(number), 0, i64::MAX, lives_s).await?.total),
+        Some(number) => total(state.add(&counter(number), owner, 0, i64::MAX, lives_s).await?.total),
         None => 0,
     };
     let Some(most) = window.most(before) else { return Ok(Err(window.wait_ms(before, 0))) };
-    let counted = state.add(&counter(window.number), 1, most.into(), lives_s).await?;
+    let counted = state.add(&counter(window.number), owner, 1, most.into(), lives_s).await?;
     Ok(if counted.added { Ok(()) } else { Err(window.wait_ms(before, total(counted.total))) })
 }
 

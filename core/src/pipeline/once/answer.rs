@@ -18,8 +18,8 @@ use crate::{
 
 /// What a record says of its call.
 pub(super) enum Said {
-    /// It runs, or ran when its isolate ended. The text tells its writer from others.
-    Running(String),
+    /// It runs, or ran when its isolate ended.
+    Running(Running),
     /// The handler returned this.
     Value { value: Json, changed: bool },
     /// The handler built this.
@@ -28,6 +28,16 @@ pub(super) enum Said {
     Failed(Failure),
     /// The handler ended, and what it returned is too large to be kept.
     Ended,
+}
+
+/// A call that has begun.
+pub(super) struct Running {
+    /// Tells its writer from others.
+    pub(super) writer: String,
+    /// The process that it runs in, where the store can tell whether that has ended.
+    pub(super) holder: Option<String>,
+    /// When it has ended, whatever became of it, in milliseconds since the Unix epoch.
+    pub(super) until_ms: u64,
 }
 
 /// What the caller is told of a [`Fault`] of stage *execute*, by member.
@@ -72,7 +82,11 @@ impl Said {
     /// By hand: derived code would be four times as long in every Worker.
     pub(super) fn encode(self) -> Vec<u8> {
         let said = match self {
-            Self::Running(writer) => object([("running", writer.into())]),
+            Self::Running(Running { writer, holder, until_ms }) => {
+                let mut members = object([("writer", writer.into()), ("until_ms", until_ms.into())]);
+                members.extend(holder.map(|holder| ("holder".into(), holder.into())));
+                object([("running", members.into())])
+            }
             Self::Value { value, changed } => object([("value", object([("value", value), ("changed", changed.into())]).into())]),
             Self::Content { content, changed } => {
                 let AuthoredContent { data, ui, blocks, hints, rules, actions, structured, meta, .. } = *content;
@@ -109,7 +123,15 @@ impl Said {
         let (kind, said) = said.as_object_mut()?.iter_mut().next()?;
         let changed = said.get("changed").and_then(Json::as_bool);
         Some(match kind.as_str() {
-            "running" => Self::Running(said.as_str()?.into()),
+            "running" => Self::Running(match said {
+                // An earlier version wrote it, with a time to live that ends soon after the call.
+                Json::String(writer) => Running { writer: mem::take(writer), holder: None, until_ms: u64::MAX },
+                said => Running {
+                    writer: said.get("writer").map(text_of)?,
+                    holder: said.get("holder").map(text_of),
+                    until_ms: said.get("until_ms").and_then(Json::as_u64)?,
+                },
+            }),
             "value" => Self::Value { value: said.get_mut("value")?.take(), changed: changed? },
             "content" => {
                 let content = said.get_mut("content")?;
@@ -266,10 +288,28 @@ mod tests {
     }
 
     #[test]
+    fn a_call_that_runs_says_where_and_until_when() {
+        for holder in [None, Some("p1".into())] {
+            let said = again(Said::Running(Running { writer: "w".into(), holder: holder.clone(), until_ms: 1 << 50 }));
+            let Said::Running(found) = said else { panic!("it runs") };
+            assert_eq!((found.writer.as_str(), found.holder, found.until_ms), ("w", holder, 1 << 50));
+        }
+        let Said::Running(old) = Said::decode(b"{\"running\":\"w\"}") else { panic!("it runs") };
+        assert_eq!((old.writer.as_str(), old.holder, old.until_ms), ("w", None, u64::MAX));
+    }
+
+    #[test]
+    fn an_end_without_an_answer_is_shorter_than_any_call_that_runs() {
+        let running = Said::Running(Running { writer: String::new(), holder: None, until_ms: 0 }).encode();
+        assert!(Said::Ended.encode().len() <= running.len());
+    }
+
+    #[test]
     fn what_is_not_understood_has_ended() {
         let half = [
             &b"{\"value\":{\"value\":1}}"[..],
             b"{\"failed\":{\"code\":\"X\"}}",
+            b"{\"running\":{\"writer\":\"w\"}}",
             b"{\"content\":{\"content\":{\"blocks\":[{}],\"meta\":{}},\"changed\":true}}",
         ];
         for bytes in [&b""[..], b"{}", b"{\"later_version\":1}", b"\xff", b"\"ended\"", b"[]"].into_iter().chain(half) {

@@ -17,6 +17,16 @@ pub(super) fn conflict() -> Fault {
     fault
 }
 
+/// The other call was ended while it ran, and with it whatever could say what it did.
+pub(super) fn interrupted(run: &Run<'_>) -> Fault {
+    run.replayed.set(true);
+    run.change.set(Change::Kept);
+    let message =
+        "An earlier call with the same idempotency key was interrupted while it ran. Nobody knows whether it did what the tool is for.";
+    Fault::new(Stage::Execute, "INTERRUPTED", message)
+        .suggesting("Look at the result with another tool. To have it done, call the tool with another idempotency key.")
+}
+
 /// The other call did what it is for, and nobody knows its answer.
 pub(super) fn unknown(run: &Run<'_>) -> Fault {
     run.replayed.set(true);

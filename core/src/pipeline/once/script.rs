@@ -1,17 +1,18 @@
 //! The record of a script, in the store that the host has: written before the handler runs, and again once it has ended.
 //!
-//! Between the two the handler runs at most once. An isolate that ends there leaves the first one, which expires a while after the call's
-//! deadline; whether the handler changed anything is not known then, and a call after that runs it again.
+//! Between the two the handler runs at most once. An isolate that ends there leaves the first one. Whether the handler changed anything is
+//! not known then, so nothing runs because of it: a call that finds it is told that the other one was interrupted, at once where the store
+//! knows that the other one's process has ended, else a while after its deadline.
 
-use alloc::{format, string::String};
+use alloc::{format, string::String, vec::Vec};
 use core::future::Future;
 
 use super::{
-    answer::Said,
-    endings::{conflict, unknown},
+    answer::{Running, Said},
+    endings::{conflict, interrupted, unknown},
 };
 use crate::{
-    Error,
+    Error, ErrorKind,
     fault::{Change, Fault, Stage},
     hex,
     pipeline::{
@@ -25,8 +26,8 @@ use crate::{
 
 /// What the keys of records begin with, in a store that others use, too.
 const PREFIX: &str = "once:";
-/// How long a record of a call that runs outlives the call's deadline, in seconds: its own writing has to end before.
-const MARGIN_S: u64 = 30;
+/// How long after its deadline a call may still run, in milliseconds: the writing of its record has to end before.
+const MARGIN_MS: u64 = 30_000;
 /// The longest answer that a record keeps, in bytes: every store takes that much.
 const LONGEST: usize = 256 << 10;
 
@@ -42,14 +43,18 @@ pub(in crate::pipeline) async fn handle(
 ) -> Result<ToolOutput, CallEnd> {
     let ports = &run.pipeline.ports;
     let place = place(key);
-    let running = Said::Running(writer(run)).encode();
-    let left_ms = run.signal.deadline_ms().saturating_sub(ports.clock.now_ms());
-    let ttl_s = u32::try_from(left_ms.div_ceil(1000).saturating_add(MARGIN_S)).unwrap_or(u32::MAX);
-    let put = run.signal.race(ports.state.put_if_absent(&place, &running, ttl_s)).await;
+    let until_ms = run.signal.deadline_ms().saturating_add(MARGIN_MS);
+    let holder = ports.state.holder().map_err(|error| unavailable(run, error))?;
+    let running = Said::Running(Running { writer: writer(run), holder, until_ms }).encode();
+    // Where the call is interrupted, its record stands for as long as its answer would have.
+    let left_s = until_ms.saturating_sub(ports.clock.now_ms()).div_ceil(1000);
+    let ttl_s = key.ttl_s.max(u32::try_from(left_s).unwrap_or(u32::MAX));
+    let owner = run.identity();
+    let put = run.signal.race(ports.state.put_if_absent(&place, owner.as_bytes(), &running, ttl_s)).await;
     let there = put.map_err(|why| run.interrupted(why, Stage::Execute, false))?.map_err(|error| unavailable(run, error))?;
     // A store that lost the connection may have been asked twice.
     if let Some(there) = there.filter(|there| *there != running) {
-        return replay(run, Said::decode(&there));
+        return replay(run, &place, there, Stage::Execute).await;
     }
     let begun = || run.unanswered_writes.get() + run.unsafe_requests.get();
     // What the middleware changed is not the handler's.
@@ -78,11 +83,14 @@ pub(in crate::pipeline) async fn handle(
     let written = match said {
         None => ports.state.remove(&place).await,
         Some(said) => {
-            let mut bytes = said.encode();
-            if bytes.len() > LONGEST {
-                bytes = Said::Ended.encode();
+            let bytes = said.encode();
+            let kept = if bytes.len() > LONGEST { Ok(false) } else { ports.state.put(&place, &bytes, key.ttl_s).await.map(|()| true) };
+            match kept {
+                Ok(true) => Ok(()),
+                // It fits where the record of the call that runs is.
+                Ok(false) => ports.state.put(&place, &Said::Ended.encode(), key.ttl_s).await,
+                Err(error) => ports.state.put(&place, &Said::Ended.encode(), key.ttl_s).await.map_err(|_| error),
             }
-            ports.state.put(&place, &bytes, key.ttl_s).await
         }
     };
     if has_effect && end.is_err() {
@@ -91,7 +99,7 @@ pub(in crate::pipeline) async fn handle(
     if let Err(error) = written {
         let Subject { tool, request_id, .. } = run.subject();
         let error = run.pipeline.secrets.strike_error(error);
-        tracing::warn!(target: TARGET, tool, request_id, %error, detail = error.source, "the record of the call cannot be written");
+        tracing::warn!(target: TARGET, tool, request_id, %error, detail = error.source, "the record of the call cannot be written: the same call, sent again, is told that it was interrupted");
     }
     end
 }
@@ -105,11 +113,28 @@ pub(in crate::pipeline) async fn look_up(run: &Run<'_>, key: &CallKey) -> Result
     let got = run.signal.race(run.pipeline.ports.state.get(&place)).await;
     match got.map_err(|why| run.interrupted(why, Stage::Guard, false))?.map_err(|error| unavailable(run, error))? {
         None => Ok(None),
-        Some(there) => replay(run, Said::decode(&there)).map(Some),
+        Some(there) => replay(run, &place, there, Stage::Guard).await.map(Some),
     }
 }
 
-fn replay(run: &Run<'_>, said: Said) -> Result<ToolOutput, CallEnd> {
+/// Whether the call of a record may still run.
+fn may_run(run: &Run<'_>, running: &Running) -> bool {
+    let ports = &run.pipeline.ports;
+    ports.clock.now_ms() < running.until_ms && running.holder.as_deref().is_none_or(|holder| ports.state.may_run(holder))
+}
+
+async fn replay(run: &Run<'_>, place: &str, there: Vec<u8>, stage: Stage) -> Result<ToolOutput, CallEnd> {
+    let mut said = Said::decode(&there);
+    if matches!(&said, Said::Running(running) if !may_run(run, running)) {
+        // It may have ended well between the two looks.
+        let got = run.signal.race(run.pipeline.ports.state.get(place)).await;
+        match got.map_err(|why| run.interrupted(why, stage, false))?.map_err(|error| unavailable(run, error))? {
+            Some(now) if now != there => said = Said::decode(&now),
+            Some(_) => return Err(interrupted(run).into()),
+            // It did nothing: the same call, sent once more, begins anew.
+            None => return Err(conflict().into()),
+        }
+    }
     let (output, changed) = match said {
         Said::Running(_) => return Err(conflict().into()),
         Said::Ended => return Err(unknown(run).into()),
@@ -140,13 +165,13 @@ fn writer(run: &Run<'_>) -> String {
 }
 
 fn unavailable(run: &Run<'_>, error: Error) -> Fault {
-    let Error { message, source, .. } = run.pipeline.secrets.strike_error(error);
+    let Error { kind, message, source, .. } = run.pipeline.secrets.strike_error(error);
     let detail = source.map_or_else(|| message.clone(), |source| format!("{message}: {source}"));
-    Fault::new(
-        Stage::Execute,
-        "STATE_UNAVAILABLE",
-        "The record that keeps this call from happening twice cannot be kept. Nothing was done.",
-    )
-    .later()
-    .logging(detail)
+    let said = match kind {
+        ErrorKind::Busy => {
+            "The record that keeps this call from happening twice cannot be kept now: there are too many records of earlier calls. Nothing was done."
+        }
+        _ => "The record that keeps this call from happening twice cannot be kept. Nothing was done.",
+    };
+    Fault::new(Stage::Execute, "STATE_UNAVAILABLE", said).later().logging(detail)
 }

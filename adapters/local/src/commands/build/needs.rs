@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use millrace_catalogue::{BindingKind, Connector};
-use millrace_core::app::{App, EnvPart, Execute, Holder, MiddlewareAction, STATE_KEY, TemplateReference, Tool};
+use millrace_core::app::{App, EnvPart, Holder, MiddlewareAction, STATE_KEY, TemplateReference, Tool, named_tools};
 
 /// Variables and bindings.
 #[derive(Debug, Default)]
@@ -20,7 +20,7 @@ pub(crate) struct Needs {
     pub(crate) hyperdrives: BTreeMap<String, String>,
     /// Variables that may name a Hyperdrive, and the connector and the adapter that ask each.
     pub(crate) servers: BTreeMap<String, (&'static Connector, String)>,
-    /// A tool whose calls are counted, or recorded in the store of counters and records.
+    /// The tools whose calls are counted, or recorded in the store of counters and records: ``the tools `a` and `b` ``.
     pub(crate) state: Option<String>,
     /// A tool that caches.
     pub(crate) caching: Option<String>,
@@ -69,16 +69,10 @@ pub(crate) fn of(app: &App) -> Needs {
             }
         }
     }
-    needs.state = app.tools.iter().find(|tool| needs_state(tool)).map(|tool| tool.name.clone());
+    needs.state = named_tools(app.counted_tools());
     needs.caching = app.tools.iter().find(|tool| tool.cache.is_some()).map(|tool| tool.name.clone());
     needs.audit = app.tools.iter().find(|tool| is_audited(tool)).map(|tool| tool.name.clone());
     needs
-}
-
-/// Whether calls agree by counters or records that are not in a database of the app.
-fn needs_state(tool: &Tool) -> bool {
-    let is_counted = tool.middleware.iter().any(|entry| matches!(entry.action, MiddlewareAction::RateLimit(_)));
-    is_counted || tool.limits.rate.is_some() || (tool.idempotency.is_some() && matches!(tool.execute, Execute::Script(_)))
 }
 
 fn is_audited(tool: &Tool) -> bool {

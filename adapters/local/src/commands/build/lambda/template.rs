@@ -135,10 +135,13 @@ pub(super) fn check(folder: &Path, app: &App) -> Vec<Diagnostic> {
         help: Some(help),
     };
     let mut found = Vec::new();
-    if let Some(tool) = needs::of(app).state.filter(|_| !own.contains(VARIABLE)) {
+    if let Some(tools) = needs::of(app).state.filter(|_| !own.contains(VARIABLE)) {
         found.push(warning(
-            format!("`{FILE}` does not set `{VARIABLE}`, so each instance counts and records the calls of the tool `{tool}` for itself"),
-            format!("Set `{VARIABLE}` to `dynamodb:TABLE` or to the address of a Redis server, with which limits are exact."),
+            format!("`{FILE}` does not set `{VARIABLE}`, so each environment of the function counts and records the calls of {tools} for itself"),
+            format!(
+                "Set `{VARIABLE}` to `dynamodb:TABLE` or to the address of a Redis server. Without it, limits are not exact, and an idempotent \
+                 handler may run once in each environment."
+            ),
         ));
     }
     let is_chosen =

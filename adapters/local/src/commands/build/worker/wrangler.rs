@@ -211,13 +211,14 @@ fn compare(of: Deployment<'_>, selection: &Selection, local: &str, app: &App, ne
         say(Severity::Warning, format!("{of} has no KV binding `{CACHE}`, in which the tool `{tool}` would cache"), help);
     }
     let objects = of.own("durable_objects").and_then(|objects| objects.get("bindings"));
-    if let Some(tool) = needs.state.as_ref().filter(|_| !config::named(objects, "name").contains(&STATE)) {
+    if let Some(tools) = needs.state.as_ref().filter(|_| !config::named(objects, "name").contains(&STATE)) {
         let help = format!(
-            "Add {}, and `migrations` with a `tag` and {}. Without it, limits and records are not exact: docs/limits.md says what is counted then.",
+            "Add {}, and `migrations` with a `tag` and {}. Without it, limits are not exact, and an idempotent handler may run once on each isolate: see \
+             docs/limits.md and docs/idempotency.md.",
             of.entry("durable_objects.bindings", &[("name", STATE), ("class_name", STATE_CLASS)]),
             of.member("new_sqlite_classes", &format!("[\"{STATE_CLASS}\"]"))
         );
-        let message = format!("{of} has no Durable Object binding `{STATE}`, which counts and records the calls of the tool `{tool}`");
+        let message = format!("{of} has no Durable Object binding `{STATE}`, which counts and records the calls of {tools}");
         say(Severity::Warning, message, help);
     }
     // What an environment only inherits is said of the top level, where that is looked at.

@@ -1,0 +1,419 @@
+//! Counters, records and places of real servers whose isolates share a file: killed again and again, two in one folder, flooded by one caller,
+//! on a disk that is full, with a file that is damaged.
+//!
+//! `MILLRACE_STATE_TEST=full` runs 10,000 keys of 200 clients with a kill in each second, and 5,000 calls at once of 8 isolates.
+#![cfg(target_os = "linux")]
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    io::{Read as _, Write as _},
+    net::TcpStream,
+    path::Path,
+    process::{Command, Stdio},
+    sync::{
+        Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use millrace_core::Json;
+use millrace_tests::local::Host;
+use serde_json::json;
+
+const FILES: &[(&str, &str)] = &[
+    ("millrace.yaml", "name: shared\n"),
+    (
+        "app/adapters/db.yaml",
+        "connector: sqlite\nconnection_string: k.db\noptions: { seed: ./s.sql, busy_timeout: 20s, journal_mode: wal }\n",
+    ),
+    ("app/adapters/s.sql", "CREATE TABLE done (id INTEGER PRIMARY KEY, k TEXT);\nCREATE TABLE running (id INTEGER PRIMARY KEY);\n"),
+    ("app/auth.ts", "export default ({ headers }: any) => ({ subject: headers['x-sub'] ?? 'somebody' });\n"),
+    ("app/tools/_folder.yaml", "auth: { plugin: ../auth.ts }\n"),
+    (
+        "app/tools/pay/config.yaml",
+        "description: x\nidempotency: { key: '{{ inputs.k }}' }\nlimits: { timeout: 20s }\n\
+         inputs: { k: { type: string }, text: { type: string, optional: true } }\n",
+    ),
+    // Its last statement completes it.
+    (
+        "app/tools/pay/handler.ts",
+        "export default async ({ inputs }: any, ctx: any) => {\n  await ctx.db('db').query('SELECT count(*) FROM done', []);\n  \
+         const [row] = await ctx.db('db').query('INSERT INTO done (k) VALUES (?1) RETURNING id', [inputs.k]);\n  \
+         return { paid: inputs.k, receipt: row.id, text: inputs.text };\n};\n",
+    ),
+    ("app/tools/counted/config.yaml", "description: x\nlimits: { rate: { window: 24h, max: 100 } }\n"),
+    ("app/tools/counted/handler.ts", "export default () => 'ok';\n"),
+    ("app/tools/few/config.yaml", "description: x\nlimits: { concurrency: { max: 3, queue: 200, wait: 20s } }\n"),
+    (
+        "app/tools/few/handler.ts",
+        "export default async (_: any, ctx: any) => {\n  const db = ctx.db('db');\n  \
+         const [mine] = await db.query('INSERT INTO running DEFAULT VALUES RETURNING id', []);\n  \
+         const [{ most }] = await db.query('SELECT count(*) AS most FROM running', []);\n  \
+         await db.query('DELETE FROM running WHERE id = ?1', [mine.id]);\n  return most;\n};\n",
+    ),
+    (
+        "app/tools/alone/config.yaml",
+        "description: x\nlimits: { concurrency: { max: 1 } }\ninputs: { stay: { type: boolean, default: false } }\n",
+    ),
+    (
+        "app/tools/alone/handler.ts",
+        "export default async ({ inputs }: any, ctx: any) => {\n  if (inputs.stay) await fetch(ctx.env.SLOW);\n  return 'ok';\n};\n",
+    ),
+];
+
+/// The app, which may call this host.
+fn app(slow: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in FILES {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    if !slow.is_empty() {
+        fs::write(folder.path().join("millrace.yaml"), format!("name: shared\nenv: [SLOW]\nfetch: {{ allow: ['{slow}'] }}\n")).unwrap();
+    }
+    folder
+}
+
+fn log_of(folder: &Path) -> std::path::PathBuf {
+    folder.join("stderr.log")
+}
+
+fn start(folder: &Path, isolates: usize, env: &[(&str, &str)]) -> Host {
+    start_after("", folder, isolates, env)
+}
+
+fn start_after(before: &str, folder: &Path, isolates: usize, env: &[(&str, &str)]) -> Host {
+    let env: Vec<(String, String)> = env.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Host::dev_after(before, folder, &["--isolates", &isolates.to_string()], &env, &log_of(folder))
+}
+
+/// What a call came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Outcome {
+    /// The text of its result, and whether it is an earlier call's.
+    Answer(String, bool),
+    Failure(String),
+    Lost,
+}
+
+fn call(port: u16, caller: &str, tool: &str, arguments: &Json) -> Outcome {
+    let body = json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool, "arguments": arguments } }).to_string();
+    let exchange = || -> std::io::Result<String> {
+        let mut socket = TcpStream::connect(("127.0.0.1", port))?;
+        let head =
+            "POST /mcp HTTP/1.1\r\nhost: 127.0.0.1\r\nconnection: close\r\ncontent-type: application/json\r\naccept: application/json\r\n";
+        socket.write_all(format!("{head}x-sub: {caller}\r\ncontent-length: {}\r\n\r\n{body}", body.len()).as_bytes())?;
+        let mut answer = String::new();
+        socket.read_to_string(&mut answer)?;
+        Ok(answer)
+    };
+    let Ok(answer) = exchange() else { return Outcome::Lost };
+    let Some(json) = answer.split_once("\r\n\r\n").and_then(|(_, body)| serde_json::from_str::<Json>(body).ok()) else {
+        return Outcome::Lost;
+    };
+    let result = &json["result"];
+    match result["_meta"]["millrace/error"]["code"].as_str() {
+        Some(code) => Outcome::Failure(code.to_owned()),
+        None => {
+            let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{json}"));
+            Outcome::Answer(text.to_owned(), result["_meta"]["millrace/replayed"] == true)
+        }
+    }
+}
+
+/// Calls until there is an answer, or it is known that there is none.
+fn pay(port: u16, caller: &str, key: &str) -> Outcome {
+    loop {
+        match call(port, caller, "pay", &json!({ "k": key })) {
+            Outcome::Lost => {}
+            Outcome::Failure(code) if code == "CONFLICT" => {}
+            outcome => return outcome,
+        }
+        thread::yield_now();
+    }
+}
+
+fn is_full() -> bool {
+    std::env::var("MILLRACE_STATE_TEST").is_ok_and(|value| value == "full")
+}
+
+/// The processes that a process has started.
+fn children(pid: u32) -> Vec<String> {
+    let children = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")).unwrap_or_default();
+    children.split_whitespace().map(String::from).collect()
+}
+
+fn kill(pid: &str) -> bool {
+    Command::new("kill").args(["-9", pid]).stderr(Stdio::null()).status().unwrap().success()
+}
+
+fn completed(folder: &Path) -> BTreeMap<String, i64> {
+    let database = rusqlite::Connection::open(folder.join("k.db")).unwrap();
+    let mut query = database.prepare("SELECT k, count(*) FROM done GROUP BY k").unwrap();
+    let rows = query.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+#[test]
+fn a_handler_completes_once_for_a_key_while_isolates_are_killed_and_one_caller_floods_the_store() {
+    let (keys, clients) = if is_full() { (10_000, 200) } else { (300, 40) };
+    let folder = app("");
+    let host = start(folder.path(), 4, &[]);
+    let (port, pid) = (host.port, host.pid());
+    let begun = Instant::now();
+    let (next, ended, kills, flood) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let over = AtomicBool::new(false);
+    let first: Mutex<BTreeMap<String, Outcome>> = Mutex::default();
+    thread::scope(|scope| {
+        let flooding = scope.spawn(|| {
+            let text = "x".repeat(200_000);
+            while !over.load(SeqCst) {
+                let number = flood.fetch_add(1, SeqCst);
+                let text = if number % 2 == 0 { text.as_str() } else { "" };
+                drop(call(port, "mallory", "pay", &json!({ "k": format!("flood {number}"), "text": text })));
+            }
+        });
+        let killing = scope.spawn(|| {
+            let (mut at, mut last) = (0, Instant::now());
+            while !over.load(SeqCst) {
+                let due = if is_full() { last.elapsed() >= Duration::from_secs(1) } else { ended.load(SeqCst) >= at + 40 };
+                if due {
+                    // Another one each time.
+                    let isolates = children(pid);
+                    if isolates.get(kills.load(SeqCst) % isolates.len().max(1)).is_some_and(|isolate| kill(isolate)) {
+                        kills.fetch_add(1, SeqCst);
+                        (at, last) = (ended.load(SeqCst), Instant::now());
+                    }
+                }
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let callers: Vec<_> = (0..clients)
+            .map(|client| {
+                let (next, ended, first) = (&next, &ended, &first);
+                scope.spawn(move || {
+                    loop {
+                        let number = next.fetch_add(1, SeqCst);
+                        if number >= keys {
+                            return;
+                        }
+                        let (caller, key) = (format!("client {client}"), format!("key {number}"));
+                        let outcome = pay(port, &caller, &key);
+                        match &outcome {
+                            Outcome::Answer(text, _) => assert!(text.contains(&key), "{text}"),
+                            Outcome::Failure(code) => assert_eq!(code, "INTERRUPTED", "{key}"),
+                            Outcome::Lost => {}
+                        }
+                        let again = pay(port, &caller, &key);
+                        match (&outcome, &again) {
+                            (Outcome::Answer(before, _), Outcome::Answer(now, true)) => assert_eq!(before, now),
+                            (before, now) => assert_eq!(before, now),
+                        }
+                        first.lock().unwrap().insert(format!("{caller}\n{key}"), outcome);
+                        ended.fetch_add(1, SeqCst);
+                    }
+                })
+            })
+            .collect();
+        callers.into_iter().for_each(|caller| caller.join().unwrap());
+        over.store(true, SeqCst);
+        killing.join().unwrap();
+        flooding.join().unwrap();
+    });
+    // Every answer, once more.
+    let first = first.into_inner().unwrap();
+    let (mut answered, mut interrupted) = (0, 0);
+    for (whose, before) in &first {
+        let (caller, key) = whose.split_once('\n').unwrap();
+        match (before, pay(port, caller, key)) {
+            (Outcome::Answer(before, _), Outcome::Answer(now, true)) => {
+                assert_eq!(*before, now);
+                answered += 1;
+            }
+            (Outcome::Failure(_), Outcome::Failure(code)) if code == "INTERRUPTED" => interrupted += 1,
+            (before, now) => panic!("{whose}: {before:?}, then {now:?}"),
+        }
+    }
+    let completed = completed(folder.path());
+    assert_eq!(completed.iter().filter(|(_, times)| **times > 1).collect::<Vec<_>>(), Vec::<(&String, &i64)>::new(), "completed twice");
+    for (whose, outcome) in &first {
+        let times = completed.get(whose.split_once('\n').unwrap().1).copied().unwrap_or(0);
+        assert!(matches!(outcome, Outcome::Failure(_)) || times == 1, "{whose}: {outcome:?}, completed {times} times");
+    }
+    assert_eq!(answered + interrupted, keys);
+    let kills = kills.load(SeqCst);
+    assert!(kills >= 3, "{kills} kills");
+    let (took, flood) = (begun.elapsed(), flood.load(SeqCst));
+    println!(
+        "{keys} keys of {clients} clients, {kills} kills, {flood} calls that flood: {answered} answered, {interrupted} interrupted, {took:?}"
+    );
+}
+
+/// How many of so many calls at once pass.
+fn passed(port: u16, calls: usize, callers: usize) -> usize {
+    let (next, passed) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for _ in 0..callers {
+            scope.spawn(|| {
+                while next.fetch_add(1, SeqCst) < calls {
+                    match call(port, "somebody", "counted", &json!({})) {
+                        Outcome::Answer(..) => drop(passed.fetch_add(1, SeqCst)),
+                        outcome => assert_eq!(outcome, Outcome::Failure("RATE_LIMITED".into())),
+                    }
+                }
+            });
+        }
+    });
+    passed.into_inner()
+}
+
+#[test]
+fn exactly_as_many_calls_pass_as_may_on_eight_isolates_and_over_restarts() {
+    let (calls, callers) = if is_full() { (5_000, 500) } else { (400, 40) };
+    let folder = app("");
+    let restarted = |calls, callers| {
+        let host = start(folder.path(), 8, &[]);
+        passed(host.port, calls, callers)
+        // The server is killed here, and its isolates with it.
+    };
+    let counts = [restarted(30, 4), restarted(calls, callers), restarted(20, 4)];
+    println!("{calls} calls at once to 8 isolates where 70 may: {counts:?}");
+    assert_eq!(counts, [30, 70, 0]);
+}
+
+#[test]
+fn places_are_those_of_all_isolates_and_those_of_one_that_is_killed_come_back() {
+    // A server that never answers.
+    let slow = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = slow.local_addr().unwrap().to_string();
+    let folder = app(&address);
+    let host = start(folder.path(), 4, &[("SLOW", &format!("http://{address}/"))]);
+    let port = host.port;
+    let most: Vec<i64> = thread::scope(|scope| {
+        let callers: Vec<_> =
+            (0..24).map(|_| scope.spawn(|| (0..5).map(|_| call(port, "x", "few", &json!({}))).collect::<Vec<_>>())).collect();
+        let outcomes = callers.into_iter().flat_map(|caller| caller.join().unwrap());
+        outcomes.map(|outcome| if let Outcome::Answer(text, _) = outcome { text.parse().unwrap() } else { panic!("{outcome:?}") }).collect()
+    });
+    assert!(most.len() == 120 && most.iter().all(|most| *most <= 3), "{most:?}");
+
+    let alone = |stay: bool| call(port, "x", "alone", &json!({ "stay": stay }));
+    thread::scope(|scope| {
+        let stays = scope.spawn(|| alone(true));
+        // Its request has arrived, so it has the place.
+        let (_connection, _) = slow.accept().unwrap();
+        for _ in 0..8 {
+            assert_eq!(alone(false), Outcome::Failure("SERVER_BUSY".into()), "whichever isolate has it");
+        }
+        for isolate in children(host.pid()) {
+            if stays.is_finished() {
+                break;
+            }
+            kill(&isolate);
+            while children(host.pid()).contains(&isolate) {
+                thread::yield_now();
+            }
+        }
+        assert_eq!(stays.join().unwrap(), Outcome::Lost);
+    });
+    loop {
+        match alone(false) {
+            Outcome::Answer(..) => break,
+            Outcome::Lost => thread::yield_now(),
+            Outcome::Failure(code) => panic!("the place of a process that has ended is free at once: {code}"),
+        }
+    }
+}
+
+#[test]
+fn two_servers_in_one_folder_share_what_they_count_and_record() {
+    let folder = app("");
+    let hosts = [start(folder.path(), 2, &[]), start(folder.path(), 2, &[])];
+    let outcomes: Vec<Outcome> = (0..12).map(|number| pay(hosts[number % 2].port, "x", "order")).collect();
+    let Outcome::Answer(first, false) = &outcomes[0] else { panic!("{:?}", outcomes[0]) };
+    assert!(outcomes[1..].iter().all(|outcome| *outcome == Outcome::Answer(first.clone(), true)), "{outcomes:?}");
+    assert_eq!(passed(hosts[0].port, 60, 4) + passed(hosts[1].port, 60, 4), 100);
+    // Another folder is another store, and a relative one starts where the app is.
+    let other = start(folder.path(), 1, &[("MILLRACE_STATE", "elsewhere")]);
+    assert!(matches!(pay(other.port, "x", "order"), Outcome::Answer(_, false)));
+    assert!(folder.path().join("elsewhere/state.db").exists() && folder.path().join(".millrace/state/state.db").exists());
+    assert_eq!(completed(folder.path())["order"], 2);
+}
+
+#[test]
+fn where_the_promise_cannot_be_held_the_start_names_the_tools_and_no_handler_runs() {
+    // Nobody can write there.
+    let cases = [("/proc/none/state", "the state folder `/proc/none/state` cannot be written"), ("damaged", "state.db` is damaged")];
+    for (state, said) in cases {
+        let folder = app("");
+        if state == "damaged" {
+            fs::create_dir(folder.path().join(state)).unwrap();
+            fs::write(folder.path().join("damaged/state.db"), [7; 8192]).unwrap();
+        }
+        let host = start(folder.path(), 2, &[("MILLRACE_STATE", state)]);
+        let log = fs::read_to_string(log_of(folder.path())).unwrap();
+        let line = log.lines().find(|line| line.contains("cannot be counted and recorded")).unwrap_or_else(|| panic!("{log}"));
+        assert!(line.contains("the calls of the tools `counted` and `pay`") && line.contains(said), "{line}");
+        for _ in 0..4 {
+            assert_eq!(call(host.port, "x", "pay", &json!({ "k": "order" })), Outcome::Failure("STATE_UNAVAILABLE".into()));
+        }
+        let passed = passed(host.port, 300, 4);
+        assert!((100..=200).contains(&passed), "{passed}: each isolate limits by its own count");
+        assert!(completed_or_nothing(folder.path()).is_empty(), "{state}");
+    }
+    let folder = app("");
+    let host = start(folder.path(), 1, &[("MILLRACE_STATE", "memory")]);
+    let log = fs::read_to_string(log_of(folder.path())).unwrap();
+    assert!(log.contains("each isolate counts and records the calls of the tools `counted` and `pay` for itself"), "{log}");
+    assert!(matches!(pay(host.port, "x", "order"), Outcome::Answer(_, false)));
+    assert!(matches!(pay(host.port, "x", "order"), Outcome::Answer(_, true)));
+    assert!(!folder.path().join(".millrace").exists());
+}
+
+/// What was completed, where a handler has run at all.
+fn completed_or_nothing(folder: &Path) -> BTreeMap<String, i64> {
+    if folder.join("k.db").exists() { completed(folder) } else { BTreeMap::new() }
+}
+
+#[test]
+fn a_disk_without_space_runs_no_handler_twice() {
+    let folder = app("");
+    // Files of 2 MB: what is longer cannot be written.
+    let host = start_after("trap '' XFSZ; ulimit -f 4096", folder.path(), 2, &[]);
+    let text = "x".repeat(250_000);
+    let mut outcomes = BTreeMap::new();
+    for number in 0..40 {
+        let key = format!("order {number}");
+        let outcome = call(host.port, "x", "pay", &json!({ "k": key, "text": text }));
+        outcomes.insert(key, outcome);
+    }
+    let refused = outcomes.values().filter(|outcome| matches!(outcome, Outcome::Failure(_))).count();
+    assert!((1..40).contains(&refused), "{refused} of 40 were refused");
+    for (key, before) in &outcomes {
+        let now = call(host.port, "x", "pay", &json!({ "k": key, "text": text }));
+        match (before, &now) {
+            (Outcome::Answer(before, _), Outcome::Answer(now, true)) => assert_eq!(before, now),
+            // Its answer could not be kept.
+            (Outcome::Answer(..), Outcome::Failure(code)) => {
+                assert!(["ANSWER_UNKNOWN", "CONFLICT", "STATE_UNAVAILABLE"].contains(&code.as_str()), "{code}");
+            }
+            (Outcome::Failure(code), _) => assert_eq!(code, "STATE_UNAVAILABLE"),
+            (before, now) => panic!("{key}: {before:?}, then {now:?}"),
+        }
+    }
+    drop(host);
+    let host = start(folder.path(), 2, &[]);
+    for key in outcomes.keys() {
+        let now = pay(host.port, "x", key);
+        assert!(
+            matches!(&now, Outcome::Answer(..))
+                || matches!(&now, Outcome::Failure(code) if code == "ANSWER_UNKNOWN" || code == "INTERRUPTED"),
+            "{key}: {now:?}"
+        );
+    }
+    assert!(completed(folder.path()).values().all(|times| *times == 1), "{:?}", completed(folder.path()));
+}
