@@ -551,10 +551,10 @@ fn what_is_built_for_lambda_is_for_its_processor_and_readable_by_all() {
     let said = build();
     assert!(!said.contains("warning: this runtime"), "{said}");
     let mode = |name: &str| fs::metadata(app.path().join("made").join(name)).unwrap().permissions().mode() & 0o777;
-    for name in ["app.bundle", "template.yaml", "data/main.db", "data/data/own.db"] {
+    for name in ["app.bundle", "template.yaml", "data/main.db", "data/data/own.db", ".millrace-build"] {
         assert_eq!(mode(name), 0o644, "{name}");
     }
-    for name in ["bootstrap", "data", "data/data"] {
+    for name in ["bootstrap", "data", "data/data", ""] {
         assert_eq!(mode(name), 0o755, "{name}");
     }
     let template = fs::read_to_string(app.path().join("made/template.yaml")).unwrap();

@@ -56,15 +56,18 @@ impl<'a> Output<'a> {
         write(&path, bytes).map_err(|error| CommandError::Wrong(format!("`{}` cannot be written: {error}", path.display())))
     }
 
-    /// Lets every user of a machine read the files of this build and the folders between, and run one of them, whatever the umask is:
-    /// where a package is unpacked, somebody else reads it.
+    /// Lets every user of a machine read the files of this build, once it is finished, and the folders between, and run one of them,
+    /// whatever the umask is: where a package is unpacked, somebody else reads it. A folder with files of others stays as it is.
     ///
     /// # Errors
     /// The permissions cannot be changed.
     #[cfg(unix)]
     pub(super) fn allow_to_read(&self, program: &str) -> io::Result<()> {
         use std::os::unix::fs::PermissionsExt as _;
-        let mut modes: BTreeMap<PathBuf, u32> = BTreeMap::new();
+        let mut modes: BTreeMap<PathBuf, u32> = BTreeMap::from([(self.folder.join(LIST), 0o644)]);
+        if self.foreign().is_empty() {
+            modes.insert(self.folder.to_owned(), 0o755);
+        }
         for name in &self.written {
             let file = self.folder.join(name);
             let folders = Path::new(name).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty());

@@ -51,8 +51,8 @@ pub(super) fn run(arguments: &Build) -> CommandResult {
     if !has_own {
         output.write(template::FILE, template::generated(&app, arguments.arch).as_bytes())?;
     }
-    output.allow_to_read(runtime::BINARY).map_err(unwritable)?;
     output.finish()?;
+    output.allow_to_read(runtime::BINARY).map_err(unwritable)?;
     warn_of_foreign(out, &output.foreign());
     let bytes = fs::metadata(out.join(runtime::BINARY)).map_or(0, |data| data.len());
     if arguments.json {
