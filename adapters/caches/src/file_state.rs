@@ -25,28 +25,23 @@
 //! An isolate holds a lock on a file of its own, which the system takes back when its process ends, however it does. So nobody has to tell
 //! a process from another one with its number.
 
-use std::{
-    cell::{Cell, RefCell},
-    fs,
-    path::{Path, PathBuf},
-    rc::Rc,
-    thread,
-    time::Duration,
-};
+use std::{cell::RefCell, path::PathBuf, rc::Rc};
 
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::{Clock, Counted, Entered, Exactness, LocalFuture, Places, Random, StateStore},
 };
-use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, TransactionBehavior::Immediate, params};
+use rusqlite::{Connection, ErrorCode, OptionalExtension as _, Transaction, params};
 
 use crate::share;
 
 mod folder;
 mod holder;
 mod places;
+mod step;
 
 use holder::Holder;
+use step::{Durability, Failure, StateFile, Step, damaged, number};
 
 /// How many bytes of counters and records are kept at the most; the file may be some three times as long.
 pub const DEFAULT_FILE_BYTES: u64 = 512 << 20;
@@ -57,9 +52,6 @@ const LONGEST_RECORD: usize = 4 << 20;
 const PATIENCE_MS: u64 = 5000;
 /// The longest pause between two attempts.
 const LONGEST_PAUSE_MS: u64 = 8;
-/// How long another process's step is waited for on the thread itself: most take less than one of these.
-const MOMENT: Duration = Duration::from_micros(100);
-const MOMENTS: i32 = 20;
 /// How long a file that cannot be used is not tried again, in milliseconds.
 const REST_MS: u64 = 1000;
 /// How many entries whose time is over a new one removes: more than one, so that they become fewer; and one that finds no room.
@@ -80,57 +72,6 @@ pub struct FileState {
     failed: RefCell<Option<(u64, Error)>>,
     /// Places that could not be given back yet.
     left: RefCell<Vec<i64>>,
-}
-
-struct StateFile {
-    connection: Connection,
-    /// Which file it is, where the system tells.
-    identity: Option<(u64, u64)>,
-    /// Whether a commit waits for the disk.
-    is_durable: Cell<bool>,
-}
-
-/// Why a step did not succeed.
-enum Failure {
-    /// Another process is at work.
-    Locked,
-    /// SQLite says so.
-    Sqlite(rusqlite::Error),
-    /// This store says so.
-    Own(Error),
-}
-
-impl From<rusqlite::Error> for Failure {
-    fn from(error: rusqlite::Error) -> Self {
-        match error.sqlite_error_code() {
-            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked,
-            _ => Self::Sqlite(error),
-        }
-    }
-}
-
-type Step<T> = std::result::Result<T, Failure>;
-
-/// Whether what a transaction changes is on the disk when it is over.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Durability {
-    Process,
-    Disk,
-}
-
-impl StateFile {
-    /// A transaction that nobody else can come between.
-    fn change<T>(&mut self, durability: Durability, work: impl FnOnce(&Transaction<'_>) -> Step<T>) -> Step<T> {
-        let is_durable = durability == Durability::Disk;
-        if self.is_durable.get() != is_durable {
-            self.connection.pragma_update(None, "synchronous", if is_durable { "FULL" } else { "NORMAL" })?;
-            self.is_durable.set(is_durable);
-        }
-        let transaction = self.connection.transaction_with_behavior(Immediate)?;
-        let done = work(&transaction)?;
-        transaction.commit()?;
-        Ok(done)
-    }
 }
 
 impl FileState {
@@ -314,21 +255,8 @@ fn cost(key: &str, value: Option<&[u8]>) -> u64 {
     (share::OVERHEAD + key.len() + value.map_or(0, <[u8]>::len)) as u64
 }
 
-/// As SQLite has it.
-fn number(ms: u64) -> i64 {
-    i64::try_from(ms).unwrap_or(i64::MAX)
-}
-
 fn expiry(now_ms: u64, ttl_s: u32) -> i64 {
     number(now_ms.saturating_add(u64::from(ttl_s) * 1000))
-}
-
-fn damaged(file: &Path) -> String {
-    format!(
-        "the state file `{}` is damaged, and nothing is done that needs it; move it away to begin a new one: what it recorded is not known \
-         then, and calls that are sent again may happen again",
-        file.display()
-    )
 }
 
 /// Removes entries whose time is over, the oldest first; how many.
@@ -488,20 +416,6 @@ impl Places for FileState {
             }
         }
         self.left.borrow_mut().push(turn);
-    }
-}
-
-/// Waits a moment for a step of another process.
-fn wait_a_moment(tries: i32) -> bool {
-    thread::sleep(MOMENT);
-    tries < MOMENTS
-}
-
-/// Removes a file, which may be absent.
-fn remove_file(path: &Path) -> std::io::Result<()> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
     }
 }
 

@@ -1,19 +1,21 @@
 //! Stage *guard*: what the stores are asked, what happens where they fail, and how places are handed on.
 
 use std::{
-    future::Future,
+    cell::{Cell, RefCell},
+    future::{Future, ready},
     pin::Pin,
     rc::Rc,
     task::{Context, Poll, Waker},
 };
 
 use millrace_core::{
-    Json,
+    Error, ErrorKind, Json,
     app::{ApiKey, ApiKeys, Auth, Concurrency, EnvPart, EnvTemplate, ExpectedKey, InputKind, RateLimit, Root, Tool, ValueTemplate},
     cancel::Cancel,
     fault::FaultResult,
     headers::Headers,
     pipeline::{Call, Pipeline, ToolResult},
+    ports::{Entered, LocalFuture, Places, Ports},
 };
 use serde_json::{Map, json};
 
@@ -198,4 +200,83 @@ fn a_call_that_fails_gives_its_place_back() {
     }
     *world.on_script.borrow_mut() = None;
     assert_eq!(code(call(&pipeline, json!({}), &With::default())), Json::Null);
+}
+
+/// One place of the whole machine.
+#[derive(Default)]
+struct OnePlace {
+    /// Whose it is.
+    taken: Cell<Option<i64>>,
+    turns: Cell<i64>,
+    /// Who looked whether it is free, and who gave something back.
+    looks: RefCell<Vec<i64>>,
+    left: RefCell<Vec<i64>>,
+    fails: Cell<bool>,
+}
+
+impl OnePlace {
+    fn ask(&self, turn: i64) -> LocalFuture<'static, millrace_core::Result<Entered>> {
+        let answer = match (self.fails.get(), self.taken.get()) {
+            (true, _) => Err(Error::new(ErrorKind::Unavailable, "the store is away")),
+            (false, Some(_)) => Ok(Entered::Waits { turn, ahead: 0 }),
+            (false, None) => {
+                self.taken.set(Some(turn));
+                Ok(Entered::Taken(turn))
+            }
+        };
+        Box::pin(ready(answer))
+    }
+}
+
+impl Places for OnePlace {
+    fn enter<'a>(&'a self, gate: &'a str, max: u32, queue: u32, until_ms: u64) -> LocalFuture<'a, millrace_core::Result<Entered>> {
+        assert_eq!((gate, max, queue), ("shop t", 1, 2));
+        assert!((NOW_MS + 35_000..NOW_MS + 40_000).contains(&until_ms), "its deadline and 30 s: {until_ms}");
+        self.turns.set(self.turns.get() + 1);
+        self.ask(self.turns.get())
+    }
+
+    fn advance<'a>(&'a self, _: &'a str, _: u32, turn: i64) -> LocalFuture<'a, millrace_core::Result<Entered>> {
+        self.looks.borrow_mut().push(turn);
+        self.ask(turn)
+    }
+
+    fn leave(&self, turn: i64) {
+        self.left.borrow_mut().push(turn);
+        if self.taken.get() == Some(turn) {
+            self.taken.set(None);
+        }
+    }
+}
+
+#[test]
+fn places_of_the_machine_are_taken_in_order_and_only_the_first_of_an_isolate_looks() {
+    let world = World::new();
+    *world.on_script.borrow_mut() = Some(Box::new(|_| None));
+    let mut tool = script_tool();
+    tool.limits.concurrency = Some(Concurrency { max: 1, queue: 2, wait_ms: 1500 });
+    let places = Rc::new(OnePlace::default());
+    let pipeline = Pipeline::new(Rc::new(app(vec![tool])), Ports { places: Some(places.clone()), ..world.ports() });
+    let (headers, cancel) = (Headers::new(), Cancel::new());
+    let mut calls: Vec<Polled<'_>> = (0..3).map(|_| Polled::new(&pipeline, "t", &headers, &cancel)).collect();
+    assert!(calls.iter_mut().all(|call| call.poll().is_none()));
+    assert_eq!((world.seen.borrow().len(), &*places.looks.borrow()), (1, &vec![]));
+    drop(calls.remove(0));
+    assert!(calls[1].poll().is_none());
+    assert!(places.looks.borrow().is_empty(), "the last one need not look");
+    assert!(calls[0].poll().is_none());
+    assert_eq!((world.seen.borrow().len(), &*places.looks.borrow()), (2, &vec![2]), "a place that became free here is seen at once");
+    assert_eq!(calls[1].poll(), Some(json!("SERVER_BUSY")), "its time to wait is over");
+    assert_eq!(
+        (&*places.looks.borrow(), &*places.left.borrow()),
+        (&vec![2, 3], &vec![1, 3]),
+        "it is the first now, and gave its turn back"
+    );
+    drop(calls.remove(0));
+    assert_eq!(places.left.borrow().last(), Some(&2));
+    // Where the store fails, the isolate counts by itself.
+    places.fails.set(true);
+    let mut own: Vec<Polled<'_>> = (0..2).map(|_| Polled::new(&pipeline, "t", &headers, &cancel)).collect();
+    assert!(own.iter_mut().all(|call| call.poll().is_none()));
+    assert_eq!(world.seen.borrow().len(), 3);
 }

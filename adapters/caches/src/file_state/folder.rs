@@ -1,7 +1,6 @@
 //! The folder of the state file: made at the first use, and the file in it whole or not at all.
 
 use std::{
-    ffi::OsStr,
     fs::{self, DirBuilder, File},
     io,
     path::{Path, PathBuf},
@@ -10,14 +9,15 @@ use std::{
 use millrace_core::{Error, ErrorKind, ports::Random};
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Failure, StateFile, Step, damaged, holder, remove_file, wait_a_moment};
+use super::{
+    holder::{self, UNFINISHED},
+    step::{Failure, StateFile, Step, damaged, remove_file, wait_a_moment},
+};
 
 /// The file's name.
 pub(super) const FILE: &str = "state.db";
 /// Held while the file is made.
 const LOCK: &str = ".lock";
-/// The ending of a file that is not finished.
-pub(super) const UNFINISHED: &str = "new";
 /// What the file says of itself: "MRst", and the version of its tables.
 const APPLICATION: i32 = 0x4d52_7374;
 const VERSION: i32 = 1;
@@ -173,10 +173,4 @@ pub(super) fn identity(_: &Path) -> Option<(u64, u64)> {
 pub(super) fn unwritable(folder: &Path, error: &io::Error) -> Error {
     let message = format!("the state folder `{}` cannot be written; name another one with `MILLRACE_STATE`", folder.display());
     Error::new(ErrorKind::Unavailable, message).with_source(error.to_string())
-}
-
-/// The files of a folder with this ending.
-pub(super) fn with_ending(folder: &Path, ending: &str) -> impl Iterator<Item = PathBuf> {
-    let found = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    found.filter(move |path| path.extension() == Some(OsStr::new(ending)))
 }

@@ -1,6 +1,7 @@
 //! Who still lives: an isolate has a file, and holds a lock on it that the system takes back when the isolate's process ends.
 
 use std::{
+    ffi::OsStr,
     fs::{self, File, TryLockError},
     io,
     path::{Path, PathBuf},
@@ -8,8 +9,8 @@ use std::{
 
 use millrace_core::ports::Random;
 
-use super::folder::{UNFINISHED, with_ending};
-
+/// The ending of a file that is not finished.
+pub(super) const UNFINISHED: &str = "new";
 /// The ending of an isolate's file.
 const ENDING: &str = "isolate";
 
@@ -80,4 +81,10 @@ pub(super) fn clear(folder: &Path) {
     for path in ended.chain(unfinished) {
         drop(fs::remove_file(path));
     }
+}
+
+/// The files of a folder with this ending.
+fn with_ending(folder: &Path, ending: &str) -> impl Iterator<Item = PathBuf> {
+    let found = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    found.filter(move |path| path.extension() == Some(OsStr::new(ending)))
 }

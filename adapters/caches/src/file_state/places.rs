@@ -5,7 +5,10 @@ use std::path::Path;
 use millrace_core::ports::Entered;
 use rusqlite::{Connection, Transaction, params};
 
-use super::{Step, holder, number};
+use super::{
+    holder,
+    step::{Step, number},
+};
 
 /// What is asked about.
 pub(super) struct Gate<'a> {

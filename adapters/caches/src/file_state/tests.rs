@@ -1,4 +1,4 @@
-use std::{cell::Cell, future::ready};
+use std::{cell::Cell, fs, future::ready, path::Path, thread, time::Duration};
 
 use futures_util::FutureExt as _;
 
