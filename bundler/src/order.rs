@@ -23,7 +23,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
     tools.check_named(compiler, &named);
     compiler.scripted = statements;
     let all = std::mem::take(&mut tools.sync);
-    let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, (&scripts, &adapters.list));
+    let epochs = sync::epochs::resolve(compiler, &root.sync, &all, &mut tools.list, &adapters.list);
     let tools = tools.list;
     let (authorization, feature_auth) = authorization::read(compiler, &root, (&tools, &prompts, &resources));
     adapters.warn_unused(compiler, &scripts);

@@ -3,7 +3,10 @@
 use std::collections::BTreeSet;
 
 use millrace_core::app::{App, FORMAT_INPUT, Input, InputKind, MiddlewareAction, PresentedField, SELECT_INPUT, TextFormat, Tool};
-use millrace_core::ports::{Column, ColumnKind};
+use millrace_core::{
+    ports::{Column, ColumnKind},
+    value::MAX_SAFE_INTEGER,
+};
 
 use crate::lock::ToolStatement;
 
@@ -67,7 +70,7 @@ fn row(columns: &[Column]) -> String {
         let of_kind = match column.kind {
             ColumnKind::Boolean => "boolean | null",
             ColumnKind::Integer | ColumnKind::Float => "number | null",
-            ColumnKind::BigInteger => "number | string | null",
+            ColumnKind::BigInteger => "number | bigint | null",
             ColumnKind::Text => "string | null",
             ColumnKind::List => "Json[] | string | null",
             ColumnKind::Any => "Json",
@@ -114,10 +117,13 @@ fn of_field(app: &App, field: &PresentedField, depth: usize) -> String {
 
 const HEAD: &str = r#"// Written by `millrace types`. Do not edit: the next run overwrites it.
 declare module "millrace" {
-  /** A value of JSON. */
-  export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+  /**
+   * A value of JSON. An integer beyond ±(2^53 − 1) is a bigint, in inputs and in rows. A bigint in a result becomes a number up to there, else
+   * the text of its digits.
+   */
+  export type Json = null | boolean | number | bigint | string | Json[] | { [key: string]: Json };
 
-  /** A reply made by `success`, `error`, `required`, `toolError` or `response`. Return it; failures may be thrown, too. */
+  /** A reply made by `success`, `error`, `required`, `toolError`, `response` or `anonymous`. Return it; failures may be thrown, too. */
   export interface Reply {
     readonly " reply": never;
   }
@@ -131,7 +137,10 @@ declare module "millrace" {
   /** A failure with a code and with ways out. */
   export function toolError(code: string, options?: ToolErrorOptions): Reply;
 
-  /** A result with content blocks. The data, if there is any, is the first block. End with `build()`. */
+  /** Of an authentication plugin: lets the caller in without a name, also under `any`. */
+  export function anonymous(caller?: { scopes?: readonly string[]; roles?: readonly string[] }): Reply;
+
+  /** A result with content blocks. The data, if there is any, is the first block. Return it, with or without `build()`. */
   export function response(data?: unknown): ResponseBuilder;
 
   /**
@@ -367,7 +376,7 @@ const TAIL: &str = r#"
     readonly inputs: any;
     readonly tool: string;
   }
-  /** A script of `middleware`: what it returns is merged into `ctx`. It refuses the call by throwing, or by returning a failure. */
+  /** A script of `middleware`: what it returns is merged into `ctx`. It refuses the call with a failure, returned or thrown. */
   export type Middleware = (payload: MiddlewarePayload, ctx: Context) => Awaitable<{ [name: string]: unknown } | Reply | undefined | void>;
 
   /** What `after` gets, once the call is over. */
@@ -390,8 +399,11 @@ const TAIL: &str = r#"
     /** The tool; null where a list, a prompt or a resource is asked for. */
     readonly tool: string@OR_NULL@;
   }
-  /** An authentication plugin: it returns who calls, or nothing; it throws to refuse. */
-  export type AuthPlugin = (payload: AuthPluginPayload, ctx: Context) => Awaitable<Auth | null | undefined | void>;
+  /**
+   * An authentication plugin: it returns who calls; or nothing, for a caller without a name (under `any`, for the next plugin to decide); or
+   * `error`, `required` or `toolError` to refuse, with a reason that the caller is told. What it throws besides is for the log.
+   */
+  export type AuthPlugin = (payload: AuthPluginPayload, ctx: Context) => Awaitable<Auth | Reply | null | undefined | void>;
 }
 "#;
 
@@ -475,6 +487,7 @@ fn of_input(input: &Input, depth: usize) -> String {
 fn of_kind(input: &Input, depth: usize) -> String {
     match input.kind {
         InputKind::String | InputKind::Datetime | InputKind::Date | InputKind::Uuid => "string".to_owned(),
+        InputKind::Int if !is_safe(input) => "number | bigint".to_owned(),
         InputKind::Int | InputKind::Float => "number".to_owned(),
         InputKind::Boolean => "boolean".to_owned(),
         InputKind::Array => match &input.items {
@@ -485,6 +498,12 @@ fn of_kind(input: &Input, depth: usize) -> String {
         InputKind::Object => fields(&input.fields, depth),
         InputKind::Json => "Json".to_owned(),
     }
+}
+
+/// Whether the bounds of an `int` keep it within what a number holds.
+fn is_safe(input: &Input) -> bool {
+    let safe = |bound: Option<f64>| bound.is_some_and(|bound| bound.abs() <= MAX_SAFE_INTEGER as f64);
+    safe(input.min) && safe(input.max)
 }
 
 fn union(parts: BTreeSet<String>, empty: &str) -> String {

@@ -63,7 +63,7 @@ fn mistakes_are_reported() {
         (
             &[("a.ts", "import { sucess } from 'millrace'; sucess(1)")],
             &[
-                "a.ts:1:10 `millrace` has no export `sucess` | `\"millrace\"` exports `code`, `echarts`, `elicit`, `error`, `json`, `list`, `listRoots`, `markdown`, `mermaid`, `requireInput`, `required`, `response`, `sample`, `success`, `summary`, `table`, `toolError`",
+                "a.ts:1:10 `millrace` has no export `sucess` | `\"millrace\"` exports `anonymous`, `code`, `echarts`, `elicit`, `error`, `json`, `list`, `listRoots`, `markdown`, `mermaid`, `requireInput`, `required`, `response`, `sample`, `success`, `summary`, `table`, `toolError`",
             ],
         ),
         (

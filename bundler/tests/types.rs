@@ -191,14 +191,21 @@ fn declarations_are_typescript() {
 fn declarations_say_what_the_app_says() {
     let mut presented = app();
     presented.tools[0].returns = Some(1);
-    let own = "export interface GetUserInputs {\n    \"id\": number;\n    \"note\"?: string;\n    \"list\"";
+    for (min, max, text) in
+        [(Some(1.0), Some(100.0), "number"), (None, Some(100.0), "number | bigint"), (Some(1.0), Some(1e18), "number | bigint")]
+    {
+        let mut bounded = app();
+        bounded.tools[0].inputs[0] = Input { min, max, ..input("id", InputKind::Int) };
+        assert!(declarations(&bounded, &[]).contains(&format!("    \"id\": {text};\n")), "{min:?} {max:?}");
+    }
+    let own = "export interface GetUserInputs {\n    \"id\": number | bigint;\n    \"note\"?: string;\n    \"list\"";
     assert!(declarations(&presented, &[]).contains(own), "what a presenter adds is not the tool's");
     let text = declarations(&app(), &[]);
     if let Some(path) = std::env::var_os("MILLRACE_TYPES_OUT") {
         std::fs::write(path, &text).unwrap();
     }
     for expected in [
-        "  export interface GetUserInputs {\n    \"id\": number;\n    \"note\"?: string;\n    \"format\": \"json\" | \"toon\";\n    \"list\": Array<1 | 2>;\n    \"o\": {\n      \"a-b\": string;\n      \"c\": number | null;\n    } | null;\n    \"any\": Json;\n  }\n",
+        "  export interface GetUserInputs {\n    \"id\": number | bigint;\n    \"note\"?: string;\n    \"format\": \"json\" | \"toon\";\n    \"list\": Array<1 | 2>;\n    \"o\": {\n      \"a-b\": string;\n      \"c\": number | null;\n    } | null;\n    \"any\": Json;\n  }\n",
         "  export interface GetUser2Inputs {}\n",
         "    \"get-user\": GetUserInputs;\n    \"get_user\": GetUser2Inputs;\n",
         "export interface Tool9Inputs",

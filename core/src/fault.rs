@@ -110,6 +110,8 @@ pub struct Fault {
     pub stage: Stage,
     /// The machine-readable code: `NOT_FOUND`, `TIMEOUT`.
     pub code: String,
+    /// Whether a script put the code together, so that a caller's value can be in it.
+    pub computed_code: bool,
     /// One sentence.
     pub message: String,
     /// What to do about it.
@@ -142,6 +144,7 @@ impl Fault {
         Self {
             stage,
             code: code.into(),
+            computed_code: false,
             message: message.into(),
             suggestion: None,
             available_actions: Vec::new(),
@@ -217,6 +220,12 @@ impl Fault {
     pub fn logging(mut self, detail: impl Into<String>) -> Self {
         self.log = Some(detail.into());
         self
+    }
+
+    /// The code, for what must have no value of a caller: traces. OpenTelemetry's `_OTHER` in place of one that a script put together.
+    #[must_use]
+    pub fn known_code(&self) -> &str {
+        if self.computed_code { "_OTHER" } else { &self.code }
     }
 
     /// The JSON-RPC error code: -32601 for an unknown tool, -32000 for every other fault.

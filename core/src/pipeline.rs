@@ -243,10 +243,14 @@ async fn stages<'a>(run: &mut Run<'a>, mut inputs: Json, listener: Option<&'a dy
     if Stage::Context.applies(run.tool) {
         run.context = run.at(Stage::Context, make_context::make_context(run)).await?;
     }
-    if let Some(mapper) = &run.tool.map_input {
-        inputs = run.at(Stage::MapInput, map_input::map_input(run, mapper, inputs)).await?;
-    }
-    inputs = run.at(Stage::Validate, validate::validate(run, inputs)).await?;
+    inputs = match &run.tool.map_input {
+        None => run.at(Stage::Validate, validate::validate(run, inputs)).await?,
+        Some(mapper) => {
+            let sent = inputs.clone();
+            let mapped = run.at(Stage::MapInput, map_input::map_input(run, mapper, inputs)).await?;
+            run.at(Stage::Validate, map_input::validate_mapped(run, mapper, mapped, sent)).await?
+        }
+    };
     let asked = present::asked(run, &mut inputs);
     if Stage::Middleware.applies(run.tool) {
         run.context = run.at(Stage::Middleware, middleware::middleware(run, &inputs)).await?;

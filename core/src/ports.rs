@@ -16,6 +16,7 @@ mod login_tokens;
 mod observer;
 mod random;
 mod script_engine;
+pub mod script_value;
 mod secret_store;
 mod state_store;
 mod token_verifier;

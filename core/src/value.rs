@@ -87,6 +87,34 @@ impl Rows {
     }
 }
 
+impl Rows {
+    /// The rows as [`json`](Self::json) has them, but with integers that are numbers, whatever their size: what enters a script.
+    ///
+    /// # Errors
+    /// Of a value that JSON cannot hold.
+    pub(crate) fn exact(&self) -> serde_json::Result<Json> {
+        if self.columns.is_empty() {
+            return serde_json::to_value(self.json());
+        }
+        let row = |cells: &Vec<Value>| {
+            let members = self.columns.iter().zip(cells).map(|(name, cell)| Ok((name.clone(), cell.exact()?)));
+            members.collect::<serde_json::Result<serde_json::Map<_, _>>>().map(Json::Object)
+        };
+        self.rows.iter().map(row).collect::<serde_json::Result<Vec<_>>>().map(Json::Array)
+    }
+}
+
+impl Value {
+    fn exact(&self) -> serde_json::Result<Json> {
+        match self {
+            Self::I64(value) => Ok(Json::from(*value)),
+            Self::U64(value) => Ok(Json::from(*value)),
+            Self::Array(elements) => elements.iter().map(Self::exact).collect::<serde_json::Result<Vec<_>>>().map(Json::Array),
+            other => serde_json::to_value(other.json()),
+        }
+    }
+}
+
 struct RowsJson<'a>(&'a Rows);
 
 impl Serialize for RowsJson<'_> {

@@ -1,6 +1,8 @@
-//! One call: take a world, instantiate the program, call the export, wait for its promise, convert the result, restore the world.
+//! One call: take a world, instantiate the program, call the export, wait for its promise, convert the result, look whether something was
+//! left behind that nothing waits for, restore the world.
 
 use std::{
+    collections::BTreeMap,
     future::{Future, poll_fn},
     pin::pin,
     task::{Context, Poll, Waker, ready},
@@ -18,8 +20,8 @@ use futures_util::{
     stream::{FuturesUnordered, StreamExt},
 };
 use millrace_core::{
-    Error,
-    ports::{Fetched, Invocation, LocalFuture, Returned, ScriptFault},
+    Error, ErrorKind,
+    ports::{Fetched, Invocation, LocalFuture, Reply, Returned, ScriptFault, Thrown},
     value::Rows,
 };
 
@@ -38,6 +40,12 @@ const SLICE: u32 = 50_000;
 
 /// How many jobs run before other calls get a turn.
 const JOBS_PER_TURN: usize = 512;
+
+/// How many jobs run after the script has returned: what it started and did not wait for.
+const MAX_LATE_JOBS: usize = 10_000;
+
+/// How often what still waits for the host is told that nothing comes.
+const MAX_LATE_ROUNDS: usize = 16;
 
 /// Frames that the engine itself puts under a script's function.
 const OWN_FRAMES: usize = 4;
@@ -68,7 +76,8 @@ pub(crate) async fn run(pool: &Pool, invocation: Invocation<'_>) -> Result<Retur
         None => Box::new(pool.take(built_ins).map_err(|fault| *fault)?),
     };
     world.state.begin(invocation.deadline_ms, invocation.cancel, &invocation.limits);
-    let call = RunningScript { world: &mut world, invocation: &invocation, pending: FuturesUnordered::new() };
+    let call =
+        RunningScript { world: &mut world, invocation: &invocation, pending: FuturesUnordered::new(), open: BTreeMap::new(), asked: 0 };
     let outcome = call.run().await;
     // After these the interpreter stands in the middle of something.
     let interrupted =
@@ -98,10 +107,18 @@ async fn stop(invocation: &Invocation<'_>) -> ScriptFault {
     }
 }
 
-/// The host's answer, and whom to tell.
+/// The host's answer to the request of a number.
 struct HostAnswer {
-    promise: ResolvingFunctions,
+    number: u64,
     content: HostContent,
+}
+
+/// Something that the host was asked for, and whom to tell.
+struct Open {
+    promise: ResolvingFunctions,
+    /// What it is called in messages, and where the script asked.
+    name: String,
+    stack: String,
 }
 
 enum HostContent {
@@ -113,6 +130,10 @@ struct RunningScript<'a, 'w> {
     world: &'w mut World,
     invocation: &'a Invocation<'a>,
     pending: FuturesUnordered<LocalFuture<'a, HostAnswer>>,
+    /// What has not been answered, by its number.
+    open: BTreeMap<u64, Open>,
+    /// How many requests there were.
+    asked: u64,
 }
 
 impl RunningScript<'_, '_> {
@@ -136,9 +157,106 @@ impl RunningScript<'_, '_> {
         });
         let arguments = arguments.map_err(|error| self.fault(error))?;
         let enter = self.world.enter_function();
-        let returned = self.evaluate(&enter, arguments).await?;
-        let value = self.settle(returned).await?;
-        self.convert(&value)
+        let outcome = match self.evaluate(&enter, arguments).await {
+            Ok(returned) => self.settle(returned).await,
+            Err(fault) => Err(fault),
+        };
+        let outcome = outcome.and_then(|value| self.convert(&value));
+        let ends = match &outcome {
+            Ok(_) => true,
+            // A failure that is thrown is one that is returned; a question ends the script in the middle of something.
+            Err(fault) => matches!(&**fault, ScriptFault::Thrown(Thrown { reply: Some(reply), .. }) if *reply != Reply::InputRequired),
+        };
+        if ends {
+            self.settle_the_rest().await?;
+        }
+        outcome
+    }
+
+    /// The script has returned. What it started and does not wait for comes to its end here; what is still not done then, or failed without
+    /// anybody hearing of it, fails the call.
+    async fn settle_the_rest(&mut self) -> Result<(), Box<ScriptFault>> {
+        let state = self.world.state.clone();
+        for _ in 0..MAX_LATE_ROUNDS {
+            self.run_late_jobs().await?;
+            if let Some((promise, what, stack)) = state.promises.unawaited() {
+                return Err(self.left_behind(&promise.into(), &what, stack));
+            }
+            // It never left: whoever waits for it, and whatever that does with a failure, what was asked for is not done.
+            if let Some(Request { kind, stack, .. }) = state.requests.take().into_iter().next() {
+                let message = format!("the script returned before {} was sent: `await` it, and whatever waits for it", kind.name());
+                return Err(Box::new(ScriptFault::Thrown(Thrown { message, stack: Some(stack), cause: None, reply: None })));
+            }
+            let open = std::mem::take(&mut self.open);
+            if open.is_empty() {
+                return self.handled();
+            }
+            // Dropped: the host gives up what it was doing. Whoever waits is told, so that it shows whether anybody waits for that.
+            self.pending = FuturesUnordered::new();
+            for Open { promise, name, stack } in open.into_values() {
+                let message = format!("the script returned before {name} was answered: `await` it, and whatever waits for it");
+                let result = self.inside(|world| {
+                    let error = Error::new(ErrorKind::Cancelled, message);
+                    let reason = native::host_error(&error, "Error", &stack, &mut world.context).into_opaque(&mut world.context)?;
+                    promise.reject.call(&JsValue::undefined(), &[reason], &mut world.context)
+                });
+                self.job_ended(result)?;
+            }
+        }
+        Err(self.still_busy())
+    }
+
+    /// Runs what is left of jobs. Timers stay where they are: what loses a race against one is nobody's loss.
+    async fn run_late_jobs(&mut self) -> Result<(), Box<ScriptFault>> {
+        let state = self.world.state.clone();
+        for done in 1..=MAX_LATE_JOBS {
+            let job = state.jobs.borrow_mut().pop_front();
+            let Some(job) = job else { return Ok(()) };
+            self.check()?;
+            self.run_job(job)?;
+            if done % JOBS_PER_TURN == 0 {
+                self.invocation.host.sleep(0).await;
+            }
+        }
+        Err(self.still_busy())
+    }
+
+    fn still_busy(&self) -> Box<ScriptFault> {
+        let message = "a function that nothing awaits was still running when the script returned".into();
+        Box::new(ScriptFault::Thrown(Thrown { message, stack: None, cause: None, reply: None }))
+    }
+
+    /// The fault of a promise of the host that nothing looked at.
+    fn left_behind(&mut self, promise: &JsValue, what: &str, stack: String) -> Box<ScriptFault> {
+        let reason = match promise.as_promise().map(|promise| promise.state()) {
+            Some(PromiseState::Rejected(reason)) => Some(reason),
+            _ => None,
+        };
+        let limits = self.invocation.limits;
+        let reason =
+            reason.map(|reason| self.inside(|world| fault::thrown(&reason, None, &limits, &world.state.clone(), &mut world.context)));
+        let (failed, cause) = match reason {
+            Some(ScriptFault::Thrown(thrown)) => (format!("; it failed: {}", thrown.message), thrown.cause),
+            _ => (String::new(), None),
+        };
+        let message = format!("nothing awaits {what}{failed}");
+        Box::new(ScriptFault::Thrown(Thrown { message, stack: Some(stack), cause, reply: None }))
+    }
+
+    /// Whether every rejected promise was handled.
+    fn handled(&mut self) -> Result<(), Box<ScriptFault>> {
+        let state = self.world.state.clone();
+        if let Some(promise) = state.promises.unhandled()
+            && let Some(PromiseState::Rejected(reason)) = JsValue::from(promise).as_promise().map(|promise| promise.state())
+        {
+            let limits = self.invocation.limits;
+            return Err(self.inside(|world| fault::unhandled(&reason, &limits, &state, &mut world.context)).into());
+        }
+        if state.promises.has_overflowed() {
+            let message = "more promises were rejected at a time than are kept, before anything awaited them or caught that".into();
+            return Err(Box::new(ScriptFault::Thrown(Thrown { message, stack: None, cause: None, reply: None })));
+        }
+        Ok(())
     }
 
     /// Runs one of the engine's scripts in slices, with values for it to take; gives what it handed back.
@@ -196,7 +314,10 @@ impl RunningScript<'_, '_> {
             return Ok(value);
         }
         let promise = match value.as_promise() {
-            Some(promise) => promise,
+            Some(promise) => {
+                self.world.state.promises.awaited(&promise.clone().into());
+                promise
+            }
             None => {
                 // As `await` does: an object with a function `then` counts, too. Most have none, and a promise of them would cost more than
                 // they did. Where looking fails, the promise fails in the same way.
@@ -217,6 +338,7 @@ impl RunningScript<'_, '_> {
             match promise.state() {
                 PromiseState::Fulfilled(value) => return Ok(value),
                 PromiseState::Rejected(reason) => {
+                    self.world.state.promises.heard_of(&promise.clone().into());
                     let limits = self.invocation.limits;
                     let fault = self.inside(|world| fault::thrown(&reason, None, &limits, &world.state.clone(), &mut world.context));
                     return Err(fault.into());
@@ -262,8 +384,11 @@ impl RunningScript<'_, '_> {
 
     async fn wait(&mut self) -> Result<(), Box<ScriptFault>> {
         let state = self.world.state.clone();
-        let requests = state.requests.take();
-        self.pending.extend(requests.into_iter().map(|request| answer(request, self.invocation)));
+        for Request { kind, promise, stack } in state.requests.take() {
+            self.asked += 1;
+            self.open.insert(self.asked, Open { promise, name: kind.name(), stack });
+            self.pending.push(answer(self.asked, kind, self.invocation));
+        }
 
         let now_ms = self.invocation.host.now_ms();
         let next_timer = state.timers.borrow().first_key_value().map(|((due_ms, _), _)| *due_ms);
@@ -307,19 +432,20 @@ impl RunningScript<'_, '_> {
     }
 
     fn deliver(&mut self, answer: HostAnswer) -> Result<(), Box<ScriptFault>> {
+        let Some(Open { promise, stack, .. }) = self.open.remove(&answer.number) else { return Ok(()) };
         let result = self.inside(|world| {
             let context = &mut world.context;
             let outcome = match answer.content {
                 HostContent::Response(Ok(response)) => globals::response_to_script(response, context),
                 HostContent::Rows(Ok(rows)) => convert::rows_to_script(&rows, context),
-                HostContent::Response(Err(error)) => Err(native::host_error(&error, "TypeError", context)),
-                HostContent::Rows(Err(error)) => Err(native::host_error(&error, "Error", context)),
+                HostContent::Response(Err(error)) => Err(native::host_error(&error, "TypeError", &stack, context)),
+                HostContent::Rows(Err(error)) => Err(native::host_error(&error, "Error", &stack, context)),
             };
             match outcome {
-                Ok(value) => answer.promise.resolve.call(&JsValue::undefined(), &[value], context),
+                Ok(value) => promise.resolve.call(&JsValue::undefined(), &[value], context),
                 Err(error) => {
                     let reason = error.into_opaque(context)?;
-                    answer.promise.reject.call(&JsValue::undefined(), &[reason], context)
+                    promise.reject.call(&JsValue::undefined(), &[reason], context)
                 }
             }
         });
@@ -345,10 +471,19 @@ impl RunningScript<'_, '_> {
         self.inside(|world| {
             let (state, context) = (world.state.clone(), &mut world.context);
             let limit = limits.output_bytes as usize;
-            let converted = match state.reply(value) {
-                Some(tagged) => reply::finish(tagged, limit, context).map(Returned::Reply),
-                None => convert::to_json(value, limit, context).map(|json| json.map_or(Returned::Undefined, Returned::Value)),
-            };
+            let value = reply::build(value, context).map_err(|error| fault::of_error(error, &limits, &state, context))?;
+            if let Some(tagged) = state.reply(&value) {
+                let finished = reply::finish(tagged, limit, context).map(Returned::Reply);
+                return finished.map_err(|stop| fault::of_stop(stop, &limits, &state, context).into());
+            }
+            // What is returned instead of thrown is no less an error.
+            if let Some(object) = value.as_object()
+                && convert::is_error(&object, context).map_err(|error| fault::of_error(error, &limits, &state, context))?
+            {
+                return Err(fault::thrown(&value, None, &limits, &state, context).into());
+            }
+            let converted = convert::to_json(&value, limit, convert::RESULTS, context);
+            let converted = converted.map(|json| json.map_or(Returned::Undefined, Returned::Value));
             converted.map_err(|stop| fault::of_stop(stop, &limits, &state, context).into())
         })
     }
@@ -372,12 +507,12 @@ impl RunningScript<'_, '_> {
 }
 
 /// Asks the host.
-fn answer<'a>(request: Request, invocation: &'a Invocation<'a>) -> LocalFuture<'a, HostAnswer> {
+fn answer<'a>(number: u64, kind: RequestKind, invocation: &'a Invocation<'a>) -> LocalFuture<'a, HostAnswer> {
     Box::pin(async move {
-        let content = match request.kind {
+        let content = match kind {
             RequestKind::Fetch(request, redirect) => HostContent::Response(invocation.host.fetch(request, redirect).await),
             RequestKind::Query { adapter, text, params } => HostContent::Rows(invocation.host.query(&adapter, &text, params).await),
         };
-        HostAnswer { promise: request.promise, content }
+        HostAnswer { number, content }
     })
 }

@@ -1,28 +1,41 @@
 //! JSON ↔ script values.
 //!
-//! Out of the script, the rules are those of `JSON.stringify` (`toJSON`, dropped `undefined`, `null` for what is not finite), with
-//! one difference: what JSON cannot hold (a function, a symbol, a bigint, a cycle) is refused by name instead of dropped.
+//! Out of the script, a value is walked as `JSON.stringify` does it (`toJSON`, members that are `undefined` are dropped). What becomes of what
+//! JSON cannot hold, [`script_value`] says: it is refused with its type and its place. So is a cycle.
 
 use std::fmt::Write as _;
 
 use boa_engine::{
-    Context, JsBigInt, JsError, JsObject, JsResult, JsString, JsValue, JsVariant, js_string,
-    object::{IntegrityLevel, builtins::JsArray},
+    Context, JsBigInt, JsError, JsObject, JsResult, JsString, JsSymbol, JsValue, JsVariant, js_error, js_string,
+    object::{
+        IntegrityLevel,
+        builtins::{JsArray, JsDate, JsRegExp},
+    },
     property::{PropertyDescriptor, PropertyKey},
 };
 use millrace_core::{
     Json,
+    ports::script_value::{self, Entering, ObjectLook},
     value::{Rows, Value},
 };
 use serde_json::{Map, Number};
 
-use crate::keys::object_keys;
+use crate::{
+    keys::{is_array, object_keys, prototype_of},
+    state::{CallState, MAX_BUFFER_BYTES},
+};
 
 /// The deepest nesting of a value that crosses the border.
 const MAX_DEPTH: usize = 256;
 
-/// The largest whole number that a double holds without gaps, 2^53.
-const MAX_WHOLE: f64 = 9_007_199_254_740_992.0;
+/// What a place in the result of a script begins with.
+pub(crate) const RESULTS: &str = "results";
+
+/// The most classes between an object and `Error`.
+const MAX_CHAIN: usize = 64;
+
+/// What an element of a list takes that is a parameter.
+const ELEMENT_BYTES: usize = 32;
 
 /// Why a value could not be converted.
 pub(crate) enum Stop {
@@ -85,16 +98,44 @@ pub(crate) fn to_script(json: &Json, frozen: bool, context: &mut Context) -> JsR
 }
 
 fn number_to_script(number: &Number) -> JsValue {
-    match number.as_i64().map(i32::try_from) {
-        Some(Ok(small)) => small.into(),
-        _ => number.as_f64().unwrap_or(f64::NAN).into(),
+    if let Some(Ok(small)) = number.as_i64().map(i32::try_from) {
+        return small.into();
+    }
+    match script_value::entering(number) {
+        Entering::Number(value) => value.into(),
+        Entering::Integer(value) => match u64::try_from(value) {
+            Ok(value) => JsBigInt::from(value).into(),
+            Err(_) => JsBigInt::from(i64::try_from(value).unwrap_or(i64::MIN)).into(),
+        },
     }
 }
 
-/// Script value → JSON; `None` is `undefined`.
-pub(crate) fn to_json(value: &JsValue, limit_bytes: usize, context: &mut Context) -> Result<Option<Json>, Stop> {
-    let mut walk = Walk { left: limit_bytes, path: Vec::new(), open: Vec::new(), context };
+/// How many bytes of JSON a value may be that is no result.
+pub(crate) fn budget(state: &CallState) -> usize {
+    usize::try_from(state.meter.room().min(MAX_BUFFER_BYTES)).unwrap_or(usize::MAX)
+}
+
+/// Script value → JSON; `None` is `undefined`. `root` is what the value is called in messages.
+pub(crate) fn to_json(value: &JsValue, limit_bytes: usize, root: &str, context: &mut Context) -> Result<Option<Json>, Stop> {
+    let mut walk = Walk { left: limit_bytes, root, path: Vec::new(), open: Vec::new(), context };
     walk.value(value, &js_string!())
+}
+
+/// Whether an object is an error: what is made by `Error` or a class below it, and what only inherits from it, as in old code.
+pub(crate) fn is_error(object: &JsObject, context: &mut Context) -> JsResult<bool> {
+    if object.is::<boa_engine::builtins::error::Error>() {
+        return Ok(true);
+    }
+    let errors = context.intrinsics().constructors().error().prototype();
+    let mut prototype = prototype_of(object, context)?;
+    for _ in 0..MAX_CHAIN {
+        let Some(known) = prototype else { return Ok(false) };
+        if JsObject::equals(&known, &errors) {
+            return Ok(true);
+        }
+        prototype = prototype_of(&known, context)?;
+    }
+    Ok(false)
 }
 
 enum Step {
@@ -105,6 +146,7 @@ enum Step {
 struct Walk<'a> {
     /// Bytes of JSON that may still come.
     left: usize,
+    root: &'a str,
     path: Vec<Step>,
     /// The objects on the way from the root to here, with the length of the path to each.
     open: Vec<JsObject>,
@@ -118,14 +160,14 @@ impl Walk<'_> {
             JsVariant::Null => Json::Null,
             JsVariant::Boolean(value) => Json::Bool(value),
             JsVariant::Integer32(value) => Json::from(value),
-            JsVariant::Float64(value) => number_to_json(value),
+            JsVariant::Float64(value) => script_value::number(value).map_err(|problem| self.refuse(problem))?,
             JsVariant::String(text) => {
                 let text = text.to_std_string_lossy();
                 self.spend(string_bytes(&text))?;
                 return Ok(Some(Json::String(text)));
             }
-            JsVariant::Symbol(_) => return Err(self.refuse("is a symbol")),
-            JsVariant::BigInt(_) => return Err(self.refuse("is a bigint; return it as a string or a number")),
+            JsVariant::Symbol(_) => return Err(self.refuse(script_value::SYMBOL)),
+            JsVariant::BigInt(value) => script_value::integer(&value.to_string()),
             JsVariant::Object(object) => return self.object(&object, key),
         };
         self.spend(scalar_bytes(&json))?;
@@ -134,14 +176,14 @@ impl Walk<'_> {
 
     fn object(&mut self, object: &JsObject, key: &JsString) -> Result<Option<Json>, Stop> {
         if object.is_callable() {
-            return Err(self.refuse("is a function"));
+            return Err(self.refuse(script_value::FUNCTION));
         }
         if let Some(ancestor) = self.open.iter().position(|open| JsObject::equals(open, object)) {
             let target = self.name(ancestor);
             return Err(self.refuse(&format!("refers back to `{target}`")));
         }
         if self.open.len() >= MAX_DEPTH {
-            return Err(Stop::NotJson(format!("the result is nested more than {MAX_DEPTH} levels deep")));
+            return Err(Stop::NotJson(format!("`{}` is nested more than {MAX_DEPTH} levels deep", self.root)));
         }
         if crate::state::state(self.context)?.reply(&object.clone().into()).is_some() {
             return Err(self.refuse("is a reply of `millrace`; return the reply itself"));
@@ -152,7 +194,9 @@ impl Walk<'_> {
             // Not again for the same object: as in JSON.stringify, `toJSON` is asked once.
             return match replaced.as_object() {
                 Some(inner) => self.members(&inner),
-                None => self.value(&replaced, key),
+                None if !replaced.is_null_or_undefined() => self.value(&replaced, key),
+                None if JsDate::from_object(object.clone()).is_ok() => Err(self.refuse_look(&Self::INVALID_DATE)),
+                None => Err(self.refuse(script_value::TO_NOTHING)),
             };
         }
         self.members(object)
@@ -160,15 +204,50 @@ impl Walk<'_> {
 
     fn members(&mut self, object: &JsObject) -> Result<Option<Json>, Stop> {
         if object.is_callable() {
-            return Err(self.refuse("is a function"));
+            return Err(self.refuse(script_value::FUNCTION));
         }
         if let Some(primitive) = unwrapped(object, self.context)? {
             return self.value(&primitive, &js_string!());
         }
         self.open.push(object.clone());
-        let json = if object.is_array() { self.array(object) } else { self.plain(object) };
+        let json = if is_array(object, self.context)? { self.array(object) } else { self.plain(object) };
         self.open.pop();
         json.map(Some)
+    }
+
+    const INVALID_DATE: ObjectLook<'static> = ObjectLook { tag: "Date", class: "Date", is_error: false, is_plain: false, is_empty: true };
+
+    /// Refuses an object that JSON would empty.
+    fn look(&mut self, object: &JsObject, is_empty: bool) -> Result<(), Stop> {
+        let objects = self.context.intrinsics().constructors().object().prototype();
+        let is_plain = |prototype: Option<&JsObject>| prototype.is_none_or(|prototype| JsObject::equals(prototype, &objects));
+        // Most are, and what is below costs more than the rest.
+        if !is_empty && object.is_ordinary() && is_plain(object.prototype().as_ref()) {
+            return Ok(());
+        }
+        let is_error = is_error(object, self.context)?;
+        let tag = object.get(JsSymbol::to_string_tag(), self.context)?.as_string().map(|tag| tag.to_std_string_lossy());
+        let tag = match tag {
+            Some(tag) => tag,
+            None if JsRegExp::from_object(object.clone()).is_ok() => String::from("RegExp"),
+            None => String::from("Object"),
+        };
+        let prototype = prototype_of(object, self.context)?;
+        let class = match is_empty {
+            true => object.get(js_string!("constructor"), self.context)?,
+            false => JsValue::undefined(),
+        };
+        let class = class.as_object().map(|class| class.get(js_string!("name"), self.context)).transpose()?;
+        let class = class.and_then(|name| name.as_string()).map(|name| name.to_std_string_lossy()).unwrap_or_default();
+        let look = ObjectLook { tag: &tag, class: &class, is_error, is_plain: is_plain(prototype.as_ref()), is_empty };
+        match script_value::refused(&look) {
+            Some(_) => Err(self.refuse_look(&look)),
+            None => Ok(()),
+        }
+    }
+
+    fn refuse_look(&self, look: &ObjectLook<'_>) -> Stop {
+        self.refuse(&script_value::refused(look).unwrap_or_default())
     }
 
     fn array(&mut self, object: &JsObject) -> Result<Json, Stop> {
@@ -183,11 +262,10 @@ impl Walk<'_> {
             self.spend(usize::from(index > 0))?;
             self.path.push(Step::Item(index));
             let item = object.get(index, self.context)?;
-            let json = self.value(&item, &JsString::from(index.to_string()))?;
-            if json.is_none() {
-                self.spend(4)?;
+            match self.value(&item, &JsString::from(index.to_string()))? {
+                Some(json) => items.push(json),
+                None => return Err(self.refuse(script_value::UNDEFINED)),
             }
-            items.push(json.unwrap_or(Json::Null));
             self.path.pop();
         }
         Ok(Json::Array(items))
@@ -195,8 +273,10 @@ impl Walk<'_> {
 
     fn plain(&mut self, object: &JsObject) -> Result<Json, Stop> {
         self.spend(2)?;
+        let keys = object_keys(object, self.context)?;
+        self.look(object, keys.is_empty())?;
         let mut members = Map::new();
-        for key in object_keys(object, self.context)? {
+        for key in keys {
             let name = key.to_std_string_lossy();
             let value = object.get(PropertyKey::from(key.clone()), self.context)?;
             self.path.push(Step::Member(name.clone()));
@@ -220,7 +300,7 @@ impl Walk<'_> {
 
     /// The place in the result, as one would write it: `results.items[2].fn`.
     fn name(&self, steps: usize) -> String {
-        let mut name = String::from("results");
+        let mut name = String::from(self.root);
         for step in self.path.iter().take(steps) {
             // Writing to a string does not fail.
             let _ = match step {
@@ -254,16 +334,6 @@ fn is_identifier(key: &str) -> bool {
     !key.is_empty()
         && !key.starts_with(|first: char| first.is_ascii_digit())
         && key.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
-}
-
-/// Whole numbers become JSON integers, what is not finite becomes `null`.
-pub(crate) fn number_to_json(value: f64) -> Json {
-    if value.fract() == 0.0 && value.abs() <= MAX_WHOLE {
-        // In range and whole, hence without loss.
-        #[expect(clippy::cast_possible_truncation)]
-        return Json::from(value as i64);
-    }
-    Number::from_f64(value).map_or(Json::Null, Json::Number)
 }
 
 fn scalar_bytes(json: &Json) -> usize {
@@ -311,15 +381,12 @@ pub(crate) fn rows_to_script(rows: &Rows, context: &mut Context) -> JsResult<JsV
 
 fn cell_to_json(value: &Value) -> Json {
     use base64::Engine as _;
-    const SAFE: u64 = (1 << 53) - 1;
     match value {
         Value::Null => Json::Null,
         Value::Bool(value) => Json::Bool(*value),
-        Value::I64(value) if value.unsigned_abs() <= SAFE => Json::from(*value),
-        Value::I64(value) => Json::String(value.to_string()),
-        Value::U64(value) if *value <= SAFE => Json::from(*value),
-        Value::U64(value) => Json::String(value.to_string()),
-        Value::F64(value) => number_to_json(*value),
+        Value::I64(value) => Json::from(*value),
+        Value::U64(value) => Json::from(*value),
+        Value::F64(value) => script_value::number(*value).unwrap_or_default(),
         Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => Json::String(text.clone()),
         Value::Bytes(bytes) => Json::String(base64::engine::general_purpose::STANDARD.encode(bytes)),
         Value::Json(json) => json.clone(),
@@ -327,34 +394,75 @@ fn cell_to_json(value: &Value) -> Json {
     }
 }
 
-/// A parameter of `ctx.db(…).query(sql, params)`.
-pub(crate) fn to_parameter(value: &JsValue, context: &mut Context) -> JsResult<Value> {
-    if let Some(big) = value.as_bigint() {
-        let digits = big.to_string();
-        return Ok(digits.parse().map_or(Value::Decimal(digits), Value::I64));
+/// The parameters of one `ctx.db(…).query(sql, params)`. None of them is cut: it arrives whole, or the query fails.
+pub(crate) struct Parameters {
+    /// Bytes that they may still take.
+    left: usize,
+}
+
+impl Parameters {
+    pub(crate) fn new(state: &CallState) -> Self {
+        Self { left: budget(state) }
     }
-    if let Some(object) = value.as_object() {
-        if let Some(bytes) = crate::native::bytes_of(&object, context)? {
-            return Ok(Value::Bytes(bytes));
-        }
-        if let Ok(date) = boa_engine::object::builtins::JsDate::from_object(object.clone()) {
-            return Ok(Value::Timestamp(date.to_iso_string(context)?.to_string(context)?.to_std_string_lossy()));
-        }
-        if object.is_array() {
-            let length = object.get(js_string!("length"), context)?.to_length(context)?.min(crate::state::MAX_PENDING as u64);
-            let items = (0..length).map(|index| {
-                let item = object.get(index, context)?;
-                to_parameter(&item, context)
-            });
-            return Ok(Value::Array(items.collect::<JsResult<_>>()?));
-        }
+
+    /// The parameter in a place. `undefined` is SQL's `NULL`.
+    pub(crate) fn convert(&mut self, value: &JsValue, index: u64, context: &mut Context) -> JsResult<Value> {
+        self.value(value, &format!("params[{index}]"), 0, context)
     }
-    let json = to_json(value, usize::MAX, context).map_err(|stop| stop.into_error(&js_string!("a parameter of `query`")))?;
-    Ok(match json {
-        None | Some(Json::Null) => Value::Null,
-        Some(Json::Bool(value)) => Value::Bool(value),
-        Some(Json::String(text)) => Value::Text(text),
-        Some(Json::Number(number)) => number.as_i64().map_or_else(|| Value::F64(number.as_f64().unwrap_or(f64::NAN)), Value::I64),
-        Some(other) => Value::Json(other),
-    })
+
+    fn value(&mut self, value: &JsValue, place: &str, depth: usize, context: &mut Context) -> JsResult<Value> {
+        if let Some(big) = value.as_bigint() {
+            let digits = big.to_string();
+            return Ok(digits.parse().map_or(Value::Decimal(digits), Value::I64));
+        }
+        if let Some(object) = value.as_object() {
+            if let Some(bytes) = crate::native::bytes_of(&object, context)? {
+                self.spend(bytes.len())?;
+                return Ok(Value::Bytes(bytes));
+            }
+            if let Ok(date) = JsDate::from_object(object.clone()) {
+                return Ok(Value::Timestamp(date.to_iso_string(context)?.to_string(context)?.to_std_string_lossy()));
+            }
+            if is_array(&object, context)? {
+                return self.list(&object, place, depth, context);
+            }
+        }
+        let mut walk = Walk { left: self.left, root: place, path: Vec::new(), open: Vec::new(), context };
+        let json = walk.value(value, &js_string!()).map_err(|stop| stop.into_error(&js_string!("a parameter of `query`")))?;
+        self.left = walk.left;
+        Ok(match json {
+            None | Some(Json::Null) => Value::Null,
+            Some(Json::Bool(value)) => Value::Bool(value),
+            Some(Json::String(text)) => Value::Text(text),
+            Some(Json::Number(number)) => number.as_i64().map_or_else(|| Value::F64(number.as_f64().unwrap_or(f64::NAN)), Value::I64),
+            Some(other) => Value::Json(other),
+        })
+    }
+
+    fn list(&mut self, object: &JsObject, place: &str, depth: usize, context: &mut Context) -> JsResult<Value> {
+        if depth >= MAX_DEPTH {
+            return Err(js_error!(RangeError: "a parameter of `query` is nested more than {} levels deep", MAX_DEPTH));
+        }
+        let length = object.get(js_string!("length"), context)?.to_length(context)?;
+        // Before anything is read: the list may be a sparse one.
+        self.spend(usize::try_from(length).unwrap_or(usize::MAX).saturating_mul(ELEMENT_BYTES))?;
+        let mut items = Vec::new();
+        for index in 0..length {
+            let item = object.get(index, context)?;
+            let place = format!("{place}[{index}]");
+            if item.is_undefined() {
+                return Err(js_error!(TypeError: "a parameter of `query`: `{}` is undefined; write null", place));
+            }
+            items.push(self.value(&item, &place, depth + 1, context)?);
+        }
+        Ok(Value::Array(items))
+    }
+
+    fn spend(&mut self, bytes: usize) -> JsResult<()> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => self.left = left,
+            None => return Err(js_error!(RangeError: "the parameters of `query` are too long")),
+        }
+        Ok(())
+    }
 }

@@ -57,11 +57,11 @@ pub(crate) fn thrown(
     state: &CallState,
     context: &mut Context,
 ) -> ScriptFault {
+    let built = reply::build(value, context);
+    let value = built.as_ref().unwrap_or(value);
     if let Some(tagged) = state.reply(value) {
         return match reply::finish(tagged, limits.output_bytes as usize, context) {
-            Ok(reply) => {
-                ScriptFault::Thrown(Thrown { message: String::from("a reply was thrown"), stack: None, cause: None, reply: Some(reply) })
-            }
+            Ok(reply) => ScriptFault::Thrown(Thrown { message: reply.told(), stack: None, cause: None, reply: Some(reply) }),
             Err(stop) => of_stop(stop, limits, state, context),
         };
     }
@@ -73,12 +73,26 @@ pub(crate) fn thrown(
     if let Some(fault) = state.fault.take() {
         return fault;
     }
-    let stack = trace.or_else(|| text_member(value, "stack", context));
     let cause = value.as_object().and_then(|object| {
         let causes = state.causes.borrow();
-        causes.iter().find(|(known, _)| JsObject::equals(known, &object)).map(|(_, cause)| cause.as_str().into())
+        causes.iter().find(|(known, _)| JsObject::equals(known, &object)).map(|(_, cause)| cause.clone())
     });
-    ScriptFault::Thrown(Thrown { message, stack, cause, reply: None })
+    // An error of the host was made where no script ran.
+    let (asked, cause) = cause.map_or((None, None), |cause| (Some(cause.stack), cause.source));
+    let stack = trace.or(asked).or_else(|| text_member(value, "stack", context));
+    ScriptFault::Thrown(Thrown { message, stack, cause: cause.map(String::into_boxed_str), reply: None })
+}
+
+/// What a promise was rejected with that nothing waits for.
+pub(crate) fn unhandled(reason: &JsValue, limits: &ScriptLimits, state: &CallState, context: &mut Context) -> ScriptFault {
+    match thrown(reason, None, limits, state, context) {
+        ScriptFault::Thrown(thrown) => ScriptFault::Thrown(Thrown {
+            message: format!("a promise was rejected, and nothing awaits it or catches that: {}", thrown.message),
+            reply: None,
+            ..thrown
+        }),
+        other => other,
+    }
 }
 
 /// A result that could not be converted.

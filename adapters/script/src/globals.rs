@@ -1,8 +1,9 @@
 //! What a script finds beside the built-ins of the language: the globals of the web platform, and the functions of `ctx`.
 
 use boa_engine::{
-    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, js_error, js_string, object::IntegrityLevel,
-    property::PropertyDescriptor,
+    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, js_error, js_string,
+    object::IntegrityLevel,
+    property::{Attribute, PropertyDescriptor},
 };
 use millrace_core::{
     Json,
@@ -33,9 +34,10 @@ pub(crate) fn install(built_ins: BuiltIns, context: &mut Context) -> JsResult<Ve
     console::install(context)?;
     crypto::install(context)?;
     timers::install(context)?;
-    let natives: [(&str, Native); 11] = [
+    let natives: [(&str, Native); 12] = [
         ("look", look),
         ("fetch", fetch::fetch),
+        ("watch", fetch::watch),
         ("urlParse", url::parse),
         ("urlSet", url::set),
         ("formParse", url::form_parse),
@@ -46,6 +48,9 @@ pub(crate) fn install(built_ins: BuiltIns, context: &mut Context) -> JsResult<Ve
         ("random", crypto::random),
         ("digest", crypto::digest),
     ];
+    for name in [js_string!("self"), js_string!("global")] {
+        context.register_global_property(name, context.global_object(), Attribute::WRITABLE | Attribute::CONFIGURABLE)?;
+    }
     let table = JsObject::with_null_proto();
     for (name, native) in natives {
         table.create_data_property_or_throw(js_string!(name), function(name, native, context), context)?;
@@ -179,12 +184,15 @@ fn log_all(name: &str, arguments: &[JsValue], context: &mut Context) -> JsResult
 
 /// A value in a log line: JSON where it is JSON.
 fn shown(value: &JsValue, context: &mut Context) -> JsResult<String> {
+    if let Some(digits) = value.as_bigint() {
+        return Ok(digits.to_string());
+    }
     if let Some(object) = value.as_object()
         && let Some(message) = object.get(js_string!("message"), context)?.as_string()
     {
         return Ok(message.to_std_string_lossy());
     }
-    Ok(match convert::to_json(value, usize::MAX, context) {
+    Ok(match convert::to_json(value, convert::budget(&*state(context)?), "value", context) {
         Ok(Some(json)) => json.to_string(),
         _ => value.display().to_string(),
     })

@@ -1,25 +1,55 @@
-//! The own keys of an object, by the intrinsic `Object.keys`.
+//! The own keys of an object and its prototype, by the intrinsic functions: proxies answer them, too.
 
 use boa_engine::{
     Context, JsObject, JsResult, JsString, JsValue, js_error, js_string,
     object::builtins::{JsArray, JsFunction},
 };
 
-/// The intrinsic `Object.keys`, whatever a script puts in its place.
+/// The intrinsic functions, whatever a script puts in their place.
 #[derive(Clone)]
-struct Keys(JsFunction);
+struct Keys {
+    keys: JsFunction,
+    prototype_of: JsFunction,
+    is_array: JsFunction,
+}
 
-/// Keeps it for [`object_keys`], before any script runs.
+/// Keeps them, before any script runs.
 pub(crate) fn install(context: &mut Context) -> JsResult<()> {
-    let keys = context.intrinsics().constructors().object().constructor().get(js_string!("keys"), context)?;
-    let keys = keys.as_function().ok_or_else(|| js_error!(Error: "`Object.keys` is missing"))?;
-    context.insert_data(Keys(keys));
+    let constructors = context.intrinsics().constructors();
+    let (object, array) = (constructors.object().constructor(), constructors.array().constructor());
+    let mut function = |holder: &JsObject, name: JsString| {
+        let function = holder.get(name, context)?.as_function();
+        function.ok_or_else(|| js_error!(Error: "a built-in function is missing"))
+    };
+    let keys = function(&object, js_string!("keys"))?;
+    let prototype_of = function(&object, js_string!("getPrototypeOf"))?;
+    let is_array = function(&array, js_string!("isArray"))?;
+    context.insert_data(Keys { keys, prototype_of, is_array });
     Ok(())
+}
+
+/// The prototype of an object.
+pub(crate) fn prototype_of(object: &JsObject, context: &mut Context) -> JsResult<Option<JsObject>> {
+    let Some(Keys { prototype_of, .. }) = context.get_data::<Keys>().cloned() else {
+        return Err(js_error!(Error: "the script engine was not set up"));
+    };
+    Ok(prototype_of.call(&JsValue::undefined(), &[object.clone().into()], context)?.as_object())
+}
+
+/// Whether an object is an array, or a proxy of one.
+pub(crate) fn is_array(object: &JsObject, context: &mut Context) -> JsResult<bool> {
+    if object.is_array() || object.is_ordinary() {
+        return Ok(object.is_array());
+    }
+    let Some(Keys { is_array, .. }) = context.get_data::<Keys>().cloned() else {
+        return Err(js_error!(Error: "the script engine was not set up"));
+    };
+    Ok(is_array.call(&JsValue::undefined(), &[object.clone().into()], context)?.to_boolean())
 }
 
 /// The own enumerable string keys of an object, in order.
 pub(crate) fn object_keys(object: &JsObject, context: &mut Context) -> JsResult<Vec<JsString>> {
-    let Some(Keys(keys)) = context.get_data::<Keys>().cloned() else {
+    let Some(Keys { keys, .. }) = context.get_data::<Keys>().cloned() else {
         return Err(js_error!(Error: "the script engine was not set up"));
     };
     let list = keys.call(&JsValue::undefined(), &[object.clone().into()], context)?;

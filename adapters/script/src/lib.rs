@@ -35,9 +35,11 @@ mod limit;
 mod meter;
 mod native;
 mod pool;
+mod promises;
 mod regex;
 mod reply;
 mod state;
+mod watch;
 mod world;
 
 use millrace_core::ports::{Invocation, LocalFuture, Returned, ScriptEngine, ScriptFault};

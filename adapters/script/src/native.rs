@@ -10,7 +10,7 @@ use boa_engine::{
 };
 use millrace_core::{Error, ErrorKind};
 
-use crate::state::state;
+use crate::state::{HostCause, state};
 
 /// How many errors of the host are remembered with what the outside said, in one call.
 const MAX_CAUSES: usize = 100;
@@ -29,7 +29,9 @@ pub(crate) fn method(name: &str, length: usize, native: Native, context: &mut Co
 }
 
 /// A failure of the host, as an exception: its message and, as `code`, its kind. The upstream's own words stay out.
-pub(crate) fn host_error(error: &Error, class: &str, context: &mut Context) -> JsError {
+///
+/// `stack` is where the script asked.
+pub(crate) fn host_error(error: &Error, class: &str, stack: &str, context: &mut Context) -> JsError {
     let code = match error.kind {
         ErrorKind::Configuration => "configuration",
         ErrorKind::Syntax => "syntax",
@@ -49,10 +51,10 @@ pub(crate) fn host_error(error: &Error, class: &str, context: &mut Context) -> J
     };
     let Ok(value) = plain.clone().into_opaque(context) else { return plain };
     if let Some(object) = value.as_object() {
-        if let (Some(source), Ok(state)) = (&error.source, state(context)) {
+        if let Ok(state) = state(context) {
             let mut causes = state.causes.borrow_mut();
             if causes.len() < MAX_CAUSES {
-                causes.push((object.clone(), source.clone()));
+                causes.push((object.clone(), HostCause { source: error.source.clone(), stack: stack.to_owned() }));
             }
         }
         object.insert_property(

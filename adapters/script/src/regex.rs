@@ -92,6 +92,8 @@ pub(crate) fn install(context: &mut Context) -> JsResult<()> {
     let strings = object(&global.get(js_string!("String"), context)?)?;
     let strings = object(&strings.get(js_string!("prototype"), context)?)?;
 
+    // It would change the pattern of an expression behind the back of what is compiled.
+    prototype.delete_property_or_throw(js_string!("compile"), context)?;
     let methods: [(JsString, NativeFunctionPointer); 3] =
         [(js_string!("match"), string_match), (js_string!("matchAll"), string_match_all), (js_string!("search"), string_search)];
     let mut matching = Vec::new();

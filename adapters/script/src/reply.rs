@@ -8,16 +8,20 @@ use std::{cell::OnceCell, rc::Rc};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
 use boa_engine::{
     Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction, Source, js_error, js_string,
-    object::{FunctionObjectBuilder, IntegrityLevel, builtins::JsArray},
+    object::{
+        FunctionObjectBuilder, IntegrityLevel,
+        builtins::{JsArray, JsFunction},
+    },
     property::PropertyDescriptor,
 };
 use millrace_core::ports::{Reply, ToolErrorReply};
 
 use crate::{
-    convert::{self, Stop},
+    convert::{self, RESULTS, Stop},
     freeze::BuiltIns,
     native::{self, Native},
     state::{MAX_PENDING, Tagged, host, state},
+    watch,
 };
 
 /// The longest argument of `requireInput`, as JSON in bytes.
@@ -26,11 +30,27 @@ const MAX_QUESTION_BYTES: usize = 64 << 10;
 /// Makes a reply into data.
 pub(crate) fn finish(tagged: Tagged, limit_bytes: usize, context: &mut Context) -> Result<Reply, Stop> {
     match tagged {
-        Tagged::Success(value) => Ok(Reply::Success(convert::to_json(&value, limit_bytes, context)?.unwrap_or(serde_json::Value::Null))),
-        Tagged::Content(value) => Ok(Reply::Content(convert::to_json(&value, limit_bytes, context)?.unwrap_or(serde_json::Value::Null))),
+        Tagged::Success(value) => Ok(Reply::Success(convert::to_json(&value, limit_bytes, RESULTS, context)?.unwrap_or_default())),
+        Tagged::Content(value) => Ok(Reply::Content(convert::to_json(&value, limit_bytes, RESULTS, context)?.unwrap_or_default())),
         Tagged::Done(reply) => Ok(reply),
     }
 }
+
+/// What a script returned or threw is built where it is a `response()` that was not.
+pub(crate) fn build(value: &JsValue, context: &mut Context) -> JsResult<JsValue> {
+    let build = match context.get_data::<Builder>() {
+        Some(Builder(build)) if value.is_object() => build.get().cloned(),
+        _ => None,
+    };
+    match build {
+        Some(build) => build.call(&JsValue::undefined(), std::slice::from_ref(value), context),
+        None => Ok(value.clone()),
+    }
+}
+
+/// The function of `millrace.js` that knows what `response()` returned, once it was read.
+#[derive(Clone)]
+struct Builder(Rc<OnceCell<JsFunction>>);
 
 /// What of the module is written in script.
 const WRITTEN: [&str; 12] =
@@ -39,11 +59,13 @@ const WRITTEN: [&str; 12] =
 /// The exports of `"millrace"`, frozen; and what scripts do not find by looking, but must not be able to change either.
 pub(crate) fn module(built_ins: BuiltIns, context: &mut Context) -> JsResult<(JsObject, Option<JsObject>)> {
     let module = JsObject::with_null_proto();
-    let exports: [(&str, usize, Native); 5] = [
+    context.insert_data(Builder(Rc::default()));
+    let exports: [(&str, usize, Native); 6] = [
         ("success", 1, success),
         ("error", 2, error),
         ("required", 1, required),
         ("toolError", 2, tool_error),
+        ("anonymous", 1, anonymous),
         ("requireInput", 1, require_input),
     ];
     for (name, length, native) in exports {
@@ -105,7 +127,11 @@ fn written(context: &mut Context) -> JsResult<(JsObject, JsObject)> {
     let Some(written) = written.as_callable() else { return Err(js_error!(Error: "the module is not a function")) };
     let made = written.call(&JsValue::undefined(), &[natives.into()], context)?;
     let Some(made) = made.as_object() else { return Err(js_error!(Error: "the module gives no list")) };
-    let (exports, inner) = (made.get(0, context)?, made.get(1, context)?);
+    let (exports, inner, build) = (made.get(0, context)?, made.get(1, context)?, made.get(2, context)?);
+    if let (Some(build), Some(Builder(known))) = (build.as_function(), context.get_data::<Builder>()) {
+        // Once for each world.
+        known.get_or_init(|| build);
+    }
     match (exports.as_object(), inner.as_object()) {
         (Some(exports), Some(inner)) => Ok((exports, inner)),
         _ => Err(js_error!(Error: "the module gives no exports")),
@@ -141,14 +167,24 @@ fn base64(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult
 
 /// `requireInput(requests)`: the answers, or the end of the call.
 fn require_input(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
-    let requests = convert::to_json(arguments.get_or_undefined(0), MAX_QUESTION_BYTES, context)
+    let requests = convert::to_json(arguments.get_or_undefined(0), MAX_QUESTION_BYTES, "requests", context)
         .map_err(|stop| stop.into_error(&JsString::from("the argument of `requireInput`")))?;
     match host(|host| host.require_input(requests.unwrap_or(serde_json::Value::Null))) {
         Some(Ok(Some(answers))) => convert::to_script(&answers, false, context),
         Some(Ok(None)) => Err(JsError::from_opaque(tag(Tagged::Done(Reply::InputRequired), context)?)),
-        Some(Err(error)) => Err(native::host_error(&error, "TypeError", context)),
+        Some(Err(error)) => {
+            let stack = watch::stack(context);
+            Err(native::host_error(&error, "TypeError", &stack, context))
+        }
         None => Err(js_error!(Error: "`requireInput` works in a call only")),
     }
+}
+
+/// `anonymous({ scopes, roles })`
+fn anonymous(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let members = convert::to_json(arguments.get_or_undefined(0), MAX_QUESTION_BYTES, "options", context)
+        .map_err(|stop| stop.into_error(&JsString::from("the argument of `anonymous`")))?;
+    tag(Tagged::Done(Reply::Anonymous(members.unwrap_or_default())), context)
 }
 
 fn error(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
@@ -221,7 +257,10 @@ fn actions(options: &JsObject, context: &mut Context) -> JsResult<Vec<String>> {
     let Some(list) = list else {
         return Err(js_error!(TypeError: "`available_actions` of `toolError` must be an array of tool names"));
     };
-    let length = list.length(context)?.min(MAX_PENDING as u64);
+    let length = list.length(context)?;
+    if length > MAX_PENDING as u64 {
+        return Err(js_error!(RangeError: "`available_actions` of `toolError` must have at most {} names", MAX_PENDING));
+    }
     let mut actions = Vec::new();
     for index in 0..length {
         actions.push(list.get(index, context)?.to_string(context)?.to_std_string_lossy());
@@ -231,7 +270,8 @@ fn actions(options: &JsObject, context: &mut Context) -> JsResult<Vec<String>> {
 
 fn details(options: &JsObject, context: &mut Context) -> JsResult<Vec<(String, String)>> {
     let Some(value) = option(options, &["details"], context)? else { return Ok(Vec::new()) };
-    let json = convert::to_json(&value, usize::MAX, context).map_err(|stop| stop.into_error(&JsString::from("details")))?;
+    let budget = convert::budget(&*state(context)?);
+    let json = convert::to_json(&value, budget, "details", context).map_err(|stop| stop.into_error(&JsString::from("`toolError`")))?;
     let Some(serde_json::Value::Object(members)) = json else {
         return Err(js_error!(TypeError: "`details` of `toolError` must be an object"));
     };

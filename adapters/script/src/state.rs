@@ -11,7 +11,7 @@ use std::{
 
 use boa_engine::{
     Context, JsObject, JsResult, JsString, JsSymbol, JsValue,
-    builtins::promise::ResolvingFunctions,
+    builtins::promise::{OperationType, Promise, ResolvingFunctions},
     context::{Clock, HostHooks, time::JsInstant},
     job::{Job, JobExecutor},
     js_error,
@@ -26,7 +26,7 @@ use millrace_core::{
 };
 use scoped_tls_hkt::scoped_thread_local;
 
-use crate::meter::Meter;
+use crate::{meter::Meter, promises::Promises};
 
 scoped_thread_local!(static HOST: for<'a> &'a (dyn ScriptHost + 'a));
 
@@ -50,12 +50,24 @@ pub(crate) fn host<R>(ask: impl FnOnce(&dyn ScriptHost) -> R) -> Option<R> {
 pub(crate) struct Request {
     pub(crate) kind: RequestKind,
     pub(crate) promise: ResolvingFunctions,
+    /// Where the script asked, as lines of a stack.
+    pub(crate) stack: String,
 }
 
 /// What was asked.
 pub(crate) enum RequestKind {
     Fetch(HttpRequest, Redirect),
     Query { adapter: String, text: String, params: Vec<Value> },
+}
+
+impl RequestKind {
+    /// What it is called in messages.
+    pub(crate) fn name(&self) -> String {
+        match self {
+            Self::Fetch(..) => String::from("`fetch(…)`"),
+            Self::Query { adapter, .. } => format!("`ctx.db({adapter:?}).query(…)`"),
+        }
+    }
 }
 
 /// A function to call at a point in time.
@@ -74,6 +86,15 @@ pub(crate) enum Tagged {
     Done(Reply),
 }
 
+/// What the log is told of an error of the host.
+#[derive(Clone)]
+pub(crate) struct HostCause {
+    /// What the outside said.
+    pub(crate) source: Option<String>,
+    /// Where the script asked for what failed.
+    pub(crate) stack: String,
+}
+
 /// The state of the running call. One per world; emptied between calls.
 #[derive(Default)]
 pub(crate) struct CallState {
@@ -87,7 +108,8 @@ pub(crate) struct CallState {
     pub(crate) last_timer: Cell<u32>,
     pub(crate) replies: RefCell<Vec<(JsObject, Tagged)>>,
     /// The errors of the host that scripts were given, and what the outside said.
-    pub(crate) causes: RefCell<Vec<(JsObject, String)>>,
+    pub(crate) causes: RefCell<Vec<(JsObject, HostCause)>>,
+    pub(crate) promises: Promises,
     /// A fault found inside script code, where it cannot travel as an exception.
     pub(crate) fault: RefCell<Option<ScriptFault>>,
     pub(crate) cancel: RefCell<Cancel>,
@@ -100,6 +122,8 @@ pub(crate) struct CallState {
     pub(crate) deepest: Cell<usize>,
     /// What the call takes.
     pub(crate) meter: Meter,
+    /// Keys of properties that are taken twice, the innermost last.
+    pub(crate) keys: RefCell<Vec<JsValue>>,
     /// What `Symbol.for` gave out.
     pub(crate) symbols: RefCell<HashMap<JsString, JsSymbol>>,
     /// Proxies made.
@@ -131,8 +155,10 @@ impl CallState {
         self.last_timer.set(0);
         self.replies.take();
         self.causes.take();
+        self.promises.end();
         self.fault.take();
         self.cancel.take();
+        self.keys.take();
         self.symbols.take();
         self.proxies.set(0);
         self.checkpoints.set(0);
@@ -141,8 +167,8 @@ impl CallState {
     }
 
     /// Asks the host for something, once the script waits for it.
-    pub(crate) fn request(&self, kind: RequestKind, promise: ResolvingFunctions) {
-        self.requests.borrow_mut().push(Request { kind, promise });
+    pub(crate) fn request(&self, kind: RequestKind, promise: ResolvingFunctions, stack: String) {
+        self.requests.borrow_mut().push(Request { kind, promise, stack });
     }
 
     /// Why the call must stop now, if it has to.
@@ -207,6 +233,10 @@ pub(crate) struct Hooks(pub(crate) Rc<CallState>);
 impl HostHooks for Hooks {
     fn ensure_can_compile_strings(&self, _: Realm, _: &[JsString], _: &JsString, _: bool, _: &mut Context) -> JsResult<()> {
         Err(js_error!(EvalError: "code cannot be made from strings here (`eval`, `Function`)"))
+    }
+
+    fn promise_rejection_tracker(&self, promise: &JsObject<Promise>, operation: OperationType, _: &mut Context) {
+        self.0.promises.rejected(&promise.clone().upcast(), operation);
     }
 
     fn ensure_can_add_private_element(&self, object: &JsObject, context: &mut Context) -> JsResult<()> {

@@ -20,7 +20,7 @@ use crate::{
     globals, guards, keys,
     native::Native,
     reply,
-    state::{CallState, Hooks, HostClock, Jobs, state},
+    state::{CallState, Hooks, HostClock, Jobs, MAX_PENDING, state},
 };
 
 /// After so many calls a world is replaced, so that nothing inside the interpreter grows for ever.
@@ -43,13 +43,14 @@ const BORDER: &str = "$millrace_border";
 
 /// Functions with lexical names, hence not properties of anything: the border, and those that the bundler puts into programs, see
 /// `bundler/src/script/checkpoints.rs`.
-const HIDDEN: [(&str, Native); 6] = [
+const HIDDEN: [(&str, Native); 7] = [
     (BORDER, border),
     ("$millrace_look", look),
     ("$millrace_value", value),
     ("$millrace_spread", spread),
     ("$millrace_power", power),
     ("$millrace_shift", shift),
+    ("$millrace_key", key),
 ];
 
 /// One prepared interpreter.
@@ -207,6 +208,18 @@ fn power(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<
         checks::bigint((bits as f64 * exponent.to_f64().abs()).min(1e15) as u64, context)?;
     }
     JsValue::from(base).pow(&exponent.into(), context)
+}
+
+/// With an argument: remembers it as the key of a property, and gives the key. Without one: the key that was remembered last.
+fn key(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let state = state(context)?;
+    let Some(value) = arguments.first() else { return Ok(state.keys.borrow_mut().pop().unwrap_or_default()) };
+    let key = JsValue::from(value.to_property_key(context)?);
+    let mut keys = state.keys.borrow_mut();
+    if keys.len() < MAX_PENDING {
+        keys.push(key.clone());
+    }
+    Ok(key)
 }
 
 /// The right side of `<<` and `>>`.

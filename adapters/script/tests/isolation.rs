@@ -44,7 +44,7 @@ const PROBE: &str = r#"() => {
   check('undefined', () => undefined === void 0 && NaN !== NaN);
   check('private', () => { class C { #evil; static has(o) { return #evil in o } }
     return ![Array.prototype, Object.prototype, globalThis, Math, Atomics, fetch, host].some(o => C.has(o)) });
-  check('host', () => Object.isFrozen(host) && Object.keys(host).join() === 'success,error,required,toolError,requireInput,response,elicit,sample,listRoots,code,echarts,json,list,markdown,mermaid,summary,table');
+  check('host', () => Object.isFrozen(host) && Object.keys(host).join() === 'success,error,required,toolError,anonymous,requireInput,response,elicit,sample,listRoots,code,echarts,json,list,markdown,mermaid,summary,table');
   check('inner functions', () => { const map = Array.prototype.map; let seen; Array.prototype.map = function (f) { seen = f; return [] };
     console.log(1); Array.prototype.map = map; return seen === undefined });
   check('inner expressions', () => { const test = RegExp.prototype.test; let seen; RegExp.prototype.test = function (text) { seen ??= this; return test.call(this, text) };
@@ -276,12 +276,11 @@ fn words_that_objects_inherit_are_words_like_any_other() {
 
 #[test]
 fn what_a_library_does_to_built_ins_works() {
-    let to_json =
-        "() => { BigInt.prototype.toJSON = function () { return `${this}` }; return JSON.stringify({ n: 12345678901234567890n }) }";
+    let to_json = "() => { BigInt.prototype.toJSON = function () { return `mine ${this}` }; return JSON.stringify({ n: 1n }) }";
     let setup = Setup::new(&[&program(to_json), &program("() => JSON.stringify({ n: 1n })")]);
     for _ in 0..2 {
-        assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(json!(r#"{"n":"12345678901234567890"}"#))));
-        assert!(matches!(setup.call(1, Json::Null), Err(ScriptFault::Thrown(_))), "the next call has none of it");
+        assert_eq!(setup.call(0, Json::Null), Ok(Returned::Value(json!(r#"{"n":"mine 1"}"#))));
+        assert_eq!(setup.call(1, Json::Null), Ok(Returned::Value(json!(r#"{"n":1}"#))), "the next call has none of it");
     }
 }
 

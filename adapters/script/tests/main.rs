@@ -2,5 +2,7 @@
 
 mod calls;
 mod isolation;
+mod left_behind;
 mod limits;
+mod returned;
 mod support;

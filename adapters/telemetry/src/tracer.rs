@@ -179,7 +179,7 @@ fn fail(span: &mut Span, fault: &Fault) {
         span.name = text(span, METHOD).unwrap_or_default().to_owned();
         span.attributes.retain(|(name, _)| *name != TOOL);
     }
-    set(span, ERROR, Attribute::Text(cut(&fault.code)));
+    set(span, ERROR, Attribute::Text(cut(fault.known_code())));
 }
 
 fn text<'s>(span: &'s Span, key: &str) -> Option<&'s str> {

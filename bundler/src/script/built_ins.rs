@@ -80,6 +80,9 @@ const ONLY_LOOKS: [&str; 16] = [
     "values",
 ];
 
+/// The names of the global object.
+const GLOBAL_OBJECT: [&str; 3] = ["global", "globalThis", "self"];
+
 /// Members that lead from any object to what it inherits.
 const LEADS_TO_INHERITED: [&str; 2] = ["__proto__", "constructor"];
 
@@ -146,7 +149,7 @@ impl<'a> Search<'a, '_> {
         match self.symbol(identifier) {
             Some(symbol) => self.aliases.get(&symbol).cloned(),
             None if matches!(identifier.name.as_str(), "undefined" | "NaN" | "Infinity" | "arguments") => None,
-            None => Some(BuiltIn { name: identifier.name.to_string(), is_shared: identifier.name == "globalThis" }),
+            None => Some(BuiltIn { name: identifier.name.to_string(), is_shared: GLOBAL_OBJECT.contains(&identifier.name.as_str()) }),
         }
     }
 
@@ -187,7 +190,7 @@ impl<'a> Search<'a, '_> {
         let name = name.unwrap_or_default();
         if self.built_in(object).is_some() {
             // What `globalThis` has is a global; a prototype is shared, what is read from it is a value of it.
-            let is_shared = name == "prototype" || LEADS_TO_INHERITED.contains(&name) || name == "globalThis";
+            let is_shared = name == "prototype" || LEADS_TO_INHERITED.contains(&name) || GLOBAL_OBJECT.contains(&name);
             return Some(BuiltIn { name: name.to_owned(), is_shared });
         }
         let leads = LEADS_TO_INHERITED.contains(&name) || (name == "prototype" && !self.is_own(object));
@@ -472,6 +475,9 @@ mod tests {
             "() => { console.log = () => {} }",
             "() => { globalThis.mine = 1 }",
             "() => { const g = globalThis; g.mine = 1 }",
+            "() => { self.mine = 1 }",
+            "() => { install(global) }",
+            "() => { globalThis.self.mine = 1 }",
             "() => { globalThis.Array.prototype.mine = 1 }",
             "() => { Array = 1 }",
             "() => { Reflect.set(Math, 'a', 1) }",

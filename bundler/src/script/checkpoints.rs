@@ -9,26 +9,30 @@
 //! | the body of a function or a loop | `{` [`LOOK`]`();` … `}` | looks at the clock, the memory and the depth of calls |
 //! | a second `+` of two values that may both be long texts, in one body | [`VALUE`]`(a + b)` | bounds the length of the result |
 //! | `[...list]`, `f(...list)`, `[first, ...rest] = list` | [`SPREAD`]`(list)` | bounds how much is copied |
-//! | `a * b`, `a ** b`, `a << b` where the program can have bigints | [`VALUE`], [`POWER`], [`SHIFT`] | bound the bits of the result |
+//! | `a * b`, `a ** b`, `a << b` where both may be bigints | [`VALUE`], [`POWER`], [`SHIFT`] | bound the bits of the result |
+//! | `{ a: { b }, ...rest }`, a pattern | `{ a: x, a: { b }, ...rest }` | makes the interpreter leave `a` out of `rest` |
 //!
 //! One `+` in a body may at most double a text, and the next body or round looks again. Nothing else changes: no line moves, and
-//! operands are evaluated in the same order.
+//! operands are evaluated in the same order. Any script can have bigints: inputs and rows may be some.
+//!
+//! The last row of the table is a defect of the interpreter: the rest of an object keeps a key that a nested pattern took. A second binding
+//! of the same key, which nothing reads, mends that; a computed key is evaluated once, and remembered by [`KEY`].
 
 use millrace_core::app::MappedPlace;
 use oxc::{
     allocator::Allocator,
     ast::ast::{
-        ArrayAssignmentTarget, ArrowFunctionExpression, AssignmentExpression, AssignmentOperator, AssignmentTarget, BigIntLiteral,
-        BinaryExpression, BinaryOperator, BindingPattern, Class, DoWhileStatement, Expression, ForInStatement, ForOfStatement,
-        ForStatement, FunctionBody, IdentifierReference, MemberExpression, Program, SpreadElement, Statement, StaticBlock,
-        TaggedTemplateExpression, TemplateLiteral, VariableDeclarator, WhileStatement,
+        ArrayAssignmentTarget, ArrowFunctionExpression, AssignmentExpression, AssignmentOperator, AssignmentTarget,
+        AssignmentTargetMaybeDefault, AssignmentTargetProperty, BinaryExpression, BinaryOperator, BindingPattern, Class, DoWhileStatement,
+        Expression, ForInStatement, ForOfStatement, ForStatement, FunctionBody, ObjectAssignmentTarget, ObjectPattern, Program,
+        PropertyKey, SpreadElement, Statement, StaticBlock, TaggedTemplateExpression, TemplateLiteral, VariableDeclarator, WhileStatement,
     },
     ast_visit::{
         Visit,
         walk::{
             walk_arrow_function_expression, walk_assignment_expression, walk_binary_expression, walk_class, walk_for_in_statement,
-            walk_for_of_statement, walk_for_statement, walk_function_body, walk_member_expression, walk_spread_element, walk_static_block,
-            walk_template_literal, walk_variable_declarator,
+            walk_for_of_statement, walk_for_statement, walk_function_body, walk_object_assignment_target, walk_object_pattern,
+            walk_spread_element, walk_static_block, walk_template_literal, walk_variable_declarator,
         },
     },
     parser::Parser,
@@ -48,6 +52,11 @@ pub const POWER: &str = "$millrace_power";
 /// Gives back its argument, unless no bigint may be shifted by so much.
 pub const SHIFT: &str = "$millrace_shift";
 
+/// Remembers its argument as the key of a property, and gives it back; without one, the key that it remembered last.
+pub const KEY: &str = "$millrace_key";
+/// What names begin with that take the value of a key.
+const TAKEN: &str = "$millrace_taken";
+
 /// The program with calls of the engine, and how far each of its places moved. `None`: it is not a program.
 pub(super) fn insert(program: &str) -> Option<(String, Shifts)> {
     let allocator = Allocator::default();
@@ -55,11 +64,9 @@ pub(super) fn insert(program: &str) -> Option<(String, Shifts)> {
     if parsed.panicked || !parsed.diagnostics.is_empty() {
         return None;
     }
-    let mut bigints = Bigints(false);
-    bigints.visit_program(&parsed.program);
-    let mut edits = Edits { bigints: bigints.0, ..Edits::default() };
+    let mut edits = Edits { program, ..Edits::default() };
     edits.visit_program(&parsed.program);
-    Some(edits.apply(program))
+    Some(edits.apply())
 }
 
 /// How far code moved to the right on its line: from a byte of the program on, in UTF-16 units.
@@ -94,27 +101,11 @@ impl Shifts {
     }
 }
 
-/// Whether a program can come by a bigint at all.
-struct Bigints(bool);
-
-impl<'a> Visit<'a> for Bigints {
-    fn visit_big_int_literal(&mut self, _: &BigIntLiteral<'a>) {
-        self.0 = true;
-    }
-
-    fn visit_identifier_reference(&mut self, it: &IdentifierReference<'a>) {
-        self.0 |= matches!(it.name.as_str(), "BigInt" | "BigInt64Array" | "BigUint64Array" | "globalThis" | "Reflect");
-    }
-
-    fn visit_member_expression(&mut self, it: &MemberExpression<'a>) {
-        self.0 |= it.static_property_name().is_some_and(|name| matches!(name, "getBigInt64" | "getBigUint64" | "constructor"));
-        walk_member_expression(self, it);
-    }
-}
-
 #[derive(Default)]
-struct Edits {
-    bigints: bool,
+struct Edits<'p> {
+    program: &'p str,
+    /// How many keys got a second binding.
+    taken: u32,
     /// Texts that open something, before a byte: what is outside comes first.
     opens: Vec<(u32, String)>,
     /// Texts that close something, before a byte: what is inside comes first.
@@ -125,7 +116,7 @@ struct Edits {
     joins: Vec<u32>,
 }
 
-impl Edits {
+impl Edits<'_> {
     fn open(&mut self, at: u32, text: impl Into<String>) {
         self.opens.push((at, text.into()));
     }
@@ -178,7 +169,19 @@ impl Edits {
         }
     }
 
-    fn apply(mut self, program: &str) -> (String, Shifts) {
+    /// Before a property of a pattern whose value is a pattern: a second binding of its key. `target` is what takes the value.
+    fn take(&mut self, key: &PropertyKey<'_>, is_computed: bool, start: u32, target: &str) {
+        let span = key.span();
+        if is_computed {
+            self.open(span.start, format!("{KEY}("));
+            self.close(span.end, &format!(")]:{target},[{KEY}()"));
+        } else if let Some(name) = self.program.get(span.start as usize..span.end as usize) {
+            self.open(start, format!("{name}:{target},"));
+        }
+    }
+
+    fn apply(mut self) -> (String, Shifts) {
+        let program = self.program;
         // Stable: at the same place, what was put in first stays first.
         self.opens.sort_by_key(|(at, _)| *at);
         self.closes.sort_by_key(|(at, _)| *at);
@@ -219,7 +222,7 @@ impl Edits {
     }
 }
 
-impl<'a> Visit<'a> for Edits {
+impl<'a> Visit<'a> for Edits<'_> {
     fn visit_program(&mut self, it: &Program<'a>) {
         self.body(|edits| oxc::ast_visit::walk::walk_program(edits, it));
     }
@@ -278,14 +281,14 @@ impl<'a> Visit<'a> for Edits {
             BinaryOperator::Addition if !is_short(&it.left) && !is_short(&it.right) && self.is_join_after_the_first() => {
                 return self.wrap(VALUE, it.span, |edits| walk_binary_expression(edits, it));
             }
-            BinaryOperator::Multiplication if self.bigints => {
+            BinaryOperator::Multiplication if may_be_bigint(&it.left) && may_be_bigint(&it.right) => {
                 return self.wrap(VALUE, it.span, |edits| walk_binary_expression(edits, it));
             }
-            BinaryOperator::Exponential if self.bigints => {
+            BinaryOperator::Exponential if may_be_bigint(&it.left) && may_be_bigint(&it.right) => {
                 self.commas.push(Span::new(it.left.span().end, it.right.span().start));
                 return self.wrap(POWER, it.span, |edits| walk_binary_expression(edits, it));
             }
-            BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight if self.bigints => {
+            BinaryOperator::ShiftLeft | BinaryOperator::ShiftRight if may_be_bigint(&it.left) && may_be_bigint(&it.right) => {
                 self.visit_expression(&it.left);
                 return self.wrap(SHIFT, it.right.span(), |edits| edits.visit_expression(&it.right));
             }
@@ -299,10 +302,12 @@ impl<'a> Visit<'a> for Edits {
             AssignmentOperator::Addition if !is_short(&it.right) && self.is_join_after_the_first() => {
                 return self.wrap(VALUE, it.span, |edits| walk_assignment_expression(edits, it));
             }
-            AssignmentOperator::Multiplication if self.bigints => {
+            AssignmentOperator::Multiplication if may_be_bigint(&it.right) => {
                 return self.wrap(VALUE, it.span, |edits| walk_assignment_expression(edits, it));
             }
-            AssignmentOperator::ShiftLeft | AssignmentOperator::ShiftRight | AssignmentOperator::Exponential if self.bigints => {
+            AssignmentOperator::ShiftLeft | AssignmentOperator::ShiftRight | AssignmentOperator::Exponential
+                if may_be_bigint(&it.right) =>
+            {
                 if it.operator != AssignmentOperator::Exponential {
                     self.visit_assignment_target(&it.left);
                     return self.wrap(SHIFT, it.right.span(), |edits| edits.visit_expression(&it.right));
@@ -336,6 +341,44 @@ impl<'a> Visit<'a> for Edits {
         for part in &it.quasi.expressions {
             self.visit_expression(part);
         }
+    }
+
+    fn visit_object_pattern(&mut self, it: &ObjectPattern<'a>) {
+        if it.rest.is_some() {
+            for property in &it.properties {
+                let value = match &property.value {
+                    BindingPattern::AssignmentPattern(with_default) => &with_default.left,
+                    value => value,
+                };
+                if matches!(value, BindingPattern::ObjectPattern(_) | BindingPattern::ArrayPattern(_)) {
+                    let target = format!("{TAKEN}{}", self.taken);
+                    self.taken += 1;
+                    self.take(&property.key, property.computed, property.span.start, &target);
+                }
+            }
+        }
+        walk_object_pattern(self, it);
+    }
+
+    fn visit_object_assignment_target(&mut self, it: &ObjectAssignmentTarget<'a>) {
+        for property in &it.properties {
+            let AssignmentTargetProperty::AssignmentTargetPropertyProperty(property) = property else { continue };
+            let (target, has_default) = match &property.binding {
+                AssignmentTargetMaybeDefault::AssignmentTargetWithDefault(with_default) => (Some(&with_default.binding), true),
+                other => (other.as_assignment_target(), false),
+            };
+            if !matches!(target, Some(AssignmentTarget::ObjectAssignmentTarget(_) | AssignmentTarget::ArrayAssignmentTarget(_))) {
+                continue;
+            }
+            if it.rest.is_some() {
+                self.take(&property.name, property.computed, property.span.start, "({}).x");
+            }
+            // Without a default, the interpreter refuses to read a pattern behind a computed key.
+            if property.computed && !has_default {
+                self.close(property.span.end, "=void 0");
+            }
+        }
+        walk_object_assignment_target(self, it);
     }
 
     fn visit_spread_element(&mut self, it: &SpreadElement<'a>) {
@@ -379,13 +422,28 @@ fn is_short(value: &Expression<'_>) -> bool {
     }
 }
 
+/// Whether a value can be a bigint: nothing mixes them with numbers.
+fn may_be_bigint(value: &Expression<'_>) -> bool {
+    match value {
+        Expression::NumericLiteral(_) | Expression::StringLiteral(_) => false,
+        Expression::ParenthesizedExpression(it) => may_be_bigint(&it.expression),
+        Expression::UnaryExpression(it) => may_be_bigint(&it.argument),
+        Expression::StaticMemberExpression(it) => it.property.name != "length",
+        Expression::CallExpression(it) => match &it.callee {
+            Expression::StaticMemberExpression(member) => !matches!(&member.object, Expression::Identifier(name) if name.name == "Math"),
+            _ => true,
+        },
+        _ => true,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn check(program: &str, expected: &str) {
         let inserted = insert(program).map(|(program, _)| program).unwrap_or_default();
-        let short = [(LOOK, "L"), (VALUE, "V"), (SPREAD, "S"), (POWER, "P"), (SHIFT, "H")];
+        let short = [(LOOK, "L"), (VALUE, "V"), (SPREAD, "S"), (POWER, "P"), (SHIFT, "H"), (KEY, "K"), (TAKEN, "t")];
         let shown = short.iter().fold(inserted, |text, (name, letter)| text.replace(name, letter));
         assert_eq!(shown, expected, "{program}");
     }
@@ -447,10 +505,25 @@ mod tests {
     }
 
     #[test]
-    fn bigints_are_bounded_where_there_may_be_any() {
-        check("(a, b) => a * b ** (a << b)", "(a, b) => (L(),a * b ** (a << b))");
+    fn bigints_are_bounded_where_both_may_be_some() {
+        check("(a, b) => a * b ** (a << b)", "(a, b) => (L(),V(a * P(b,(a << H(b)))))");
+        check(
+            "(a) => a * 2 + -1 * a + a.length * a + Math.floor(a) * a",
+            "(a) => (L(),V(a * 2 + -1 * a + a.length * a) + Math.floor(a) * a)",
+        );
+        check("(a) => { a *= 2; a <<= (3); a **= 2 }", "(a) => {L(); a *= 2; a <<= (3); a **= 2 }");
         check("(a, b) => 1n * b ** (a << b)", "(a, b) => (L(),V(1n * P(b,(a << H(b)))))");
         check("(a) => { a *= BigInt(2); a <<= a; a.b **= a }", "(a) => {L(); V(a *= BigInt(2)); a <<= H(a); V(a.b **= P(a)) }");
         check("(a) => 2n **\n a", "(a) => (L(),P(2n,\na))");
+    }
+
+    #[test]
+    fn a_rest_leaves_out_what_nested_patterns_take() {
+        check("() => { const { a, b: { c }, ...r } = o }", "() => {L(); const { a, b:t0,b: { c }, ...r } = o }");
+        check("({ 'b c': [d] = [], ...r }) => r", "({ 'b c':t0,'b c': [d] = [], ...r }) => (L(),r)");
+        check("() => { const { [k()]: { c }, ...r } = o }", "() => {L(); const { [K(k())]:t0,[K()]: { c }, ...r } = o }");
+        check("() => { ({ b: { c }, d: e.f, ...r } = o) }", "() => {L(); ({ b:({}).x,b: { c }, d: e.f, ...r } = o) }");
+        check("() => { ({ [k]: { c }, [l]: [d] = [] } = o) }", "() => {L(); ({ [k]: { c }=void 0, [l]: [d] = [] } = o) }");
+        check("({ a: { b: { c }, ...r }, d: { e } }) => r", "({ a: { b:t0,b: { c }, ...r }, d: { e } }) => (L(),r)");
     }
 }

@@ -19,7 +19,8 @@ use super::{
 use crate::{Diagnostic, Severity};
 
 /// The names that `"millrace"` exports.
-pub(super) const HOST: [&str; 17] = [
+pub(super) const HOST: [&str; 18] = [
+    "anonymous",
     "code",
     "echarts",
     "elicit",

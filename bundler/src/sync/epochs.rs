@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use millrace_core::app::{Adapter, Audit, AuditTable, Auth, CachedReads, EpochWrites, MiddlewareAction, Script, ScriptRef, Tool, ToolSync};
+use millrace_core::app::{Adapter, Audit, AuditTable, Auth, CachedReads, EpochWrites, MiddlewareAction, Tool, ToolSync};
 
 use super::{SyncPolicies, SyncSettings, glob};
 use crate::{
@@ -54,7 +54,7 @@ pub(crate) fn resolve(
     policies: &SyncPolicies,
     all: &AllSettings,
     tools: &mut [Tool],
-    (scripts, adapters): (&[Script], &[Adapter]),
+    adapters: &[Adapter],
 ) -> Vec<String> {
     check_globs(compiler, policies, all);
     let is_writable = |index: u32| adapters.get(index as usize).is_some_and(|adapter| !adapter.read_only);
@@ -67,7 +67,7 @@ pub(crate) fn resolve(
             settings.writes.iter().for_each(|(adapter, tables)| written.add(*adapter, tables));
             written.keys.extend(all.values().map(|other| &other.key).filter(|key| settings.invalidates(key)).cloned());
         }
-        if reaches_adapters(tool, scripts) {
+        if has_scripts(tool) {
             let by_hand = |index: &u32| settings.and_then(|settings| settings.script_writes.get(index)).cloned();
             let sets = writable.iter().map(|index| (*index, by_hand(index).unwrap_or(TableSet::All))).collect::<BTreeMap<_, _>>();
             sets.iter().for_each(|(adapter, tables)| written.add(*adapter, tables));
@@ -188,12 +188,11 @@ impl Names {
     }
 }
 
-/// Whether a script of a call can send statements: whatever else it does, it has to say `db`.
-fn reaches_adapters(tool: &Tool, scripts: &[Script]) -> bool {
-    let says_db = |reference: &ScriptRef| scripts.get(reference.script as usize).is_some_and(|script| script.program.contains("db"));
+/// Whether a script takes part in a call. Which adapters it writes to is seen when it does so, and nowhere before: nothing in its text says that
+/// it does not.
+fn has_scripts(tool: &Tool) -> bool {
     let entries = tool.auth.iter().flat_map(Auth::entries);
-    let plugin = entries.into_iter().any(|entry| matches!(entry, Auth::Script { script, .. } if says_db(script)));
-    plugin || tool.scripts().any(says_db)
+    entries.into_iter().any(|entry| matches!(entry, Auth::Script { .. })) || tool.scripts().next().is_some()
 }
 
 /// The table of an audit entry.

@@ -10,18 +10,20 @@
 //! | `jwt` | no token, what is no JWT, and another issuer's | every other token |
 //! | `introspection` | no token, and one that is not active | a token that is not for this app |
 //! | `lambda` | a caller that no front end of AWS let in, or not by this authorizer | one that lacks what the policy demands |
-//! | a script | a caller that it does not name | what it says |
+//! | a script | a caller for whom it returns nothing | what it says |
 //!
 //! `allow_all` lets everyone in and names nobody. `api_key` compares the SHA-256 digests of the sent key (`X-API-Key`, else
 //! `Authorization: Bearer`) and of every expected key in constant time. A script plugin gets `{headers, policy, tool}` and returns the
-//! principal, or nothing (`undefined`, `null`); anything else refuses the caller.
+//! principal; or nothing (`undefined`, `null`), which lets the caller in without a name, and under `any` leaves it to the next plugin; or
+//! `anonymous()`, which lets it in without a name in both cases. Anything else refuses the caller, a principal without subject and claims
+//! as well: it is what `{ subject: user?.id }` makes of somebody whom nobody knows.
 //!
 //! | the plugin | the caller is told |
 //! |---|---|
-//! | returns `error(text)`, `required(name)` | HTTP 401 with that text |
-//! | returns `toolError("FORBIDDEN", …)` | HTTP 403 with its message; the scopes of its detail `scope` are in `WWW-Authenticate` |
-//! | returns `toolError(code, …)` | HTTP 401 with its code and message |
-//! | throws, whatever it is | HTTP 401 and nothing else: the reason is for the log |
+//! | returns or throws `error(text)`, `required(name)` | HTTP 401 with that text |
+//! | returns or throws `toolError("FORBIDDEN", …)` | HTTP 403 with its message; the scopes of its detail `scope` are in `WWW-Authenticate` |
+//! | returns or throws `toolError(code, …)` | HTTP 401 with its code and message |
+//! | throws anything else, returns an error | HTTP 401 and nothing else: the reason is for the log |
 //! | returns what is not a principal ([`identity::principal`]) | the same |
 
 use alloc::{borrow::ToOwned as _, boxed::Box, format, string::String, vec::Vec};
@@ -190,9 +192,24 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
         Ok(Returned::Undefined | Returned::Value(Json::Null) | Returned::Reply(Reply::Success(Json::Null))) => Ok(None),
         Ok(Returned::Value(Json::Object(principal)) | Returned::Reply(Reply::Success(Json::Object(principal)))) => {
             let path = script::path(run, plugin);
-            identity::principal(principal, path)
-                .map(Some)
-                .map_err(|problem| defect(path, &format!("it returned a principal whose {problem}")))
+            let principal = identity::principal(principal, path);
+            let principal = principal.map_err(|problem| defect(path, &format!("it returned a principal whose {problem}")))?;
+            if identity::is_nobody(&principal) {
+                let problem = "it returned a principal without `subject` and `claims`; \
+                               to admit callers without a name, it must return `anonymous()`, or nothing";
+                return Err(defect(path, problem));
+            }
+            Ok(Some(principal))
+        }
+        Ok(Returned::Reply(Reply::Anonymous(members))) => {
+            let path = script::path(run, plugin);
+            let members = match members {
+                Json::Null => Map::new(),
+                Json::Object(members) if members.keys().all(|name| matches!(name.as_str(), "scopes" | "roles")) => members,
+                _ => return Err(defect(path, "`anonymous()` takes an object with `scopes` and `roles`, and nothing else")),
+            };
+            let principal = identity::principal(members, path);
+            principal.map(Some).map_err(|problem| defect(path, &format!("it returned `anonymous()`, of which {problem}")))
         }
         Ok(Returned::Value(other) | Returned::Reply(Reply::Success(other))) => {
             let problem = format!("it returned {}; it must return an object, or nothing", word(Some(&other)));
@@ -204,7 +221,7 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
         Ok(Returned::Reply(Reply::Error(message))) => Err(told(Fault { message, ..*refused("") })),
         Ok(Returned::Reply(Reply::Required(field))) => Err(told(Fault { message: format!("`{field}` is required."), ..*refused("") })),
         Ok(Returned::Reply(Reply::ToolError(reply))) => {
-            let mut fault = script::tool_error(Stage::Authenticate, reply);
+            let mut fault = script::tool_error(run, Stage::Authenticate, plugin, reply);
             // A warning would count as a success, and this caller is refused.
             fault.severity = fault.severity.max(Severity::Error);
             fault.refusal = Some(if fault.code == FORBIDDEN {

@@ -101,6 +101,12 @@ pub(super) fn principal(mut members: Map<String, Json>, plugin: &str) -> Result<
     Ok(json!({ "subject": subject, "scopes": scopes, "roles": roles, "claims": claims, "plugin": plugin }))
 }
 
+/// Whether a principal says of nobody who it is: neither a subject nor a claim that is not null.
+pub(super) fn is_nobody(principal: &Json) -> bool {
+    let claims = principal.get("claims").and_then(Json::as_object);
+    principal.get("subject").is_none_or(Json::is_null) && claims.is_none_or(|claims| claims.values().all(Json::is_null))
+}
+
 fn names(member: &str, value: Option<Json>) -> Result<Vec<Json>, String> {
     match value {
         None | Some(Json::Null) => Ok(Vec::new()),
@@ -152,6 +158,18 @@ mod tests {
                 (Ok(found), Ok(expected)) => assert_eq!(found, expected),
                 (Err(found), Err(expected)) => assert!(found.starts_with(expected), "{found}"),
                 (found, expected) => panic!("{value}: {found:?}, not {expected:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn a_principal_without_subject_and_claims_is_nobody() {
+        let nobody = [json!({}), json!({"subject": null}), json!({"scopes": ["a"], "roles": ["b"]}), json!({"claims": {"id": null}})];
+        let somebody = [json!({"subject": "u"}), json!({"subject": 0}), json!({"claims": {"id": 1}}), json!({"tenant": "a"})];
+        for (principals, expected) in [(&nobody, true), (&somebody, false)] {
+            for value in principals {
+                let Json::Object(members) = value.clone() else { panic!("an object") };
+                assert_eq!(is_nobody(&principal(members, "p").unwrap()), expected, "{value}");
             }
         }
     }

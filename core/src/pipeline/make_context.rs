@@ -62,13 +62,9 @@ async fn made(run: &Run<'_>, signal: &Signal<'_>, factory: &ScriptRef, ctx: &Jso
         Ok(Returned::Value(other) | Returned::Reply(Reply::Success(other))) => {
             Err(wrong(&format!("it returned {}; it must return an object", word(Some(&other)))))
         }
-        Ok(Returned::Reply(Reply::Error(message))) => Err(wrong(&message)),
-        Ok(Returned::Reply(Reply::Required(field))) => Err(wrong(&format!("`{field}` is required"))),
-        Ok(Returned::Reply(Reply::ToolError(reply))) => {
-            Err(wrong(&format!("{}: {}", reply.code, reply.message.as_deref().unwrap_or_default())))
-        }
-        Ok(Returned::Reply(Reply::Content(_) | Reply::InputRequired)) => {
-            Err(wrong("it built a result or asked its caller; it must return an object"))
+        Ok(Returned::Reply(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_)))) => Err(wrong(&reply.told())),
+        Ok(Returned::Reply(Reply::Content(_) | Reply::InputRequired | Reply::Anonymous(_))) => {
+            Err(wrong("it built a result, asked its caller or returned `anonymous()`; it must return an object"))
         }
         Err(ScriptFault::Thrown(thrown)) => Err(failed(run, &script::told(run, factory, &thrown)).into()),
         Err(ScriptFault::TimedOut | ScriptFault::Cancelled) => {

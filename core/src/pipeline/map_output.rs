@@ -30,7 +30,9 @@ pub(super) async fn map_output(run: &Run<'_>, inputs: &Json, outcome: ToolOutput
         Some(mapper) => {
             let (results, content) = match outcome {
                 ToolOutput::Content(mut content) => (content.data.take().unwrap_or_default(), Some(content)),
-                other => (json(other)?, None),
+                // A script tells integers apart that a result has as text.
+                ToolOutput::Rows(rows) => (rows.exact().map_err(not_json)?, None),
+                ToolOutput::Value(value) => (value, None),
             };
             let mut payload = Map::<String, Json>::with_capacity(2);
             payload.insert("results".into(), results);
@@ -85,11 +87,10 @@ fn json(outcome: ToolOutput) -> FaultResult<Json> {
     match outcome {
         ToolOutput::Value(value) => Ok(value),
         ToolOutput::Content(content) => Ok(content.data.unwrap_or_default()),
-        ToolOutput::Rows(rows) => serde_json::to_value(rows.json()).map_err(|error| {
-            Fault::new(Stage::MapOutput, "RESULT_NOT_JSON", "The result cannot be written as JSON.")
-                .by_author()
-                .logging(alloc::format!("{error}"))
-                .into()
-        }),
+        ToolOutput::Rows(rows) => serde_json::to_value(rows.json()).map_err(|error| not_json(error).into()),
     }
+}
+
+fn not_json(error: serde_json::Error) -> Fault {
+    Fault::new(Stage::MapOutput, "RESULT_NOT_JSON", "The result cannot be written as JSON.").by_author().logging(alloc::format!("{error}"))
 }

@@ -30,7 +30,7 @@ use crate::{
     cancel::Cancel,
     expression::Expression,
     fault::{Fault, FaultResult, Refusal, Stage},
-    ports::{AUDIT_TARGET, CallEvent, CallOutcome, Command, Query, RunningCall, ScriptFault},
+    ports::{AUDIT_TARGET, CallEvent, CallOutcome, Command, Query, Reply, Returned, RunningCall, ScriptFault},
     value::Value,
 };
 
@@ -185,6 +185,7 @@ async fn after_script(run: &Run<'_>, signal: &Signal<'_>, script: &ScriptRef, se
         "inputs": seen.inputs, "result": seen.result, "error": error, "duration_ms": elapsed_ms, "tool": run.tool.name,
     });
     let problem = match script::invoke(run, signal, script, &payload, &seen.ctx).await {
+        Ok(Returned::Reply(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_)))) => reply.told(),
         Ok(_) => return,
         Err(ScriptFault::Thrown(thrown)) => script::told(run, script, &thrown),
         Err(ScriptFault::Limit(cause) | ScriptFault::NotJson(cause) | ScriptFault::Broken(cause)) => cause,

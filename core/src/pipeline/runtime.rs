@@ -1,6 +1,7 @@
 //! What an isolate keeps between calls.
 
-use alloc::rc::Rc;
+use alloc::{collections::BTreeSet, rc::Rc, string::String};
+use core::cell::RefCell;
 
 use super::{
     connections::Connections, deployment::Deployment, epochs::Epochs, gates::Gates, names::Names, schemas::Schemas, secrets::AppSecrets,
@@ -24,6 +25,8 @@ pub struct Pipeline {
     pub(super) gates: Gates,
     pub(super) counts: Counts,
     pub(super) epochs: Rc<Epochs>,
+    /// Codes of failures that stand in scripts.
+    pub(super) written_codes: RefCell<BTreeSet<String>>,
 }
 
 impl Pipeline {
@@ -36,8 +39,8 @@ impl Pipeline {
         let deployment = Rc::new(Deployment::new(&app, &ports));
         let connections = Connections::new(Rc::clone(&app), &ports, Rc::clone(&deployment));
         let secrets = Rc::new(AppSecrets::new(Rc::clone(&app), Rc::clone(&deployment)));
-        let (patterns, counts, epochs) = (Patterns::default(), Counts::default(), Rc::default());
-        Self { app, ports, names, deployment, connections, patterns, schemas, secrets, gates, counts, epochs }
+        let (patterns, counts, epochs, written_codes) = (Patterns::default(), Counts::default(), Rc::default(), RefCell::default());
+        Self { app, ports, names, deployment, connections, patterns, schemas, secrets, gates, counts, epochs, written_codes }
     }
 
     /// The app.

@@ -3,13 +3,14 @@
 //! | answer | what becomes of it |
 //! |---|---|
 //! | a value, `success(data)` | the value |
-//! | what `response()` built | its content blocks, checked |
+//! | `response()`, built or not | its content blocks, checked |
 //! | `requireInput()` without an answer | `input_required`: see [`rounds`](super::rounds) |
 //! | `error()`, `required()`, `toolError()`, returned or thrown | a result in both error styles |
-//! | it throws | `SCRIPT_ERROR` with the message of the thrown error; where it was thrown goes to the log |
+//! | it throws, or returns an error | `SCRIPT_ERROR` with the message of the error; where it was thrown goes to the log |
+//! | it leaves a query, a request or a rejected promise behind that nothing waits for | the same |
 //! | it uses up a limit | `SCRIPT_LIMIT` with the limit |
 //! | its deadline passes, its caller goes away | `TIMEOUT`, `CANCELLED` |
-//! | it returns what is not JSON | `SCRIPT_RESULT` |
+//! | it returns what is not JSON, or `anonymous()` outside of authentication | `SCRIPT_RESULT` |
 //! | its promise can never settle | `SCRIPT_NEVER_SETTLES` |
 //! | it has no such export, or does not compile | `SCRIPT_BROKEN`; the cause goes to the log |
 
@@ -38,6 +39,10 @@ use host::Host;
 
 /// The most characters of a thrown error's message that reach the caller.
 const MESSAGE_CHARACTERS: usize = 4_000;
+
+/// The longest code that can be an author's own, and how many of them are remembered.
+const LONGEST_CODE: usize = 64;
+const MOST_CODES: usize = 1_000;
 
 /// What a script gave.
 #[derive(Debug)]
@@ -70,8 +75,7 @@ pub(super) async fn call_in(run: &Run<'_>, stage: Stage, script: &ScriptRef, pay
             let has_tool = |name: &str| run.pipeline.tool(name).is_some();
             Ok(ScriptOutput::Content(content::read(stage, built, has_tool)?))
         }
-        Ok(Returned::Reply(reply)) => Err(reply_end(run, stage, reply)),
-        Err(ScriptFault::Thrown(thrown)) => Err(thrown_end(run, stage, script, thrown)),
+        Ok(Returned::Reply(reply)) => Err(reply_end(run, stage, script, reply)),
         Err(fault) => Err(fault_of(run, stage, script, fault).into()),
     }
 }
@@ -92,7 +96,8 @@ pub(super) async fn call_with_inputs(run: &Run<'_>, stage: Stage, script: &Scrip
     answer
 }
 
-/// Calls a script, which has to end with `signal`; the caller sorts the answer.
+/// Calls a script, which has to end with `signal`; the caller sorts the answer. A failure or a question that it threw is one that it
+/// returned.
 pub(super) async fn invoke(
     run: &Run<'_>,
     signal: &Signal<'_>,
@@ -118,6 +123,10 @@ pub(super) async fn invoke(
         host: &host,
     });
     match signal.race(call).await {
+        Ok(Err(ScriptFault::Thrown(Thrown {
+            reply: Some(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_) | Reply::InputRequired)),
+            ..
+        }))) => Ok(Returned::Reply(reply)),
         Ok(answer) => answer,
         Err(Interruption::Cancelled) => Err(ScriptFault::Cancelled),
         Err(Interruption::TimedOut(_)) => Err(ScriptFault::TimedOut),
@@ -144,13 +153,6 @@ fn fault_of(run: &Run<'_>, stage: Stage, script: &ScriptRef, fault: ScriptFault)
     }
 }
 
-fn thrown_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: Thrown) -> CallEnd {
-    match thrown.reply {
-        Some(reply @ (Reply::Error(_) | Reply::Required(_) | Reply::ToolError(_) | Reply::InputRequired)) => reply_end(run, stage, reply),
-        _ => thrown_fault(run, stage, script, &thrown).into(),
-    }
-}
-
 /// A thrown error is a defect of the app, wherever it is thrown; a script that wants to refuse something returns it.
 fn thrown_fault(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: &Thrown) -> Fault {
     let message = if thrown.message.is_empty() { "The script threw an error without a message.".into() } else { cut(run, &thrown.message) };
@@ -160,13 +162,17 @@ fn thrown_fault(run: &Run<'_>, stage: Stage, script: &ScriptRef, thrown: &Thrown
         .logging(told(run, script, thrown))
 }
 
-fn reply_end(run: &Run<'_>, stage: Stage, reply: Reply) -> CallEnd {
+fn reply_end(run: &Run<'_>, stage: Stage, script: &ScriptRef, reply: Reply) -> CallEnd {
     let fault = match reply {
         Reply::InputRequired => return CallEnd::Asks,
-        Reply::Success(_) | Reply::Content(_) => Fault::new(stage, "SCRIPT_ERROR", "The script threw a result instead of returning it."),
+        // The first two are sorted out before.
+        Reply::Success(_) | Reply::Content(_) | Reply::Anonymous(_) => {
+            let message = "The script returned `anonymous()`, which only an authentication plugin may.";
+            return Fault::new(stage, "SCRIPT_RESULT", message).by_author().into();
+        }
         Reply::Error(message) => Fault::new(stage, "ERROR", message),
         Reply::Required(field) => required(run, stage, field),
-        Reply::ToolError(reply) => tool_error(stage, reply),
+        Reply::ToolError(reply) => tool_error(run, stage, script, reply),
     };
     CallFailure::Reply(Box::new(fault)).into()
 }
@@ -181,7 +187,7 @@ fn required(run: &Run<'_>, stage: Stage, field: String) -> Fault {
 }
 
 /// The fault that a script made with `toolError`.
-pub(super) fn tool_error(stage: Stage, reply: ToolErrorReply) -> Fault {
+pub(super) fn tool_error(run: &Run<'_>, stage: Stage, script: &ScriptRef, reply: ToolErrorReply) -> Fault {
     let ToolErrorReply { code, message, suggestion, available_actions, details, severity, retry_after_s } = reply;
     let message = message.unwrap_or_else(|| code.clone());
     let mut fault = Fault::new(stage, &code, message);
@@ -196,7 +202,27 @@ pub(super) fn tool_error(stage: Stage, reply: ToolErrorReply) -> Fault {
         (Severity::Critical, None) => Remedy::Operator,
         _ => Remedy::Caller,
     };
-    Fault { suggestion, available_actions, details, retry_after_s, ..fault }
+    let computed_code = !is_written(run, script, &fault.code);
+    Fault { computed_code, suggestion, available_actions, details, retry_after_s, ..fault }
+}
+
+/// Whether a code stands in a script as a text of its own: it is the author's then, and not made of anything that a caller sent. This takes
+/// a search of the program, for the first failure with each code.
+fn is_written(run: &Run<'_>, script: &ScriptRef, code: &str) -> bool {
+    let is_code = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    if code.is_empty() || code.len() > LONGEST_CODE || !code.bytes().all(is_code) {
+        return false;
+    }
+    let known = &run.pipeline.written_codes;
+    if known.borrow().contains(code) {
+        return true;
+    }
+    let Some(program) = run.pipeline.app.scripts.get(script.script as usize) else { return false };
+    let is_written = ['"', '\'', '`'].into_iter().any(|quote| program.program.contains(&*format!("{quote}{code}{quote}")));
+    if is_written && known.borrow().len() < MOST_CODES {
+        known.borrow_mut().insert(code.into());
+    }
+    is_written
 }
 
 /// What the operator is told of an exception.

@@ -33,6 +33,8 @@ mod sent;
 
 pub(super) use pattern::Patterns;
 
+/// The code of what a caller has to mend.
+pub(super) const INVALID: &str = "VALIDATION_ERROR";
 /// The most problems that are reported; a long list with one mistake in every element would drown the caller.
 const MAX_ISSUES: usize = 50;
 /// The most names or options that one problem lists.
@@ -84,7 +86,7 @@ fn by_schema(run: &Run<'_>, schema: &str, inputs: Json) -> FaultResult<Json> {
     };
     let field = if mismatch.path.is_empty() { String::from(ROOT) } else { mismatch.path };
     let message = format!("The inputs do not match the tool's schema: `{field}` {}.", mismatch.problem);
-    let mut fault = Fault::new(Stage::Validate, "VALIDATION_ERROR", message).suggesting(RECOVERY);
+    let mut fault = Fault::new(Stage::Validate, INVALID, message).suggesting(RECOVERY);
     fault.issues = Vec::from([Issue { field, message: format!("It {}.", mismatch.problem) }]);
     Err(fault.into())
 }
@@ -282,7 +284,7 @@ impl<'a> Check<'a> {
 fn invalid(issues: Vec<Issue>) -> Fault {
     let summary: Vec<String> = issues.iter().map(|issue| format!("{}: {}", issue.field, issue.message)).collect();
     let message = format!("The inputs are not valid. {}", summary.join(" "));
-    let mut fault = Fault::new(Stage::Validate, "VALIDATION_ERROR", message).suggesting(RECOVERY);
+    let mut fault = Fault::new(Stage::Validate, INVALID, message).suggesting(RECOVERY);
     fault.issues = issues;
     fault
 }

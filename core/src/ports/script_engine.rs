@@ -1,4 +1,4 @@
-use alloc::{boxed::Box, string::String, vec::Vec};
+use alloc::{boxed::Box, format, string::String, vec::Vec};
 use core::{any::Any, cell::RefCell};
 
 use super::{HttpRequest, HttpResponse, LocalFuture};
@@ -140,6 +140,21 @@ pub trait ScriptHost {
     fn random(&self, buffer: &mut [u8]);
 }
 
+impl Reply {
+    /// What the log is told where nothing else becomes of it.
+    #[must_use]
+    pub fn told(&self) -> String {
+        match self {
+            Self::Success(_) | Self::Content(_) | Self::Anonymous(_) => String::from("a result was thrown; return it instead"),
+            Self::InputRequired => String::from("it asks its caller"),
+            Self::Error(message) => message.clone(),
+            Self::Required(field) => format!("`{field}` is required"),
+            Self::ToolError(ToolErrorReply { code, message: Some(message), .. }) => format!("{code}: {message}"),
+            Self::ToolError(ToolErrorReply { code, .. }) => code.clone(),
+        }
+    }
+}
+
 /// What a script returned.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Returned {
@@ -147,7 +162,7 @@ pub enum Returned {
     Undefined,
     /// A JSON value.
     Value(Json),
-    /// A tagged object made with `success`, `error`, `required` or `toolError` of `"millrace"`.
+    /// A tagged object made with `success`, `error`, `required`, `toolError`, `response` or `anonymous` of `"millrace"`.
     Reply(Reply),
 }
 
@@ -156,8 +171,10 @@ pub enum Returned {
 pub enum Reply {
     /// `success(data)`
     Success(Json),
-    /// `response(data)….build()`: `{ data?, content: [block], structured?, meta? }`. The core checks it.
+    /// `response(data)`, with or without `build()`: `{ data?, content: [block], structured?, meta? }`. The core checks it.
     Content(Json),
+    /// `anonymous({ scopes?, roles? })` of an authentication plugin: a caller without a name, on purpose. The core checks the members.
+    Anonymous(Json),
     /// `requireInput(requests)` that must wait for its caller.
     InputRequired,
     /// `error(message)`
@@ -203,7 +220,8 @@ pub struct Thrown {
 /// Why a script gave no value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScriptFault {
-    /// It threw, or its promise was rejected.
+    /// It threw, or its promise was rejected, or it returned an error. Also where it leaves something behind that nothing waits for: a
+    /// query, a request, a rejected promise.
     Thrown(Thrown),
     /// It used up a limit; the text names the limit, its value and the setting.
     Limit(String),
@@ -211,7 +229,7 @@ pub enum ScriptFault {
     TimedOut,
     /// The caller went away.
     Cancelled,
-    /// It returned something that is not JSON: a function, a cycle, a symbol, a bigint. The text says what and where.
+    /// It returned something that is not JSON, see [`script_value`](super::script_value). The text says what and where.
     NotJson(String),
     /// Its promise can never settle: nothing is left that could settle it.
     NeverSettles,

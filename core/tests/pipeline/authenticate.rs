@@ -147,7 +147,16 @@ fn what_a_plugin_returns() {
         (Ok(Returned::Value(json!([]))), None),
         (Ok(Returned::Value(json!("alice"))), None),
         (throws(None), None),
-        (throws(Some(Reply::Error("no alice".into()))), None),
+        // Nobody knows who that is, as of `{ subject: user?.id }`.
+        (Ok(Returned::Value(json!({}))), None),
+        (Ok(Returned::Value(json!({"subject": null, "claims": {"id": null}}))), None),
+        (Ok(Returned::Value(json!({"scopes": ["alice"], "roles": ["alice"]}))), None),
+        (Ok(Returned::Reply(Reply::Success(json!({})))), None),
+        (Ok(Returned::Reply(Reply::Anonymous(json!({"subject": "alice"})))), None),
+        (Ok(Returned::Reply(Reply::Anonymous(json!("alice")))), None),
+        (Ok(Returned::Reply(Reply::Anonymous(json!({"scopes": 5})))), None),
+        (Ok(Returned::Reply(Reply::Content(json!({"data": "alice"})))), None),
+        (throws(Some(Reply::Anonymous(json!(null)))), None),
         (throws(Some(Reply::Success(json!({"subject": "alice"})))), None),
         (Err(ScriptFault::Limit("alice".into())), None),
         (Err(ScriptFault::NotJson("alice".into())), None),
@@ -199,12 +208,49 @@ fn what_a_plugin_returns_for_the_caller_is_told() {
         (tool_error("FORBIDDEN", Some("Not yours."), &[], None), "FORBIDDEN", "Not yours.", forbidden(&[])),
     ];
     for (reply, code, message, refusal) in table {
-        let world = World::new();
-        world.answer_script(Ok(Returned::Reply(reply.clone())));
-        let fault = run(&world, plugin_tool(Policy::default()), json!({})).unwrap_err();
-        assert_eq!((fault.code.as_str(), fault.message.as_str(), &fault.refusal), (code, message, &Some(refusal)), "{reply:?}");
-        assert_eq!((fault.severity, fault.log.as_deref()), (Severity::Error, Some(message)), "{reply:?}");
-        assert_eq!(world.seen.borrow().len(), 1, "the handler ran for a refused caller");
+        let thrown = Thrown { message: "m".into(), stack: None, cause: None, reply: Some(reply.clone()) };
+        for answer in [Ok(Returned::Reply(reply)), Err(ScriptFault::Thrown(thrown))] {
+            let world = World::new();
+            world.answer_script(answer.clone());
+            let fault = run(&world, plugin_tool(Policy::default()), json!({})).unwrap_err();
+            assert_eq!(
+                (fault.code.as_str(), fault.message.as_str(), fault.refusal.as_ref()),
+                (code, message, Some(&refusal)),
+                "{answer:?}"
+            );
+            assert_eq!((fault.severity, fault.log.as_deref()), (Severity::Error, Some(message)), "{answer:?}");
+            assert_eq!(world.seen.borrow().len(), 1, "the handler ran for a refused caller");
+        }
+    }
+}
+
+#[test]
+fn anonymous_lets_in_without_a_name_also_under_any() {
+    let plugin = Auth::Script { script: script(PLUGIN), policy: Policy::default() };
+    let nobody = |scopes: Json| json!({"subject": null, "scopes": scopes, "roles": [], "claims": {}, "plugin": "auth.ts"});
+    let anonymous = |members: Json| Ok(Returned::Reply(Reply::Anonymous(members)));
+    let table = [
+        (anonymous(Json::Null), Some(nobody(json!([])))),
+        (anonymous(json!({"scopes": "a b"})), Some(nobody(json!(["a", "b"])))),
+        // Under `any` the next one decides, and no other is there.
+        (Ok(Returned::Undefined), None),
+        (Ok(Returned::Value(Json::Null)), None),
+    ];
+    for (answer, expected) in table {
+        for auth in [plugin.clone(), Auth::Any(vec![plugin.clone()])] {
+            let is_any = matches!(auth, Auth::Any(_));
+            let world = World::new();
+            let for_plugin = answer.clone();
+            *world.on_script.borrow_mut() =
+                Some(Box::new(move |seen| Some(if seen.path == "auth.ts" { for_plugin.clone() } else { Ok(Returned::Undefined) })));
+            let outcome = run(&world, Tool { auth: Some(auth), ..plugin_tool(Policy::default()) }, json!({}));
+            if expected.is_none() && is_any {
+                assert_refused(&outcome.unwrap_err());
+                continue;
+            }
+            outcome.unwrap();
+            assert_eq!(world.seen.borrow()[1].ctx.get("auth"), expected.as_ref(), "{answer:?}");
+        }
     }
 }
 

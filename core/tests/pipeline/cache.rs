@@ -105,7 +105,9 @@ fn the_mapper_runs_on_a_hit_too() {
     }
     let seen = world.seen.borrow();
     assert_eq!((seen.len(), &seen[0].payload), (2, &seen[1].payload));
-    assert_eq!(seen[0].payload["results"].to_string(), ROWS);
+    // A script sees a number where a result has its text.
+    let exact = ROWS.replace("\"9223372036854775807\"", "9223372036854775807");
+    assert_eq!(seen[0].payload["results"].to_string(), exact);
     drop(seen);
     world.answer_rows(Rows::default());
     assert_eq!(world.asked.borrow().len(), 1);

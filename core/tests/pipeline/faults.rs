@@ -2,7 +2,7 @@
 
 use millrace_core::{
     Error, ErrorKind,
-    app::{Access, Auth, EnvPart, EnvTemplate, ErrorStyle, Execute, InputKind, ParamStyle, Part, Policy, Tool},
+    app::{Access, Auth, EnvPart, EnvTemplate, ErrorStyle, Execute, Input, InputKind, ParamStyle, Part, Policy, Tool},
     fault::FaultResult,
     pipeline::{Pipeline, ToolResult},
     ports::{Reply, Returned, ScriptFault, Thrown, ToolErrorReply},
@@ -239,4 +239,38 @@ fn an_adapter_without_its_variable_or_connector_is_a_configuration_fault() {
     assert_eq!(world.opened.borrow().len(), 1, "a connection is kept");
     assert_eq!(world.opened.borrow()[0].connection_string.expose(), "fake://user:hunter2@h");
     assert_eq!(block_on(pipeline.ping(1)).unwrap_err().kind, ErrorKind::Configuration);
+}
+
+#[test]
+fn what_a_mapper_makes_wrong_is_its_authors_to_mend() {
+    let inputs = || vec![input("n", InputKind::Int), Input { optional: true, ..input("note", InputKind::String) }];
+    let table = [
+        // What the caller sent, what the mapper makes of it, and the inputs that are the mapper's doing.
+        (json!({"n": 3}), json!({"n": "not a number"}), Some("`n`")),
+        (json!({"n": 3}), json!({"note": 5}), Some("`n`, `note`")),
+        (json!({"n": 3}), json!({"n": 3, "extra": 1}), Some("`(root)`")),
+        (json!({"n": "x"}), json!({"n": "y"}), Some("`n`")),
+        (json!({"n": "x"}), json!({"n": "x", "note": 5}), Some("`note`")),
+        // As the caller sent it.
+        (json!({"n": "x"}), json!({"n": "x"}), None),
+        (json!({}), json!({}), None),
+        (json!({"n": 1, "extra": 1}), json!({"n": 1, "extra": 1}), None),
+    ];
+    for (sent, mapped, of_mapper) in table {
+        let world = World::new();
+        world.answer_script(Ok(Returned::Value(mapped.clone())));
+        let tool = Tool { inputs: inputs(), map_input: Some(script(MAP_INPUT)), ..select_tool() };
+        let result = run(&world, tool, sent.clone()).unwrap();
+        let error = meta(&result);
+        match of_mapper {
+            Some(names) => {
+                assert_eq!((&error["code"], &error["stage"]), (&json!("SCRIPT_RESULT"), &json!("map_input")), "{sent} {mapped}");
+                let message = format!("The input mapper returned inputs that the tool does not take: {names}.");
+                assert_eq!(error["message"], json!(message), "{sent} {mapped}");
+                assert!(error["suggestion"].as_str().unwrap().starts_with("This is a defect of the tool"), "{error}");
+            }
+            None => assert_eq!((&error["code"], &error["stage"]), (&json!("VALIDATION_ERROR"), &json!("validate")), "{sent} {mapped}"),
+        }
+        assert!(world.asked.borrow().is_empty(), "a statement ran");
+    }
 }

@@ -6,7 +6,7 @@ use millrace_core::{
     Error, ErrorKind,
     app::{Cache, CacheScope, Middleware, MiddlewareAction, Template, TemplatePart, Tool},
     pipeline::Pipeline,
-    ports::{CallEvent, CallObserver, CallStart, Observer, Ports, Reply, Returned, RunningCall, observers},
+    ports::{CallEvent, CallObserver, CallStart, Observer, Ports, Reply, Returned, RunningCall, ToolErrorReply, observers},
     value::Value,
 };
 use serde_json::json;
@@ -161,4 +161,55 @@ fn several_observers_are_all_told() {
     let (first, second) = (first.0.take(), second.0.take());
     assert_eq!((first.len(), &first), (11, &second));
     assert_eq!(told.0.take().len(), 2);
+}
+
+/// Writes down the codes that a trace would have.
+#[derive(Clone, Default)]
+struct KnownCodes(Rc<RefCell<Vec<String>>>);
+
+impl Observer for KnownCodes {
+    fn began(&self, _: &CallStart<'_>) -> Option<Box<dyn CallObserver>> {
+        Some(Box::new(self.clone()))
+    }
+}
+
+impl CallObserver for KnownCodes {
+    fn observe(&self, event: CallEvent<'_>) {
+        if let CallEvent::Failed(fault) = event {
+            self.0.borrow_mut().push(fault.known_code().to_owned());
+        }
+    }
+}
+
+#[test]
+fn a_code_that_a_script_put_together_is_not_for_traces() {
+    let program = "toolError(\"USER_\" + inputs.email); const codes = ['NOT_FOUND', `GONE`]; f(NAKED, \"a@b\")";
+    let table = [
+        ("NOT_FOUND", "NOT_FOUND"),
+        ("GONE", "GONE"),
+        ("USER_jane@example.com", "_OTHER"),
+        ("jane", "_OTHER"),
+        ("NAKED", "_OTHER"),
+        ("FOUND", "_OTHER"),
+        ("a@b", "_OTHER"),
+        ("", "_OTHER"),
+    ];
+    for (code, expected) in table {
+        let (world, codes) = (World::new(), KnownCodes::default());
+        let reply = ToolErrorReply { code: code.into(), ..ToolErrorReply::default() };
+        world.answer_script(Ok(Returned::Reply(Reply::ToolError(reply))));
+        let mut app = app(vec![script_tool()]);
+        app.scripts[HANDLER as usize].program = program.into();
+        let pipeline = Pipeline::new(Rc::new(app), Ports { observer: Some(Rc::new(codes.clone())), ..world.ports() });
+        for _ in 0..2 {
+            call(&pipeline, json!({}), &With::default()).unwrap();
+        }
+        assert_eq!(*codes.0.borrow(), [expected, expected], "{code}");
+    }
+    // What is not a script's is known.
+    let (world, codes) = (World::new(), KnownCodes::default());
+    world.answer_script(Ok(Returned::Reply(Reply::Error("no".into()))));
+    let pipeline = Pipeline::new(Rc::new(app(vec![script_tool()])), Ports { observer: Some(Rc::new(codes.clone())), ..world.ports() });
+    call(&pipeline, json!({}), &With::default()).unwrap();
+    assert_eq!(*codes.0.borrow(), ["ERROR"]);
 }

@@ -70,7 +70,7 @@ fn a_mapper_replaces_the_result() {
     let world = World::new();
     world.answer_rows(rows(&["n"], vec![vec![Value::U64(u64::MAX)]]));
     *world.on_script.borrow_mut() = Some(Box::new(|seen| {
-        assert_eq!(seen.payload, json!({"results": [{"n": "18446744073709551615"}], "tool": "t"}));
+        assert_eq!(seen.payload, json!({"results": [{"n": u64::MAX}], "tool": "t"}), "exact, as a script sees it");
         Some(Ok(Returned::Value(json!("short"))))
     }));
     let tool = Tool { map_output: Some(script(MAP_OUTPUT)), ..select_tool() };

@@ -38,7 +38,7 @@ fn a_signal_ends_the_call_at_the_next_boundary() {
         let (script_world, script_cancel) = (Rc::downgrade(&world), cancel.clone());
         *world.on_script.borrow_mut() = Some(Box::new(move |seen| {
             trips(&seen.path, &script_world.upgrade().unwrap(), &script_cancel);
-            Some(Ok(Returned::Value(json!({}))))
+            Some(Ok(if seen.path == "auth.ts" { Returned::Undefined } else { Returned::Value(json!({})) }))
         }));
         let (query_world, query_cancel) = (Rc::downgrade(&world), cancel.clone());
         *world.on_query.borrow_mut() = Some(Box::new(move |_| {
@@ -128,7 +128,8 @@ fn a_caller_that_goes_away_ends_the_wait() {
 fn work_that_is_ready_starts_no_timer() {
     let world = World::new();
     let tool = Tool { cache: Some(Cache { ttl_s: 1, scope: CacheScope::Public }), ..long_tool() };
-    world.answer_script(Ok(Returned::Value(json!({}))));
+    *world.on_script.borrow_mut() =
+        Some(Box::new(|seen| Some(Ok(if seen.path == "auth.ts" { Returned::Undefined } else { Returned::Value(json!({})) }))));
     assert!(!run(&world, tool, json!({})).unwrap().is_error);
     assert!(world.sleeps.borrow().is_empty());
 }

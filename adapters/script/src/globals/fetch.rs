@@ -10,7 +10,10 @@ use millrace_core::{
 };
 
 use crate::native::{bytes, new_bytes, new_strings, strings, text};
-use crate::state::{RequestKind, state};
+use crate::{
+    state::{RequestKind, state},
+    watch,
+};
 
 /// The longest body of a response; the core may set less.
 const MAX_RESPONSE_BYTES: usize = 16 * 1024 * 1024;
@@ -39,8 +42,17 @@ pub(super) fn fetch(_: &JsValue, arguments: &[JsValue], context: &mut Context) -
         _ => Redirect::Error,
     };
     let (promise, resolvers) = JsPromise::new_pending(context);
-    state.request(RequestKind::Fetch(request, redirect), resolvers);
+    state.request(RequestKind::Fetch(request, redirect), resolvers, watch::stack(context));
     Ok(promise.into())
+}
+
+/// `(promise) => promise`: that of `fetch`, which something has to wait for.
+pub(super) fn watch(_: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    let promise = arguments.get_or_undefined(0);
+    if let Some(object) = promise.as_object() {
+        watch::watch(&object, String::from("`fetch(…)`"), watch::stack(context), context)?;
+    }
+    Ok(promise.clone())
 }
 
 /// What the promise of [`fetch`] is fulfilled with.

@@ -33,6 +33,7 @@
       return block.#members;
     }
   }
+  Object.defineProperty(UiBlock.prototype, Symbol.toStringTag, { value: 'UiBlock' });
   const shown = kind => value => new UiBlock({ kind, value });
   const code = (language, text) => new UiBlock({ kind: 'code', language, value: text });
   const table = (columns, rows) => new UiBlock({ kind: 'table', columns, value: rows });
@@ -94,7 +95,13 @@
     build() {
       return native.content(this.#built);
     }
+    // What a script returned without `build()`.
+    static finish(value) {
+      return #built in value ? native.content(value.#built) : value;
+    }
   }
+  Object.defineProperty(ResponseBuilder.prototype, Symbol.toStringTag, { value: 'ResponseBuilder' });
+  const { finish } = ResponseBuilder;
 
   const response = data => new ResponseBuilder(data);
   const elicit = (message, requestedSchema = { type: 'object', properties: {} }) => ({
@@ -104,7 +111,7 @@
   const sample = params => ({ method: 'sampling/createMessage', params });
   const listRoots = () => ({ method: 'roots/list', params: {} });
 
-  // The exports; then what a patched built-in could get hold of, to be frozen, too.
+  // The exports; what a patched built-in could get hold of, to be frozen, too; and what builds what was not.
   const ui = { code, echarts, json, list, markdown, mermaid, summary, table };
-  return [{ response, elicit, sample, listRoots, ...ui }, [native, ResponseBuilder, UiBlock, base64, block, shown]];
+  return [{ response, elicit, sample, listRoots, ...ui }, [native, ResponseBuilder, UiBlock, base64, block, shown], finish];
 })

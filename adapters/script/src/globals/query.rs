@@ -12,6 +12,7 @@ use crate::native::text;
 use crate::{
     convert,
     state::{RequestKind, state},
+    watch,
 };
 
 /// `(adapter) => { query }`
@@ -50,13 +51,16 @@ fn query(adapter: &JsString, arguments: &[JsValue], context: &mut Context) -> Js
         if length > crate::state::MAX_PENDING as u64 {
             return Err(js_error!(RangeError: "too many values for one `query`"));
         }
+        let mut parameters = convert::Parameters::new(&state);
         for index in 0..length {
             let value = list.get(index, context)?;
-            params.push(convert::to_parameter(&value, context)?);
+            params.push(parameters.convert(&value, index, context)?);
         }
     }
     let (promise, resolvers) = JsPromise::new_pending(context);
     let kind = RequestKind::Query { adapter: adapter.to_std_string_lossy(), text: statement, params };
-    state.request(kind, resolvers);
+    let stack = watch::stack(context);
+    watch::watch(&promise.clone().into(), kind.name(), stack.clone(), context)?;
+    state.request(kind, resolvers, stack);
     Ok(promise.into())
 }

@@ -635,7 +635,7 @@
     }
   }
 
-  const fetch = async (input, init) => {
+  const send = async (input, init) => {
     const request = new Request(input, init);
     const { signal } = request;
     if (signal?.aborted) throw signal.reason;
@@ -645,7 +645,9 @@
     return received(await Promise.race([answer, aborted]));
   };
 
-  define('fetch', fetch);
+  define('fetch', function fetch(input, init = undefined) {
+    return native.watch(send(input, init));
+  });
   const classes = { DOMException, AbortSignal, AbortController, URLSearchParams, URL, TextEncoder, TextDecoder, Headers, Request, Response };
   for (const [name, constructor] of Object.entries(classes)) {
     define(name, constructor);
@@ -653,5 +655,5 @@
   }
 
   // To be frozen, too: a patched built-in function can get hold of what it is handed.
-  return [native, secret, define, tag, trip, peek, received, view, hash, isToken, headerName, headerValue, bodyOf, Body];
+  return [native, secret, define, tag, trip, peek, received, view, hash, isToken, headerName, headerValue, bodyOf, Body, send];
 })

@@ -32,7 +32,12 @@ pub(super) const TABLE: Table = &[
     ("String.prototype", &["normalize"], grows::<18>),
     ("String", &["raw"], raw),
     ("RegExp.prototype", &["@replace"], replace_matches),
-    ("globalThis", &["encodeURI", "encodeURIComponent"], encodes),
+    (
+        "String.prototype",
+        &["anchor", "big", "blink", "bold", "fixed", "fontcolor", "fontsize", "italics", "link", "small", "strike", "sub", "sup"],
+        tagged,
+    ),
+    ("globalThis", &["encodeURI", "encodeURIComponent", "escape"], encodes),
 ];
 
 /// `this` as a text; `None` where the original must refuse it.
@@ -71,6 +76,16 @@ fn pad(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &m
     }
     #[expect(clippy::cast_precision_loss, reason = "`to_length` gives what a double holds")]
     original.call(&text.into(), &[(length as f64).into(), arguments.get_or_undefined(1).clone()], context)
+}
+
+/// A text within a tag, which may have another one as its attribute.
+fn tagged(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {
+    // What a quote becomes: `&quot;`.
+    const ESCAPED: u64 = 6;
+    let Some(text) = subject(this, context)? else { return original.call(this, arguments, context) };
+    let attribute = arguments.get_or_undefined(0).to_string(context)?;
+    checks::text(text.len() as u64 + (attribute.len() as u64).saturating_mul(ESCAPED), context)?;
+    original.call(&text.into(), &[attribute.into()], context)
 }
 
 fn concat(original: &JsFunction, this: &JsValue, arguments: &[JsValue], context: &mut Context) -> JsResult<JsValue> {

@@ -8,7 +8,7 @@ const wants: Record<string, () => unknown> = {
   needs: () => required("x-team"),
   code: () => toolError("STALE", { message: "The token is stale.", suggestion: "Sign in again.", severity: "warning" }),
   no: () => toolError("FORBIDDEN", { message: "Only managers may do this.", details: { scope: "orders:write orders:read" } }),
-  thrown: () => { throw error("never told"); },
+  thrown: () => { throw error("The token was thrown away."); },
 };
 
 export default ({ headers }: Payload) => wants[headers["x-want"]]();

@@ -1,0 +1,2 @@
+CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT);
+INSERT INTO t VALUES (1, 'a'), (2, 'b');

@@ -1,0 +1,2 @@
+import { values } from "./values";
+export default ({ inputs }: any) => values[inputs.kind]();

@@ -1,0 +1,1 @@
+export default (_: any, ctx: any) => ctx.auth ?? "nobody";

@@ -1,0 +1,2 @@
+import { values } from "../../lib/values";
+export default ({ results }: any) => values[results]();
