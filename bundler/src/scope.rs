@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use millrace_core::{
     Json,
-    app::{Access, Auth, Execute, Input, InputKind},
+    app::{Auth, Execute, Input, InputKind},
     expression::Step,
 };
 
@@ -186,8 +186,8 @@ impl ValueType {
     /// What a tool gives before its output mapper.
     fn of_results(execute: Option<&Execute>) -> Self {
         match execute.and_then(Execute::access) {
-            Some(Access::Read) => Self::List(Box::new(Self::Any)),
-            Some(Access::Write) => Self::Written,
+            Some(access) if access.reads() => Self::List(Box::new(Self::Any)),
+            Some(_) => Self::Written,
             None => Self::Any,
         }
     }

@@ -16,6 +16,7 @@ mod counted;
 mod declared;
 mod dialect;
 mod document;
+mod doubt;
 mod functions;
 mod json_text;
 mod lex;
@@ -23,25 +24,31 @@ mod literal;
 mod lower;
 mod masked;
 mod names;
+mod outline;
 mod partiql;
 mod position;
 mod probe;
 mod problem;
 mod request;
 pub(crate) mod rights;
+mod shown;
 mod source;
+mod spelling;
 pub(crate) mod tables;
 mod tenant;
 mod textual;
 mod tokens;
+mod words;
 
 pub use command::compile_command;
 pub use compiled::Compiled;
 pub(crate) use counted::why_not as why_not_counted;
 pub use dialect::Dialect;
 pub(crate) use document::compile_document;
+pub use doubt::Doubt;
 pub(crate) use json_text::document_of_json;
 pub use names::Names;
+pub use outline::{Constants, Outline, outline};
 pub(crate) use request::compile_request;
 pub use rights::{Columns, Known, KnownTable, Named, Privilege, Rights, rights};
 pub use tables::{TableSet, Tables};
@@ -49,11 +56,12 @@ pub(crate) use tenant::judge_script;
 pub use tenant::{TenantRule, TenantTables};
 
 use compiled::{finished, push_text};
+use doubt::Doubts;
 use lex::Kind;
 use lower::{Fragment, PlaceholderName};
 use masked::MaskedStatement;
 use probe::Verdict;
-use problem::{error, warning};
+use problem::error;
 use source::of_variable;
 use tenant::{fold, last};
 use tokens::Tokens;
@@ -101,8 +109,9 @@ pub fn compile<'a>(
             let mut compiled = textual::compile(&pieces, dialect, names)?;
             // Without a value in its text a statement is what it is.
             if compiled.warnings.is_empty() {
-                (compiled.statement.access, compiled.tables) = bind(text, pieces, dialect, names, None)
-                    .map_or((Access::Write, Tables::ALL), |bound| (bound.statement.access, bound.tables));
+                if let Ok(bound) = bind(text, pieces, dialect, names, None) {
+                    (compiled.statement.access, compiled.tables, compiled.doubt) = (bound.statement.access, bound.tables, bound.doubt);
+                }
             }
             Ok(compiled)
         }
@@ -137,10 +146,8 @@ fn bind(
     tenant: Option<&TenantRule>,
 ) -> Result<Compiled, Vec<Problem>> {
     let masked = MaskedStatement::new(text, pieces);
-    let all = lex::lex(&masked.text, dialect).map_err(|unclosed| {
-        let message = format!("the {} that starts here is not closed", unclosed.what);
-        vec![error(masked.place(unclosed.range), message, "close it; a quote inside a literal is written twice")]
-    })?;
+    let all =
+        lex::lex(&masked.text, dialect).map_err(|unread| vec![error(masked.place(unread.range()), unread.message(), unread.help())])?;
     let mut tokens = Tokens { masked: &masked, all };
     trim(&mut tokens);
     let Some(first) = tokens.significant().find(|&token| tokens.all[token].kind != Kind::Sign(b';')) else { return Err(vec![empty(text)]) };
@@ -149,7 +156,9 @@ fn bind(
     let fragments = &lowered.fragments;
     problems.extend(second_statement(&tokens, first));
     problems.extend(takes_no_values(&tokens, first, fragments, dialect));
-    let (mut access, mut tables) = (Access::Write, Tables::ALL);
+    let (mut access, mut tables, mut doubt) = (Access::Write, Tables::ALL, None);
+    let words = words::look(&tokens, first, fragments, dialect);
+    let doubts = Doubts { tokens: &tokens, dialect };
     // ClickHouse's own words say more than the parser, which knows few of its statements.
     let reads_by_words = dialect == Dialect::ClickHouse && clickhouse::judge(&masked, &lowered, &tokens, &mut problems);
     if problems.is_empty() && dialect == Dialect::PartiQl {
@@ -162,8 +171,10 @@ fn bind(
             Verdict::Understood { misplaced, access: found, tables: named } => {
                 tables = named;
                 problems.extend(misplaced.iter().map(|(slot, place)| slot.misplaced(*place)));
-                if probe::may_only_read(&tokens, fragments) {
-                    access = found;
+                match found {
+                    Access::Read if words.may_only_read() => access = Access::Read,
+                    Access::Read => doubt = doubts.of_word(&words),
+                    _ => {}
                 }
             }
             Verdict::Unknown { error: reason } => {
@@ -179,27 +190,20 @@ fn bind(
                 let has_env = fragments.iter().any(|fragment| matches!(fragment, Fragment::Env(_)));
                 // Of `ALTER … DELETE` and `UPDATE`, which every ClickHouse has, the parser knows nothing.
                 let is_mutation = dialect == Dialect::ClickHouse && tokens.is_word(Some(first), "ALTER");
-                if values > 0 && !has_env && !is_mutation {
-                    let whole =
-                        tokens.all.first().map_or(0, |token| token.range.start)..tokens.all.last().map_or(0, |token| token.range.end);
-                    warnings.push(warning(
-                        masked.place(whole),
-                        format!(
-                            "the statement could not be checked as {}: {}",
-                            dialect.name(),
-                            reason.trim_start_matches("sql parser error: ")
-                        ),
-                        match dialect {
-                            Dialect::ClickHouse => "its values are bound all the same; try it against the database",
-                            _ => "its values are bound all the same, and it counts as one that writes; try it against the database",
-                        },
-                    ));
+                let is_known = dialect == Dialect::ClickHouse || words.surely_reads;
+                if !is_known && !words.is_command {
+                    let reason = if has_env { "the text of a variable can be anything" } else { reason.as_str() };
+                    doubt = Some(doubts.of_statement(&words, reason));
+                } else if values > 0 && !has_env && !is_mutation {
+                    warnings.push(doubts.unchecked(&reason, is_known));
                 }
             }
         }
     }
-    if dialect == Dialect::ClickHouse && reads_by_words && probe::may_only_read(&tokens, fragments) {
-        access = Access::Read;
+    // A word of writes is a name where the first words decide.
+    let reads_by_words = (reads_by_words || words.surely_reads) && words.can_be_held_to_reading();
+    if reads_by_words && problems.is_empty() && dialect != Dialect::PartiQl {
+        (access, doubt) = (Access::Read, None);
     }
     if let Some(rule) = tenant.filter(|_| problems.is_empty()) {
         problems = tenant::check(&tokens, &lowered, dialect, rule);
@@ -210,12 +214,12 @@ fn bind(
     }
     warnings.sort_by_key(|warning| (warning.range.start, warning.range.end));
     // The words say more than the parser, and a statement that writes writes something.
-    match access {
-        Access::Read => tables.writes = TableSet::default(),
-        Access::Write if tables.writes.is_empty() => tables.writes = TableSet::All,
-        Access::Write => {}
+    if access.reads() {
+        tables.writes = TableSet::default();
+    } else if tables.writes.is_empty() {
+        tables.writes = TableSet::All;
     }
-    Ok(Compiled { statement: assemble(lowered.fragments, dialect, access), tables, warnings })
+    Ok(Compiled { statement: assemble(lowered.fragments, dialect, access), tables, doubt, warnings })
 }
 
 /// Removes the space around a statement.

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ops::Range, rc::Rc};
 
-use millrace_core::app::{Access, Auth, Errors, Execute, Input, ScriptRef, Tool};
+use millrace_core::app::{Access, Auth, Errors, Execute, Input, Part, Root, ScriptRef, Tool};
 
 use crate::{
     adapter::Adapters,
@@ -52,7 +52,8 @@ pub(crate) static TOOL: Record = Record {
         Field::new(
             "kind",
             Shape::Word(&["query", "mutation", "action"], &[]),
-            "`query` only reads, `mutation` changes data, `action` does anything. Clients see it as annotations.",
+            "`query` only reads, `mutation` changes data, `action` does anything. Clients see it as annotations. Of a statement that the build does \
+             not understand, `query` decides that it reads: PostgreSQL and MySQL then refuse it if it writes.",
         )
         .default("query if the statement only reads, else action"),
         Field::new("annotations", Shape::Record(&ANNOTATIONS), "Hints for MCP clients, which override what `kind` implies."),
@@ -258,9 +259,12 @@ fn read(
     let reading = ToolReader { document: &document, name: &name, folder, files, root, outer };
     let node = &document.root;
     let mut declared = compiler.inputs(&document, node.at("inputs"));
-    let inputs: Vec<Input> = declared.iter().map(|declared| declared.input.clone()).collect();
+    let mut inputs: Vec<Input> = declared.iter().map(|declared| declared.input.clone()).collect();
     let crosses_tenants = tenant::read(compiler, &reading);
     let (execute, tables) = execute::read(compiler, &reading, &inputs, adapters, crosses_tenants).unzip();
+    if let Some(execute) = &execute {
+        need_names(execute, &mut declared, &mut inputs);
+    }
     let mut input_schema = schemas::inputs(compiler, &reading, execute.as_ref());
     let output = schemas::output(compiler, &reading);
     let icons = schemas::icons(compiler, &reading);
@@ -289,10 +293,10 @@ fn read(
     let scope_of_key = scope.of_confirm();
     let errors = errors(compiler, &reading, &scope.of_rules(), wanted);
     let limits = LimitSettings::read(&document, node.at("limits")).or(&outer.limits).or(&root.limits).resolve(compiler, &name, &scope);
-    let rows = map_output.is_none() && execute.as_ref().and_then(Execute::access) == Some(Access::Read);
+    let rows = map_output.is_none() && execute.as_ref().and_then(Execute::access).is_some_and(Access::reads);
     let returned = presenters.returns(compiler, &document, &name, &declared, input_schema.is_some(), rows);
     let execute = execute?;
-    let reads = execute.access() == Some(Access::Read);
+    let reads = execute.access().is_some_and(Access::reads);
     let kind = kind(compiler, &reading, &execute, reads);
     let on_too_many = too_many::read(compiler, &reading, &execute);
     let cache = cache::read(compiler, &reading, reads && kind == "query", auth.as_ref());
@@ -368,6 +372,21 @@ fn read(
         path,
     };
     Some((tool, sync))
+}
+
+/// Gives the lists of which a statement takes its names an element at least: it would say nothing where its names stand.
+fn need_names(execute: &Execute, declared: &mut [DeclaredInput], inputs: &mut [Input]) {
+    let is_named = |part: &Part, input: &str| match part {
+        Part::ChoiceEach { source, .. } => source.root == Root::Inputs && matches!(source.path.as_slice(), [name] if name == input),
+        _ => false,
+    };
+    for (declared, input) in declared.iter_mut().zip(inputs) {
+        let names = execute.statements().flat_map(|statement| &statement.parts).any(|part| is_named(part, &input.name));
+        if names && input.min.is_none_or(|min| min < 1.0) {
+            (declared.input.min, input.min) = (Some(1.0), Some(1.0));
+            declared.schema["minItems"] = 1.into();
+        }
+    }
 }
 
 /// The tool's name, which no other has.

@@ -100,11 +100,16 @@ fn show(compiled: &Compiled) -> String {
                 let options: Vec<_> = options.iter().map(|(value, text)| format!("{value}→{text}")).collect();
                 format!("«{}: {}»", source(from), options.join(", "))
             }
+            Part::ChoiceEach { source: from, options } => {
+                let options: Vec<_> = options.iter().map(|(value, text)| format!("{value}→{text}")).collect();
+                format!("«each of {}: {}»", source(from), options.join(", "))
+            }
             Part::Textual(from) => format!("«textual {}»", source(from)),
         })
         .collect();
     let access = if statement.access == Access::Read { 'r' } else { 'w' };
-    let warnings: String = compiled.warnings.iter().map(|warning| format!("\n? {}", warning.message)).collect();
+    let doubt = compiled.doubt.as_ref().map(|doubt| &doubt.warning);
+    let warnings: String = compiled.warnings.iter().chain(doubt).map(|warning| format!("\n? {}", warning.message)).collect();
     format!("{access} {shown}{warnings}")
 }
 
@@ -231,7 +236,7 @@ fn long_and_deep_statements_end() {
         for (_, dialect) in DIALECTS.into_iter().filter(|(_, dialect)| *dialect != Dialect::PartiQl) {
             let found = compile(&text, dialect, Substitution::Bind, &inputs());
             let found = found.unwrap_or_else(|problems| panic!("{}: {problems:?}", &text[..40]));
-            assert_eq!(found.warnings.is_empty(), understood, "{}", &text[..40]);
+            assert_eq!(found.warnings.is_empty() && found.doubt.is_none(), understood, "{}", &text[..40]);
         }
     }
 }

@@ -11,6 +11,7 @@ mod corpus;
 mod d1_rest;
 mod databases;
 mod desktop;
+mod dialects;
 mod dynamodb;
 mod grant_forms;
 mod grants;

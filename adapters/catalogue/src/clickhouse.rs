@@ -84,7 +84,7 @@ const NOT_ELSEWHERE_WHOLE: [&str; 3] = ["filesystemavailable", "filesystemcapaci
 const OF_A_SESSION: [&str; 5] = ["BEGIN", "COMMIT", "ROLLBACK", "SET", "USE"];
 
 /// With which words a statement begins that only reads.
-const READS: [&str; 8] = ["DESC", "DESCRIBE", "EXISTS", "EXPLAIN", "SELECT", "SHOW", "VALUES", "WITH"];
+const READS: [&str; 9] = ["DESC", "DESCRIBE", "EXISTS", "EXPLAIN", "FROM", "SELECT", "SHOW", "VALUES", "WITH"];
 /// What no statement has that only reads.
 const WRITES: [&str; 4] = ["DELETE", "INSERT", "INTO", "UPDATE"];
 

@@ -11,6 +11,7 @@ pub mod clickhouse;
 mod document;
 pub mod mongodb;
 pub mod postgrest;
+pub mod pragma;
 pub mod redis;
 mod row;
 mod rows;

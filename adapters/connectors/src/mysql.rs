@@ -54,7 +54,7 @@ use crate::{
         once::{self, Write},
         transaction,
     },
-    shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, soon, timed_out, within},
+    shared::{Effect, Pool, Retry, StatementFailure, check_roots, guarded, own_query, soon, timed_out, within},
     sockets::{Lifetime, Sockets},
 };
 pub(crate) use address::MysqlAddress;
@@ -151,19 +151,24 @@ impl Mysql {
         let (checked, leaves_traces) = match query.command {
             Command::Transaction(steps) => {
                 query.without_session(MYSQL.name)?;
-                (None, transaction::check(MYSQL.name, &steps, self.read_only)?)
+                (None, transaction::check(MYSQL.name, &steps, self.only_reads(query))?)
             }
             _ => {
-                let checked = check(MYSQL.name, query.statement(MYSQL.name)?.0, self.read_only)?;
+                let checked = check(MYSQL.name, query.statement(MYSQL.name)?.0, self.only_reads(query))?;
                 (Some(checked), checked.leaves_traces)
             }
         };
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
-        let effect = Effect { reads: query.access == Access::Read, returns: true };
-        match self.work(query, effect, leaves_traces, &Work::Run(checked)).await? {
+        let effect = Effect { reads: query.access.reads(), returns: true };
+        match self.work(query, effect, leaves_traces, &Work::Run(checked)).await.map_err(|error| guarded(query, error))? {
             Done::Rows(rows) => Ok(rows),
             Done::Recorded(_) | Done::Prepared => Ok(Rows::default()),
         }
+    }
+
+    /// Whether the server has to refuse a write.
+    fn only_reads(&self, query: &Query<'_>) -> bool {
+        self.read_only || query.is_guarded()
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
@@ -217,15 +222,18 @@ impl Mysql {
         }
         let limit_ms = left_ms.next_multiple_of(LIMIT_STEP_MS);
         let outcome = match (work, query.command) {
-            (Work::Run(_), Command::Transaction(steps)) => {
-                transaction::run(&mut Watched { session: &mut session, killer: &self.killer }, &steps, query, (self.read_only, limit_ms))
-                    .await
-                    .map(Done::Rows)
-            }
+            (Work::Run(_), Command::Transaction(steps)) => transaction::run(
+                &mut Watched { session: &mut session, killer: &self.killer },
+                &steps,
+                query,
+                (self.only_reads(query), limit_ms),
+            )
+            .await
+            .map(Done::Rows),
             (Work::Run(checked), command) => {
                 let (text, values) = command.statement(MYSQL.name).map_err(StatementFailure::last)?;
                 let transaction = match checked {
-                    _ if self.read_only => Transaction::ReadOnly,
+                    _ if self.only_reads(query) => Transaction::ReadOnly,
                     Some(checked) if checked.calls() => Transaction::Several,
                     _ => Transaction::Implied,
                 };

@@ -45,7 +45,7 @@ use millrace_core::{
 
 use crate::{
     postgres_text::{blame_session, is_of_statement, limits},
-    shared::{Effect, Execution, Retry, StatementFailure, max_response_bytes, own_query, timed_out},
+    shared::{Effect, Execution, Retry, StatementFailure, guarded, max_response_bytes, own_query, timed_out},
 };
 use address::NeonAddress;
 use reply::Refusal;
@@ -97,7 +97,7 @@ impl Neon {
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let written = self.written(query)?;
-        match self.repeat(query, &Work::Run(&written)).await? {
+        match self.repeat(query, &Work::Run(&written)).await.map_err(|error| guarded(query, error))? {
             RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
             // Said of records only.
             RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
@@ -125,7 +125,7 @@ impl Neon {
             Work::Run(_) => query.access,
             Work::Once(..) | Work::MakeRecords => Access::Read,
         };
-        let effect = Effect { reads: access == Access::Read, returns: true };
+        let effect = Effect { reads: access.reads(), returns: true };
         self.retry.run(&Query { access, ..query.clone() }, effect, async || self.attempt(query, work).await).await
     }
 
@@ -174,7 +174,8 @@ impl Neon {
         headers.append("neon-connection-string", self.address.connection_string.expose().clone());
         headers.append("neon-raw-text-output", "true");
         headers.append("neon-array-mode", "true");
-        if self.read_only {
+        let read_only = self.read_only || query.is_guarded();
+        if read_only {
             headers.append("neon-batch-read-only", "true");
         }
         let request = HttpRequest {
@@ -189,7 +190,7 @@ impl Neon {
             ErrorKind::TooLarge => limits::broken_off(query),
             _ => StatementFailure::of_client(error),
         })?;
-        reply::all(&response, count, &self.address.host, self.read_only)
+        reply::all(&response, count, &self.address.host, read_only)
     }
 
     /// What is set for every batch: when the server gives up, and what makes its answers the same everywhere. `lock_ms`: how long it waits
@@ -202,7 +203,7 @@ impl Neon {
         let timeout = |ms: u64| timeout_ms(ms).to_string();
         let mut settings = vec![("statement_timeout", timeout(left_ms))];
         // After this statement PostgreSQL refuses to unset it.
-        settings.extend(self.read_only.then(|| ("transaction_read_only", "on".to_owned())));
+        settings.extend((self.read_only || query.is_guarded()).then(|| ("transaction_read_only", "on".to_owned())));
         settings.extend(self.address.settings.iter().map(|(name, value)| (name.as_str(), value.clone())));
         settings.extend(lock_ms.map(|of| ("lock_timeout", timeout(of(left_ms)))));
         Ok(Step::setting(&settings))

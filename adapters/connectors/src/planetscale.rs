@@ -44,7 +44,7 @@ use crate::{
         once::{self, Write},
         transaction,
     },
-    shared::{Effect, Retry, StatementFailure, own_query, timed_out},
+    shared::{Effect, Retry, StatementFailure, guarded, own_query, timed_out},
 };
 use address::PlanetscaleAddress;
 use session::{Api, Session};
@@ -111,18 +111,23 @@ impl Planetscale {
         let checked = match query.command {
             Command::Transaction(steps) => {
                 query.without_session(PLANETSCALE.name)?;
-                transaction::check(PLANETSCALE.name, &steps, self.read_only)?;
+                transaction::check(PLANETSCALE.name, &steps, self.only_reads(query))?;
                 steps.steps.iter().try_for_each(|step| keeps_no_lock(&step.text))?;
                 None
             }
             _ => Some(self.check(query)?),
         };
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
-        let effect = Effect { reads: query.access == Access::Read, returns: true };
-        match self.work(query, effect, &Work::Run(checked)).await? {
+        let effect = Effect { reads: query.access.reads(), returns: true };
+        match self.work(query, effect, &Work::Run(checked)).await.map_err(|error| guarded(query, error))? {
             Done::Rows(rows) => Ok(rows),
             Done::Recorded(_) => Ok(Rows::default()),
         }
+    }
+
+    /// Whether the server has to refuse a write.
+    fn only_reads(&self, query: &Query<'_>) -> bool {
+        self.read_only || query.is_guarded()
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
@@ -143,7 +148,7 @@ impl Planetscale {
 
     fn check<'a>(&self, query: &Query<'a>) -> Result<Checked<'a>> {
         let (text, _) = query.statement(PLANETSCALE.name)?;
-        let checked = check(PLANETSCALE.name, text, self.read_only)?;
+        let checked = check(PLANETSCALE.name, text, self.only_reads(query))?;
         keeps_no_lock(text)?;
         Ok(checked)
     }
@@ -162,12 +167,12 @@ impl Planetscale {
         let mut session = Session::new(&self.api, query.deadline_ms);
         match (work, query.command) {
             (Work::Run(_), Command::Transaction(steps)) => {
-                transaction::run(&mut session, &steps, query, (self.read_only, limit_ms)).await.map(Done::Rows)
+                transaction::run(&mut session, &steps, query, (self.only_reads(query), limit_ms)).await.map(Done::Rows)
             }
             (Work::Run(checked), command) => {
                 let (text, values) = command.statement(PLANETSCALE.name).map_err(StatementFailure::last)?;
                 let transaction = match checked {
-                    _ if self.read_only => Transaction::ReadOnly,
+                    _ if self.only_reads(query) => Transaction::ReadOnly,
                     Some(checked) if checked.calls() => Transaction::Several,
                     _ => Transaction::Implied,
                 };

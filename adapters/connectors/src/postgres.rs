@@ -62,7 +62,7 @@ use millrace_core::{
 
 use crate::{
     postgres_text::{call_records::must_write, check},
-    shared::{Effect, Pool, Retry, StatementFailure, check_roots, own_query, timed_out, within},
+    shared::{Effect, Pool, Retry, StatementFailure, check_roots, guarded, own_query, timed_out, within},
     sockets::{Lifetime, Sockets},
 };
 pub(crate) use address::PostgresAddress;
@@ -129,9 +129,12 @@ impl Postgres {
         transaction::check(&steps, !query.session.is_empty())?;
         let phase = Cell::new(Phase::Waiting);
         let effect = Effect { reads: steps.access() == Access::Read, returns: true };
-        let work = async |session: &mut Session, _| transaction::run(session, &*self.clock, &steps, query, self.read_only).await;
+        let work = async |session: &mut Session, _| {
+            transaction::run(session, &*self.clock, &steps, query, self.read_only || query.is_guarded()).await
+        };
         let attempts = self.retry.run(query, effect, async || self.attempt(query.deadline_ms, &phase, work).await);
-        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
+        let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
+        outcome.map_err(|error| guarded(query, error))
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
@@ -140,7 +143,7 @@ impl Postgres {
         }
         let (text, values) = query.command.statement(POSTGRES.name)?;
         check(POSTGRES.name, text, !query.session.is_empty())?;
-        let transaction = match (self.read_only, query.session) {
+        let transaction = match (self.read_only || query.is_guarded(), query.session) {
             (true, _) => Transaction::ReadOnly,
             (false, []) => Transaction::Implied,
             (false, _) => Transaction::Own,
@@ -150,12 +153,13 @@ impl Postgres {
         let batch = Batch::of(marked.as_deref().unwrap_or(text), values, transaction, query)?.with_settings(query.session);
         let phase = Cell::new(Phase::Waiting);
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
-        let effect = Effect { reads: query.access == Access::Read, returns: true };
+        let effect = Effect { reads: query.access.reads(), returns: true };
         let attempt = async || {
             self.attempt(query.deadline_ms, &phase, async |session: &mut Session, left_ms| session.run(&batch, query, left_ms).await).await
         };
         let attempts = self.retry.run(query, effect, attempt);
-        within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())))
+        let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
+        outcome.map_err(|error| guarded(query, error))
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {

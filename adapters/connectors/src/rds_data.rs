@@ -46,7 +46,7 @@ use serde_json::{Map, json};
 use crate::{
     aws_server::{Asked, AwsError, AwsPorts, AwsServer, configuration},
     postgres_text::{Parameter, check, limits, word},
-    shared::{Effect, KnownOptions, Retry, ServerOptions, StatementFailure, max_response_bytes, own_query},
+    shared::{Effect, KnownOptions, Retry, ServerOptions, StatementFailure, guarded, max_response_bytes, own_query},
 };
 use address::Cluster;
 use failure::Refusal;
@@ -189,7 +189,7 @@ impl RdsData {
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let work = Work::of(query)?;
-        match self.repeat(query, &work).await? {
+        match self.repeat(query, &work).await.map_err(|error| guarded(query, error))? {
             RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
             // Said of records only.
             RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),
@@ -202,10 +202,11 @@ impl RdsData {
         // sent again whatever became of it.
         let access = match work {
             Work::Run(_) => query.access,
+            Work::Steps(_) if query.is_guarded() => query.access,
             Work::Steps(steps) => steps.access(),
             Work::Once(..) | Work::MakeRecords => Access::Read,
         };
-        let effect = Effect { reads: access == Access::Read, returns: true };
+        let effect = Effect { reads: access.reads(), returns: true };
         let query = &Query { access, ..query.clone() };
         self.retry.run(query, effect, async || self.attempt_typed(query, work).await).await
     }

@@ -29,7 +29,7 @@ use millrace_core::{
 pub(crate) use call_records::{kept, made_before};
 #[cfg(feature = "tcp")]
 pub(crate) use exact_json::{exact_json, is_json_number};
-pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
+pub(crate) use limits::{guarded, max_response_bytes, only_reads, within_limits};
 #[cfg(feature = "tcp")]
 pub(crate) use moment::utc_text;
 #[cfg(feature = "tcp")]

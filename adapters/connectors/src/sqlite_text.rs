@@ -21,7 +21,6 @@ pub(crate) mod error;
 pub(crate) mod expectation;
 mod json_array;
 mod placeholder;
-pub(crate) mod pragma;
 mod statement;
 mod token;
 

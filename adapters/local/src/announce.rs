@@ -153,7 +153,7 @@ fn description(tool: &Tool) -> String {
 fn attempt(app: &App) -> Option<Json> {
     let candidates = app.tools.iter().filter(|tool| tool.auth.is_none()).map(|tool| (tool, arguments(tool)));
     let (tool, (arguments, _)) = candidates.min_by_key(|(tool, (arguments, guessed))| {
-        let reads = tool.execute.access() == Some(millrace_core::app::Access::Read);
+        let reads = tool.execute.access().is_some_and(millrace_core::app::Access::reads);
         (*guessed, !reads, tool.map_input.is_some() || tool.map_output.is_some(), arguments.is_empty(), arguments.len())
     })?;
     Some(json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": tool.name, "arguments": arguments } }))

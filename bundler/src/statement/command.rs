@@ -107,9 +107,9 @@ pub fn compile_command(text: &str, inputs: &[Input], allow: &str) -> Result<Comp
     }
     let warnings = second_command(command, &words, &masked).into_iter().collect();
     let access = if command.reads { Access::Read } else { Access::Write };
-    let tables = match access {
-        Access::Read => Tables { reads: TableSet::All, writes: TableSet::default() },
-        Access::Write => Tables::ALL,
+    let tables = match command.reads {
+        true => Tables { reads: TableSet::All, writes: TableSet::default() },
+        false => Tables::ALL,
     };
     let literals = arguments.iter().filter(|argument| matches!(argument.part, Part::Text(_))).count();
     let statement = Statement {
@@ -120,7 +120,7 @@ pub fn compile_command(text: &str, inputs: &[Input], allow: &str) -> Result<Comp
         max_values: u32::try_from(MAX_ARGUMENTS - literals.min(MAX_ARGUMENTS)).unwrap_or_default(),
         document: Vec::new(),
     };
-    Ok(Compiled { statement, tables, warnings })
+    Ok(Compiled { statement, tables, doubt: None, warnings })
 }
 
 /// Which command it is.
@@ -290,7 +290,7 @@ fn argument(word: &Word, masked: &MaskedStatement<'_>, inputs: &[Input]) -> Resu
                 pieces.push(Piece::Source(value.source));
             }
             // Each has a filter, which was refused.
-            Ok(Meaning::EnvIdent(_) | Meaning::EnvRaw(_) | Meaning::Choice { .. }) => {}
+            Ok(Meaning::EnvIdent(_) | Meaning::EnvRaw(_) | Meaning::Choice { .. } | Meaning::ChoiceEach { .. }) => {}
             Err(problem) => problems.push(problem),
         }
         labels.push(label);

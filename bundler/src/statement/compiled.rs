@@ -2,7 +2,7 @@
 
 use millrace_core::app::{Part, Statement};
 
-use super::{dialect::Dialect, tables::Tables};
+use super::{dialect::Dialect, doubt::Doubt, tables::Tables};
 use crate::Problem;
 
 /// A compiled statement, and what to say about it.
@@ -12,6 +12,8 @@ pub struct Compiled {
     pub statement: Statement,
     /// The tables that it reads and writes.
     pub tables: Tables,
+    /// Why it is taken for one that writes, although it may only read.
+    pub doubt: Option<Doubt>,
     /// Warnings.
     pub warnings: Vec<Problem>,
 }
@@ -36,7 +38,9 @@ pub(super) fn finished(parts: &[Part], dialect: Dialect) -> Option<String> {
                 number += 1;
                 text.push_str(&dialect.parameter(number));
             }
-            Part::Env(_) | Part::EnvIdent(_) | Part::BindEach { .. } | Part::Choice { .. } | Part::Textual(_) => return None,
+            Part::Env(_) | Part::EnvIdent(_) | Part::BindEach { .. } | Part::Choice { .. } | Part::ChoiceEach { .. } | Part::Textual(_) => {
+                return None;
+            }
         }
     }
     Some(text)

@@ -129,7 +129,7 @@ pub(super) fn compile<R: PlaceRole>(
         return Err(problems);
     }
     let statement = Statement { style: ParamStyle::Document, parts, text: Some(shown), access, max_values: u32::MAX, document };
-    Ok(Compiled { statement, tables, warnings: Vec::new() })
+    Ok(Compiled { statement, tables, doubt: None, warnings: Vec::new() })
 }
 
 /// The place of a flaw in the file: a key where there is one.
@@ -224,7 +224,7 @@ impl Reading<'_> {
                 }
                 Ok(Meaning::Value(value)) => written.push(Piece::Source(value.source)),
                 // Each has a filter, which was refused.
-                Ok(Meaning::EnvIdent(_) | Meaning::EnvRaw(_) | Meaning::Choice { .. }) => {}
+                Ok(Meaning::EnvIdent(_) | Meaning::EnvRaw(_) | Meaning::Choice { .. } | Meaning::ChoiceEach { .. }) => {}
                 Err(problem) => wrong.push(problem),
             }
         }

@@ -1,5 +1,8 @@
 //! Cuts a masked statement into tokens, exactly as far as binding needs it: literals, quoted names, comments and words of
-//! each dialect, byte for byte.
+//! each dialect, byte for byte. A test compares it with the real servers on generated texts.
+//!
+//! What servers, or their versions, read differently outside of quotes and comments is refused: blanks and quotes that are not ASCII, control
+//! characters, a number that a quote follows.
 
 use std::ops::Range;
 
@@ -24,10 +27,12 @@ pub(super) enum Kind {
     /// A keyword or a name without quotes.
     Word,
     Number,
-    /// A text literal; `body` is what is between its quotes.
+    /// A text literal; `body` is what is between its quotes. `continues`: PostgreSQL makes one literal of it and the one before, which a line
+    /// break parts.
     Literal {
         prefix: Prefix,
         body: Range<usize>,
+        continues: bool,
     },
     /// A name in quotes.
     Quoted,
@@ -54,23 +59,82 @@ pub(super) enum Prefix {
     Digits,
 }
 
-/// A literal, quoted name or comment that has no end.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unclosed {
-    pub(super) what: &'static str,
-    pub(super) range: Range<usize>,
+/// Why a text cannot be cut.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Unread {
+    /// A literal, quoted name or comment that has no end.
+    Unclosed { what: &'static str, range: Range<usize> },
+    /// A character outside of quotes and comments that looks like another one, or like none.
+    Stray { character: char, range: Range<usize> },
+    /// What versions of a server read differently.
+    Ambiguous { range: Range<usize> },
+}
+
+impl Unread {
+    /// Its bytes in the text.
+    pub(super) fn range(&self) -> Range<usize> {
+        let (Self::Unclosed { range, .. } | Self::Stray { range, .. } | Self::Ambiguous { range }) = self;
+        range.clone()
+    }
+
+    /// What is wrong, in a clause.
+    pub(super) fn message(&self) -> String {
+        match self {
+            Self::Unclosed { what, .. } => format!("the {what} that starts here is not closed"),
+            Self::Stray { character, .. } => {
+                format!("the character U+{:04X} is outside of quotes and comments", u32::from(*character))
+            }
+            Self::Ambiguous { .. } => "versions of the database read this differently".to_owned(),
+        }
+    }
+
+    /// The same of a text whose place is said elsewhere.
+    pub(super) fn clause(&self) -> String {
+        match self {
+            Self::Unclosed { what, .. } => format!("the {what} in it is not closed"),
+            Self::Stray { .. } => self.message(),
+            Self::Ambiguous { .. } => "versions of the database read it differently".to_owned(),
+        }
+    }
+
+    /// What helps.
+    pub(super) fn help(&self) -> &'static str {
+        match self {
+            Self::Unclosed { .. } => "close it; a quote inside a literal is written twice",
+            Self::Stray { character, .. } if matches!(character, '\u{2018}'..='\u{201f}') => {
+                "write a quote of ASCII, `'` or `\"`; in a literal it can stay"
+            }
+            Self::Stray { character: '\u{2212}', .. } => "write `-`; in a literal it can stay",
+            Self::Stray { .. } => "write a blank of ASCII or nothing: the database takes it for a part of a name, or for an error",
+            Self::Ambiguous { .. } => "put a blank between a number and a quote, and write a text in single quotes",
+        }
+    }
 }
 
 /// Cuts `text` into tokens that cover all of it.
-pub(super) fn lex(text: &str, dialect: Dialect) -> Result<Vec<Token>, Unclosed> {
-    let mut lexer = Lexer { bytes: text.as_bytes(), text, dialect, at: 0 };
+pub(super) fn lex(text: &str, dialect: Dialect) -> Result<Vec<Token>, Unread> {
+    let mut lexer = Lexer { bytes: text.as_bytes(), text, dialect, at: 0, open: None };
     let mut tokens: Vec<Token> = Vec::new();
     while lexer.at < text.len() {
         let start = lexer.at;
         let kind = lexer.token()?;
-        tokens.push(Token { kind, range: start..lexer.at });
+        let range = start..lexer.at;
+        lexer.look(&kind, &range)?;
+        tokens.push(Token { kind, range });
     }
     Ok(tokens)
+}
+
+/// Whether a character has no place outside of quotes and comments: blanks that only some servers know as such, what cannot be seen, and
+/// signs that only look like those of ASCII.
+fn is_stray(character: char) -> bool {
+    match character {
+        // A placeholder.
+        '\0' | '\t' | '\n' | '\r' => false,
+        '\u{ad}' | '\u{200b}'..='\u{200f}' | '\u{2018}'..='\u{201f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => true,
+        '\u{2212}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => true,
+        _ => character.is_control() || !character.is_ascii() && character.is_whitespace(),
+    }
 }
 
 struct Lexer<'a> {
@@ -78,10 +142,34 @@ struct Lexer<'a> {
     text: &'a str,
     dialect: Dialect,
     at: usize,
+    /// The prefix of the literal before, with nothing but blanks and line comments since, and whether a line ended there.
+    open: Option<(Prefix, bool)>,
 }
 
 impl Lexer<'_> {
-    fn token(&mut self) -> Result<Kind, Unclosed> {
+    /// Looks at a token that was cut, refuses what is not read everywhere alike, and remembers what the next one may continue.
+    fn look(&mut self, kind: &Kind, range: &Range<usize>) -> Result<(), Unread> {
+        let text = &self.text[range.clone()];
+        if matches!(kind, Kind::Space | Kind::Word | Kind::Number | Kind::Parameter | Kind::Sign(_))
+            && let Some((at, character)) = text.char_indices().find(|(_, character)| is_stray(*character))
+        {
+            let at = range.start + at;
+            return Err(Unread::Stray { character, range: at..at + character.len_utf8() });
+        }
+        // `1E'a\'b'` was `1` and an escaped literal once; `1x'00'` still is two tokens in places.
+        if *kind == Kind::Number && text.ends_with(|last: char| last.is_ascii_alphabetic()) && matches!(self.byte(0), Some(b'\'' | b'"')) {
+            return Err(Unread::Ambiguous { range: range.start..self.at + 1 });
+        }
+        self.open = match (kind, self.open) {
+            (Kind::Literal { prefix, .. }, _) if self.dialect == Dialect::Postgres => Some((*prefix, false)),
+            (Kind::Space, Some((prefix, ended))) => Some((prefix, ended || text.contains(['\n', '\r']))),
+            (Kind::Comment { .. }, Some(open)) if text.starts_with("--") => Some(open),
+            _ => None,
+        };
+        Ok(())
+    }
+
+    fn token(&mut self) -> Result<Kind, Unread> {
         let first = self.bytes[self.at];
         let next = self.byte(1);
         match (first, self.dialect) {
@@ -98,7 +186,14 @@ impl Lexer<'_> {
             (b'#', Dialect::ClickHouse) if matches!(next, Some(b' ' | b'!')) => Ok(self.line_comment()),
             (b'/', Dialect::ClickHouse) if next == Some(b'/') => Ok(self.line_comment()),
             (b'/', _) if next == Some(b'*') => self.block_comment(),
-            (b'\'', _) => self.literal(Prefix::None, b'\''),
+            (b'\'', _) => match self.open {
+                // The same literal goes on, with the same escapes.
+                Some((prefix, true)) => self.literal(prefix, b'\'').map(|kind| match kind {
+                    Kind::Literal { prefix, body, .. } => Kind::Literal { prefix, body, continues: true },
+                    other => other,
+                }),
+                _ => self.literal(Prefix::None, b'\''),
+            },
             (b'"', Dialect::MySql) => self.literal(Prefix::None, b'"'),
             (b'"', _) => self.quoted(b'"'),
             // In PartiQL, a literal of Ion: nothing in it is a place for a value.
@@ -106,6 +201,8 @@ impl Lexer<'_> {
             (b'[', Dialect::Sqlite) => self.quoted(b']'),
             (b'$', Dialect::Postgres) => self.dollar(),
             (b'$', Dialect::ClickHouse) => self.heredoc(),
+            // What newer versions of MySQL read as a text.
+            (b'$', Dialect::MySql) if self.fence().is_some() => Err(Unread::Ambiguous { range: self.at..self.at + 1 }),
             (b'{', Dialect::ClickHouse) => Ok(self.brace()),
             (b'?', Dialect::MySql | Dialect::PartiQl) => {
                 self.at += 1;
@@ -154,12 +251,16 @@ impl Lexer<'_> {
         self.dialect != Dialect::MySql || self.byte(2).is_none_or(|byte| byte != 0 && (byte <= b' ' || byte == 0x7f))
     }
 
+    /// To PostgreSQL and to PartiQL, a carriage return ends a line, too.
     fn line_comment(&mut self) -> Kind {
-        self.skip_while(|byte| byte != b'\n');
+        let ends = |byte| byte == b'\n' || byte == b'\r' && matches!(self.dialect, Dialect::Postgres | Dialect::PartiQl);
+        while self.byte(0).is_some_and(|byte| !ends(byte)) {
+            self.at += 1;
+        }
         Kind::Comment { executable: false }
     }
 
-    fn block_comment(&mut self) -> Result<Kind, Unclosed> {
+    fn block_comment(&mut self) -> Result<Kind, Unread> {
         let start = self.at;
         let opened = &self.text[start + 2..];
         let executable = self.dialect == Dialect::MySql && ["!", "M!", "T!"].iter().any(|mark| opened.starts_with(mark));
@@ -176,14 +277,14 @@ impl Lexer<'_> {
                     self.at += 2;
                 }
                 (Some(_), _) => self.at += 1,
-                (None, _) => return Err(Unclosed { what: "comment", range: start..start + 2 }),
+                (None, _) => return Err(Unread::Unclosed { what: "comment", range: start..start + 2 }),
             }
         }
         Ok(Kind::Comment { executable })
     }
 
     /// A literal; `self.at` is at its quote.
-    fn literal(&mut self, prefix: Prefix, quote: u8) -> Result<Kind, Unclosed> {
+    fn literal(&mut self, prefix: Prefix, quote: u8) -> Result<Kind, Unread> {
         let open = self.at;
         let backslashes = self.dialect.has_backslashes() || prefix == Prefix::Escape;
         self.at += 1;
@@ -192,7 +293,7 @@ impl Lexer<'_> {
                 if self.byte(1) != Some(quote) {
                     let body = open + 1..self.at;
                     self.at += 1;
-                    return Ok(Kind::Literal { prefix, body });
+                    return Ok(Kind::Literal { prefix, body, continues: false });
                 }
                 self.at += 2;
             } else if byte == b'\\' && backslashes && self.byte(1).is_some_and(|next| next != 0) {
@@ -201,11 +302,11 @@ impl Lexer<'_> {
                 self.at += 1;
             }
         }
-        Err(Unclosed { what: "literal", range: open..open + 1 })
+        Err(Unread::Unclosed { what: "literal", range: open..open + 1 })
     }
 
     /// A quoted name; `self.at` is at its quote.
-    fn quoted(&mut self, close: u8) -> Result<Kind, Unclosed> {
+    fn quoted(&mut self, close: u8) -> Result<Kind, Unread> {
         let open = self.at;
         self.at += 1;
         while let Some(byte) = self.byte(0) {
@@ -223,39 +324,44 @@ impl Lexer<'_> {
                 return Ok(Kind::Quoted);
             }
         }
-        Err(Unclosed { what: "quoted name", range: open..open + 1 })
+        Err(Unread::Unclosed { what: "quoted name", range: open..open + 1 })
     }
 
-    fn dollar(&mut self) -> Result<Kind, Unclosed> {
-        let start = self.at;
-        let rest = &self.text[start + 1..];
-        if rest.starts_with(|c: char| c.is_ascii_digit()) {
+    fn dollar(&mut self) -> Result<Kind, Unread> {
+        if self.byte(1).is_some_and(|next| next.is_ascii_digit()) {
             self.at += 1;
             self.skip_while(|byte| byte.is_ascii_digit());
             return Ok(Kind::Parameter);
         }
-        let tag = rest.find('$').map(|end| &rest[..end]).filter(|tag| tag.bytes().all(|byte| is_word(byte) && byte != b'$'));
-        let Some(tag) = tag else {
+        let Some(fence) = self.fence() else {
             self.at += 1;
             return Ok(Kind::Sign(b'$'));
         };
-        self.dollar_quoted(tag.len() + 2)
+        self.dollar_quoted(fence)
+    }
+
+    /// The length of `$tag$`, which starts here.
+    fn fence(&self) -> Option<usize> {
+        let rest = self.text.get(self.at + 1..)?;
+        let tag = &rest[..rest.find('$')?];
+        let is_tag = !tag.starts_with(|first: char| first.is_ascii_digit()) && tag.bytes().all(|byte| is_word(byte) && byte != b'$');
+        is_tag.then_some(tag.len() + 2)
     }
 
     /// What is between two fences of this length, of which the first is at `self.at`.
-    fn dollar_quoted(&mut self, length: usize) -> Result<Kind, Unclosed> {
+    fn dollar_quoted(&mut self, length: usize) -> Result<Kind, Unread> {
         let start = self.at;
         let fence = &self.text[start..start + length];
         let body = start + fence.len();
         let Some(end) = self.text[body..].find(fence) else {
-            return Err(Unclosed { what: "dollar-quoted text", range: start..body });
+            return Err(Unread::Unclosed { what: "dollar-quoted text", range: start..body });
         };
         self.at = body + end + fence.len();
         Ok(Kind::Dollar)
     }
 
     /// `$tag$…$tag$`, or the beginning of a name.
-    fn heredoc(&mut self) -> Result<Kind, Unclosed> {
+    fn heredoc(&mut self) -> Result<Kind, Unread> {
         let tag = self.text[self.at + 1..].split('$').next().unwrap_or_default();
         let has_fence = self.bytes.get(self.at + 1 + tag.len()) == Some(&b'$');
         if has_fence && tag.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
@@ -294,7 +400,7 @@ impl Lexer<'_> {
         Kind::Number
     }
 
-    fn word(&mut self) -> Result<Kind, Unclosed> {
+    fn word(&mut self) -> Result<Kind, Unread> {
         let start = self.at;
         self.skip_while(is_word);
         let word = &self.text[start..self.at];
@@ -366,7 +472,9 @@ mod tests {
                 });
                 shown.collect::<Vec<_>>().join(" ")
             }
-            Err(unclosed) => format!("unclosed {} at {}", unclosed.what, unclosed.range.start),
+            Err(Unread::Unclosed { what, range }) => format!("unclosed {what} at {}", range.start),
+            Err(Unread::Stray { character, range }) => format!("stray {:x} at {}", u32::from(character), range.start),
+            Err(Unread::Ambiguous { range }) => format!("ambiguous at {}", range.start),
         }
     }
 
@@ -408,6 +516,26 @@ mod tests {
             (ClickHouse, "$$a'$$ $t$ $$ $t$ a$b $x # c\n#! d\n#e", "d:$$a'$$ d:$t$ $$ $t$ w:a$b w:$x c:# c c:#! d o:# w:e"),
             (ClickHouse, "/* a /* b */ c */ 1--1\n2", "c:/* a /* b */ c */ n:1 c:--1 n:2"),
             (ClickHouse, "1 / 2 // it's\n3", "n:1 o:/ n:2 c:// it's n:3"),
+            (Postgres, "a -- b\rc -- d\r\ne", "w:a c:-- b w:c c:-- d w:e"),
+            (MySql, "a -- b\rc\nd # e\rf", "w:a c:-- b\rc w:d c:# e\rf"),
+            (Sqlite, "a -- b\rc\nd", "w:a c:-- b\rc w:d"),
+            (ClickHouse, "a -- b\rc\nd", "w:a c:-- b\rc w:d"),
+            (Postgres, "E'a'\n'\\' b' 'c\\'", "e:E'a' e:'\\' b' l:'c\\'"),
+            (Postgres, "E'a' -- x\r  -- y\n '\\''", "e:E'a' c:-- x c:-- y e:'\\''"),
+            (Postgres, "E'a' /* \n */ '\\'", "e:E'a' c:/* \n */ l:'\\'"),
+            (Postgres, "E'a' '\\' E'a',\n'\\'", "e:E'a' l:'\\' e:E'a' o:, l:'\\'"),
+            (Postgres, "$é$ ' $é$ b", "d:$é$ ' $é$ w:b"),
+            (MySql, "$$ ' $$", "ambiguous at 0"),
+            (MySql, "$a a$b$", "w:$a w:a$b$"),
+            (MySql, "$a $b$", "ambiguous at 3"),
+            (Postgres, "1E'a\\'b'", "ambiguous at 0"),
+            (Sqlite, "1 'a' 12'a'", "n:1 l:'a' n:12 l:'a'"),
+            (Postgres, "a\u{a0}b", "stray a0 at 1"),
+            (MySql, "a \u{b} b", "stray b at 2"),
+            (Sqlite, "\u{feff}a", "stray feff at 0"),
+            (ClickHouse, "\u{2018}a\u{2019}", "stray 2018 at 0"),
+            (Sqlite, "a = \u{1f}", "stray 1f at 4"),
+            (Sqlite, "'\u{a0}\u{1}' \"\u{2028}\" -- \u{a0}\u{7}\n/*\u{b}*/", "l:'\u{a0}\u{1}' q:\"\u{2028}\" c:-- \u{a0}\u{7} c:/*\u{b}*/"),
             (Sqlite, "a 'b", "unclosed literal at 2"),
             (Sqlite, "a \"b", "unclosed quoted name at 2"),
             (Sqlite, "[a", "unclosed quoted name at 0"),

@@ -40,6 +40,10 @@ pub(super) fn decode(
             // The lexer ended the literal at a quote that stands alone: this one is doubled.
             text.push(quote);
             at += 2;
+        } else if c == '\\' && prefix == Prefix::Unicode {
+            let Some((unescaped, length)) = unicode_escape(rest) else { return Err(BadEscape(at..at + 1)) };
+            text.push(unescaped);
+            at += length;
         } else if c == '\\' && backslashes {
             let escape = match dialect {
                 Dialect::MySql => mysql_escape(rest),
@@ -58,6 +62,52 @@ pub(super) fn decode(
         pieces.push(Decoded::Text(text));
     }
     Ok(pieces)
+}
+
+/// PostgreSQL's name between the quotes of `U&"…"`. `None` where an escape in it stands for nothing.
+pub(super) fn unicode_name(text: &str) -> Option<String> {
+    let (mut name, mut rest) = (String::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let (character, length) = if first == '\\' { unicode_escape(rest)? } else { (first, first.len_utf8()) };
+        name.push(character);
+        rest = &rest[length + usize::from(first == '"')..];
+    }
+    Some(name)
+}
+
+/// ClickHouse's name between quotes.
+pub(super) fn clickhouse_name(text: &str, quote: char) -> String {
+    let (mut name, mut rest) = (String::new(), text);
+    while let Some(first) = rest.chars().next() {
+        let length = match first {
+            '\\' => match clickhouse_escape(rest) {
+                Some((unescaped, length)) => {
+                    name.push_str(&unescaped);
+                    length
+                }
+                None => 2,
+            },
+            _ => {
+                name.push(first);
+                if first == quote { 2 } else { first.len_utf8() }
+            }
+        };
+        rest = rest.get(length..).unwrap_or_default();
+    }
+    name
+}
+
+/// <https://www.postgresql.org/docs/current/sql-syntax-lexical.html#SQL-SYNTAX-STRINGS-UESCAPE>, without a pair of surrogates.
+fn unicode_escape(rest: &str) -> Option<(char, usize)> {
+    let digits = |from: usize, length: usize| {
+        let digits = rest.get(from..from + length).filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))?;
+        Some((u32::from_str_radix(digits, 16).ok().and_then(char::from_u32).filter(|found| *found != '\0')?, from + length))
+    };
+    match rest[1..].chars().next()? {
+        '\\' => Some(('\\', 2)),
+        '+' => digits(2, 6),
+        _ => digits(1, 4),
+    }
 }
 
 /// <https://clickhouse.com/docs/sql-reference/syntax#string>
@@ -139,6 +189,13 @@ mod tests {
     use super::*;
     use crate::placeholder;
 
+    #[test]
+    fn names_have_escapes_in_places() {
+        assert_eq!(unicode_name(r#"\0061b""c\\"#).as_deref(), Some(r#"ab"c\"#));
+        assert_eq!(unicode_name(r"\006"), None);
+        assert_eq!(clickhouse_name(r"a\`b``c\n", '`'), "a`b`c\n");
+    }
+
     fn show(text: &str, prefix: Prefix, dialect: Dialect) -> Option<String> {
         let quoted = format!("'{text}'");
         let masked = MaskedStatement::new(&quoted, placeholder::scan(&quoted).0);
@@ -169,6 +226,8 @@ mod tests {
             (Postgres, Prefix::Escape, r"\xff{{ a }}", None),
             (Postgres, Prefix::Escape, r"\u12{{ a }}", None),
             (Postgres, Prefix::Escape, r"\0{{ a }}", None),
+            (Postgres, Prefix::Unicode, r"d\0061t\+01F600\\ it''s", Some("dat😀\\ it's")),
+            (Postgres, Prefix::Unicode, r"\d83d\de00", None),
             (Sqlite, Prefix::None, "{{ '{{' }}{{ a }}}}", Some("{{<0>}}")),
         ] {
             assert_eq!(show(text, prefix, dialect).as_deref(), expected, "{dialect:?} {text}");

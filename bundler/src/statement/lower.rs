@@ -12,6 +12,7 @@ use super::{
     position::{self, SyntaxPosition},
     problem::{error, warning},
     source::{self, Meaning, Value, of_variable},
+    spelling,
     tokens::Tokens,
 };
 use crate::Problem;
@@ -23,7 +24,7 @@ mod quotes;
 #[derive(Clone, Debug)]
 pub(super) enum Fragment {
     /// Text, and what the parser is shown in its place.
-    Text { text: String, probe: Option<&'static str> },
+    Text { text: String, probe: Option<String> },
     /// A variable, as text of the statement.
     Env(String),
     /// A variable, as a quoted name.
@@ -32,6 +33,19 @@ pub(super) enum Fragment {
     Slot { part: Part, slot: Slot },
     /// One of several texts; the parser is shown the first.
     Choice { part: Part, probe: String },
+}
+
+/// The texts that a choice can be, as far as they differ for the parser: of a list of names all of them, and each alone.
+pub(super) fn texts_of(part: &Part) -> Vec<String> {
+    match part {
+        Part::Choice { options, .. } => options.iter().map(|(_, text)| text.clone()).collect(),
+        Part::ChoiceEach { options, .. } => {
+            let each = options.iter().map(|(_, text)| text.clone());
+            let all = each.clone().collect::<Vec<_>>().join(", ");
+            std::iter::once(all).chain(each.filter(|_| options.len() > 1)).collect()
+        }
+        _ => Vec::new(),
+    }
 }
 
 /// Where a value stands.
@@ -125,19 +139,18 @@ impl<'a> Lowering<'a> {
             let range = self.tokens.all[token].range.clone();
             match self.tokens.all[token].kind.clone() {
                 Kind::Space | Kind::Word | Kind::Number | Kind::Sign(_) => {
-                    let probe = self.probe(token);
-                    self.done.fragments.push(Fragment::Text { text: self.tokens.text(token).to_owned(), probe });
+                    self.plain(token);
                 }
                 Kind::Comment { executable: true } => self.done.problems.push(error(
                     self.tokens.masked.place(range),
                     "the text of a comment `/*! … */` is run, and differently by each version of a server".to_owned(),
                     "write the text without the comment, or remove it",
                 )),
-                Kind::Comment { .. } => self.untouched(token, "a comment", Some(" ")),
-                Kind::Dollar => self.untouched(token, "a dollar-quoted text", None),
+                Kind::Comment { .. } => self.untouched(token, "a comment"),
+                Kind::Dollar => self.untouched(token, "a dollar-quoted text"),
                 Kind::Quoted => self.quoted(token),
-                Kind::Literal { prefix, body } if self.tokens.has_marks(token) => self.literal(token, prefix, body),
-                Kind::Literal { .. } => self.text(self.tokens.text(token)),
+                Kind::Literal { prefix, body, .. } if self.tokens.has_marks(token) => self.literal(token, prefix, body),
+                Kind::Literal { .. } => self.plain(token),
                 Kind::Mark => self.bare(token),
                 Kind::Parameter => {
                     let text = self.tokens.text(token);
@@ -151,44 +164,23 @@ impl<'a> Lowering<'a> {
         }
     }
 
-    /// What the parser does not know in the form that SQLite knows it.
-    fn probe(&self, token: usize) -> Option<&'static str> {
-        if self.dialect != Dialect::Sqlite || self.tokens.all[token].kind != Kind::Word {
-            return None;
-        }
-        let is = |at: Option<usize>, word: &str| self.tokens.is_word(at, word);
-        // SQLite's `IS` compares any two values.
-        let compares = |operand: Option<usize>| {
-            operand.is_some() && !self.tokens.is_any_word(operand, &["NOT", "NULL", "TRUE", "FALSE", "UNKNOWN", "DISTINCT"])
-        };
-        let (this, before, after) = (Some(token), self.tokens.before(token), self.tokens.after(token));
-        let earlier = before.and_then(|before| self.tokens.before(before));
-        if is(this, "ISNULL") {
-            return Some("IS NULL");
-        }
-        // `INDEXED BY name` and `NOT INDEXED` after a table.
-        let hint = (is(this, "INDEXED") && (is(after, "BY") || is(before, "NOT")))
-            || (is(this, "NOT") && is(after, "INDEXED"))
-            || (is(this, "BY") && is(before, "INDEXED"))
-            || (is(before, "BY") && is(earlier, "INDEXED"));
-        if hint || (is(this, "NOT") && is(before, "IS") && compares(after)) {
-            return Some(" ");
-        }
-        if !is(this, "IS") {
-            return None;
-        }
-        if compares(after) {
-            return Some("IS NOT DISTINCT FROM");
-        }
-        let negated = is(after, "NOT") && compares(after.and_then(|not| self.tokens.after(not)));
-        negated.then_some("IS DISTINCT FROM")
+    /// A token without placeholders.
+    fn plain(&mut self, token: usize) {
+        self.shown(token, self.tokens.text(token));
+    }
+
+    /// A token whose text stays `text`.
+    fn shown(&mut self, token: usize, text: &str) {
+        let shown = spelling::token(self.tokens, token, self.dialect);
+        let probe = (shown != text).then(|| shown.into_owned());
+        self.done.fragments.push(Fragment::Text { text: text.to_owned(), probe });
     }
 
     fn text(&mut self, text: &str) {
         self.done.fragments.push(Fragment::Text { text: text.to_owned(), probe: None });
     }
 
-    fn untouched(&mut self, token: usize, what: &str, probe: Option<&'static str>) {
+    fn untouched(&mut self, token: usize, what: &str) {
         let range = self.tokens.all[token].range.clone();
         for mark in self.tokens.masked.marks_in(&range) {
             let mark = &self.tokens.masked.marks[mark];
@@ -198,13 +190,15 @@ impl<'a> Lowering<'a> {
                 "move it out, or remove it",
             ));
         }
-        let text = self.tokens.masked.author(range).to_owned();
-        self.done.fragments.push(Fragment::Text { text, probe });
+        self.shown(token, self.tokens.masked.author(range));
     }
 
     /// A quoted name: variables with `| raw` are put in, other values have no place in it.
     fn quoted(&mut self, token: usize) {
         let range = self.tokens.all[token].range.clone();
+        if !self.tokens.has_marks(token) {
+            return self.plain(token);
+        }
         let mut start = range.start;
         for mark in self.tokens.masked.marks_in(&range) {
             let label = source::label(&self.tokens.masked.marks[mark]);
@@ -218,7 +212,7 @@ impl<'a> Lowering<'a> {
                     self.done.fragments.push(Fragment::Env(name));
                     start = at + 1;
                 }
-                Some(Meaning::Choice { .. } | Meaning::EnvIdent(_)) => self.done.problems.push(error(
+                Some(Meaning::Choice { .. } | Meaning::ChoiceEach { .. } | Meaning::EnvIdent(_)) => self.done.problems.push(error(
                     place,
                     format!("`{label}` is inside quotes"),
                     "remove the quotes around it: the build writes them",
@@ -280,6 +274,22 @@ impl<'a> Lowering<'a> {
             Meaning::Choice { source, options } => {
                 let probe = options.first().map(|(_, text)| text.clone()).unwrap_or_default();
                 self.done.fragments.push(Fragment::Choice { part: Part::Choice { source, options }, probe });
+                return;
+            }
+            Meaning::ChoiceEach { source, options } => {
+                if !position::takes_names(self.tokens, token) {
+                    let message = format!(
+                        "`{label}` is a list of names, which can only be whole items of `SELECT`, `RETURNING`, `GROUP BY`, `ORDER BY` or \
+                         `PARTITION BY`"
+                    );
+                    let help =
+                        "for one name, use an input of type `string` with an `enum`; a word such as `DESC` or `AS` belongs to one name";
+                    self.done.problems.push(error(place, message, help));
+                    return;
+                }
+                let part = Part::ChoiceEach { source, options };
+                let probe = texts_of(&part).into_iter().next().unwrap_or_default();
+                self.done.fragments.push(Fragment::Choice { part, probe });
                 return;
             }
             Meaning::EnvIdent(name) => {
@@ -391,11 +401,11 @@ impl<'a> Lowering<'a> {
         }
         let is_declared = !declared.is_empty();
         if is_declared {
-            self.done.fragments.push(Fragment::Text { text: "{".to_owned(), probe: Some("") });
+            self.done.fragments.push(Fragment::Text { text: "{".to_owned(), probe: Some(String::new()) });
         }
         self.done.fragments.push(Fragment::Slot { part: Part::Bind(bind), slot });
         if is_declared {
-            self.done.fragments.push(Fragment::Text { text: format!(":{declared}}}"), probe: Some("") });
+            self.done.fragments.push(Fragment::Text { text: format!(":{declared}}}"), probe: Some(String::new()) });
         }
         if let Some(cast) = cast {
             self.text(&format!(" AS {cast})"));

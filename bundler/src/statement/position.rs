@@ -213,6 +213,59 @@ pub(super) fn starts_item(tokens: &Tokens<'_>, first: usize) -> bool {
     false
 }
 
+/// Whether a list of names may stand here: it is whole items of what is selected, returned, grouped, ordered or partitioned by, in a clause
+/// whose items are names.
+pub(super) fn takes_names(tokens: &Tokens<'_>, token: usize) -> bool {
+    const AFTER: &[&str] = &[
+        "FROM",
+        "WHERE",
+        "GROUP",
+        "HAVING",
+        "WINDOW",
+        "ORDER",
+        "LIMIT",
+        "OFFSET",
+        "FETCH",
+        "FOR",
+        "UNION",
+        "EXCEPT",
+        "INTERSECT",
+        "ROWS",
+        "RANGE",
+        "GROUPS",
+        "SETTINGS",
+        "FORMAT",
+    ];
+    let after = tokens.after(token);
+    let ends =
+        after.is_none() || [b',', b')', b';'].into_iter().any(|sign| tokens.is_sign(after, sign)) || tokens.is_any_word(after, AFTER);
+    let before = tokens.before(token);
+    let begins = tokens.is_sign(before, b',') || tokens.is_any_word(before, &["SELECT", "DISTINCT", "ALL", "RETURNING", "BY"]);
+    if !ends || !begins {
+        return false;
+    }
+    const CLAUSES: &[&str] =
+        &["FROM", "WHERE", "HAVING", "LIMIT", "OFFSET", "VALUES", "SET", "ON", "USING", "WINDOW", "FETCH", "FOR", "INTO", "WITH"];
+    let mut depth = 0;
+    for at in (0..token).rev() {
+        match tokens.all[at].kind {
+            Kind::Sign(b')') => depth += 1,
+            Kind::Sign(b'(') if depth == 0 => return false,
+            Kind::Sign(b'(') => depth -= 1,
+            Kind::Word if depth == 0 => {
+                if ends_with_by(tokens, Some(at)) || tokens.is_any_word(Some(at), &["SELECT", "RETURNING"]) {
+                    return true;
+                }
+                if tokens.is_any_word(Some(at), CLAUSES) {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    false
+}
+
 fn ends_with_by(tokens: &Tokens<'_>, token: Option<usize>) -> bool {
     let earlier = token.and_then(|token| tokens.before(token));
     tokens.is_word(token, "BY") && tokens.is_any_word(earlier, &["ORDER", "GROUP", "PARTITION"])

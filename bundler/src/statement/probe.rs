@@ -3,19 +3,15 @@
 
 use std::ops::ControlFlow;
 
-use millrace_core::app::{Access, Part};
-use sqlparser::{
-    ast::{Query, Select, SetExpr, Statement as Sql, Visit, Visitor},
-    parser::Parser,
-};
+use millrace_core::app::Access;
+use sqlparser::ast::{Query, Select, SetExpr, Statement as Sql, Visit, Visitor};
 
 use super::{
     dialect::Dialect,
-    lex::Kind,
-    lower::{Fragment, Slot},
+    lower::{Fragment, Slot, texts_of},
     position::SyntaxPosition,
+    shown::{Location, parse},
     tables::{self, Tables, UNKNOWN_NAME},
-    tokens::Tokens,
 };
 
 /// What the parser says.
@@ -25,9 +21,6 @@ pub(super) enum Verdict {
     /// It does not understand it.
     Unknown { error: String },
 }
-
-/// Line and column of a parser, each from 1.
-pub(super) type Location = (u64, u64);
 
 /// What may stand where the parser takes no parameter, most likely first.
 const CANDIDATES: &[(&str, SyntaxPosition)] = &[
@@ -111,17 +104,17 @@ fn tables_of(fragments: &[Fragment], statements: &[Sql], dialect: Dialect) -> Ta
         let options = match fragment {
             // Text of the operator's can be anything.
             Fragment::Env(_) => return Tables::ALL,
-            Fragment::Choice { part: Part::Choice { options, .. }, .. } => options.get(1..).unwrap_or_default(),
+            Fragment::Choice { part, .. } => texts_of(part),
             _ => continue,
         };
-        tried += options.len();
+        tried += options.len().saturating_sub(1);
         if tried > MAX_OPTIONS {
             return Tables::ALL;
         }
-        for (_, option) in options {
+        for option in options.into_iter().skip(1) {
             let mut chosen = fragments.to_vec();
             if let Some(Fragment::Choice { probe, .. }) = chosen.get_mut(place) {
-                probe.clone_from(option);
+                *probe = option;
             }
             let slots = chosen.iter().filter(|fragment| matches!(fragment, Fragment::Slot { .. })).count();
             match parse(&write(&chosen, &vec![None; slots], dialect).0, dialect) {
@@ -131,55 +124,6 @@ fn tables_of(fragments: &[Fragment], statements: &[Sql], dialect: Dialect) -> Ta
         }
     }
     found
-}
-
-/// Words that no statement has that only reads.
-const WRITES: &[&str] = &["INTO", "INSERT", "UPDATE", "DELETE", "MERGE", "LOCK"];
-
-/// Whether the words of a statement allow that it only reads. The parser alone is not asked: it may know less than the database.
-pub(super) fn may_only_read(tokens: &Tokens<'_>, fragments: &[Fragment]) -> bool {
-    let harmless = fragments.iter().all(|fragment| match fragment {
-        // Of several keywords the parser has seen the first.
-        Fragment::Choice { part: Part::Choice { options, .. }, .. } => {
-            options.iter().all(|(_, text)| !text.split(' ').any(|word| WRITES.iter().any(|write| write.eq_ignore_ascii_case(word))))
-        }
-        _ => true,
-    });
-    const CALLS: &[&str] = &[
-        "NEXTVAL",
-        "SETVAL",
-        "SET_CONFIG",
-        "PG_NOTIFY",
-        "PG_TERMINATE_BACKEND",
-        "PG_CANCEL_BACKEND",
-        "PG_RELOAD_CONF",
-        "LO_IMPORT",
-        "LO_EXPORT",
-        "LO_CREATE",
-        "LO_UNLINK",
-        "LO_PUT",
-        "DBLINK",
-        "DBLINK_EXEC",
-        "GET_LOCK",
-        "RELEASE_LOCK",
-        "RELEASE_ALL_LOCKS",
-        "LOAD_EXTENSION",
-        "WRITEFILE",
-        "REPLACE",
-    ];
-    harmless
-        && tokens.significant().all(|token| {
-            let called = tokens.is_sign(tokens.after(token), b'(');
-            // A function's name may stand in quotes.
-            let name = tokens.text(token).trim_matches(['`', '"']);
-            let calls = tokens.is_any_word(Some(token), CALLS)
-                || (called && tokens.all[token].kind == Kind::Quoted && CALLS.iter().any(|call| call.eq_ignore_ascii_case(name)));
-            let replaces_text = called && name.eq_ignore_ascii_case("REPLACE");
-            let locks = called && tokens.word(Some(token)).is_some_and(|word| word.to_ascii_lowercase().starts_with("pg_advisory"));
-            let writes = tokens.is_any_word(Some(token), WRITES) || (calls && !replaces_text) || locks;
-            !writes
-        })
-        && !tokens.all.iter().any(|token| token.kind == Kind::Comment { executable: true })
 }
 
 /// The text for the parser, and where in it each slot stands.
@@ -202,7 +146,7 @@ fn write_all(fragments: &[Fragment], stand_ins: &[Option<&str>], chosen: Option<
         let start = text.len();
         starts.push(at);
         match fragment {
-            Fragment::Text { text: own, probe } => text.push_str(probe.unwrap_or(own)),
+            Fragment::Text { text: own, probe } => text.push_str(probe.as_deref().unwrap_or(own)),
             Fragment::Env(_) | Fragment::EnvIdent(_) => text.push_str(UNKNOWN_NAME),
             Fragment::Choice { probe, .. } => {
                 text.push_str(chosen.and_then(|chosen| chosen.get(choices)).map_or(probe.as_str(), |option| option));
@@ -219,18 +163,6 @@ fn write_all(fragments: &[Fragment], stand_ins: &[Option<&str>], chosen: Option<
         }
     }
     (text, starts)
-}
-
-fn parse(text: &str, dialect: Dialect) -> Result<Vec<Sql>, (String, Option<Location>)> {
-    Parser::parse_sql(dialect.parser(), text).map_err(|error| {
-        let message = error.to_string();
-        let message = message.trim_start_matches("sql parser error: ");
-        // The place is one in the text that was shown, and of use only here.
-        let Some((reason, place)) = message.rsplit_once(" at Line: ") else { return (message.to_owned(), None) };
-        let location =
-            place.split_once(", Column: ").and_then(|(line, column)| Some((line.trim().parse().ok()?, column.trim().parse().ok()?)));
-        (reason.to_owned(), location)
-    })
 }
 
 fn reads(statements: &[Sql]) -> bool {

@@ -5,16 +5,13 @@
 //! several tables is one of each as far as the walk knows, and it says so: the whole tables are needed then. What it does not understand is
 //! said, too. Afterwards the tables and queries that it has seen are counted against those that are there, so that nothing is passed over.
 
-use sqlparser::{
-    ast::{Statement as Sql, Visit as _},
-    parser::Parser,
-};
+use sqlparser::ast::{Statement as Sql, Visit as _};
 
 use super::{
     Dialect,
     count::Count,
     lex::{self, Kind},
-    probe,
+    probe, shown, spelling,
 };
 
 pub(crate) mod clickhouse;
@@ -42,8 +39,10 @@ pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
     if text.len() > MAX_BYTES {
         return Rights::unclear("it is too long");
     }
-    let Ok(tokens) = lex::lex(text, dialect) else { return Rights::unclear("something in it is not closed") };
-    // What the parser takes for a comment, and the database does not.
+    let tokens = match lex::lex(text, dialect) {
+        Ok(tokens) => tokens,
+        Err(unread) => return Rights::unclear(unread.clause()),
+    };
     if text.contains('\0') || tokens.iter().any(|token| token.kind == Kind::Comment { executable: true }) {
         return Rights::unclear("it has a character or a comment that is not understood");
     }
@@ -55,14 +54,11 @@ pub fn rights(text: &str, dialect: Dialect, known: &Known) -> Rights {
         }
     }
     let (text, is_mutation) = prepared.as_ref().map_or((text, false), |(text, is_mutation)| (text.as_str(), *is_mutation));
+    let Ok(shown) = spelling::whole(text, dialect) else { return Rights::unclear("something in it is not closed") };
     let found = probe::with_stack(tokens.len(), || {
-        let statements = match Parser::parse_sql(dialect.parser(), text) {
+        let statements = match shown::parse(&shown, dialect) {
             Ok(statements) => statements,
-            Err(error) => {
-                let error = error.to_string();
-                let why = error.trim_start_matches("sql parser error: ");
-                return Rights::unclear(why.rsplit_once(" at Line: ").map_or(why, |(why, _)| why));
-            }
+            Err((why, _)) => return Rights::unclear(&why),
         };
         match statements.as_slice() {
             [statement] => of_statement(statement, dialect, known, is_mutation),

@@ -21,6 +21,8 @@ pub(super) enum Meaning<'a> {
     Value(Value<'a>),
     /// `| ident`, `| keyword`: a text for each value of an `enum`.
     Choice { source: Source, options: Vec<(String, String)> },
+    /// `| ident` of a list: a text for each element that it can have.
+    ChoiceEach { source: Source, options: Vec<(String, String)> },
 }
 
 /// A value of the call.
@@ -193,14 +195,32 @@ fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Dialect) -> Result<Mean
     let Some(input) = value.input else {
         return Err(("takes no filter".to_owned(), "only an input with an `enum` of texts can stand for a name or a keyword".to_owned()));
     };
-    if input.allowed.is_empty() {
+    let is_list = input.kind == InputKind::Array;
+    let chosen = if is_list { input.items.as_deref().filter(|items| !items.allowed.is_empty()) } else { Some(input) };
+    let Some(chosen) = chosen else {
+        let help = format!("list every name that an element of `{}` may be under the `enum` of its `items`", input.name);
+        return Err(("needs an `enum` of its elements".to_owned(), help));
+    };
+    if is_list && filter == Filter::Keyword {
+        return Err(("does not take a list".to_owned(), "a keyword is one: use an input of type `string` with an `enum`".to_owned()));
+    }
+    if is_list && chosen.nullable {
+        let help = format!("remove `nullable` from the `items` of `{}`", input.name);
+        return Err(("can have null for an element, and then there is nothing to write".to_owned(), help));
+    }
+    if chosen.allowed.is_empty() {
         return Err(("needs an `enum`".to_owned(), format!("list every text that `{}` may stand for under its `enum`", input.name)));
+    }
+    let is_empty = input.default.as_ref().is_some_and(|default| default.0.as_array().is_some_and(Vec::is_empty));
+    if is_empty || input.max.is_some_and(|max| max < 1.0) && is_list {
+        let help = format!("let `{}` have at least 1 element", input.name);
+        return Err(("can be an empty list, and then there is nothing to write".to_owned(), help));
     }
     if input.nullable || (input.optional && input.default.is_none()) {
         let help = format!("give `{}` a `default`, or make it required and not nullable", input.name);
         return Err(("can be without a value, and then there is nothing to write".to_owned(), help));
     }
-    let options = input.allowed.iter().map(|allowed| {
+    let options = chosen.allowed.iter().map(|allowed| {
         let Json::String(text) = &allowed.0 else {
             return Err((
                 format!("has `{}` in its `enum`, which is not a string", allowed.0),
@@ -222,7 +242,8 @@ fn choice<'a>(filter: Filter, value: Value<'_>, dialect: Dialect) -> Result<Mean
             }
         }
     });
-    Ok(Meaning::Choice { source: value.source, options: options.collect::<Result<_, _>>()? })
+    let (source, options) = (value.source, options.collect::<Result<_, _>>()?);
+    Ok(if is_list { Meaning::ChoiceEach { source, options } } else { Meaning::Choice { source, options } })
 }
 
 fn is_keyword(text: &str) -> bool {

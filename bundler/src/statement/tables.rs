@@ -16,7 +16,7 @@ use sqlparser::{
     tokenizer::Token,
 };
 
-use super::{dialect::Dialect, functions};
+use super::{dialect::Dialect, functions, shown, spelling};
 
 /// What stands in a probed statement for a name that only the deployment knows.
 pub(super) const UNKNOWN_NAME: &str = "millrace_env";
@@ -108,7 +108,8 @@ pub(super) fn of(statements: &[Sql], dialect: Dialect) -> Tables {
 
 /// The tables of a statement without placeholders.
 pub(crate) fn of_text(text: &str, dialect: Dialect) -> Tables {
-    Parser::parse_sql(dialect.parser(), text).map_or(Tables::ALL, |statements| of(&statements, dialect))
+    let parsed = spelling::whole(text, dialect).ok().and_then(|shown| shown::parse(&shown, dialect).ok());
+    parsed.map_or(Tables::ALL, |statements| of(&statements, dialect))
 }
 
 /// The last part of a name, as its database tells tables apart.

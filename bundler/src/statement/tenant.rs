@@ -7,13 +7,13 @@
 use std::ops::Range;
 
 use millrace_core::app::{Bind, Part, Piece, Source};
-use sqlparser::parser::Parser;
 
 use super::{
     dialect::Dialect,
-    lower::{Fragment, LoweredStatement},
-    probe::{self, Location},
+    lower::{Fragment, LoweredStatement, texts_of},
+    probe,
     problem::error,
+    shown::{self, Location},
     tokens::Tokens,
 };
 use crate::Problem;
@@ -41,6 +41,14 @@ pub(super) fn check(tokens: &Tokens<'_>, lowered: &LoweredStatement, dialect: Di
         let help = format!("Write the text out, {OPT_OUT}.");
         return vec![error(place_of(tokens, lowered, raw).unwrap_or(whole), message.to_owned(), &help)];
     }
+    if let Some(list) = fragments.iter().position(|fragment| matches!(fragment, Fragment::Choice { part: Part::ChoiceEach { .. }, .. }))
+        && !is_outermost(tokens, lowered, list)
+    {
+        let message =
+            "the build cannot tell whether the statement keeps to the caller's tenant: a list of names changes which column is which";
+        let help = format!("Name columns by a list only in the outermost query of a statement that begins with `SELECT`, {OPT_OUT}.");
+        return vec![error(place_of(tokens, lowered, list).unwrap_or(whole), message.to_owned(), &help)];
+    }
     let judged = probe::with_stack(fragments.len(), || judge(fragments, dialect, rule));
     let mut problems: Vec<Problem> = Vec::new();
     for Judged { fragment, message, help } in judged.unwrap_or_else(|| vec![Judged::unknown("it is too long")]) {
@@ -51,6 +59,13 @@ pub(super) fn check(tokens: &Tokens<'_>, lowered: &LoweredStatement, dialect: Di
         }
     }
     problems
+}
+
+/// Whether a fragment stands in no parentheses of a statement that begins with `SELECT`: what it selects is renamed by nothing.
+fn is_outermost(tokens: &Tokens<'_>, lowered: &LoweredStatement, fragment: usize) -> bool {
+    let token = lowered.starts.partition_point(|&start| start <= fragment).checked_sub(1);
+    let first = tokens.significant().find(|&token| !tokens.is_sign(Some(token), b';'));
+    tokens.is_word(first, "SELECT") && token.is_some_and(|token| tokens.opening(token).is_none())
 }
 
 /// The author's bytes behind a fragment.
@@ -78,10 +93,10 @@ impl Judged {
 
 /// Judges every statement that a caller can make of this one by choosing names and keywords.
 fn judge(fragments: &[Fragment], dialect: Dialect, rule: &TenantRule) -> Vec<Judged> {
-    let choices: Vec<&[(String, String)]> = fragments
+    let choices: Vec<Vec<String>> = fragments
         .iter()
         .filter_map(|fragment| match fragment {
-            Fragment::Choice { part: Part::Choice { options, .. }, .. } => Some(options.as_slice()),
+            Fragment::Choice { part, .. } => Some(texts_of(part)),
             _ => None,
         })
         .collect();
@@ -103,7 +118,7 @@ fn judge(fragments: &[Fragment], dialect: Dialect, rule: &TenantRule) -> Vec<Jud
         let chosen: Vec<&str> = choices
             .iter()
             .map(|options| {
-                let option = &options[rest % options.len()].1;
+                let option = &options[rest % options.len()];
                 rest /= options.len();
                 option.as_str()
             })
@@ -119,14 +134,9 @@ fn judge(fragments: &[Fragment], dialect: Dialect, rule: &TenantRule) -> Vec<Jud
 
 fn judge_one(fragments: &[Fragment], chosen: &[&str], claims: &[bool], dialect: Dialect, rule: &TenantRule) -> Vec<Judged> {
     let (text, starts) = probe::write_chosen(fragments, chosen, dialect);
-    let statements = match Parser::parse_sql(dialect.parser(), &text) {
+    let statements = match shown::parse(&text, dialect) {
         Ok(statements) => statements,
-        Err(error) => {
-            let error = error.to_string();
-            let why = error.trim_start_matches("sql parser error: ");
-            let why = why.rsplit_once(" at Line: ").map_or(why, |(why, _)| why);
-            return vec![Judged::unknown(why)];
-        }
+        Err((why, _)) => return vec![Judged::unknown(&why)],
     };
     let [statement] = statements.as_slice() else { return vec![Judged::unknown("it is not one statement")] };
     let found = Analyzer::new(rule, dialect, claims).judge(statement);

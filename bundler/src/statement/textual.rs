@@ -29,6 +29,7 @@ pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, names: Names<'_>) 
             Ok(Meaning::EnvIdent(name)) => parts.push(Part::EnvIdent(name)),
             Ok(Meaning::Env(name) | Meaning::EnvRaw(name)) => parts.push(Part::Env(name)),
             Ok(Meaning::Choice { source, options }) => parts.push(Part::Choice { source, options }),
+            Ok(Meaning::ChoiceEach { source, options }) => parts.push(Part::ChoiceEach { source, options }),
             Ok(Meaning::Value(value)) => {
                 if warnings.is_empty() {
                     warnings.push(warning(
@@ -54,5 +55,5 @@ pub(super) fn compile(pieces: &[Piece<'_>], dialect: Dialect, names: Names<'_>) 
         max_values: dialect.max_values(),
         document: Vec::new(),
     };
-    Ok(Compiled { statement, tables: Tables::ALL, warnings })
+    Ok(Compiled { statement, tables: Tables::ALL, doubt: None, warnings })
 }

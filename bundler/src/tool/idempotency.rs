@@ -1,7 +1,7 @@
 //! `idempotency` of a tool.
 
 use millrace_catalogue::find;
-use millrace_core::app::{Access, Execute, Idempotency, Input, Root, TemplatePart};
+use millrace_core::app::{Execute, Idempotency, Input, Root, TemplatePart};
 
 use super::reader::ToolReader;
 use crate::{
@@ -63,7 +63,7 @@ pub(super) fn read(
     }
     let range = entry.key_range.clone();
     match (execute.adapter(), execute.access()) {
-        (Some(_), Some(Access::Read)) => {
+        (Some(_), Some(access)) if access.reads() => {
             let what = if matches!(execute, Execute::Transaction { .. }) { "the transaction" } else { "the statement" };
             let help = "A call that changes nothing may be sent again anyway. Remove `idempotency`.";
             compiler.error(document, range, format!("{what} only reads, so there is nothing that could happen twice"), help);

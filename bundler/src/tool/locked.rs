@@ -66,7 +66,7 @@ fn digest(used: Option<&str>, text: &str, statement: &Statement) -> String {
     for part in &statement.parts {
         match part {
             Part::Bind(Bind::Value { kind, .. }) | Part::BindEach { kind, .. } => add(&format!("{kind:?}")),
-            Part::Choice { options, .. } => options.iter().for_each(|(_, written)| add(written)),
+            Part::Choice { options, .. } | Part::ChoiceEach { options, .. } => options.iter().for_each(|(_, written)| add(written)),
             Part::Text(_) | Part::Env(_) | Part::EnvIdent(_) | Part::Textual(_) | Part::Bind(Bind::Composed(_)) => {}
         }
     }

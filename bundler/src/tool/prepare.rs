@@ -9,7 +9,7 @@ use crate::{
     adapter::{Adapters, UsedAdapter},
     compiler::Compiler,
     root::substitution,
-    statement::{self, Compiled, Dialect, Names, Substitution, Tables, TenantRule},
+    statement::{self, Compiled, Dialect, Names, Substitution, TableSet, Tables, TenantRule},
     yaml::{Document, Node},
 };
 
@@ -130,12 +130,28 @@ pub(super) fn finish(
         warning.severity = Severity::Warning;
         compiler.findings.problem(document, node, warning);
     }
-    if named.used.read_only && compiled.statement.access == Access::Write {
+    let doubt = compiled.doubt.take();
+    let is_doubtful = doubt.is_some();
+    if let Some(doubt) = doubt {
+        // Either way the database refuses it if it writes.
+        if doubt.is_settled_by_kind && (named.used.read_only || says_query(document)) {
+            compiled.statement.access = Access::Declared;
+            compiled.tables.writes = TableSet::default();
+        } else {
+            compiler.findings.problem(document, node, doubt.warning);
+        }
+    }
+    if named.used.read_only && compiled.statement.access == Access::Write && !is_doubtful {
         let message = format!("the statement writes, or may write, but the adapter `{}` is read only", named.name);
         let range = named.node.range.clone();
         compiler.warning(named.document, range, message, "Use another adapter, or drop `options.read_only` from its file.");
     }
     Some(compiled)
+}
+
+/// Whether a tool says that it only reads.
+fn says_query(document: &Document) -> bool {
+    document.root.text_at("kind") == Some("query")
 }
 
 /// What is wrong about a statement for an adapter whose connector takes no statements, and what helps.

@@ -1,6 +1,6 @@
 //! `on_too_many` of a tool.
 
-use millrace_core::app::{Access, Execute, OnTooMany};
+use millrace_core::app::{Execute, OnTooMany};
 
 use super::reader::ToolReader;
 use crate::compiler::Compiler;
@@ -12,7 +12,7 @@ pub(super) fn read(compiler: &mut Compiler<'_>, reading: &ToolReader<'_>, execut
         return OnTooMany::Error;
     };
     let (message, help) = match (execute, execute.access()) {
-        (Execute::Statement { .. }, Some(Access::Read)) => {
+        (Execute::Statement { .. }, Some(access)) if access.reads() => {
             compiler.origin(reading.name, "on_too_many", "cut", document.source.place(entry.value.range.start));
             return OnTooMany::Cut;
         }

@@ -36,9 +36,14 @@ pub(crate) fn write<'a>(folder: &Path, files: impl IntoIterator<Item = &'a (&'a 
 
 /// Builds an app that is written out.
 pub(crate) fn build(files: &[(&str, &str)]) -> Report {
+    build_for(files, &options())
+}
+
+/// Builds an app that is written out, for a host.
+pub(crate) fn build_for(files: &[(&str, &str)], options: &Options) -> Report {
     let folder = tempfile::tempdir().unwrap();
     write(folder.path(), files);
-    bundle(folder.path(), &options())
+    bundle(folder.path(), options)
 }
 
 /// Diagnostics as text, one a paragraph.

@@ -12,7 +12,7 @@ use super::{
 const MAGIC: &[u8; 8] = b"MILLRACE";
 
 /// The version of the bundle encoding. Any change of [`App`] is a new version.
-pub const BUNDLE_VERSION: u16 = 21;
+pub const BUNDLE_VERSION: u16 = 22;
 
 /// Why bytes are no bundle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -155,7 +155,7 @@ fn holds_together(Transaction { steps, result }: &Transaction) -> bool {
             Part::Bind(Bind::Composed(pieces)) => {
                 pieces.iter().all(|piece| !matches!(piece, Piece::Source(source) if !is_earlier(place, source)))
             }
-            Part::Choice { source, .. } | Part::Textual(source) => source.root != Root::Steps,
+            Part::Choice { source, .. } | Part::ChoiceEach { source, .. } | Part::Textual(source) => source.root != Root::Steps,
             Part::Text(_) | Part::Env(_) | Part::EnvIdent(_) => true,
         })
     };

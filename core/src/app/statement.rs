@@ -31,6 +31,16 @@ pub enum Access {
     Read,
     /// It writes, or nobody can tell.
     Write,
+    /// Nobody can tell, and `kind: query` says that it only reads: it counts as a read, and whoever runs it has the database refuse a write.
+    Declared,
+}
+
+impl Access {
+    /// Whether it counts as a read.
+    #[must_use]
+    pub const fn reads(self) -> bool {
+        matches!(self, Self::Read | Self::Declared)
+    }
 }
 
 /// How a connector writes placeholders.
@@ -108,6 +118,14 @@ pub enum Part {
     Textual(Source),
     /// `{{ env.X | ident }}`: the value of an environment variable, as a quoted name.
     EnvIdent(String),
+    /// `| ident` of a list whose elements have an `enum`: the text that the build wrote for each element, between commas; one that comes again is
+    /// left out. There has to be one at least.
+    ChoiceEach {
+        /// The list.
+        source: Source,
+        /// Element and text.
+        options: Vec<(String, String)>,
+    },
 }
 
 /// One bound parameter.

@@ -29,7 +29,11 @@ impl Transaction {
     /// Whether any step writes.
     #[must_use]
     pub fn access(&self) -> Access {
-        let writes = self.steps.iter().any(|step| step.statement.access == Access::Write);
-        if writes { Access::Write } else { Access::Read }
+        let has = |access| self.steps.iter().any(|step| step.statement.access == access);
+        match (has(Access::Write), has(Access::Declared)) {
+            (true, _) => Access::Write,
+            (false, true) => Access::Declared,
+            (false, false) => Access::Read,
+        }
     }
 }

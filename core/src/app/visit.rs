@@ -168,6 +168,7 @@ fn of_statement<'a>(statement: &'a Statement, holder: Holder<'a>, visit: &mut Vi
             Part::Bind(Bind::Value { source, .. })
             | Part::BindEach { source, .. }
             | Part::Choice { source, .. }
+            | Part::ChoiceEach { source, .. }
             | Part::Textual(source) => {
                 visit(holder, TemplateReference::Value(source));
             }

@@ -144,7 +144,7 @@ async fn once(
 ) -> Option<Result<Vec<Column>>> {
     // One input is the same wherever it stands.
     let chosen = |part: usize| match (choice, statement.parts.get(part)) {
-        (Some((of, option)), Some(Part::Choice { source, .. })) if source == of => option,
+        (Some((of, option)), Some(Part::Choice { source, .. } | Part::ChoiceEach { source, .. })) if source == of => option,
         _ => 0,
     };
     let (text, values) = match written(pipeline, statement, "", chosen, |part| sample.of(part)) {
@@ -175,10 +175,14 @@ type Choice<'a> = Option<(&'a Source, usize)>;
 fn choices(statement: &Statement) -> Option<Vec<Choice<'_>>> {
     let mut texts: Vec<Choice<'_>> = Vec::from([None]);
     for part in &statement.parts {
-        if let Part::Choice { source, options } = part
-            && !texts.iter().flatten().any(|(known, _)| *known == source)
-        {
-            texts.extend((1..options.len()).map(|option| Some((source, option))));
+        let (source, count) = match part {
+            Part::Choice { source, options } => (source, options.len()),
+            // All names, and each alone: where columns are chosen, they are not the same.
+            Part::ChoiceEach { source, options } => (source, options.len() + 1),
+            _ => continue,
+        };
+        if !texts.iter().flatten().any(|(known, _)| *known == source) {
+            texts.extend((1..count).map(|option| Some((source, option))));
         }
     }
     (texts.len() <= MOST_TEXTS).then_some(texts)

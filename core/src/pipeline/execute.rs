@@ -80,7 +80,7 @@ async fn query(run: &Run<'_>, adapter: usize, execute: &Execute, inputs: &Json) 
         None => (Vec::new(), None),
     };
     let lookup = async {
-        let settings = run.tool.cache.filter(|_| access == Access::Read)?;
+        let settings = run.tool.cache.filter(|_| access.reads())?;
         let adapter = run.pipeline.app.adapters.get(adapter)?;
         let epochs = match run.tool.sync.as_ref().and_then(|sync| sync.reads.as_ref()) {
             None => None,

@@ -228,6 +228,14 @@ pub(super) fn written(
                 };
             }
             Part::Choice { options, .. } => text.push_str(options.get(option(place)).map_or("", |(_, written)| written)),
+            // All of them first, then each alone.
+            Part::ChoiceEach { options, .. } => match option(place).checked_sub(1) {
+                None => {
+                    let all: Vec<&str> = options.iter().map(|(_, written)| written.as_str()).collect();
+                    text.push_str(&all.join(", "));
+                }
+                Some(one) => text.push_str(options.get(one).map_or("", |(_, written)| written)),
+            },
             Part::Textual(_) => return Err(None),
         }
     }

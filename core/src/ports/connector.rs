@@ -95,7 +95,8 @@ pub struct Query<'a> {
     pub command: Command<'a>,
     /// What is set in the database while the command runs, and not any longer. A connector that cannot do so refuses the query.
     pub session: &'a [SessionSetting],
-    /// Whether the command only reads: only such a command may be sent twice.
+    /// Whether the command only reads: only such a command may be sent twice. For one that is [declared](Access::Declared) so, a connector has the
+    /// database refuse a write, or refuses the command.
     pub access: Access,
     /// When to give up, in milliseconds since the Unix epoch.
     pub deadline_ms: u64,
@@ -121,7 +122,13 @@ impl<'a> Query<'a> {
     /// never cut: what it changed should not be half reported.
     #[must_use]
     pub fn cuts(&self) -> bool {
-        self.on_too_many == OnTooMany::Cut && self.access == Access::Read
+        self.on_too_many == OnTooMany::Cut && self.access.reads()
+    }
+
+    /// Whether the database has to refuse the command where it writes.
+    #[must_use]
+    pub fn is_guarded(&self) -> bool {
+        self.access == Access::Declared
     }
 
     /// 64 hexadecimal digits that are different for different sessions, and say nothing of their values; `None` without one.

@@ -80,7 +80,7 @@ impl BoundTransaction<'_> {
     /// Whether any step writes.
     #[must_use]
     pub fn access(&self) -> Access {
-        if self.steps.iter().any(|step| step.access == Access::Write) { Access::Write } else { Access::Read }
+        if self.steps.iter().all(|step| step.access.reads()) { Access::Read } else { Access::Write }
     }
 
     /// The values of a step, after `results` of all those before it.

@@ -171,6 +171,43 @@ fn choices_are_texts_of_the_build() {
 }
 
 #[test]
+fn a_list_of_choices_is_texts_of_the_build() {
+    let options = vec![("id".into(), "\"id\"".into()), ("a b".into(), "\"a b\"".into())];
+    let parts = || vec![part("SELECT "), Part::ChoiceEach { source: source(Root::Inputs, "a"), options: options.clone() }, part(" FROM t")];
+    for (value, expected) in [
+        (json!(["id"]), "SELECT \"id\" FROM t"),
+        (json!(["a b", "id"]), "SELECT \"a b\", \"id\" FROM t"),
+        (json!(["id", "id", "a b", "id"]), "SELECT \"id\", \"a b\" FROM t"),
+    ] {
+        assert_eq!(asked(tool_with(ParamStyle::Question, parts()), json!({ "a": value })).0, expected);
+    }
+    for (value, code) in [
+        (json!([]), "VALIDATION_ERROR"),
+        (json!(null), "VALIDATION_ERROR"),
+        (json!(["id", "b"]), "INVALID_CHOICE"),
+        (json!(["id\" --"]), "INVALID_CHOICE"),
+        (json!([["id"]]), "INVALID_CHOICE"),
+    ] {
+        let world = World::new();
+        let result = run(&world, tool_with(ParamStyle::Question, parts()), json!({ "a": value })).unwrap();
+        assert_eq!(meta(&result)["code"], json!(code), "{value}");
+        assert!(world.asked.borrow().is_empty());
+    }
+}
+
+#[test]
+fn a_declared_read_is_one_for_all_but_the_database() {
+    let world = World::new();
+    let mut tool = tool_with(ParamStyle::Question, vec![part("SELECT 1")]);
+    if let Execute::Statement { statement, .. } = &mut tool.execute {
+        statement.access = Access::Declared;
+    }
+    assert!(tool.execute.access().is_some_and(Access::reads));
+    run(&world, tool, json!({})).unwrap();
+    assert_eq!(world.asked.borrow()[0].access, Access::Declared);
+}
+
+#[test]
 fn textual_substitution_splices() {
     let parts = || vec![part("SELECT "), Part::Textual(source(Root::Inputs, "a"))];
     for (value, expected) in [(json!("x' OR 1"), "SELECT x' OR 1"), (json!(5), "SELECT 5"), (json!(null), "SELECT NULL")] {

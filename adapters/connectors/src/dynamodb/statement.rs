@@ -74,7 +74,7 @@ fn words(text: &str) -> Vec<&str> {
     while let Some(first) = rest.chars().next() {
         let length = match first {
             '\'' | '"' | '`' => rest[1..].find(first).map_or(rest.len(), |end| end + 2),
-            '-' if rest.starts_with("--") => rest.find('\n').unwrap_or(rest.len()),
+            '-' if rest.starts_with("--") => rest.find(['\n', '\r']).unwrap_or(rest.len()),
             '/' if rest.starts_with("/*") => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
             first if first.is_alphanumeric() || first == '_' => {
                 let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
@@ -103,6 +103,7 @@ mod tests {
         for (text, reads, returns) in [
             ("SELECT * FROM t WHERE a = 'RETURNING'", true, true),
             (" /* DELETE */ -- x\n select 1", true, true),
+            ("-- SELECT\rUPDATE t SET a = 1 WHERE b = 2", false, false),
             ("INSERT INTO t VALUE {'a': 'it''s RETURNING'}", false, false),
             ("UPDATE t SET a = 1 WHERE b = 2 RETURNING ALL NEW *", false, true),
             ("DELETE FROM t WHERE a = 1 RETURNING ALL OLD *", false, true),

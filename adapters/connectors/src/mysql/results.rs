@@ -215,7 +215,7 @@ impl<'a> Results<'a> {
             return Ok(());
         };
         let error = Error::new(ErrorKind::TooLarge, what);
-        if self.query.access == Access::Read {
+        if self.query.access.reads() {
             // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows.
             return Err(StatementFailure::last(error));
         }
@@ -231,9 +231,9 @@ impl<'a> Results<'a> {
             Err(ReceiveError::Broken(error)) => Err(StatementFailure::unknown(error)),
             Err(ReceiveError::TooLong) => {
                 let what = format!("the result has more than {} bytes", self.query.max_bytes);
-                let message = match self.query.access {
-                    Access::Read => what,
-                    Access::Write => format!("{what}; it is not known whether the statement took effect"),
+                let message = match self.query.access.reads() {
+                    true => what,
+                    false => format!("{what}; it is not known whether the statement took effect"),
                 };
                 Err(StatementFailure::last(Error::new(ErrorKind::TooLarge, message)))
             }

@@ -77,6 +77,8 @@ impl NeonAddress {
         let mut settings = vec![
             ("TimeZone".to_owned(), zone.unwrap_or_else(|| "UTC".into())),
             ("DateStyle".to_owned(), "ISO".to_owned()),
+            // As the build reads literals.
+            ("standard_conforming_strings".to_owned(), "on".to_owned()),
             ("application_name".to_owned(), name.unwrap_or_else(|| "millrace".into())),
         ];
         settings.extend(search_path.map(|path| ("search_path".to_owned(), path)));
@@ -160,7 +162,13 @@ mod tests {
         }
         let address = parse(&format!("postgres://me:pw@{neon}/x?timezone=Asia/Kolkata"), &[("search_path", "a, b")]).unwrap();
         let settings: Vec<_> = address.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        let expected = [("TimeZone", "Asia/Kolkata"), ("DateStyle", "ISO"), ("application_name", "millrace"), ("search_path", "a, b")];
+        let expected = [
+            ("TimeZone", "Asia/Kolkata"),
+            ("DateStyle", "ISO"),
+            ("standard_conforming_strings", "on"),
+            ("application_name", "millrace"),
+            ("search_path", "a, b"),
+        ];
         assert!(settings == expected && address.has_own_settings, "{settings:?}");
     }
 

@@ -12,7 +12,10 @@ use postgres_protocol::{
         md5_hash,
         sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256},
     },
-    message::{backend::Message, frontend},
+    message::{
+        backend::{Message, ParameterStatusBody},
+        frontend,
+    },
 };
 
 use super::{
@@ -61,8 +64,23 @@ async fn log_in(
         None => authenticate(address, &mut wire, is_encrypted).await?,
     }
     // The number of the process, its key, and what is set, come first.
-    while !matches!(next(&mut wire, address).await?, Message::ReadyForQuery(_)) {}
-    Ok(Session::new(wire))
+    loop {
+        match next(&mut wire, address).await? {
+            Message::ReadyForQuery(_) => return Ok(Session::new(wire)),
+            Message::ParameterStatus(status) => check_setting(&status)?,
+            _ => {}
+        }
+    }
+}
+
+/// Refuses a session in which a literal would end elsewhere than the build has seen it end.
+fn check_setting(status: &ParameterStatusBody) -> Result<(), StatementFailure> {
+    if !matches!((status.name(), status.value()), (Ok("standard_conforming_strings"), Ok("off"))) {
+        return Ok(());
+    }
+    let message = "the database has `standard_conforming_strings = off`, by which literals end elsewhere than the build has checked; set it to `on` \
+                   for the user of the adapter";
+    Err(StatementFailure::last(Error::new(ErrorKind::Configuration, message)))
 }
 
 async fn encrypt(

@@ -6,7 +6,6 @@ use bytes::BytesMut;
 use fallible_iterator::FallibleIterator as _;
 use millrace_core::{
     Error, ErrorKind,
-    app::Access,
     ports::{Query, SessionSetting},
     value::{Rows, Value, unique_names},
 };
@@ -396,7 +395,7 @@ impl BatchReply {
             self.rows.push(columns.iter().zip(cells).map(cell).collect());
             return Ok(());
         };
-        if query.access == Access::Read {
+        if query.access.reads() {
             // The rest is not waited for: the connection is closed, and the server notices when it sends the next rows.
             return Err(limits::too_large(what, query));
         }

@@ -41,8 +41,8 @@ pub(super) async fn run(
 ) -> Result<Rows, StatementFailure> {
     // Statements that only read see one state of the data.
     let begin = match (steps.access(), read_only) {
-        (Access::Read, true) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
-        (Access::Read, false) => "BEGIN ISOLATION LEVEL REPEATABLE READ",
+        (Access::Read | Access::Declared, true) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        (Access::Read | Access::Declared, false) => "BEGIN ISOLATION LEVEL REPEATABLE READ",
         (Access::Write, true) => "BEGIN READ ONLY",
         (Access::Write, false) => "BEGIN",
     };

@@ -1,6 +1,6 @@
 //! When a result is too large. Cells are counted as PostgreSQL writes them.
 
-use millrace_core::{Error, ErrorKind, app::Access, ports::Query};
+use millrace_core::{Error, ErrorKind, ports::Query};
 
 use crate::shared::StatementFailure;
 
@@ -17,17 +17,14 @@ pub(crate) fn exceeded(query: &Query<'_>, rows_before: usize, bytes: usize) -> O
 
 /// A result that was too large, after the statement has ended.
 pub(crate) fn too_large(what: String, query: &Query<'_>) -> StatementFailure {
-    let message = if query.access == Access::Read { what } else { format!("{what}; the statement took effect") };
+    let message = if query.access.reads() { what } else { format!("{what}; the statement took effect") };
     StatementFailure::last(Error::new(ErrorKind::TooLarge, message))
 }
 
 /// A result that was not read to its end.
 pub(crate) fn broken_off(query: &Query<'_>) -> StatementFailure {
     let what = too_many_bytes(query);
-    let message = match query.access {
-        Access::Read => what,
-        Access::Write => format!("{what}; it is not known whether the statement took effect"),
-    };
+    let message = if query.access.reads() { what } else { format!("{what}; it is not known whether the statement took effect") };
     StatementFailure::last(Error::new(ErrorKind::TooLarge, message))
 }
 

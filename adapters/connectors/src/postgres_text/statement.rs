@@ -57,7 +57,9 @@ pub(crate) fn check(connector: &str, text: &str, has_session: bool) -> Result<()
         (first.eq_ignore_ascii_case("CREATE") && is_temporary).then_some("CREATE TEMP")
     });
     let changes_session = || {
-        let is_written = text.as_bytes().windows(SETS.len()).any(|word| word.eq_ignore_ascii_case(SETS.as_bytes()));
+        let has = |words: &str| text.as_bytes().windows(words.len()).any(|word| word.eq_ignore_ascii_case(words.as_bytes()));
+        // A name with escapes can be any name.
+        let is_written = has(SETS) || has("U&\"");
         if is_written { Some(SETS) } else { first.eq_ignore_ascii_case(BLOCK).then_some(BLOCK) }
     };
     match refused {
@@ -147,7 +149,12 @@ mod tests {
 
     #[test]
     fn a_statement_does_not_change_its_session() {
-        for text in ["SELECT set_config('a.b', $1, false)", "SELECT pg_catalog . SET_Config ($1, '', true)", "/**/do $$ BEGIN END $$"] {
+        for text in [
+            "SELECT set_config('a.b', $1, false)",
+            "SELECT pg_catalog . SET_Config ($1, '', true)",
+            "SELECT u&\"set\\005fconfig\"($1, '', true)",
+            "/**/do $$ BEGIN END $$",
+        ] {
             assert_eq!(check("postgres", text, false), Ok(()), "{text}");
             let error = check("postgres", text, true).unwrap_err();
             assert!(error.kind == ErrorKind::Denied && error.message.ends_with("where the adapter has a `session`"), "{text}: {error:?}");

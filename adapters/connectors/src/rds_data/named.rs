@@ -107,8 +107,18 @@ impl Writer<'_> {
         }
     }
 
-    /// A text in single quotes. `escapes`: a backslash is not itself in it.
+    /// A literal in single quotes, with all that continues it. `escapes`: a backslash is not itself in it.
     fn literal(&mut self, escapes: bool) {
+        self.text(escapes);
+        while escapes && let Some(rest) = continued(self.rest) {
+            self.out.push('\n');
+            self.rest = rest;
+            self.text(escapes);
+        }
+    }
+
+    /// A text in single quotes.
+    fn text(&mut self, escapes: bool) {
         self.copy(1);
         while let Some(next) = self.rest.chars().next() {
             match next {
@@ -215,6 +225,19 @@ impl Writer<'_> {
     }
 }
 
+/// What begins with the quote that continues a literal: between the two are blanks and line comments, and the end of a line.
+fn continued(text: &str) -> Option<&str> {
+    let (mut rest, mut ended) = (text, false);
+    loop {
+        let blank = rest.trim_start_matches(|character: char| character.is_ascii_whitespace() || character == '\u{b}');
+        ended |= rest[..rest.len() - blank.len()].contains(['\n', '\r']);
+        rest = match blank.strip_prefix("--") {
+            Some(comment) => &comment[comment.find(['\n', '\r'])?..],
+            None => return (ended && blank.starts_with('\'')).then_some(blank),
+        };
+    }
+}
+
 /// A parameter of the API. `type_name` is its own type, `found` that of its place.
 fn parameter(number: usize, type_name: Option<&str>, found: Option<&str>) -> String {
     match (type_name, found) {
@@ -267,6 +290,8 @@ mod tests {
             ("SELECT 'it''s :p1', $1", "SELECT 'it''s :'\n'p1', :p1"),
             ("SELECT E'it\\'s :a\\\\', $1", "SELECT E'it''s :'\n'a\\\\', :p1"),
             ("SELECT e'\\:a', $1", "SELECT e'\\:a', :p1"),
+            ("SELECT E'a' -- it's\r\n  'b\\'c :d', $1", "SELECT E'a'\n'b''c :'\n'd', :p1"),
+            ("SELECT E'a' 'b\\', $1, 'c'", "SELECT E'a' 'b\\', :p1, 'c'"),
             ("SELECT 'C:\\', $1", "SELECT 'C:\\', :p1"),
             ("SELECT name'a', U&'\\0061:b', $1", "SELECT name'a', U&'\\0061:'\n'b', :p1"),
             ("SELECT \"a:b\", $1", "SELECT U&\"a\\003Ab\", :p1"),

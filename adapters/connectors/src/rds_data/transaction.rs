@@ -142,11 +142,13 @@ impl RdsData {
             ("statement_timeout", holds.lock_ms.unwrap_or(left_ms).clamp(1, MOST_MS).to_string()),
             ("TimeZone", "UTC".to_owned()),
             ("DateStyle", "ISO".to_owned()),
+            // As the build reads literals.
+            ("standard_conforming_strings", "on".to_owned()),
             ("application_name", "millrace".to_owned()),
         ];
         settings.extend(holds.lock_ms.map(|ms| ("lock_timeout", ms.clamp(1, MOST_MS).to_string())));
         // After this statement PostgreSQL refuses to unset it.
-        settings.extend(self.read_only.then(|| ("transaction_read_only", "on".to_owned())));
+        settings.extend((self.read_only || query.is_guarded()).then(|| ("transaction_read_only", "on".to_owned())));
         Ok(settings.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
 
@@ -196,7 +198,7 @@ impl RdsData {
             }
         };
         // There is nothing to commit. It is ended while the answer is on its way.
-        if query.access == Access::Read {
+        if query.access.reads() {
             return Ok(found?);
         }
         open.commit(query).await?;

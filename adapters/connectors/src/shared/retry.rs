@@ -102,7 +102,7 @@ impl Retry {
     /// # Errors
     /// That of the last attempt. For a write of unknown outcome it says so, and is one that no retry is advised for.
     pub async fn run<T>(&self, query: &Query<'_>, effect: Effect, attempt: impl AsyncFn() -> Result<T, StatementFailure>) -> Result<T> {
-        self.repeat(query, effect, effect.reads && query.access == Access::Read, attempt).await
+        self.repeat(query, effect, effect.reads && query.access.reads(), attempt).await
     }
 
     /// Attempts what the server does only once however often it is sent: it may be sent once more where its outcome is unknown. Where that

@@ -10,7 +10,7 @@ use std::sync::{
 
 use rusqlite::hooks::{AuthAction, AuthContext, Authorization, TransactionOperation};
 
-use crate::sqlite_text::pragma;
+use millrace_catalogue::pragma;
 
 /// The rules of one connection. It remembers what it refused last, because SQLite's own message names nothing.
 #[derive(Default)]

@@ -111,7 +111,7 @@ impl Session {
             }
         }
         let behavior = match steps.access() {
-            Access::Read => TransactionBehavior::Deferred,
+            Access::Read | Access::Declared => TransactionBehavior::Deferred,
             Access::Write => TransactionBehavior::Immediate,
         };
         self.authorizer.start();
@@ -244,7 +244,7 @@ impl Session {
         let (text, values) = query.statement(SQLITE.name)?;
         // SQLite takes an explanation for what it explains.
         let reads = statement.readonly() || statement.is_explain() != 0;
-        if self.read_only && !reads {
+        if (self.read_only || query.is_guarded()) && !reads {
             // Some of what is refused is refused at its first step only.
             sqlite_text::check(text, SQLITE.name)?;
             return Err(Error::new(ErrorKind::Denied, "the statement writes, and the adapter is read-only"));

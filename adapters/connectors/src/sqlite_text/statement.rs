@@ -6,12 +6,10 @@
 //!
 //! What ends a trigger: <https://sqlite.org/c3ref/complete.html>.
 
+use millrace_catalogue::pragma;
 use millrace_core::{Error, ErrorKind, Result};
 
-use super::{
-    pragma,
-    token::{Token, tokens},
-};
+use super::token::{Token, tokens};
 use crate::shared::Effect;
 
 /// Statements that no driver runs.

@@ -90,7 +90,7 @@ pub(super) fn words<'s>(statement: &'s Statement, inputs: &[Input], variable: &d
         }),
         Part::BindEach { source, .. } => Word::of(Argument::List, values(source, inputs, true).unwrap_or_else(|| vec!["*".to_owned()])),
         // No command has these.
-        Part::Env(_) | Part::EnvIdent(_) | Part::Choice { .. } | Part::Textual(_) => Word::any(),
+        Part::Env(_) | Part::EnvIdent(_) | Part::Choice { .. } | Part::ChoiceEach { .. } | Part::Textual(_) => Word::any(),
     };
     statement.parts.iter().map(word).collect()
 }

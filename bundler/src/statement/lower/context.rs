@@ -3,7 +3,7 @@
 use millrace_core::app::{InputKind, Part};
 
 use super::{
-    super::{Dialect, error, lex::Kind, source::Value, warning},
+    super::{Dialect, error, lex::Kind, problem::warning, source::Value},
     Lowering, PlaceholderName, Slot,
 };
 

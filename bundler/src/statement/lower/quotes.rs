@@ -10,8 +10,8 @@ use super::{
         lex::{Kind, Prefix},
         literal::{self, Decoded},
         position,
+        problem::warning,
         source::{self, Meaning, Value},
-        warning,
     },
     Lowering, PlaceholderName, Slot, slot,
 };
@@ -106,7 +106,7 @@ impl Lowering<'_> {
             let label = source::label(&self.tokens.masked.marks[mark]);
             match self.meaning(mark) {
                 None => broken = true,
-                Some(Meaning::Choice { .. } | Meaning::EnvIdent(_) | Meaning::EnvRaw(_)) => {
+                Some(Meaning::Choice { .. } | Meaning::ChoiceEach { .. } | Meaning::EnvIdent(_) | Meaning::EnvRaw(_)) => {
                     broken = true;
                     let at = self.tokens.masked.marks[mark].range.clone();
                     self.done.problems.push(error(

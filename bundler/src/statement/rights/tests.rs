@@ -116,7 +116,7 @@ fn rights_of_statements_of_postgresql() {
             ("SELECT a INTO u FROM t", &["SELECT t (a)", "unclear: `SELECT … INTO` makes a table, or writes a file"]),
             ("SELECT 1; SELECT 2", &["unclear: it is not one statement"]),
             ("SELEC a FROM t", &["unclear: …"]),
-            ("SELECT 'a", &["unclear: something in it is not closed"]),
+            ("SELECT 'a", &["unclear: the literal in it is not closed"]),
             ("SELECT u.a FROM t", &["SELECT t (any)", "unclear: `u.a` is a column of none of its tables"]),
         ],
     );

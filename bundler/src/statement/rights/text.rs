@@ -52,6 +52,8 @@ pub(crate) fn written(
                 texts = texts.iter().flat_map(|text| options.iter().map(move |(_, option)| format!("{text}{option}"))).collect();
                 continue;
             }
+            // Fewer names need fewer rights.
+            Part::ChoiceEach { options, .. } => options.iter().map(|(_, name)| name.as_str()).collect::<Vec<_>>().join(", "),
             Part::Textual(_) => return Err(Unwritten::Textual),
         };
         texts.iter_mut().for_each(|text| text.push_str(&one));

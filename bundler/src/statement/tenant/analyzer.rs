@@ -11,7 +11,7 @@ use sqlparser::{
 };
 
 use super::rule::{OPT_OUT, TenantRule, TenantTables, fold, last};
-use crate::statement::{count::Count, dialect::Dialect, functions, probe::Location};
+use crate::statement::{count::Count, dialect::Dialect, functions, shown::Location};
 
 mod block;
 mod join;

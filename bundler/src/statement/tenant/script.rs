@@ -2,10 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use sqlparser::{
-    ast::{Statement as Sql, Value, ValueWithSpan, Visit as _, Visitor},
-    parser::Parser,
-};
+use sqlparser::ast::{Statement as Sql, Value, ValueWithSpan, Visit as _, Visitor};
 
 use super::{
     analyzer::{Analyzer, Finding},
@@ -14,7 +11,7 @@ use super::{
 use crate::statement::{
     dialect::Dialect,
     lex::{self, Kind},
-    probe,
+    probe, shown, spelling,
 };
 
 /// The most parameters of a statement that is judged.
@@ -34,17 +31,13 @@ pub(crate) fn judge_script(text: &str, dialect: Dialect, rule: &TenantRule) -> R
     if text.len() > MAX_BYTES {
         return Err(unknown("it is too long"));
     }
-    // What the lexer takes for another thing than the parser does is not judged.
-    let tokens = lex::lex(text, dialect).map_err(|unclosed| unknown(&format!("the {} in it is not closed", unclosed.what)))?;
+    let tokens = lex::lex(text, dialect).map_err(|unread| unknown(&unread.clause()))?;
     if text.contains('\0') || tokens.iter().any(|token| token.kind == Kind::Comment { executable: true }) {
         return Err(unknown("it has a character or a comment that is not understood"));
     }
+    let shown = spelling::whole(text, dialect).map_err(|unread| unknown(&unread.clause()))?;
     let judged = probe::with_stack(tokens.len(), || {
-        let statements = Parser::parse_sql(dialect.parser(), text).map_err(|error| {
-            let error = error.to_string();
-            let why = error.trim_start_matches("sql parser error: ");
-            unknown(why.rsplit_once(" at Line: ").map_or(why, |(why, _)| why))
-        })?;
+        let statements = shown::parse(&shown, dialect).map_err(|(why, _)| unknown(&why))?;
         let [statement] = statements.as_slice() else { return Err(unknown("it is not one statement")) };
         let sign = if dialect == Dialect::Postgres { '$' } else { '?' };
         let mut parameters = Parameters { most: 0, sign };

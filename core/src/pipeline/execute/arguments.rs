@@ -43,7 +43,7 @@ pub(super) fn render<'a>(run: &Run<'_>, scope: Scope<'_>, statement: &Statement)
                 }
                 params.extend(elements.iter().map(|element| Value::Text(text_of(element))));
             }
-            Part::Env(_) | Part::EnvIdent(_) | Part::Choice { .. } | Part::Textual(_) => {
+            Part::Env(_) | Part::EnvIdent(_) | Part::Choice { .. } | Part::ChoiceEach { .. } | Part::Textual(_) => {
                 let message = "The bundle has a command with text that is not an argument; build the app again.";
                 return Err(Fault::new(Stage::Execute, "CONFIGURATION", message).by_operator().into());
             }

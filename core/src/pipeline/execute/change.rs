@@ -39,14 +39,16 @@ pub(in crate::pipeline) fn took_effect(text: &str, rows: &Rows, counts: bool) ->
     !is(&QUESTIONS, first)
 }
 
-/// The first word after spaces, brackets and comments.
+/// The first word after spaces, brackets and comments; none after a comment that databases end at different places.
 fn first_word(text: &str) -> &str {
     let mut rest = text;
     loop {
         rest = rest.trim_start_matches(|character: char| character.is_whitespace() || character == '(' || character == ';');
         let after = match rest.get(..2) {
-            Some("--") => rest.split_once('\n').map(|(_, after)| after),
-            Some("/*") => rest.split_once("*/").map(|(_, after)| after),
+            Some("--") => {
+                rest.split_once('\n').filter(|(comment, _)| !comment.trim_end_matches('\r').contains('\r')).map(|(_, after)| after)
+            }
+            Some("/*") => rest.split_once("*/").filter(|(comment, _)| comment.rfind("/*") == Some(0)).map(|(_, after)| after),
             _ => {
                 let end = rest.find(|character: char| !character.is_ascii_alphabetic()).unwrap_or(rest.len());
                 return rest.get(..end).unwrap_or_default();
@@ -84,6 +86,9 @@ mod tests {
             ("WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a RETURNING id", 0, 1, true),
             ("CREATE TABLE t (id INT)", 0, 0, true),
             ("-- nothing", 0, 0, true),
+            ("-- a\r\nSELECT 1", 0, 1, false),
+            ("-- a\rUPDATE t SET a = '\nSELECT'", 0, 0, true),
+            ("/* a /* b */ SELECT */ UPDATE t SET a = 1 RETURNING a", 0, 0, true),
             ("", 0, 0, true),
         ];
         for (text, affected, rows, expected) in table {

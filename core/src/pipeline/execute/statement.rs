@@ -106,6 +106,11 @@ pub(in crate::pipeline) fn problems(run: &Run<'_>, statement: &Statement, inputs
                     longest = Some((source, length));
                 }
             }
+            Part::ChoiceEach { source, .. } if listed(scope.find(source)).is_empty() => {
+                let message =
+                    "Too few elements. You sent: array(0). Minimum number of elements: 1, because the statement needs a name there.";
+                issues.push(Issue { field: source.path.join("."), message: message.into() });
+            }
             Part::Bind(Bind::Composed(pieces)) if pieces.len() > 1 && has_text => {
                 for piece in pieces {
                     if let Piece::Source(source) = piece
@@ -182,7 +187,8 @@ impl<'a> Writer<'a> {
                     self.push(Parameter::Earlier(step_value(source, self.earlier)?));
                 }
                 Part::BindEach { source, kind, empty } => self.push_each(source, *kind, empty),
-                Part::Choice { source, options } => self.text.push_str(self.choice(source, options)?),
+                Part::Choice { source, options } => self.text.push_str(chosen(source, options, self.scope.find(source))?),
+                Part::ChoiceEach { source, options } => self.push_names(source, options)?,
                 Part::Textual(source) => match self.scope.find(source) {
                     None | Some(Json::Null) => self.text.push_str("NULL"),
                     Some(value) => push_text(&mut self.text, value),
@@ -239,16 +245,32 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn choice<'o>(&self, source: &Source, options: &'o [(String, String)]) -> FaultResult<&'o str> {
-        let value = self.scope.find(source).map(text_of);
-        let chosen = options.iter().find(|(option, _)| value.as_ref() == Some(option));
-        chosen.map(|(_, text)| text.as_str()).ok_or_else(|| {
-            let name = source.path.join(".");
-            Fault::new(Stage::Execute, "INVALID_CHOICE", format!("`{name}` is not one of the values that the statement provides for."))
-                .suggesting("Send one of the values that the tool's schema lists.")
-                .into()
-        })
+    /// Each of different names once, between commas.
+    fn push_names(&mut self, source: &Source, options: &[(String, String)]) -> FaultResult<()> {
+        let elements = listed(self.scope.find(source));
+        // Where nothing was chosen, this says so.
+        let mut names: Vec<&str> = if elements.is_empty() { Vec::from([chosen(source, options, None)?]) } else { Vec::new() };
+        for element in elements {
+            let name = chosen(source, options, Some(element))?;
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        self.text.push_str(&names.join(", "));
+        Ok(())
     }
+}
+
+/// The text that the build wrote for a value.
+fn chosen<'o>(source: &Source, options: &'o [(String, String)], value: Option<&Json>) -> FaultResult<&'o str> {
+    let value = value.map(text_of);
+    let chosen = options.iter().find(|(option, _)| value.as_ref() == Some(option));
+    chosen.map(|(_, text)| text.as_str()).ok_or_else(|| {
+        let name = source.path.join(".");
+        Fault::new(Stage::Execute, "INVALID_CHOICE", format!("`{name}` is not one of the values that the statement provides for."))
+            .suggesting("Send one of the values that the tool's schema lists.")
+            .into()
+    })
 }
 
 /// A parameter, which may name a result that is not known yet.

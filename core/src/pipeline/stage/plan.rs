@@ -226,7 +226,7 @@ fn execute(app: &App, tool: &Tool, details: &mut Vec<String>, shown: &mut Option
         execute @ (Execute::Statement { adapter, .. } | Execute::Transaction { adapter, .. }) => {
             let adapter = app.adapters.get(*adapter as usize);
             let (name, connector) = adapter.map_or(("?", "?"), |adapter| (&adapter.name, &adapter.connector));
-            let access = if execute.access() == Some(Access::Read) { "reads" } else { "writes" };
+            let access = if execute.access().is_some_and(Access::reads) { "reads" } else { "writes" };
             let cache = tool.cache.map_or_else(String::new, |cache| {
                 let scope = if cache.scope == CacheScope::Public { "all callers" } else { "each principal" };
                 format!(", kept {} s for {scope}", cache.ttl_s)
@@ -312,6 +312,11 @@ fn text(statement: &Statement, details: &mut Vec<String>) -> String {
                 let allowed: Vec<&str> = options.iter().map(|(_, text)| text.as_str()).collect();
                 text.push_str(&format!("{{{{ {source} }}}}"));
                 details.push(format!("{{{{ {source} }}}} is one of {}", allowed.join(", ")));
+            }
+            Part::ChoiceEach { source, options } => {
+                let allowed: Vec<&str> = options.iter().map(|(_, text)| text.as_str()).collect();
+                text.push_str(&format!("{{{{ {source} }}}}"));
+                details.push(format!("{{{{ {source} }}}} is one or more of {}", allowed.join(", ")));
             }
             Part::Textual(source) => {
                 text.push_str(&format!("{{{{ {source} }}}}"));

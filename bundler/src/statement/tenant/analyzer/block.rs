@@ -5,7 +5,7 @@ use std::ops::Range;
 use sqlparser::ast::{BinaryOperator, Expr, Ident};
 
 use super::{Analyzer, Ctes};
-use crate::statement::{probe::Location, tenant::rule::fold};
+use crate::statement::{shown::Location, tenant::rule::fold};
 
 /// Something in `FROM`, or the target of a statement that writes.
 pub(super) struct Item {

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::statement::{
     dialect::Dialect,
-    probe::Location,
+    shown::Location,
     tenant::rule::{OPT_OUT, fold, last},
 };
 

@@ -24,19 +24,49 @@ const QUESTIONS: &[&str] = &[
 
 /// Pragmas that only tell when they have no argument.
 const SETTINGS: &[&str] = &[
+    "analysis_limit",
     "application_id",
     "auto_vacuum",
+    "automatic_index",
+    "busy_timeout",
+    "cache_size",
+    "cache_spill",
+    "cell_size_check",
+    "checkpoint_fullfsync",
+    "default_cache_size",
+    "defer_foreign_keys",
     "encoding",
     "foreign_keys",
+    "full_column_names",
+    "fullfsync",
+    "hard_heap_limit",
+    "ignore_check_constraints",
     "journal_mode",
+    "journal_size_limit",
+    "legacy_alter_table",
+    "locking_mode",
+    "max_page_count",
+    "mmap_size",
     "page_size",
     "query_only",
+    "read_uncommitted",
+    "recursive_triggers",
+    "reverse_unordered_selects",
     "schema_version",
+    "secure_delete",
+    "soft_heap_limit",
+    "synchronous",
+    "temp_store",
+    "threads",
+    "trusted_schema",
     "user_version",
+    "wal_autocheckpoint",
+    "writable_schema",
 ];
 
-/// Whether a `PRAGMA` of that name, with a value or without, changes nothing.
-pub(crate) fn is_question(name: &str, has_value: bool) -> bool {
+/// Whether a `PRAGMA` of that name, with a value or without, changes nothing. The connectors of SQLite run no other.
+#[must_use]
+pub fn is_question(name: &str, has_value: bool) -> bool {
     let is_in = |list: &[&str]| list.iter().any(|known| known.eq_ignore_ascii_case(name));
     is_in(QUESTIONS) || (!has_value && is_in(SETTINGS))
 }
