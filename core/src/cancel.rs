@@ -1,8 +1,9 @@
 //! The signal that a caller went away.
 
-use alloc::{rc::Rc, vec::Vec};
+use alloc::{boxed::Box, rc::Rc, vec::Vec};
 use core::{
     cell::{Cell, RefCell},
+    fmt,
     future::Future,
     pin::Pin,
     task::{Context, Poll, Waker},
@@ -23,6 +24,8 @@ pub struct Cancel(Rc<State>);
 struct State {
     tripped: Cell<bool>,
     wakers: RefCell<Vec<Waker>>,
+    /// Asks the host, without waiting, whether the client went away.
+    probe: RefCell<Option<Box<dyn Fn() -> bool>>>,
 }
 
 impl Cancel {
@@ -30,6 +33,25 @@ impl Cancel {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A flag that is not tripped, of a host that can be asked: `is_gone` says, at once and without the isolate's other tasks, whether the client
+    /// went away. It is given up when the flag is tripped.
+    #[must_use]
+    pub fn with_probe(is_gone: impl Fn() -> bool + 'static) -> Self {
+        let cancel = Self::default();
+        *cancel.0.probe.borrow_mut() = Some(Box::new(is_gone));
+        cancel
+    }
+
+    /// Whether the caller went away, asking the host where it can be asked: for work that holds the isolate's thread, so that nobody could trip the
+    /// flag meanwhile. It costs a system call.
+    #[must_use]
+    pub fn look(&self) -> bool {
+        if !self.is_tripped() && self.0.probe.try_borrow().is_ok_and(|probe| probe.as_ref().is_some_and(|is_gone| is_gone())) {
+            self.trip();
+        }
+        self.is_tripped()
     }
 
     /// Whether the caller went away.
@@ -41,6 +63,8 @@ impl Cancel {
     /// Says that the caller went away, and wakes everyone who waits for it.
     pub fn trip(&self) {
         self.0.tripped.set(true);
+        // Nothing of a connection is kept for a call that ends without it. A probe that trips the flag itself is still in use.
+        drop(self.0.probe.try_borrow_mut().ok().and_then(|mut probe| probe.take()));
         for waker in self.0.wakers.take() {
             waker.wake();
         }
@@ -50,6 +74,12 @@ impl Cancel {
     #[must_use]
     pub fn tripped(&self) -> Tripped {
         Tripped(self.clone())
+    }
+}
+
+impl fmt::Debug for Cancel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Cancel").field(&self.is_tripped()).finish()
     }
 }
 
@@ -68,5 +98,29 @@ impl Future for Tripped {
             wakers.push(context.waker().clone());
         }
         Poll::Pending
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_asked_until_the_flag_is_tripped() {
+        let (gone, asked) = (Rc::new(Cell::new(false)), Rc::new(Cell::new(0)));
+        let cancel = Cancel::with_probe({
+            let (gone, asked) = (Rc::clone(&gone), Rc::clone(&asked));
+            move || {
+                asked.set(asked.get() + 1);
+                gone.get()
+            }
+        });
+        let seen = cancel.clone();
+        assert!(!seen.look() && !cancel.is_tripped());
+        gone.set(true);
+        assert!(!cancel.is_tripped(), "nobody asked");
+        assert!(seen.look() && cancel.is_tripped() && cancel.look());
+        assert_eq!((asked.get(), Rc::strong_count(&gone)), (2, 1), "the probe is given up");
+        assert!(!Cancel::new().look());
     }
 }

@@ -12,10 +12,15 @@ pub enum ErrorKind {
     Syntax,
     /// The upstream understood and refused: a unique key, a foreign key, a check.
     Constraint,
+    /// A value, or the result of a computation with one, is not what the upstream accepts: a text that is not a date, a number out of range,
+    /// malformed JSON. Nothing was changed.
+    Data,
     /// A step of a transaction did not return or change as many rows as is expected of it. Nothing was changed.
     Expectation,
-    /// The upstream does not accept the credentials, or forbids the operation (a read-only database among others).
+    /// The upstream forbids the operation (a read-only database among others), or admits nobody from here.
     Denied,
+    /// The upstream does not accept the user, the password or the token. Nothing was executed: with other credentials the same may succeed.
+    Credentials,
     /// No answer before the deadline.
     TimedOut,
     /// The upstream cannot be reached, is starting or going away; nothing was executed.
@@ -41,7 +46,7 @@ impl ErrorKind {
 /// An error of a port.
 ///
 /// `message` is one clause that names the offending thing in backticks; it carries no secret, no value of a
-/// statement and no upstream text, and may be shown to a caller. `source` is the upstream's own words: for the log, and for
+/// statement, no address of a database and no upstream text, and may be shown to a caller. `source` is the upstream's own words: for the log, and for
 /// callers only under `errors.expose: full`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
@@ -63,6 +68,17 @@ impl Error {
     #[must_use]
     pub fn with_source(mut self, source: impl Into<String>) -> Self {
         self.source = Some(source.into());
+        self
+    }
+
+    /// The same error, with where the upstream is and whom it was asked as, for the log: before the upstream's own words. `message` has none of that:
+    /// callers have no business with the addresses and users of databases.
+    #[must_use]
+    pub fn at(mut self, place: &str) -> Self {
+        self.source = Some(match self.source {
+            Some(words) => alloc::format!("{place}: {words}"),
+            None => place.into(),
+        });
         self
     }
 }

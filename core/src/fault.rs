@@ -61,6 +61,10 @@ pub enum Change {
     Kept,
 }
 
+/// The code of a value that a database does not accept, or the result of a computation with one. Its caller may have sent such a value; or the author of
+/// the app put one into a place of another type, which the operator is told.
+pub const DATA_INVALID: &str = "DATA_INVALID";
+
 /// The recovery line of what only the operator can mend.
 const OPERATOR: &str = "Only the operator of this server can fix this: calling the tool again does not help.";
 /// The recovery line of a defect of the app.
@@ -207,6 +211,12 @@ impl Fault {
             suggestion.push_str(own);
         }
         self.suggestion = Some(suggestion);
+    }
+
+    /// Whether the operator is told, too, and not only whoever looks for it: it is theirs to mend, or may be.
+    #[must_use]
+    pub fn is_for_operator(&self) -> bool {
+        self.remedy != Remedy::Caller || self.code == DATA_INVALID
     }
 
     /// Whether the same call can succeed later, and does not make a change a second time.

@@ -340,8 +340,8 @@ fn spell(value: &str, alphabets: bool, texts: &mut Vec<(String, MatchMode)>) {
 
 /// The pieces of a value that are secrets by themselves.
 fn cut<'v>(value: &'v str, pieces: &mut Vec<Cow<'v, str>>) {
-    if let Some((_, rest)) = value.split_once("://") {
-        return cut_url(rest, pieces);
+    if let Some((scheme, rest)) = value.split_once("://") {
+        return cut_url(scheme, rest, pieces);
     }
     if value.starts_with(['{', '[']) {
         return serde_json::from_str(value).map(|json| cut_json(&json, pieces)).unwrap_or_default();
@@ -363,11 +363,18 @@ fn cut<'v>(value: &'v str, pieces: &mut Vec<Cow<'v, str>>) {
     pieces.extend(values.filter(|value| value.len() >= SHORTEST_ANYWHERE).map(Cow::Borrowed));
 }
 
+/// The schemes of databases, in whose URLs a user without a password is a user. In others it may be a token.
+const WITH_USERS: [&str; 8] = ["mariadb", "mongodb", "mongodb+srv", "mysql", "postgres", "postgresql", "redis", "rediss"];
+
 /// The password, the longer settings and steps of the path.
-fn cut_url<'v>(rest: &'v str, pieces: &mut Vec<Cow<'v, str>>) {
+fn cut_url<'v>(scheme: &str, rest: &'v str, pieces: &mut Vec<Cow<'v, str>>) {
     let (before, query) = rest.split_once('?').unwrap_or((rest, ""));
     let (authority, path) = before.split_at_checked(before.find('/').unwrap_or(before.len())).unwrap_or((before, ""));
-    let login = authority.rsplit_once('@').map(|(login, _)| login.split_once(':').map_or(login, |(_, password)| password));
+    let has_users = WITH_USERS.iter().any(|known| scheme.eq_ignore_ascii_case(known));
+    let login = authority.rsplit_once('@').and_then(|(login, _)| match login.split_once(':') {
+        Some((_, password)) => Some(password),
+        None => Some(login).filter(|_| !has_users),
+    });
     let steps = path.split('/').filter(|step| step.len() >= SHORTEST_PIECE);
     let values = query.split('&').filter_map(|setting| setting.split_once('=')).map(|(_, value)| value);
     // `sslmode=require` is none.

@@ -227,6 +227,7 @@ pub const fn query(text: &str) -> Query<'_> {
         max_rows: 10_000,
         on_too_many: OnTooMany::Error,
         max_bytes: 1 << 20,
+        caller: None,
     }
 }
 

@@ -1,7 +1,9 @@
 //! What drivers of databases far away make of failures: tables of answers, and what becomes of a read and of a write, whichever host sends
 //! them.
 
-use millrace_core::ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+use millrace_core::ErrorKind::{
+    self, Busy, Configuration, Constraint, Credentials, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable,
+};
 
 use crate::scripted::Reply;
 
@@ -124,7 +126,7 @@ pub fn libsql() -> Vec<Case> {
         case("a gateway's 503, ever", vec![json(503, r#"{"error":"upstream"}"#)], (Err(Unavailable), 2), (Err(Protocol), 1)),
         case("locked, then a good one", vec![error("SQLITE_BUSY"), good.clone()], (Ok(1), 2), (Ok(1), 2)),
         case("a constraint", vec![error("SQLITE_CONSTRAINT")], (Err(Constraint), 1), (Err(Constraint), 1)),
-        case("a wrong token", vec![json(401, r#"{"error":"no"}"#), good], (Err(Denied), 1), (Err(Denied), 1)),
+        case("a wrong token", vec![json(401, r#"{"error":"no"}"#), good], (Err(Credentials), 1), (Err(Credentials), 1)),
         case("no database", vec![json(404, "")], (Err(Configuration), 2), (Err(Configuration), 2)),
         case(
             "a bad request",
@@ -174,15 +176,20 @@ pub fn clickhouse() -> Vec<Case> {
         case("a server that is not there", vec![text(503, ""), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         case("a server that was lost", vec![error(500, 210, "Connection reset by peer"), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
         case("a wrong statement", vec![error(400, 62, "Syntax error"), good.clone()], (Err(Syntax), 1), (Err(Syntax), 1)),
-        case("a wrong value", vec![error(400, 457, "Value hunter2"), good.clone()], (Err(Constraint), 1), (Err(Constraint), 1)),
-        case("a wrong password", vec![error(403, 516, "Authentication failed"), good.clone()], (Err(Denied), 1), (Err(Denied), 1)),
+        case("a wrong value", vec![error(400, 457, "Value hunter2"), good.clone()], (Err(Data), 1), (Err(Data), 1)),
+        case(
+            "a wrong password",
+            vec![error(403, 516, "Authentication failed"), good.clone()],
+            (Err(Credentials), 1),
+            (Err(Credentials), 1),
+        ),
         case("no such database", vec![error(404, 81, "Database x"), good.clone()], (Err(Configuration), 1), (Err(Configuration), 1)),
         case("no such page", vec![text(404, "There is no handle /"), good.clone()], (Err(Configuration), 1), (Err(Configuration), 1)),
         case("a failure that is good", vec![error(200, 241, "Memory limit exceeded"), good.clone()], (Err(Busy), 1), (Err(Protocol), 1)),
         case(
             "a failure after a row",
             vec![text(200, "[\"v\"]\n[\"Int64\"]\n[7]\nCode: 395. DB::Exception: x: while executing\n"), good.clone()],
-            (Err(Constraint), 1),
+            (Err(Data), 1),
             (Err(Protocol), 1),
         ),
         case("an answer without an end", vec![text(200, CLICKHOUSE.trim_end()), good.clone()], (Ok(1), 2), (Err(Protocol), 1)),
@@ -214,8 +221,8 @@ pub fn d1() -> Vec<Case> {
         case("a database that is reset for ever", vec![lost], (Err(Unavailable), 2), (Err(Protocol), 1)),
         case("an overload", vec![said(500, 7500, "D1 DB is overloaded. Too many requests queued."), good], (Ok(1), 2), (Ok(1), 2)),
         case("too many requests", vec![said(429, 971, "Please wait")], (Err(Busy), 1), (Err(Busy), 1)),
-        case("a wrong token", vec![said(401, 10000, "Authentication error")], (Err(Denied), 1), (Err(Denied), 1)),
-        case("a malformed token", vec![said(400, 6003, "Invalid request headers")], (Err(Denied), 1), (Err(Denied), 1)),
+        case("a wrong token", vec![said(401, 10000, "Authentication error")], (Err(Credentials), 1), (Err(Credentials), 1)),
+        case("a malformed token", vec![said(400, 6003, "Invalid request headers")], (Err(Credentials), 1), (Err(Credentials), 1)),
         case("no such database", vec![said(404, 7404, "not found")], (Err(Configuration), 1), (Err(Configuration), 1)),
         case("a failure that is good", vec![said(200, 7500, "no such table: t: SQLITE_ERROR")], (Err(Syntax), 1), (Err(Syntax), 1)),
         case(
@@ -246,12 +253,12 @@ fn of_aws(good: &str) -> Vec<(&'static str, Reply, Says)> {
         ("very deep JSON", json(200, &format!("{{\"Items\":{}", "[".repeat(100_000))), Says::Nothing),
         ("too many requests of this kind", aws(400, "ThrottlingException", SAID), Says::NotNow),
         ("too many requests", aws(400, "RequestLimitExceeded", SAID), Says::NotNow),
-        ("a wrong key", aws(400, "UnrecognizedClientException", &format!("hunter2 {SAID}")), Says::Never(Denied)),
-        ("a wrong secret", aws(400, "InvalidSignatureException", &signature), Says::Never(Denied)),
+        ("a wrong key", aws(400, "UnrecognizedClientException", &format!("hunter2 {SAID}")), Says::Never(Credentials)),
+        ("a wrong secret", aws(400, "InvalidSignatureException", &signature), Says::Never(Credentials)),
         ("a wrong clock", aws(400, "InvalidSignatureException", &clock), Says::Never(Denied)),
-        ("an expired token", aws(400, "ExpiredTokenException", &format!("hunter2 {SAID}")), Says::Never(Denied)),
+        ("an expired token", aws(400, "ExpiredTokenException", &format!("hunter2 {SAID}")), Says::Never(Credentials)),
         ("no permission", aws(400, "AccessDeniedException", SAID), Says::Never(Denied)),
-        ("no credentials", json(403, ""), Says::Never(Denied)),
+        ("no credentials", json(403, ""), Says::Never(Credentials)),
         ("another server", json(404, ""), Says::Never(Configuration)),
         ("a request that is too large", json(413, ""), Says::Never(TooLarge)),
     ]
@@ -291,7 +298,7 @@ pub fn dynamodb() -> Vec<Case> {
             "a key of another type",
             "ValidationException",
             "Key attribute's data type should match its data type in table's schema",
-            Constraint,
+            Data,
         ),
         last("a condition", "ConditionalCheckFailedException", "The conditional request failed", Constraint),
         last("a key that exists", "DuplicateItemException", "x", Constraint),
@@ -487,8 +494,8 @@ pub fn neon_with(whole: &str) -> Vec<Case> {
         again("no connection left", said(500, "53300")),
         last("a constraint", said(400, "23505"), Constraint),
         last("a wrong statement", said(400, "42601"), Syntax),
-        last("a wrong password", proxy(400, "password authentication failed for user 'x'"), Denied),
-        last("a password that PostgreSQL refuses", said(500, "28P01"), Denied),
+        last("a wrong password", proxy(400, "password authentication failed for user 'x'"), Credentials),
+        last("a password that PostgreSQL refuses", said(500, "28P01"), Credentials),
         case("as many columns as there can be", vec![with_columns(1_664)], (Ok(1), 1), (Ok(1), 1)),
         last("a wrong database", said(500, "3D000"), Configuration),
         last("no such endpoint", proxy(400, "The requested endpoint could not be found"), Configuration),
@@ -539,8 +546,8 @@ pub fn planetscale() -> Vec<Case> {
         ),
         last("a deadlock that nobody confirms", said("Unknown", "Deadlock found (errno 1213) (sqlstate 40001)"), Busy),
         last("a wrong statement", json(400, r#"{"code":"INVALID_ARGUMENT","message":"syntax error at position 3"}"#), Syntax),
-        last("nobody", json(401, ""), Denied),
-        last("forbidden", json(403, ""), Denied),
+        last("nobody", json(401, ""), Credentials),
+        last("forbidden", json(403, ""), Credentials),
         last("another API", json(404, ""), Configuration),
         last("a request that is too large", json(413, ""), TooLarge),
     ]);
@@ -568,7 +575,7 @@ pub fn upstash() -> Vec<Case> {
         again("too many requests, then a good one", json(429, "")),
         again("loading, then a good one", json(400, &format!(r#"{{"error":"LOADING {SAID}"}}"#))),
         last("no requests left", json(400, &format!(r#"{{"error":"ERR max daily request limit exceeded {SAID}"}}"#)), Busy),
-        last("a wrong token", json(401, &format!(r#"{{"error":"Unauthorized {SAID}"}}"#)), Denied),
+        last("a wrong token", json(401, &format!(r#"{{"error":"Unauthorized {SAID}"}}"#)), Credentials),
         last("a redirect", json(302, ""), Configuration),
     ]
 }

@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// What Vitess sets where nothing is said: the modes of MySQL 8, none of which changes what a quote is.
-const SETTINGS: &str = "SET time_zone = '+00:00', sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
+const SETTINGS: &str = "SET time_zone = '+00:00', sql_mode = 'STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
                         ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'";
 /// The longest statement, in bytes.
 const MAX_STATEMENT: usize = 64 << 20;

@@ -3,7 +3,7 @@
 
 use millrace_core::{
     Error,
-    ErrorKind::{Configuration, Constraint, Protocol, Syntax, TimedOut, TooLarge},
+    ErrorKind::{Configuration, Constraint, Data, Protocol, Syntax, TimedOut, TooLarge},
     Json,
     app::Access,
     ports::{BoundStep, BoundTransaction, CallRecord, Command, Connection, Query, RecordedWrite},
@@ -162,7 +162,7 @@ fn values_go_in_whole_and_come_out_as_javascript_writes_them() {
         assert_eq!(read.rows[0], [expected, text(kind), text("?2")], "{value:?}");
     }
     let infinity = database.run("SELECT ?1", &[Value::F64(f64::INFINITY)]).unwrap_err();
-    assert_eq!(infinity.kind, Constraint);
+    assert_eq!(infinity.kind, Data);
     for request in server.received() {
         assert_eq!(request.line, format!("POST {PATH} HTTP/1.1"));
         assert!(request.head.contains("authorization: Bearer t.o.k\r\n"), "{request:?}");
@@ -237,7 +237,11 @@ fn a_wrong_statement_or_value_is_told_without_its_values() {
         ("INSERT INTO t (name) VALUES ('Ada')", Constraint, "a UNIQUE constraint refused the change: `t.name`"),
         ("INSERT INTO t (id, name) VALUES (1, 'B')", Constraint, "a PRIMARY KEY constraint refused the change: `t.id`"),
         ("INSERT INTO t (id) VALUES (2)", Constraint, "a NOT NULL constraint refused the change: `t.name`"),
-        ("SELECT json_extract('{secret', '$')", Constraint, "SQLite refused a value or the result of a computation"),
+        (
+            "SELECT json_extract('{secret', '$')",
+            Data,
+            "SQLite refused a value or the result of a computation: a JSON document, or a path into one, is not valid",
+        ),
     ];
     for (statement, kind, message) in cases {
         let error = database.error(statement);

@@ -82,5 +82,6 @@ mod neon_faults;
 mod once;
 mod pooler;
 mod results;
+mod rotation;
 mod sessions;
 mod values;

@@ -6,7 +6,7 @@ use std::{iter, process, thread, time::Duration};
 
 use millrace_core::{
     Error,
-    ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, TimedOut, TooLarge, Unavailable},
+    ErrorKind::{Busy, Configuration, Constraint, Credentials, Denied, Protocol, TimedOut, TooLarge, Unavailable},
     app::Access,
     ports::{BoundStep, BoundTransaction, Command, Parameter, Query},
     value::Value,
@@ -178,7 +178,7 @@ fn what_is_wrong_is_named_and_no_secret_is_shown() {
         (aws(400, "HttpEndpointNotEnabledException", "x"), Configuration, "has no Data API: enable it, `aws rds enable-http-endpoint`"),
         (aws(400, "SecretsErrorException", "x"), Configuration, "the Data API cannot read the secret of `secret_arn`"),
         (aws(403, "AccessDeniedException", "x"), Denied, "permit these credentials to do that"),
-        (aws(403, "ExpiredTokenException", "hunter2"), Denied, "does not accept the session token any more: it has expired"),
+        (aws(403, "ExpiredTokenException", "hunter2"), Credentials, "does not accept the session token any more: it has expired"),
         (aws(429, "ThrottlingException", "x"), Busy, ""),
         (aws(400, "DatabaseErrorException", "FATAL: password authentication failed for user \"x\"; SQLState: 28P01"), Denied, "password"),
     ] {

@@ -257,7 +257,7 @@ fn a_server_that_dies_under_a_statement() {
 fn a_wrong_password() {
     let server = Mysql::start(&[]);
     let kit = Kit::start(&format!("mysql://admin:hunter2@127.0.0.1:{}/shop", server.port), None);
-    let expected = format!("MySQL at `127.0.0.1:{}` does not accept the user or the password.", server.port);
+    let expected = "MySQL does not accept the user or the password.".to_owned();
     assert_eq!(kit.failure("ask-direct"), ("QUERY_REFUSED".to_owned(), expected));
     assert!(!kit.workerd.log().contains("hunter2"));
 }
@@ -285,7 +285,7 @@ fn tls_is_the_platforms() {
         let kit = Kit::start(&url(host, mode), authority.map(String::as_str));
         let (code, message) = kit.failure("ask-direct");
         assert_eq!(code, "DATABASE_UNAVAILABLE", "{host} {mode}: {message}\n{}", kit.workerd.log());
-        let expected = format!("`{host}:{}` aborted the TLS handshake, or its certificate is not trusted", server.port);
-        assert!(message.starts_with(&expected), "{message}");
+        let expected = "The server aborted the TLS handshake, or its certificate is not trusted";
+        assert!(message.starts_with(expected), "{message}");
     }
 }

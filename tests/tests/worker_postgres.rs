@@ -293,8 +293,8 @@ fn a_wrong_password() {
     let server = Postgres::start(&[]);
     let url = format!("postgres://postgres:hunter2@127.0.0.1:{}/postgres", server.port);
     let kit = Kit::with(&url, &Surroundings { hyperdrives: &[("DB", server.port)], password: "hunter2", ..Surroundings::default() }, "");
-    for (tool, place) in [("ask-direct", format!("127.0.0.1:{}", server.port)), ("ask-bound", "DB.hyperdrive:5432".into())] {
-        let expected = ("QUERY_REFUSED".to_owned(), format!("PostgreSQL at `{place}` does not accept the password."));
+    for tool in ["ask-direct", "ask-bound"] {
+        let expected = ("QUERY_REFUSED".to_owned(), "PostgreSQL does not accept the password.".to_owned());
         assert_eq!(kit.failure(tool), expected);
     }
     assert!(!kit.workerd.log().contains("hunter2"));
@@ -415,8 +415,8 @@ fn tls_is_the_platforms() {
         let kit = Kit::with(&url(host, mode), &surroundings, "");
         let (code, message) = kit.failure("ask-direct");
         assert_eq!(code, "DATABASE_UNAVAILABLE", "{host} {mode}: {message}\n{}", kit.workerd.log());
-        let expected = format!("`{host}:{}` aborted the TLS handshake, or its certificate is not trusted", server.port);
-        assert!(message.starts_with(&expected) && message.contains("connect through a Hyperdrive"), "{message}");
+        let expected = "The server aborted the TLS handshake, or its certificate is not trusted";
+        assert!(message.starts_with(expected) && message.contains("connect through a Hyperdrive"), "{message}");
     }
     let (code, message) = Kit::with(&url("localhost", "verify-full"), &trusting, &authority).failure("ask-direct");
     assert_eq!(code, "CONFIGURATION");
@@ -430,9 +430,8 @@ fn tls_is_the_platforms() {
 fn a_server_without_tls_is_not_told_the_password() {
     let server = Postgres::start(&[]);
     let kit = Kit::start(&format!("{}?sslmode=verify-full", server.url("postgres")), server.port);
-    let place = format!("127.0.0.1:{}", server.port);
-    let expected = format!("PostgreSQL at `{place}` offers no TLS; where the network between is trusted, set `sslmode=disable`.");
-    assert_eq!(kit.failure("ask-direct"), ("CONFIGURATION".into(), expected));
+    let expected = "PostgreSQL offers no TLS; where the network between is trusted, set `sslmode=disable`.";
+    assert_eq!(kit.failure("ask-direct"), ("CONFIGURATION".into(), expected.into()));
     let kit = Kit::start(&format!("{}?sslmode=prefer", server.url("postgres")), server.port);
     assert_eq!(kit.ask("direct"), json!({"i": 7, "ssl": false}));
 }

@@ -98,7 +98,7 @@ impl RedisStore {
         let deadline_ms = self.clock.now_ms().saturating_add(CONNECT_MS);
         connect(&self.address, &self.known, Use::Many, &*self.dialer, deadline_ms).await.map_err(|error| match error {
             LoginError::Failed(error) => error,
-            LoginError::Refused(words) => redis_error::of(self.address.name(), &words),
+            LoginError::Refused(words) => redis_error::of(&self.address.name(), &words),
         })
     }
 
@@ -106,7 +106,7 @@ impl RedisStore {
     fn done(&self, reply: &Reply) -> Result<()> {
         match reply {
             Reply::Done => Ok(()),
-            Reply::Refused(words) => Err(redis_error::of(self.address.name(), words)),
+            Reply::Refused(words) => Err(redis_error::of(&self.address.name(), words)),
             Reply::Value(_) | Reply::Nothing => Err(self.unexpected()),
         }
     }
@@ -122,7 +122,7 @@ impl KvCache for RedisStore {
             match self.command(&[b"GET", format!("{PREFIX}{key}").as_bytes()], Repeat::Allowed).await? {
                 Reply::Value(value) => Ok(Some(value)),
                 Reply::Nothing => Ok(None),
-                Reply::Refused(words) => Err(redis_error::of(self.address.name(), &words)),
+                Reply::Refused(words) => Err(redis_error::of(&self.address.name(), &words)),
                 Reply::Done => Err(self.unexpected()),
             }
         })

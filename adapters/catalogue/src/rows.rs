@@ -169,11 +169,11 @@ rows! {
 
     "mysql" MYSQL:
     "`mysql://user:password@host/database`",
-    "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert`, `user`",
+    "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sql_mode`, `sslmode`, `sslrootcert`, `user`",
     Connector {
         name: "mysql",
         language: MySql,
-        options: &["ca_certificate", "connect_timeout", "max_connections", "password", "sslmode", "sslrootcert", "user"],
+        options: &["ca_certificate", "connect_timeout", "max_connections", "password", "sql_mode", "sslmode", "sslrootcert", "user"],
         trust_options: &["ca_certificate", "sslrootcert"],
         schemes: &["mysql", "mariadb"],
         foreign_schemes: &["mysqlx"],

@@ -129,14 +129,16 @@ impl AwsServer {
     pub(crate) fn failure(&self, error: &AwsError) -> StatementFailure {
         let AwsError { kind, words, status, .. } = error;
         let (name, region) = (self.name, self.region());
-        let denied = |why: &str| StatementFailure::last(Error::new(ErrorKind::Denied, format!("{name} in the region `{region}` {why}")));
+        let refused = |kind, why: &str| StatementFailure::last(Error::new(kind, format!("{name} in the region `{region}` {why}")));
+        let denied = |why: &str| refused(ErrorKind::Credentials, why);
         let said = |kind, what: &str| Error::new(kind, format!("{name} {what}")).with_source(error.source());
         match kind.as_str() {
             // The words about a signature quote the request, the session token among it.
             "InvalidSignatureException" | "SignatureDoesNotMatch" | "RequestExpired" | "RequestTimeTooSkewed"
                 if is_of_clock(kind, words) =>
             {
-                denied(
+                refused(
+                    ErrorKind::Denied,
                     "does not accept the time of the request: the clock of this machine differs by more than five minutes from that of AWS",
                 )
             }
@@ -162,7 +164,7 @@ impl AwsServer {
                 StatementFailure::last(said(ErrorKind::Configuration, "redirects elsewhere; look at the `endpoint` of the adapter"))
             }
             "" if *status == 429 => StatementFailure::last(said(ErrorKind::Busy, "takes no more requests for now")),
-            "" if matches!(status, 401 | 403) => StatementFailure::last(said(ErrorKind::Denied, "does not admit these credentials")),
+            "" if matches!(status, 401 | 403) => StatementFailure::last(said(ErrorKind::Credentials, "does not admit these credentials")),
             "" if matches!(status, 404 | 405) => StatementFailure::last(said(
                 ErrorKind::Configuration,
                 "was not found at this address; look at the `endpoint` of the adapter",

@@ -218,7 +218,7 @@ impl Mongodb {
         let mut failure: Option<StatementFailure> = None;
         // What only the operator can mend is said, whatever became of the other servers.
         let mut note = |found: StatementFailure| match &failure {
-            Some(known) if matches!(known.error.kind, ErrorKind::Denied | ErrorKind::Configuration) => {}
+            Some(known) if matches!(known.error.kind, ErrorKind::Denied | ErrorKind::Credentials | ErrorKind::Configuration) => {}
             _ => failure = Some(found),
         };
         while let Some(host) = waiting.pop() {

@@ -33,6 +33,7 @@ mod cell;
 mod describe;
 mod kill;
 mod login;
+mod mode;
 mod packet;
 mod results;
 mod server_error;
@@ -282,7 +283,7 @@ impl Mysql {
                 Error::new(ErrorKind::Busy, message)
             }
             Phase::Connecting => {
-                Error::new(ErrorKind::Unavailable, format!("MySQL at `{}` did not accept the connection in time", self.address.place()))
+                Error::new(ErrorKind::Unavailable, "MySQL did not accept the connection in time").at(&self.address.place())
             }
             Phase::Running => timed_out(),
         }

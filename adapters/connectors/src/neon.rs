@@ -27,6 +27,7 @@
 
 mod address;
 mod call_records;
+mod lists;
 mod reply;
 mod step;
 mod transaction;
@@ -44,7 +45,10 @@ use millrace_core::{
 };
 
 use crate::{
-    postgres_text::{blame_session, is_of_statement, limits},
+    postgres_text::{
+        blame_session, check, is_of_statement, limits,
+        lists::{Known, ListForm},
+    },
     shared::{Effect, Execution, Retry, StatementFailure, guarded, max_response_bytes, own_query, timed_out},
 };
 use address::NeonAddress;
@@ -60,6 +64,7 @@ pub struct Neon {
     clock: Rc<dyn Clock>,
     random: Rc<dyn Random>,
     retry: Retry,
+    lists: Known<Option<Vec<ListForm>>>,
 }
 
 /// What the author wrote.
@@ -92,11 +97,12 @@ impl Neon {
             retry: Retry::new(clock.clone(), random.clone()),
             clock,
             random,
+            lists: Known::default(),
         })
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
-        let written = self.written(query)?;
+        let written = self.written(query).await?;
         match self.repeat(query, &Work::Run(&written)).await.map_err(|error| guarded(query, error))? {
             RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
             // Said of records only.
@@ -104,16 +110,30 @@ impl Neon {
         }
     }
 
-    /// Reads the command of a query; sends nothing.
-    fn written<'a>(&self, query: &Query<'a>) -> Result<Written<'a>> {
+    /// Reads the command of a query. Only where that is given a list is anything asked.
+    ///
+    /// # Errors
+    /// Those of a statement, with the name of the step; and [`Configuration`](ErrorKind::Configuration) for a step that takes a value of an earlier
+    /// one.
+    async fn written<'a>(&self, query: &Query<'a>) -> Result<Written<'a>> {
         let has_session = !query.session.is_empty();
         if let Command::Transaction(steps) = query.command {
             let mut mark = [0; 16];
             self.random.fill(&mut mark);
-            return Steps::read(steps, mark, has_session).map(Written::Transaction);
+            let mut values = Vec::with_capacity(steps.steps.len());
+            for (place, step) in steps.steps.iter().enumerate() {
+                // No result is known: a step that takes a value of another one is refused.
+                let own = steps.values(place, &[])?;
+                check(NEON.name, &step.text, has_session).map_err(|error| steps.of_step(place, error))?;
+                // Tables that an earlier step makes are not there yet: then its lists stay what they are.
+                values.push(self.with_lists(query, &step.text, &own).await?.into_owned());
+            }
+            return Steps::read(steps, &values, mark, has_session).map(Written::Transaction);
         }
         let (text, values) = query.command.statement(NEON.name)?;
-        Step::of_author(text, values, has_session).map(Written::Statement)
+        check(NEON.name, text, has_session)?;
+        let values = self.with_lists(query, text, values).await?;
+        Step::of_author(text, &values, has_session).map(Written::Statement)
     }
 
     /// Attempts, and attempts again where that is safe. What is merely run counts as made.

@@ -27,7 +27,7 @@
 //!
 //! A number or a truth value has the type that PostgreSQL gives to the same when it is written out in the statement: `integer`, `bigint` or
 //! `numeric`, and `boolean`. Everything else is what a literal in quotes would be: its type comes from its place, and without one it is
-//! text. `Array` becomes an array literal, `Bytes` a `bytea`. The module `postgres_text` has both directions.
+//! text. A list becomes an array or a document, whichever the server says that its place takes (module `lists`), `Bytes` a `bytea`. The module `postgres_text` has both directions.
 //!
 //! # Time
 //!
@@ -40,6 +40,7 @@
 mod address;
 #[cfg(feature = "describe")]
 mod describe;
+mod lists;
 mod login;
 mod login_token;
 mod message_stream;
@@ -61,11 +62,16 @@ use millrace_core::{
 };
 
 use crate::{
-    postgres_text::{call_records::must_write, check},
+    postgres_text::{
+        call_records::must_write,
+        check,
+        lists::{has_lists, placed},
+    },
     shared::{Effect, Pool, Retry, StatementFailure, check_roots, guarded, own_query, timed_out, within},
     sockets::{Lifetime, Sockets},
 };
 pub(crate) use address::PostgresAddress;
+use lists::{KnownLists, Listed};
 use once::Write;
 use session::{Batch, Session, Transaction};
 
@@ -79,6 +85,7 @@ pub struct Postgres {
     clock: Rc<dyn Clock>,
     retry: Retry,
     pool: Pool<Session>,
+    lists: KnownLists,
 }
 
 /// What a call is doing, for the message of a deadline.
@@ -107,6 +114,7 @@ impl Postgres {
         login_token::check(&address, &connection.adapter, tokens.is_some())?;
         Ok(Self {
             pool: Pool::of(address.max_connections),
+            lists: KnownLists::default(),
             address,
             read_only: connection.read_only,
             lifetime,
@@ -130,7 +138,7 @@ impl Postgres {
         let phase = Cell::new(Phase::Waiting);
         let effect = Effect { reads: steps.access() == Access::Read, returns: true };
         let work = async |session: &mut Session, _| {
-            transaction::run(session, &*self.clock, &steps, query, self.read_only || query.is_guarded()).await
+            transaction::run(session, (&*self.clock, &self.lists), &steps, query, self.read_only || query.is_guarded()).await
         };
         let attempts = self.retry.run(query, effect, async || self.attempt(query.deadline_ms, &phase, work).await);
         let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
@@ -150,7 +158,11 @@ impl Postgres {
         };
         // What answers between here and the server by text and values alone, as a Hyperdrive may, must not take one session for another.
         let marked = query.session_digest().map(|digest| format!("/* session {digest} */ {text}"));
-        let batch = Batch::of(marked.as_deref().unwrap_or(text), values, transaction, query)?.with_settings(query.session);
+        let (text, unmarked) = (marked.as_deref().unwrap_or(text), text);
+        if has_lists(values) {
+            return self.run_listed(query, Listed { text, unmarked, values, settings: query.session, is_within: false }, transaction).await;
+        }
+        let batch = Batch::of(text, values, transaction, query)?.with_settings(query.session);
         let phase = Cell::new(Phase::Waiting);
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access.reads(), returns: true };
@@ -162,20 +174,40 @@ impl Postgres {
         outcome.map_err(|error| guarded(query, error))
     }
 
+    /// Runs a statement that is given lists: they are written as the server takes them in their places.
+    async fn run_listed(&self, query: &Query<'_>, listed: Listed<'_>, transaction: Transaction) -> Result<Rows> {
+        let phase = Cell::new(Phase::Waiting);
+        let effect = Effect { reads: query.access.reads(), returns: true };
+        let work = async |session: &mut Session, left_ms| {
+            let forms = listed.forms(session, &self.lists, query, (self.clock.now_ms(), left_ms)).await?;
+            let values = placed(listed.values, Some(&forms)).map_err(StatementFailure::last)?;
+            let batch = Batch::of(listed.text, &values, transaction, query).map_err(StatementFailure::last)?.with_settings(listed.settings);
+            let left_ms = query.deadline_ms.saturating_sub(self.clock.now_ms());
+            session.run(&batch, query, left_ms).await.inspect_err(|failure| listed.doubt(&self.lists, failure))
+        };
+        let attempts = self.retry.run(query, effect, async || self.attempt(query.deadline_ms, &phase, work).await);
+        let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
+        outcome.map_err(|error| guarded(query, error))
+    }
+
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {
         must_write(self.read_only)?;
         let write = match query.command {
             Command::Transaction(steps) => {
                 transaction::check(&steps, !query.session.is_empty())?;
-                Write::Steps(steps, &*self.clock)
+                Write::Steps(steps)
             }
             command => {
                 let (text, values) = command.statement(POSTGRES.name)?;
                 check(POSTGRES.name, text, !query.session.is_empty())?;
-                Write::Statement(Batch::of(text, values, Transaction::Implied, query)?.with_settings(query.session))
+                match has_lists(values) {
+                    true => Write::Listed(Listed { text, unmarked: text, values, settings: query.session, is_within: true }),
+                    false => Write::Statement(Batch::of(text, values, Transaction::Implied, query)?.with_settings(query.session)),
+                }
             }
         };
-        self.repeatedly(query, async |session: &mut Session, left_ms| once::write_once(session, &write, query, record, left_ms).await).await
+        let write = (&write, &*self.clock, &self.lists);
+        self.repeatedly(query, async |session: &mut Session, left_ms| once::write_once(session, write, query, record, left_ms).await).await
     }
 
     /// Does what may be done again where it is not known how it ended.
@@ -230,14 +262,14 @@ impl Postgres {
     }
 
     fn too_late(&self, phase: Phase) -> Error {
-        let PostgresAddress { host, port, max_connections, .. } = &self.address;
         match phase {
             Phase::Waiting => {
+                let max_connections = self.address.max_connections;
                 let message = format!("all {max_connections} connections to PostgreSQL were in use until the deadline");
                 Error::new(ErrorKind::Busy, message)
             }
             Phase::Connecting => {
-                Error::new(ErrorKind::Unavailable, format!("PostgreSQL at `{host}:{port}` did not accept the connection in time"))
+                Error::new(ErrorKind::Unavailable, "PostgreSQL did not accept the connection in time").at(&self.address.place())
             }
             Phase::Running => timed_out(),
         }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`check`] | which statements are refused |
 //! | [`Parameter`] | what a value is to PostgreSQL |
+//! | [`lists`] | what a list is in its place |
 //! | [`Kind`] | what a cell is, by the number of its type |
 //! | [`of_statement`] | what an error means |
 //! | [`limits`] | when a result is too large |
@@ -14,10 +15,11 @@ mod bind;
 pub(crate) mod call_records;
 mod cell;
 pub(crate) mod limits;
+pub(crate) mod lists;
 mod server_error;
 mod statement;
 
-pub(crate) use bind::Parameter;
+pub(crate) use bind::{Parameter, type_of};
 pub(crate) use cell::{Kind, Scalar};
 pub(crate) use server_error::{ServerError, blame_session, is_of_statement, of_login, of_statement};
 pub(crate) use statement::{after_comment, check, word};

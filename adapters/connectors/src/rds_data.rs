@@ -31,7 +31,7 @@ mod reply;
 mod transaction;
 mod types;
 
-use std::rc::Rc;
+use std::{borrow::Cow, rc::Rc};
 
 use millrace_catalogue::RDS_DATA;
 use millrace_core::{
@@ -45,12 +45,16 @@ use serde_json::{Map, json};
 
 use crate::{
     aws_server::{Asked, AwsError, AwsPorts, AwsServer, configuration},
-    postgres_text::{Parameter, check, limits, word},
+    postgres_text::{
+        Oid, Parameter, check, limits,
+        lists::{self, Known},
+        word,
+    },
     shared::{Effect, KnownOptions, Retry, ServerOptions, StatementFailure, guarded, max_response_bytes, own_query},
 };
 use address::Cluster;
 use failure::Refusal;
-use known_types::{KnownTypes, Types, is_unclear};
+use known_types::{Types, is_unclear};
 use named::Placeholders;
 
 const KNOWN: KnownOptions = KnownOptions {
@@ -71,7 +75,7 @@ pub struct RdsData {
     api: Rc<Api>,
     read_only: bool,
     retry: Retry,
-    types: KnownTypes,
+    types: Known<Types>,
 }
 
 /// The API, and what each of its requests names.
@@ -116,8 +120,17 @@ struct Unclear {
     params: Vec<Parameter>,
     /// Those that it was sent with.
     known: Option<Types>,
-    /// What was said of it.
-    error: Error,
+    /// What was said of it; nothing of a statement that was not sent yet, because it is given a list.
+    error: Option<Error>,
+}
+
+impl Failed {
+    /// A statement is given a list, and what that is in its place is not known.
+    fn unsent(statement: &Statement<'_>) -> Self {
+        let unclear = Unclear { text: statement.text.to_owned(), params: statement.params.clone(), known: None, error: None };
+        let error = Error::new(ErrorKind::Protocol, "the types of the statement's values could not be found out");
+        Self { refusal: StatementFailure::last(error).into(), unclear: Some(unclear) }
+    }
 }
 
 impl From<Refusal> for Failed {
@@ -157,10 +170,15 @@ impl<'a> Statement<'a> {
     /// As the API takes it.
     ///
     /// # Errors
-    /// [`Syntax`](ErrorKind::Syntax): it has another number of values.
-    fn body(&self, types: &[Option<String>]) -> Result<Map<String, Json>> {
-        let sql = named::written(self.text, &Placeholders::Named(&self.params, types))?;
-        let params = self.values.iter().zip(&self.params).enumerate();
+    /// [`Syntax`](ErrorKind::Syntax): it has another number of values. [`Data`](ErrorKind::Data) for a list that its place does not take.
+    fn body(&self, types: &Types) -> Result<Map<String, Json>> {
+        let values = lists::placed(self.values, types.forms.as_deref())?;
+        let params: Cow<'_, [Parameter]> = match &values {
+            Cow::Borrowed(_) => Cow::Borrowed(&self.params),
+            Cow::Owned(values) => values.iter().map(Parameter::of).collect(),
+        };
+        let sql = named::written(self.text, &Placeholders::Named(&params, &types.names))?;
+        let params = values.iter().zip(&*params).enumerate();
         let parameters: Vec<Json> = params.map(|(at, (value, param))| parameter::written(at + 1, value, param)).collect();
         Ok(Map::from_iter([("sql".to_owned(), sql.into()), ("parameters".to_owned(), parameters.into())]))
     }
@@ -184,7 +202,7 @@ impl RdsData {
         let retry = Retry::new(server.clock.clone(), server.random.clone());
         let read_only = connection.read_only;
         let api = Rc::new(Api { server, cluster, secret: Secret::new(secret), database, read_only, wait_until });
-        Ok(Self { api, read_only, retry, types: KnownTypes::default() })
+        Ok(Self { api, read_only, retry, types: Known::default() })
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
@@ -256,16 +274,25 @@ impl RdsData {
         statement: &Statement<'_>,
         is_clear: bool,
     ) -> Result<Json, Failed> {
-        let known = self.types.of(statement.text, &statement.params, self.api.server.clock.now_ms());
-        let mut body = statement.body(known.as_deref().unwrap_or_default()).map_err(StatementFailure::last)?;
+        let known = self.types.of(statement.text, oids(&statement.params), self.api.server.clock.now_ms());
+        if known.is_none() && lists::has_lists(statement.values) {
+            // A text that is an array, or JSON, need not fail where it should have been the other one.
+            return Err(Failed::unsent(statement));
+        }
+        let mut body = statement.body(known.as_ref().unwrap_or(&Types::default())).map_err(StatementFailure::last)?;
         body.extend(transaction.map(|id| ("transactionId".to_owned(), id.into())));
         self.api.execute(body, query).await.map_err(|refusal| {
             let is_unclear = !is_clear && is_unclear(&refusal, &statement.params, known.is_some());
-            let (text, params, error) = (statement.text.to_owned(), statement.params.clone(), refusal.failure.error.clone());
+            let (text, params, error) = (statement.text.to_owned(), statement.params.clone(), Some(refusal.failure.error.clone()));
             let unclear = is_unclear.then_some(Unclear { text, params, known, error });
             Failed { refusal, unclear }
         })
     }
+}
+
+/// The types that values are declared with.
+fn oids(params: &[Parameter]) -> impl Iterator<Item = Oid> + Clone {
+    params.iter().map(|param| param.oid)
 }
 
 /// Looks at the statements before anything is sent.

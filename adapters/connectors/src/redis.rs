@@ -41,7 +41,7 @@ use millrace_core::{
     ports::{Clock, Command, Connection, Connector, Dialer, LocalFuture, Query, Random, Roots},
     value::{Rows, Value},
 };
-use millrace_redis::{KnownServer, Limits, Link, LoginError, RedisAddress, Reply, SharedFailure, Use, connect};
+use millrace_redis::{KnownServer, Limits, Link, LoginError, REDIS_SERVER, RedisAddress, Reply, SharedFailure, Use, connect};
 
 use crate::{
     redis_commands::{ErrorPlace, PING, Prepared, failure_of, rows_of},
@@ -154,7 +154,7 @@ impl Redis {
                 Err(error) => return Err(StatementFailure::last(prepared.after_reply(error))),
             },
         };
-        Err(failure_of(prepared, place, self.address.name(), &words))
+        Err(failure_of(prepared, place, REDIS_SERVER, &words))
     }
 
     /// The command on its way from here on.
@@ -251,12 +251,12 @@ impl Redis {
     fn not_let_in(&self, prepared: &Prepared, words: &str) -> StatementFailure {
         let said = |part: &str| words.contains(part);
         let last = |kind, what: &str| {
-            let message = format!("{} {what}", self.address.name());
             // The words may quote the password.
-            StatementFailure::last(Error::new(kind, message).with_source(words.split(' ').next().unwrap_or_default()))
+            let error = Error::new(kind, format!("{REDIS_SERVER} {what}")).with_source(words.split(' ').next().unwrap_or_default());
+            StatementFailure::last(error.at(&self.address.place()))
         };
         if said("without any password configured") || said("invalid password") {
-            return last(ErrorKind::Denied, "does not accept the password");
+            return last(ErrorKind::Credentials, "does not accept the password");
         }
         if said("DB index") || said("out of range") {
             return last(ErrorKind::Configuration, "has no database of that number");
@@ -264,22 +264,22 @@ impl Redis {
         if words.starts_with("NOPERM") {
             return last(ErrorKind::Denied, "forbids the user `SELECT`");
         }
-        match failure_of(prepared, ErrorPlace::Login, self.address.name(), words) {
-            failure if failure.error.kind == ErrorKind::Constraint || failure.error.kind == ErrorKind::Syntax => {
+        match failure_of(prepared, ErrorPlace::Login, REDIS_SERVER, words) {
+            failure if matches!(failure.error.kind, ErrorKind::Constraint | ErrorKind::Data | ErrorKind::Syntax) => {
                 last(ErrorKind::Protocol, "rejected the login")
             }
-            failure => failure,
+            StatementFailure { error, outcome } => StatementFailure { error: error.at(&self.address.place()), outcome },
         }
     }
 
     fn too_late(&self, phase: Phase) -> Error {
-        let name = self.address.name();
         match phase {
             Phase::Waiting => {
                 let most = self.settings.max_connections;
-                Error::new(ErrorKind::Busy, format!("all {most} connections to {name} were in use until the deadline"))
+                Error::new(ErrorKind::Busy, format!("all {most} connections to {REDIS_SERVER} were in use until the deadline"))
             }
-            Phase::Connecting => Error::new(ErrorKind::Unavailable, format!("{name} did not accept the connection in time")),
+            Phase::Connecting => Error::new(ErrorKind::Unavailable, format!("{REDIS_SERVER} did not accept the connection in time"))
+                .at(&self.address.place()),
             Phase::Running => timed_out(),
         }
     }

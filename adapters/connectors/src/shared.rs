@@ -34,6 +34,7 @@ pub(crate) use limits::{guarded, max_response_bytes, only_reads, within_limits};
 pub(crate) use moment::utc_text;
 #[cfg(feature = "tcp")]
 pub(crate) use pool::{ANSWER_MS, ASKED_AFTER_MS, Pool, Pooled};
+pub(crate) use retry::words;
 pub use retry::{Effect, Execution, Retry, StatementFailure};
 #[cfg(feature = "tcp")]
 pub(crate) use server_options::{KnownOptions, ServerOptions};
@@ -71,6 +72,7 @@ pub(crate) const fn own_query(text: &'static str, deadline_ms: u64) -> Query<'st
         max_rows: 1,
         on_too_many: OnTooMany::Error,
         max_bytes: 64,
+        caller: None,
     }
 }
 

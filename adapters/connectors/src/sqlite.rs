@@ -12,7 +12,8 @@
 //!
 //! # Time
 //!
-//! A statement runs on the isolate's thread and is not awaited: SQLite is fast, and the deadline bounds what is not. A locked
+//! A statement runs on the isolate's thread and is not awaited: SQLite is fast, and the deadline bounds what is not. While it runs, the host is asked
+//! every 10 ms whether the caller is still there; without one the statement ends. A locked
 //! database *is* awaited: the statement is tried again after 1, 2, 4, … 32 ms, and other calls of the isolate go on
 //! meanwhile. This is safe for statements that write, too: one that met a lock has changed nothing.
 //!
@@ -22,7 +23,7 @@
 //! `U64` beyond `i64` are text; `Json` and `Array` are JSON text, for `json_each(?1)`; a NaN is `NULL`. Coming out: a column declared
 //! `BOOLEAN` gives the integer that is stored, and text that is not UTF-8 comes as bytes, because nothing else keeps it whole.
 //!
-//! One text or blob may have 8 MiB; a longer one is `TooLarge`. A pattern of `LIKE` and `GLOB` may have 1,000 bytes.
+//! One text or blob may have 8 MiB; a longer one is refused. A pattern of `LIKE` and `GLOB` may have 1,000 bytes.
 //!
 //! # Files
 //!
@@ -52,6 +53,7 @@ mod file;
 mod functions;
 mod limits;
 mod location;
+mod mathematics;
 mod options;
 mod pattern;
 mod seed;
@@ -71,6 +73,7 @@ use millrace_core::{
     value::Rows,
 };
 
+use deadline::Until;
 use location::Location;
 use options::Options;
 use session::Session;
@@ -114,7 +117,8 @@ impl Sqlite {
     }
 
     /// Does `work` on the open database, again and again while the database is locked.
-    async fn patiently<T>(&self, deadline_ms: u64, work: impl Fn(&mut Session) -> Result<T>) -> Result<T> {
+    async fn patiently<T>(&self, until: Until<'_>, work: impl Fn(&mut Session) -> Result<T>) -> Result<T> {
+        let deadline_ms = until.deadline_ms;
         let mut now_ms = self.clock.now_ms();
         if now_ms >= deadline_ms {
             return Err(sqlite_error::timed_out());
@@ -123,7 +127,7 @@ impl Sqlite {
         let mut waited_ms = 0;
         let mut pause_ms = 1;
         loop {
-            let outcome = self.attempt(now_ms, deadline_ms, &work);
+            let outcome = self.attempt(now_ms, &until, &work);
             let is_busy = outcome.as_ref().is_err_and(|error| error.kind == ErrorKind::Busy);
             if !is_busy || waited_ms >= patience_ms {
                 return outcome;
@@ -140,7 +144,7 @@ impl Sqlite {
     }
 
     /// Does `work` once, opening the database where it is not open, and closing it after a failure that may be the connection's.
-    fn attempt<T>(&self, now_ms: u64, deadline_ms: u64, work: impl Fn(&mut Session) -> Result<T>) -> Result<T> {
+    fn attempt<T>(&self, now_ms: u64, until: &Until<'_>, work: impl Fn(&mut Session) -> Result<T>) -> Result<T> {
         let mut slot = self.session.borrow_mut();
         if slot.as_mut().is_some_and(|session| !session.is_current(now_ms)) {
             *slot = None;
@@ -149,7 +153,10 @@ impl Sqlite {
             Some(session) => session,
             empty => empty.insert(Session::open(&self.setup, now_ms)?),
         };
-        let outcome = deadline::watched(&self.clock, deadline_ms, || work(session));
+        let (outcome, is_abandoned) = deadline::watched(&self.clock, now_ms, until, || work(session));
+        if is_abandoned && outcome.is_err() {
+            return Err(Error::new(ErrorKind::Cancelled, "the statement was stopped, because its caller went away"));
+        }
         if outcome.as_ref().is_err_and(sqlite_error::is_of_connection) && session.can_be_replaced() {
             *slot = None;
         }
@@ -159,23 +166,23 @@ impl Sqlite {
 
 impl Connector for Sqlite {
     fn query<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Rows>> {
-        Box::pin(async move { self.patiently(query.deadline_ms, |session| session.run(&query)).await })
+        Box::pin(async move { self.patiently(Until::of(&query), |session| session.run(&query)).await })
     }
 
     fn write_once<'a>(&'a self, query: Query<'a>, record: CallRecord<'a>) -> LocalFuture<'a, Result<RecordedWrite>> {
-        Box::pin(async move { self.patiently(query.deadline_ms, |session| session.write_once(&query, record)).await })
+        Box::pin(async move { self.patiently(Until::of(&query), |session| session.write_once(&query, record)).await })
     }
 
     #[cfg(feature = "describe")]
     fn describe<'a>(&'a self, query: Query<'a>) -> LocalFuture<'a, Result<Option<Vec<millrace_core::ports::Column>>>> {
-        Box::pin(async move { self.patiently(query.deadline_ms, |session| session.describe(&query)).await.map(Some) })
+        Box::pin(async move { self.patiently(Until::of(&query), |session| session.describe(&query)).await.map(Some) })
     }
 
     fn prepare_records(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(self.patiently(deadline_ms, |session| session.prepare_records()))
+        Box::pin(self.patiently(Until { deadline_ms, caller: None }, |session| session.prepare_records()))
     }
 
     fn ping(&self, deadline_ms: u64) -> LocalFuture<'_, Result<()>> {
-        Box::pin(self.patiently(deadline_ms, |session| session.ping()))
+        Box::pin(self.patiently(Until { deadline_ms, caller: None }, |session| session.ping()))
     }
 }

@@ -47,9 +47,11 @@ impl Dialer for NativeDialer {
     fn dial<'a>(&'a self, host: &'a str, port: u16, deadline_ms: u64) -> LocalFuture<'a, Result<Box<dyn ByteStream>>> {
         Box::pin(async move {
             let connected = async { TcpStream::connect((host, port)).await };
-            let late = || format!("`{host}:{port}` did not accept the connection in time");
-            let stream = self.shared.within(deadline_ms, late, connected).await?.map_err(|error| {
-                Error::new(ErrorKind::Unavailable, format!("could not connect to `{host}:{port}`")).with_source(error.to_string())
+            let place = || format!("`{host}:{port}`");
+            let late = || "the server did not accept the connection in time".to_owned();
+            let connected = self.shared.within(deadline_ms, late, connected).await.map_err(|error| error.at(&place()))?;
+            let stream = connected.map_err(|error| {
+                Error::new(ErrorKind::Unavailable, "could not connect to the server").with_source(error.to_string()).at(&place())
             })?;
             // Questions are small, and each is waited for.
             stream.set_nodelay(true).map_err(|error| broken(&error))?;
@@ -122,8 +124,9 @@ impl ByteStream for Stream {
             let Socket::Plain(inner) = inner else {
                 return Err(Error::new(ErrorKind::Configuration, "the connection has TLS already"));
             };
-            let late = || format!("`{}` did not finish the TLS handshake in time", tls.server_name);
-            let inner = shared.within(deadline_ms, late, shared.tls.connect(inner, &tls)).await??;
+            let late = || "the server did not finish the TLS handshake in time".to_owned();
+            let inner = shared.within(deadline_ms, late, shared.tls.connect(inner, &tls)).await;
+            let inner = inner.map_err(|error| error.at(&format!("`{}`", tls.server_name)))??;
             Ok(Box::new(Stream { inner: Socket::Tls(Box::new(inner)), shared }) as Box<dyn ByteStream>)
         })
     }

@@ -49,7 +49,7 @@ use crate::{
     ledger::{Account, Hold, Ledger},
     outgoing::Outgoing,
     server_tls::ServerTls,
-    stream::Stream,
+    stream::{Peer, Stream},
     wait_until::Tasks,
 };
 
@@ -207,7 +207,7 @@ async fn connection<H: Handler>(state: Rc<State<H>>, socket: StdTcpStream, seat:
     };
     let (account, unread) = (state.ledger.open(), Rc::new(Cell::new(false)));
     let stream = Stream::new(socket, account.clone(), state.limits.write_timeout, unread.clone());
-    let mut client = Client { account, unread, slot: Rc::new(seat), is_tls: state.tls.is_some(), speaks_plain: false };
+    let mut client = Client { peer: stream.peer(), account, unread, slot: Rc::new(seat), is_tls: state.tls.is_some(), speaks_plain: false };
     match &state.tls {
         None => requests(&state, &client, stream).await,
         Some(tls) => match secured(&state, &client.account, tls, stream).await {
@@ -305,6 +305,7 @@ fn log_end(end: hyper::Result<()>) {
 
 /// What is known of a connection's client.
 struct Client {
+    peer: Peer,
     account: Rc<Account>,
     /// Set where a request is left unread.
     unread: Rc<Cell<bool>>,
@@ -346,7 +347,10 @@ async fn answer<H: Handler>(state: &State<H>, client: &Client, request: hyper::R
         Err(_) => return refuse(unread, 408, "the request's body took too long"),
     };
     let too_large = body == Body::TooLarge;
-    let cancel = Cancel::new();
+    let cancel = Cancel::with_probe({
+        let (peer, is_tls) = (client.peer.clone(), client.is_tls);
+        move || peer.is_gone(is_tls)
+    });
     let request = Request {
         method: head.method.as_str().to_owned(),
         path: head.uri.path().to_owned(),

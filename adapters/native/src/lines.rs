@@ -8,7 +8,15 @@
 //! - [`encode_line`], [`FrameReader`]: the same as bytes, through a socket between processes;
 //! - [`serve`], [`serve_socket`]: the life of an isolate.
 
-use std::{cell::RefCell, future::Future, panic::AssertUnwindSafe, rc::Rc, time::Duration};
+use std::{
+    cell::RefCell,
+    collections::VecDeque,
+    future::{Future, poll_fn},
+    panic::AssertUnwindSafe,
+    rc::Rc,
+    task::{Context, Poll, Waker},
+    time::Duration,
+};
 
 use futures_util::FutureExt as _;
 use millrace_core::{
@@ -85,19 +93,70 @@ pub async fn serve<H: MessageHandler>(
 }
 
 /// Where lines come from.
-trait LineSource {
-    /// The next one; `None` at the end. Nothing is lost where the future is dropped.
-    async fn next(&mut self) -> Option<ToIsolate>;
+trait LineSource: 'static {
+    /// The next one; `None` at the end.
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<ToIsolate>>;
+
+    /// The next one, where it is there already, without the runtime, which works on something else.
+    fn next_now(&mut self) -> Option<ToIsolate>;
 }
 
 impl LineSource for mpsc::UnboundedReceiver<ToIsolate> {
-    async fn next(&mut self) -> Option<ToIsolate> {
-        self.recv().await
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<ToIsolate>> {
+        self.poll_recv(context)
+    }
+
+    fn next_now(&mut self) -> Option<ToIsolate> {
+        self.try_recv().ok()
+    }
+}
+
+/// The lines that come, some of which were looked at before their turn: a client may cancel the call that holds the isolate's thread. There are no
+/// more of them than the side that reads them lets be worked on.
+struct Lines {
+    source: RefCell<Box<dyn LineSource>>,
+    early: RefCell<VecDeque<ToIsolate>>,
+    /// Those that may cancel a call and whose work has not begun, by their numbers: it waits for the thread, too.
+    unstarted: RefCell<Vec<(u32, Vec<u8>)>>,
+    /// Whoever waits for the next one: the operating system does not tell of what was read already.
+    waiting: RefCell<Option<Waker>>,
+}
+
+impl Lines {
+    /// The next one; `None` at the end. Nothing is lost where the future is dropped.
+    async fn next(&self) -> Option<ToIsolate> {
+        poll_fn(|context| {
+            if let Some(line) = self.early.borrow_mut().pop_front() {
+                return Poll::Ready(Some(line));
+            }
+            let next = self.source.borrow_mut().poll_next(context);
+            let mut waiting = self.waiting.borrow_mut();
+            if next.is_pending() && !waiting.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+                *waiting = Some(context.waker().clone());
+            }
+            next
+        })
+        .await
+    }
+
+    /// Has what cancels a call do so before its turn.
+    fn look(&self, connection: &Connection) {
+        self.unstarted.borrow().iter().for_each(|(_, message)| connection.cancelled_by(message));
+        let Ok(mut source) = self.source.try_borrow_mut() else { return };
+        while let Some(line) = source.next_now() {
+            if let ToIsolate::Line(_, Body::Whole(message)) = &line {
+                connection.cancelled_by(message);
+            }
+            self.early.borrow_mut().push_back(line);
+            if let Some(waker) = self.waiting.take() {
+                waker.wake();
+            }
+        }
     }
 }
 
 async fn run<H: MessageHandler>(
-    mut lines: impl LineSource,
+    lines: impl LineSource,
     send: Box<dyn Fn(FromIsolate)>,
     make: MakeHandler<H>,
     client: Client,
@@ -110,10 +169,16 @@ async fn run<H: MessageHandler>(
         connection: Connection::new(client.headers, client.lists_change),
         send,
         calls: Tasks::new(),
+        lines: Rc::new(Lines {
+            source: RefCell::new(Box::new(lines)),
+            early: RefCell::default(),
+            unstarted: RefCell::default(),
+            waiting: RefCell::default(),
+        }),
     });
     loop {
         tokio::select! {
-            line = lines.next() => match line {
+            line = session.lines.next() => match line {
                 Some(line) => session.take(line),
                 None => break,
             },
@@ -137,13 +202,21 @@ struct Session<H> {
     connection: Connection,
     send: Box<dyn Fn(FromIsolate)>,
     calls: Tasks,
+    lines: Rc<Lines>,
 }
 
 impl<H: MessageHandler> Session<H> {
     fn take(self: &Rc<Self>, line: ToIsolate) {
         match line {
             ToIsolate::Agreed(agreed) => self.connection.restore(&agreed),
-            ToIsolate::Line(number, line) => self.calls.spawn(self.clone().work(number, line)),
+            ToIsolate::Line(number, line) => {
+                if let Body::Whole(message) = &line
+                    && Connection::may_cancel(message)
+                {
+                    self.lines.unstarted.borrow_mut().push((number, message.clone()));
+                }
+                self.calls.spawn(self.clone().work(number, line));
+            }
         }
     }
 
@@ -159,7 +232,15 @@ impl<H: MessageHandler> Session<H> {
 
     async fn work(self: Rc<Self>, number: u32, line: Body) {
         let handler = self.handler.borrow().clone();
-        let cancel = Cancel::new();
+        self.lines.unstarted.borrow_mut().retain(|(unstarted, _)| *unstarted != number);
+        // A line that cancels this call trips the flag itself.
+        let cancel = Cancel::with_probe({
+            let (lines, connection) = (Rc::clone(&self.lines), self.connection.clone());
+            move || {
+                lines.look(&connection);
+                false
+            }
+        });
         let answer = async {
             let answer = handler.handle_message(&self.connection, line, cancel.clone()).await;
             self.tell_news();

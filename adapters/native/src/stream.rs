@@ -1,10 +1,11 @@
 //! A client's connection as hyper sees it: it ends where its client stops reading, and closes without losing what it said last.
 
 use std::{
-    cell::Cell,
+    cell::{Cell, RefCell},
+    future::poll_fn,
     io,
     pin::Pin,
-    rc::Rc,
+    rc::{Rc, Weak},
     task::{Context, Poll, ready},
     time::Duration,
 };
@@ -35,7 +36,8 @@ const NOT_SENT: u32 = 128 << 10;
 /// So where a request was refused before its end (413, 408), the closing socket says that it will write no more, and goes on
 /// reading for a while ([RFC 9112, 9.6](https://www.rfc-editor.org/rfc/rfc9112#section-9.6)).
 pub(crate) struct Stream {
-    socket: TcpStream,
+    /// Shared with whoever asks for its client, for moments.
+    socket: Rc<RefCell<TcpStream>>,
     input: Option<InputLimit>,
     account: Rc<Account>,
     write_timeout: Duration,
@@ -48,6 +50,45 @@ pub(crate) struct Stream {
     finished: bool,
     linger: Option<Pin<Box<Sleep>>>,
     discarded: usize,
+}
+
+/// The client of a connection: whether it is still there can be asked while nothing else of the isolate runs. It does not keep the connection open.
+#[derive(Clone)]
+pub(crate) struct Peer(Weak<RefCell<TcpStream>>);
+
+impl Peer {
+    /// Whether the client closed its side, as far as the operating system knows, which is what ends the connection otherwise. `is_tls`: what
+    /// is unread may be the farewell of TLS; without it, it is a further request, and its client is waited for.
+    pub(crate) fn is_gone(&self, is_tls: bool) -> bool {
+        let Some(socket) = self.0.upgrade() else { return true };
+        let Ok(socket) = socket.try_borrow() else { return false };
+        has_closed(&socket) && (is_tls || !has_unread(&socket))
+    }
+}
+
+/// Whether the end of what the client sends has come, even if something before it is unread.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn has_closed(socket: &TcpStream) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let mut asked = [PollFd::new(socket, PollFlags::RDHUP)];
+    poll(&mut asked, Some(&Timespec::default())).is_ok_and(|count| count > 0)
+}
+
+/// Elsewhere that is known only where nothing is unread.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+fn has_closed(socket: &TcpStream) -> bool {
+    match peeked(socket) {
+        Ok(count) => count == 0,
+        Err(error) => error.kind() != io::ErrorKind::WouldBlock,
+    }
+}
+
+fn has_unread(socket: &TcpStream) -> bool {
+    peeked(socket).is_ok_and(|count| count > 0)
+}
+
+fn peeked(socket: &TcpStream) -> io::Result<usize> {
+    socket2::SockRef::from(socket).peek(&mut [std::mem::MaybeUninit::uninit()])
 }
 
 /// How much the client may send for now, in bytes; what it has sent counts as memory.
@@ -64,7 +105,7 @@ impl Stream {
             tracing::debug!(%error, "the operating system's buffer of unsent answers is not limited");
         }
         Self {
-            socket,
+            socket: Rc::new(RefCell::new(socket)),
             input: None,
             account,
             write_timeout,
@@ -76,6 +117,11 @@ impl Stream {
             linger: None,
             discarded: 0,
         }
+    }
+
+    /// The client at the other end.
+    pub(crate) fn peer(&self) -> Peer {
+        Peer(Rc::downgrade(&self.socket))
     }
 
     /// Lets the client send that many bytes, and no more until [`lift_limit`](Self::lift_limit). Until then, `hold` grows with them.
@@ -91,7 +137,8 @@ impl Stream {
     /// Whether the client begins with a letter, as HTTP without TLS does. Takes nothing.
     pub(crate) async fn begins_with_letter(&self) -> io::Result<bool> {
         let mut first = [0];
-        let count = self.socket.peek(&mut first).await?;
+        let mut buffer = ReadBuf::new(&mut first);
+        let count = poll_fn(|context| self.socket.borrow().poll_peek(context, &mut buffer)).await?;
         Ok(count == 1 && first[0].is_ascii_alphabetic())
     }
 
@@ -129,7 +176,7 @@ impl Stream {
         let mut scratch = [0; 4096];
         while linger.as_mut().poll(context).is_pending() && self.discarded < LINGER_BYTES {
             let mut buffer = ReadBuf::new(&mut scratch);
-            if ready!(Pin::new(&mut self.socket).poll_read(context, &mut buffer)).is_err() || buffer.filled().is_empty() {
+            if ready!(Pin::new(&mut *self.socket.borrow_mut()).poll_read(context, &mut buffer)).is_err() || buffer.filled().is_empty() {
                 break;
             }
             self.discarded += buffer.filled().len();
@@ -141,7 +188,7 @@ impl Stream {
 impl AsyncRead for Stream {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
-        ready!(Pin::new(&mut self.socket).poll_read(context, buffer))?;
+        ready!(Pin::new(&mut *self.socket.borrow_mut()).poll_read(context, buffer))?;
         if let Some(InputLimit { hold, left }) = &mut self.input {
             let bytes = buffer.filled().len() - before;
             *left = left.checked_sub(bytes).filter(|_| hold.grow(bytes)).ok_or_else(|| io::Error::other("the client sends too much"))?;
@@ -152,17 +199,17 @@ impl AsyncRead for Stream {
 
 impl AsyncWrite for Stream {
     fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.socket).poll_write(context, bytes);
+        let written = Pin::new(&mut *self.socket.borrow_mut()).poll_write(context, bytes);
         self.watch(context, written)
     }
 
     fn poll_write_vectored(mut self: Pin<&mut Self>, context: &mut Context<'_>, slices: &[io::IoSlice<'_>]) -> Poll<io::Result<usize>> {
-        let written = Pin::new(&mut self.socket).poll_write_vectored(context, slices);
+        let written = Pin::new(&mut *self.socket.borrow_mut()).poll_write_vectored(context, slices);
         self.watch(context, written)
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.socket.is_write_vectored()
+        self.socket.borrow().is_write_vectored()
     }
 
     /// Asked for when everything was written.
@@ -171,12 +218,12 @@ impl AsyncWrite for Stream {
             self.is_behind = false;
             self.account.waited();
         }
-        Pin::new(&mut self.socket).poll_flush(context)
+        Pin::new(&mut *self.socket.borrow_mut()).poll_flush(context)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         if !self.finished {
-            ready!(Pin::new(&mut self.socket).poll_shutdown(context))?;
+            ready!(Pin::new(&mut *self.socket.borrow_mut()).poll_shutdown(context))?;
             self.finished = true;
         }
         if self.unread.get() {
@@ -189,7 +236,7 @@ impl AsyncWrite for Stream {
 impl Drop for Stream {
     fn drop(&mut self) {
         if self.account.is_closing()
-            && let Err(error) = self.socket.set_zero_linger()
+            && let Err(error) = self.socket.borrow().set_zero_linger()
         {
             tracing::debug!(%error, "a connection could not be reset");
         }

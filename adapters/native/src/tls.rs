@@ -46,7 +46,8 @@ impl Connector {
     /// As `ByteStream::start_tls`.
     pub(crate) async fn connect<S: AsyncRead + AsyncWrite + Unpin>(&self, stream: S, tls: &Tls) -> Result<TlsStream<S>> {
         let host = &tls.server_name;
-        let name = ServerName::try_from(host.clone()).map_err(|_| wrong(format!("`{host}` cannot be the name of a TLS server")))?;
+        let name = ServerName::try_from(host.clone())
+            .map_err(|_| wrong("the host cannot be the name of a TLS server").at(&format!("`{host}`")))?;
         let provider = self.provider.get_or_init(|| Arc::new(rustls::crypto::ring::default_provider())).clone();
         let verifier = self.verifier(tls, &provider)?;
         let config =
@@ -115,17 +116,13 @@ pub(crate) fn remedy(error: &str) -> &'static str {
 fn refused(host: &str, error: &io::Error) -> Error {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref::<rustls::Error>());
     let (kind, message) = match cause {
-        Some(rustls::Error::InvalidCertificate(_)) => (
-            ErrorKind::Denied,
-            format!(
-                "the certificate of `{host}` is not trusted; set the certificate that signed it, or check the \
-                                         host name"
-            ),
-        ),
-        Some(_) => (ErrorKind::Unavailable, format!("`{host}` and this host have no TLS version or cipher in common")),
-        None => (ErrorKind::Unavailable, format!("`{host}` aborted the TLS handshake")),
+        Some(rustls::Error::InvalidCertificate(_)) => {
+            (ErrorKind::Denied, "the certificate of the server is not trusted; set the certificate that signed it, or check the host name")
+        }
+        Some(_) => (ErrorKind::Unavailable, "the server and this host have no TLS version or cipher in common"),
+        None => (ErrorKind::Unavailable, "the server aborted the TLS handshake"),
     };
-    Error::new(kind, message).with_source(error.to_string())
+    Error::new(kind, message).with_source(error.to_string()).at(&format!("`{host}`"))
 }
 
 /// Trusts as another verifier does, whatever name is in the certificate.

@@ -148,7 +148,7 @@ fn who_is_not_trusted_is_told_nothing() {
 fn nobody_there() {
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let error = exchange(Path::new("/"), free, None, PATIENCE_MS, b"").unwrap_err();
-    assert_eq!((error.kind, error.message), (Unavailable, format!("could not connect to `127.0.0.1:{free}`")));
+    assert_eq!((error.kind, error.message), (Unavailable, "could not connect to the server".to_owned()));
     let error = isolate::run(|| async {
         let dialer = NativeDialer::new("/".into(), Rc::new(SystemClock));
         dialer.dial("no-such-host.invalid", 5432, SystemClock.now_ms() + PATIENCE_MS).await.map(|_| ())
@@ -161,7 +161,7 @@ fn a_server_that_speaks_no_tls_is_not_waited_for_beyond_the_deadline() {
     // One that says nothing, and one that says something else.
     let silent = server(1 << 20, None);
     let error = exchange(Path::new("/"), silent, tls("db.example", Roots::Host, Verify::Nothing), 300, b"").unwrap_err();
-    assert_eq!((error.kind, error.message.as_str()), (TimedOut, "`db.example` did not finish the TLS handshake in time"));
+    assert_eq!((error.kind, error.message.as_str()), (TimedOut, "the server did not finish the TLS handshake in time"));
     let parrot = server(16, None);
     let error = exchange(Path::new("/"), parrot, tls("db.example", Roots::Host, Verify::Nothing), PATIENCE_MS, b"").unwrap_err();
     assert_eq!(error.kind, Unavailable, "{error:?}");

@@ -54,7 +54,7 @@ pub struct RedisAddress {
     /// What is to be spoken.
     pub version: Version,
     /// What messages call it.
-    name: String,
+    place: String,
 }
 
 impl RedisAddress {
@@ -102,8 +102,8 @@ impl RedisAddress {
             }
         }
         let port = server.port.unwrap_or(PORT);
-        let name = format!("the Redis server `{}:{port}`", server.written_host);
-        Ok(Self { host, port, tls, roots, user, password, database, version, name })
+        let place = format!("`{}:{port}`", server.written_host);
+        Ok(Self { host, port, tls, roots, user, password, database, version, place })
     }
 
     /// Refuses a user without a password.
@@ -114,10 +114,16 @@ impl RedisAddress {
         if self.user.is_some() && self.password.is_none() { Err(wrong(subject, "has a user without a password")) } else { Ok(()) }
     }
 
-    /// What messages call the server; holds no secret.
+    /// What messages call the server, for the operator alone; holds no secret.
     #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
+    pub fn name(&self) -> String {
+        format!("the Redis server {}", self.place)
+    }
+
+    /// Where it is, and whom it is asked as, for the log.
+    #[must_use]
+    pub fn place(&self) -> String {
+        self.user.as_ref().map_or_else(|| self.place.clone(), |user| format!("{}, user `{user}`", self.place))
     }
 }
 
@@ -140,7 +146,7 @@ mod tests {
             password: None,
             database: 0,
             version: Version::Newest,
-            name: "the Redis server `a:6379`".into(),
+            place: "`a:6379`".into(),
         };
         let password = |text: &str| Some(Secret::new(text.to_owned()));
         let cases = [
@@ -153,11 +159,8 @@ mod tests {
             ("redis://me:p@s%40@a", RedisAddress { user: Some("me".into()), password: password("p@s@"), ..plain.clone() }),
             ("redis://me:pw@a", RedisAddress { user: Some("me".into()), password: password("pw"), ..plain.clone() }),
             ("rediss://a?ca_file=%2Fetc%2Fca.pem", RedisAddress { tls: true, roots: Roots::File("/etc/ca.pem".into()), ..plain.clone() }),
-            ("redis://[::1]:7/0", RedisAddress { host: "::1".into(), port: 7, name: "the Redis server `[::1]:7`".into(), ..plain.clone() }),
-            (
-                "redis://127.0.0.1:7",
-                RedisAddress { host: "127.0.0.1".into(), port: 7, name: "the Redis server `127.0.0.1:7`".into(), ..plain },
-            ),
+            ("redis://[::1]:7/0", RedisAddress { host: "::1".into(), port: 7, place: "`[::1]:7`".into(), ..plain.clone() }),
+            ("redis://127.0.0.1:7", RedisAddress { host: "127.0.0.1".into(), port: 7, place: "`127.0.0.1:7`".into(), ..plain }),
         ];
         for (text, expected) in cases {
             assert_eq!(RedisAddress::parse(text).unwrap(), expected, "{text}");

@@ -78,6 +78,9 @@ impl Link {
     }
 }
 
+/// What messages for callers call a server.
+pub const REDIS_SERVER: &str = "the Redis server";
+
 /// A command of the login.
 enum Step {
     Hello,
@@ -171,7 +174,7 @@ async fn log_in(stream: &mut dyn ByteStream, steps: &[(Step, &[&[u8]])], address
 
 /// Takes the reply to `HELLO`: names and values, one of them the version that the connection speaks from now on.
 fn greeted(reply: Reply, address: &RedisAddress) -> Result<Protocol, LoginError> {
-    let failed = |kind, what: &str| LoginError::Failed(Error::new(kind, format!("{} {what}", address.name())));
+    let failed = |kind, what: &str| LoginError::Failed(Error::new(kind, format!("{REDIS_SERVER} {what}")).at(&address.place()));
     let is = |reply: &Reply, name: &str| match reply {
         Reply::Bulk(bytes) => bytes == name.as_bytes(),
         Reply::Status(word) => word == name,
@@ -206,8 +209,8 @@ fn done(reply: Reply, address: &RedisAddress) -> Result<(), LoginError> {
         Reply::Status(word) if word == "OK" => Ok(()),
         Reply::Error(words) => Err(LoginError::Refused(words)),
         _ => {
-            let message = format!("{} sent the reply to another command", address.name());
-            Err(LoginError::Failed(Error::new(ErrorKind::Protocol, message)))
+            let message = format!("{REDIS_SERVER} sent the reply to another command");
+            Err(LoginError::Failed(Error::new(ErrorKind::Protocol, message).at(&address.place())))
         }
     }
 }

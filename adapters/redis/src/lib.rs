@@ -14,6 +14,6 @@ mod reply;
 mod shared_link;
 
 pub use address::{RedisAddress, Version};
-pub use connect::{KnownServer, Link, LoginError, Use, connect, is_silent};
+pub use connect::{KnownServer, Link, LoginError, REDIS_SERVER, Use, connect, is_silent};
 pub use reply::{Limits, Protocol, Reply, ReplyReader};
 pub use shared_link::{SharedFailure, SharedLink};

@@ -55,15 +55,15 @@ impl Dialer for HyperdriveDialer {
 /// Waits until a socket is connected, up to the deadline.
 async fn opened(socket: Result<worker_sys::Socket, JsValue>, to: &str, deadline_ms: u64) -> Result<Box<dyn ByteStream>> {
     let none =
-        |thrown: JsValue| Error::new(ErrorKind::Unavailable, format!("could not connect to {to}")).with_source(glue::message(&thrown));
+        |thrown: JsValue| Error::new(ErrorKind::Unavailable, "could not connect to the server").with_source(glue::message(&thrown)).at(to);
     let stream = Stream::of(socket.map_err(none)?, to);
-    let late = || format!("{to} did not accept the connection in time");
+    let late = || Error::new(ErrorKind::TimedOut, "the server did not accept the connection in time").at(to);
     within(deadline_ms, stream.handle.opened(), late).await?.map_err(none)?;
     Ok(Box::new(stream))
 }
 
 /// Waits for a promise, up to the deadline.
-async fn within(deadline_ms: u64, promise: Result<Promise, JsValue>, late: impl Fn() -> String) -> Result<Result<(), JsValue>> {
+async fn within(deadline_ms: u64, promise: Result<Promise, JsValue>, late: impl Fn() -> Error) -> Result<Result<(), JsValue>> {
     let promise = match promise {
         Ok(promise) => promise,
         Err(thrown) => return Ok(Err(thrown)),
@@ -71,7 +71,7 @@ async fn within(deadline_ms: u64, promise: Result<Promise, JsValue>, late: impl 
     let sleep = WorkerClock.sleep(deadline_ms.saturating_sub(WorkerClock.now_ms()));
     match select(JsFuture::from(promise), sleep).await {
         Either::Left((outcome, _)) => Ok(outcome.map(drop)),
-        Either::Right(_) => Err(Error::new(ErrorKind::TimedOut, late())),
+        Either::Right(_) => Err(late()),
     }
 }
 
@@ -130,7 +130,7 @@ impl ByteStream for Stream {
             let stream = Self::of(self.handle.start_tls().map_err(refused)?, &to);
             // From here on the connection is the new socket's.
             self.is_open = false;
-            let late = || format!("{to} did not finish the TLS handshake in time");
+            let late = || Error::new(ErrorKind::TimedOut, "the server did not finish the TLS handshake in time").at(&to);
             within(deadline_ms, stream.handle.opened(), late).await?.map_err(refused)?;
             Ok(Box::new(stream) as Box<dyn ByteStream>)
         })
@@ -139,11 +139,9 @@ impl ByteStream for Stream {
 
 /// Why there is no TLS. The platform does not tell a certificate that it does not trust from a server that has gone.
 fn refused(to: &str, why: &str) -> Error {
-    let message = format!(
-        "{to} aborted the TLS handshake, or its certificate is not trusted: whatever `sslmode` says, a Worker verifies all of it; give \
-         the server a certificate that browsers trust, for this name; to PostgreSQL, you may also connect through a Hyperdrive"
-    );
-    Error::new(ErrorKind::Unavailable, message).with_source(why)
+    let message = "the server aborted the TLS handshake, or its certificate is not trusted: whatever `sslmode` says, a Worker verifies all of it; give \
+         the server a certificate that browsers trust, for its name; to PostgreSQL, you may also connect through a Hyperdrive";
+    Error::new(ErrorKind::Unavailable, message).with_source(why).at(to)
 }
 
 fn broken(error: &std::io::Error) -> Error {

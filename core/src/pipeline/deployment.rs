@@ -2,10 +2,15 @@
 //!
 //! Secrets may be far away, so they are read before a call needs them, and are kept for [`FRESH_MS`]: one that changed in its store is used
 //! without a restart. Where the store does not answer, a value stays for [`STALE_MS`]; after that, what needs it is refused. An error of a
-//! database that can mean an old password has the values read again, at most every [`RETRY_MS`].
+//! database that can mean an old address has the values read again, at most every [`RETRY_MS`]. A database that refuses credentials has them
+//! read at once, within the call: [`Reread`].
 
 use alloc::{borrow::ToOwned, boxed::Box, collections::BTreeMap, format, rc::Rc, string::String, vec::Vec};
-use core::cell::{Cell, RefCell};
+use core::{
+    cell::{Cell, RefCell},
+    future::poll_fn,
+    task::{Poll, Waker},
+};
 
 use crate::{
     Error, ErrorKind, Json,
@@ -20,6 +25,10 @@ const FRESH_MS: u64 = 5 * 60 * 1000;
 const STALE_MS: u64 = 60 * 60 * 1000;
 /// How long nothing is read after an attempt that failed, or for a doubt.
 const RETRY_MS: u64 = 10 * 1000;
+/// How long secrets that were read for refused credentials are not read again for others.
+const REREAD_MS: u64 = 1000;
+/// When they are looked at, in milliseconds after the first look: whoever changes a password may take a moment to write it down.
+const LOOKS_MS: [u64; 4] = [0, 150, 450, 1000];
 /// The target of what is logged.
 const TARGET: &str = "millrace::secrets";
 /// How long reading may take.
@@ -37,7 +46,25 @@ struct Secrets {
     clock: Rc<dyn Clock>,
     kept: RefCell<BTreeMap<String, Kept>>,
     version: Cell<u64>,
+    /// When they were read last for refused credentials.
+    reread_ms: Cell<Option<u64>>,
+    /// Until when nobody waits for others: somebody has, in vain.
+    hopeless_until_ms: Cell<u64>,
+    /// Whether they are being read for refused credentials, and who waits for that.
+    rereading: Cell<bool>,
+    waiting: RefCell<Vec<Waker>>,
 }
+
+/// Looks at the secrets again, for a call whose credentials were refused.
+pub(super) struct Reread<'a> {
+    secrets: Option<&'a Secrets>,
+    deadline_ms: u64,
+    began_ms: u64,
+    looks: core::slice::Iter<'static, u64>,
+}
+
+/// The turn of one who reads them; the next one's begins when it is over, or given up.
+struct Turn<'a>(&'a Secrets);
 
 /// A secret.
 #[derive(Default)]
@@ -103,6 +130,10 @@ impl Deployment {
             clock: Rc::clone(&ports.clock),
             kept: RefCell::new(kept),
             version: Cell::new(0),
+            reread_ms: Cell::default(),
+            hopeless_until_ms: Cell::default(),
+            rereading: Cell::default(),
+            waiting: RefCell::default(),
         };
         Self { env: Rc::clone(&ports.env), secrets: ports.secrets.as_ref().map(secrets) }
     }
@@ -124,6 +155,13 @@ impl Deployment {
         for kept in secrets.kept.borrow_mut().values_mut() {
             kept.next_ms = kept.next_ms.min(kept.asked_ms.saturating_add(RETRY_MS).max(now_ms));
         }
+    }
+
+    /// Reads the secrets again, because a database has refused credentials.
+    pub(super) fn reread(&self, deadline_ms: u64) -> Reread<'_> {
+        let secrets = self.secrets.as_ref();
+        let began_ms = secrets.map_or(0, |secrets| secrets.clock.now_ms());
+        Reread { secrets, deadline_ms, began_ms, looks: LOOKS_MS.iter() }
     }
 
     /// Grows when a secret has another value than before.
@@ -182,6 +220,43 @@ impl Deployment {
     }
 }
 
+impl Reread<'_> {
+    /// Waits for the next look and reads; `false` where there is none any more. Calls that want the same read together.
+    pub(super) async fn again(&mut self) -> bool {
+        let Some(secrets) = self.secrets else { return false };
+        let Some(after_ms) = self.looks.next() else {
+            secrets.hopeless_until_ms.set(secrets.clock.now_ms().saturating_add(RETRY_MS));
+            return false;
+        };
+        let now_ms = secrets.clock.now_ms();
+        let pause_ms = self.began_ms.saturating_add(*after_ms).saturating_sub(now_ms);
+        if *after_ms > 0 {
+            if now_ms < secrets.hopeless_until_ms.get() || now_ms.saturating_add(pause_ms) >= self.deadline_ms {
+                return false;
+            }
+            secrets.clock.sleep(pause_ms).await;
+        }
+        let wanted_ms = secrets.clock.now_ms();
+        let _turn = secrets.turn().await;
+        let now_ms = secrets.clock.now_ms();
+        // What was read since then, or just before, is not asked for again.
+        let least_ms = if *after_ms == 0 { wanted_ms.saturating_sub(REREAD_MS) } else { wanted_ms };
+        if secrets.reread_ms.get().is_none_or(|read_ms| read_ms < least_ms) {
+            secrets.kept.borrow_mut().values_mut().for_each(|kept| kept.next_ms = now_ms);
+            secrets.refresh(now_ms, Some(self.deadline_ms)).await;
+            secrets.reread_ms.set(Some(now_ms));
+        }
+        true
+    }
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.0.rereading.set(false);
+        self.0.waiting.take().into_iter().for_each(Waker::wake);
+    }
+}
+
 impl Kept {
     const fn is_too_old(&self, now_ms: u64) -> bool {
         self.read_ms.saturating_add(STALE_MS) < now_ms
@@ -195,6 +270,19 @@ impl Env for Deployment {
 }
 
 impl Secrets {
+    /// Waits until nobody else reads for refused credentials.
+    async fn turn(&self) -> Turn<'_> {
+        poll_fn(|context| {
+            if self.rereading.replace(true) {
+                self.waiting.borrow_mut().push(context.waker().clone());
+                return Poll::Pending;
+            }
+            Poll::Ready(())
+        })
+        .await;
+        Turn(self)
+    }
+
     /// Reads what is not fresh.
     async fn refresh(&self, now_ms: u64, deadline_ms: Option<u64>) {
         let mut names = Vec::new();

@@ -119,7 +119,7 @@ async fn of_database(pipeline: &Pipeline, place: Place<'_>, statement: &Statemen
                     });
                 }
                 // A value of another type may not fit where one without a declared type stands.
-                Err(error) if error.kind == ErrorKind::Syntax || error.kind == ErrorKind::Constraint => {
+                Err(error) if matches!(error.kind, ErrorKind::Syntax | ErrorKind::Constraint | ErrorKind::Data) => {
                     failure.get_or_insert(error);
                 }
                 Err(error) => return Some(Err(error)),

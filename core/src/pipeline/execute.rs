@@ -7,8 +7,9 @@
 //! | `Configuration` | `CONFIGURATION` | no |
 //! | `Syntax` | `QUERY_INVALID` | no |
 //! | `Constraint` | `CONSTRAINT` | no |
+//! | `Data` | `DATA_INVALID` | no |
 //! | `Expectation` | `EXPECTATION_FAILED` | no |
-//! | `Denied` | `QUERY_REFUSED` | no |
+//! | `Denied`, `Credentials` | `QUERY_REFUSED` | no |
 //! | `TimedOut` | `TIMEOUT` | yes |
 //! | `Unavailable` | `DATABASE_UNAVAILABLE` | yes |
 //! | `Busy` | `DATABASE_BUSY` | yes |
@@ -26,7 +27,7 @@ use super::{
     database, once,
     output::ToolOutput,
     record::Subject,
-    run::{Run, SAFE_TO_REPEAT, TARGET, Work},
+    run::{Question, Run, SAFE_TO_REPEAT, TARGET, Work},
     session,
     signal::cancelled,
     tenant,
@@ -34,7 +35,7 @@ use super::{
 use crate::{
     Error, ErrorKind, Json, Result,
     app::{Access, Adapter, Execute, OnTooMany},
-    fault::{Change, Fault, FaultResult, Stage},
+    fault::{Change, DATA_INVALID, Fault, FaultResult, Stage},
     ports::{Query, SessionSetting},
     value::Rows,
 };
@@ -138,7 +139,9 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, 
         max_rows: adapter.max_rows as usize,
         on_too_many: run.tool.on_too_many,
         max_bytes: MAX_CELL_BYTES,
+        caller: Some(run.signal.cancel()),
     };
+    let question = run.asks(adapter);
     let writes = access == Access::Write;
     if writes {
         run.write_sent();
@@ -147,11 +150,11 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, 
     let (rows, change) = match &run.once {
         None => {
             let answer = run.signal.race(connector.query(query)).await.map_err(interrupted)?;
-            (answered(run, adapter, writes, answer).map_err(fault)?, Change::Made)
+            (answered(run, question, writes, answer).map_err(fault)?, Change::Made)
         }
         Some(key) => {
             let answer = run.signal.race(connector.write_once(query, key.record(&*run.pipeline.ports.clock))).await.map_err(interrupted)?;
-            (once::rows(run, answered(run, adapter, writes, answer).map_err(fault)?)?, Change::Recorded)
+            (once::rows(run, answered(run, question, writes, answer).map_err(fault)?)?, Change::Recorded)
         }
     };
     if writes && rendered.took_effect(&rows, connector.counts_changes()) {
@@ -161,8 +164,8 @@ async fn ask(run: &Run<'_>, adapter: usize, access: Access, (rendered, session, 
 }
 
 /// Notes an answer of a connector.
-fn answered<T>(run: &Run<'_>, adapter: &Adapter, writes: bool, answer: Result<T>) -> Result<T> {
-    run.connector_answered(adapter, &answer);
+fn answered<T>(run: &Run<'_>, question: Question<'_>, writes: bool, answer: Result<T>) -> Result<T> {
+    question.answered(&answer);
     if writes {
         run.write_answered(&answer);
     }
@@ -181,10 +184,11 @@ fn fault_of(run: &Run<'_>, access: Access, error: Error) -> Fault {
         ErrorKind::Configuration => fault("CONFIGURATION").by_operator(),
         ErrorKind::Syntax => fault("QUERY_INVALID").suggesting("This is a defect of the tool: calling it again does not help.").by_author(),
         ErrorKind::Constraint => fault("CONSTRAINT").suggesting("Calling the tool again with the same inputs does not help."),
+        ErrorKind::Data => fault(DATA_INVALID).suggesting("Change the inputs: calling the tool again with the same ones does not help."),
         ErrorKind::Expectation => {
             fault("EXPECTATION_FAILED").suggesting("Calling the tool again with the same inputs will not help until the data changes.")
         }
-        ErrorKind::Denied => fault("QUERY_REFUSED").by_operator(),
+        ErrorKind::Denied | ErrorKind::Credentials => fault("QUERY_REFUSED").by_operator(),
         // A statement that writes may have done so before its time was over.
         ErrorKind::TimedOut if access == Access::Write => fault("TIMEOUT").suggesting(run.after_unknown()).later(),
         ErrorKind::TimedOut => fault("TIMEOUT").later(),

@@ -333,6 +333,8 @@ fn record(run: &Run<'_>, table: &AuditTable, line: AuditLine, ms: u64) {
             max_rows: 1,
             on_too_many: OnTooMany::Error,
             max_bytes: 1 << 10,
+            // The row is written after the answer, whoever is still there.
+            caller: None,
         };
         let deadline_ms = query.deadline_ms;
         let written = connector.query(query).await;

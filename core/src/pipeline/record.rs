@@ -7,7 +7,7 @@ use core::{cell::Cell, future::Future};
 use super::{call::Call, call_end::CallFailure, names::shown, runtime::Pipeline, stage::Stage};
 use crate::{
     app::Adapter,
-    fault::{Change, Fault, Remedy},
+    fault::{Change, Fault},
     ports::{CallEvent, CallObserver, CallOutcome, CallStart},
 };
 
@@ -101,8 +101,8 @@ impl Record {
         self.tell(CallEvent::Failed(fault));
         self.tell(CallEvent::Ended(outcome));
         // What the caller can mend is nobody else's business: anybody can make such a failure.
-        match fault.remedy {
-            Remedy::Caller => {
+        match fault.is_for_operator() {
+            false => {
                 if tracing::enabled!(target: TARGET, tracing::Level::INFO) {
                     let line = Line::of(self, pipeline, subject, fault, outcome);
                     let Line { tool, outcome, code, stage, ms, cache, method, request_id, change_made, detail } = line;
@@ -111,7 +111,7 @@ impl Record {
                     );
                 }
             }
-            Remedy::Operator | Remedy::Later => {
+            true => {
                 if tracing::enabled!(target: TARGET, tracing::Level::WARN) {
                     let line = Line::of(self, pipeline, subject, fault, outcome);
                     let Line { tool, outcome, code, stage, ms, cache, method, request_id, change_made, detail } = line;

@@ -100,7 +100,7 @@ async fn explain(pipeline: &Pipeline, place: Place<'_>, statement: &Statement, s
     };
     match ask(pipeline, place, Question { command, session: &session }, |connector, query| connector.query(query)).await {
         // What a constraint refuses, such as a domain's `NOT NULL`, are the values here, and not the statement.
-        Err(error) if error.kind == ErrorKind::Constraint => Some(Ok(())),
+        Err(error) if matches!(error.kind, ErrorKind::Constraint | ErrorKind::Data) => Some(Ok(())),
         // A caller's role may do what the user of the adapter may not.
         Err(error) if error.kind == ErrorKind::Denied && !has_role => None,
         Err(error) => Some(Err(match step {
@@ -160,6 +160,7 @@ pub(super) async fn ask<T>(
         max_rows: PLAN_ROWS,
         on_too_many: OnTooMany::Error,
         max_bytes: PLAN_BYTES,
+        caller: None,
     };
     signal.race(how(&*connector, query)).await.unwrap_or_else(|_| Err(silent(adapter)))
 }

@@ -15,6 +15,7 @@ use super::{
     caller::Caller,
     chain::Chain,
     context::Context,
+    deployment::Deployment,
     dialogue::{Dialogue, Rounds},
     identity::Identity,
     pending_sync::PendingSync,
@@ -130,14 +131,40 @@ impl<'a> Work<'a> {
     }
 }
 
-impl<'a> Run<'a> {
-    /// Notes an answer of a connector. A secret that the database no longer takes is read again.
-    pub(super) fn connector_answered<T>(&self, adapter: &Adapter, answer: &Result<T>) {
+/// A question to a connector. Given up, because the caller went away or the time is over, it is told of as one that was answered so.
+pub(super) struct Question<'q> {
+    record: &'q Record,
+    deployment: &'q Deployment,
+    signal: &'q Signal<'q>,
+    adapter: &'q Adapter,
+    is_answered: bool,
+}
+
+impl Question<'_> {
+    /// Notes the answer. A secret that may be the reason of a failure is read again.
+    pub(super) fn answered<T>(mut self, answer: &Result<T>) {
+        self.is_answered = true;
         let error = answer.as_ref().err().map(|error| error.kind);
-        self.record.tell(CallEvent::ConnectorAnswered { adapter, error });
+        self.record.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error });
         if matches!(error, Some(ErrorKind::Denied | ErrorKind::Configuration | ErrorKind::Unavailable)) {
-            self.pipeline.deployment.doubt();
+            self.deployment.doubt();
         }
+    }
+}
+
+impl Drop for Question<'_> {
+    fn drop(&mut self) {
+        if !self.is_answered {
+            let error = if self.signal.cancel().is_tripped() { ErrorKind::Cancelled } else { ErrorKind::TimedOut };
+            self.record.tell(CallEvent::ConnectorAnswered { adapter: self.adapter, error: Some(error) });
+        }
+    }
+}
+
+impl<'a> Run<'a> {
+    /// An adapter is asked something.
+    pub(super) fn asks<'q>(&'q self, adapter: &'q Adapter) -> Question<'q> {
+        Question { record: self.record, deployment: &self.pipeline.deployment, signal: &self.signal, adapter, is_answered: false }
     }
 
     /// Runs a stage, unless the call is over already.

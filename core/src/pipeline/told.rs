@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 
 use super::{call_end::CallFailure, run::Run, scopes, stage::Stage};
-use crate::fault::{Refusal, Remedy};
+use crate::fault::Refusal;
 
 /// A failure with what its caller and its operator must know of it: whether a change was made before, and what the log says.
 pub(super) fn told(run: &Run<'_>, mut why: CallFailure) -> CallFailure {
@@ -24,7 +24,7 @@ pub(super) fn told(run: &Run<'_>, mut why: CallFailure) -> CallFailure {
         }
         _ => Vec::new(),
     };
-    if fault.remedy != Remedy::Caller && fault.log.is_none() {
+    if fault.is_for_operator() && fault.log.is_none() {
         fault.log = Some(fault.message.clone());
     }
     why

@@ -6,6 +6,7 @@ use super::{BoundTransaction, Column, LocalFuture};
 use crate::{
     Error, ErrorKind, Result,
     app::{Access, OnTooMany},
+    cancel::Cancel,
     hex,
     secret::Secret,
     value::{Rows, Value},
@@ -106,6 +107,10 @@ pub struct Query<'a> {
     pub on_too_many: OnTooMany,
     /// The most bytes of cells to read; one more is [`TooLarge`](crate::ErrorKind::TooLarge).
     pub max_bytes: usize,
+    /// Whoever waits for the answer, where somebody does: a connector that holds the isolate's thread while the command runs
+    /// [looks](Cancel::look) whether they are still there, and ends with [`Cancelled`](crate::ErrorKind::Cancelled) where they are not. One that awaits its
+    /// server is dropped instead.
+    pub caller: Option<&'a Cancel>,
 }
 
 /// A setting of an adapter's session, with its value in one call.

@@ -248,6 +248,24 @@ impl Connection {
         cancels.iter().for_each(Cancel::trip);
     }
 
+    /// Whether a message can be one that cancels a request: most are not, and are not parsed for it. A longer one waits for its turn.
+    #[must_use]
+    pub fn may_cancel(message: &[u8]) -> bool {
+        const METHOD: &[u8] = b"notifications/cancelled";
+        message.len() <= LONGEST_CANCELLATION && message.windows(METHOD.len()).any(|window| window == METHOD)
+    }
+
+    /// Cancels what a message is about that has come and whose turn it is not yet, where it is one that cancels. Any other message is left for its turn,
+    /// and so is this one, which then has nothing more to do.
+    pub fn cancelled_by(&self, message: &[u8]) {
+        if Self::may_cancel(message)
+            && let Ok(Payload::One(message)) = json_rpc::parse(message)
+            && let Some(id) = message.cancels()
+        {
+            self.cancel(&id);
+        }
+    }
+
     /// The request is on its way as long as the value is kept.
     pub(super) fn enter(&self, id: &Id, cancel: &Cancel) -> Running {
         let number = self.0.started.get();
@@ -271,6 +289,9 @@ impl Connection {
         }
     }
 }
+
+/// The longest message that is looked at before its turn, in bytes.
+const LONGEST_CANCELLATION: usize = 4 << 10;
 
 /// How the id of a question begins.
 const QUESTION: &str = "millrace-";
@@ -348,6 +369,18 @@ mod tests {
         let _third = connection.enter(&Id::number(1), &cancels[2]);
         connection.cancel(&Id::number(1));
         connection.cancel(&Id::number(7));
-        assert_eq!(cancels.map(|cancel| cancel.is_tripped()), [false, false, true]);
+        let tripped = || cancels.each_ref().map(Cancel::is_tripped);
+        assert_eq!(tripped(), [false, false, true]);
+        for other in [
+            r#"{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{"name":"notifications/cancelled"}}"#,
+            r#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":7}}"#,
+            r#"{"method":"notifications/cancelled""#,
+        ] {
+            connection.cancelled_by(other.as_bytes());
+        }
+        assert_eq!(tripped(), [false, false, true]);
+        let _fourth = connection.enter(&Id::number(4), &cancels[1]);
+        connection.cancelled_by(br#"{"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":4}}"#);
+        assert_eq!(tripped(), [false, true, true]);
     }
 }

@@ -108,6 +108,8 @@ fn the_codes_of_a_connectors_errors() {
         (Configuration, "CONFIGURATION", false),
         (Syntax, "QUERY_INVALID", false),
         (Constraint, "CONSTRAINT", false),
+        (Data, "DATA_INVALID", false),
+        (Credentials, "QUERY_REFUSED", false),
         (Denied, "QUERY_REFUSED", false),
         (TimedOut, "TIMEOUT", true),
         (Unavailable, "DATABASE_UNAVAILABLE", true),

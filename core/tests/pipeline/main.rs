@@ -6,6 +6,7 @@
 mod authenticate;
 mod cache;
 mod change;
+mod credentials;
 mod execute;
 mod fakes;
 mod faults;

@@ -5,6 +5,7 @@ use std::{cell::RefCell, rc::Rc};
 use millrace_core::{
     Error, ErrorKind,
     app::{Cache, CacheScope, Middleware, MiddlewareAction, Template, TemplatePart, Tool},
+    cancel::Cancel,
     pipeline::Pipeline,
     ports::{CallEvent, CallObserver, CallStart, Observer, Ports, Reply, Returned, RunningCall, ToolErrorReply, observers},
     value::Value,
@@ -127,6 +128,38 @@ fn what_happens_in_a_call_is_told_in_order() {
     world.answer_error(Error::new(ErrorKind::Busy, "the database is locked"));
     let failed = "connector fake main Some(Busy), -execute, failed execute DATABASE_BUSY Later, ended error";
     assert_eq!(told(&world, select_tool()), format!("{start}, {failed}"));
+}
+
+#[test]
+fn a_question_that_is_given_up_is_told_with_its_adapter() {
+    let (world, events, cancel) = (World::new(), Events::default(), Cancel::new());
+    let trips = cancel.clone();
+    *world.on_query.borrow_mut() = Some(Box::new(move |_| {
+        trips.trip();
+        None
+    }));
+    let ports = Ports { observer: Some(Rc::new(events.clone())), ..world.ports() };
+    let pipeline = Pipeline::new(Rc::new(app(vec![select_tool()])), ports);
+    let ends = |error: &str, code: &str, remedy: &str| {
+        format!(
+            "{BEGIN}, +validate, -validate, +execute, connector fake main Some({error}), -execute, failed execute {code} {remedy}, ended error"
+        )
+    };
+    let _ = call(&pipeline, json!({}), &With { cancel, ..With::default() });
+    assert_eq!(events.0.take().join(", "), ends("Cancelled", "CANCELLED", "Caller"));
+    let _ = call(&pipeline, json!({}), &With { deadline_ms: Some(world.now_ms.get() + 100), ..With::default() });
+    assert_eq!(events.0.take().join(", "), ends("TimedOut", "TIMEOUT", "Later"));
+    // A statement of a script, which is given up with its script.
+    *world.on_host.borrow_mut() = Some(Rc::new(|host| {
+        Box::pin(async move {
+            drop(host.query("main", "SELECT 1", vec![]).await);
+            json!(null)
+        })
+    }));
+    let pipeline = Pipeline::new(Rc::new(app(vec![script_tool()])), Ports { observer: Some(Rc::new(events.clone())), ..world.ports() });
+    let _ = call(&pipeline, json!({}), &With { deadline_ms: Some(world.now_ms.get() + 100), ..With::default() });
+    let told = events.0.take().join(", ");
+    assert!(told.contains("+execute, connector fake main Some(TimedOut), -execute"), "{told}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::{
 };
 
 use millrace_core::{
-    ErrorKind::{self, Configuration, Denied, Protocol, TimedOut, TooLarge, Unavailable},
+    ErrorKind::{self, Configuration, Credentials, Denied, Protocol, TimedOut, TooLarge, Unavailable},
     app::{Access, OnTooMany},
     ports::{Connection, Query},
 };
@@ -51,12 +51,12 @@ fn what_is_wrong_is_named_and_no_secret_is_shown() {
         ),
         (
             aws(400, "InvalidSignatureException", "The canonical string is hunter2hunter2"),
-            Denied,
+            Credentials,
             "DynamoDB in the region `eu-central-1` does not accept the signature: the secret access key is wrong",
         ),
         (
             aws(400, "ExpiredTokenException", "hunter2hunter2"),
-            Denied,
+            Credentials,
             "DynamoDB in the region `eu-central-1` does not accept the session token any more: it has expired",
         ),
         (aws(400, "AccessDeniedException", "x"), Denied, "DynamoDB does not permit these credentials to do that"),

@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use millrace_core::ErrorKind::Denied;
+use millrace_core::ErrorKind::Credentials;
 use millrace_tests::{
     Exchange,
     database::{Database, connection, text},
@@ -38,7 +38,7 @@ fn requests_are_signed_as_botocore_signs_them() {
     ] {
         let wrong = open(&endpoint, credentials);
         for error in [wrong.error("SELECT * FROM \"kept\""), wrong.ping().unwrap_err()] {
-            assert_eq!((error.kind, error.message), (Denied, format!("DynamoDB in the region `{REGION}` {expected}")));
+            assert_eq!((error.kind, error.message), (Credentials, format!("DynamoDB in the region `{REGION}` {expected}")));
             assert!(!error.source.unwrap_or_default().contains("canonical"));
         }
     }

@@ -2,7 +2,7 @@
 
 use millrace_core::{
     Error,
-    ErrorKind::{self, Constraint, Denied, Syntax, TooLarge},
+    ErrorKind::{self, Constraint, Data, Denied, Syntax, TooLarge},
     Json,
     app::Access,
     ports::{Connection, Query},
@@ -78,7 +78,7 @@ fn values_come_back_whole() {
         assert_eq!(read.rows[0][..2], [expected, text(kind)], "{value:?}");
     }
     let infinity = database.run("SELECT ?1", &[Value::F64(f64::INFINITY)]).unwrap_err();
-    assert_eq!((infinity.kind, infinity.message.as_str()), (Constraint, "an infinite number cannot be sent to a libSQL server"));
+    assert_eq!((infinity.kind, infinity.message.as_str()), (Data, "an infinite number cannot be sent to a libSQL server"));
     assert_eq!(database.rows("SELECT 1e999"), [[Value::Null]]);
     let not_utf8 = database.error("SELECT CAST(x'61ff' AS TEXT)");
     assert_eq!(not_utf8.kind, ErrorKind::Protocol);
@@ -147,8 +147,12 @@ fn a_wrong_statement_or_value_is_told_without_its_values() {
         ("SELECT * FROM nowhere", Syntax, "SQLite does not understand the statement"),
         ("SELECT absent FROM parent", Syntax, "SQLite does not understand the statement at byte 7"),
         ("SELECT ?1", Syntax, "the statement expects a different number of values"),
-        ("SELECT abs(-9223372036854775807 - 1)", Constraint, "SQLite refused a value or the result of a computation"),
-        ("SELECT json_extract('{secret', '$')", Constraint, "SQLite refused a value or the result of a computation"),
+        ("SELECT abs(-9223372036854775807 - 1)", Data, "SQLite refused a value or the result of a computation: a number is out of range"),
+        (
+            "SELECT json_extract('{secret', '$')",
+            Data,
+            "SQLite refused a value or the result of a computation: a JSON document, or a path into one, is not valid",
+        ),
         (
             "INSERT INTO parent (email, name) VALUES ('a@example.com', 'B')",
             Constraint,
@@ -157,10 +161,10 @@ fn a_wrong_statement_or_value_is_told_without_its_values() {
         ("INSERT INTO parent (name) VALUES (NULL)", Constraint, "a NOT NULL constraint refused the change: `parent.name`"),
         ("INSERT INTO parent (name, age) VALUES ('b', 17)", Constraint, "a CHECK constraint refused the change: `grown_up`"),
         ("INSERT INTO child VALUES (1, 99)", Constraint, "a FOREIGN KEY constraint refused the change"),
-        ("INSERT INTO child VALUES (1, 'secret')", Constraint, "a value does not have the type of its column"),
-        ("INSERT INTO parent (id, name) VALUES ('x', 'B')", Constraint, "a value does not have the type of its column"),
+        ("INSERT INTO child VALUES (1, 'secret')", Data, "a value does not have the type of its column"),
+        ("INSERT INTO parent (id, name) VALUES ('x', 'B')", Data, "a value does not have the type of its column"),
         ("INSERT INTO parent (name) VALUES ('secret')", Constraint, "a constraint of the database refused the change"),
-        ("SELECT zeroblob(20000000)", TooLarge, "a text or blob is longer than the server allows"),
+        ("SELECT zeroblob(20000000)", Data, "a text or blob is longer than the server allows"),
     ];
     for (statement, kind, message) in cases {
         let error = database.error(statement);

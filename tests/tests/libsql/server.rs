@@ -3,7 +3,7 @@
 use std::{sync::mpsc, thread};
 
 use millrace_core::{
-    ErrorKind::{Constraint, Denied, Protocol, TimedOut, Unavailable},
+    ErrorKind::{Constraint, Credentials, Denied, Protocol, TimedOut, Unavailable},
     app::Access,
     ports::Query,
     value::Value,
@@ -44,7 +44,7 @@ fn a_token_opens_the_door_and_a_wrong_one_is_named() {
         (Database::open(connection("libsql", &address, &[])), "Expected authorization header but none given"),
     ] {
         for error in [database.error("SELECT 1"), database.ping().unwrap_err()] {
-            assert_eq!((error.kind, error.message.as_str()), (Denied, refused));
+            assert_eq!((error.kind, error.message.as_str()), (Credentials, refused));
             assert!(error.source.unwrap().contains(said));
         }
     }

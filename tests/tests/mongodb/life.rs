@@ -6,7 +6,7 @@ use std::{
 };
 
 use millrace_core::{
-    ErrorKind::{self, Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable},
+    ErrorKind::{self, Busy, Configuration, Constraint, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable},
     Json,
     app::Access,
     ports::{Command, Query},
@@ -47,7 +47,7 @@ fn a_connection_is_used_again_and_replaced_when_it_is_gone() {
     server.process.kill();
     let brief = Query { deadline_ms: 300, ..query("{\"find\": \"c\"}") };
     let error = database.run_with(&brief).unwrap_err();
-    assert_eq!((error.kind, error.message), (Unavailable, format!("could not connect to `127.0.0.1:{}`", server.process.port)));
+    assert_eq!((error.kind, error.message), (Unavailable, "could not connect to the server".to_owned()));
     assert_eq!(database.ping().unwrap_err().kind, Unavailable);
     server.process.restart();
     database.ping().unwrap();
@@ -114,7 +114,7 @@ fn errors_have_their_kinds() {
             Protocol,
             "a document with the same unique key exists already; 1 document was changed before the error",
         ),
-        (json!({"find": "c", "filter": {"a": {"$nosuch": "hunter2"}}}), Constraint, "MongoDB rejected `find`"),
+        (json!({"find": "c", "filter": {"a": {"$nosuch": "hunter2"}}}), Data, "a value of `find` is not one that MongoDB accepts there"),
         (json!({"drop": "c"}), Denied, "`drop` is not a command that a tool can run"),
     ] {
         let error = run(&database, &document).unwrap_err();

@@ -60,7 +60,7 @@ fn a_connection_is_used_again_and_replaced_when_it_broke() {
     server.kill();
     let gone = database.error("INSERT INTO t VALUES (2)");
     assert_eq!(gone.kind, Unavailable, "{gone:?}");
-    assert!(gone.message.starts_with("could not connect to `127.0.0.1:"), "{gone:?}");
+    assert!(gone.message == "could not connect to the server" && gone.source.as_ref().unwrap().starts_with("`127.0.0.1:"), "{gone:?}");
     assert_eq!(database.ping().unwrap_err().kind, Unavailable);
     server.restart();
     assert_eq!(database.run("INSERT INTO t VALUES (2)", &[]).unwrap().affected, 1);
@@ -247,7 +247,7 @@ fn a_server_that_does_not_answer_is_not_waited_for() {
     // A new connection: the machine accepts it, the server does not.
     let fresh = Database::open(server.connection(&[("connect_timeout", "300ms")]));
     let error = fresh.run_with(&Query { deadline_ms: 700, ..query("SELECT 1") }).unwrap_err();
-    let expected = format!("MySQL at `127.0.0.1:{}` did not accept the connection in time", server.port);
+    let expected = "MySQL did not accept the connection in time".to_owned();
     assert_eq!((error.kind, error.message), (Unavailable, expected));
     server.go_on();
     assert_eq!(database.rows("SELECT 1"), [[Value::I64(1)]]);
@@ -278,7 +278,7 @@ fn a_server_without_a_free_connection_is_asked_again() {
     let taken = others.iter().filter(|other| other.ping().is_ok()).count();
     assert!(taken >= 9, "{taken}");
     let full = clerk().error("SELECT 1");
-    assert_eq!((full.kind, full.message), (Busy, format!("MySQL at `127.0.0.1:{}` has no connection left", server.port)));
+    assert_eq!((full.kind, full.message), (Busy, "MySQL has no connection left".to_owned()));
     others.clear();
     assert_eq!(clerk().rows("SELECT 1"), [[Value::I64(1)]]);
 }

@@ -2,7 +2,7 @@
 
 use millrace_core::{
     Error,
-    ErrorKind::{Busy, Constraint, Denied, Syntax, TooLarge},
+    ErrorKind::{Busy, Constraint, Data, Denied, Syntax, TooLarge},
     app::{Access, OnTooMany},
     ports::{Connection, Query},
     value::{Rows, Value},
@@ -46,7 +46,7 @@ fn errors_say_what_they_are_and_show_no_value() {
     }
     let unclear = |why: &str| format!("MySQL does not understand the statement: {why}");
     let plain = || "MySQL does not understand the statement".to_owned();
-    let value = || "MySQL refused a value or the result of a computation".to_owned();
+    let value = |why: &str| format!("MySQL refused a value or the result of a computation: {why}");
     let refused = |word: &str| format!("connector `mysql` does not run `{word}`");
     let cases = [
         ("", Syntax, "the query contains no statement".to_owned()),
@@ -60,9 +60,13 @@ fn errors_say_what_they_are_and_show_no_value() {
         ("SELECT absent(1)", Syntax, unclear("a function or procedure does not exist")),
         ("INSERT INTO child VALUES (1)", Syntax, unclear("the number of columns does not match the number of values")),
         ("SELECT ?", Syntax, "the statement expects a different number of values".to_owned()),
-        ("INSERT INTO child VALUES (1 / 0, 1)", Constraint, value()),
-        ("INSERT INTO child VALUES ('secret', 1)", Constraint, value()),
-        ("SELECT 9223372036854775807 + 1", Constraint, value()),
+        ("INSERT INTO child VALUES (1 / 0, 1)", Data, value("a division by zero")),
+        (
+            "INSERT INTO child VALUES ('secret', 1)",
+            Data,
+            value("a value does not have the type of its column, or is not one of its values"),
+        ),
+        ("SELECT 9223372036854775807 + 1", Data, value("a number is out of the range of its type")),
         ("SELECT refuses()", Constraint, "a trigger or procedure of the database refused the statement".to_owned()),
         (
             "INSERT INTO parent VALUES (2, 'secret@example.com', 'B', 20)",

@@ -418,10 +418,9 @@ fn a_password_is_sent_as_it_is_to_a_verified_server_only() {
 
 #[test]
 fn a_password_is_not_sent_as_it_is_without_tls() {
-    let needs = |address: &str, method: &str| {
-        let place = address.rsplit_once('@').unwrap().1.trim_end_matches("/x").to_owned();
+    let needs = |method: &str| {
         format!(
-            "MySQL at `{place}` requires the password itself (`{method}`), which is sent with TLS only; set `sslmode=verify-full`, or on this machine \
+            "MySQL requires the password itself (`{method}`), which is sent with TLS only; set `sslmode=verify-full`, or on this machine \
              `sslmode=require`"
         )
     };
@@ -432,7 +431,7 @@ fn a_password_is_not_sent_as_it_is_without_tls() {
         None
     });
     let error = Database::open(connection("mysql", &full, &[])).error(READ);
-    assert_eq!((error.kind, error.message), (Denied, needs(&full, "caching_sha2_password")));
+    assert_eq!((error.kind, error.message), (Denied, needs("caching_sha2_password")));
     for method in ["mysql_clear_password", "sha256_password"] {
         let address = asks(move |client| {
             client.greet("mysql_native_password")?;
@@ -441,7 +440,7 @@ fn a_password_is_not_sent_as_it_is_without_tls() {
             None
         });
         let error = Database::open(connection("mysql", &address, &[])).error(READ);
-        assert_eq!((error.kind, error.message), (Denied, needs(&address, method)));
+        assert_eq!((error.kind, error.message), (Denied, needs(method)));
     }
     for other in [&b"\xfe"[..], b"\xfeclient_ed25519\0abc"] {
         let address = asks(move |client| {

@@ -1,7 +1,7 @@
 //! Values in and out.
 
 use millrace_core::{
-    ErrorKind::{Constraint, TooLarge},
+    ErrorKind::{Data, TooLarge},
     Json,
     ports::{Command, Query},
     value::Value,
@@ -145,7 +145,7 @@ pub fn a_value_means_what_it_would_mean_written_out_through(open: fn(&Mysql) -> 
         assert_eq!(one(&database, statement, &params), expected, "{statement}");
     }
     for value in [f64::NAN, f64::INFINITY] {
-        assert_eq!(database.run("SELECT ?", &[Value::F64(value)]).unwrap_err().kind, Constraint);
+        assert_eq!(database.run("SELECT ?", &[Value::F64(value)]).unwrap_err().kind, Data);
     }
 }
 
@@ -156,7 +156,10 @@ fn dates_that_are_none_stay_what_they_are() {
     let row = server.open().rows("SELECT * FROM t").remove(0);
     assert_eq!(row, [time("0000-00-00"), time("2026-05-00 00:00:00"), time("0000-00-00 00:00:00"), time("00:00:00")]);
     let error = server.open().error("INSERT INTO t (d) VALUES ('2026-02-31')");
-    assert_eq!((error.kind, error.message.as_str()), (Constraint, "MySQL refused a value or the result of a computation"));
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (Data, "MySQL refused a value or the result of a computation: a text is not a date, a time or a number")
+    );
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::{
 };
 
 use millrace_core::{
-    ErrorKind::{Configuration, Constraint, Denied, TimedOut, TooLarge, Unavailable},
+    ErrorKind::{Configuration, Constraint, Credentials, Denied, TimedOut, TooLarge, Unavailable},
     app::Access,
     ports::{BoundStep, BoundTransaction, CallRecord, Command, Connection, Parameter, Query, RecordedWrite, StepValue},
     value::{Rows, Value},
@@ -87,7 +87,7 @@ fn errors_name_what_is_wrong_and_show_no_secret() {
     let api = planetscale::start(server.port, "shop");
     let nobody = Database::open(settings(&api));
     let error = nobody.error("SELECT 1");
-    assert_eq!((error.kind, error.message.as_str()), (Denied, "PlanetScale does not accept the user or the password"));
+    assert_eq!((error.kind, error.message.as_str()), (Credentials, "PlanetScale does not accept the user or the password"));
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
     let absent = Database::open(connection("planetscale", "http://me:hunter2@127.0.0.1:9", &[]));
     let error = absent.run_with(&Query { deadline_ms: 300, ..query("SELECT 1") }).unwrap_err();

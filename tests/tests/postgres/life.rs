@@ -41,7 +41,7 @@ fn a_connection_is_used_again_and_replaced_when_it_broke() {
     server.kill();
     let gone = database.error("INSERT INTO t VALUES (2)");
     assert_eq!(gone.kind, Unavailable, "{gone:?}");
-    assert!(gone.message.starts_with("could not connect to `127.0.0.1:"), "{gone:?}");
+    assert!(gone.message == "could not connect to the server" && gone.source.as_ref().unwrap().starts_with("`127.0.0.1:"), "{gone:?}");
     assert_eq!(database.ping().unwrap_err().kind, Unavailable);
     server.restart();
     assert_eq!(database.run("INSERT INTO t VALUES (2)", &[]).unwrap().affected, 1);
@@ -154,7 +154,7 @@ fn a_server_without_a_free_connection_is_asked_again() {
     }
     let database = server.open();
     let full = database.error("SELECT 1");
-    assert_eq!((full.kind, full.message), (Busy, format!("PostgreSQL at `127.0.0.1:{}` has no connection left", server.port)));
+    assert_eq!((full.kind, full.message), (Busy, "PostgreSQL has no connection left".to_owned()));
     others.pop();
     assert_eq!(database.rows("SELECT 1"), [[Value::I64(1)]]);
 }

@@ -1,7 +1,7 @@
 //! Whose fault a failed batch is: the statement's, the settings', the login's, or nobody's; and what a batch may not do.
 
 use millrace_core::{
-    ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, Unavailable},
+    ErrorKind::{Busy, Configuration, Constraint, Credentials, Data, Denied, Protocol, Syntax, Unavailable},
     app::Access,
     ports::{CallRecord, Connection, Query, SessionSetting},
     value::Value,
@@ -31,7 +31,7 @@ fn settings_are_suspected_only_where_postgresql_refused_a_statement() {
                 let outcome = Database::open(settings(&api, options)).run_with(&Query { session, access, ..query(statement) });
                 // What was said of the statement takes one further request, whose answer is good and clears the settings.
                 let (outcome_of, count) = expected;
-                let count = count + usize::from(matches!(outcome_of, Err(Constraint | Syntax)));
+                let count = count + usize::from(matches!(outcome_of, Err(Constraint | Data | Syntax)));
                 let found = (outcome.map(|rows| rows.rows.len()).map_err(|error| error.kind), api.received().len());
                 assert_eq!(found, (outcome_of, count), "{} {access:?} {options:?}", case.what);
             }
@@ -88,7 +88,7 @@ fn what_a_function_raises_is_not_of_the_login_and_what_a_login_says_is_not_of_th
     let write = query("CREATE TABLE never (v int)");
     let record = CallRecord { key: "k", now_s: 0, expires_s: 60 };
     for (database, kind, message) in [
-        (nobody, Denied, "PostgreSQL at `127.0.0.1` does not accept the password"),
+        (nobody, Credentials, "PostgreSQL does not accept the password"),
         (timeless, Configuration, "PostgreSQL does not know a setting of the connection string or of the options"),
     ] {
         for error in [database.prepare_records().unwrap_err(), database.write_once(&write, record).unwrap_err()] {

@@ -2,7 +2,7 @@
 
 use millrace_core::{
     Error,
-    ErrorKind::{Busy, Constraint, Denied, Syntax, TimedOut, TooLarge},
+    ErrorKind::{Busy, Constraint, Data, Denied, Syntax, TimedOut, TooLarge},
     app::Access,
     ports::{Connection, Query},
     value::{Rows, Value},
@@ -59,7 +59,7 @@ fn errors_say_what_they_are_and_show_no_value(way: Way) {
     }
     let unclear = |why: &str| format!("PostgreSQL does not understand the statement: {why}");
     let plain = || "PostgreSQL does not understand the statement".to_owned();
-    let value = || "PostgreSQL refused a value or the result of a computation".to_owned();
+    let value = |why: &str| format!("PostgreSQL refused a value or the result of a computation: {why}");
     let refused = |word: &str| format!("connector `{}` does not run `{word}`", way.name());
     let cases = [
         ("", Syntax, "the query contains no statement".to_owned()),
@@ -73,9 +73,13 @@ fn errors_say_what_they_are_and_show_no_value(way: Way) {
         ("SELECT absent(1)", Syntax, unclear("a function or operator does not exist for values of these types")),
         ("SELECT email = 1 FROM parent", Syntax, unclear("a function or operator does not exist for values of these types")),
         ("SELECT $1", Syntax, "the statement expects a different number of values".to_owned()),
-        ("SELECT 1 / 0", Constraint, value()),
-        ("SELECT 'secret'::int", Constraint, value()),
-        ("SELECT 9223372036854775807 + 1", Constraint, value()),
+        ("SELECT 1 / 0", Data, value("a division by zero")),
+        (
+            "SELECT 'secret'::int",
+            Data,
+            value("a text does not have the form that its type requires, such as a number, a UUID, JSON or an array"),
+        ),
+        ("SELECT 9223372036854775807 + 1", Data, value("a number is out of the range of its type")),
         ("SELECT no()", Constraint, "a function of the database refused the statement".to_owned()),
         (
             "INSERT INTO parent VALUES (2, 'secret@example.com', 'B')",

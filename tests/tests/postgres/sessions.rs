@@ -7,7 +7,7 @@ use std::{
 };
 
 use millrace_core::{
-    ErrorKind::{Constraint, Denied, Syntax, TimedOut, TooLarge},
+    ErrorKind::{Constraint, Data, Denied, Syntax, TimedOut, TooLarge},
     Result,
     app::Access,
     ports::{CallRecord, Command, Connection, Query, RecordedWrite, SessionSetting},
@@ -122,7 +122,7 @@ fn fails_in_every_way(database: &Database) {
         nothing_is_left(database, statement);
         error
     };
-    assert_eq!(refused("SELECT 1/0").kind, Constraint);
+    assert_eq!(refused("SELECT 1/0").kind, Data);
     assert_eq!(refused("SELECT nothing FROM orders").kind, Syntax);
     assert_eq!(refused("CREATE TABLE mine (v int)").kind, Denied);
     assert_eq!(refused("INSERT INTO checked VALUES ('north', 1), ('north', 1)").kind, Constraint, "by the commit");

@@ -173,8 +173,8 @@ fn texts_that_postgres_cannot_hold_are_refused(way: Way) {
     assert_eq!(
         (error.kind, error.message.as_str()),
         (
-            millrace_core::ErrorKind::Constraint,
-            "PostgreSQL refused a value: a text has a NUL character, or another that the database cannot store"
+            millrace_core::ErrorKind::Data,
+            "PostgreSQL refused a value or the result of a computation: a text has a NUL character, or another that the database cannot store"
         )
     );
 }
@@ -186,7 +186,7 @@ fn text_that_is_not_utf8_is_refused_by_the_server(way: Way) {
         "CREATE DATABASE raw ENCODING 'SQL_ASCII' LOCALE 'C' TEMPLATE template0;\n\\c raw\nCREATE TABLE t (v text);\nSET client_encoding = 'SQL_ASCII';\nINSERT INTO t VALUES (E'a\\xff');\n",
     );
     let raw = Database::open(way.settings_of(&server, &server.url("raw"), &[]));
-    assert_eq!(raw.error("SELECT v FROM t").kind, millrace_core::ErrorKind::Constraint);
+    assert_eq!(raw.error("SELECT v FROM t").kind, millrace_core::ErrorKind::Data);
     assert_eq!(raw.rows("SELECT v::bytea FROM t"), [[Value::Bytes(vec![b'a', 0xff])]]);
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use millrace_core::ErrorKind::{Configuration, Denied, Unavailable};
+use millrace_core::ErrorKind::{Configuration, Credentials, Denied, Unavailable};
 use millrace_tests::{
     database::{Database, connection},
     redis,
@@ -17,7 +17,7 @@ const ENCODED: &str = "hunter2%2F%40%3A%23%25";
 #[test]
 fn users_passwords_and_databases() {
     let server = redis::start(&["--requirepass", PASSWORD, "--databases", "4", "--user", "reader", "on", ">hunter3", "~*", "+@all"]);
-    let name = format!("the Redis server `127.0.0.1:{}`", server.port);
+    let name = "the Redis server";
     let at = |who: &str, database: &str| format!("redis://{who}127.0.0.1:{}{database}", server.port);
     let open = |url: &str, options: &[(&str, &str)]| Database::open(connection("redis", url, options));
     run(&open(&at(&format!(":{ENCODED}@"), "/2"), &[]), "SET k two").unwrap();
@@ -30,20 +30,21 @@ fn users_passwords_and_databases() {
         assert_eq!(json(&open(&url, options), "GET k"), expected, "{url}");
     }
     for (url, kind, expected) in [
-        (at("", ""), Denied, "requires a password"),
-        (at(":hunter3@", ""), Denied, "does not accept the user and the password"),
-        (at("nobody:hunter3@", ""), Denied, "does not accept the user and the password"),
+        (at("", ""), Credentials, "requires a password"),
+        (at(":hunter3@", ""), Credentials, "does not accept the user and the password"),
+        (at("nobody:hunter3@", ""), Credentials, "does not accept the user and the password"),
         (at(&format!(":{ENCODED}@"), "/4"), Configuration, "has no database of that number"),
     ] {
         let error = run(&open(&url, &[]), "GET k").unwrap_err();
         assert_eq!((error.kind, error.message.as_str()), (kind, format!("{name} {expected}").as_str()));
         assert!(!format!("{error:?}").contains("hunter"), "{error:?}");
+        assert!(error.source.unwrap().starts_with(&format!("`127.0.0.1:{}`", server.port)));
         assert_eq!(open(&url, &[]).ping().unwrap_err().kind, kind);
     }
     open(&at("reader:hunter3@", ""), &[]).ping().unwrap();
     let without = redis::start(&[]);
     let error = run(&open(&format!("redis://:hunter2@127.0.0.1:{}", without.port), &[]), "GET k").unwrap_err();
-    assert!(error.kind == Denied && error.message.ends_with("does not accept the password"), "{error:?}");
+    assert!(error.kind == Credentials && error.message.ends_with("does not accept the password"), "{error:?}");
 }
 
 /// The PEM of an authority, and of a certificate of `localhost` that it signed, with its key.

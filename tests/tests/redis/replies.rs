@@ -129,14 +129,14 @@ fn replies_become_rows() {
 
 #[test]
 fn errors_are_of_their_kind_and_show_no_value() {
-    use ErrorKind::{Configuration, Constraint, Denied, Syntax};
+    use ErrorKind::{Configuration, Constraint, Data, Denied, Syntax};
     let server = redis::start(&["--user", "reader", "on", ">pw", "~*", "+get", "+ping"]);
     let database = open(server.port);
     run(&database, "SET hunter2 hunter2").unwrap();
     for (command, kind, expected) in [
         ("LPUSH hunter2 a", Constraint, "`LPUSH` requires a value of another type than the key has"),
-        ("INCR hunter2", Constraint, "`INCR` requires a 64-bit integer"),
-        ("ZADD z hunter2 m", Constraint, "`ZADD` requires a number"),
+        ("INCR hunter2", Data, "`INCR` requires a 64-bit integer"),
+        ("ZADD z hunter2 m", Data, "`ZADD` requires a number"),
         ("SET hunter2 v hunter2", Syntax, "the server does not understand the options of `SET`"),
         ("GET hunter2 hunter2", Syntax, "`GET` has a wrong number of arguments"),
         ("HGETDEL hunter2 FIELDS 1 a", Syntax, "the server does not know the command `HGETDEL`"),

@@ -4,7 +4,7 @@
 use std::process::Command as Process;
 
 use millrace_core::{
-    ErrorKind::{self, Configuration, Constraint, Denied, Syntax, TimedOut, Unavailable},
+    ErrorKind::{self, Configuration, Constraint, Credentials, Data, Denied, Syntax, TimedOut, Unavailable},
     Json,
     app::Access,
     ports::{Command, Query},
@@ -92,7 +92,7 @@ fn errors_are_of_their_kind() {
     let database = open(&server);
     run(&database, "SET k hunter2").unwrap();
     for (command, kind, expected) in [
-        ("INCR k", Constraint, "`INCR` requires a 64-bit integer"),
+        ("INCR k", Data, "`INCR` requires a 64-bit integer"),
         ("LPUSH k a", Constraint, "`LPUSH` requires a value of another type than the key has"),
         ("GET k k", Syntax, "`GET` has a wrong number of arguments"),
         (
@@ -106,7 +106,7 @@ fn errors_are_of_their_kind() {
     }
     let wrong = Database::open(connection("upstash", &format!("http://{}", server.address), &[("token", "hunter2")]));
     let error = run(&wrong, "GET k").unwrap_err();
-    assert_eq!((error.kind, error.message.as_str()), (Denied, "the Upstash server does not accept the `token`"));
+    assert_eq!((error.kind, error.message.as_str()), (Credentials, "the Upstash server does not accept the `token`"));
     assert!(!format!("{error:?}").contains("hunter2"), "{error:?}");
     assert_eq!(wrong.ping().unwrap_err().kind, Denied);
     let elsewhere = Database::open(connection("upstash", &format!("http://{}/rest", server.address), &[("token", TOKEN)]));

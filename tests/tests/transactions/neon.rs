@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use millrace_core::{
-    ErrorKind::{Constraint, Denied, Expectation, Protocol, Syntax, TimedOut, TooLarge},
+    ErrorKind::{Constraint, Data, Denied, Expectation, Protocol, Syntax, TimedOut, TooLarge},
     app::Access,
     ports::{BoundTransaction, Command, Connection, Query, SessionSetting},
     value::Value,
@@ -96,7 +96,7 @@ fn hostile_values_arrive_as_they_are_and_none_passes_for_a_count() {
         let outcome = place.run(&[write, find]);
         // PostgreSQL has no NUL character in a text.
         if value.contains('\0') {
-            assert_eq!(outcome.unwrap_err().kind, Constraint, "{value:?}");
+            assert_eq!(outcome.unwrap_err().kind, Data, "{value:?}");
             continue;
         }
         assert_eq!(outcome.unwrap_or_else(|error| panic!("{value:?}: {error:?}")).rows, [[text(value), text(value)]]);
@@ -104,7 +104,7 @@ fn hostile_values_arrive_as_they_are_and_none_passes_for_a_count() {
         // A text that is no number fails as one, whatever it says.
         let number = step("SELECT ?::int AS v", &[text(value)]).expect(1);
         match place.run(&[insert("never", 0), number, step("SELECT 1 / 0", &[])]) {
-            Err(error) => assert_eq!(error.kind, Constraint, "{value:?}: {error:?}"),
+            Err(error) => assert_eq!(error.kind, Data, "{value:?}: {error:?}"),
             Ok(rows) => panic!("{value:?}: {rows:?}"),
         }
     }

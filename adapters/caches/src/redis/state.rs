@@ -49,7 +49,7 @@ impl RedisStore {
         match reply {
             Reply::Value(value) => Ok(Some(value)),
             Reply::Nothing => Ok(None),
-            Reply::Refused(words) => Err(redis_error::of(self.address.name(), &words)),
+            Reply::Refused(words) => Err(redis_error::of(&self.address.name(), &words)),
             Reply::Done => Err(self.unexpected()),
         }
     }

@@ -32,7 +32,7 @@ const YEARS: std::ops::RangeInclusive<u16> = 1900..=2299;
 /// The statement and what is sent for its places. The values of an `EXPLAIN` may be missing: their types are then made such.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for a place without a value, and for a value without a place; [`Constraint`](ErrorKind::Constraint) for a value
+/// [`Syntax`](ErrorKind::Syntax) for a place without a value, and for a value without a place; [`Data`](ErrorKind::Data) for a value
 /// that its type does not have.
 pub(super) fn of<'a>(text: &'a str, judged: &Judged<'_>, values: &[Value]) -> Result<(Cow<'a, str>, Parameters)> {
     let mut parameters = Parameters::new();
@@ -63,7 +63,7 @@ pub(super) fn of<'a>(text: &'a str, judged: &Judged<'_>, values: &[Value]) -> Re
             },
             value => kind.text(value).map_err(|wrong| {
                 let message = format!("value {number} of the statement {wrong} for its type `{}`", parameter.kind);
-                Error::new(ErrorKind::Constraint, message)
+                Error::new(ErrorKind::Data, message)
             })?,
         };
         match parameters.iter().find(|(known, _)| *known == number) {

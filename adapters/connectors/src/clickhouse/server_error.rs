@@ -77,8 +77,10 @@ fn of_code(code: u32, words: &str, told: &Told<'_>) -> StatementFailure {
 fn may_have_written(code: u32, kind: ErrorKind, words: &str, told: &Told<'_>) -> bool {
     match kind {
         // The values of an `INSERT` are one block, which is written as a whole; views come after it.
-        ErrorKind::Constraint => code == 395 || told.selects || words.contains("while pushing to view"),
-        ErrorKind::Syntax | ErrorKind::Denied | ErrorKind::Configuration => words.contains("while pushing to view"),
+        ErrorKind::Constraint | ErrorKind::Data => code == 395 || told.selects || words.contains("while pushing to view"),
+        ErrorKind::Syntax | ErrorKind::Denied | ErrorKind::Credentials | ErrorKind::Configuration => {
+            words.contains("while pushing to view")
+        }
         // Says of a write itself that its outcome is unknown.
         ErrorKind::TimedOut => false,
         // A form that is too large is not read.
@@ -88,10 +90,10 @@ fn may_have_written(code: u32, kind: ErrorKind, words: &str, told: &Told<'_>) ->
 }
 
 fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
-    use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
-    let Told { host, query, .. } = told;
+    use ErrorKind::{Busy, Configuration, Constraint, Credentials, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+    let query = told.query;
     let unclear = |why: &str| (Syntax, format!("ClickHouse does not understand the statement: {why}"));
-    let constraint = || (Constraint, "ClickHouse refused a value or the result of a computation".to_owned());
+    let data = || (Data, refused_value(code));
     match code {
         62 => unclear("its syntax is wrong"),
         60 => unclear("a table is missing"),
@@ -103,7 +105,7 @@ fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
         20 => unclear("the number of columns does not match the number of values"),
         35 | 42 | 43 => unclear("a function does not take these arguments"),
         456 => unclear("it names a value that was not sent"),
-        36 | 44 if told.has_values => constraint(),
+        36 | 44 if told.has_values => data(),
         33 | 36 | 44 | 48 | 80 | 113 | 179 | 182 | 344 | 386 | 403 | 420 | 524 => {
             (Syntax, "ClickHouse does not understand the statement".to_owned())
         }
@@ -133,7 +135,7 @@ fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
         | 467
         | 675
         | 676
-        | 691 => constraint(),
+        | 691 => data(),
         164 if words.contains("Cannot modify") => (
             Configuration,
             "the user of the adapter may not set what each statement is sent with; give it a profile with `readonly = 2` instead of 1"
@@ -144,9 +146,9 @@ fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
         164 => (Denied, "the statement writes, and the user of the adapter may only read".to_owned()),
         452 => (Configuration, "a setting that each statement is sent with is not allowed to the user of the adapter".to_owned()),
         115 => (Configuration, "ClickHouse does not know a setting; servers before 24.8 are not supported".to_owned()),
-        81 => (Configuration, format!("ClickHouse at `{host}` has no database of this name")),
-        192..=194 | 516 => (Denied, format!("ClickHouse at `{host}` does not accept the user or the password")),
-        195 => (Denied, format!("ClickHouse at `{host}` does not admit this host")),
+        81 => (Configuration, "ClickHouse has no database of this name".to_owned()),
+        192..=194 | 516 => (Credentials, "ClickHouse does not accept the user or the password".to_owned()),
+        195 => (Denied, "ClickHouse does not admit this host".to_owned()),
         291 | 392 | 497 => (Denied, "the user of the adapter may not do what the statement does".to_owned()),
         159 | 160 => (TimedOut, String::new()),
         396 if words.contains("max rows") => (TooLarge, format!("the result has more than `max_rows`, {} rows", query.max_rows)),
@@ -171,26 +173,45 @@ fn explain(code: u32, words: &str, told: &Told<'_>) -> (ErrorKind, String) {
     }
 }
 
+/// What is wrong with a value, or with what is computed from one. ClickHouse's own words have the value.
+fn refused_value(code: u32) -> String {
+    let why = match code {
+        6 | 27 | 72 | 457 => "a text does not have the form that its type requires",
+        38 | 41 => "a text is not a date or a time",
+        53 | 70 => "a value does not have the type of its place",
+        69 | 407 | 440 => "a number is out of the range of its type",
+        131 => "a text is longer than its type allows",
+        153 => "a division by zero",
+        376 => "a text is not a UUID",
+        427 => "a regular expression is not valid",
+        675 | 676 => "a text is not an address of IPv4 or IPv6",
+        691 => "a text is not one of the values of an enumeration",
+        395 => "the statement ends itself with `throwIf`",
+        _ => return "ClickHouse refused a value or the result of a computation".to_owned(),
+    };
+    format!("ClickHouse refused a value or the result of a computation: {why}")
+}
+
 /// A status without a code: not ClickHouse's own answer to a statement.
 fn of_status(status: u16, words: &str, told: &Told<'_>) -> StatementFailure {
-    let host = told.host;
-    let error = |kind, message: String| Error::new(kind, message).with_source(format!("status {status}: {words}"));
+    let place = format!("`{}`", told.host);
+    let error = |kind, message: &str| Error::new(kind, message).with_source(format!("status {status}: {words}")).at(&place);
     let last = |kind, message| StatementFailure::last(error(kind, message));
     match status {
-        401 | 403 => last(ErrorKind::Denied, format!("ClickHouse at `{host}` does not accept the user or the password")),
-        404 | 405 => last(ErrorKind::Configuration, format!("`{host}` does not have the HTTP interface of ClickHouse")),
-        300..=399 => last(ErrorKind::Configuration, "the address of the connection string redirects elsewhere".to_owned()),
-        413 => last(ErrorKind::TooLarge, "the statement and its values are larger than ClickHouse takes".to_owned()),
-        429 => last(ErrorKind::Busy, "ClickHouse takes no more requests for now".to_owned()),
+        401 | 403 => last(ErrorKind::Credentials, "ClickHouse does not accept the user or the password"),
+        404 | 405 => last(ErrorKind::Configuration, "the address of the connection string does not have the HTTP interface of ClickHouse"),
+        300..=399 => last(ErrorKind::Configuration, "the address of the connection string redirects elsewhere"),
+        413 => last(ErrorKind::TooLarge, "the statement and its values are larger than ClickHouse takes"),
+        429 => last(ErrorKind::Busy, "ClickHouse takes no more requests for now"),
         // A gateway says this of an answer that it did not get, too.
-        500.. => StatementFailure::unknown(error(ErrorKind::Unavailable, format!("ClickHouse at `{host}` is not available"))),
-        _ => StatementFailure::unknown(error(ErrorKind::Protocol, "ClickHouse answered in an unexpected way".to_owned())),
+        500.. => StatementFailure::unknown(error(ErrorKind::Unavailable, "ClickHouse is not available")),
+        _ => StatementFailure::unknown(error(ErrorKind::Protocol, "ClickHouse answered in an unexpected way")),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+    use ErrorKind::{Busy, Configuration, Constraint, Credentials, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     use millrace_core::headers::Headers;
 
     use super::*;
@@ -206,7 +227,7 @@ mod tests {
             headers.append("X-ClickHouse-Exception-Code", code);
         }
         let query = own_query("SELECT 1", 0);
-        let told = Told { host: "db", query: &query, read_only, has_values: true, reads, selects };
+        let told = Told { host: "db.internal", query: &query, read_only, has_values: true, reads, selects };
         check(&HttpResponse { status, headers, body: body.into() }, &told).unwrap_err()
     }
 
@@ -215,12 +236,13 @@ mod tests {
         for (code, words, kind, outcome) in [
             (62, "Syntax error: hunter2", Syntax, Execution::Final),
             (60, "Table default.hunter2 does not exist", Syntax, Execution::Final),
-            (457, "Value hunter2 cannot be parsed", Constraint, Execution::Final),
-            (36, "hunter2", Constraint, Execution::Final),
-            (395, "hunter2: while executing", Constraint, Execution::Final),
+            (457, "Value hunter2 cannot be parsed", Data, Execution::Final),
+            (36, "hunter2", Data, Execution::Final),
+            (395, "hunter2: while executing", Data, Execution::Final),
             (164, "default: Cannot execute query in readonly mode", Denied, Execution::Final),
             (164, "Cannot modify 'max_execution_time' setting in readonly mode", Configuration, Execution::Final),
-            (516, "default: Authentication failed", Denied, Execution::Final),
+            (469, "Constraint `c` is violated", Constraint, Execution::Final),
+            (516, "default: Authentication failed", Credentials, Execution::Final),
             (497, "Not enough privileges", Denied, Execution::Final),
             (81, "Database hunter2 does not exist", Configuration, Execution::Final),
             (115, "Unknown setting", Configuration, Execution::Final),
@@ -258,6 +280,7 @@ mod tests {
             (60, "no table", Execution::Final, Execution::Final),
             (60, "no table: while pushing to view v", Execution::Unknown, Execution::Unknown),
             (497, "Not enough privileges", Execution::Final, Execution::Final),
+            (516, "Authentication failed", Execution::Final, Execution::Final),
             (469, "a constraint", Execution::Final, Execution::Unknown),
             (1000, "Field value too long", Execution::Final, Execution::Final),
         ] {
@@ -279,7 +302,7 @@ mod tests {
         for (status, kind, outcome) in [
             (302, Configuration, Execution::Final),
             (400, Protocol, Execution::Unknown),
-            (401, Denied, Execution::Final),
+            (401, Credentials, Execution::Final),
             (404, Configuration, Execution::Final),
             (413, TooLarge, Execution::Final),
             (429, Busy, Execution::Final),
@@ -288,6 +311,10 @@ mod tests {
         ] {
             let failure = failure(status, None, "<html>Code: 62. DB::Exception", false);
             assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{status}");
+            assert!(
+                !failure.error.message.contains("db.internal") && failure.error.source.unwrap().starts_with("`db.internal`: "),
+                "{status}"
+            );
         }
     }
 }

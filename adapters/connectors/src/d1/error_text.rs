@@ -33,7 +33,7 @@ const FINAL: [(&str, ErrorKind, &str); 8] = [
     ("too many sql variables", ErrorKind::TooLarge, "the statement has more values than D1 allows, 100"),
     ("variable number must be", ErrorKind::TooLarge, "the statement has more values than D1 allows, 100"),
     ("statement too long", ErrorKind::TooLarge, "the statement is longer than D1 allows, 100 KB"),
-    ("string or blob too big", ErrorKind::TooLarge, "a text or blob is longer than D1 allows, 2 MB"),
+    ("string or blob too big", ErrorKind::Data, "a text or blob is longer than D1 allows, 2 MB"),
     ("maximum db size", ErrorKind::Unavailable, "the database is full"),
     ("sqlite_limit", ErrorKind::TooLarge, "the statement is more than D1 allows"),
     ("exceeded", ErrorKind::TimedOut, "the statement took more time or memory than D1 allows"),
@@ -103,7 +103,7 @@ mod tests {
 
     #[test]
     fn sentences_become_kinds_and_outcomes() {
-        use ErrorKind::{Busy, Constraint, Denied, Syntax, TimedOut, TooLarge, Unavailable};
+        use ErrorKind::{Busy, Constraint, Data, Denied, Syntax, TimedOut, TooLarge, Unavailable};
         use Execution::{Final, NotExecuted, Unknown};
         const AWAY: &str = "D1 cannot be reached, or is restarting";
         let table = [
@@ -114,7 +114,12 @@ mod tests {
                 "SQLite does not understand the statement at byte 15",
             ),
             ("no such table: x: SQLITE_ERROR", Syntax, Final, "SQLite does not understand the statement"),
-            ("malformed JSON: SQLITE_ERROR", Constraint, Final, "SQLite refused a value or the result of a computation"),
+            (
+                "malformed JSON: SQLITE_ERROR",
+                Data,
+                Final,
+                "SQLite refused a value or the result of a computation: a JSON document, or a path into one, is not valid",
+            ),
             (
                 "D1_ERROR: UNIQUE constraint failed: users.email: SQLITE_CONSTRAINT (extended: SQLITE_CONSTRAINT_UNIQUE)",
                 Constraint,
@@ -135,7 +140,7 @@ mod tests {
                 Final,
                 "a CHECK constraint refused the change: `grown_up`",
             ),
-            ("datatype mismatch: SQLITE_MISMATCH", Constraint, Final, "a value does not have the type of its column"),
+            ("datatype mismatch: SQLITE_MISMATCH", Data, Final, "a value does not have the type of its column"),
             ("not authorized: SQLITE_AUTH", Denied, Final, "the server forbids the statement"),
             ("database is locked: SQLITE_BUSY", Busy, NotExecuted, "the database is locked by another connection"),
             ("too many SQL variables at offset 410: SQLITE_ERROR", TooLarge, Final, "the statement has more values than D1 allows, 100"),
@@ -147,7 +152,7 @@ mod tests {
             ),
             ("Wrong number of parameter bindings for SQL query.", Syntax, Final, "the statement expects a different number of values"),
             ("statement too long: SQLITE_TOOBIG", TooLarge, Final, "the statement is longer than D1 allows, 100 KB"),
-            ("string or blob too big: SQLITE_TOOBIG", TooLarge, Final, "a text or blob is longer than D1 allows, 2 MB"),
+            ("string or blob too big: SQLITE_TOOBIG", Data, Final, "a text or blob is longer than D1 allows, 2 MB"),
             ("Exceeded maximum DB size.", Unavailable, Final, "the database is full"),
             ("D1 DB exceeded its CPU time limit.", TimedOut, Final, "the statement took more time or memory than D1 allows"),
             (

@@ -55,7 +55,7 @@ impl<'a> Prepared<'a> {
     ///
     /// # Errors
     /// [`Denied`](millrace_core::ErrorKind::Denied) for what no driver runs; [`Syntax`](millrace_core::ErrorKind::Syntax) for more than one
-    /// statement, a NUL character, and a parameter with a name; [`Constraint`](millrace_core::ErrorKind::Constraint) for an infinite number.
+    /// statement, a NUL character, and a parameter with a name; [`Data`](millrace_core::ErrorKind::Data) for an infinite number.
     pub fn of(text: &'a str, values: &'a [Value], takes_bytes: bool) -> Result<Self> {
         let effect = check(text, D1.name)?;
         // A comment behind the semicolon is a second statement to D1.
@@ -147,7 +147,7 @@ mod tests {
             assert_eq!(Prepared::of("SELECT ?1", &[Value::F64(value)], true).unwrap().parameters, [text(expected)]);
         }
         let refused = |text, value: f64| Prepared::of(text, &[Value::F64(value)], true).map(drop).map_err(|error| error.kind);
-        assert_eq!(refused("SELECT ?1", f64::NEG_INFINITY), Err(ErrorKind::Constraint));
+        assert_eq!(refused("SELECT ?1", f64::NEG_INFINITY), Err(ErrorKind::Data));
         assert_eq!(refused("SELECT :a", 1.0), Err(ErrorKind::Syntax));
         assert_eq!(refused("VACUUM", 1.0), Err(ErrorKind::Denied));
     }

@@ -23,7 +23,7 @@ const LONGEST_NUMBER: usize = 200;
 /// A value as a parameter.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for a number that is not finite.
+/// [`Data`](ErrorKind::Data) for a number that is not finite.
 pub(super) fn written(value: &Value) -> Result<Json> {
     Ok(match value {
         Value::Null => json!({ "NULL": true }),
@@ -42,7 +42,7 @@ pub(super) fn written(value: &Value) -> Result<Json> {
 }
 
 fn no_value(what: &str) -> Error {
-    Error::new(ErrorKind::Constraint, format!("a value of the statement is {what}, which DynamoDB does not store"))
+    Error::new(ErrorKind::Data, format!("a value of the statement is {what}, which DynamoDB does not store"))
 }
 
 /// The shortest digits that give the same double; those of a very large or small one have an exponent.
@@ -187,7 +187,7 @@ mod tests {
             assert_eq!(written(&value).unwrap().to_string(), wire);
         }
         for value in [Value::F64(f64::NAN), Value::F64(f64::INFINITY), Value::Decimal("NaN".into()), Value::Decimal(String::new())] {
-            assert_eq!(written(&Value::Array(vec![value])).unwrap_err().kind, ErrorKind::Constraint);
+            assert_eq!(written(&Value::Array(vec![value])).unwrap_err().kind, ErrorKind::Data);
         }
     }
 

@@ -17,7 +17,7 @@ pub(super) struct Prepared {
 
 impl Prepared {
     /// # Errors
-    /// [`Syntax`](ErrorKind::Syntax) for what is none of DynamoDB's statements; [`Constraint`](ErrorKind::Constraint) for a value that it does not store.
+    /// [`Syntax`](ErrorKind::Syntax) for what is none of DynamoDB's statements; [`Data`](ErrorKind::Data) for a value that it does not store.
     pub(super) fn of(text: &str, values: &[Value]) -> Result<Self> {
         let mut prepared = Self::of_step(text, values)?;
         let has_verb = |verb: &str| words(text).first().is_some_and(|word| word.eq_ignore_ascii_case(verb));

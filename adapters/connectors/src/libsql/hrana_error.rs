@@ -106,7 +106,7 @@ pub(super) fn of_status(status: u16, body: &[u8]) -> StatementFailure {
 }
 
 fn denied() -> (ErrorKind, String) {
-    (ErrorKind::Denied, "the libSQL server does not accept the `auth_token` of the adapter, or requires one".to_owned())
+    (ErrorKind::Credentials, "the libSQL server does not accept the `auth_token` of the adapter, or requires one".to_owned())
 }
 
 /// The message inside a body.
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn errors_inside_an_answer() {
-        use ErrorKind::{Busy, Constraint, Denied, Protocol, Syntax, TooLarge};
+        use ErrorKind::{Busy, Constraint, Data, Denied, Protocol, Syntax, TooLarge};
         let table = [
             (
                 "SQL_PARSE_ERROR",
@@ -154,7 +154,7 @@ mod tests {
                 Constraint,
                 "a NOT NULL constraint refused the change: `c.n`",
             ),
-            ("SQLITE_MISMATCH", "SQLite error: datatype mismatch", Constraint, "a value does not have the type of its column"),
+            ("SQLITE_MISMATCH", "SQLite error: datatype mismatch", Data, "a value does not have the type of its column"),
             ("RESPONSE_TOO_LARGE", "Response is too large", TooLarge, "the result is larger than the libSQL server allows"),
             ("TRANSACTION_BUSY", "Server cannot handle additional transactions", Busy, "the libSQL server has too many transactions"),
             ("SQLITE_BUSY", "SQLite error: database is locked", Busy, "the database is locked by another connection"),
@@ -178,10 +178,16 @@ mod tests {
 
     #[test]
     fn statuses_and_bodies() {
-        use ErrorKind::{Busy, Configuration, Denied, Protocol, TooLarge, Unavailable};
+        use ErrorKind::{Busy, Configuration, Credentials, Denied, Protocol, TooLarge, Unavailable};
         let table = [
-            (401, r#"{"error":"Unauthorized: `The JWT has expired`"}"#, Denied, Execution::Final, "Unauthorized: `The JWT has expired`"),
-            (401, "", Denied, Execution::Final, ""),
+            (
+                401,
+                r#"{"error":"Unauthorized: `The JWT has expired`"}"#,
+                Credentials,
+                Execution::Final,
+                "Unauthorized: `The JWT has expired`",
+            ),
+            (401, "", Credentials, Execution::Final, ""),
             (403, r#"{"error":"Authorization forbidden"}"#, Denied, Execution::Final, "Authorization forbidden"),
             (
                 404,

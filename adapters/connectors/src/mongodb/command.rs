@@ -64,7 +64,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration) for what is no document, [`Syntax`](ErrorKind::Syntax) for a text that is none,
-    /// [`Constraint`](ErrorKind::Constraint) for a value that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a command that the adapter may not run.
+    /// [`Data`](ErrorKind::Data) for a value that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a command that the adapter may not run.
     pub(super) fn of(query: &Query<'_>, connector: &str, allow: &str, read_only: bool, random: &dyn Random, now_ms: u64) -> Result<Self> {
         query.without_session(connector)?;
         let (members, judged) = match query.command {

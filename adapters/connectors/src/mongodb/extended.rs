@@ -9,13 +9,13 @@ use super::{bson::Bson, decimal, time};
 /// What members of one key are, which the catalogue says are a value. What is null in them is null.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for what the key cannot hold.
+/// [`Data`](ErrorKind::Data) for what the key cannot hold.
 pub(super) fn value(members: &[(String, Node)]) -> Result<Bson> {
     let Some((key, node)) = members.first() else { return Ok(Bson::Document(Vec::new())) };
     if matches!(node, Node::Value(Value::Null | Value::Json(Json::Null))) {
         return Ok(Bson::Null);
     }
-    let wrong = |what: &str| Error::new(ErrorKind::Constraint, format!("`{key}` must hold {what}"));
+    let wrong = |what: &str| Error::new(ErrorKind::Data, format!("`{key}` must hold {what}"));
     let text = text_of(node);
     let text = text.as_deref();
     Ok(match key.as_str() {
@@ -80,22 +80,22 @@ pub(super) fn value(members: &[(String, Node)]) -> Result<Bson> {
 /// The digits of a decimal.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for what is none.
+/// [`Data`](ErrorKind::Data) for what is none.
 pub(super) fn decimal(text: &str) -> Result<[u8; 16]> {
-    decimal::parse(text).ok_or_else(|| Error::new(ErrorKind::Constraint, "a value is not a decimal of at most 34 digits"))
+    decimal::parse(text).ok_or_else(|| Error::new(ErrorKind::Data, "a value is not a decimal of at most 34 digits"))
 }
 
 /// The time of a date.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for what is none.
+/// [`Data`](ErrorKind::Data) for what is none.
 pub(super) fn date(text: &str) -> Result<i64> {
-    time::parse(text).ok_or_else(|| Error::new(ErrorKind::Constraint, "a value is not a date"))
+    time::parse(text).ok_or_else(|| Error::new(ErrorKind::Data, "a value is not a date"))
 }
 
 /// A value that cannot be what it has to be.
 pub(super) fn unfit(message: &str) -> Error {
-    Error::new(ErrorKind::Constraint, message)
+    Error::new(ErrorKind::Data, message)
 }
 
 /// A text that cannot be what it has to be.

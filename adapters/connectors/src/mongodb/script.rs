@@ -10,7 +10,7 @@ use crate::documents::{self, Draft};
 ///
 /// # Errors
 /// [`Syntax`](ErrorKind::Syntax) for a text that is no document, or takes other values; [`Denied`](ErrorKind::Denied) for one that may not be run;
-/// [`Constraint`](ErrorKind::Constraint) for a value that cannot stand where it does.
+/// [`Data`](ErrorKind::Data) for a value that cannot stand where it does.
 pub(super) fn document(text: &str, values: &[Value], allow: &str) -> Result<(Vec<(String, Node)>, Judged)> {
     let drafts = documents::parsed(text, values.len())?;
     let judged = judged(&drafts, allow)?;
@@ -51,7 +51,7 @@ fn node(draft: Draft, values: &[Value], roles: &mut impl Iterator<Item = Role>) 
             };
             if !fits {
                 let message = format!("the value `${}` is an object or a list, which cannot stand where it does", place + 1);
-                return Err(Error::new(ErrorKind::Constraint, message));
+                return Err(Error::new(ErrorKind::Data, message));
             }
             let value = Node::Value(value);
             match role {
@@ -132,7 +132,7 @@ mod tests {
             (
                 r#"{"find": "u", "sort": {"a": "$1"}}"#,
                 &[Value::Json(serde_json::json!({"b": 1}))],
-                ErrorKind::Constraint,
+                ErrorKind::Data,
                 "the value `$1` is an object",
             ),
             (r#"{"find": "u", "sort": "$1"}"#, &[Value::Null], ErrorKind::Denied, "the fields must be written out"),

@@ -49,7 +49,7 @@ pub(super) fn of_login(reply: &[(String, Bson)]) -> Option<StatementFailure> {
     let source = words(reply, code);
     let error = |kind, message: &str| Error::new(kind, message).with_source(source.clone());
     Some(match code {
-        18 | 8_000 => StatementFailure::last(error(ErrorKind::Denied, "MongoDB does not accept the user and the password")),
+        18 | 8_000 => StatementFailure::last(error(ErrorKind::Credentials, "MongoDB does not accept the user and the password")),
         13 => StatementFailure::last(error(ErrorKind::Denied, "MongoDB does not let the user log in")),
         2 | 334 => {
             let message = "MongoDB rejected the user or the password, or does not accept this authentication method";
@@ -113,9 +113,9 @@ pub(super) fn of_write(reply: &[(String, Bson)], doing: Doing<'_>) -> Option<Sta
 
 /// A failure of a command that changes several documents one after the other, of which the server does not say how many it changed.
 fn perhaps_partial(failure: StatementFailure) -> StatementFailure {
-    use ErrorKind::{Constraint, TooLarge};
+    use ErrorKind::{Constraint, Data, TooLarge};
     let StatementFailure { error, outcome } = failure;
-    if outcome != Execution::Final || !matches!(error.kind, Constraint | TooLarge) {
+    if outcome != Execution::Final || !matches!(error.kind, Constraint | Data | TooLarge) {
         return StatementFailure { error, outcome };
     }
     let message = format!("{}; other documents may have been changed before the error", error.message);
@@ -123,7 +123,7 @@ fn perhaps_partial(failure: StatementFailure) -> StatementFailure {
 }
 
 fn failure(code: i64, source: String, doing: Doing<'_>) -> StatementFailure {
-    use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+    use ErrorKind::{Busy, Configuration, Constraint, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     let command = doing.command;
     let (kind, message) = match code {
         code if NOT_PRIMARY.contains(&code) => {
@@ -160,6 +160,10 @@ fn failure(code: i64, source: String, doing: Doing<'_>) -> StatementFailure {
         112 | 24 | 246 => (Busy, format!("`{command}` was in conflict with another change")),
         146 | 292 | 10_334 | 17_419 | 17_420 => (TooLarge, format!("`{command}` needs more memory than MongoDB gives it")),
         0 => (Protocol, format!("MongoDB rejected `{command}`")),
+        // `BadValue`, `TypeMismatch`, `Overflow`, `InvalidBSON`, a conversion or a division that fails, a regular expression, a geometry.
+        2 | 14 | 15 | 22 | 241 | 16_608..=16_611 | 16_702 | 28_765 | 31_255 | 40_485 | 51_091 | 51_104 | 51_105 | 51_108 | 5_439_010 => {
+            (Data, format!("a value of `{command}` is not one that MongoDB accepts there"))
+        }
         _ => (Constraint, format!("MongoDB rejected `{command}`")),
     };
     StatementFailure::last(Error::new(kind, message).with_source(source))

@@ -6,6 +6,7 @@
 use millrace_catalogue::{MYSQL, NO_HYPERDRIVE, names_hyperdrive};
 use millrace_core::{Error, ErrorKind, Result, ports::Roots, secret::Secret};
 
+use super::mode;
 use crate::{
     mysql_text::connection_pairs,
     shared::{Encryption, KnownOptions, ServerOptions},
@@ -13,7 +14,7 @@ use crate::{
 
 const KNOWN: KnownOptions = KnownOptions {
     connector: "mysql",
-    names: "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sslmode`, `sslrootcert`, `user`",
+    names: "`ca_certificate`, `connect_timeout`, `max_connections`, `password`, `sql_mode`, `sslmode`, `sslrootcert`, `user`",
     harmless: &[("charset", &["utf8mb4"]), ("timezone", &["UTC", "Z", "+00:00"])],
 };
 const FORM: &str = "use `mysql://user:password@host:port/database`";
@@ -29,6 +30,8 @@ pub(crate) struct MysqlAddress {
     pub(crate) roots: Roots,
     pub(crate) connect_timeout_ms: u64,
     pub(crate) max_connections: usize,
+    /// The expression that the `sql_mode` of each session is set to.
+    pub(crate) sql_mode: String,
 }
 
 impl MysqlAddress {
@@ -53,6 +56,7 @@ impl MysqlAddress {
             password: settings.take("password").map(Secret::new),
             connect_timeout_ms: settings.connect_timeout_ms()?,
             max_connections: settings.max_connections()?,
+            sql_mode: mode::expression(&mut settings)?,
             port,
             encryption,
             roots,
@@ -65,9 +69,9 @@ impl MysqlAddress {
         Ok(address)
     }
 
-    /// `host:port`, for messages.
+    /// Where it is, and whom it is asked as, for the log.
     pub(crate) fn place(&self) -> String {
-        format!("{}:{}", self.host, self.port)
+        format!("`{}:{}`, user `{}`", self.host, self.port, self.user)
     }
 }
 
@@ -95,6 +99,7 @@ mod tests {
             roots: Roots::Host,
             connect_timeout_ms: 5_000,
             max_connections: 4,
+            sql_mode: mode::expression(&mut ServerOptions::gather(&KNOWN, Vec::new(), &[]).unwrap()).unwrap(),
         }
     }
 

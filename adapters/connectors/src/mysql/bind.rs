@@ -24,7 +24,7 @@ const UNSIGNED: u8 = 0x80;
 /// The packet that runs a prepared statement with values.
 ///
 /// # Errors
-/// [`Constraint`](millrace_core::ErrorKind::Constraint) for a value that MySQL does not have.
+/// [`Data`](millrace_core::ErrorKind::Data) for a value that MySQL does not have.
 pub(super) fn execute(statement: u32, values: &[Value]) -> Result<Vec<u8>, Error> {
     let mut packet = vec![COM_STMT_EXECUTE];
     packet.extend_from_slice(&statement.to_le_bytes());
@@ -125,6 +125,6 @@ mod tests {
             assert_eq!(put(&Value::F64(number), &mut Vec::new()), Ok((5, 0)), "{number}");
         }
         assert_eq!(execute(1, &vec![Value::Null; 9]).unwrap()[10..12], [255, 1]);
-        assert_eq!(execute(1, &[Value::F64(f64::NAN)]).unwrap_err().kind, ErrorKind::Constraint);
+        assert_eq!(execute(1, &[Value::F64(f64::NAN)]).unwrap_err().kind, ErrorKind::Data);
     }
 }

@@ -131,6 +131,7 @@ async fn kill(address: &MysqlAddress, dialer: &dyn Dialer, thread: u32, text: St
         max_rows: 1,
         on_too_many: OnTooMany::Error,
         max_bytes: 64,
+        caller: None,
     };
     let found = session.run(FIND, &values, &query, Transaction::Implied, PATIENCE_MS).await.ok()?;
     let killed = match found.rows.is_empty() {

@@ -133,7 +133,7 @@ pub(super) async fn connect(
         caches_metadata: more & capability::CACHED_METADATA != 0,
         read_only,
     };
-    Ok(Session::new(packets, server))
+    Ok(Session::new(packets, server, address.sql_mode.clone()))
 }
 
 fn greeting(packet: &Bytes) -> Result<Greeting, StatementFailure> {
@@ -225,8 +225,8 @@ async fn encrypt(
         if or_plain {
             return Ok((packets, false));
         }
-        let message = format!("MySQL at `{}` offers no TLS; where the network between is trusted, set `sslmode=disable`", address.place());
-        return Err(StatementFailure::last(Error::new(ErrorKind::Configuration, message)));
+        let message = "MySQL offers no TLS; where the network between is trusted, set `sslmode=disable`";
+        return Err(StatementFailure::last(Error::new(ErrorKind::Configuration, message).at(&address.place())));
     }
     packets.send(request).await.map_err(not_yet)?;
     let stream = packets.into_stream().map_err(StatementFailure::last)?;
@@ -306,8 +306,8 @@ fn clear(address: &MysqlAddress, channel: Channel, method: &str) -> Result<Vec<u
              authority did not sign the certificate"
         }
     };
-    let message = format!("MySQL at `{}` requires the password itself (`{method}`), {why}", address.place());
-    Err(StatementFailure::last(Error::new(ErrorKind::Denied, message)))
+    let message = format!("MySQL requires the password itself (`{method}`), {why}");
+    Err(StatementFailure::last(Error::new(ErrorKind::Denied, message).at(&address.place())))
 }
 
 /// Nothing has been sent that could be executed.

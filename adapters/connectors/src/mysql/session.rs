@@ -37,16 +37,16 @@ const COM_STMT_CLOSE: u8 = 0x19;
 
 /// A transaction is open.
 const IN_TRANSACTION: u16 = 1;
-/// What holds for every statement, whatever the server's own defaults are. Quotes mean what the statement compiler takes them for:
-/// neither `ANSI_QUOTES` nor `NO_BACKSLASH_ESCAPES`. The modes are MySQL's own since version 8. `DEFAULT` would be the server's value.
-const SETTINGS: &str = "SET NAMES utf8mb4, @@SESSION.sql_mode = 'ONLY_FULL_GROUP_BY,STRICT_TRANS_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,\
-                        ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION', @@SESSION.time_zone = '+00:00', @@SESSION.autocommit = 1, \
-                        @@SESSION.completion_type = 0, @@SESSION.sql_select_limit = 18446744073709551615, @@SESSION.sql_auto_is_null = 0";
+/// What holds for every statement, whatever the server's own defaults are, beside the [`sql_mode`](super::mode). `DEFAULT` would be the server's value.
+const SETTINGS: &str = "@@SESSION.time_zone = '+00:00', @@SESSION.autocommit = 1, @@SESSION.completion_type = 0, \
+                        @@SESSION.sql_select_limit = 18446744073709551615, @@SESSION.sql_auto_is_null = 0";
 
 /// A connection that has logged in.
 pub(super) struct Session {
     packets: Packets,
     pub(super) server: Server,
+    /// The `sql_mode`, until it is set.
+    sql_mode: String,
     usable: bool,
     /// What the server has been told to end a statement after, in milliseconds; `None` before it was told anything.
     limit_ms: Option<u64>,
@@ -79,10 +79,11 @@ struct Statement {
 
 impl Session {
     /// `packets` has just logged in.
-    pub(super) const fn new(packets: Packets, server: Server) -> Self {
+    pub(super) const fn new(packets: Packets, server: Server, sql_mode: String) -> Self {
         Self {
             packets,
             server,
+            sql_mode,
             usable: true,
             limit_ms: None,
             takes_limits: true,
@@ -288,13 +289,17 @@ impl Session {
             return Ok(());
         }
         let is_first = self.limit_ms.is_none();
-        let start = if is_first { format!("{SETTINGS}, ") } else { "SET ".to_owned() };
+        let settings = match is_first {
+            true => format!("SET NAMES utf8mb4, @@SESSION.sql_mode = {}, {SETTINGS}", std::mem::take(&mut self.sql_mode)),
+            false => String::new(),
+        };
+        let start = if is_first { format!("{settings}, ") } else { "SET ".to_owned() };
         match self.command(&format!("{start}{}", self.limits(limit_ms))).await {
             Ok(()) => {}
             // A server that knows no such limit; this one keeps the time alone.
             Err(failure) if is_first && number_of(&failure.error) == Some(UNKNOWN_SETTING) => {
                 self.takes_limits = false;
-                self.command(SETTINGS).await.map_err(StatementFailure::before_the_end)?;
+                self.command(&settings).await.map_err(StatementFailure::before_the_end)?;
             }
             Err(failure) => return Err(failure.before_the_end()),
         }

@@ -48,7 +48,7 @@ impl<'a> Parameter<'a> {
     /// What a value is.
     ///
     /// # Errors
-    /// [`Constraint`](ErrorKind::Constraint) for a value that MySQL does not have.
+    /// [`Data`](ErrorKind::Data) for a value that MySQL does not have.
     pub(crate) fn of(value: &'a Value) -> Result<Self, Error> {
         Ok(match value {
             Value::Null => Self::Null,
@@ -59,7 +59,7 @@ impl<'a> Parameter<'a> {
                 let digits = number.to_string();
                 if is_decimal(&digits) { Self::Decimal(digits.into()) } else { Self::Double(*number) }
             }
-            Value::F64(_) => return Err(Error::new(ErrorKind::Constraint, "MySQL has neither infinities nor NaN")),
+            Value::F64(_) => return Err(Error::new(ErrorKind::Data, "MySQL has neither infinities nor NaN")),
             Value::Decimal(digits) => Self::Decimal(digits.into()),
             Value::Bytes(content) => Self::Bytes(content),
             Value::Text(content) => Self::Text(content.into()),

@@ -55,26 +55,26 @@ pub(crate) fn number_of(error: &Error) -> Option<u16> {
     error.source.as_deref()?.split_once(' ')?.0.parse().ok()
 }
 
-/// An error during a login.
+/// An error during a login. `place` is where, and as whom.
 pub(crate) fn of_login(said: &ServerError, place: &str) -> StatementFailure {
-    let last = |kind, message: String| StatementFailure::last(said.error(kind, message));
-    let later = |kind, message: String| StatementFailure::not_executed(said.error(kind, message));
+    let error = |kind, message: &str| said.error(kind, message).at(place);
+    let last = |kind, message: &str| StatementFailure::last(error(kind, message));
+    let later = |kind, message: &str| StatementFailure::not_executed(error(kind, message));
     match said.number {
-        1045 | 1698 => last(ErrorKind::Denied, format!("MySQL at `{place}` does not accept the user or the password")),
-        1044 => last(ErrorKind::Denied, format!("MySQL at `{place}` does not admit this user to this database")),
-        1049 => last(ErrorKind::Configuration, format!("MySQL at `{place}` has no database of this name")),
-        1040 | 1203 | 1226 => later(ErrorKind::Busy, format!("MySQL at `{place}` has no connection left")),
-        1129 | 1130 => last(ErrorKind::Denied, format!("MySQL at `{place}` does not admit this host")),
-        3159 => last(ErrorKind::Denied, format!("MySQL at `{place}` demands TLS; set `sslmode=require`, or `verify-full`")),
-        1820 | 1862 => last(ErrorKind::Denied, format!("MySQL at `{place}` demands a new password of this user")),
-        3118 | 4151 => last(ErrorKind::Denied, format!("MySQL at `{place}` has locked this user")),
-        1251 | 1275 | 2059 => last(
-            ErrorKind::Configuration,
-            format!("MySQL at `{place}` has a method of authentication for this user that is not understood"),
-        ),
-        1053 | 1077 | 1927 | 3032 => later(ErrorKind::Unavailable, format!("MySQL at `{place}` is starting or stopping")),
-        _ if said.state.starts_with("08") => later(ErrorKind::Unavailable, format!("MySQL at `{place}` refuses the connection for now")),
-        _ => last(ErrorKind::Denied, format!("MySQL at `{place}` refuses the connection")),
+        1045 | 1698 => last(ErrorKind::Credentials, "MySQL does not accept the user or the password"),
+        1044 => last(ErrorKind::Denied, "MySQL does not admit the user of the adapter to the database"),
+        1049 => last(ErrorKind::Configuration, "MySQL has no database of this name"),
+        1040 | 1203 | 1226 => later(ErrorKind::Busy, "MySQL has no connection left"),
+        1129 | 1130 => last(ErrorKind::Denied, "MySQL does not admit this host"),
+        3159 => last(ErrorKind::Denied, "MySQL demands TLS; set `sslmode=require`, or `verify-full`"),
+        1820 | 1862 => last(ErrorKind::Denied, "MySQL demands a new password of the user of the adapter"),
+        3118 | 4151 => last(ErrorKind::Denied, "MySQL has locked the user of the adapter"),
+        1251 | 1275 | 2059 => {
+            last(ErrorKind::Configuration, "MySQL has a method of authentication for the user of the adapter that is not understood")
+        }
+        1053 | 1077 | 1927 | 3032 => later(ErrorKind::Unavailable, "MySQL is starting or stopping"),
+        _ if said.state.starts_with("08") => later(ErrorKind::Unavailable, "MySQL refuses the connection for now"),
+        _ => last(ErrorKind::Denied, "MySQL refuses the connection"),
     }
 }
 
@@ -94,7 +94,7 @@ pub(crate) fn of_statement(said: &ServerError, read_only: bool) -> StatementFail
 }
 
 fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
-    use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+    use ErrorKind::{Busy, Configuration, Constraint, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     let unclear = |why: &str| (Syntax, format!("MySQL does not understand the statement: {why}"));
     match said.number {
         1065 => (Syntax, "the query contains no statement".to_owned()),
@@ -111,10 +111,10 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         3819 => (Constraint, refused("a CHECK constraint", said.first_name("'", '\''))),
         4025 => (Constraint, refused("a CHECK constraint", said.first_name("`", '`'))),
         1644 => (Constraint, "a trigger or procedure of the database refused the statement".to_owned()),
-        1264 | 1265 | 1292 | 1365 | 1366 | 1367 | 1406 | 1411 | 1416 | 1425 | 1426 | 1439 | 1441 | 1690 | 3140..=3159 | 4037..=4045
+        1242 | 1264 | 1265 | 1292 | 1365 | 1366 | 1367 | 1406 | 1411 | 1416 | 1425 | 1426 | 1439 | 1441 | 1690 | 3140..=3159 | 4037..=4045
         // Arguments, collations, characters and regular expressions, all of which a value decides.
         | 1139 | 1210 | 1267 | 1270 | 1271 | 1300 | 3685..=3699 | 3988 => {
-            (Constraint, "MySQL refused a value or the result of a computation".to_owned())
+            (Data, refused_value(said.number))
         }
         1792 if read_only => (Denied, "the statement writes, and the adapter is read-only".to_owned()),
         1792 | 1836 => (Denied, "the statement writes, and the database is read-only".to_owned()),
@@ -138,7 +138,8 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         1158..=1161 | 2006 | 2013 => (Unavailable, "the connection to MySQL was lost".to_owned()),
         _ => match said.state.get(..2).unwrap_or_default() {
             "23" | "44" | "27" => (Constraint, "a constraint of the database refused the change".to_owned()),
-            "21" | "22" | "45" => (Constraint, "MySQL refused a value or the result of a computation".to_owned()),
+            "21" | "22" => (Data, refused_value(said.number)),
+            "45" => (Constraint, "a trigger or procedure of the database refused the statement".to_owned()),
             "42" | "0A" => (Syntax, "MySQL does not understand the statement".to_owned()),
             "28" => (Denied, "MySQL does not permit this user to do that".to_owned()),
             "25" => (Denied, "MySQL does not run the statement inside a transaction".to_owned()),
@@ -147,6 +148,26 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
             _ => (Protocol, "MySQL failed in an unexpected way".to_owned()),
         },
     }
+}
+
+/// What is wrong with a value, or with what is computed from one. MySQL's own words have the value.
+fn refused_value(number: u16) -> String {
+    let why = match number {
+        1242 => "a query that must give one row gave several",
+        1264 | 1690 | 1416 => "a number is out of the range of its type",
+        1265 | 1366 => "a value does not have the type of its column, or is not one of its values",
+        1292 | 1411 => "a text is not a date, a time or a number",
+        1365 => "a division by zero",
+        1406 => "a text is longer than its column",
+        1441 => "a date or a time is out of range",
+        1139 | 3685..=3699 => "a regular expression is not valid",
+        1210 => "a function does not accept the value of an argument",
+        1267 | 1270 | 1271 => "texts of different collations are compared",
+        1300 | 3988 => "a text has a character that its column cannot store",
+        3140..=3158 | 4037..=4045 => "a JSON document, or a path into one, is not valid",
+        _ => return "MySQL refused a value or the result of a computation".to_owned(),
+    };
+    format!("MySQL refused a value or the result of a computation: {why}")
 }
 
 fn refused(what: &str, name: Option<&str>) -> String {
@@ -158,7 +179,7 @@ fn refused(what: &str, name: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+    use ErrorKind::{Busy, Configuration, Constraint, Credentials, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
 
     use super::*;
     use crate::shared::Execution;
@@ -175,7 +196,10 @@ mod tests {
             (1142, "42000", Denied, Execution::Final),
             (1792, "25006", Denied, Execution::Final),
             (1062, "23000", Constraint, Execution::Final),
-            (1406, "22001", Constraint, Execution::Final),
+            (1292, "22007", Data, Execution::Final),
+            (3140, "22032", Data, Execution::Final),
+            (9999, "22999", Data, Execution::Final),
+            (1406, "22001", Data, Execution::Final),
             (1644, "45000", Constraint, Execution::Final),
             (1213, "40001", Busy, Execution::NotExecuted),
             (1205, "HY000", Busy, Execution::NotExecuted),
@@ -184,11 +208,11 @@ mod tests {
             (1615, "HY000", Busy, Execution::NotExecuted),
             (1461, "42000", Busy, Execution::NotExecuted),
             (1243, "HY000", Unavailable, Execution::NotExecuted),
-            (1210, "HY000", Constraint, Execution::Final),
-            (1139, "42000", Constraint, Execution::Final),
-            (1267, "HY000", Constraint, Execution::Final),
-            (3699, "HY000", Constraint, Execution::Final),
-            (3988, "HY000", Constraint, Execution::Final),
+            (1210, "HY000", Data, Execution::Final),
+            (1139, "42000", Data, Execution::Final),
+            (1267, "HY000", Data, Execution::Final),
+            (3699, "HY000", Data, Execution::Final),
+            (3988, "HY000", Data, Execution::Final),
             (1969, "70100", TimedOut, Execution::Final),
             (3024, "HY000", TimedOut, Execution::Final),
             (1317, "70100", Unavailable, Execution::Final),
@@ -233,7 +257,7 @@ mod tests {
     #[test]
     fn errors_of_logins() {
         let cases = [
-            (1045, "28000", Denied, Execution::Final),
+            (1045, "28000", Credentials, Execution::Final),
             (1044, "42000", Denied, Execution::Final),
             (1049, "42000", Configuration, Execution::Final),
             (1040, "", Busy, Execution::NotExecuted),
@@ -243,8 +267,10 @@ mod tests {
             (9999, "", Denied, Execution::Final),
         ];
         for (number, state, kind, outcome) in cases {
-            let failure = of_login(&said(number, state, "x"), "db:3306");
+            let failure = of_login(&said(number, state, "x"), "`db:3306`, user `me`");
             assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{number}");
+            assert!(!failure.error.message.contains("db") && !failure.error.message.contains("`me`"), "{}", failure.error.message);
+            assert!(failure.error.source.unwrap().starts_with("`db:3306`, user `me`: "), "{number}");
         }
     }
 }

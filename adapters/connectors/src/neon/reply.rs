@@ -120,7 +120,7 @@ fn of_status(response: &HttpResponse, body: &Json, host: &str, read_only: bool) 
         };
         // A batch begins with a login. The status tells the two apart; a code does not, because a function may end with any.
         if status == 500 {
-            return of_login(&said, host).into();
+            return of_login(&said, &format!("`{host}`")).into();
         }
         let failure = of_statement(&said, read_only);
         return Refusal { failure, said: Some(Box::new(said)), context: member("where").unwrap_or_default() };
@@ -154,21 +154,23 @@ fn of_status(response: &HttpResponse, body: &Json, host: &str, read_only: bool) 
 
 /// An error that is not PostgreSQL's, but of what stands before it.
 fn of_proxy(status: u16, words: &str, host: &str) -> StatementFailure {
-    let error = |kind, message: String| Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(words)));
+    let error = |kind, message: &str| {
+        Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(words))).at(&format!("`{host}`"))
+    };
     if words.starts_with("password authentication failed") {
-        return StatementFailure::last(error(ErrorKind::Denied, format!("PostgreSQL at `{host}` does not accept the password")));
+        return StatementFailure::last(error(ErrorKind::Credentials, "PostgreSQL does not accept the password"));
     }
     if has_one_of(words, &NOT_CONNECTED) {
-        return StatementFailure::not_executed(error(ErrorKind::Unavailable, format!("Neon could not connect to `{host}`")));
+        return StatementFailure::not_executed(error(ErrorKind::Unavailable, "Neon could not connect to the database"));
     }
     if has_one_of(words, &NOT_ADMITTED) {
         return StatementFailure::last(error(
             ErrorKind::Configuration,
-            format!("Neon has no database at `{host}` that may be used from here"),
+            "Neon has no database at the address of the connection string that may be used from here",
         ));
     }
     // A connection that broke in the middle of the statement among them, which has the status of a wrong statement.
-    StatementFailure::unknown(error(ErrorKind::Unavailable, "Neon failed".to_owned()))
+    StatementFailure::unknown(error(ErrorKind::Unavailable, "Neon failed"))
 }
 
 fn has_one_of(words: &str, known: &[&str]) -> bool {

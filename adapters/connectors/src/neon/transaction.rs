@@ -10,7 +10,6 @@
 //!
 //! Between two steps the server's deadline is set to what is left of it.
 
-use millrace_catalogue::NEON;
 use millrace_core::{
     Error, ErrorKind, Json, Result,
     app::{Access, OnTooMany},
@@ -24,7 +23,7 @@ use super::{
     step::{Step, timeout_ms},
 };
 use crate::{
-    postgres_text::{check, is_of_statement, word},
+    postgres_text::{is_of_statement, word},
     shared::{Execution, StatementFailure},
 };
 
@@ -47,26 +46,23 @@ pub(super) struct Steps<'a> {
 }
 
 impl<'a> Steps<'a> {
-    /// Reads the steps; sends nothing. `lot` is drawn for each call.
+    /// Reads the steps, with the values of each; sends nothing. `lot` is drawn for each call.
     ///
     /// # Errors
-    /// Those of a statement, with the name of the step; and [`Configuration`](ErrorKind::Configuration) for a step that takes a value of an earlier
-    /// one.
-    pub(super) fn read(bound: BoundTransaction<'a>, lot: [u8; 16], has_session: bool) -> Result<Self> {
+    /// Those of a statement, with the name of the step.
+    pub(super) fn read(bound: BoundTransaction<'a>, values: &[Vec<Value>], lot: [u8; 16], has_session: bool) -> Result<Self> {
         let mark = format!("millrace {}", hex::encode(&lot));
         let mut statements = Vec::new();
-        for (place, step) in bound.steps.iter().enumerate() {
-            // No result is known: a step that takes a value of another one is refused.
-            let values = bound.values(place, &[])?;
-            let of_step = |error| bound.of_step(place, error);
-            check(NEON.name, &step.text, has_session).map_err(of_step)?;
+        for ((place, step), values) in bound.steps.iter().enumerate().zip(values) {
             let counted = step.expect.map(|expected| counted(&step.text, expected, &format!("{mark} step {place} rows ")));
             let text = counted.as_deref().unwrap_or(&step.text);
-            statements.push(Step::of_author(text, &values, has_session).map_err(of_step)?);
+            statements.push(Step::of_author(text, values, has_session).map_err(|error| bound.of_step(place, error))?);
         }
         Ok(Self { bound, statements, mark })
     }
+}
 
+impl Steps<'_> {
     /// Whether any of them writes.
     pub(super) fn writes(&self) -> bool {
         self.bound.access() == Access::Write

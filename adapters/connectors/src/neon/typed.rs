@@ -41,12 +41,21 @@ pub(super) fn with_types(text: &str, params: &[Parameter]) -> Result<String> {
         let at = text.len() - after_recursive(rest).len();
         let (with, parts) = text.split_at(at);
         format!("{with} {types}, {parts}")
-    } else if rest.starts_with('(') && first.is_empty() || TAKE_WITH.iter().any(|known| first.eq_ignore_ascii_case(known)) {
+    } else if takes_with(text) {
         let (before, statement) = text.split_at(text.len() - rest.len() - first.len());
         format!("{before}WITH {types} {statement}")
     } else {
         text.to_owned()
     })
+}
+
+/// Whether a `WITH` may stand before a statement, or is its first word. Such a statement can be prepared, too.
+pub(super) fn takes_with(text: &str) -> bool {
+    let mut rest = text;
+    let first = word(&mut rest);
+    rest.starts_with('(') && first.is_empty()
+        || TAKE_WITH.iter().any(|known| first.eq_ignore_ascii_case(known))
+        || first.eq_ignore_ascii_case("WITH")
 }
 
 /// What follows `RECURSIVE`, where that is not the name of the first part.

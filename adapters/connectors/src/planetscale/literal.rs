@@ -121,7 +121,7 @@ fn set_list(frames: &mut Vec<Frame>, in_list: bool) {
 /// Writes each value where it belongs.
 ///
 /// # Errors
-/// [`Syntax`](ErrorKind::Syntax) for another number of values than of places, and as [`places`]; [`Constraint`](ErrorKind::Constraint) for a
+/// [`Syntax`](ErrorKind::Syntax) for another number of values than of places, and as [`places`]; [`Data`](ErrorKind::Data) for a
 /// value that MySQL does not have.
 pub(super) fn write(text: &str, values: &[Value]) -> Result<Written> {
     let places = places(text)?;
@@ -168,7 +168,7 @@ fn put(out: &mut String, parameter: &Parameter<'_>, may_be_column: bool) -> Resu
             let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
             let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
             if whole.is_empty() || !is_digits(whole) || !is_digits(fraction) {
-                return Err(Error::new(ErrorKind::Constraint, "a value is not a decimal number"));
+                return Err(Error::new(ErrorKind::Data, "a value is not a decimal number"));
             }
             match plain.len() == digits.len() {
                 true => write!(out, "{whole}.{fraction}"),

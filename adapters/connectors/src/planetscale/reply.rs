@@ -67,7 +67,7 @@ fn of_status(response: &HttpResponse, body: &Json, read_only: bool) -> Statement
     };
     let last = |kind, message| StatementFailure::last(error(kind, message));
     match status {
-        401 | 403 => last(ErrorKind::Denied, "PlanetScale does not accept the user or the password"),
+        401 | 403 => last(ErrorKind::Credentials, "PlanetScale does not accept the user or the password"),
         // What the API says of a statement.
         400..=499 if let Some((code, message)) = said(body.get("error").unwrap_or(body)) => server_error::of(code, message, read_only),
         404 | 405 => last(ErrorKind::Configuration, "PlanetScale's API was not found at the address of the connection string"),

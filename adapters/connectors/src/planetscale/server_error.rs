@@ -58,7 +58,9 @@ fn fits(code: &str, kind: ErrorKind) -> bool {
     match code {
         "alreadyexists" => matches!(kind, Constraint | Syntax),
         "notfound" => matches!(kind, Configuration | Syntax),
-        "permissiondenied" | "unauthenticated" => kind == Denied,
+        "permissiondenied" => kind == Denied,
+        // Whatever MySQL calls it.
+        "unauthenticated" => false,
         "aborted" => kind == Busy,
         "resourceexhausted" => matches!(kind, Busy | TooLarge | Unavailable),
         "deadlineexceeded" | "canceled" | "cancelled" => matches!(kind, Busy | TimedOut | Unavailable),
@@ -88,7 +90,7 @@ fn is_of_deadline(words: &str) -> bool {
 
 /// What no MySQL said.
 fn of_vitess(code: &str, words: &str) -> StatementFailure {
-    use ErrorKind::{Busy, Constraint, Denied, Protocol, Syntax, TooLarge, Unavailable};
+    use ErrorKind::{Busy, Constraint, Credentials, Data, Denied, Protocol, Syntax, TooLarge, Unavailable};
     let error = |kind, message: &str| {
         let number = if code == "notfound" && words.contains("table") { NO_TABLE } else { 0 };
         ServerError { number, state: code.to_owned(), words: words.to_owned() }.error(kind, message)
@@ -101,9 +103,9 @@ fn of_vitess(code: &str, words: &str) -> StatementFailure {
         "invalidargument" | "unimplemented" => last(Syntax, "PlanetScale does not understand the statement"),
         "notfound" => last(Syntax, "PlanetScale does not understand the statement: a table or a column is missing"),
         "alreadyexists" => last(Constraint, "a constraint of the database refused the change"),
-        "outofrange" => last(Constraint, "MySQL refused a value or the result of a computation"),
+        "outofrange" => last(Data, "MySQL refused a value or the result of a computation"),
         "permissiondenied" => last(Denied, "the user of the adapter may not do what the statement does"),
-        "unauthenticated" => last(Denied, "PlanetScale does not accept the user or the password"),
+        "unauthenticated" => last(Credentials, "PlanetScale does not accept the user or the password"),
         "failedprecondition" => last(Denied, "PlanetScale does not run the statement in the state that the database is in"),
         "resourceexhausted" => last(Busy, "PlanetScale has no connection or transaction left"),
         "aborted" => last(Unavailable, "PlanetScale ended the transaction"),
@@ -118,7 +120,7 @@ fn of_vitess(code: &str, words: &str) -> StatementFailure {
 
 #[cfg(test)]
 mod tests {
-    use ErrorKind::{Busy, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+    use ErrorKind::{Busy, Constraint, Credentials, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
 
     use super::*;
     use crate::mysql_text::number_of;
@@ -134,7 +136,7 @@ mod tests {
         for (code, words, kind, outcome, number) in [
             ("AlreadyExists", "Duplicate entry 'x' for key 't.mail' (errno 1062) (sqlstate 23000)", Constraint, Execution::Final, 1062),
             ("NotFound", "Table 'shop.x' doesn't exist (errno 1146) (sqlstate 42S02)", Syntax, Execution::Final, 1146),
-            ("InvalidArgument", "Incorrect date (errno 1292) (sqlstate 22007)", Constraint, Execution::Final, 1292),
+            ("InvalidArgument", "Incorrect date (errno 1292) (sqlstate 22007)", Data, Execution::Final, 1292),
             ("PermissionDenied", "INSERT command denied (errno 1142) (sqlstate 42000)", Denied, Execution::Final, 1142),
             ("Aborted", "Deadlock found (errno 1213) (sqlstate 40001)", Busy, Execution::NotExecuted, 1213),
             ("DeadlineExceeded", "Lock wait timeout exceeded (errno 1205) (sqlstate HY000)", Busy, Execution::NotExecuted, 1205),
@@ -184,7 +186,7 @@ mod tests {
             ("UNKNOWN", "Row count exceeded 100000", TooLarge, Execution::Final),
             ("ABORTED", "transaction 7: in use: for tx killer rollback", Unavailable, Execution::Final),
             ("DEADLINE_EXCEEDED", "context deadline exceeded", TimedOut, Execution::Unknown),
-            ("unauthenticated", "invalid authorization credentials", Denied, Execution::Final),
+            ("unauthenticated", "invalid authorization credentials", Credentials, Execution::Final),
             ("UNAVAILABLE", "no healthy tablet available", Unavailable, Execution::Unknown),
             ("", "", Protocol, Execution::Unknown),
         ] {

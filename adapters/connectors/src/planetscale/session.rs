@@ -17,7 +17,7 @@ use super::{
 use crate::{
     mysql_text::{self, Transaction},
     postgres_text::limits,
-    shared::{Execution, StatementFailure, max_response_bytes, own_query, soon, timed_out, within},
+    shared::{Execution, StatementFailure, max_response_bytes, own_query, soon, timed_out, within, words},
 };
 
 /// How long a call waits for its transaction to be rolled back, and how long that may take behind its back, in milliseconds.
@@ -51,9 +51,8 @@ impl Api {
         let response = self.http.send(request).await.map_err(|error| match error.kind {
             ErrorKind::TooLarge => limits::broken_off(query),
             ErrorKind::Unavailable => {
-                let message = format!("PlanetScale at `{}` could not be reached", self.address.host);
-                let source = error.source.map_or(error.message.clone(), |source| format!("{}: {source}", error.message));
-                StatementFailure::not_executed(Error::new(ErrorKind::Unavailable, message).with_source(source))
+                let error = Error::new(ErrorKind::Unavailable, "PlanetScale could not be reached").with_source(words(error));
+                StatementFailure::not_executed(error)
             }
             _ => StatementFailure::of_client(error),
         })?;

@@ -48,6 +48,11 @@ pub(crate) struct PostgresAddress {
 }
 
 impl PostgresAddress {
+    /// Where it is, and whom it is asked as, for the log.
+    pub(crate) fn place(&self) -> String {
+        format!("`{}:{}`, user `{}`", self.host, self.port, self.user)
+    }
+
     /// Reads a connection string and the options of an adapter.
     ///
     /// # Errors

@@ -117,8 +117,8 @@ async fn encrypt(
         1 if answer == *b"N" && or_plain => Ok((stream, false)),
         1 if answer == *b"N" => {
             let help = if address.aws_iam { "`aws_iam` demands it" } else { "where the network between is trusted, set `sslmode=disable`" };
-            let message = format!("PostgreSQL at `{}:{}` offers no TLS; {help}", address.host, address.port);
-            Err(StatementFailure::last(Error::new(ErrorKind::Configuration, message)))
+            let error = Error::new(ErrorKind::Configuration, format!("PostgreSQL offers no TLS; {help}"));
+            Err(StatementFailure::last(error.at(&address.place())))
         }
         0 => Err(not_yet(Error::new(ErrorKind::Unavailable, "PostgreSQL closed the connection"))),
         _ => Err(StatementFailure::last(unknown("no answer to a request for TLS"))),
@@ -211,7 +211,7 @@ async fn scram(address: &PostgresAddress, wire: &mut Wire) -> Result<(), Stateme
 async fn next(wire: &mut Wire, address: &PostgresAddress) -> Result<Message, StatementFailure> {
     loop {
         return match wire.next(LONGEST).await {
-            Ok(Message::ErrorResponse(body)) => Err(server_error::of_login(&body, &format!("{}:{}", address.host, address.port))),
+            Ok(Message::ErrorResponse(body)) => Err(server_error::of_login(&body, &address.place())),
             Ok(Message::NoticeResponse(_)) => continue,
             Ok(message) => Ok(message),
             Err(ReceiveError::Broken(error)) if error.kind == ErrorKind::Protocol => Err(StatementFailure::last(error)),

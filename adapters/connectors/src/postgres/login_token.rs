@@ -46,7 +46,7 @@ pub(super) fn check(address: &PostgresAddress, adapter: &str, has_tokens: bool) 
 
 /// What a server says that refuses a token, with what it may be.
 pub(super) fn explained(mut failure: StatementFailure) -> StatementFailure {
-    if failure.error.kind == ErrorKind::Denied {
+    if matches!(failure.error.kind, ErrorKind::Denied | ErrorKind::Credentials) {
         failure.error.message +=
             "; with `aws_iam`, this user needs the role `rds_iam`, and the `AWS_…` variables the right `rds-db:connect` for it";
     }
@@ -55,11 +55,8 @@ pub(super) fn explained(mut failure: StatementFailure) -> StatementFailure {
 
 /// A server that asks for something else than a token.
 pub(super) fn not_taken(address: &PostgresAddress) -> StatementFailure {
-    let message = format!(
-        "PostgreSQL at `{}:{}` takes no token of AWS IAM from this user; switch IAM authentication on, and run `GRANT rds_iam TO` the user",
-        address.host, address.port
-    );
-    StatementFailure::last(Error::new(ErrorKind::Denied, message))
+    let message = "PostgreSQL takes no token of AWS IAM from the user of the adapter; switch IAM authentication on, and run `GRANT rds_iam TO` the user";
+    StatementFailure::last(Error::new(ErrorKind::Denied, message).at(&address.place()))
 }
 
 /// Strikes a token out of what the server said: as a whole, and the signature and the session token in it.

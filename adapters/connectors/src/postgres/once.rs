@@ -13,13 +13,17 @@ use millrace_core::{
 };
 
 use super::{
+    lists::{KnownLists, Listed},
     session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands},
     transaction::{self, TIMEOUT, idle_timeouts},
 };
 use crate::{
-    postgres_text::call_records::{
-        CHECK_NOW, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, OWN_ROLE, PUT, SWEEP, for_record, found as read_record, is_code,
-        is_made_by_another, is_missing, of_records, wait_ms,
+    postgres_text::{
+        call_records::{
+            CHECK_NOW, CREATE_INDEX, CREATE_TABLE, FIND, FORGET, KEEP, OWN_ROLE, PUT, SWEEP, for_record, found as read_record, is_code,
+            is_made_by_another, is_missing, of_records, wait_ms,
+        },
+        lists::placed,
     },
     shared::{Execution, StatementFailure, kept},
 };
@@ -28,8 +32,10 @@ use crate::{
 pub(super) enum Write<'a> {
     /// One statement.
     Statement(Batch<'a>),
-    /// The steps of a transaction, and what tells the time that is left.
-    Steps(BoundTransaction<'a>, &'a dyn Clock),
+    /// One statement that is given lists.
+    Listed(Listed<'a>),
+    /// The steps of a transaction.
+    Steps(BoundTransaction<'a>),
 }
 
 /// What became of putting the record.
@@ -48,7 +54,7 @@ enum Place {
 /// What the server said, and what that means for another attempt.
 pub(super) async fn write_once(
     session: &mut Session,
-    write: &Write<'_>,
+    (write, clock, known): (&Write<'_>, &dyn Clock, &KnownLists),
     query: &Query<'_>,
     record: CallRecord<'_>,
     left_ms: u64,
@@ -67,7 +73,19 @@ pub(super) async fn write_once(
     }
     let rows = match write {
         Write::Statement(statement) => session.run_within(statement, query, left_ms).await.map_err(StatementFailure::before_the_end)?,
-        Write::Steps(steps, clock) => transaction::within(session, *clock, steps, query).await?,
+        Write::Listed(listed) => {
+            let forms = listed.forms(session, known, query, (clock.now_ms(), left_ms)).await?;
+            let outcome =
+                match placed(listed.values, Some(&forms)).and_then(|values| Batch::of(listed.text, &values, Transaction::Implied, query)) {
+                    Ok(batch) => session.run_within(&batch.with_settings(listed.settings), query, left_ms).await,
+                    Err(error) => {
+                        session.give_up().await.map_err(StatementFailure::before_the_end)?;
+                        Err(StatementFailure::last(error))
+                    }
+                };
+            outcome.map_err(StatementFailure::before_the_end).inspect_err(|failure| listed.doubt(known, failure))?
+        }
+        Write::Steps(steps) => transaction::within(session, (clock, known), steps, query).await?,
     };
     let bytes = kept(&rows).map_or(Value::Null, Value::Bytes);
     // The record is the adapter's, not the caller's; and what is checked at the end of the statement's transaction is the caller's still.
@@ -141,7 +159,7 @@ fn of_commit(failure: StatementFailure) -> StatementFailure {
     }
     match failure.error.kind {
         // A constraint that is checked at the end is the author's affair.
-        ErrorKind::Constraint => failure,
+        ErrorKind::Constraint | ErrorKind::Data => failure,
         _ => of_records(failure),
     }
 }

@@ -9,8 +9,8 @@ use crate::{
 };
 
 /// An error during a login.
-pub(super) fn of_login(body: &ErrorResponseBody, address: &str) -> StatementFailure {
-    postgres_text::of_login(&read(body), address)
+pub(super) fn of_login(body: &ErrorResponseBody, place: &str) -> StatementFailure {
+    postgres_text::of_login(&read(body), place)
 }
 
 /// An error of a statement. `read_only` is the adapter's.
@@ -41,7 +41,7 @@ fn read(body: &ErrorResponseBody) -> ServerError {
 
 #[cfg(test)]
 mod tests {
-    use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+    use ErrorKind::{Busy, Configuration, Constraint, Credentials, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     use bytes::BytesMut;
     use millrace_core::ErrorKind;
     use postgres_protocol::message::backend::Message;
@@ -73,7 +73,12 @@ mod tests {
             ("42501", "ERROR", Denied, Execution::Final),
             ("23505", "ERROR", Constraint, Execution::Final),
             ("23000", "ERROR", Constraint, Execution::Final),
-            ("22012", "ERROR", Constraint, Execution::Final),
+            ("22012", "ERROR", Data, Execution::Final),
+            ("22P02", "ERROR", Data, Execution::Final),
+            ("2202F", "ERROR", Data, Execution::Final),
+            ("21000", "ERROR", Data, Execution::Final),
+            ("P0001", "ERROR", Constraint, Execution::Final),
+            ("38000", "ERROR", Constraint, Execution::Final),
             ("25006", "ERROR", Denied, Execution::Final),
             ("40001", "ERROR", Busy, Execution::NotExecuted),
             ("40P01", "ERROR", Busy, Execution::NotExecuted),
@@ -112,9 +117,17 @@ mod tests {
     }
 
     #[test]
+    fn a_pooler_says_in_other_words_that_a_password_is_wrong() {
+        for words in ["password authentication failed", "SASL authentication failed"] {
+            let failure = of_login(&body(&[(b'V', "FATAL"), (b'C', "08P01"), (b'M', words)]), "");
+            assert_eq!((failure.error.kind, failure.outcome), (Credentials, Execution::Final), "{words}");
+        }
+    }
+
+    #[test]
     fn errors_of_logins() {
         let cases = [
-            ("28P01", Denied, Execution::Final),
+            ("28P01", Credentials, Execution::Final),
             ("28000", Denied, Execution::Final),
             ("3D000", Configuration, Execution::Final),
             ("42501", Denied, Execution::Final),
@@ -125,9 +138,10 @@ mod tests {
             ("XX000", Denied, Execution::Final),
         ];
         for (code, kind, outcome) in cases {
-            let failure = of_login(&body(&[(b'V', "FATAL"), (b'C', code), (b'M', "x"), (b'D', "y")]), "db:5432");
+            let failure = of_login(&body(&[(b'V', "FATAL"), (b'C', code), (b'M', "x"), (b'D', "y")]), "`db:5432`, user `me`");
             assert_eq!((failure.error.kind, failure.outcome), (kind, outcome), "{code}");
-            assert_eq!(failure.error.source.unwrap(), format!("{code}: x (y)"));
+            assert!(!failure.error.message.contains("db") && !failure.error.message.contains("`me`"), "{}", failure.error.message);
+            assert_eq!(failure.error.source.unwrap(), format!("`db:5432`, user `me`: {code}: x (y)"));
         }
     }
 }

@@ -96,7 +96,6 @@ impl<'a> Batch<'a> {
     ///
     /// # Errors
     /// As [`of`](Self::of).
-    #[cfg(feature = "describe")]
     pub(super) fn describing(text: &str, values: &[Value]) -> Result<Self, Error> {
         let mut statement = BytesMut::new();
         let types = values.iter().map(|value| Parameter::of(value).oid);
@@ -199,6 +198,32 @@ impl Session {
         let columns = answer.columns.unwrap_or_default();
         let names = unique_names(columns.iter().map(|column| column.name.as_str()));
         Ok(names.into_iter().zip(columns.iter().map(|column| column.oid)).collect())
+    }
+
+    /// The types of the parameters of a [described](Batch::describing) statement. `is_within` the transaction that is open, it stays open; an error
+    /// ends it.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub(super) async fn describe_parameters(
+        &mut self,
+        batch: &Batch<'_>,
+        query: &Query<'_>,
+        left_ms: u64,
+        is_within: bool,
+    ) -> Result<Vec<Oid>, StatementFailure> {
+        let (bytes, place) = batch.with_deadline(left_ms).map_err(StatementFailure::last)?;
+        let (mut answer, status) = self.exchange(&bytes, place, query, false).await?;
+        answer.blame_settings(batch);
+        if let Some(failure) = answer.failure {
+            if status != IDLE {
+                self.roll_back().await?;
+            }
+            self.usable = true;
+            return Err(failure);
+        }
+        self.usable = status == if is_within { IN_TRANSACTION } else { IDLE };
+        Ok(answer.parameters)
     }
 
     /// Runs a batch within the transaction that is open, and leaves it open; where the batch fails, the transaction is rolled back.
@@ -312,6 +337,8 @@ struct BatchReply {
     place: usize,
     /// How many commands are done.
     done: usize,
+    /// The types of the values that the statement takes, where they are described.
+    parameters: Vec<Oid>,
     columns: Option<Vec<Column>>,
     rows: Vec<Vec<Value>>,
     bytes: usize,
@@ -346,6 +373,9 @@ impl BatchReply {
 
     fn take(&mut self, message: Message, query: &Query<'_>, read_only: bool) -> Result<(), StatementFailure> {
         match message {
+            Message::ParameterDescription(body) => {
+                self.parameters = body.parameters().collect().map_err(|error| StatementFailure::unknown(unknown(&error.to_string())))?;
+            }
             Message::RowDescription(body) => self.columns = Some(columns(&body).map_err(StatementFailure::unknown)?),
             Message::DataRow(body) if self.done == self.place && self.too_large.is_none() => self.row(&body, query)?,
             Message::CommandComplete(body) => {

@@ -8,8 +8,17 @@ use millrace_core::{
     value::{Rows, Value},
 };
 
-use super::session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands};
-use crate::{postgres_text, shared::StatementFailure};
+use super::{
+    lists::{KnownLists, Listed},
+    session::{Batch, IDLE, IN_TRANSACTION, Session, Transaction, commands},
+};
+use crate::{
+    postgres_text::{
+        self,
+        lists::{has_lists, placed},
+    },
+    shared::StatementFailure,
+};
 
 /// Sets for how long a statement may run in the transaction that is open, and for how long that may be idle.
 pub(super) const TIMEOUT: &str =
@@ -34,7 +43,7 @@ pub(super) fn check(steps: &BoundTransaction<'_>, has_session: bool) -> Result<(
 /// What the server said, and what that means for another attempt: before the `COMMIT` nothing has taken effect, whatever broke.
 pub(super) async fn run(
     session: &mut Session,
-    clock: &dyn Clock,
+    (clock, known): (&dyn Clock, &KnownLists),
     steps: &BoundTransaction<'_>,
     query: &Query<'_>,
     read_only: bool,
@@ -51,7 +60,7 @@ pub(super) async fn run(
     // Until the end is asked for, nothing has been written for good.
     let undone = &Query { access: Access::Read, ..query.clone() };
     session.step(&begin, 0, undone, IN_TRANSACTION).await.map_err(StatementFailure::before_the_end)?;
-    let rows = within(session, clock, steps, query).await?;
+    let rows = within(session, (clock, known), steps, query).await?;
     let end = commands(&[("COMMIT", &[])]).map_err(StatementFailure::last)?;
     session.step(&end, 0, query, IDLE).await.map_err(at_the_end)?;
     Ok(rows)
@@ -63,7 +72,7 @@ pub(super) async fn run(
 /// As [`run`].
 pub(super) async fn within(
     session: &mut Session,
-    clock: &dyn Clock,
+    (clock, known): (&dyn Clock, &KnownLists),
     steps: &BoundTransaction<'_>,
     query: &Query<'_>,
 ) -> Result<Rows, StatementFailure> {
@@ -73,7 +82,7 @@ pub(super) async fn within(
             Ok(values) => {
                 let max_bytes = query.max_bytes.saturating_sub(BoundTransaction::kept_bytes(&results));
                 let own = Query { max_bytes, ..query.clone() };
-                one(session, (&step.text, &values), place == 0, &own, left_ms(clock, query)).await
+                one(session, (clock, known), (&step.text, &values), place == 0, &own).await
             }
             Err(error) => {
                 session.give_up().await.map_err(StatementFailure::before_the_end)?;
@@ -93,18 +102,35 @@ pub(super) async fn within(
 
 async fn one(
     session: &mut Session,
+    (clock, known): (&dyn Clock, &KnownLists),
     (text, values): (&str, &[Value]),
     is_first: bool,
     query: &Query<'_>,
-    left_ms: u64,
 ) -> Result<Rows, StatementFailure> {
     // What the session sets holds until the transaction ends.
     let settings = if is_first { query.session } else { &[] };
+    let unmarked = text;
     let marked = query.session_digest().map(|digest| format!("/* session {digest} */ {text}"));
     let text = marked.as_deref().unwrap_or(text);
-    let batch = Batch::of(text, values, Transaction::Implied, query).map_err(StatementFailure::last)?.with_settings(settings);
-    let own = Query { command: Command::Statement { text, values }, access: Access::Read, ..query.clone() };
-    session.run_within(&batch, &own, left_ms).await
+    let listed = has_lists(values).then_some(Listed { text, unmarked, values, settings: query.session, is_within: true });
+    let forms = match &listed {
+        Some(listed) => Some(listed.forms(session, known, query, (clock.now_ms(), left_ms(clock, query))).await?),
+        None => None,
+    };
+    let values = match placed(values, forms.as_deref()) {
+        Ok(values) => values,
+        Err(error) => {
+            session.give_up().await?;
+            return Err(StatementFailure::last(error));
+        }
+    };
+    let batch = Batch::of(text, &values, Transaction::Implied, query).map_err(StatementFailure::last)?.with_settings(settings);
+    let own = Query { command: Command::Statement { text, values: &values }, access: Access::Read, ..query.clone() };
+    let outcome = session.run_within(&batch, &own, left_ms(clock, query)).await;
+    if let (Some(listed), Err(failure)) = (&listed, &outcome) {
+        listed.doubt(known, failure);
+    }
+    outcome
 }
 
 /// What is not understood of the answer to the `COMMIT` leaves open what became of it.

@@ -7,17 +7,18 @@ use millrace_core::value::Value;
 use super::bind;
 
 /// The deepest array that PostgreSQL has.
-const DEEPEST: usize = 6;
+pub(super) const DEEPEST: usize = 6;
 
-/// Writes an array: a list in it is a dimension, everything else an element, in quotes.
-pub(crate) fn write(elements: &[Value]) -> String {
+/// Writes an array: a list in it is a dimension, everything else an element, in quotes. `sign` stands between elements: a comma for all types of PostgreSQL's
+/// own but `box`.
+pub(crate) fn write(elements: &[Value], sign: char) -> String {
     let mut text = String::from("{");
     for (at, element) in elements.iter().enumerate() {
         if at > 0 {
-            text.push(',');
+            text.push(sign);
         }
         match (element, bind::text(element)) {
-            (Value::Array(inner), _) => text.push_str(&write(inner)),
+            (Value::Array(inner), _) => text.push_str(&write(inner, sign)),
             (_, None) => text.push_str("NULL"),
             (_, Some(element)) => {
                 text.push('"');
@@ -105,10 +106,10 @@ mod tests {
     fn what_is_written_is_read() {
         let awkward = ["", "NULL", "null", "a b", "{}", "\"", "\\", "o'neil", ",", "\\\"", "zażółć 🙂", "\n\t", "[0:1]={x}"].map(text);
         for elements in [Vec::new(), awkward.to_vec(), vec![Value::Array(awkward.to_vec()), Value::Array(awkward.to_vec())]] {
-            let written = write(&elements);
+            let written = write(&elements, ',');
             assert_eq!(read(&written, &text), Some(Value::Array(elements)), "{written}");
         }
-        assert_eq!(write(&[Value::I64(1), Value::Null, Value::Bool(true)]), r#"{"1",NULL,"t"}"#);
+        assert_eq!(write(&[Value::I64(1), Value::Null, Value::Bool(true)], ','), r#"{"1",NULL,"t"}"#);
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! | `Decimal` | `numeric` | its digits |
 //! | `Bytes` | `bytea` | `\x…` |
 //! | `Text`, `Timestamp` | that of its place | itself |
-//! | `Json` | that of its place | its JSON |
+//! | `Json` | that of its place | its JSON; a list as its place takes it, see `lists` |
 //! | `Array` | that of its place | `{…}` |
 //! | `Null` | that of its place | |
 //!
@@ -36,19 +36,23 @@ pub(crate) struct Parameter {
     pub(crate) value: Option<String>,
 }
 
+/// The type that a value is declared with.
+pub(crate) fn type_of(value: &Value) -> Oid {
+    match value {
+        Value::Bool(_) => BOOL,
+        Value::I64(number) => integer(*number),
+        Value::U64(number) => i64::try_from(*number).map_or(NUMERIC, integer),
+        Value::F64(number) if number.is_finite() => NUMERIC,
+        Value::F64(_) => FLOAT8,
+        Value::Decimal(_) => NUMERIC,
+        Value::Bytes(_) => BYTEA,
+        Value::Null | Value::Text(_) | Value::Timestamp(_) | Value::Json(_) | Value::Array(_) => OF_ITS_PLACE,
+    }
+}
+
 impl Parameter {
     pub(crate) fn of(value: &Value) -> Self {
-        let oid = match value {
-            Value::Bool(_) => BOOL,
-            Value::I64(number) => integer(*number),
-            Value::U64(number) => i64::try_from(*number).map_or(NUMERIC, integer),
-            Value::F64(number) if number.is_finite() => NUMERIC,
-            Value::F64(_) => FLOAT8,
-            Value::Decimal(_) => NUMERIC,
-            Value::Bytes(_) => BYTEA,
-            Value::Null | Value::Text(_) | Value::Timestamp(_) | Value::Json(_) | Value::Array(_) => OF_ITS_PLACE,
-        };
-        Self { oid, value: text(value) }
+        Self { oid: type_of(value), value: text(value) }
     }
 
     /// The name of the declared type, as a cast has it; `None` where PostgreSQL finds the type out.
@@ -79,7 +83,7 @@ pub(crate) fn text(value: &Value) -> Option<String> {
         Value::Decimal(text) | Value::Text(text) | Value::Timestamp(text) => text.clone(),
         Value::Bytes(bytes) => format!("\\x{}", hex::encode(bytes)),
         Value::Json(json) => json.to_string(),
-        Value::Array(elements) => array::write(elements),
+        Value::Array(elements) => array::write(elements, ','),
     })
 }
 

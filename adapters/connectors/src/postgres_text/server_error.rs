@@ -31,29 +31,36 @@ impl ServerError {
     }
 }
 
-/// An error during a login.
-pub(crate) fn of_login(said: &ServerError, address: &str) -> StatementFailure {
-    let last = |kind, message: String| StatementFailure::last(said.error(kind, message));
+/// An error during a login. `place` is where, and as whom.
+pub(crate) fn of_login(said: &ServerError, place: &str) -> StatementFailure {
+    let error = |kind, message: &str| said.error(kind, message).at(place);
+    let last = |kind, message: &str| StatementFailure::last(error(kind, message));
+    let later = |kind, message: &str| StatementFailure::not_executed(error(kind, message));
     match said.code.as_str() {
-        "28P01" => last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not accept the password")),
+        "28P01" => last(ErrorKind::Credentials, "PostgreSQL does not accept the password"),
         code if code.starts_with("28") => {
-            last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not admit this user from this address, or without TLS"))
+            last(ErrorKind::Denied, "PostgreSQL does not admit the user of the adapter from this address, or without TLS")
         }
-        "3D000" => last(ErrorKind::Configuration, format!("PostgreSQL at `{address}` has no database of this name")),
-        "42501" => last(ErrorKind::Denied, format!("PostgreSQL at `{address}` does not admit this user to this database")),
-        "53300" => StatementFailure::not_executed(said.error(ErrorKind::Busy, format!("PostgreSQL at `{address}` has no connection left"))),
-        "57P03" => {
-            StatementFailure::not_executed(said.error(ErrorKind::Unavailable, format!("PostgreSQL at `{address}` is starting or stopping")))
+        "3D000" => last(ErrorKind::Configuration, "PostgreSQL has no database of this name"),
+        "42501" => last(ErrorKind::Denied, "PostgreSQL does not admit the user of the adapter to the database"),
+        "53300" => later(ErrorKind::Busy, "PostgreSQL has no connection left"),
+        "57P03" => later(ErrorKind::Unavailable, "PostgreSQL is starting or stopping"),
+        // Poolers say this of many things: of a password, of a database that they do not know, and of one that is down.
+        "08P01" if says_of_password(&said.words) => last(ErrorKind::Credentials, "PostgreSQL does not accept the password"),
+        code if code.starts_with("08") || code.starts_with("57") || code.starts_with("53") => {
+            later(ErrorKind::Unavailable, "PostgreSQL refuses the connection for now")
         }
-        // Poolers say this of many things: of a database that they do not know, and of one that is down.
-        code if code.starts_with("08") || code.starts_with("57") || code.starts_with("53") => StatementFailure::not_executed(
-            said.error(ErrorKind::Unavailable, format!("PostgreSQL at `{address}` refuses the connection for now")),
-        ),
         code if code.starts_with("22") || code.starts_with("42") => {
-            last(ErrorKind::Configuration, format!("PostgreSQL at `{address}` does not know a setting of the connection string"))
+            last(ErrorKind::Configuration, "PostgreSQL does not know a setting of the connection string")
         }
-        _ => last(ErrorKind::Denied, format!("PostgreSQL at `{address}` refuses the connection")),
+        _ => last(ErrorKind::Denied, "PostgreSQL refuses the connection"),
     }
+}
+
+/// Whether a pooler says that a password is wrong.
+fn says_of_password(words: &str) -> bool {
+    let words = words.to_ascii_lowercase();
+    words.contains("password authentication failed") || words.contains("sasl authentication failed")
 }
 
 /// An error of a statement. `read_only` is the adapter's.
@@ -71,15 +78,12 @@ pub(crate) fn of_statement(said: &ServerError, read_only: bool) -> StatementFail
 }
 
 fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
-    use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+    use ErrorKind::{Busy, Configuration, Constraint, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     let (kind, message) = match said.code.as_str() {
         "42601" if said.routine == "exec_parse_message" => (Syntax, "the query contains more than one statement".to_owned()),
         "08P01" if said.routine == "exec_bind_message" => (Syntax, "the statement expects a different number of values".to_owned()),
         "42P02" => (Syntax, "the statement expects a different number of values".to_owned()),
         "42P18" => (Syntax, unclear("the type of a value cannot be determined; write a cast, `{{ … }}::text`")),
-        "22021" => {
-            (Constraint, "PostgreSQL refused a value: a text has a NUL character, or another that the database cannot store".to_owned())
-        }
         "42P01" => (Syntax, unclear("a table is missing")),
         "42703" => (Syntax, unclear("a column is missing")),
         "42883" => (Syntax, unclear("a function or operator does not exist for values of these types")),
@@ -106,7 +110,8 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         "P0001" => (Constraint, "a function of the database refused the statement".to_owned()),
         code => match code.get(..2).unwrap_or_default() {
             "23" | "44" | "27" => (Constraint, "a constraint of the database refused the change".to_owned()),
-            "21" | "22" | "2F" | "38" | "39" | "P0" => (Constraint, "PostgreSQL refused a value or the result of a computation".to_owned()),
+            "21" | "22" => (Data, refused_value(said.code.as_str())),
+            "2F" | "38" | "39" | "P0" => (Constraint, "a function of the database refused the statement".to_owned()),
             "28" => (Denied, "PostgreSQL does not permit this user to do that".to_owned()),
             "42" | "0A" | "3F" | "26" | "34" => (Syntax, "PostgreSQL does not understand the statement".to_owned()),
             "08" => (Unavailable, "the connection to PostgreSQL was lost".to_owned()),
@@ -122,6 +127,37 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
         return (Unavailable, "PostgreSQL ended the connection".to_owned());
     }
     (kind, message)
+}
+
+/// What is wrong with a value, or with what is computed from one. PostgreSQL's own words have the value.
+fn refused_value(code: &str) -> String {
+    let why = match code {
+        "21000" => "a query that must give one row gave several",
+        "22001" => "a text is longer than its column or type allows",
+        "22003" => "a number is out of the range of its type",
+        "22004" | "22002" => "a value is `NULL` where none may be",
+        "22007" => "a text is not a date, a time or an interval",
+        "22008" | "22015" => "a date, a time or an interval is out of range",
+        "22009" | "22023" => "a function does not accept the value of an argument",
+        "22011" => "a part of a text has a negative length",
+        "22012" => "a division by zero",
+        "22021" => "a text has a NUL character, or another that the database cannot store",
+        "22025" | "22019" | "2200B" | "2200C" | "2200D" | "22P06" => "an escape of a pattern or a text is not valid",
+        "22026" => "a bit string has another length than its column",
+        "2201B" => "a regular expression is not valid",
+        "2201W" => "`LIMIT` is negative",
+        "2201X" => "`OFFSET` is negative",
+        "2201E" | "2201F" | "2201G" => "a logarithm, a power or a root of a number that has none",
+        "2202E" => "a list has inner lists of different lengths, or an index of an array is out of range",
+        "22030" | "22031" | "22032" | "22033" | "22034" | "22035" | "22036" | "22037" | "22038" | "22039" | "2203A" | "2203B" | "2203C"
+        | "2203D" | "2203E" | "2203F" => "a JSON document, or a path into one, is not valid",
+        "22P02" => "a text does not have the form that its type requires, such as a number, a UUID, JSON or an array",
+        "22P03" => "a value in the binary form does not have the form that its type requires",
+        "22P05" => "a text has a character that the encoding of the database does not have",
+        "2200L" | "2200M" | "2200N" | "2200S" | "2200T" => "a text is not valid XML",
+        _ => return "PostgreSQL refused a value or the result of a computation".to_owned(),
+    };
+    format!("PostgreSQL refused a value or the result of a computation: {why}")
 }
 
 fn unclear(why: &str) -> String {
@@ -144,7 +180,7 @@ fn column(said: &ServerError) -> Option<String> {
 
 /// Whether an error may be of the statement or of what is set before it, and not of the connection or of time.
 pub(crate) const fn is_of_statement(error: &Error) -> bool {
-    matches!(error.kind, ErrorKind::Syntax | ErrorKind::Constraint | ErrorKind::Denied | ErrorKind::Protocol)
+    matches!(error.kind, ErrorKind::Syntax | ErrorKind::Constraint | ErrorKind::Data | ErrorKind::Denied | ErrorKind::Protocol)
 }
 
 /// Says that it was the settings of the session, and not the statement, that the server refused.

@@ -62,7 +62,7 @@ fn list(conditions: &[Condition<'_>]) -> String {
 /// The parameters, each a name and a value without percent codes.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for a value that cannot stand where it does.
+/// [`Data`](ErrorKind::Data) for a value that cannot stand where it does.
 pub(super) fn parameters(node: &Node) -> Result<Vec<(String, String)>> {
     let mut parameters = Vec::new();
     for (key, node) in members(node)? {

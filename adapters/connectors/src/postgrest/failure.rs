@@ -58,12 +58,12 @@ fn named(message: &str, before: &str) -> Option<String> {
 }
 
 fn of_postgrest(code: &str, prepared: &Prepared, words: String) -> StatementFailure {
-    use ErrorKind::{Busy, Configuration, Constraint, Protocol, Syntax, Unavailable};
+    use ErrorKind::{Busy, Configuration, Constraint, Credentials, Data, Protocol, Syntax, Unavailable};
     let unclear = |why: &str| (Syntax, format!("PostgREST does not understand the request: {why}"));
     let (kind, message) = match code.strip_prefix("PGRST").unwrap_or_default() {
         "000" | "001" | "002" => (Unavailable, "PostgREST has no connection to its database".to_owned()),
         "003" => (Busy, "PostgREST has no free connection to its database".to_owned()),
-        "103" => (Constraint, "PostgREST rejected `limit` or `offset`".to_owned()),
+        "103" => (Data, "PostgREST rejected `limit` or `offset`".to_owned()),
         "106" => (Configuration, "PostgREST does not serve the `schema` of the adapter".to_owned()),
         "108" => unclear("a condition is on related rows that `select` does not have"),
         "116" if prepared.reads => (Constraint, "the request must find exactly 1 row, and found none or several".to_owned()),
@@ -79,7 +79,7 @@ fn of_postgrest(code: &str, prepared: &Prepared, words: String) -> StatementFail
         "205" => unclear("a table is missing"),
         "300" => (Configuration, "PostgREST has no secret to check the `token` of the adapter with".to_owned()),
         "301" | "303" => {
-            (Configuration, "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server".to_owned())
+            (Credentials, "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server".to_owned())
         }
         "302" => (Configuration, "PostgREST admits nobody without a `token`".to_owned()),
         "X00" => (Protocol, "PostgREST failed in an unexpected way".to_owned()),
@@ -96,10 +96,10 @@ fn of_postgrest(code: &str, prepared: &Prepared, words: String) -> StatementFail
 
 /// What stands before PostgREST says no more than a status.
 fn of_status(status: u16, words: String) -> StatementFailure {
-    use ErrorKind::{Busy, Configuration, Constraint, Protocol, Unavailable};
+    use ErrorKind::{Busy, Configuration, Constraint, Credentials, Protocol, Unavailable};
     let error = |kind, message: &str| Error::new(kind, message).with_source(words);
     match status {
-        401 | 403 => StatementFailure::last(error(Configuration, "the server does not accept the `api_key` or the `token` of the adapter")),
+        401 | 403 => StatementFailure::last(error(Credentials, "the server does not accept the `api_key` or the `token` of the adapter")),
         404 | 405 => {
             StatementFailure::last(error(Configuration, "the address of the connection string is not that of a REST API of PostgREST"))
         }
@@ -129,7 +129,7 @@ mod tests {
 
     #[test]
     fn errors_have_their_kinds() {
-        use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TimedOut, Unavailable};
+        use ErrorKind::{Busy, Configuration, Constraint, Credentials, Denied, Protocol, Syntax, TimedOut, Unavailable};
         let coded = |code: &str| format!(r#"{{"code":"{code}","details":"hunter2","hint":null,"message":"hunter2"}}"#);
         for (status, body, kind, outcome, expected) in [
             (
@@ -167,14 +167,14 @@ mod tests {
             (
                 401,
                 &coded("PGRST301"),
-                Configuration,
+                Credentials,
                 Final,
                 "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server",
             ),
             (
                 401,
                 &coded("PGRST303"),
-                Configuration,
+                Credentials,
                 Final,
                 "PostgREST does not accept the `token` of the adapter: it has expired, or is not for this server",
             ),
@@ -182,7 +182,7 @@ mod tests {
             (
                 401,
                 r#"{"message":"Invalid API key","hint":"hunter2"}"#,
-                Configuration,
+                Credentials,
                 Final,
                 "the server does not accept the `api_key` or the `token` of the adapter",
             ),

@@ -65,7 +65,7 @@ impl Prepared {
     ///
     /// # Errors
     /// [`Configuration`](ErrorKind::Configuration) for what is no request, [`Syntax`](ErrorKind::Syntax) for a text that is none,
-    /// [`Constraint`](ErrorKind::Constraint) for a value that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a request that the adapter may
+    /// [`Data`](ErrorKind::Data) for a value that cannot stand where it does, [`Denied`](ErrorKind::Denied) for a request that the adapter may
     /// not send.
     pub(super) fn of(query: &Query<'_>, connector: &str, read_only: bool) -> Result<Self> {
         query.without_session(connector)?;
@@ -302,6 +302,7 @@ mod tests {
             max_rows: 100,
             on_too_many: OnTooMany::Error,
             max_bytes: 1,
+            caller: None,
         };
         Prepared::of(&query, "postgrest", false)
     }
@@ -364,29 +365,29 @@ mod tests {
             (r#"{"from": "$1"}"#, &[Value::Text("i".into())], ErrorKind::Denied, "the table must be written out"),
             (r#"{"from": "i", "select": "$1"}"#, &[Value::Text("*".into())], ErrorKind::Denied, "it must be written out"),
             (r#"{"from": "i", "where": {"a": "$1"}}"#, &[Value::Null], ErrorKind::Denied, "has no operator"),
-            (r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#, &[Value::Array(vec![])], ErrorKind::Constraint, "is an object or a list"),
-            (r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#, &[Value::Text("a\0".into())], ErrorKind::Constraint, "a NUL character"),
-            (r#"{"from": "i", "where": {"a": {"is": "$1"}}}"#, &[Value::I64(1)], ErrorKind::Constraint, "neither true, false nor null"),
-            (r#"{"from": "i", "limit": "$1"}"#, &[Value::I64(-1)], ErrorKind::Constraint, "must be whole numbers from 0"),
-            (r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#, &[long], ErrorKind::Constraint, "make a URL of 60"),
+            (r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#, &[Value::Array(vec![])], ErrorKind::Data, "is an object or a list"),
+            (r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#, &[Value::Text("a\0".into())], ErrorKind::Data, "a NUL character"),
+            (r#"{"from": "i", "where": {"a": {"is": "$1"}}}"#, &[Value::I64(1)], ErrorKind::Data, "neither true, false nor null"),
+            (r#"{"from": "i", "limit": "$1"}"#, &[Value::I64(-1)], ErrorKind::Data, "must be whole numbers from 0"),
+            (r#"{"from": "i", "where": {"a": {"eq": "$1"}}}"#, &[long], ErrorKind::Data, "make a URL of 60"),
             (r#"{"insert": "i", "rows": "$1"}"#, &[Value::Null], ErrorKind::Denied, "the columns of `rows` would be the caller's"),
-            (r#"{"insert": "i", "rows": "$1", "columns": "a"}"#, &[Value::I64(1)], ErrorKind::Constraint, "a value is not a row"),
+            (r#"{"insert": "i", "rows": "$1", "columns": "a"}"#, &[Value::I64(1)], ErrorKind::Data, "a value is not a row"),
             (
                 r#"{"insert": "i", "rows": {"a": "$1"}}"#,
                 &[Value::Json(serde_json::json!({"a": ["\0"]}))],
-                ErrorKind::Constraint,
+                ErrorKind::Data,
                 "a NUL character",
             ),
             (
                 r#"{"update": "i", "set": "$1", "columns": "a", "where": {"a": {"eq": 1}}}"#,
                 &[Value::Json(serde_json::json!([{"a": 1}]))],
-                ErrorKind::Constraint,
+                ErrorKind::Data,
                 "a value is not a row",
             ),
             (
                 r#"{"rpc": "f", "get": true, "arguments": {"a": "$1"}}"#,
                 &[Value::Text("not.eq.x".into())],
-                ErrorKind::Constraint,
+                ErrorKind::Data,
                 "begins like a condition",
             ),
             (r#"{"delete": "i"}"#, &[], ErrorKind::Denied, "`delete` needs `where`"),

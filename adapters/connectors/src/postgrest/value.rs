@@ -5,7 +5,7 @@ use millrace_core::{Error, ErrorKind, Json, Result, hex, ports::Node, value::Val
 /// A value as PostgreSQL reads it; nothing for null.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for a list, an object, and a text with a NUL character.
+/// [`Data`](ErrorKind::Data) for a list, an object, and a text with a NUL character.
 pub(super) fn text_of(value: &Value) -> Result<Option<String>> {
     let text = match value {
         Value::Null | Value::Json(Json::Null) => return Ok(None),
@@ -82,7 +82,7 @@ pub(super) fn quoted(text: &str) -> String {
 /// A part of a document as JSON, with its numbers as they are.
 ///
 /// # Errors
-/// [`Constraint`](ErrorKind::Constraint) for a text with a NUL character.
+/// [`Data`](ErrorKind::Data) for a text with a NUL character.
 pub(super) fn json(node: &Node) -> Result<String> {
     let mut text = String::new();
     write_node(node, &mut text)?;
@@ -170,5 +170,5 @@ fn without_nul(text: &str) -> Result<()> {
 
 /// A value that cannot be what it has to be.
 pub(super) fn unfit(message: &str) -> Error {
-    Error::new(ErrorKind::Constraint, message)
+    Error::new(ErrorKind::Data, message)
 }

@@ -10,9 +10,9 @@ use millrace_core::{
 };
 use serde_json::Map;
 
-use super::{Api, Failed, RdsData, Refusal, Statement, Unclear, Work, reply};
+use super::{Api, Failed, RdsData, Refusal, Statement, Unclear, Work, known_types::Types, oids, reply};
 use crate::{
-    postgres_text::{blame_session, is_of_statement},
+    postgres_text::{blame_session, is_of_statement, lists::has_lists},
     shared::{Execution, StatementFailure, own_query, timed_out},
 };
 
@@ -177,7 +177,7 @@ impl RdsData {
 
     /// Runs a statement of the connector's own in a transaction.
     pub(super) async fn own(&self, query: &Query<'_>, open: &Open, text: &str, values: &[Value]) -> Result<Json, Refusal> {
-        let mut body = Statement::own(text, values).body(&[]).map_err(StatementFailure::last)?;
+        let mut body = Statement::own(text, values).body(&Types::default()).map_err(StatementFailure::last)?;
         body.insert("transactionId".to_owned(), open.id().into());
         self.api.execute(body, query).await
     }
@@ -229,9 +229,14 @@ impl RdsData {
 
     /// Runs a statement of the author's in a transaction that is open, after its types were found out where it was refused before.
     async fn execute_within(&self, query: &Query<'_>, open: &Open, statement: &Statement<'_>) -> Result<Json, Failed> {
-        let unclear = open.unclear_for(statement);
-        if let Some(unclear) = &unclear {
-            self.find_out(query, open, unclear).await?;
+        let is_known = self.types.of(statement.text, oids(&statement.params), self.api.server.clock.now_ms()).is_some();
+        let unclear = open.unclear_for(statement).filter(|unclear| unclear.error.is_some());
+        let unclear = unclear.or_else(|| if is_known || !has_lists(statement.values) { None } else { Failed::unsent(statement).unclear });
+        if let Some(unclear) = &unclear
+            && !self.find_out(query, open, unclear).await?
+        {
+            // Begun again, it is not asked about.
+            return Err(Failed::unsent(statement));
         }
         self.execute(query, Some(open.id()), statement, unclear.is_some()).await
     }

@@ -19,20 +19,27 @@ use super::{
     RdsData, Refusal, Statement, Unclear,
     known_types::Types,
     named::{Placeholders, written},
-    reply,
+    oids, reply,
     transaction::{Holds, Open},
 };
 use crate::{
-    postgres_text::{Parameter, word},
+    postgres_text::{
+        Parameter,
+        lists::{ListForm, form_of_type, types_of_numbers},
+        word,
+    },
     shared::StatementFailure,
 };
 
 /// What PostgreSQL says of a statement that cannot be prepared, such as `CALL`.
 const NOT_PREPARED: &str = "42601";
-const FIND: &str = "SELECT quote_ident(n.nspname) || '.' || quote_ident(t.typname) AS type \
-                    FROM pg_catalog.pg_prepared_statements AS s, unnest(s.parameter_types) WITH ORDINALITY AS u (oid, place), \
-                    pg_catalog.pg_type AS t, pg_catalog.pg_namespace AS n \
-                    WHERE s.name = $1 AND t.oid = u.oid AND n.oid = t.typnamespace ORDER BY u.place";
+const FIND: &str = concat!(
+    "SELECT quote_ident(n.nspname) || '.' || quote_ident(t.typname) AS type, ",
+    form_of_type!(),
+    " AS form FROM pg_catalog.pg_prepared_statements AS s CROSS JOIN unnest(s.parameter_types) WITH ORDINALITY AS u (o, place) ",
+    types_of_numbers!(),
+    " JOIN pg_catalog.pg_namespace AS n ON n.oid = t.typnamespace WHERE s.name = $1 ORDER BY u.place"
+);
 /// The type that the API gives a text anyway.
 const TEXT: &str = "pg_catalog.text";
 
@@ -54,26 +61,34 @@ impl RdsData {
         self.set_session(query, &open).await?;
         let found = self.find_out(query, &open, unclear).await;
         open.undo().await;
-        found
+        found.map(drop)
     }
 
-    /// Finds out the types of a statement that was refused before, and keeps them.
+    /// Finds out the types of a statement that was refused before, or is given a list, and keeps them. `false` where there are none to be found: then the
+    /// question may have ended the transaction.
     ///
     /// # Errors
     /// They cannot be found out: what PostgreSQL says of the statement as connector `postgres` sends it, or what it said before.
-    pub(super) async fn find_out(&self, query: &Query<'_>, open: &Open, unclear: &Unclear) -> Result<(), StatementFailure> {
+    pub(super) async fn find_out(&self, query: &Query<'_>, open: &Open, unclear: &Unclear) -> Result<bool, StatementFailure> {
         let query = &Query { access: Access::Read, max_rows: unclear.params.len(), max_bytes: 1 << 20, ..query.clone() };
-        let before = || StatementFailure::last(unclear.error.clone());
+        // A statement that was not sent is sent with its lists as they are.
+        let before = || match &unclear.error {
+            Some(error) => Err(StatementFailure::last(error.clone())),
+            None => {
+                self.types.keep(&unclear.text, oids(&unclear.params), Types::default(), self.api.server.clock.now_ms());
+                Ok(false)
+            }
+        };
         match self.ask(query, open, unclear).await {
             // They are still what they were: it is the statement, or a value.
-            Ok(found) if found.is_some() && found == unclear.known => Err(before()),
+            Ok(found) if found.is_some() && found == unclear.known => before(),
             Ok(Some(found)) => {
-                self.types.keep(&unclear.text, &unclear.params, found, self.api.server.clock.now_ms());
-                Ok(())
+                self.types.keep(&unclear.text, oids(&unclear.params), found, self.api.server.clock.now_ms());
+                Ok(true)
             }
-            Ok(None) => Err(before()),
+            Ok(None) => before(),
             Err(Refusal { failure, said: Some(said) }) if said.code != NOT_PREPARED => Err(failure),
-            Err(Refusal { said: Some(_), .. }) => Err(before()),
+            Err(Refusal { said: Some(_), .. }) => before(),
             Err(Refusal { failure, .. }) => Err(failure.before_the_end()),
         }
     }
@@ -93,13 +108,18 @@ impl RdsData {
         if rows.len() != unclear.params.len() {
             return Ok(None);
         }
-        let found = unclear.params.iter().zip(rows.into_iter().flatten()).map(|(param, cell)| match cell {
-            _ if param.type_name().is_some() => Some(None),
-            Value::Text(name) if name == TEXT => Some(None),
-            Value::Text(name) if is_name(&name) => Some(Some(name)),
-            _ => None,
-        });
-        Ok(found.collect())
+        let (mut names, mut forms) = (Vec::new(), Vec::new());
+        for (param, row) in unclear.params.iter().zip(rows) {
+            let [Value::Text(name), Value::Text(form)] = row.as_slice() else { return Ok(None) };
+            names.push(match name {
+                _ if param.type_name().is_some() => None,
+                name if name == TEXT => None,
+                name if is_name(name) => Some(name.clone()),
+                _ => return Ok(None),
+            });
+            forms.push(ListForm::read(form));
+        }
+        Ok(Some(Types { names, forms: Some(forms) }))
     }
 
     /// Sends a statement as it is.

@@ -49,14 +49,14 @@ fn is_before_code(prepared: &Prepared, words: &str) -> bool {
 }
 
 fn failure_of_words(prepared: &Prepared, server: &str, words: &str) -> StatementFailure {
-    use ErrorKind::{Busy, Configuration, Constraint, Denied, Protocol, Syntax, TooLarge};
+    use ErrorKind::{Busy, Configuration, Constraint, Credentials, Data, Denied, Protocol, Syntax, TooLarge};
     let (code, text) = words.split_once(' ').unwrap_or((words, ""));
     let says = |part: &str| text.to_ascii_lowercase().contains(part);
     let command = prepared.name();
     let server_is = |kind, what: &str| (kind, format!("{server} {what}"));
     let (kind, message) = match code {
-        "NOAUTH" => server_is(Denied, "requires a password"),
-        "WRONGPASS" => server_is(Denied, "does not accept the user and the password"),
+        "NOAUTH" => server_is(Credentials, "requires a password"),
+        "WRONGPASS" => server_is(Credentials, "does not accept the user and the password"),
         "NOPERM" => (Denied, format!("the user of the adapter may not run `{command}`, or not with these keys")),
         "DENIED" => server_is(Denied, "is in protected mode and accepts no connections from other machines"),
         "READONLY" => server_is(Configuration, "is a replica, which takes no writes"),
@@ -85,11 +85,9 @@ fn failure_of_words(prepared: &Prepared, server: &str, words: &str) -> Statement
         }
         "ERR" if says("max request size") => (TooLarge, "the command is larger than the server takes".to_owned()),
         "ERR" if says("max requests limit") || says("max daily request") => server_is(Busy, "takes no more requests for now"),
-        "ERR" if says("not an integer") => (Constraint, format!("`{command}` requires a 64-bit integer")),
-        "ERR" if says("not a valid float") || says("not a float") => (Constraint, format!("`{command}` requires a number")),
-        "ERR" if says("would overflow") || says("would produce") => {
-            (Constraint, format!("the result of `{command}` would be out of range"))
-        }
+        "ERR" if says("not an integer") => (Data, format!("`{command}` requires a 64-bit integer")),
+        "ERR" if says("not a valid float") || says("not a float") => (Data, format!("`{command}` requires a number")),
+        "ERR" if says("would overflow") || says("would produce") => (Data, format!("the result of `{command}` would be out of range")),
         "ERR" if says("no such key") => (Constraint, "the key does not exist".to_owned()),
         "ERR" => (Constraint, format!("the server rejected `{command}`")),
         _ => (Protocol, format!("the server rejected `{command}`")),

@@ -30,7 +30,7 @@ pub(crate) fn made_before(affected: Option<i64>, rows: Option<&[u8]>) -> Recorde
 pub(crate) fn of_records(failure: StatementFailure, made_by: &str) -> StatementFailure {
     let StatementFailure { error, outcome } = failure;
     let message = match error.kind {
-        ErrorKind::Syntax | ErrorKind::Constraint => {
+        ErrorKind::Syntax | ErrorKind::Constraint | ErrorKind::Data => {
             "the table `millrace_calls`, which tools with `idempotency` need, does not have the columns that Millrace made it with"
         }
         ErrorKind::Denied => "the table `millrace_calls`, which tools with `idempotency` need, cannot be made or written",

@@ -78,15 +78,30 @@ impl StatementFailure {
     }
 
     /// The failure of an HTTP client.
+    /// The client's own words, which name the host, are for the log.
     pub(crate) fn of_client(error: Error) -> Self {
-        match error.kind {
-            ErrorKind::Unavailable => Self::not_executed(error),
+        let kind = error.kind;
+        let told = |kind, message: &str| Error::new(kind, message).with_source(words(error));
+        match kind {
+            ErrorKind::Unavailable => Self::not_executed(told(kind, "could not connect to the database")),
             // The connection broke, or never came about: not every host can tell the two apart.
-            ErrorKind::Protocol => Self::unknown(Error { kind: ErrorKind::Unavailable, ..error }),
-            // In the words of every connector; the client's own are kept for the log.
-            ErrorKind::TimedOut => Self::last(timed_out().with_source(error.message)),
-            _ => Self::last(error),
+            ErrorKind::Protocol => Self::unknown(told(
+                ErrorKind::Unavailable,
+                "could not connect to the database, or it closed the connection before it answered",
+            )),
+            ErrorKind::TimedOut => Self::last(told(kind, &timed_out().message)),
+            ErrorKind::TooLarge => Self::last(told(kind, "the response of the database is longer than the result may be")),
+            ErrorKind::Denied => Self::last(told(kind, "the certificate of the database is not trusted")),
+            _ => Self::last(told(kind, "the request to the database is not possible with the settings of the adapter")),
         }
+    }
+}
+
+/// All that an error says, for the log.
+pub(crate) fn words(error: Error) -> String {
+    match error.source {
+        Some(source) => format!("{}: {source}", error.message),
+        None => error.message,
     }
 }
 
@@ -227,6 +242,7 @@ mod tests {
             max_rows: 0,
             on_too_many: OnTooMany::Error,
             max_bytes: 0,
+            caller: None,
         };
         let future = pin!(retry.run(&query, Effect { reads, returns: reads }, attempt));
         let task::Poll::Ready(result) = future.poll(&mut task::Context::from_waker(task::Waker::noop())) else { panic!("it waits") };

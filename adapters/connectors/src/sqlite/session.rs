@@ -18,7 +18,7 @@ use super::{
     functions,
     limits::{LONGEST_INDEXED_PATTERN, LONGEST_VALUE},
     location::DatabasePlace,
-    seed,
+    mathematics, seed,
     setup::Setup,
     sqlite_error::{Phase, explain},
     statement_cache::StatementCache,
@@ -329,6 +329,7 @@ fn guard(connection: &mut Connection, setup: &Setup, authorizer: &Arc<Authorizer
     let longest_pattern = if like_uses_index { LONGEST_INDEXED_PATTERN } else { functions::LONGEST_PATTERN };
     connection.set_limit(Limit::SQLITE_LIMIT_LIKE_PATTERN_LENGTH, longest_pattern)?;
     functions::install(connection, like_uses_index)?;
+    mathematics::install(connection)?;
     if setup.read_only {
         connection.pragma_update(None, "query_only", true)?;
     }
@@ -368,7 +369,7 @@ fn check_search(params: &[Value]) -> Result<()> {
     }
     let message =
         format!("a text of the statement with `MATCH` has {longest} bytes, and connector `sqlite` takes at most {LONGEST_SEARCH} there");
-    Err(Error::new(ErrorKind::Constraint, message))
+    Err(Error::new(ErrorKind::Data, message))
 }
 
 fn bind(statement: &mut Statement<'_>, params: &[Value]) -> Result<()> {

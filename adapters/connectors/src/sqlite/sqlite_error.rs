@@ -8,6 +8,8 @@ use rusqlite::{
     ffi::{self, Error as Code},
 };
 
+use crate::sqlite_text::error::{WRONG_TYPE, of_value};
+
 use super::limits::{BOUND, LONGEST_INDEXED_PATTERN, LONGEST_VALUE};
 
 /// When a statement failed.
@@ -48,17 +50,18 @@ pub(super) fn explain(error: rusqlite::Error, phase: Phase) -> Error {
 
 fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String) {
     if let Some((_, bound)) = text.split_once(BOUND).filter(|(before, _)| before.is_empty()) {
-        return (ErrorKind::Constraint, bound.into());
+        return (ErrorKind::Data, bound.into());
     }
     if text == "LIKE or GLOB pattern too complex" {
         let message = format!(
             "the pattern of `LIKE` or `GLOB` has more than {LONGEST_INDEXED_PATTERN} bytes, the most that connector `sqlite` takes with `like_uses_index`"
         );
-        return (ErrorKind::Constraint, message);
+        return (ErrorKind::Data, message);
     }
     let (kind, message) = match code.code {
+        ErrorCode::ConstraintViolation if code.extended_code == ffi::SQLITE_CONSTRAINT_DATATYPE => (ErrorKind::Data, WRONG_TYPE),
         ErrorCode::ConstraintViolation => return (ErrorKind::Constraint, constraint(code.extended_code, text)),
-        ErrorCode::TypeMismatch => (ErrorKind::Constraint, "a value does not have the type of its column"),
+        ErrorCode::TypeMismatch => (ErrorKind::Data, WRONG_TYPE),
         ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::FileLockingProtocolFailed => {
             (ErrorKind::Busy, "the database is locked by another connection")
         }
@@ -75,15 +78,13 @@ fn kind_and_message(code: Code, text: &str, phase: Phase) -> (ErrorKind, String)
         ErrorCode::OutOfMemory => (ErrorKind::Unavailable, "SQLite ran out of memory"),
         ErrorCode::TooBig => {
             return (
-                ErrorKind::TooLarge,
+                ErrorKind::Data,
                 format!("a text or blob has more than {LONGEST_VALUE} bytes, which is the limit of connector `sqlite`"),
             );
         }
         ErrorCode::ApiMisuse => (ErrorKind::Syntax, "the query contains no statement"),
         // A plain error while it runs is a value that a function refused, unless the schema changed under the statement.
-        ErrorCode::Unknown if phase == Phase::Step && !text.starts_with("no such") => {
-            (ErrorKind::Constraint, "SQLite refused a value or the result of a computation")
-        }
+        ErrorCode::Unknown if phase == Phase::Step && !text.starts_with("no such") => (ErrorKind::Data, of_value(text)),
         ErrorCode::Unknown | ErrorCode::SchemaChanged => (ErrorKind::Syntax, "SQLite does not understand the statement"),
         _ => (ErrorKind::Protocol, "SQLite failed in an unexpected way"),
     };
@@ -99,7 +100,6 @@ fn constraint(code: i32, text: &str) -> String {
         ffi::SQLITE_CONSTRAINT_NOTNULL => "NOT NULL",
         ffi::SQLITE_CONSTRAINT_FOREIGNKEY => "FOREIGN KEY",
         ffi::SQLITE_CONSTRAINT_CHECK => "CHECK",
-        ffi::SQLITE_CONSTRAINT_DATATYPE => return "a value does not have the type of its column".into(),
         ffi::SQLITE_CONSTRAINT_TRIGGER => return "a trigger of the database refused the change".into(),
         _ => return "a constraint of the database refused the change".into(),
     };

@@ -36,11 +36,11 @@ impl<'a> SqliteValue<'a> {
     /// A value that goes through JSON, which has no form for an infinity. `to` is who it is sent to.
     ///
     /// # Errors
-    /// [`Constraint`](ErrorKind::Constraint) for an infinite number.
+    /// [`Data`](ErrorKind::Data) for an infinite number.
     pub(crate) fn in_json(value: &'a Value, to: &str) -> Result<Self> {
         match Self::of(value) {
             Self::Real(value) if value.is_infinite() => {
-                Err(Error::new(ErrorKind::Constraint, format!("an infinite number cannot be sent to {to}")))
+                Err(Error::new(ErrorKind::Data, format!("an infinite number cannot be sent to {to}")))
             }
             bound => Ok(bound),
         }
@@ -76,7 +76,7 @@ mod tests {
             assert_eq!(SqliteValue::of(&value), expected, "{value:?}");
         }
         for infinity in [f64::INFINITY, f64::NEG_INFINITY] {
-            assert_eq!(SqliteValue::in_json(&Value::F64(infinity), "D1").map_err(|error| error.kind), Err(ErrorKind::Constraint));
+            assert_eq!(SqliteValue::in_json(&Value::F64(infinity), "D1").map_err(|error| error.kind), Err(ErrorKind::Data));
         }
     }
 }

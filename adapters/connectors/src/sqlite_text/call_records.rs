@@ -74,7 +74,7 @@ pub(crate) fn to_create() -> String {
 /// An error of one of these texts. The author of the app wrote none of them, and must not be blamed for them.
 pub(crate) fn failed(error: Error) -> Error {
     match error.kind {
-        ErrorKind::Syntax | ErrorKind::Constraint => {
+        ErrorKind::Syntax | ErrorKind::Constraint | ErrorKind::Data => {
             let message =
                 "the table `millrace_calls`, which tools with `idempotency` need, does not have the columns that Millrace made it with";
             Error { kind: ErrorKind::Configuration, message: message.to_owned(), ..error }

@@ -5,7 +5,7 @@
 use millrace_core::ErrorKind;
 
 /// What SQLite says when a function refuses a value. Its code is that of a statement that it does not understand.
-const OF_VALUES: [&str; 8] = [
+const OF_VALUES: [&str; 14] = [
     "integer overflow",
     "malformed JSON",
     "JSON cannot hold BLOB values",
@@ -14,7 +14,16 @@ const OF_VALUES: [&str; 8] = [
     "LIKE or GLOB pattern too complex",
     "ESCAPE expression must be a single character",
     "parser stack overflow",
+    "fts5: ",
+    "unterminated string",
+    "malformed MATCH expression",
+    "unknown special query",
+    "row value misused",
+    "second argument to",
 ];
+
+/// What is said of a value in a column of another type.
+pub(crate) const WRONG_TYPE: &str = "a value does not have the type of its column";
 
 /// The kinds of constraint whose name begins SQLite's message.
 const CONSTRAINTS: [&str; 5] = ["UNIQUE", "PRIMARY KEY", "NOT NULL", "CHECK", "FOREIGN KEY"];
@@ -23,13 +32,14 @@ const CONSTRAINTS: [&str; 5] = ["UNIQUE", "PRIMARY KEY", "NOT NULL", "CHECK", "F
 pub(crate) fn explain(code: &str, text: &str) -> (ErrorKind, String) {
     let primary: String = code.split('_').take(2).collect::<Vec<_>>().join("_");
     let (kind, message) = match primary.as_str() {
+        "SQLITE_CONSTRAINT" if text.starts_with("cannot store ") => (ErrorKind::Data, WRONG_TYPE),
         "SQLITE_CONSTRAINT" => return (ErrorKind::Constraint, constraint(code, text)),
-        "SQLITE_MISMATCH" => (ErrorKind::Constraint, "a value does not have the type of its column"),
+        "SQLITE_MISMATCH" => (ErrorKind::Data, WRONG_TYPE),
         "SQLITE_BUSY" | "SQLITE_LOCKED" | "SQLITE_PROTOCOL" => (ErrorKind::Busy, "the database is locked by another connection"),
         "SQLITE_INTERRUPT" => (ErrorKind::TimedOut, "the server stopped the statement, because it took too long"),
         "SQLITE_READONLY" => (ErrorKind::Denied, "the database is read-only"),
         "SQLITE_AUTH" | "SQLITE_PERM" => (ErrorKind::Denied, "the server forbids the statement"),
-        "SQLITE_TOOBIG" => (ErrorKind::TooLarge, "a text or blob is longer than the server allows"),
+        "SQLITE_TOOBIG" => (ErrorKind::Data, "a text or blob is longer than the server allows"),
         "SQLITE_CORRUPT" => (ErrorKind::Protocol, "the database file is damaged"),
         "SQLITE_NOTADB" => (ErrorKind::Protocol, "the database file is not a SQLite database"),
         "SQLITE_FULL" => (ErrorKind::Unavailable, "the disk of the database is full"),
@@ -48,9 +58,26 @@ fn of_words(text: &str) -> (ErrorKind, &'static str) {
         return (ErrorKind::Denied, "the server forbids the statement");
     }
     if OF_VALUES.into_iter().any(|known| text.starts_with(known)) {
-        return (ErrorKind::Constraint, "SQLite refused a value or the result of a computation");
+        return (ErrorKind::Data, of_value(text));
     }
     (ErrorKind::Syntax, "SQLite does not understand the statement")
+}
+
+/// What is wrong with a value, or with what is computed from one. SQLite's own words may have the value.
+pub(crate) fn of_value(text: &str) -> &'static str {
+    let has = |part: &str| text.contains(part);
+    if has("fts5: ") || has("unterminated string") || has("MATCH expression") || has("unknown special query") {
+        "SQLite refused a value or the result of a computation: a text is not a query of a full-text search; words with other characters than letters \
+         need quotes"
+    } else if has("JSON") {
+        "SQLite refused a value or the result of a computation: a JSON document, or a path into one, is not valid"
+    } else if has("integer overflow") {
+        "SQLite refused a value or the result of a computation: a number is out of range"
+    } else if has("ESCAPE expression") || has("pattern too complex") {
+        "SQLite refused a value or the result of a computation: the pattern or the escape of `LIKE` or `GLOB` is not valid"
+    } else {
+        "SQLite refused a value or the result of a computation"
+    }
 }
 
 /// Names the kind of the constraint, and the column or check where SQLite names it. The texts are the schema's, not values; what a
@@ -58,11 +85,7 @@ fn of_words(text: &str) -> (ErrorKind, &'static str) {
 fn constraint(code: &str, text: &str) -> String {
     let named = CONSTRAINTS.into_iter().find_map(|kind| Some((kind, text.strip_prefix(kind)?.strip_prefix(" constraint failed")?)));
     let Some((kind, rest)) = named else {
-        return match text {
-            text if text.starts_with("cannot store ") => "a value does not have the type of its column",
-            _ => "a constraint of the database refused the change",
-        }
-        .to_owned();
+        return "a constraint of the database refused the change".to_owned();
     };
     // SQLite itself says `UNIQUE` of a primary key, too, and tells the two apart by the extended code alone.
     let kind = if code.ends_with("_PRIMARYKEY") { "PRIMARY KEY" } else { kind };
@@ -78,7 +101,7 @@ mod tests {
 
     #[test]
     fn codes_and_words_are_told_apart() {
-        use ErrorKind::{Busy, Constraint, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
+        use ErrorKind::{Busy, Constraint, Data, Denied, Protocol, Syntax, TimedOut, Unavailable};
         let table = [
             ("SQLITE_CONSTRAINT", "UNIQUE constraint failed: t.id", Constraint, "a UNIQUE constraint refused the change: `t.id`"),
             (
@@ -90,18 +113,30 @@ mod tests {
             ("SQLITE_CONSTRAINT", "FOREIGN KEY constraint failed", Constraint, "a FOREIGN KEY constraint refused the change"),
             ("SQLITE_CONSTRAINT", "the value secret is taken", Constraint, "a constraint of the database refused the change"),
             ("SQLITE_CONSTRAINT", "the secret UNIQUE constraint failed: x", Constraint, "a constraint of the database refused the change"),
-            ("SQLITE_CONSTRAINT", "cannot store TEXT value in INT column c.a", Constraint, "a value does not have the type of its column"),
-            ("SQLITE_MISMATCH", "datatype mismatch", Constraint, "a value does not have the type of its column"),
+            ("SQLITE_CONSTRAINT", "cannot store TEXT value in INT column c.a", Data, "a value does not have the type of its column"),
+            ("SQLITE_MISMATCH", "datatype mismatch", Data, "a value does not have the type of its column"),
             ("SQLITE_BUSY_SNAPSHOT", "database is locked", Busy, "the database is locked by another connection"),
             ("SQLITE_INTERRUPT", "interrupted", TimedOut, "the server stopped the statement, because it took too long"),
             ("SQLITE_READONLY", "attempt to write a readonly database", Denied, "the database is read-only"),
             ("SQLITE_AUTH", "not authorized", Denied, "the server forbids the statement"),
             ("SQLITE_UNKNOWN", "not authorized", Denied, "the server forbids the statement"),
-            ("SQLITE_TOOBIG", "string or blob too big", TooLarge, "a text or blob is longer than the server allows"),
+            ("SQLITE_TOOBIG", "string or blob too big", Data, "a text or blob is longer than the server allows"),
             ("SQLITE_CORRUPT", "database disk image is malformed", Protocol, "the database file is damaged"),
             ("SQLITE_IOERR_READ", "disk I/O error", Unavailable, "the server cannot read or write the database file"),
             ("SQLITE_ERROR", "no such table: nowhere", Syntax, "SQLite does not understand the statement"),
-            ("SQLITE_UNKNOWN", "malformed JSON", Constraint, "SQLite refused a value or the result of a computation"),
+            (
+                "SQLITE_UNKNOWN",
+                "malformed JSON",
+                Data,
+                "SQLite refused a value or the result of a computation: a JSON document, or a path into one, is not valid",
+            ),
+            (
+                "SQLITE_ERROR",
+                "fts5: syntax error near \"secret\"",
+                Data,
+                "SQLite refused a value or the result of a computation: a text is not a query of a full-text search; words with other characters than \
+                 letters need quotes",
+            ),
             ("SQLITE_NEW", "secret", Protocol, "SQLite failed in an unexpected way"),
         ];
         for (code, text, kind, message) in table {

@@ -77,7 +77,7 @@ fn of_status(status: u16, body: &[u8]) -> StatementFailure {
         Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(&String::from_utf8_lossy(body))))
     };
     match status {
-        401 | 403 => StatementFailure::last(error(ErrorKind::Denied, "the Upstash server does not accept the `token`")),
+        401 | 403 => StatementFailure::last(error(ErrorKind::Credentials, "the Upstash server does not accept the `token`")),
         404 | 405 => StatementFailure::last(error(
             ErrorKind::Configuration,
             "the address of the connection string is not that of a REST API of Upstash",
@@ -146,8 +146,8 @@ mod tests {
             (200, &large, ErrorKind::TooLarge, Execution::Final),
             (200, &many, ErrorKind::TooLarge, Execution::Final),
             (400, "<html>", ErrorKind::Protocol, Execution::Final),
-            (401, "{\"error\":\"Unauthorized\"}", ErrorKind::Denied, Execution::Final),
-            (403, "", ErrorKind::Denied, Execution::Final),
+            (401, "{\"error\":\"Unauthorized\"}", ErrorKind::Credentials, Execution::Final),
+            (403, "", ErrorKind::Credentials, Execution::Final),
             (404, "", ErrorKind::Configuration, Execution::Final),
             (302, "", ErrorKind::Configuration, Execution::Final),
             (413, "", ErrorKind::TooLarge, Execution::Final),

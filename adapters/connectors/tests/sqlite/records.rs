@@ -81,7 +81,7 @@ fn a_write_that_fails_leaves_no_record() {
     assert_eq!((count(&isolate, "t"), count(&isolate, "millrace_calls")), (Value::I64(2), Value::I64(2)));
     // Not even the table is left of a first write that failed.
     let isolate = shop();
-    assert_eq!(once(&isolate, "INSERT INTO t (id) VALUES ('x')", &[], "k", 0).unwrap_err().kind, ErrorKind::Constraint);
+    assert_eq!(once(&isolate, "INSERT INTO t (id) VALUES ('x')", &[], "k", 0).unwrap_err().kind, ErrorKind::Data);
     assert_eq!(isolate.rows("SELECT name FROM sqlite_schema WHERE name LIKE 'millrace%'"), Vec::<Vec<Value>>::new());
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use millrace_core::{
-    ErrorKind::{self, Constraint, Denied, Syntax},
+    ErrorKind::{self, Constraint, Data, Denied, Syntax},
     ports::Connection,
     value::Value,
 };
@@ -111,7 +111,7 @@ fn a_wrong_statement_is_a_syntax_error() {
 #[test]
 fn a_constraint_is_named_and_no_value_is_shown() {
     let isolate = Isolate::memory(SCHEMA);
-    let cases: [(&str, &str); 13] = [
+    let cases: [(&str, &str); 8] = [
         ("INSERT INTO parent (email, name) VALUES ('a@example.com', 'B')", "a UNIQUE constraint refused the change: `parent.email`"),
         ("INSERT INTO parent (name) VALUES ('ADA')", "a UNIQUE constraint refused the change: `index 'lowered'`"),
         ("INSERT INTO parent (id, name) VALUES (1, 'B')", "a PRIMARY KEY constraint refused the change: `parent.id`"),
@@ -119,16 +119,27 @@ fn a_constraint_is_named_and_no_value_is_shown() {
         ("INSERT INTO parent (name) VALUES (NULL)", "a NOT NULL constraint refused the change: `parent.name`"),
         ("INSERT INTO parent (name, age) VALUES ('secret', 17)", "a CHECK constraint refused the change: `grown_up`"),
         ("INSERT INTO child VALUES (1, 99)", "a FOREIGN KEY constraint refused the change"),
-        ("DELETE FROM pair WHERE a = 1 RETURNING json('{secret')", "SQLite refused a value or the result of a computation"),
-        ("INSERT INTO child VALUES (1, 'secret')", "a value does not have the type of its column"),
-        ("INSERT INTO parent (id, name) VALUES ('secret', 'B')", "a value does not have the type of its column"),
         ("INSERT INTO pair VALUES ('secret', 1)", "a trigger of the database refused the change"),
-        ("SELECT abs(-9223372036854775807 - 1)", "SQLite refused a value or the result of a computation"),
-        ("SELECT json_extract('{secret', '$')", "SQLite refused a value or the result of a computation"),
     ];
-    for (statement, message) in cases {
+    let refused = |why: &str| format!("SQLite refused a value or the result of a computation: {why}");
+    let json = refused("a JSON document, or a path into one, is not valid");
+    let search = refused("a text is not a query of a full-text search; words with other characters than letters need quotes");
+    isolate.run("CREATE VIRTUAL TABLE words USING fts5 (text)", &[]).unwrap();
+    let of_data = [
+        ("DELETE FROM pair WHERE a = 1 RETURNING json('{secret')", json.clone()),
+        ("SELECT json_extract('{secret', '$')", json.clone()),
+        ("SELECT json_extract('{}', 'secret')", json),
+        ("INSERT INTO child VALUES (1, 'secret')", "a value does not have the type of its column".to_owned()),
+        ("INSERT INTO parent (id, name) VALUES ('secret', 'B')", "a value does not have the type of its column".to_owned()),
+        ("SELECT abs(-9223372036854775807 - 1)", refused("a number is out of range")),
+        ("SELECT * FROM words WHERE words MATCH 'secret AND'", search.clone()),
+        ("SELECT * FROM words WHERE words MATCH '\"secret'", search),
+    ];
+    let of_constraints = cases.map(|(statement, message)| (statement, Constraint, message.to_owned()));
+    let of_data = of_data.map(|(statement, message)| (statement, Data, message));
+    for (statement, kind, message) in of_constraints.into_iter().chain(of_data) {
         let error = isolate.error(statement);
-        assert_eq!((error.kind, error.message.as_str()), (Constraint, message), "{statement}: {error:?}");
+        assert_eq!((error.kind, error.message), (kind, message), "{statement}: {:?}", error.source);
         assert!(error.source.is_some(), "{statement}");
     }
     assert_eq!(

@@ -2,13 +2,17 @@
 
 use std::{
     cell::RefCell,
-    io,
+    future::Future as _,
+    io::{self, Read as _},
     os::unix::net::UnixStream as StdUnixStream,
+    pin::pin,
     rc::Rc,
     sync::{Arc, atomic::AtomicUsize},
+    task::{Context, Poll, ready},
     time::Duration,
 };
 
+use socket2::SockRef;
 use tokio::{
     io::{AsyncReadExt as _, AsyncWriteExt as _},
     net::{
@@ -65,20 +69,35 @@ struct SocketLines {
 }
 
 impl LineSource for SocketLines {
-    async fn next(&mut self) -> Option<ToIsolate> {
+    fn poll_next(&mut self, context: &mut Context<'_>) -> Poll<Option<ToIsolate>> {
         loop {
             match self.frames.line() {
-                Ok(Some(line)) => return Some(line),
+                Ok(Some(line)) => return Poll::Ready(Some(line)),
                 Ok(None) => {}
                 Err(error) => {
                     tracing::error!(%error, "what the isolate was told cannot be read");
-                    return None;
+                    return Poll::Ready(None);
                 }
             }
-            if self.reading.read_buf(self.frames.room()).await.unwrap_or(0) == 0 {
-                return None;
+            let read = pin!(self.reading.read_buf(self.frames.room()));
+            if ready!(read.poll(context)).unwrap_or(0) == 0 {
+                return Poll::Ready(None);
             }
         }
+    }
+
+    fn next_now(&mut self) -> Option<ToIsolate> {
+        // Where what comes cannot be read, or has ended, that is said in its turn.
+        while let Ok(line) = self.frames.line() {
+            if line.is_some() {
+                return line;
+            }
+            // The runtime would ask the operating system only when it is its turn.
+            let mut bytes = [0; 8 << 10];
+            let count = (&*SockRef::from(self.reading.as_ref())).read(&mut bytes).ok().filter(|count| *count > 0)?;
+            self.frames.room().extend_from_slice(bytes.get(..count)?);
+        }
+        None
     }
 }
 

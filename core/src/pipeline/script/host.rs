@@ -144,7 +144,9 @@ impl ScriptHost for Host<'_> {
                 max_rows: adapter.max_rows as usize,
                 on_too_many: OnTooMany::Error,
                 max_bytes: MAX_CELL_BYTES,
+                caller: Some(self.run.signal.cancel()),
             };
+            let question = self.run.asks(adapter);
             let may_write = !adapter.read_only && may_change(text);
             if may_write {
                 self.run.write_sent();
@@ -154,7 +156,7 @@ impl ScriptHost for Host<'_> {
             if may_write && !self.run.write_answered(&answer) && answer.is_err() {
                 self.run.sync.script_wrote_nothing(index);
             }
-            self.run.connector_answered(adapter, &answer);
+            question.answered(&answer);
             if !adapter.read_only && answer.as_ref().is_ok_and(|rows| took_effect(text, rows, connector.counts_changes())) {
                 self.run.change.set(Change::Some);
             }

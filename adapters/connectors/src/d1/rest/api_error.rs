@@ -24,7 +24,7 @@ struct ApiError<'a> {
     message: Cow<'a, str>,
 }
 
-/// What the API says of a token that it does not know, does not take for one, or that may not do this.
+/// What the API says of a token that it does not know, does not take for one, or that may not do this. It does not tell these apart.
 const DENIED: [i64; 6] = [6003, 6111, 7403, 9109, 9106, 10000];
 const UNKNOWN_DATABASE: i64 = 7404;
 const THROTTLED: [i64; 2] = [971, 10429];
@@ -38,7 +38,7 @@ pub(super) fn of_answer(status: u16, body: &[u8], prepared: &Prepared<'_>) -> St
     let words = said.map_or_else(|| String::from_utf8_lossy(body).into_owned(), |said| said.message.into_owned());
     let error = |kind, message: &str| Error::new(kind, message).with_source(format!("status {status}: {}", excerpt(&words)));
     match status {
-        401 | 403 => StatementFailure::last(error(ErrorKind::Denied, DENIED_MESSAGE)),
+        401 | 403 => StatementFailure::last(error(ErrorKind::Credentials, DENIED_MESSAGE)),
         404 => StatementFailure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)),
         413 => StatementFailure::last(error(ErrorKind::TooLarge, "the values are larger than D1 allows")),
         429 => StatementFailure::last(error(ErrorKind::Busy, BUSY_MESSAGE)),
@@ -74,7 +74,7 @@ fn of_error(said: &ApiError<'_>, prepared: &Prepared<'_>) -> Option<StatementFai
     let error = |kind, message: &str| Error::new(kind, message).with_source(excerpt(&said.message));
     if let Some(code) = said.code {
         if DENIED.contains(&code) {
-            return Some(StatementFailure::last(error(ErrorKind::Denied, DENIED_MESSAGE)));
+            return Some(StatementFailure::last(error(ErrorKind::Credentials, DENIED_MESSAGE)));
         }
         if code == UNKNOWN_DATABASE {
             return Some(StatementFailure::last(error(ErrorKind::Configuration, UNKNOWN_MESSAGE)));
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn errors_of_the_api() {
-        use ErrorKind::{Busy, Configuration, Denied, Protocol, Syntax, Unavailable};
+        use ErrorKind::{Busy, Configuration, Credentials, Protocol, Syntax, Unavailable};
         let table = [
             (400, 7500, "no such table: nowhere: SQLITE_ERROR", Syntax, Execution::Final),
             (500, 10001, "D1_ERROR: near \"selec\": syntax error at offset 0: SQLITE_ERROR", Syntax, Execution::Final),
@@ -101,9 +101,9 @@ mod tests {
             (500, 7500, "D1 DB is overloaded. Too many requests queued.", Busy, Execution::NotExecuted),
             (500, 7500, "something new", Unavailable, Execution::Unknown),
             (400, 7400, "The request is malformed", Protocol, Execution::Final),
-            (401, 10000, "Authentication error", Denied, Execution::Final),
-            (400, 6003, "Invalid request headers", Denied, Execution::Final),
-            (403, 7403, "The given account is not valid or is not authorized to access this service", Denied, Execution::Final),
+            (401, 10000, "Authentication error", Credentials, Execution::Final),
+            (400, 6003, "Invalid request headers", Credentials, Execution::Final),
+            (403, 7403, "The given account is not valid or is not authorized to access this service", Credentials, Execution::Final),
             (404, 7404, "The database 1111 could not be found", Configuration, Execution::Final),
             (429, 971, "Please wait and consider throttling your request speed", Busy, Execution::Final),
             (429, 1, "slow down", Busy, Execution::Final),
@@ -127,7 +127,7 @@ mod tests {
             (500, "<html>", ErrorKind::Unavailable, Execution::Unknown),
             (502, "", ErrorKind::Unavailable, Execution::Unknown),
             (503, "upstream connect error", ErrorKind::Unavailable, Execution::Unknown),
-            (401, "no", ErrorKind::Denied, Execution::Final),
+            (401, "no", ErrorKind::Credentials, Execution::Final),
             (404, "{}", ErrorKind::Configuration, Execution::Final),
             (307, "", ErrorKind::Configuration, Execution::Final),
             (413, "", ErrorKind::TooLarge, Execution::Final),

@@ -20,6 +20,7 @@ fn body_of(text: &str, params: &[Value]) -> String {
         max_rows: 10,
         on_too_many: OnTooMany::Error,
         max_bytes: 100,
+        caller: None,
     };
     let request = request(&address, &Prepared::of(text, params, false).unwrap(), &query).unwrap();
     assert_eq!((request.method.as_str(), request.url.as_str(), request.deadline_ms), ("POST", "https://api/raw", 7));

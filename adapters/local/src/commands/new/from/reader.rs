@@ -64,6 +64,7 @@ impl Reader {
             max_rows: MAX_ROWS,
             on_too_many: OnTooMany::Error,
             max_bytes: MAX_BYTES,
+            caller: None,
         };
         let Rows { rows, .. } = self.connector.query(query).await.map_err(|error| {
             let source = error.source.map(|source| format!(" ({source})")).unwrap_or_default();
