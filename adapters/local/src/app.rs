@@ -15,7 +15,7 @@ use millrace_core::{
 use millrace_native::{cache::CacheChoice, env::Variables, logging, ports, secrets::SecretsChoice, telemetry, wait_until::Tasks};
 use serde_json::json;
 
-use crate::output::{CommandError, CommandResult, note_styled};
+use crate::output::{CommandError, CommandResult, note, note_styled};
 
 /// An app, and what else the bundler found.
 pub(crate) struct BundledApp {
@@ -96,6 +96,17 @@ pub(crate) fn count(number: usize, noun: &str) -> String {
 /// The file cannot be read.
 pub(crate) fn variables(folder: &Path) -> CommandResult<Variables> {
     Variables::of_process_and(&folder.join(".env")).map_err(CommandError::wrong)
+}
+
+/// Tells what has no value of what the app needs, and what does not work without it.
+///
+/// # Errors
+/// The operating system gives no thread.
+pub(crate) fn note_missing(app: &App, variables: &Variables, base: &Path) -> CommandResult {
+    for line in millrace_native::secrets::missing(app, variables, base).map_err(CommandError::wrong)? {
+        note(format_args!("warning: {line}"));
+    }
+    Ok(())
 }
 
 /// The cache that the variables ask for. The store of secrets is looked at, too, so that a mistake is told at the start.
