@@ -145,20 +145,20 @@ fn searches(expr: &Expr) -> bool {
         | Expr::RLike { .. }
         | Expr::Position { .. }
         | Expr::MatchAgainst { .. } => true,
-        Expr::BinaryOp { op, .. } => match op {
+        Expr::BinaryOp { op, .. } => matches!(
+            op,
             BinaryOperator::PGRegexMatch
-            | BinaryOperator::PGRegexIMatch
-            | BinaryOperator::PGRegexNotMatch
-            | BinaryOperator::PGRegexNotIMatch
-            | BinaryOperator::PGLikeMatch
-            | BinaryOperator::PGILikeMatch
-            | BinaryOperator::PGNotLikeMatch
-            | BinaryOperator::PGNotILikeMatch
-            | BinaryOperator::Regexp
-            | BinaryOperator::Glob
-            | BinaryOperator::Match => true,
-            _ => false,
-        },
+                | BinaryOperator::PGRegexIMatch
+                | BinaryOperator::PGRegexNotMatch
+                | BinaryOperator::PGRegexNotIMatch
+                | BinaryOperator::PGLikeMatch
+                | BinaryOperator::PGILikeMatch
+                | BinaryOperator::PGNotLikeMatch
+                | BinaryOperator::PGNotILikeMatch
+                | BinaryOperator::Regexp
+                | BinaryOperator::Glob
+                | BinaryOperator::Match
+        ),
         Expr::Function(function) => {
             let name = function.name.to_string();
             FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(&name))
