@@ -40,8 +40,8 @@ pub(crate) static ADAPTER: Record = Record {
     fields: &[
         Field::new("name", Shape::Text, "The name that tools `use`; without it, the file's name."),
         Field::new("connector", Shape::Text, NAMES).required(),
-        Field::new("connection_string", Shape::Text, CONNECTION_STRINGS).required(),
-        Field::new("options", Shape::Map(&OPTION), OPTIONS),
+        Field::new("connection_string", Shape::Text, CONNECTION_STRINGS).filled().required(),
+        Field::new("options", Shape::Map(&OPTION), OPTIONS).filled(),
         Field::new(
             "session",
             Shape::Record(&session::SESSION),
@@ -75,8 +75,8 @@ static FALLBACK: Record = Record {
     doc: "What replaces the adapter's connector on a host that does not have it.",
     fields: &[
         Field::new("connector", Shape::Text, "What it connects to: `d1`.").required(),
-        Field::new("connection_string", Shape::Text, "Where to connect: `d1:DB` is the binding `DB` of a Worker.").required(),
-        Field::new("options", Shape::Map(&OPTION), "As in an adapter."),
+        Field::new("connection_string", Shape::Text, "Where to connect: `d1:DB` is the binding `DB` of a Worker.").filled().required(),
+        Field::new("options", Shape::Map(&OPTION), "As in an adapter.").filled(),
     ],
 };
 

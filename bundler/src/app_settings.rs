@@ -17,6 +17,7 @@ pub(crate) struct RootSettings {
     pub(crate) limits: LimitSettings,
     pub(crate) env: Vec<String>,
     pub(crate) secrets: Vec<String>,
+    pub(crate) required: Vec<String>,
     pub(crate) fetch_allow: Vec<String>,
     pub(crate) telemetry: bool,
     pub(crate) tools_folder: String,

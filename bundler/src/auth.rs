@@ -31,7 +31,7 @@ pub(crate) static AUTH: Record = Record {
             "policy",
             Shape::Map(&Shape::Any),
             "What the plugin needs. For `api_key`, `jwt`, `introspection`, `cloudflare_access` and `lambda` see their keys; a script gets it as `policy`.",
-        ),
+        ).filled(),
         Field::new(
             "any",
             Shape::List(&Shape::Record(&AUTH_ENTRY)),
@@ -47,7 +47,7 @@ pub(crate) static AUTH_ENTRY: Record = Record {
     doc: "A plugin, and what it needs.",
     fields: &[
         Field::new("plugin", Shape::Text, PLUGINS).required(),
-        Field::new("policy", Shape::Map(&Shape::Any), "What the plugin needs."),
+        Field::new("policy", Shape::Map(&Shape::Any), "What the plugin needs.").filled(),
     ],
 };
 
@@ -60,8 +60,8 @@ pub(crate) static API_KEY_POLICY: Record = Record {
     doc: "The accepted keys, which callers send in the header `X-API-Key` or `Authorization: Bearer`. Without any, the variable \
           `MILLRACE_API_KEY` is the key.",
     fields: &[
-        Field::new("value", ONE_OR_MORE, "The key, or several. Take it from the environment: `\"{{ env.API_KEY }}\"`."),
-        Field::new("sha256", ONE_OR_MORE, "The SHA-256 of the key in hexadecimal, or several, so that the key itself is not stored."),
+        Field::new("value", ONE_OR_MORE, "The key, or several. Take it from the environment: `\"{{ env.API_KEY }}\"`.").filled(),
+        Field::new("sha256", ONE_OR_MORE, "The SHA-256 of the key in hexadecimal, or several, so that the key itself is not stored.").filled(),
         Field::new("keys", Shape::List(&Shape::Record(&API_KEY)), "Keys that distinguish callers."),
         Field::new("name", Shape::Text, "`auth.subject` of callers with `value` or `sha256`.").default("api_key"),
         Field::new("scopes", Shape::List(&Shape::Text), "The scopes that a caller must have. Keys under `value` and `sha256` have them all; one of `keys` that lacks one gets HTTP 403.").default("[]"),
@@ -76,8 +76,8 @@ pub(crate) static API_KEY: Record = Record {
     doc: "One key, and the caller that it identifies.",
     fields: &[
         Field::new("name", Shape::Text, "`auth.subject` of callers with this key.").required(),
-        Field::new("value", Shape::Text, "The key; or `sha256`."),
-        Field::new("sha256", Shape::Text, "The SHA-256 of the key in hexadecimal; or `value`."),
+        Field::new("value", Shape::Text, "The key; or `sha256`.").filled(),
+        Field::new("sha256", Shape::Text, "The SHA-256 of the key in hexadecimal; or `value`.").filled(),
         Field::new("scopes", Shape::List(&Shape::Text), "`auth.scopes` of callers with this key.").default("[]"),
         Field::new("roles", Shape::List(&Shape::Text), "`auth.roles` of callers with this key.").default("[]"),
     ],

@@ -28,14 +28,16 @@ pub(crate) const RESOURCE: Field = Field::new(
     Shape::Text,
     "The public URL of the endpoint, for which tokens are issued: `https://mcp.example.com/mcp`, or a variable. With it, clients find out \
      where to sign in. `host`: the URL has the name in the request's `Host`, which `hosts` must list.",
-);
+)
+.filled();
 /// `server.authorization_servers`
 pub(crate) const AUTHORIZATION_SERVERS: Field = Field::new(
     "authorization_servers",
     Shape::List(&Shape::Text),
     "Where clients sign in: the issuers, exactly as their metadata spell them: `https://login.example.com`. Text may have variables. \
      Not given, the issuers of the app's `jwt` policies.",
-);
+)
+.filled();
 /// `server.scopes`
 pub(crate) const SCOPES: Field = Field::new(
     "scopes",

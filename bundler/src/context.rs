@@ -22,7 +22,7 @@ pub(crate) static CONTEXT: Record = Record {
             "values",
             Shape::Map(&Shape::Any),
             "Values by name, with placeholders: `tenant: \"{{ auth.claims.tenant }}\"`. A string that is one placeholder keeps the type of its value.",
-        ),
+        ).filled(),
         Field::new(
             "factory",
             Shape::Text,

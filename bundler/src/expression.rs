@@ -7,6 +7,7 @@
 //! not        = ( "not" | "!" ) not | operand
 //! operand    = primary { "." method }
 //! method     = "size" "(" ")" | ( "startsWith" | "endsWith" | "contains" ) "(" or ")" | "matches" "(" string ")"
+//!            | ( "exists" | "all" ) "(" name "," or ")"
 //! primary    = literal | path | ( "len" | "size" ) "(" or ")" | ( "exists" | "has" ) "(" path ")" | "(" or ")"
 //! path       = name { "." name | "[" digits "]" }
 //! literal    = number | string | "true" | "false" | "null" | "[" [ literal { "," literal } ] "]"
@@ -18,14 +19,14 @@
 use millrace_core::{
     Json,
     app::{Literal, Pattern},
-    expression::{Comparison, Expression, Step, TextTest},
+    expression::{Comparison, Expression, Quantifier, Step, TextTest},
 };
 
 use std::ops::Range;
 
 use crate::{
     Problem, Severity,
-    scope::{PathScope, ValueType},
+    scope::{DeadEnd, PathScope, ValueType},
 };
 
 mod check;
@@ -51,7 +52,8 @@ pub(crate) fn parse(text: &str, scope: &PathScope) -> Parsed {
         Ok(tokens) => tokens,
         Err(problem) => return Parsed { expression: None, problems: vec![problem] },
     };
-    let mut parser = Parser { tokens: &tokens, position: 0, end: text.len(), scope, nesting: 0, problems: Vec::new() };
+    let mut parser =
+        Parser { tokens: &tokens, position: 0, end: text.len(), scope, elements: Vec::new(), nesting: 0, problems: Vec::new() };
     let parsed = parser.or().and_then(|nested| match parser.next() {
         None => Ok(nested),
         Some(token) => Err(parser.unexpected(token, "`and`, `or` or the end")),
@@ -85,16 +87,22 @@ enum Method {
     Size,
     Text(TextTest),
     Matches,
+    Each(Quantifier),
 }
 
 /// The methods, by their names.
-const METHODS: [(&str, Method); 5] = [
+const METHODS: [(&str, Method); 7] = [
     ("size", Method::Size),
     ("startsWith", Method::Text(TextTest::StartsWith)),
     ("endsWith", Method::Text(TextTest::EndsWith)),
     ("contains", Method::Text(TextTest::Contains)),
     ("matches", Method::Matches),
+    ("exists", Method::Each(Quantifier::Any)),
+    ("all", Method::Each(Quantifier::All)),
 ];
+
+/// Words that mean something and cannot name an element.
+const WORDS: [&str; 7] = ["and", "or", "not", "in", "true", "false", "null"];
 
 /// What makes one expression of an operator's two sides.
 type Wrap = fn(Expression, Expression) -> Expression;
@@ -104,6 +112,8 @@ struct Parser<'a> {
     position: usize,
     end: usize,
     scope: &'a PathScope,
+    /// The names that `exists` and `all` give to elements here, and what these are.
+    elements: Vec<(&'a str, ValueType)>,
     nesting: usize,
     /// Of paths and types: what a parser can go on after.
     problems: Vec<Problem>,
@@ -248,9 +258,50 @@ impl<'a> Parser<'a> {
                 })?;
                 (receiver.depth, ValueType::Bool, Expression::Matches(Box::new(receiver.expression), pattern))
             }
+            Method::Each(quantifier) => {
+                self.problems.extend(check::list(&receiver, quantifier));
+                let name = self.element(quantifier)?;
+                let element = match receiver.value {
+                    ValueType::List(element) => *element,
+                    _ => ValueType::Any,
+                };
+                self.elements.push((name, element));
+                let condition = self.or()?;
+                self.elements.pop();
+                self.problems.extend(check::condition(&condition));
+                let (list, condition_expression) = (Box::new(receiver.expression), Box::new(condition.expression));
+                let expression = Expression::Each(quantifier, list, name.to_owned(), condition_expression);
+                (receiver.depth.max(condition.depth), ValueType::Bool, expression)
+            }
         };
         self.close(Token::Close, "`)`")?;
         Ok(Nested { depth: self.deeper(depth)?, expression, value, range: start..self.last_end() })
+    }
+
+    /// The name that `exists` and `all` give to an element, with the comma after it.
+    fn element(&mut self, quantifier: Quantifier) -> Result<&'a str, Problem> {
+        let method = quantifier.as_str();
+        let help = format!("write `list.{method}(x, x == 'a')`: a name for an element, and the condition on it");
+        let Some(spanned) = self.next() else { return Err(self.expected("a name for an element")) };
+        let name = match &spanned.token {
+            Token::Word(name) if !WORDS.contains(&name.as_str()) => name.as_str(),
+            _ => {
+                return Err(error(
+                    spanned.range.clone(),
+                    format!("`{method}` needs a name for an element, not `{}`", spanned.token),
+                    &help,
+                ));
+            }
+        };
+        if self.scope.roots().contains(&name) || self.elements.iter().any(|(known, _)| *known == name) {
+            let message = format!("`{name}` means something else here, and cannot name an element");
+            return Err(error(spanned.range.clone(), message, "choose another name"));
+        }
+        match self.next() {
+            Some(Spanned { token: Token::Comma, .. }) => Ok(name),
+            Some(other) => Err(error(other.range.clone(), format!("`{method}` needs a name for an element, and then a condition"), &help)),
+            None => Err(self.expected("`,` and a condition")),
+        }
     }
 
     fn primary(&mut self) -> Result<Nested, Problem> {
@@ -302,7 +353,7 @@ impl<'a> Parser<'a> {
                 _ if self.at(&Token::Open) => Err(error(
                     spanned.range.clone(),
                     format!("`{word}` is not a function"),
-                    "the functions are `len(…)`, `size(…)`, `exists(…)` and `has(…)`; a string has the methods `startsWith`, `endsWith`, `contains`, `matches` and `size`",
+                    "the functions are `len(…)`, `size(…)`, `exists(…)` and `has(…)`; a string has the methods `startsWith`, `endsWith`, `contains`, `matches` and `size`, a list `exists`, `all` and `size`",
                 )),
                 _ => self.path(word, spanned.range.start),
             },
@@ -322,7 +373,7 @@ impl<'a> Parser<'a> {
     }
 
     fn path(&mut self, root: &str, start: usize) -> Result<Nested, Problem> {
-        let roots = self.scope.roots();
+        let roots: Vec<&str> = self.elements.iter().map(|(name, _)| *name).chain(self.scope.roots()).collect();
         if !roots.contains(&root) {
             let known = roots.iter().map(|root| format!("`{root}`")).collect::<Vec<_>>().join(", ");
             return Err(Problem {
@@ -365,9 +416,17 @@ impl<'a> Parser<'a> {
         }
     }
 
+    fn resolve(&self, steps: &[Step]) -> Option<Result<ValueType, DeadEnd>> {
+        let element = self.elements.iter().find(|(name, _)| matches!(steps.first(), Some(Step::Member(root)) if root == name));
+        match element {
+            Some((name, value)) => Some(PathScope::below(value.clone(), name, steps.get(1..).unwrap_or_default())),
+            None => self.scope.resolve(steps),
+        }
+    }
+
     /// What a path leads to; `places` are where its steps stand.
     fn value(&mut self, steps: &[Step], places: &[Range<usize>]) -> ValueType {
-        match self.scope.resolve(steps) {
+        match self.resolve(steps) {
             Some(Ok(ValueType::Any)) => {
                 // Of what is not known: objects may have the member, lists and texts do not.
                 if let [.., Step::Member(last)] = steps
@@ -547,6 +606,9 @@ mod tests {
             Expression::Exists(inner) => format!("(exists {})", show(inner)),
             Expression::Text(test, left, right) => two(test.as_str(), left, right),
             Expression::Matches(inner, pattern) => format!("(matches {} /{}/)", show(inner), pattern.text()),
+            Expression::Each(quantifier, list, name, condition) => {
+                format!("({} {} {name} {})", quantifier.as_str(), show(list), show(condition))
+            }
         }
     }
 
@@ -559,6 +621,9 @@ mod tests {
             ("len(items) > 20", "(Greater (len .items) 20)"),
             ("'admin' in auth.roles", "(in \"admin\" .auth.roles)"),
             ("'admin' not in auth.roles", "(not (in \"admin\" .auth.roles))"),
+            ("auth.roles.exists(r, r == 'a' or false)", "(exists .auth.roles r (or (Equal .r \"a\") false))"),
+            ("!items.all(i, i.tags.exists(t, t in i.known))", "(not (all .items i (exists .i.tags t (in .t .i.known))))"),
+            ("[1, 2].exists(n, n == item.n)", "(exists [1,2] n (Equal .n .item.n))"),
             ("exists(inputs.user-id)", "(exists .inputs.user-id)"),
             ("results[0].total >= -1.5e3", "(GreaterOrEqual .results[0].total -1500.0)"),
             ("item.a or item.b and item.c", "(or .item.a (and .item.b .item.c))"),
@@ -683,8 +748,11 @@ mod tests {
             "inputs.id == 1.5 and inputs.day > '2026' or inputs.sure",
             "inputs.any.x[3] == true and len(inputs.ids) > 2 and inputs.ids[0] in [1, 2]",
             "'admin' in auth.roles and auth.subject != null and not exists(inputs.who.name)",
-            "results.a[0] and results and 'x' in inputs.who.name and 'name' in inputs.who",
+            "results.a[0] and results and 'x' in inputs.any and 'name' in results",
             "len(results) == 0 and inputs.id in inputs.ids",
+            "auth.roles.exists(r, r == 'admin') and inputs.ids.all(id, id > 0 and id in [1, 2])",
+            "results.exists(row, row.tags.all(tag, tag.startsWith('x') or has(row.name)))",
+            "inputs.any.exists(x, x.exists == 1) and not exists(inputs.who.name)",
         ] {
             assert_eq!(problems(good, &with_key), [], "{good}");
         }
@@ -702,6 +770,21 @@ mod tests {
             ("inputs.day < 3", 0..14, "a string and a number have no order"),
             ("inputs.sure < true", 0..18, "a boolean and a boolean have no order"),
             ("1 in inputs.id", 5..14, "nothing is in a number"),
+            ("'x' not in inputs.who.name", 11..26, "nothing is in a string"),
+            ("'name' in inputs.who", 10..20, "nothing is in an object"),
+            ("'1' in inputs.ids", 0..17, "a string is never in a list whose elements are each a number"),
+            ("inputs.id.exists(x, x == 1)", 0..9, "a number has no `exists`"),
+            ("inputs.who.all(x, x == 1)", 0..10, "an object has no `all`"),
+            ("auth.roles.exists(r, r == 1)", 21..27, "a string is never equal to a number"),
+            ("auth.roles.exists(r, r.name == 'x')", 23..27, "`r` is a string and has no `name`"),
+            ("auth.roles.all(r, r)", 18..19, "a string is not a condition"),
+            ("auth.roles.exists == 1", 11..17, "`auth.roles` is a list and has no `exists`"),
+            ("auth.roles.exists(r, x == 'a')", 21..22, "`x` is not known here"),
+            ("auth.roles.exists(r == 'admin')", 20..22, "`exists` needs a name for an element, and then a condition"),
+            ("auth.roles.all('x', true)", 15..18, "`all` needs a name for an element, not `'x'`"),
+            ("auth.roles.all(inputs, true)", 15..21, "`inputs` means something else here, and cannot name an element"),
+            ("inputs.ids.all(x, inputs.ids.exists(x, x == 1))", 36..37, "`x` means something else here, and cannot name an element"),
+            ("auth.roles.exists(r, r == 'a') and r == 'b'", 35..36, "`r` is not known here"),
             ("len(inputs.id) == 0", 4..13, "a number has no length"),
             ("inputs.id.startsWith('x')", 0..9, "a number is not a string"),
             ("inputs.day.contains(1)", 20..21, "a number is not a string"),
@@ -729,6 +812,7 @@ mod tests {
             format!("item in {}{}", "[".repeat(100_000), "]".repeat(100_000)),
             format!("item{}", " and item".repeat(100_000)),
             format!("item{}", " or item".repeat(100_000)),
+            (0..1_000).fold("item".to_owned(), |text, number| format!("{text}.all(x{number}, item")),
         ];
         for text in deep {
             let problem = parse(&text, &roots()).expect_err("too deep");

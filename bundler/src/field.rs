@@ -37,6 +37,9 @@ pub(crate) struct Field {
     pub(crate) required: bool,
     /// Whether it can be used.
     pub(crate) status: KeyStatus,
+    /// Its texts are templates: what reads them fills their placeholders in, or refuses them. Those of every other key are refused by
+    /// [`check`], so that no key can forget it.
+    pub(crate) filled: bool,
 }
 
 /// Whether a key can be used.
@@ -82,7 +85,7 @@ pub(crate) enum Shape {
 impl Field {
     /// A key that may be left out and has no default.
     pub(crate) const fn new(key: &'static str, shape: Shape, doc: &'static str) -> Self {
-        Self { key, shape, doc, default: None, required: false, status: KeyStatus::Now }
+        Self { key, shape, doc, default: None, required: false, status: KeyStatus::Now, filled: false }
     }
 
     /// Gives it a default.
@@ -94,6 +97,12 @@ impl Field {
     /// Makes it required.
     pub(crate) const fn required(mut self) -> Self {
         self.required = true;
+        self
+    }
+
+    /// Says that its texts are templates.
+    pub(crate) const fn filled(mut self) -> Self {
+        self.filled = true;
         self
     }
 

@@ -32,7 +32,7 @@ const RATE_FIELDS: [Field; 3] = [
         "key",
         Shape::Text,
         "What calls are counted by, with placeholders: `{{ auth.claims.tenant }}`. It may use `auth`, `inputs`, `ctx` and `request`. No store and no caller sees it.",
-    )
+    ).filled()
     .default("the whole identity of the caller; callers without one share a count"),
 ];
 

@@ -45,7 +45,7 @@ static ENTRY: Record = Record {
     fields: &[
         Field::new("audit", Shape::Record(&AUDIT), "Writes one line about each call that gets this far, once it is over."),
         Field::new("rate_limit", Shape::Record(&RATE_LIMIT), "How often calls may come this far."),
-        Field::new("derive", Shape::Map(&Shape::Any), "Values for `ctx`, with placeholders: `region: \"{{ inputs.region }}\"`."),
+        Field::new("derive", Shape::Map(&Shape::Any), "Values for `ctx`, with placeholders: `region: \"{{ inputs.region }}\"`.").filled(),
         Field::new("require", Shape::Record(&REQUIRE), "A condition; a call for which it does not hold is refused."),
         Field::new("require_scope", REQUIRE_SCOPE, "The scopes that the caller must have; a call without them is refused with HTTP 403."),
     ],
@@ -57,7 +57,7 @@ static AUDIT: Record = Record {
     doc: "A line about each call: who, which tool, whether it was allowed and which entry refused it, how it ended, how long it took. It is \
           written to the log at level `info`, with the target `millrace::audit`.",
     fields: &[
-        Field::new("subject", Shape::Text, "Who calls, with placeholders.").default("{{ auth.subject }}, if the tool has `auth`"),
+        Field::new("subject", Shape::Text, "Who calls, with placeholders.").filled().default("{{ auth.subject }}, if the tool has `auth`"),
         Field::new(
             "inputs",
             Shape::Word(&["none", "names", "hashes"], &[]),
@@ -74,9 +74,9 @@ static REQUIRE: Record = Record {
     noun: "`require`",
     doc: "A condition on a call.",
     fields: &[
-        Field::new("when", Shape::Text, "The condition: an expression over `inputs`, `ctx` and `auth`.").required(),
+        Field::new("when", Shape::Text, "The condition: an expression over `inputs`, `ctx` and `auth`.").filled().required(),
         Field::new("code", Shape::Text, "The code of the refusal.").default("FORBIDDEN"),
-        Field::new("message", Shape::Text, "The message to the caller, with placeholders.").default("This call is not allowed."),
+        Field::new("message", Shape::Text, "The message to the caller, with placeholders.").filled().default("This call is not allowed."),
     ],
 };
 

@@ -41,6 +41,7 @@ pub(crate) fn compile(compiler: &mut Compiler<'_>) -> Option<App> {
         batch: root.batch,
         env: root.env,
         secrets: root.secrets,
+        required: root.required,
         fetch_allow: root.fetch_allow,
         telemetry: root.telemetry,
         adapters: adapters.list,

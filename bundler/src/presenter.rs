@@ -25,6 +25,7 @@ mod redaction;
 mod tell;
 
 pub(crate) use known::Presenters;
+pub(crate) use redaction::is_redacted;
 
 use limit::{LIMIT_SHAPE, limit, whole};
 use tell::WantedAction;
@@ -106,11 +107,12 @@ static RULES: Field = Field::new(
     "rules",
     Shape::List(&Shape::OneOf(&RULE_SHAPES)),
     "What the model must know; with `{{ item.… }}` or `when` over `item`, for each shown item, without duplicates.",
-);
+)
+.filled();
 const RULES_MAX: Field =
     Field::new("rules_max", Shape::Int(0, 1000), "How many rules that depend on items a result has at most.").default("20");
 static COLLECTION_RULES: Field =
-    Field::new("collection_rules", Shape::List(&Shape::OneOf(&RULE_SHAPES)), "Rules for results that are lists, over `items`.");
+    Field::new("collection_rules", Shape::List(&Shape::OneOf(&RULE_SHAPES)), "Rules for results that are lists, over `items`.").filled();
 static UI: Field = Field::new("ui", Shape::List(&Shape::Record(&tell::UI)), "Blocks for people.");
 static ACTIONS: Field = Field::new("actions", Shape::List(&Shape::Record(&tell::ACTION)), "Tools to call next.");
 const SELECT: Field =

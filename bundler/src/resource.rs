@@ -95,12 +95,13 @@ const MIME_TYPE: Field =
 const FILE: Field = Field::new("file", Shape::Text, "A file, relative to this one, which is stored in the bundle.");
 const TEXT: Field = Field::new("text", Shape::Text, "The text itself.");
 const TEXT_TEMPLATE: Field =
-    Field::new("text_template", Shape::Text, "For a template: text with its variables as placeholders, `{{ id }}`.");
+    Field::new("text_template", Shape::Text, "For a template: text with its variables as placeholders, `{{ id }}`.").filled();
 const FILE_TEMPLATE: Field = Field::new(
     "file_template",
     Shape::Text,
     "For a template: the name of a file, relative to this one, with its variables as placeholders: `./{{ id }}.json`. The files that it can name are stored in the bundle, at most 1000 and no hidden ones; a value can name no other file.",
-);
+)
+.filled();
 const TOOL: Field = Field::new(
     "tool",
     Shape::Text,
@@ -108,7 +109,8 @@ const TOOL: Field = Field::new(
      means that the resource does not exist.",
 );
 const ARGS: Field = Field::new("args", Shape::Map(&Shape::Any), "The inputs of `tool`; text may have variables: `{{ id }}`.")
-    .default("each variable, under its own name");
+    .default("each variable, under its own name")
+    .filled();
 
 /// Reads every resource, sorted by URI.
 pub(crate) fn read_all(compiler: &mut Compiler<'_>, root: &RootSettings, tools: &Tools) -> Vec<Resource> {

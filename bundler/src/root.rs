@@ -1,5 +1,7 @@
 //! `millrace.yaml`, or `.hyperterse`: the settings of the whole app.
 
+use std::collections::BTreeSet;
+
 use millrace_core::app::{ErrorStyle, Server};
 
 use crate::{
@@ -60,12 +62,12 @@ pub(crate) static ROOT: Record = Record {
         Field::new("middleware", MIDDLEWARE, "What runs before every tool."),
         Field::new("sync", Shape::Record(&ROOT_SYNC), "Which results calls make stale, and what clients may keep."),
         Field::new("fetch", Shape::Record(&FETCH), "Which hosts scripts may reach."),
-        Field::new("env", Shape::List(&Shape::Text), "The variables that scripts see as `ctx.env`.").default("[]"),
+        Field::new("env", Shape::List(&Shape::Text), "The variables that scripts see as `ctx.env`. A script that reads one that is not set gets an error; `NAME?` is `undefined` then.").filled().default("[]"),
         Field::new(
             "secrets",
             Shape::List(&Shape::Text),
-            "The secrets that scripts see in `ctx.env`, beside the variables. In adapters and in `auth` they are written `{{ secret.NAME }}`.",
-        )
+            "The secrets that scripts see in `ctx.env`, beside the variables, likewise. In adapters and in `auth` they are written `{{ secret.NAME }}`.",
+        ).filled()
         .default("[]"),
         Field::new("telemetry", Shape::Record(&TELEMETRY), "Traces of calls."),
         Field::new("agents", Shape::Any, "Agents, which Millrace does not have.").imported(),
@@ -270,6 +272,7 @@ fn settings(compiler: &mut Compiler<'_>, document: Document) -> RootSettings {
         server: server(compiler, &document, root.at("server").unwrap_or(&empty)),
         batch: batch(compiler, &document, root.at("limits").and_then(|limits| limits.at("batch"))),
         limits: LimitSettings::of_root(&document, root.at("limits")),
+        required: required(&root),
         env: names(compiler, &document, root.at("env"), "variable"),
         secrets: secrets(compiler, &document, &root),
         fetch_allow: fetch_allow(compiler, &document, root.at("fetch").and_then(|fetch| fetch.at("allow")).unwrap_or(&empty)),
@@ -437,8 +440,8 @@ fn server(compiler: &mut Compiler<'_>, document: &Document, node: &Node) -> Serv
 fn secrets(compiler: &mut Compiler<'_>, document: &Document, root: &Node) -> Vec<String> {
     let variables = root.texts_at("env");
     for node in root.at("secrets").map(Node::items).unwrap_or_default() {
-        let name = node.text().unwrap_or_default();
-        if variables.iter().any(|variable| variable == name) {
+        let name = plain(node.text().unwrap_or_default());
+        if variables.iter().any(|variable| plain(variable) == name) {
             let message = format!("`{name}` is listed under `env`, too: scripts see both in `ctx.env`");
             compiler.error(document, node.range.clone(), message, "List it in one of the two.");
         }
@@ -446,13 +449,25 @@ fn secrets(compiler: &mut Compiler<'_>, document: &Document, root: &Node) -> Vec
     names(compiler, document, root.at("secrets"), "secret")
 }
 
+/// A listed name without the `?` of one that may have no value.
+fn plain(listed: &str) -> &str {
+    listed.strip_suffix('?').unwrap_or(listed)
+}
+
+/// The listed names that have to have a value.
+fn required(root: &Node) -> Vec<String> {
+    let listed = root.texts_at("env").into_iter().chain(root.texts_at("secrets"));
+    let required: BTreeSet<String> = listed.filter(|name| !name.ends_with('?')).collect();
+    required.into_iter().collect()
+}
+
 /// A list of names of variables, or of secrets.
 fn names(compiler: &mut Compiler<'_>, document: &Document, list: Option<&Node>, noun: &str) -> Vec<String> {
     let mut names = Vec::new();
     for node in list.map(Node::items).unwrap_or_default() {
-        let name = node.text().unwrap_or_default();
+        let name = plain(node.text().unwrap_or_default());
         if !is_variable(name) {
-            let help = "List the names only, without `{{ }}` and `$`.";
+            let help = "List the names only, without `{{ }}` and `$`; `NAME?` is one that may have no value.";
             compiler.error(document, node.range.clone(), format!("`{name}` is not a valid name for a {noun}"), help);
         } else if !names.iter().any(|other| other == name) {
             names.push(name.to_owned());

@@ -339,13 +339,18 @@ impl PathScope {
     pub(crate) fn resolve(&self, steps: &[Step]) -> Option<Result<ValueType, DeadEnd>> {
         let Some((Step::Member(root), rest)) = steps.split_first() else { return None };
         let (_, start) = self.roots.iter().find(|(name, _)| name == root)?;
-        let mut found = start.clone();
-        let mut so_far = root.clone();
+        Some(Self::below(start.clone(), root, rest))
+    }
+
+    /// What the steps after the first one, `root`, lead to.
+    ///
+    /// # Errors
+    /// As [`resolve`](Self::resolve).
+    pub(crate) fn below(start: ValueType, root: &str, rest: &[Step]) -> Result<ValueType, DeadEnd> {
+        let mut found = start;
+        let mut so_far = root.to_owned();
         for (index, step) in rest.iter().enumerate() {
-            found = match follow(found, step, &so_far) {
-                Ok(next) => next,
-                Err((message, help)) => return Some(Err(DeadEnd { step: index + 1, message, help })),
-            };
+            found = follow(found, step, &so_far).map_err(|(message, help)| DeadEnd { step: index + 1, message, help })?;
             // Writing to a string cannot fail.
             let _ = match step {
                 Step::Member(name) => write!(so_far, ".{name}"),
@@ -354,9 +359,9 @@ impl PathScope {
         }
         if let ValueType::Never(why, help) = found {
             let message = format!("`{so_far}` never has a value: {why}");
-            return Some(Err(DeadEnd { step: steps.len() - 1, message, help: help.into() }));
+            return Err(DeadEnd { step: rest.len(), message, help: help.into() });
         }
-        Some(Ok(found))
+        Ok(found)
     }
 }
 
@@ -402,6 +407,7 @@ fn follow(value: ValueType, step: &Step, so_far: &str) -> Result<ValueType, Reas
         (list @ ValueType::List(_), Step::Member(name)) => {
             let help = match name.as_str() {
                 "length" | "size" | "count" => format!("Write `len({so_far})`."),
+                "exists" | "all" | "any" | "some" | "every" => format!("Write `{so_far}.exists(x, …)` or `{so_far}.all(x, …)`."),
                 _ => format!("An element has an index: `{so_far}[0].{name}`."),
             };
             Err((format!("`{so_far}` is {} and has no `{name}`", list.noun().unwrap_or_default()), help))

@@ -205,7 +205,7 @@ impl Compiler<'_> {
     fn value_text(&mut self, document: &Document, node: &Node, text: &str, scope: &PathScope) -> Result<ValueText, String> {
         let pieces = self.pieces(document, node, text);
         if let [Piece::Placeholder(placeholder)] = pieces.as_slice()
-            && placeholder.path.first() != Some(&"env")
+            && !matches!(placeholder.path.as_slice(), ["env", ..] | ["ctx", "env", _])
         {
             self.no_filter(document, node, placeholder);
             return Ok(self.message_source(document, node, placeholder, scope).map_or(ValueText::Composed(Vec::new()), ValueText::Whole));
@@ -221,6 +221,12 @@ impl Compiler<'_> {
                     self.no_filter(document, node, &placeholder);
                     match placeholder.path.as_slice() {
                         ["env", name] => composed.push(StatementPiece::Env((*name).to_owned())),
+                        // The same by its other name, where the app lists it.
+                        ["ctx", "env", name] => {
+                            if self.leads_somewhere(document, node, &placeholder, scope) {
+                                composed.push(StatementPiece::Env((*name).to_owned()));
+                            }
+                        }
                         _ => composed.extend(self.message_source(document, node, &placeholder, scope).map(StatementPiece::Source)),
                     }
                 }

@@ -29,6 +29,7 @@ use crate::{
 
 mod cache;
 mod execute;
+mod hidden;
 mod idempotency;
 mod locked;
 mod prepare;
@@ -64,7 +65,7 @@ pub(crate) static TOOL: Record = Record {
             "statement",
             Shape::OneOf(&[Shape::Text, Shape::Map(&Shape::Any)]),
             "The statement, with placeholders: `{{ inputs.id }}`. For `mongodb` a map, the command as a document: `find: users`; for `postgrest` a map, the request: `from: users`.",
-        ),
+        ).filled(),
         Field::new(
             "transaction",
             Shape::List(&Shape::Record(&transaction::STEP)),
@@ -96,7 +97,7 @@ pub(crate) static TOOL: Record = Record {
             "confirm",
             Shape::Text,
             "What the user is asked before the tool does anything, with placeholders: `Cancel order {{ inputs.id }}?`.",
-        ),
+        ).filled(),
         Field::new("mappers", Shape::Record(&MAPPERS), "Scripts that change what goes in and comes out."),
         Field::new("auth", Shape::Record(&AUTH), "Who may call."),
         Field::new("tenant", Shape::Record(&tenant::TOOL_TENANT), "Opts the tool out of what the `tenant` of its adapter demands."),
@@ -324,6 +325,9 @@ fn read(
         output = locked.as_deref().map(lock::schema);
     }
     if let Some(Returned { place, schema, inputs: added }) = returned {
+        if map_output.is_none() {
+            hidden::check(compiler, &reading, &execute, (presenters, place), adapters);
+        }
         let presented = node.at("returns").map(|returns| document.source.place(returns.range.start)).unwrap_or_default();
         compiler.origin(&name, "returns", presenters.list.get(place as usize).map_or("", |presenter| &presenter.name), presented);
         schemas::add_properties(input_schema.as_mut(), &added);

@@ -429,10 +429,11 @@ fn declared(tool: &Tool) -> impl Iterator<Item = &str> {
 /// The variables, the secrets and the connections that the app lists.
 fn env(app: &App) -> String {
     let mut out = String::from(
-        "\n  /** The variables that `millrace.yaml` lists under `env`, and the secrets under `secrets`. */\n  export interface Env {\n",
+        "\n  /** The variables that `millrace.yaml` lists under `env`, and the secrets under `secrets`. Reading one that is not set throws, unless it is listed as `NAME?`. */\n  export interface Env {\n",
     );
     for name in app.env.iter().chain(&app.secrets).collect::<BTreeSet<_>>() {
-        out.push_str(&format!("    readonly {}: string | undefined;\n", quoted(name)));
+        let absent = if app.required.contains(name) { "" } else { " | undefined" };
+        out.push_str(&format!("    readonly {}: string{absent};\n", quoted(name)));
     }
     out.push_str("  }\n");
     let adapters: BTreeSet<String> = app.adapters.iter().map(|adapter| quoted(&adapter.name)).collect();

@@ -2,6 +2,7 @@
 
 use crate::support::{build, split, told};
 use millrace_core::app::{ApiKeys, Auth, BatchLimits, Cache, CacheScope, Content, EnvPart, ErrorStyle, Execute, ExpectedKey, TemplatePart};
+use millrace_core::{ports::Env, secret::Secret};
 
 #[test]
 fn the_entry_of_a_tool_says_everything() {
@@ -279,4 +280,57 @@ fn the_resource_is_the_audience_of_tokens() {
     }
     let (audience, told) = built("{ resource: \"https://mcp.example.com/mcp\" }", ", audience: []");
     assert!(audience.is_none() && told.contains("at least 1 element"), "{told}");
+}
+
+#[test]
+fn what_has_no_value_is_told_with_what_it_disables() {
+    struct Set(&'static [(&'static str, &'static str)]);
+    impl Env for Set {
+        fn var(&self, name: &str) -> Option<Secret<String>> {
+            self.0.iter().find(|(known, _)| *known == name).map(|(_, value)| Secret::new((*value).to_owned()))
+        }
+    }
+    let files = split(
+        r#"== millrace.yaml
+name: shop
+env: [TOKEN, "REGION?"]
+secrets: [API_KEY]
+auth: { plugin: api_key, policy: { keys: [{ name: k1, value: "{{ env.K1 }}" }, { name: k2, value: "{{ env.K2 }}" }] } }
+== app/adapters/db.yaml
+connector: libsql
+connection_string: "{{ env.FILE }}"
+options: { auth_token: "{{ secret.DB.token }}" }
+== app/tools/a/config.yaml
+description: A
+use: db
+statement: SELECT {{ env.REGION }}, {{ ctx.env.TOKEN }}
+== app/tools/b/config.yaml
+description: B
+use: db
+statement: SELECT {{ env.REGION }}
+"#,
+    )
+    .0;
+    let report = build(&files);
+    assert_eq!(told(&report), "");
+    let app = report.app.unwrap();
+    assert_eq!(
+        (app.env.as_slice(), app.required.as_slice()),
+        (&["TOKEN".to_owned(), "REGION".to_owned()][..], &["API_KEY".to_owned(), "TOKEN".to_owned()][..])
+    );
+    assert_eq!(app.secret_names(), ["API_KEY", "DB"]);
+    let missing = |set, secrets: &[&str]| app.missing(&Set(set), Some(&|name| secrets.contains(&name)));
+    assert_eq!(
+        missing(&[("K1", "x"), ("K2", " ")], &["API_KEY"]),
+        [
+            "the secret `DB` does not exist or cannot be read: the adapter `db` cannot connect",
+            "the variable `FILE` is not set: the adapter `db` cannot connect",
+            "the variable `K2` is not set: the key `k2` of `auth` lets nobody in",
+            "the variable `REGION` is not set: the tool `a` cannot be called, the tool `b` cannot be called",
+            "the variable `TOKEN` is not set: a script that reads `ctx.env.TOKEN` fails, the tool `a` cannot be called",
+        ]
+    );
+    let all = [("K1", "x"), ("K2", "y"), ("FILE", "f"), ("REGION", ""), ("TOKEN", "t")];
+    assert_eq!(app.missing(&Set(Box::leak(Box::new(all))), None), [] as [String; 0]);
+    assert_eq!(app.missing(&Set(Box::leak(Box::new(all))), Some(&|_| false)).len(), 2);
 }

@@ -412,6 +412,119 @@ fn a_package_reads_no_files_but_its_own() {
 }
 
 #[test]
+fn no_setting_of_a_package_leads_out_of_it() {
+    let p = |described: &str| format!(r#"{{ "name": "p", {described} }}"#);
+    let own = "export const x = 'own'";
+    for (described, specifier, expected) in [
+        (r#""main": "../../../outside.js""#, "p", "1:19 `p` leads out of the package"),
+        (r#""main": "../q/index.js""#, "p", "1:19 `p` leads out of the package"),
+        (r#""main": "../../own.js""#, "p", "1:19 `p` leads out of the package"),
+        (r#""module": "../../../outside.js""#, "p", "1:19 `p` leads out of the package"),
+        (r#""browser": "../../../outside.js""#, "p", "1:19 `p` leads out of the package"),
+        (r#""browser": { "./index.js": "../../../outside.js" }"#, "p", "1:19 `p` "),
+        (r#""exports": "./../../../outside.js""#, "p", "1:19 "),
+        (r#""exports": { "./*": "./*" }"#, "p/../../../outside.js", "1:19 "),
+        ("\"main\": \"index.js\"", "p/../../../outside.js", "1:19 `p/../../../outside.js` leads out of the package"),
+        ("\"main\": \"index.js\"", "p/../q/index.js", "1:19 `p/../q/index.js` leads out of the package"),
+        ("\"main\": \"index.js\"", "p/../../own.js", "1:19 `p/../../own.js` leads out of the package"),
+        ("\"main\": \"index.js\"", "p/link.js", "1:19 `p/link.js` leads out of the package"),
+        ("\"main\": \"link.js\"", "p", "1:19 `p` leads out of the package"),
+        ("\"main\": \"index.js\"", "linked", "1:19 the package `linked` is outside of the app's folder"),
+    ] {
+        let folder = app(&[
+            ("outside.js", "export const x = 'OUTSIDE'"),
+            ("beside/index.js", "export const x = 'OUTSIDE'"),
+            ("app/a.ts", &format!("import {{ x }} from '{specifier}'\nexport default () => x")),
+            ("app/own.js", "export const x = 'OUTSIDE'"),
+            ("app/package.json", PACKAGE.1),
+            ("app/node_modules/p/package.json", &p(described)),
+            ("app/node_modules/p/index.js", own),
+            ("app/node_modules/q/index.js", "export const x = 'OUTSIDE'"),
+        ]);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::symlink;
+            symlink("../../../outside.js", folder.path().join("app/node_modules/p/link.js")).unwrap();
+            symlink("../../beside", folder.path().join("app/node_modules/linked")).unwrap();
+        }
+        #[cfg(not(unix))]
+        if specifier == "linked" || specifier.contains("link") || described.contains("link") {
+            continue;
+        }
+        match link(&folder.path().join("app"), Path::new("a.ts")) {
+            // What Node does not follow either, and the package is read as if that was not said.
+            Ok(linked) => assert_eq!(result(&linked, ""), r#""own""#, "{described} {specifier}"),
+            Err(found) => {
+                let found = found.iter().map(shown).collect::<Vec<_>>().join("\n");
+                assert!(found.starts_with(&format!("a.ts:{expected}")), "{described} {specifier}: {found}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_folder_of_packages_above_the_app_counts_only_in_its_workspace() {
+    let root = r#""name": "root""#;
+    for (described, pnpm, is_found) in [
+        (None, None, false),
+        (Some(format!("{{ {root} }}")), None, false),
+        (Some(format!(r#"{{ {root}, "workspaces": ["packages/*"] }}"#)), None, false),
+        (Some(format!(r#"{{ {root}, "workspaces": ["apps/*", "!apps/shop"] }}"#)), None, false),
+        (Some(format!(r#"{{ {root}, "workspaces": ["apps/*"] }}"#)), None, true),
+        (Some(format!(r#"{{ {root}, "workspaces": ["./apps/shop/"] }}"#)), None, true),
+        (Some(format!(r#"{{ {root}, "workspaces": {{ "packages": ["**"] }} }}"#)), None, true),
+        (Some(format!("{{ {root} }}")), Some("packages:\n  - 'apps/*'\n"), true),
+        (None, Some("packages: [packages/*]\n"), false),
+    ] {
+        let folder = app(&[
+            ("node_modules/p/index.js", "export const x = 'above'"),
+            ("apps/shop/a.ts", APP.1),
+            ("apps/shop/package.json", PACKAGE.1),
+        ]);
+        described.iter().for_each(|text| fs::write(folder.path().join("package.json"), text).unwrap());
+        pnpm.iter().for_each(|text| fs::write(folder.path().join("pnpm-workspace.yaml"), text).unwrap());
+        let outcome = link(&folder.path().join("apps/shop"), Path::new("a.ts"));
+        match outcome {
+            Ok(linked) => {
+                assert!(is_found, "{described:?} {pnpm:?}");
+                assert_eq!(result(&linked, ""), r#""above""#);
+            }
+            Err(found) => {
+                assert!(!is_found, "{described:?} {pnpm:?}: {found:?}");
+                assert_eq!(
+                    shown(&found[0]),
+                    "a.ts:1:19 the package `p` is outside of the app's folder | run `npm install p` in the app's folder; a folder above counts \
+                     if its `package.json` lists the app under `workspaces`, and one beside it if the app's `package.json` has it as `file:` \
+                     dependency"
+                );
+            }
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_the_app_depends_on_is_a_package() {
+    use std::os::unix::fs::symlink;
+    for (version, is_found) in [("file:../lib", true), ("link:../lib", true), ("1.0.0", false), ("file:../other", false)] {
+        let folder = app(&[
+            ("lib/package.json", r#"{ "main": "src/index.js" }"#),
+            ("lib/src/index.js", "import { y } from '../y.js'; import z from 'z'; export const x = y + z"),
+            ("lib/y.js", "export const y = 'y'"),
+            ("lib/node_modules/z/index.js", "module.exports = 'z'"),
+            ("app/a.ts", APP.1),
+            ("app/package.json", &format!(r#"{{ "dependencies": {{ "p": "{version}" }} }}"#)),
+        ]);
+        fs::create_dir(folder.path().join("app/node_modules")).unwrap();
+        symlink("../../lib", folder.path().join("app/node_modules/p")).unwrap();
+        match link(&folder.path().join("app"), Path::new("a.ts")) {
+            Ok(linked) => assert_eq!((result(&linked, "").as_str(), is_found), (r#""yz""#, true), "{version}"),
+            Err(found) => assert!(!is_found && found[0].message.contains("is outside of the app's folder"), "{version}: {found:?}"),
+        }
+    }
+}
+
+#[test]
 fn what_is_not_part_of_the_app_changes_nothing() {
     let files = [
         ("app/a.ts", "import { x } from 'p'; import { y } from './y'; class A { z = y } export default () => [x, new A().z, y]"),

@@ -20,6 +20,7 @@ mod input_kind;
 mod jwt_policy;
 mod literal;
 mod middleware;
+mod missing;
 mod pattern;
 mod presenter;
 mod script_map;
@@ -79,6 +80,8 @@ pub struct App {
     pub env: Vec<String>,
     /// `secrets`: the secrets that scripts see in `ctx.env`.
     pub secrets: Vec<String>,
+    /// Those of `env` and `secrets` that are not listed with a `?`: a script that reads one without a value gets an error.
+    pub required: Vec<String>,
     /// `fetch.allow`: hosts that scripts may call: `api.example.com`, `*.example.com` (any depth below), `host:port`.
     pub fetch_allow: Vec<String>,
     /// `telemetry.enabled`: whether calls are traced where the deployment names a collector.

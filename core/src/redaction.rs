@@ -6,9 +6,13 @@
 //! | 4 to 7 bytes | where it stands as a word; `true`, `false` and `null` are no secrets |
 //! | 8 bytes or more | wherever it stands |
 //!
-//! Upper and lower case are the same, and so is a secret in percent codes, in the escapes of JSON, in base64 and in hexadecimal digits. Beside
-//! a secret itself, what is told apart in it is struck out: a token after its scheme, the password and the settings of a URL, cookies, long
-//! elements of a list or of JSON.
+//! Upper and lower case are the same in every script, and so are letters whose marks are characters of their own; so is a secret in percent
+//! codes, in the escapes of JSON, in base64 and in hexadecimal digits. Beside a secret itself, what is told apart in it is struck out: a token
+//! after its scheme, the password and the settings of a URL, cookies, long elements of a list or of JSON.
+//!
+//! Millrace's own words stay. They are the same whatever the secrets are, so they tell nothing; what is struck out of them does: a database's
+//! name that is gone from a sentence is its password. So in a text of Millrace's, which has values of others only where these were struck out
+//! before, nothing is struck out that is a word of ASCII letters.
 //!
 //! A log loses every longer run of a secret, too: half of it, but 8 bytes at the least and 16 at the most. A caller's text loses whole
 //! secrets only. There a run would tell more than it hides: a caller whose own words come back to it could send a guess and see whether it is
@@ -22,6 +26,10 @@ use base64::{
 };
 
 use crate::{Json, hex, sort::sort, url::percent_decoded};
+
+mod folding;
+
+use folding::folded;
 
 /// What stands in the place of a secret.
 const STRUCK: &str = "[secret]";
@@ -93,7 +101,7 @@ impl Secrets {
         for value in values {
             spell(value, alphabets, &mut texts);
         }
-        let normalised = texts.iter().map(|(text, manner)| (text.bytes().map(normal).collect(), *manner));
+        let normalised = texts.iter().map(|(text, manner)| (View::of(text).bytes, *manner));
         let mut needles: Vec<(Vec<u8>, MatchMode)> = normalised.collect();
         sort(&mut needles);
         needles.dedup();
@@ -184,15 +192,38 @@ impl Needle {
     }
 }
 
+/// Whose words a text is.
+#[derive(Clone, Copy, Debug)]
+pub enum Words<'w> {
+    /// Somebody else's: a script's, a database's. It may have whole sentences of Millrace's in it, these.
+    Foreign(&'w [String]),
+    /// Millrace's own.
+    Own,
+}
+
+impl Words<'_> {
+    /// The places of Millrace's words in a text.
+    fn own(self, text: &str) -> Vec<(usize, usize)> {
+        match self {
+            Self::Own => [(0, text.len())].into(),
+            Self::Foreign(sentences) => sentences
+                .iter()
+                .filter(|sentence| !sentence.is_empty())
+                .flat_map(|sentence| text.match_indices(sentence.as_str()).map(|(at, sentence)| (at, at + sentence.len())))
+                .collect(),
+        }
+    }
+}
+
 /// A text without the secrets of several lists.
 #[must_use]
-pub fn strike<'t>(text: &'t str, lists: &[&Secrets], reader: Reader) -> Cow<'t, str> {
-    strike_within(text, lists, reader, usize::MAX)
+pub fn strike<'t>(text: &'t str, words: Words<'_>, lists: &[&Secrets], reader: Reader) -> Cow<'t, str> {
+    strike_within(text, words, lists, reader, usize::MAX)
 }
 
 /// The same, cut after `most` bytes of the text as it was. A secret that stands across the cut is struck out.
 #[must_use]
-pub fn strike_within<'t>(text: &'t str, lists: &[&Secrets], reader: Reader, most: usize) -> Cow<'t, str> {
+pub fn strike_within<'t>(text: &'t str, words: Words<'_>, lists: &[&Secrets], reader: Reader, most: usize) -> Cow<'t, str> {
     // A byte takes at most six characters (`\u0041`), and a code of a code three times as many.
     let longest = lists.iter().map(|secrets| secrets.longest).max().unwrap_or(0).saturating_mul(18);
     let seen = floor(text, most.saturating_add(longest));
@@ -200,6 +231,13 @@ pub fn strike_within<'t>(text: &'t str, lists: &[&Secrets], reader: Reader, most
     let mut found = Vec::new();
     for secrets in lists {
         secrets.find(text.get(..seen).unwrap_or(text), reader, &mut found);
+    }
+    if !found.is_empty() {
+        let own = words.own(text);
+        let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
+        found.retain(|(start, stop)| {
+            !(own.iter().any(|(first, last)| first <= start && stop <= last) && text.get(*start..*stop).is_some_and(is_word))
+        });
     }
     if found.is_empty() && end == text.len() {
         return Cow::Borrowed(text);
@@ -259,7 +297,23 @@ struct View {
 
 impl View {
     fn of(text: &str) -> Self {
-        Self { bytes: text.bytes().map(normal).collect(), places: Vec::new() }
+        Self { bytes: text.bytes().map(normal).collect(), places: Vec::new() }.folded()
+    }
+
+    /// With letters beyond ASCII, too, in one case.
+    fn folded(self) -> Self {
+        if self.bytes.is_ascii() {
+            return self;
+        }
+        let mut folding = Self { bytes: Vec::with_capacity(self.bytes.len()), places: Vec::with_capacity(self.bytes.len() + 1) };
+        folded(&self.bytes, |at, bytes| {
+            folding.bytes.truncate(bytes.start);
+            folding.places.truncate(bytes.start);
+            folding.bytes.extend_from_slice(bytes.text);
+            folding.places.resize(folding.bytes.len(), self.place(at));
+        });
+        folding.places.push(self.place(self.bytes.len()));
+        folding
     }
 
     fn place(&self, at: usize) -> usize {
@@ -287,7 +341,7 @@ impl View {
             at += length;
         }
         decoded.places.push(self.place(at));
-        (decoded.bytes.len() != self.bytes.len()).then_some(decoded)
+        (decoded.bytes.len() != self.bytes.len()).then(|| decoded.folded())
     }
 }
 
@@ -419,7 +473,7 @@ mod tests {
     const KEY: &str = "sk-live/9f+QzR7=tx42";
 
     fn struck(secrets: &[&str], text: &str, reader: Reader) -> String {
-        strike(text, &[&Secrets::of(secrets.iter().copied())], reader).into_owned()
+        strike(text, Words::Foreign(&[]), &[&Secrets::of(secrets.iter().copied())], reader).into_owned()
     }
 
     #[test]
@@ -447,6 +501,61 @@ mod tests {
             let encoded = STANDARD.encode(format!("{before}{KEY}!"));
             let text = struck(&[KEY], &format!("Basic {encoded}"), Reader::Caller);
             assert!(text.contains("[secret]") && text.len() < 30, "{before}: {text}");
+        }
+    }
+
+    #[test]
+    fn letters_of_every_script_are_the_same_in_both_cases() {
+        for (secret, written) in [
+            ("passwört-grün-1234", "PASSWÖRT-GRÜN-1234"),
+            ("passwört-grün-1234", "passwo\u{308}rt-gru\u{308}n-1234"),
+            ("passwo\u{308}rt-gru\u{308}n-1234", "PASSWÖRT-GRÜN-1234"),
+            ("schlüssel-wort", "SCHL%C3%9CSSEL-WORT"),
+            ("schlüssel-wort", "schlu%CC%88ssel-wort"),
+            ("schlüssel-wort", "schl\\u00DCssel-wort"),
+            ("große-straße", "GROSSE-STRASSE"),
+            ("große-straße", "GRO\u{1e9e}E-STRASSE"),
+            ("GROSSE-STRASSE", "große-straße"),
+            ("istanbul-ışık", "İSTANBUL-IŞIK"),
+            ("İSTANBUL-IŞIK", "istanbul-ışık"),
+            ("κωδικός-οδός", "ΚΩΔΙΚΌΣ-ΟΔΌΣ"),
+            ("ΚΩΔΙΚΟΣ-ΟΔΟΣ", "κωδικος-οδος"),
+            ("пароль-ёлка", "ПАРОЛЬ-ЁЛКА"),
+            ("пароль-ёлка", "пароль-е\u{308}лка"),
+            ("ﬁnanz-ﬂuss", "FINANZ-FLUSS"),
+            ("ключ", "КЛЮЧ"),
+            ("größe", "GRÖSSE"),
+        ] {
+            for reader in [Reader::Caller, Reader::Operator] {
+                let text = format!("ä: {written}, ö\u{308} ß");
+                assert_eq!(struck(&[secret], &text, reader), "ä: [secret], ö\u{308} ß", "{secret} {written}");
+            }
+        }
+        // A word is one in every script, too.
+        assert_eq!(struck(&["größe"], "Übergröße, größer", Reader::Operator), "Übergröße, größer");
+    }
+
+    #[test]
+    fn millrace_s_own_words_stay() {
+        let secrets = ["postgres", "password", "mongodb", "sslmode", "Postgres-Secret-1", "postgres://user:password@host:5432/db"];
+        let secrets = Secrets::of(secrets);
+        let own = [
+            "PostgreSQL does not understand the statement: a table is missing.",
+            "MongoDB at `127.0.0.1:1` does not accept the password",
+            "`sslmode` of connector `postgres` is set more than once: use `postgres://user:password@host:port/database`",
+        ];
+        for reader in [Reader::Caller, Reader::Operator] {
+            let struck = |text: &str, words: Words<'_>| strike(text, words, &[&secrets], reader).into_owned();
+            for text in own {
+                assert_eq!(struck(text, Words::Own), text);
+                assert!(struck(text, Words::Foreign(&[])).contains(STRUCK), "{text}");
+                let known = [text.to_string()];
+                let foreign = format!("threw: {text} (user postgres)");
+                assert_eq!(struck(&foreign, Words::Foreign(&known)), format!("threw: {text} (user [secret])"));
+            }
+            // What is no word is not Millrace's, whoever says it.
+            assert_eq!(struck("a postgres-secret-1 b", Words::Own), "a [secret] b");
+            assert_eq!(struck("%70ostgres", Words::Own), STRUCK);
         }
     }
 
@@ -506,12 +615,15 @@ mod tests {
         let secrets = Secrets::of([KEY]);
         let text = format!("{}{KEY} and more", "é".repeat(10));
         for most in 0..text.len() {
-            let cut = strike_within(&text, &[&secrets], Reader::Caller, most);
+            let cut = strike_within(&text, Words::Foreign(&[]), &[&secrets], Reader::Caller, most);
             assert!(!cut.contains("sk"), "{most}: {cut}");
             assert!(cut.ends_with('…') && cut.len() <= most + STRUCK.len() + 3, "{most}: {cut}");
         }
-        assert_eq!(strike_within(&text, &[&secrets], Reader::Caller, text.len()), format!("{}[secret] and more", "é".repeat(10)));
-        assert!(matches!(strike("nothing", &[&secrets], Reader::Caller), Cow::Borrowed("nothing")));
+        assert_eq!(
+            strike_within(&text, Words::Foreign(&[]), &[&secrets], Reader::Caller, text.len()),
+            format!("{}[secret] and more", "é".repeat(10))
+        );
+        assert!(matches!(strike("nothing", Words::Foreign(&[]), &[&secrets], Reader::Caller), Cow::Borrowed("nothing")));
     }
 
     #[test]

@@ -616,6 +616,47 @@ fn no_name_becomes_anything_but_a_name() {
 }
 
 #[test]
+fn what_yaml_takes_for_something_else_is_a_name() {
+    let words = [
+        "null",
+        "true",
+        "False",
+        "yes",
+        "No",
+        "on",
+        "OFF",
+        "y",
+        "n",
+        "~",
+        "12",
+        "1e3",
+        "0x1f",
+        "0o7",
+        "1_000",
+        "2026-01-01",
+        "12:30:00",
+        ".inf",
+        ".nan",
+        "<<",
+        "=",
+        "-",
+        "Infinity",
+    ];
+    let mut sql = String::new();
+    for (place, word) in words.iter().enumerate() {
+        let column = words[(place + 1) % words.len()];
+        sql += &format!(
+            "CREATE TABLE \"{word}\" (id INTEGER PRIMARY KEY, \"{column}\" TEXT CHECK (\"{column}\" IN ('{word}', '{column}')));\n"
+        );
+        sql += &format!("INSERT INTO \"{word}\" VALUES (1, '{word}'), (2, '{column}');\n");
+    }
+    let app = NewApp::make_in(shop(&sql), "null", &["--from", "sqlite:shop.db", "--write"]);
+    check(&app);
+    let names = call_every_tool(&app, &[]);
+    assert!(names.len() > 60, "{names:?}");
+}
+
+#[test]
 fn an_app_only_reads_unless_it_may_write() {
     let app = NewApp::make_in(shop(SQLITE), "app", &["--from", "sqlite:shop.db", "--tables", "customers,ORDERS"]);
     check(&app);

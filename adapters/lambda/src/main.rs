@@ -122,6 +122,9 @@ fn start(concurrency: usize) -> Result<InvocationHandler, Error> {
     if let Some(missing) = app.missing_state_key(&variables) {
         tracing::warn!("{missing}");
     }
+    for missing in app.missing(&variables, None) {
+        tracing::warn!("{missing}");
+    }
     if let Some(problem) = app.sign_in_problem(&variables) {
         tracing::warn!("{problem}");
     }

@@ -98,6 +98,17 @@ pub(crate) fn variables(folder: &Path) -> CommandResult<Variables> {
     Variables::of_process_and(&folder.join(".env")).map_err(CommandError::wrong)
 }
 
+/// Tells what has no value of what the app needs, and what does not work without it.
+///
+/// # Errors
+/// The operating system gives no thread.
+pub(crate) fn note_missing(app: &App, variables: &Variables, base: &Path) -> CommandResult {
+    for line in millrace_native::secrets::missing(app, variables, base).map_err(CommandError::wrong)? {
+        note(format_args!("warning: {line}"));
+    }
+    Ok(())
+}
+
 /// The cache that the variables ask for. The store of secrets is looked at, too, so that a mistake is told at the start.
 ///
 /// # Errors

@@ -7,19 +7,22 @@
 //! | `secrets-manager:PREFIX` | `PREFIX` and `NAME` in AWS Secrets Manager |
 //! | `parameter-store:PREFIX` | `PREFIX` and `NAME` in the Parameter Store of AWS Systems Manager |
 
-use std::{fs, io, path::PathBuf, rc::Rc};
+use std::{collections::BTreeSet, fs, io, path::PathBuf, rc::Rc};
 
 use millrace_aws::{AwsSecrets, SecretService};
 use millrace_core::{
     Error, ErrorKind, Result,
+    app::App,
     ports::{Clock, Env, LocalFuture, SecretStore},
     secret::Secret,
 };
 
-use crate::http_client::NativeHttpClient;
+use crate::{clock::SystemClock, env::Variables, http_client::NativeHttpClient, isolate};
 
 /// The variable that names the store.
 pub const VARIABLE: &str = "MILLRACE_SECRETS";
+/// How long all secrets may take that are looked for at the start.
+const TIMEOUT_MS: u64 = 5_000;
 /// The longest secret in a file, in bytes.
 const LONGEST_BYTES: u64 = 64 << 10;
 
@@ -67,6 +70,29 @@ impl SecretsChoice {
             Self::Aws(secrets) => Some(secrets.open(Rc::new(NativeHttpClient::new(clock.clone())), clock)),
         }
     }
+}
+
+/// The lines of [`App::missing`] for a process on this machine, secrets included. `base` as in [`SecretsChoice::open`].
+///
+/// # Errors
+/// The operating system gives no thread.
+pub fn missing(app: &App, variables: &Variables, base: &std::path::Path) -> io::Result<Vec<String>> {
+    let choice = SecretsChoice::of(variables).unwrap_or_default();
+    let names = app.secret_names();
+    let known = isolate::run(|| async {
+        let clock: Rc<dyn Clock> = Rc::new(SystemClock);
+        let deadline_ms = clock.now_ms().saturating_add(TIMEOUT_MS);
+        let store = choice.open(base, clock)?;
+        let mut known = BTreeSet::new();
+        for name in names {
+            if let Ok(Some(_)) = store.read(name, deadline_ms).await {
+                known.insert(name);
+            }
+        }
+        Some(known)
+    })?;
+    let has_value = |name: &str| known.as_ref().map_or_else(|| variables.var(name).is_some(), |known| known.contains(name));
+    Ok(app.missing(variables, Some(&has_value)))
 }
 
 /// The store where the variables of the process are wrong: every secret is refused for the same reason.

@@ -152,7 +152,8 @@ impl RunningScript<'_, '_> {
 
         let arguments = self.inside(|world| {
             let payload = convert::to_script(invocation.payload, false, &mut world.context)?;
-            let ctx = globals::make_ctx(invocation.ctx, &world.context_functions, &mut world.context)?;
+            let ctx =
+                globals::make_ctx(invocation.ctx, invocation.host.required_variables(), &world.context_functions, &mut world.context)?;
             Ok([function, payload, ctx])
         });
         let arguments = arguments.map_err(|error| self.fault(error))?;

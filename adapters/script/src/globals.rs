@@ -1,8 +1,8 @@
 //! What a script finds beside the built-ins of the language: the globals of the web platform, and the functions of `ctx`.
 
 use boa_engine::{
-    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, js_error, js_string,
-    object::IntegrityLevel,
+    Context, JsArgs, JsError, JsObject, JsResult, JsString, JsValue, NativeFunction, js_error, js_string,
+    object::{FunctionObjectBuilder, IntegrityLevel},
     property::{Attribute, PropertyDescriptor},
 };
 use millrace_core::{
@@ -92,12 +92,19 @@ impl ContextFunctions {
     }
 }
 
-/// The second argument of a script: the call's data, deeply frozen, and the functions.
-pub(crate) fn make_ctx(data: &Json, functions: &ContextFunctions, context: &mut Context) -> JsResult<JsValue> {
+/// The second argument of a script: the call's data, deeply frozen, and the functions. In `env`, each of the `required` variables that is not
+/// there throws when it is read.
+pub(crate) fn make_ctx(data: &Json, required: &[String], functions: &ContextFunctions, context: &mut Context) -> JsResult<JsValue> {
     let ctx = JsObject::with_object_proto(context.intrinsics());
     let constant = |value: JsValue| PropertyDescriptor::builder().value(value).writable(false).enumerable(true).configurable(false);
     for (key, value) in data.as_object().into_iter().flatten() {
-        let value = convert::to_script(value, true, context)?;
+        let value = match (key.as_str(), value) {
+            ("env", Json::Object(env)) if required.iter().any(|name| !env.contains_key(name)) => {
+                let unset = required.iter().filter(|name| !env.contains_key(*name));
+                env_with_unset(value, unset, context)?
+            }
+            _ => convert::to_script(value, true, context)?,
+        };
         ctx.insert_property(JsString::from(key.as_str()), constant(value));
     }
     for (name, object) in &functions.parts {
@@ -105,6 +112,26 @@ pub(crate) fn make_ctx(data: &Json, functions: &ContextFunctions, context: &mut 
     }
     ctx.set_integrity_level(IntegrityLevel::Frozen, context)?;
     Ok(ctx.into())
+}
+
+/// `ctx.env` without all that it has to have.
+fn env_with_unset<'n>(env: &Json, unset: impl Iterator<Item = &'n String>, context: &mut Context) -> JsResult<JsValue> {
+    let value = convert::to_script(env, false, context)?;
+    let Some(object) = value.as_object() else { return Ok(value) };
+    for name in unset {
+        let message =
+            js_string!(format!("the environment variable `{name}` is not set (`{name}?` under `env` lists one that may be missing)"));
+        let get = NativeFunction::from_copy_closure_with_captures(
+            |_, _, message: &JsString, _| Err(js_error!(Error: "{}", message.to_std_string_lossy())),
+            message,
+        );
+        let get = FunctionObjectBuilder::new(context.realm(), get).build();
+        // Not enumerable: whoever copies what there is does not read what is not.
+        let accessor = PropertyDescriptor::builder().get(get).enumerable(false).configurable(false);
+        object.define_property_or_throw(JsString::from(name.as_str()), accessor, context)?;
+    }
+    object.set_integrity_level(IntegrityLevel::Frozen, context)?;
+    Ok(value)
 }
 
 /// `ctx.signal`: what an `AbortSignal` offers. The caller's going ends the call, so that nobody is told.

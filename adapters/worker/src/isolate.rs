@@ -70,6 +70,9 @@ pub(crate) fn endpoint(env: &Env) -> Option<Rc<Endpoint>> {
             if let Some(missing) = app.missing_state_key(&*ports.env) {
                 tracing::warn!("{missing}");
             }
+            for missing in app.missing(&*ports.env, None) {
+                tracing::warn!("{missing}");
+            }
             if let Some(problem) = app.sign_in_problem(&*ports.env) {
                 tracing::warn!("{problem}");
             }

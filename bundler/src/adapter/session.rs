@@ -19,8 +19,8 @@ pub(super) static SESSION: Record = Record {
             "settings",
             Shape::Map(&Shape::Scalar),
             "Settings by name, for the policies of row-level security: `app.tenant: \"{{ auth.claims.tenant }}\"`. A call without a value is refused.",
-        ),
-        Field::new("role", Shape::Text, "The role that statements run as. The adapter's user must be a member of it."),
+        ).filled(),
+        Field::new("role", Shape::Text, "The role that statements run as. The adapter's user must be a member of it.").filled(),
     ],
 };
 

@@ -19,15 +19,18 @@ pub(crate) static INTROSPECTION_POLICY: Record = Record {
     doc: "Tokens that only their issuer can read: its server is asked about each one ([RFC 7662](https://www.rfc-editor.org/rfc/rfc7662)). \
           Callers send them as `Authorization: Bearer`.",
     fields: &[
-        Field::new("issuer", Shape::Text, "The issuer. Where the server says `iss`, it must be this, to the letter.").required(),
-        Field::new("endpoint", Shape::Text, "The URL that is asked: `introspection_endpoint` in the issuer's metadata.").required(),
-        Field::new("client_id", Shape::Text, "The client that this app is for the issuer.").required(),
-        Field::new("client_secret", Shape::Text, "Its secret: `\"{{ secret.CLIENT_SECRET }}\"`.").required(),
+        Field::new("issuer", Shape::Text, "The issuer. Where the server says `iss`, it must be this, to the letter.").filled().required(),
+        Field::new("endpoint", Shape::Text, "The URL that is asked: `introspection_endpoint` in the issuer's metadata.")
+            .filled()
+            .required(),
+        Field::new("client_id", Shape::Text, "The client that this app is for the issuer.").filled().required(),
+        Field::new("client_secret", Shape::Text, "Its secret: `\"{{ secret.CLIENT_SECRET }}\"`.").filled().required(),
         Field::new(
             "audience",
             Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text), Shape::Record(&AUDIENCE)]),
             "What `aud` of a token must be, or have among others, as for `jwt`.",
         )
+        .filled()
         .default("server.resource, if it is a URL"),
         Field::new(
             "keep",
@@ -40,7 +43,7 @@ pub(crate) static INTROSPECTION_POLICY: Record = Record {
             .default("[]"),
         Field::new("subject", Shape::Text, "The member of the answer that is `auth.subject`: `username`, `client_id`.").default("sub"),
         Field::new("roles", ONE_OR_MORE, "The member that is `auth.roles`, or several.").default("[]"),
-        Field::new("claims", CLAIMS, "What else the answer must say, as for `jwt`."),
+        Field::new("claims", CLAIMS, "What else the answer must say, as for `jwt`.").filled(),
     ],
 };
 

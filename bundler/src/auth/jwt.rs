@@ -24,20 +24,20 @@ pub(crate) static JWT_POLICY: Record = Record {
     doc: "The tokens that are accepted, which callers send as `Authorization: Bearer`. Without `jwks`, `keys` and `secret`, the keys are \
           where the issuer's metadata says: at `/.well-known/openid-configuration`, or as RFC 8414 has it.",
     fields: &[
-        Field::new("issuer", Shape::Text, "What `iss` of a token must be, to the letter: a slash at the end counts.").required(),
+        Field::new("issuer", Shape::Text, "What `iss` of a token must be, to the letter: a slash at the end counts.").filled().required(),
         Field::new(
             "audience",
             Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Text), Shape::Record(&AUDIENCE)]),
             "What `aud` of a token must be, or have among others; one of several. Where the issuer says it elsewhere: `{ claim, values }`.",
-        )
+        ).filled()
         .default("server.resource, if it is a URL"),
-        Field::new("jwks", Shape::Text, "The URL of the issuer's key set."),
+        Field::new("jwks", Shape::Text, "The URL of the issuer's key set.").filled(),
         Field::new(
             "keys",
             Shape::OneOf(&[Shape::Text, Shape::List(&Shape::Map(&Shape::Any))]),
             "The issuer's public keys: a list of JWKs, or a whole key set as JSON text, which a variable may hold.",
-        ),
-        Field::new("secret", Shape::Text, "The key that the issuer and this app share, for HMAC: `\"{{ env.JWT_SECRET }}\"`."),
+        ).filled(),
+        Field::new("secret", Shape::Text, "The key that the issuer and this app share, for HMAC: `\"{{ env.JWT_SECRET }}\"`.").filled(),
         Field::new(
             "algorithms",
             Shape::List(&Shape::Text),
@@ -56,7 +56,7 @@ pub(crate) static JWT_POLICY: Record = Record {
             "claims",
             CLAIMS,
             "What else a token must say: for each claim `required`, the value that it must have, or a list of values of which it must have one.",
-        ),
+        ).filled(),
     ],
 };
 
@@ -67,7 +67,7 @@ pub(crate) static AUDIENCE: Record = Record {
     doc: "The audience, where it is not in `aud`.",
     fields: &[
         Field::new("claim", Shape::Text, "The claim that says whom the token is for: `client_id`.").required(),
-        Field::new("values", ONE_OR_MORE, "What it must be, or have among others; one of several.").required(),
+        Field::new("values", ONE_OR_MORE, "What it must be, or have among others; one of several.").filled().required(),
     ],
 };
 
@@ -92,8 +92,8 @@ pub(crate) static ACCESS_POLICY: Record = Record {
     noun: "the policy of `cloudflare_access`",
     doc: "Callers whom Cloudflare Access, before the server, has authenticated: it sends the token as `Cf-Access-Jwt-Assertion`.",
     fields: &[
-        Field::new("team", Shape::Text, "The team's domain: `acme.cloudflareaccess.com`.").required(),
-        Field::new("audience", ONE_OR_MORE, "The *Application Audience (AUD) Tag* of the application, or of several.").required(),
+        Field::new("team", Shape::Text, "The team's domain: `acme.cloudflareaccess.com`.").filled().required(),
+        Field::new("audience", ONE_OR_MORE, "The *Application Audience (AUD) Tag* of the application, or of several.").filled().required(),
         Field::new("leeway", Shape::Duration, "How far Cloudflare's clock may be from this one; at most `5m`.").default("30s"),
         Field::new(
             "subject",
@@ -102,7 +102,7 @@ pub(crate) static ACCESS_POLICY: Record = Record {
         )
         .default("sub"),
         Field::new("roles", ONE_OR_MORE, "The claim that is `auth.roles`, or several: `custom.groups`.").default("[]"),
-        Field::new("claims", CLAIMS, "What else a token must say, as for `jwt`."),
+        Field::new("claims", CLAIMS, "What else a token must say, as for `jwt`.").filled(),
     ],
 };
 

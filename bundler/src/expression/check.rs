@@ -1,6 +1,10 @@
 //! Whether the operators of an expression fit their types. What never holds is a mistake.
 
-use millrace_core::{Json, app::Literal, expression::Expression};
+use millrace_core::{
+    Json,
+    app::Literal,
+    expression::{Expression, Quantifier},
+};
 
 use super::{Nested, token::Token};
 use crate::{Problem, Severity, names::meant, scope::ValueType};
@@ -48,14 +52,39 @@ pub(super) fn comparison(left: &Nested, operator: &Token, right: &Nested) -> Opt
             })
         }
         // `in`, `not in`
-        _ if let Some(problem) = never(left, right) => Some(problem),
-        _ => match right.value {
-            ValueType::Number | ValueType::Bool => {
-                let noun = right.value.noun().unwrap_or_default();
-                Some(problem(right, format!("nothing is in {noun}"), "`in` takes a list, a string or an object on its right"))
-            }
-            _ => None,
-        },
+        _ => not_a_list(right).or_else(|| never(left, right)).or_else(|| {
+            let ValueType::List(element) = &right.value else { return None };
+            let (a, b) = (a?, element.noun()?);
+            (a != b).then(|| both(left, right, format!("{a} is never in a list whose elements are each {b}")))
+        }),
+    }
+}
+
+/// What is on the right of `in`, and cannot be a list.
+fn not_a_list(right: &Nested) -> Option<Problem> {
+    let help = match &right.value {
+        ValueType::Text | ValueType::Words(_) => {
+            "`in` takes a list on its right; to look for a part of a string write `text.contains(part)`"
+        }
+        ValueType::Object(_) | ValueType::Open(_) => "`in` takes a list on its right; to ask for a member write `has(object.member)`",
+        ValueType::Number | ValueType::Bool => "`in` takes a list on its right",
+        _ => return None,
+    };
+    Some(problem(right, format!("nothing is in {}", right.value.noun().unwrap_or_default()), help))
+}
+
+/// What `exists` and `all` are called on.
+pub(super) fn list(operand: &Nested, quantifier: Quantifier) -> Option<Problem> {
+    match &operand.value {
+        ValueType::List(_) | ValueType::Each(_) | ValueType::Any | ValueType::Written | ValueType::Never(..) => None,
+        other => {
+            let (noun, method) = (other.noun().unwrap_or("this value"), quantifier.as_str());
+            let help = match quantifier {
+                Quantifier::Any => "`exists` takes a list; to ask whether a value is there write `has(path)`",
+                Quantifier::All => "`all` takes a list",
+            };
+            Some(problem(operand, format!("{noun} has no `{method}`"), help))
+        }
     }
 }
 

@@ -7,8 +7,9 @@ use crate::{
     Severity,
     findings::Findings,
     names::{all_of, nearest, one_of},
+    placeholder::{self, Piece, Placeholder},
     source::Source,
-    yaml::{Data, Document, Node},
+    yaml::{Data, Document, Entry, Node},
 };
 
 /// How a file is checked.
@@ -22,7 +23,7 @@ pub(crate) struct CheckMode {
 
 /// Notes every unknown key, missing key and wrong type. What is wrong becomes [`Data::Wrong`].
 pub(crate) fn check(document: &mut Document, record: &'static Record, checked: CheckMode, findings: &mut Findings) {
-    let mut walk = Walk { source: Rc::clone(&document.source), checked, findings };
+    let mut walk = Walk { source: Rc::clone(&document.source), checked, findings, filled: false };
     if !walk.value(&mut document.root, &Shape::Record(record), "", 0..0) {
         document.root.data = Data::Map(Vec::new());
     }
@@ -38,7 +39,7 @@ pub(crate) fn check_part(
     checked: CheckMode,
     findings: &mut Findings,
 ) {
-    let mut walk = Walk { source: Rc::clone(&document.source), checked, findings };
+    let mut walk = Walk { source: Rc::clone(&document.source), checked, findings, filled: false };
     if !walk.value(node, &Shape::Record(record), path, key) {
         node.data = Data::Map(Vec::new());
     }
@@ -55,13 +56,18 @@ struct Walk<'a> {
     source: Rc<Source>,
     checked: CheckMode,
     findings: &'a mut Findings,
+    /// Whether texts are templates here.
+    filled: bool,
 }
 
 impl Walk<'_> {
     /// Checks one value and everything in it, and takes out what is wrong in it; false where the value itself is wrong.
     fn value(&mut self, node: &mut Node, shape: &Shape, path: &str, key: Range<usize>) -> bool {
         let fits = match shape {
-            Shape::Any => true,
+            Shape::Any => {
+                self.plain_below(node, path);
+                true
+            }
             Shape::OneOf(shapes) => {
                 let Some(shape) = shapes.iter().find(|shape| kind_fits(node, shape)) else {
                     return self.wrong(node, shape, path, key);
@@ -88,6 +94,7 @@ impl Walk<'_> {
                 }
                 let Data::Map(entries) = &mut node.data else { return self.wrong(node, shape, path, key) };
                 for entry in entries {
+                    self.plain_key(entry, path);
                     let key_range = entry.key_range.clone();
                     self.within(&mut entry.value, element, &join(path, &entry.key), key_range);
                 }
@@ -112,13 +119,19 @@ impl Walk<'_> {
                 }
                 _ => false,
             },
-            Shape::Text => matches!(node.data, Data::Text(_)),
+            Shape::Text => {
+                self.plain(node, path);
+                matches!(node.data, Data::Text(_))
+            }
             Shape::Bool => node.bool().is_some(),
             Shape::Int(min, max) => matches!(node.data, Data::Int(value) if value >= *min && value <= *max),
             Shape::Number => node.number().is_some_and(f64::is_finite),
             Shape::Size => node.written(&self.source).is_some_and(|text| size_bytes(&text).is_some()),
             Shape::Duration => node.text().is_some_and(|text| duration_ms(text).is_some()),
-            Shape::Scalar => !matches!(node.data, Data::Null | Data::Wrong | Data::List(_) | Data::Map(_)),
+            Shape::Scalar => {
+                self.plain(node, path);
+                !matches!(node.data, Data::Null | Data::Wrong | Data::List(_) | Data::Map(_))
+            }
         };
         fits || self.wrong(node, shape, path, key)
     }
@@ -140,12 +153,14 @@ impl Walk<'_> {
             let at = join(path, &name);
             match record.fields.iter().filter(known).find(|field| field.key == name) {
                 Some(field) => {
-                    let severity = self.checked.severity;
+                    let (severity, filled) = (self.checked.severity, self.filled);
                     if field.required {
                         self.checked.severity = Severity::Error;
                     }
+                    // What only Hyperterse has is not used.
+                    self.filled |= field.filled || field.status == KeyStatus::Imported;
                     self.within(&mut entries[index].value, &field.shape, &at, key_range);
-                    self.checked.severity = severity;
+                    (self.checked.severity, self.filled) = (severity, filled);
                 }
                 None => {
                     let keys: Vec<&str> = record.fields.iter().filter(known).map(|field| field.key).collect();
@@ -176,6 +191,57 @@ impl Walk<'_> {
         }
     }
 
+    /// Refuses the placeholders of a text that is not a template: they would stay as they are written.
+    fn plain(&mut self, node: &Node, path: &str) {
+        let Some(text) = node.text().filter(|text| !self.filled && text.contains("{{")) else { return };
+        let (pieces, _) = placeholder::scan(text);
+        let found = pieces.iter().find_map(|piece| match piece {
+            Piece::Placeholder(placeholder) => Some((literal_of(placeholder)?, placeholder)),
+            Piece::Text(_) => None,
+        });
+        if let Some((severity, placeholder)) = found {
+            let range = node.locate(&self.source, placeholder.range.clone());
+            self.not_filled(severity, range, placeholder, &format!("`{path}`"));
+        }
+    }
+
+    /// The same for a key of the author's, which never is a template.
+    fn plain_key(&mut self, entry: &Entry, path: &str) {
+        let (pieces, _) = placeholder::scan(&entry.key);
+        for piece in &pieces {
+            if let Piece::Placeholder(placeholder) = piece
+                && let Some(severity) = literal_of(placeholder)
+            {
+                return self.not_filled(severity, entry.key_range.clone(), placeholder, &format!("a key of `{path}`"));
+            }
+        }
+    }
+
+    /// The same for everything in a value that may be anything.
+    fn plain_below(&mut self, node: &Node, path: &str) {
+        match &node.data {
+            Data::List(items) => {
+                items.iter().enumerate().for_each(|(index, item)| self.plain_below(item, &format!("{path}[{index}]")));
+            }
+            Data::Map(entries) => {
+                for entry in entries {
+                    self.plain_key(entry, path);
+                    self.plain_below(&entry.value, &join(path, &entry.key));
+                }
+            }
+            _ => self.plain(node, path),
+        }
+    }
+
+    fn not_filled(&mut self, severity: Severity, range: Range<usize>, placeholder: &Placeholder<'_>, place: &str) {
+        let message = format!("`{{{{ {} }}}}` is not filled in here: {place} takes no placeholders", placeholder.path.join("."));
+        let help = match severity {
+            Severity::Error => "Write the value itself.",
+            Severity::Warning => "Write it without braces, or the value itself.",
+        };
+        self.findings.report(severity, &self.source, range, message, help.to_owned());
+    }
+
     fn wrong(&mut self, node: &Node, shape: &Shape, path: &str, key: Range<usize>) -> bool {
         let range = if matches!(node.data, Data::Null) || node.range.is_empty() { key } else { node.range.clone() };
         let found = match (&node.data, shape) {
@@ -198,6 +264,15 @@ impl Walk<'_> {
         let message = format!("{subject} cannot be {found}");
         self.findings.report(self.checked.severity, &self.source, range, message, help);
         false
+    }
+}
+
+/// How bad it is that a placeholder stays as it is written: `None` where it may be meant so.
+fn literal_of(placeholder: &Placeholder<'_>) -> Option<Severity> {
+    match placeholder.path.as_slice() {
+        ["env" | "secret", _, ..] | ["ctx", "env", _, ..] => Some(Severity::Error),
+        ["inputs" | "auth" | "ctx" | "results" | "item" | "items" | "steps" | "request", _, ..] => Some(Severity::Warning),
+        _ => None,
     }
 }
 

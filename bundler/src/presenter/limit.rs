@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use millrace_core::app::{Cursor, ItemLimit, Presenter};
 
-use super::redaction;
+use super::redaction::is_redacted;
 use crate::{
     compiler::Compiler,
     field::{Field, Record, Shape},
@@ -22,6 +22,7 @@ static LIMIT_RECORD: Record = Record {
     fields: &[
         Field::new("max", Shape::Int(1, 1_000_000), "How many.").required(),
         Field::new("notice", Shape::Text, "What tells that items are missing, with `{{ shown }}`, `{{ total }}` and `{{ omitted }}`.")
+            .filled()
             .default("⚠️ Dataset truncated. 50 shown, 3150 hidden. Use filters to narrow results."),
         Field::new("cursor", Shape::Record(&CURSOR), "How to get the next items: the notice and `_meta` say it."),
     ],
@@ -60,7 +61,7 @@ fn usable_cursor(compiler: &mut Compiler<'_>, document: &Document, range: Range<
         compiler.error(document, range, format!("the schema has no field `{field}`"), meant(field, &names, "The fields are"));
         return false;
     }
-    if presenter.redact.iter().flat_map(|redaction| &redaction.paths).any(|path| redaction::covers(&path.0, field)) {
+    if is_redacted(presenter, field) {
         let message = format!("the field `{field}` is redacted, and a cursor shows it");
         compiler.error(document, range, message, "Use another field as the cursor.");
         return false;

@@ -5,7 +5,7 @@
 //! step = name | "*" | "**" | "[" string "]"
 //! ```
 
-use millrace_core::app::{Censor, PathStep, RedactedPath, Redaction};
+use millrace_core::app::{Censor, PathStep, Presenter, RedactedPath, Redaction};
 use serde_json::{Value, json};
 
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) static REDACTION: Record = Record {
             "What replaces the value: a text; `hash`, a keyed hash; `remove`, nothing; or a mask.",
         )
         .default("[REDACTED]"),
-        Field::new("unless", Shape::Text, "Callers for whom it holds see the value: an expression over `auth`, `'pii:read' in auth.scopes`."),
+        Field::new("unless", Shape::Text, "Callers for whom it holds see the value: an expression over `auth`, `'pii:read' in auth.scopes`.").filled(),
     ],
 };
 
@@ -324,8 +324,13 @@ fn help(schema: &Value, steps: &[PathStep]) -> String {
     "Name a field of the schema.".into()
 }
 
+/// Whether something of a field is replaced, for somebody at least.
+pub(crate) fn is_redacted(presenter: &Presenter, field: &str) -> bool {
+    presenter.redact.iter().flat_map(|redaction| &redaction.paths).any(|path| covers(&path.0, field))
+}
+
 /// Whether a path can match a field of an item, or what is in it.
-pub(super) fn covers(steps: &[PathStep], field: &str) -> bool {
+fn covers(steps: &[PathStep], field: &str) -> bool {
     match steps.split_first() {
         Some((PathStep::Member(name), _)) => name == field,
         Some((PathStep::Any, _)) => true,

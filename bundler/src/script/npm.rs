@@ -2,6 +2,9 @@
 //!
 //! Nothing is ever downloaded: packages are those of `node_modules`. The app's folder needs a `package.json`, so that what is bundled is
 //! declared somewhere. No setting of another tool (`tsconfig.json`, `.pnp.cjs`, `NODE_PATH`) takes part.
+//!
+//! A package's files are below its own folder, links followed, whatever a specifier, `main`, `browser`, `exports` or a link in it says. And its
+//! folder is in the app, in a workspace that the app is a part of, or where a `file:` dependency of the app's `package.json` says.
 
 use std::{
     fs, iter,
@@ -14,6 +17,7 @@ use super::{
     commonjs::Format,
     resolve::{self, Specifier},
 };
+use crate::{findings::Findings, source::Source, yaml::Document};
 
 /// The most bytes of text that the files of one script with its packages have together.
 pub(super) const LIMIT_BYTES: usize = 32 << 20;
@@ -35,6 +39,8 @@ pub(super) enum Kind {
 pub(super) struct Packages {
     /// The app's, canonical.
     folder: PathBuf,
+    /// The folders that packages may be in, canonical; the app's is the first.
+    homes: Vec<PathBuf>,
     import: Resolver,
     require: Resolver,
 }
@@ -80,7 +86,7 @@ impl Packages {
         };
         let import = Resolver::new(options("import"));
         let require = import.clone_with_options(options("require"));
-        Self { folder: folder.to_path_buf(), import, require }
+        Self { folder: folder.to_path_buf(), homes: homes(folder), import, require }
     }
 
     /// The file behind `specifier` in the file `importer` of a package, or in one of the app. `brought` says how the importer came into the
@@ -101,8 +107,19 @@ impl Packages {
         let resolver = if kind == Kind::Import { &self.import } else { &self.require };
         let found = resolver.resolve(from, specifier).map_err(|error| self.nowhere(&importer, specifier, &error, brought))?;
         let path = found.path();
-        if matches!(class, Specifier::Relative(_)) && !path.starts_with(root(&self.folder, &importer)) {
-            return Err(refused("leads out of the package"));
+        let own = self.root(&importer);
+        match class {
+            Specifier::Relative(_) if path.starts_with(&own) => {}
+            Specifier::Relative(_) => return Err(refused("leads out of the package")),
+            _ => {
+                let folders = self.folders(from, &own, specifier);
+                if folders.is_empty() {
+                    return Err(self.above(specifier));
+                }
+                if !folders.iter().any(|folder| path.starts_with(folder)) {
+                    return Err(refused("leads out of the package"));
+                }
+            }
         }
         let package = found.package_json().map(AsRef::as_ref);
         let format = match path.extension().and_then(|extension| extension.to_str()) {
@@ -113,6 +130,67 @@ impl Packages {
         };
         let has_effects = package.is_none_or(|package| has_effects(package, path));
         Ok(File { path: PathBuf::from(below(&self.folder, path)), format, has_effects })
+    }
+
+    /// The folder that the relative imports of a module stay in: that of its package, or the app's.
+    fn root(&self, module: &Path) -> PathBuf {
+        let parts: Vec<Component<'_>> = module.components().collect();
+        if let Some(at) = parts.iter().rposition(|part| part.as_os_str() == "node_modules") {
+            let is_scoped = parts.get(at + 1).is_some_and(|part| part.as_os_str().to_string_lossy().starts_with('@'));
+            return parts.iter().take(at + 2 + usize::from(is_scoped)).collect();
+        }
+        if module.starts_with(&self.folder) {
+            return self.folder.clone();
+        }
+        // A package of a workspace. A `package.json` without a name only says how the files below it are read.
+        let is_root =
+            |folder: &&Path| self.homes.iter().any(|home| home == folder) || read_json(&folder.join("package.json")).get("name").is_some();
+        let parent = module.parent().unwrap_or(module);
+        parent.ancestors().find(is_root).unwrap_or(parent).to_path_buf()
+    }
+
+    /// The folders, canonical, one of which the file behind a specifier that is not relative must be in: that of the package that it names,
+    /// or those that the package of the importer, `own`, says it stands for.
+    fn folders(&self, from: &Path, own: &Path, specifier: &str) -> Vec<PathBuf> {
+        let mut folders = self.installed(from, package(specifier));
+        let described = read_json(&own.join("package.json"));
+        let mut targets = Vec::new();
+        if described.get("name").and_then(serde_json::Value::as_str) == Some(package(specifier)) {
+            folders.push(own.to_path_buf());
+        }
+        if specifier.starts_with('#') {
+            described.get("imports").into_iter().for_each(|imports| texts(imports, &mut targets));
+        }
+        targets.extend(described.get("browser").and_then(|browser| browser.get(specifier)?.as_str()));
+        for target in targets {
+            match resolve::classify(target) {
+                Specifier::Relative(_) => folders.push(own.to_path_buf()),
+                _ => folders.extend(self.installed(from, package(target))),
+            }
+        }
+        folders
+    }
+
+    /// The folders of the packages of this name that a module in the folder `from` can reach.
+    fn installed(&self, from: &Path, name: &str) -> Vec<PathBuf> {
+        let is_home = |folder: &Path| self.homes.iter().any(|home| folder.starts_with(home));
+        let above = from.ancestors().filter(|above| is_home(above));
+        let real = above.filter_map(|above| fs::canonicalize(above.join("node_modules").join(name)).ok());
+        real.filter(|real| is_home(real)).collect()
+    }
+
+    /// Why a package that is installed is not used.
+    fn above(&self, specifier: &str) -> Nowhere {
+        let name = package(specifier);
+        Nowhere {
+            message: format!("the package `{name}` is outside of the app's folder"),
+            help: format!(
+                "{}; a folder above counts if its `package.json` lists the app under `workspaces`, and one beside it if the app's `package.json` has it as `file:` dependency",
+                self.install(name)
+            ),
+            is_missing: true,
+            is_empty: false,
+        }
     }
 
     fn nowhere(&self, importer: &Path, specifier: &str, error: &ResolveError, brought: Option<&Brought>) -> Nowhere {
@@ -154,16 +232,63 @@ impl Packages {
 
     /// What to do where a package is not there.
     fn install(&self, name: &str) -> String {
-        let text = fs::read_to_string(self.folder.join("package.json")).unwrap_or_default();
-        let declared: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-        let is_declared = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"]
-            .iter()
-            .any(|kind| declared.get(kind).and_then(|packages| packages.get(name)).is_some());
+        let declared = read_json(&self.folder.join("package.json"));
+        let is_declared = DEPENDENCIES.iter().any(|kind| declared.get(kind).and_then(|packages| packages.get(name)).is_some());
         match is_declared {
             true => INSTALL.to_owned(),
             false => format!("run `npm install {name}` in the app's folder"),
         }
     }
+}
+
+/// The members of a `package.json` that name packages.
+const DEPENDENCIES: [&str; 4] = ["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"];
+/// How a dependency begins that is a folder.
+const FOLDERS: [&str; 3] = ["file:", "link:", "portal:"];
+
+/// Where the packages of an app may be: its folder, the workspaces that it is a part of, and the folders that its `package.json` names.
+fn homes(folder: &Path) -> Vec<PathBuf> {
+    let mut homes = vec![folder.to_path_buf()];
+    homes.extend(folder.ancestors().skip(1).filter(|above| is_part_of(folder, above)).map(Path::to_path_buf));
+    let declared = read_json(&folder.join("package.json"));
+    let packages = DEPENDENCIES.iter().filter_map(|kind| declared.get(kind)?.as_object()).flat_map(serde_json::Map::values);
+    let named = packages.filter_map(|version| FOLDERS.iter().find_map(|start| version.as_str()?.strip_prefix(start)));
+    homes.extend(named.filter_map(|path| fs::canonicalize(folder.join(path)).ok()).filter(|named| !folder.starts_with(named)));
+    homes
+}
+
+/// Whether the folder `above` is a workspace with the folder in it, by `workspaces` of its `package.json`, or as pnpm writes it.
+fn is_part_of(folder: &Path, above: &Path) -> bool {
+    let described = read_json(&above.join("package.json"));
+    let mut patterns = Vec::new();
+    if let Some(workspaces) = described.get("workspaces") {
+        texts(workspaces.get("packages").unwrap_or(workspaces), &mut patterns);
+    }
+    let mut patterns: Vec<String> = patterns.into_iter().map(str::to_owned).collect();
+    if let Ok(text) = fs::read_to_string(above.join("pnpm-workspace.yaml"))
+        && let Some(file) = Document::parse(Source::new("pnpm-workspace.yaml", text), &mut Findings::default())
+    {
+        patterns.extend(file.root.texts_at("packages"));
+    }
+    let path = below(above, folder);
+    let fits = |pattern: &str| fast_glob::glob_match(pattern.trim_start_matches("./").trim_end_matches('/'), &path);
+    let (left_out, listed): (Vec<&String>, Vec<&String>) = patterns.iter().partition(|pattern| pattern.starts_with('!'));
+    listed.iter().any(|pattern| fits(pattern)) && !left_out.iter().any(|pattern| fits(pattern.trim_start_matches('!')))
+}
+
+/// Every text of a value.
+fn texts<'v>(value: &'v serde_json::Value, found: &mut Vec<&'v str>) {
+    match value {
+        serde_json::Value::String(text) => found.push(text),
+        serde_json::Value::Array(elements) => elements.iter().for_each(|element| texts(element, found)),
+        serde_json::Value::Object(members) => members.values().for_each(|member| texts(member, found)),
+        _ => {}
+    }
+}
+
+/// A file of JSON; `null` where it is not one.
+fn read_json(path: &Path) -> serde_json::Value {
+    fs::read_to_string(path).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
 }
 
 const INSTALL: &str = "run `npm install` in the app's folder";
@@ -207,25 +332,6 @@ fn has_effects(package: &PackageJson, path: &Path) -> bool {
 pub(super) fn package(specifier: &str) -> &str {
     let end = specifier.match_indices('/').nth(usize::from(specifier.starts_with('@')));
     end.map_or(specifier, |(at, _)| &specifier[..at])
-}
-
-/// The folder that the relative imports of a module stay in: that of its package, or the app's.
-fn root(folder: &Path, module: &Path) -> PathBuf {
-    let parts: Vec<Component<'_>> = module.components().collect();
-    if let Some(at) = parts.iter().rposition(|part| part.as_os_str() == "node_modules") {
-        let is_scoped = parts.get(at + 1).is_some_and(|part| part.as_os_str().to_string_lossy().starts_with('@'));
-        return parts.iter().take(at + 2 + usize::from(is_scoped)).collect();
-    }
-    if module.starts_with(folder) {
-        return folder.to_path_buf();
-    }
-    // A package of a workspace. A `package.json` without a name only says how the files below it are read.
-    let has_name = |folder: &&Path| {
-        let text = fs::read_to_string(folder.join("package.json")).unwrap_or_default();
-        serde_json::from_str::<serde_json::Value>(&text).is_ok_and(|value| value.get("name").is_some())
-    };
-    let parent = module.parent().unwrap_or(module);
-    parent.ancestors().find(has_name).unwrap_or(parent).to_path_buf()
 }
 
 /// A path as it is below the folder, or from there with `..`, with slashes.

@@ -63,6 +63,8 @@ pub(super) fn resolve<'a>(placeholder: &Placeholder<'_>, dialect: Dialect, names
         }
     };
     let (root, path) = match placeholder.path.split_first() {
+        // The same variable by its other name: where it is not set, the call is refused as well.
+        Some((&"ctx", path @ ["env", _, ..])) => ("env", path.get(1..).unwrap_or_default()),
         Some((root, path)) => (*root, path),
         None => return Err(wrong("the placeholder is empty".to_owned(), "write `{{ inputs.name }}`")),
     };

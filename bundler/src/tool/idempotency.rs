@@ -22,6 +22,7 @@ pub(crate) static IDEMPOTENCY: Record = Record {
             Shape::Text,
             "What the same calls have in common, with placeholders: `{{ inputs.order_id }}`. A call whose key is empty is refused.",
         )
+        .filled()
         .required(),
         Field::new("ttl", Shape::Duration, "How long a call is remembered: `1s` to `30d`.").default("24h"),
     ],

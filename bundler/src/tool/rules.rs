@@ -16,9 +16,11 @@ pub(crate) static RULE: Record = Record {
     noun: "a rule",
     doc: "A result that counts as a failure.",
     fields: &[
-        Field::new("when", Shape::Text, "When it applies: an expression over `results`, `inputs` and `auth`.").required(),
+        Field::new("when", Shape::Text, "When it applies: an expression over `results`, `inputs` and `auth`.").filled().required(),
         Field::new("code", Shape::Text, "The code of the failure: `NOT_FOUND`.").required(),
-        Field::new("message", Shape::Text, "The message to the caller, with placeholders: `No invoice {{ inputs.id }}.`").required(),
+        Field::new("message", Shape::Text, "The message to the caller, with placeholders: `No invoice {{ inputs.id }}.`")
+            .filled()
+            .required(),
         Field::new("suggestion", Shape::Text, "What the caller can do about it."),
         Field::new("actions", Shape::List(&Shape::Text), "Tools that help.").default("[]"),
     ],

@@ -27,7 +27,7 @@ pub(super) static STEP: Record = Record {
     doc: "A statement of a transaction.",
     fields: &[
         Field::new("name", Shape::Text, "Its name. Later steps take values of its result by it: `{{ steps.NAME.COLUMN }}`.").required(),
-        Field::new("statement", Shape::Text, "The statement, with placeholders.").required(),
+        Field::new("statement", Shape::Text, "The statement, with placeholders.").filled().required(),
         Field::new(
             "expect",
             Shape::Int(0, 1_000_000),

@@ -19,6 +19,13 @@ pub enum Holder<'a> {
     Prompt(&'a str),
     /// A resource; its place in [`App::resources`].
     Resource(usize),
+    /// The key of this name of an `auth`: that of the tool, or the root's for prompts and resources.
+    Key {
+        /// The key.
+        key: &'a str,
+        /// The tool's name.
+        tool: Option<&'a str>,
+    },
 }
 
 /// What a template names.
@@ -131,9 +138,10 @@ fn of_auth<'a>(auth: &'a Auth, holder: Holder<'a>, visit: &mut Visit<'_, 'a>) {
         // `any` is taken apart before, and no entry of it has one.
         Auth::AllowAll | Auth::Any(_) => {}
         Auth::ApiKey(policy) => {
+            let tool = if let Holder::Tool(tool) = holder { Some(tool) } else { None };
             for key in &policy.keys {
                 let (ExpectedKey::Value(template) | ExpectedKey::Sha256(template)) = &key.expected;
-                of_env(template, holder, visit);
+                of_env(template, Holder::Key { key: &key.name, tool }, visit);
             }
         }
         Auth::Script { policy, .. } => policy.templates.iter().for_each(|(_, template)| of_env(template, holder, visit)),

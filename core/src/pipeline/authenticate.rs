@@ -218,8 +218,8 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
         Ok(Returned::Reply(Reply::Content(_) | Reply::InputRequired)) => {
             Err(defect(script::path(run, plugin), "it built a result; it must return an object, or nothing"))
         }
-        Ok(Returned::Reply(Reply::Error(message))) => Err(told(Fault { message, ..*refused("") })),
-        Ok(Returned::Reply(Reply::Required(field))) => Err(told(Fault { message: format!("`{field}` is required."), ..*refused("") })),
+        Ok(Returned::Reply(Reply::Error(message))) => Err(told(run, Fault { message, ..*refused("") })),
+        Ok(Returned::Reply(Reply::Required(field))) => Err(told(run, Fault { message: format!("`{field}` is required."), ..*refused("") })),
         Ok(Returned::Reply(Reply::ToolError(reply))) => {
             let mut fault = script::tool_error(run, Stage::Authenticate, plugin, reply);
             // A warning would count as a success, and this caller is refused.
@@ -231,7 +231,7 @@ async fn plugin(run: &Run<'_>, plugin: &ScriptRef, policy: &Policy) -> FaultResu
                 fault.code = run.secrets().for_caller(&fault.code).into_owned();
                 Refusal::Unauthorized
             });
-            Err(told(fault))
+            Err(told(run, fault))
         }
         Err(ScriptFault::Cancelled) => Err(signal::cancelled(Stage::Authenticate).into()),
         Err(ScriptFault::TimedOut) => Err(run.signal.timed_out().fault(Stage::Authenticate).into()),
@@ -247,9 +247,11 @@ fn defect(plugin: &str, problem: &str) -> Box<Fault> {
 }
 
 /// A refusal whose reason the plugin gave for the caller. The log has it, too.
-fn told(fault: Fault) -> Box<Fault> {
+fn told(run: &Run<'_>, fault: Fault) -> Box<Fault> {
     let reason = fault.message.clone();
-    Box::new(fault.logging(reason))
+    let mut fault = fault.logging(reason);
+    run.secrets().strike_foreign(&mut fault);
+    Box::new(fault)
 }
 
 fn policy_json(run: &Run<'_>, policy: &Policy) -> FaultResult<Json> {

@@ -8,7 +8,8 @@
 //! | actions | `<action_suggestions>`, a line `- tool: reason (args: {…})` each | models |
 //! | invalidation | `<cache_invalidation cause="…" domains="…" />` | models |
 //!
-//! Texts come from data as often as from the author. None can end its tag, its fence, its line or its table cell.
+//! Texts come from data as often as from the author. None can end its tag, its fence, its line or its table cell. `markdown` is an author's own:
+//! what a presenter fills into it is text (`present/inline.rs`), what a script writes there is the script's.
 
 use alloc::{
     format,
@@ -46,6 +47,18 @@ pub(super) struct Action {
 /// # Errors
 /// What is wrong with it.
 pub(super) fn ui(block: &Json) -> Result<ContentBlock, String> {
+    ui_of(block, cell)
+}
+
+/// The same with values that a presenter has filled in: what they have of Markdown is escaped already.
+///
+/// # Errors
+/// As [`ui`].
+pub(super) fn ui_of_presenter(block: &Json) -> Result<ContentBlock, String> {
+    ui_of(block, escaped_cell)
+}
+
+fn ui_of(block: &Json, cell: fn(&Json) -> String) -> Result<ContentBlock, String> {
     let Json::Object(block) = block else { return Err("it is not an object".into()) };
     let kind = block.get("kind").and_then(Json::as_str).unwrap_or_default();
     let value = block.get("value").unwrap_or(&Json::Null);
@@ -57,7 +70,7 @@ pub(super) fn ui(block: &Json) -> Result<ContentBlock, String> {
             let language = language(block)?;
             (language, fenced(language, &text_of(value)))
         }
-        "table" => ("markdown", table(block.get("columns"), value)?),
+        "table" => ("markdown", table(block.get("columns"), value, cell)?),
         "list" => ("markdown", list(value)?),
         "summary" => (kind, summary(&one_line(&text_of(value)))),
         _ => return Err(format!("its kind must be one of {}", KINDS.join(", "))),
@@ -173,7 +186,7 @@ fn language(block: &Map<String, Json>) -> Result<&str, String> {
 }
 
 /// A table of Markdown.
-fn table(columns: Option<&Json>, rows: &Json) -> Result<String, String> {
+fn table(columns: Option<&Json>, rows: &Json, cell: fn(&Json) -> String) -> Result<String, String> {
     let wrong = || String::from("a table must have a list of columns, and a list of rows, each a list with a cell for each column");
     let columns = columns.and_then(Json::as_array).filter(|columns| !columns.is_empty()).ok_or_else(wrong)?;
     let row = |cells: &[Json]| cells.iter().fold(String::from("|"), |row, cell_value| row + " " + &cell(cell_value) + " |");
@@ -189,6 +202,22 @@ fn table(columns: Option<&Json>, rows: &Json) -> Result<String, String> {
 }
 
 fn cell(value: &Json) -> String {
+    cell_of(value, |cell, character| cell.extend(['\\', character]))
+}
+
+/// A cell in which back-slashes escape what follows them.
+fn escaped_cell(value: &Json) -> String {
+    cell_of(value, |cell, character| {
+        let escapes = cell.len() - cell.trim_end_matches('\\').len();
+        if character == '|' && escapes % 2 == 0 {
+            cell.push('\\');
+        }
+        cell.push(character);
+    })
+}
+
+/// `push` appends a bar or a back-slash.
+fn cell_of(value: &Json, push: fn(&mut String, char)) -> String {
     let text = if value.is_null() { String::new() } else { text_of(value) };
     let mut cell = String::with_capacity(text.len());
     let mut characters = text.chars().peekable();
@@ -196,7 +225,7 @@ fn cell(value: &Json) -> String {
         match character {
             '\r' if characters.peek() == Some(&'\n') => {}
             '\n' | '\r' | '\u{2028}' | '\u{2029}' => cell.push_str("<br>"),
-            '|' | '\\' => cell.extend(['\\', character]),
+            '|' | '\\' => push(&mut cell, character),
             other => cell.push(other),
         }
     }
@@ -221,7 +250,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// A text on one line, with a space for each line end.
-fn one_line(text: &str) -> String {
+pub(super) fn one_line(text: &str) -> String {
     let is_end = |character: char| matches!(character, '\n' | '\r' | '\u{b}' | '\u{c}' | '\u{85}' | '\u{2028}' | '\u{2029}');
     text.split(is_end).map(str::trim).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }

@@ -11,7 +11,7 @@ use super::{
     content::AuthoredContent,
     execute::rows,
     output::ToolOutput,
-    present::without_redacted,
+    present::for_everybody,
     run::Run,
     script::{self, ScriptOutput},
 };
@@ -72,12 +72,12 @@ fn refuse(run: &Run<'_>, inputs: &Json, results: &Json) -> FaultResult<()> {
     let scope = run.scope(inputs);
     let roots = scope.roots(Some(results));
     let Some(rule) = run.tool.errors.on.iter().find(|rule| rule.when.holds(&roots, &run.pipeline.patterns)) else { return Ok(()) };
-    // What the presenter would redact is in no message, either.
+    // What the presenter leaves out or redacts is in no message, either.
     let message = match run.tool.returns {
-        Some(_) => scope.render(&rule.message, &without_redacted(run, results)),
-        None => scope.render(&rule.message, results),
+        Some(_) => scope.render(&rule.message, &for_everybody(run, results), Stage::MapOutput)?,
+        None => scope.render(&rule.message, results, Stage::MapOutput)?,
     };
-    let mut fault = Fault::new(Stage::MapOutput, &rule.code, message);
+    let mut fault = Fault::new(Stage::MapOutput, &rule.code, run.secrets().for_caller(&message));
     fault.suggestion.clone_from(&rule.suggestion);
     fault.available_actions.clone_from(&rule.actions);
     Err(fault.into())

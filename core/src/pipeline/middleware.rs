@@ -83,7 +83,8 @@ async fn pass(run: &Run<'_>, entry: &Middleware, inputs: &Json, ctx: &mut Json) 
             if holds(&scope, when) {
                 return Ok(());
             }
-            Err(Fault::new(Stage::Middleware, code, scope.render(message, &Json::Null)).suggesting(REFUSED).into())
+            let message = scope.render(message, &Json::Null, Stage::Middleware)?;
+            Err(Fault::new(Stage::Middleware, code, run.secrets().for_caller(&message)).suggesting(REFUSED).into())
         }
         MiddlewareAction::RequireScope(required) => Ok(require_scope(run, Stage::Middleware, run.auth.as_ref(), required)?),
         MiddlewareAction::RateLimit(limit) => {

@@ -16,7 +16,8 @@ use super::{
     call_key::CallKey,
     json_text::text_of,
     result::ToolResult,
-    run::{RECOVERY, Run},
+    run::{RECOVERY, Run, missing_variable},
+    scope::unset,
 };
 use crate::{
     Json,
@@ -59,6 +60,9 @@ pub(super) fn key(run: &Run<'_>, settings: &Idempotency, inputs: &Json) -> Fault
             TemplatePart::Text(text) => update(text.as_bytes()),
             TemplatePart::Source(source) => {
                 let value = scope.find(source);
+                if let (None, Some(name)) = (value, unset(source)) {
+                    return Err(missing_variable(name, Stage::Guard).into());
+                }
                 let text = value.map(text_of).unwrap_or_default();
                 if text.trim().is_empty() {
                     return Err(empty(source, value).into());

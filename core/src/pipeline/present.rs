@@ -1,7 +1,8 @@
 //! Stage 11, *present*: what a model sees of the result.
 //!
 //! With `returns`, the presenter's steps, in this order: find the items, limit, validate and strip, the same for what is embedded, redact,
-//! select, then rules, UI blocks and actions. So nothing that is stripped or redacted can appear in anything that comes after.
+//! then rules, UI blocks and actions. So nothing that is stripped or redacted can appear in anything that comes after. What the caller selects
+//! of the items is cut last: what is said of an item is said of the whole one.
 //!
 //! With `output`, the value is sent as structured content and must fit that schema. The caller is told where it does not; the value itself
 //! stays here.
@@ -15,6 +16,7 @@ mod asked;
 mod embedded;
 mod fill;
 mod fit;
+mod inline;
 mod mismatch;
 mod path;
 mod presenter;
@@ -22,7 +24,7 @@ mod redact;
 mod tell;
 
 pub(super) use asked::{Asked, asked};
-pub(super) use redact::without_redacted;
+pub(super) use presenter::for_everybody;
 
 use mismatch::{NO_DATA, mismatched};
 

@@ -39,19 +39,26 @@ impl<'a> Scope<'a> {
         walk(start, &source.path)
     }
 
-    /// A template with its placeholders filled in as text; what is absent or null is nothing.
-    pub(super) fn render(&self, template: &Template, results: &Json) -> String {
+    /// A template with its placeholders filled in as text; what is absent or null is nothing, but for a variable.
+    ///
+    /// # Errors
+    /// `CONFIGURATION` for a variable that is not set.
+    pub(super) fn render(&self, template: &Template, results: &Json, stage: Stage) -> FaultResult<String> {
         let mut text = String::new();
         for part in &template.0 {
             match part {
                 TemplatePart::Text(literal) => text.push_str(literal),
                 TemplatePart::Source(source) => {
                     let value = if source.root == Root::Results { walk(results, &source.path) } else { self.find(source) };
-                    push_text(&mut text, value.unwrap_or(&Json::Null));
+                    match (value, unset(source)) {
+                        (Some(value), _) => push_text(&mut text, value),
+                        (None, Some(name)) => return Err(missing_variable(name, stage).into()),
+                        (None, None) => {}
+                    }
                 }
             }
         }
-        text
+        Ok(text)
     }
 
     /// A value with its placeholders filled in.
@@ -101,6 +108,14 @@ impl<'a> Scope<'a> {
             roots.push(("auth", auth));
         }
         roots
+    }
+}
+
+/// The variable that a source without a value names.
+pub(super) fn unset(source: &Source) -> Option<&str> {
+    match (source.root, source.path.as_slice()) {
+        (Root::Ctx, [env, name]) if env == "env" => Some(name),
+        _ => None,
     }
 }
 

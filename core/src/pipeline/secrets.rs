@@ -17,12 +17,14 @@ use crate::{
     fault::Fault,
     headers::Headers,
     ports::Env as _,
-    redaction::{Reader, Secrets, strike, strike_within},
+    redaction::{Reader, Secrets, Words, strike, strike_within},
     secret::Secret,
 };
 
 /// The most bytes of what a script writes to the log in one line.
 pub(super) const LINE_BYTES: usize = 16 << 10;
+/// How many sentences that a script was told are known again.
+const MOST_SAID: usize = 16;
 /// Header fields whose values are not secrets, whatever they are. Sorted.
 const PLAIN_FIELDS: [&str; 38] = [
     "accept",
@@ -107,15 +109,17 @@ impl AppSecrets {
         secrets
     }
 
-    /// What is said where there is no call.
-    pub(super) fn strike(&self, text: &str) -> String {
-        strike(text, &[&self.secrets()], Reader::Operator).into_owned()
-    }
-
-    /// An error of a port, for any reader.
+    /// An error of a port, for any reader: its message is Millrace's, its source is not.
     pub(super) fn strike_error(&self, error: Error) -> Error {
         let Error { kind, message, source } = error;
-        Error { kind, message: self.strike(&message), source: source.map(|source| self.strike(&source)) }
+        let strike = |text: &str, words| strike(text, words, &[&self.secrets()], Reader::Operator).into_owned();
+        let source = source.map(|source| strike(&source, Words::Foreign(&[])));
+        Error { kind, message: strike(&message, Words::Own), source }
+    }
+
+    /// A value of a call that a text of Millrace's repeats.
+    pub(super) fn strike_value<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        strike(text, Words::Foreign(&[]), &[&self.secrets()], Reader::Caller)
     }
 }
 
@@ -124,6 +128,8 @@ pub(super) struct CallSecrets {
     app: Rc<Secrets>,
     headers: Secrets,
     policy: Secrets,
+    /// What Millrace said to the call's scripts, which may say it again.
+    said: RefCell<Vec<String>>,
 }
 
 impl CallSecrets {
@@ -139,50 +145,73 @@ impl CallSecrets {
             app: app.secrets(),
             headers: Secrets::plain(headers.iter().filter(|(name, value)| is_secret(name, value)).map(|(_, value)| value)),
             policy: Secrets::plain(policy.iter().map(String::as_str)),
+            said: RefCell::default(),
         }
     }
 
-    /// A text for the caller.
+    /// Notes a sentence of Millrace's that a script is told.
+    pub(super) fn say(&self, sentence: &str) {
+        let mut said = self.said.borrow_mut();
+        if said.len() < MOST_SAID && !said.iter().any(|known| known == sentence) {
+            said.push(sentence.into());
+        }
+    }
+
+    /// A text of somebody else's for the caller.
     pub(super) fn for_caller<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        strike(text, &[&self.app, &self.headers], Reader::Caller)
+        self.for_caller_within(text, usize::MAX)
     }
 
     /// The same, cut after so many bytes.
     pub(super) fn for_caller_within<'t>(&self, text: &'t str, most: usize) -> Cow<'t, str> {
-        strike_within(text, &[&self.app, &self.headers], Reader::Caller, most)
+        strike_within(text, Words::Foreign(&self.said.borrow()), &[&self.app, &self.headers], Reader::Caller, most)
     }
 
-    /// A text for the log, cut where it is longer than a line may be.
+    /// A text of somebody else's for the log, cut where it is longer than a line may be.
     pub(super) fn for_log<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        strike_within(text, &[&self.app, &self.headers, &self.policy], Reader::Operator, LINE_BYTES)
+        self.logged(text, Words::Foreign(&self.said.borrow()))
     }
 
-    /// The end of a call, every text of it. A code is a script's own only where it returned one.
+    fn logged<'t>(&self, text: &'t str, words: Words<'_>) -> Cow<'t, str> {
+        strike_within(text, words, &[&self.app, &self.headers, &self.policy], Reader::Operator, LINE_BYTES)
+    }
+
+    /// The end of a call, every text of it. What a script returned is its own, and so is the code only then. A fault is in Millrace's words,
+    /// and what it has of others in them was struck where it came in.
     pub(super) fn strike_failed(&self, mut failed: CallFailure) -> CallFailure {
         match &mut failed {
-            CallFailure::Fault(fault) => self.strike_fault(fault),
+            CallFailure::Fault(fault) => self.strike_fault(fault, Words::Own),
             CallFailure::Reply(fault) => {
                 if let Cow::Owned(struck) = self.for_caller(&fault.code) {
                     fault.code = struck;
                 }
-                self.strike_fault(fault);
+                self.strike_foreign(fault);
             }
         }
         failed
     }
 
-    fn strike_fault(&self, fault: &mut Fault) {
+    /// What a script says of a failure.
+    pub(super) fn strike_foreign(&self, fault: &mut Fault) {
+        self.strike_fault(fault, Words::Foreign(&self.said.borrow()));
+    }
+
+    fn strike_fault(&self, fault: &mut Fault, words: Words<'_>) {
         let Fault { message, suggestion, available_actions, details, issues, log, .. } = fault;
+        if let Some(log) = log {
+            // Where the log has nothing of its own, it has the message.
+            let struck = if log == message { self.logged(log, words) } else { self.for_log(log) };
+            if let Cow::Owned(struck) = struck {
+                *log = struck;
+            }
+        }
         let texts = [message].into_iter().chain(suggestion).chain(available_actions);
         let details = details.iter_mut().flat_map(|(key, value)| [key, value]);
         let issues = issues.iter_mut().flat_map(|issue| [&mut issue.field, &mut issue.message]);
         for text in texts.chain(details).chain(issues) {
-            if let Cow::Owned(struck) = self.for_caller(text) {
+            if let Cow::Owned(struck) = strike(text, words, &[&self.app, &self.headers], Reader::Caller) {
                 *text = struck;
             }
-        }
-        if let Some(Cow::Owned(struck)) = log.as_deref().map(|text| self.for_log(text)) {
-            *log = Some(struck);
         }
     }
 }

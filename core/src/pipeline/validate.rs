@@ -17,6 +17,7 @@ use super::{
     execute::problems,
     run::{RECOVERY, Run},
     runtime::Pipeline,
+    secrets::AppSecrets,
 };
 use crate::{
     Json,
@@ -93,6 +94,7 @@ fn by_schema(run: &Run<'_>, schema: &str, inputs: Json) -> FaultResult<Json> {
 
 struct Check<'a> {
     patterns: &'a Patterns,
+    secrets: &'a AppSecrets,
     issues: Vec<Issue>,
     hidden: usize,
     undeclared: Vec<String>,
@@ -119,7 +121,19 @@ impl fmt::Display for Path<'_> {
 
 impl<'a> Check<'a> {
     fn new(pipeline: &'a Pipeline) -> Self {
-        Self { patterns: &pipeline.patterns, issues: Vec::new(), hidden: 0, undeclared: Vec::new(), broken: None }
+        Self {
+            patterns: &pipeline.patterns,
+            secrets: &pipeline.secrets,
+            issues: Vec::new(),
+            hidden: 0,
+            undeclared: Vec::new(),
+            broken: None,
+        }
+    }
+
+    /// A value, as a problem repeats it.
+    fn sent(&self, value: &Json) -> String {
+        sent::sent(value, &|text| self.secrets.strike_value(text).into_owned())
     }
 
     fn fields(&mut self, declared: &[Input], mut sent: Map<String, Json>, path: &Path<'_>) -> Map<String, Json> {
@@ -130,7 +144,8 @@ impl<'a> Check<'a> {
                 fields.insert(input.name.clone(), value);
             }
         }
-        self.undeclared.extend(sent.keys().map(|name| format!("{}", Path::Member(path, &sent::name(name)))));
+        let secrets = self.secrets;
+        self.undeclared.extend(sent.keys().map(|name| format!("{}", Path::Member(path, &sent::name(&secrets.strike_value(name))))));
         fields
     }
 
@@ -149,13 +164,13 @@ impl<'a> Check<'a> {
         let value = match coerce::coerce(input.kind, value) {
             Ok(value) => value,
             Err(refused) => {
-                let (sent, kind) = (sent::sent(&refused.value), input.kind.as_str());
+                let (sent, kind) = (self.sent(&refused.value), input.kind.as_str());
                 return self.report(path, format!("{}. You sent: {sent}. Expected type: {kind}.{}", refused.problem, refused.hint));
             }
         };
         if !input.allowed.is_empty() && !input.allowed.iter().any(|allowed| equal(&allowed.0, &value)) {
-            let options = listed(input.allowed.iter().map(|allowed| Cow::Owned(sent::sent(&allowed.0))));
-            return self.report(path, format!("Invalid value. You sent: {}. Valid options: {options}.", sent::sent(&value)));
+            let options = listed(input.allowed.iter().map(|allowed| Cow::Owned(sent::allowed(&allowed.0))));
+            return self.report(path, format!("Invalid value. You sent: {}. Valid options: {options}.", self.sent(&value)));
         }
         if let Some(problem) = self.problem(input, &value) {
             return self.report(path, problem);
@@ -227,24 +242,24 @@ impl<'a> Check<'a> {
         if let Some(min) = input.min
             && below(&measure, min)
         {
-            return Some(format!("{small}. You sent: {}. Minimum {noun}: {min}.", sent::sent(value)));
+            return Some(format!("{small}. You sent: {}. Minimum {noun}: {min}.", self.sent(value)));
         }
         if let Some(max) = input.max
             && above(&measure, max)
         {
-            return Some(format!("{large}. You sent: {}. Maximum {noun}: {max}.", sent::sent(value)));
+            return Some(format!("{large}. You sent: {}. Maximum {noun}: {max}.", self.sent(value)));
         }
         let Json::String(text) = value else { return None };
         if let Some(pattern) = &input.pattern {
             match self.patterns.matches(pattern, text) {
                 Ok(true) => {}
-                Ok(false) => return Some(format!("Invalid value. You sent: {}. Expected pattern: {}", sent::sent(value), pattern.text())),
+                Ok(false) => return Some(format!("Invalid value. You sent: {}. Expected pattern: {}", self.sent(value), pattern.text())),
                 Err(fault) => self.broken = Some(fault),
             }
         }
         match &input.format {
             Some(format) if !format::is(format, text) => {
-                Some(format!("Invalid value. You sent: {}. Expected format: {format}.", sent::sent(value)))
+                Some(format!("Invalid value. You sent: {}. Expected format: {format}.", self.sent(value)))
             }
             _ => None,
         }

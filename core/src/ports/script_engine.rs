@@ -117,6 +117,11 @@ pub trait ScriptHost {
     /// [`Configuration`](crate::ErrorKind::Configuration) for an unknown adapter; else as [`Connector`](super::Connector).
     fn query<'a>(&'a self, adapter: &'a str, text: &'a str, params: Vec<Value>) -> LocalFuture<'a, Result<Rows>>;
 
+    /// The names that have to be in `ctx.env`: reading one that is not there throws an error that names it.
+    fn required_variables(&self) -> &[String] {
+        &[]
+    }
+
     /// `console.*` and `ctx.log.*`.
     fn log(&self, to: LogReader, level: LogLevel, message: &str);
 

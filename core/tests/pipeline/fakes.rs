@@ -42,6 +42,7 @@ pub fn app(tools: Vec<Tool>) -> App {
         batch: BatchLimits::default(),
         env: vec![],
         secrets: vec![],
+        required: vec![],
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![adapter],

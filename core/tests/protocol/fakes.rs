@@ -163,6 +163,7 @@ pub(crate) fn empty_app() -> App {
         batch: BatchLimits::default(),
         env: vec![],
         secrets: vec![],
+        required: vec![],
         fetch_allow: vec![],
         telemetry: true,
         adapters: vec![],

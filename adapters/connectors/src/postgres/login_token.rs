@@ -7,7 +7,7 @@ use std::net::IpAddr;
 use millrace_core::{
     Error, ErrorKind, Result,
     ports::Verify,
-    redaction::{Reader, Secrets, strike},
+    redaction::{Reader, Secrets, Words, strike},
     secret::Secret,
     url::percent_decoded,
 };
@@ -66,7 +66,7 @@ pub(super) fn without(mut failure: StatementFailure, token: &Secret<String>) -> 
         let values = whole.split(['?', '&']).filter_map(|parameter| percent_decoded(parameter.split_once('=')?.1));
         let values: Vec<_> = values.filter(|value| value.len() >= SHORTEST_SECRET).collect();
         let secrets = Secrets::plain(values.iter().map(|value| &**value).chain([whole]));
-        *source = strike(source, &[&secrets], Reader::Caller).into_owned();
+        *source = strike(source, Words::Foreign(&[]), &[&secrets], Reader::Caller).into_owned();
     }
     failure
 }

@@ -38,6 +38,7 @@ pub(super) fn run(arguments: Dev, log: &str) -> CommandResult {
     let databases = announce::databases(&app, &folder, &variables)?;
     let outdated = announce::outdated(&app, &folder, &variables, &report.seeds);
     outdated.iter().for_each(note);
+    app::note_missing(&app, &variables, &folder)?;
     if let Some(problem) = app.sign_in_problem(&variables) {
         note(format_args!("warning: {problem}"));
     }

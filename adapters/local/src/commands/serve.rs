@@ -53,6 +53,7 @@ pub(super) fn run(arguments: &Serve, log: &str) -> CommandResult {
     if let Some(missing) = app.missing_state_key(&variables) {
         note(format_args!("warning: {missing}"));
     }
+    crate::app::note_missing(&app, &variables, &base)?;
     if let Some(problem) = app.sign_in_problem(&variables) {
         note(format_args!("warning: {problem}"));
     }

@@ -23,7 +23,7 @@ const KEY: &str = "millrace/confirm";
 /// # Errors
 /// `DECLINED`, and those of [`rounds`]: the first time, the call ends with the question.
 pub(super) fn confirm(run: &Run<'_>, confirm: &Template, inputs: &Json) -> Result<(), CallEnd> {
-    let message = run.scope(inputs).render(confirm, &Json::Null);
+    let message = run.scope(inputs).render(confirm, &Json::Null, Stage::Guard)?;
     let question = json!({
         "method": "elicitation/create",
         "params": { "message": message, "requestedSchema": { "type": "object", "properties": {} } },

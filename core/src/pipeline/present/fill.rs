@@ -2,11 +2,15 @@
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
+use super::inline::push_inline;
 use crate::{
     Json,
     app::{Piece, Root, Source, Template, TemplatePart, ValueTemplate, ValueText},
     expression::{Expression, Patterns},
-    pipeline::{json_text::push_text, run::Run},
+    pipeline::{
+        json_text::{push_text, text_of},
+        run::Run,
+    },
 };
 
 /// What templates and conditions see.
@@ -74,17 +78,37 @@ impl<'a> Sight<'a> {
         text
     }
 
+    /// A value with its placeholders filled in.
     pub(super) fn fill(&self, template: &ValueTemplate) -> Json {
+        self.filled(template, None)
+    }
+
+    /// The same for Markdown, in which values are text and nothing else.
+    pub(super) fn fill_markdown(&self, template: &ValueTemplate) -> Json {
+        self.filled(template, Some(|text, value| push_inline(text, &text_of(value))))
+    }
+
+    /// `escape` appends a value to text, where that is not as it is.
+    fn filled(&self, template: &ValueTemplate, escape: Option<fn(&mut String, &Json)>) -> Json {
+        let push = escape.unwrap_or(push_text);
         let mut filled = template.value.0.clone();
         for (pointer, text) in &template.placeholders {
             let value = match text {
-                ValueText::Whole(source) => self.find(source).unwrap_or_default().into_owned(),
+                ValueText::Whole(source) => match (self.find(source).unwrap_or_default(), escape) {
+                    (value, None) => value.into_owned(),
+                    (value, Some(_)) if value.is_null() || value.is_boolean() || value.is_number() => value.into_owned(),
+                    (value, Some(escape)) => {
+                        let mut text = String::new();
+                        escape(&mut text, &value);
+                        text.into()
+                    }
+                },
                 ValueText::Composed(pieces) => {
                     let mut text = String::new();
                     for piece in pieces {
                         match piece {
                             Piece::Text(literal) => text.push_str(literal),
-                            Piece::Source(source) => push_text(&mut text, &self.find(source).unwrap_or_default()),
+                            Piece::Source(source) => push(&mut text, &self.find(source).unwrap_or_default()),
                             // The bundler refuses variables here: what is shown is no place for them.
                             Piece::Env(_) => {}
                         }

@@ -189,7 +189,10 @@ impl<'a> Fitter<'a> {
         self.count += 1;
         if self.problems.len() < MOST_PROBLEMS {
             let within_item = self.path.iter().skip(usize::from(matches!(self.path.first(), Some(Step::Index(_)))));
-            let excerpt = value.and_then(|value| excerpt(within_item.copied().collect(), value));
+            // A list or an object where there should be none has what no path of `redact` leads to, and so has an item that is not an object.
+            let is_plain = |value: &&Json| !value.is_array() && !value.is_object();
+            let steps: Vec<Step<'_>> = within_item.copied().collect();
+            let excerpt = value.filter(is_plain).filter(|_| !steps.is_empty()).and_then(|value| excerpt(steps, value));
             self.problems.push(Problem { path: shown_path(&self.path), problem, excerpt });
         }
     }

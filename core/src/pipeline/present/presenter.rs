@@ -5,7 +5,7 @@ use alloc::{format, string::String, vec::Vec};
 use serde_json::{Map, json};
 
 use super::{
-    asked::Asked,
+    asked::{self, Asked},
     fill::Sight,
     fit::{Fitter, Problem},
     mismatch::{NO_DATA, mismatched},
@@ -84,11 +84,6 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
     for item in &mut fitted {
         redactor.item(presenter, item);
     }
-    if let Some(names) = &asked.select {
-        for item in fitted.iter_mut().filter_map(Json::as_object_mut) {
-            item.retain(|name, _| names.contains(name));
-        }
-    }
     let shown = fitted.len();
     let mut items = Json::Array(fitted);
     let said = Said::of(run, presenter, &mut items, is_list)?;
@@ -107,6 +102,11 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
         ui.push(tell::dropped(dropped));
         content.meta.insert(DROPPED_META.into(), dropped.into());
     }
+    if let Some(names) = &asked.select {
+        for item in items.as_array_mut().into_iter().flatten().filter_map(Json::as_object_mut) {
+            item.retain(|name, _| names.contains(name));
+        }
+    }
     ui.append(&mut content.ui);
     ui.extend(said.ui);
     content.ui = ui;
@@ -123,6 +123,26 @@ pub(super) fn present(run: &Run<'_>, presenter: &Presenter, asked: Asked, outcom
         (TextFormat::Json | TextFormat::Input, _) => DataFormat::Json,
     });
     Ok(ToolOutput::Content(content))
+}
+
+/// Data as the tool's presenter has it for anybody: limited, without what it leaves out, and with everything replaced that it replaces for
+/// anybody; for messages. `null` where that cannot be done.
+pub(in crate::pipeline) fn for_everybody(run: &Run<'_>, data: &Json) -> Json {
+    let Some(presenter) = asked::presenter(run) else { return data.clone() };
+    let (Ok(Items { mut items, is_list, key }), Ok(redactor)) = (found(presenter, data.clone()), Redactor::new(run, presenter, true))
+    else {
+        return Json::Null;
+    };
+    if let Some(limit) = presenter.limit.as_ref().filter(|_| is_list) {
+        items.truncate(limit.max as usize);
+    }
+    let mut fitter = Fitter::new(run.pipeline.app());
+    let shown = items.into_iter().map(|item| {
+        let mut item = fitter.item(presenter, None, item);
+        redactor.item(presenter, &mut item);
+        item
+    });
+    whole(shown.collect(), is_list, key)
 }
 
 /// Finds the items in a result.

@@ -9,7 +9,7 @@ use alloc::{
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
-use super::{asked::presenter as presenter_of, embedded::embedded};
+use super::embedded::embedded;
 use crate::{
     Json,
     app::{App, Censor, HASH_KEY, PathStep, PresentedField, Presenter, Redaction},
@@ -135,23 +135,6 @@ fn needs_key(app: &App, presenter: &Presenter) -> bool {
             || field.fields.iter().any(|field| below(app, field))
     }
     presenter.hashes() || presenter.fields.iter().any(|field| below(app, field))
-}
-
-/// Data with everything replaced that the tool's presenter replaces for anybody; for messages and logs. `null` where that cannot be done.
-pub(in crate::pipeline) fn without_redacted(run: &Run<'_>, data: &Json) -> Json {
-    let Some(presenter) = presenter_of(run) else { return data.clone() };
-    let Ok(redactor) = Redactor::new(run, presenter, true) else { return Json::Null };
-    let mut data = data.clone();
-    let list = match (&mut data, &presenter.items) {
-        (Json::Object(members), Some(key)) if members.get(key).is_some_and(Json::is_array) => members.get_mut(key),
-        (data, _) => Some(data),
-    };
-    match list {
-        Some(Json::Array(items)) => items.iter_mut().for_each(|item| redactor.item(presenter, item)),
-        Some(item) => redactor.item(presenter, item),
-        None => {}
-    }
-    data
 }
 
 /// A value of data for the log.

@@ -157,9 +157,13 @@ impl Said {
         if !fits || self.ui.len() >= MOST_UI || !sight.holds(template.when.as_ref()) {
             return Ok(());
         }
+        let fill = match template.kind.as_str() {
+            "markdown" | "table" | "list" | "summary" => Sight::fill_markdown,
+            _ => Sight::fill,
+        };
         let value = match template.each {
-            true => items.iter().map(|item| sight.at(Some(item)).fill(&template.value)).collect(),
-            false => sight.fill(&template.value),
+            true => items.iter().map(|item| fill(&sight.at(Some(item)), &template.value)).collect(),
+            false => fill(&sight, &template.value),
         };
         let mut block = Map::new();
         block.insert("kind".into(), template.kind.as_str().into());
@@ -172,7 +176,7 @@ impl Said {
             block.extend(text.map(|text| (String::from(name), Json::from(text))));
         }
         block.extend(template.priority.as_ref().map(|priority| (String::from("priority"), priority.0.clone())));
-        let made = blocks::ui(&Json::Object(block)).map_err(|problem| {
+        let made = blocks::ui_of_presenter(&Json::Object(block)).map_err(|problem| {
             Fault::new(Stage::Present, "PRESENTER_FAILED", format!("A UI block of the presenter cannot be made: {problem}.")).by_author()
         })?;
         self.ui.push(made);

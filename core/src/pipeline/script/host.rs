@@ -3,6 +3,8 @@
 use alloc::{boxed::Box, format, vec::Vec};
 
 use super::fetch_url::FetchUrl;
+use alloc::string::String;
+
 use crate::{
     Error, ErrorKind, Json, Result,
     app::{Access, OnTooMany},
@@ -93,6 +95,7 @@ impl<'a> Host<'a> {
 
     /// A script gets the message of an error; the upstream's own words are for the log.
     fn note(&self, error: &Error) {
+        self.run.secrets().say(&error.message);
         if !tracing::enabled!(target: TARGET, tracing::Level::DEBUG) {
             return;
         }
@@ -162,6 +165,10 @@ impl ScriptHost for Host<'_> {
             }
             answer
         })
+    }
+
+    fn required_variables(&self) -> &[String] {
+        &self.run.pipeline.app.required
     }
 
     fn log(&self, to: LogReader, level: LogLevel, message: &str) {

@@ -39,7 +39,7 @@ pub(crate) fn of(app: &App) -> Needs {
             needs.read_as_variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder));
         }
         match holder {
-            Holder::App => drop(listed.insert(name.to_owned())),
+            Holder::App | Holder::Key { tool: None, .. } => drop(listed.insert(name.to_owned())),
             holder => drop(needs.variables.entry(name.to_owned()).or_insert_with(|| holds(app, holder))),
         }
     });
@@ -82,9 +82,9 @@ fn is_audited(tool: &Tool) -> bool {
 /// Who names a variable.
 fn holds(app: &App, holder: Holder<'_>) -> String {
     match holder {
-        Holder::App => "the app's `env`".to_owned(),
+        Holder::App | Holder::Key { tool: None, .. } => "the app's `env`".to_owned(),
         Holder::Adapter(name) => format!("adapter `{name}`"),
-        Holder::Tool(name) => format!("tool `{name}`"),
+        Holder::Tool(name) | Holder::Key { tool: Some(name), .. } => format!("tool `{name}`"),
         Holder::Prompt(name) => format!("prompt `{name}`"),
         Holder::Resource(place) => {
             let uri = app.resources.get(place).map(|resource| resource.uri.literals.concat()).unwrap_or_default();

@@ -24,7 +24,7 @@ mod schema;
 mod source;
 mod sqlite;
 mod table_tools;
-mod yaml;
+pub(super) mod yaml;
 
 use dialect::Dialect;
 use reader::Reader;
@@ -73,7 +73,8 @@ pub(super) fn write(folder: &AppFolder<'_>, database: &str, wanted: &[String], w
         return Err(CommandError::Wrong("the database of `--from` has no table or view that tools can be made for".to_owned()));
     };
     let instructions = format!("Data of the database `{adapter}`{}.", if write { "" } else { ", to read" });
-    folder.write("millrace.yaml", &format!("name: {}\nversion: 0.1.0\ninstructions: {}\n", folder.name, yaml::quoted(&instructions)))?;
+    let (name, instructions) = (yaml::word(folder.name), yaml::quoted(&instructions));
+    folder.write("millrace.yaml", &format!("name: {name}\nversion: 0.1.0\ninstructions: {instructions}\n"))?;
     folder.write(&format!("app/adapters/{adapter}.yaml"), &adapter_file(connector, file.as_deref(), write))?;
     if file.is_none() {
         folder.write_private(".env", &env_file(&address)?)?;

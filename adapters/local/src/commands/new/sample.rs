@@ -2,6 +2,7 @@
 
 use super::{
     folder::AppFolder,
+    from::yaml::word,
     project::{Example, Project, Seed},
 };
 use crate::output::CommandResult;
@@ -18,7 +19,7 @@ const FILES: [(&str, &str); 7] = [
 ];
 
 pub(super) fn write(folder: &AppFolder<'_>) -> CommandResult<Project> {
-    let root = format!("name: {}\nversion: 0.1.0\ninstructions: \"Short notes with a topic each.\"\n", folder.name);
+    let root = format!("name: {}\nversion: 0.1.0\ninstructions: \"Short notes with a topic each.\"\n", word(folder.name));
     folder.write("millrace.yaml", &root)?;
     for (file, text) in FILES {
         folder.write(file, text)?;

@@ -369,10 +369,10 @@ impl<'a> TableTools<'a> {
         };
         let returns = match body {
             Body::Change(_) => String::new(),
-            Body::Statement(_) | Body::Steps(_) => format!("returns: {}\n", self.name),
+            Body::Statement(_) | Body::Steps(_) => format!("returns: {}\n", word(&self.name)),
         };
         let inputs = entries(inputs.iter().map(|(name, parts)| (name.as_str(), vec![parts.clone()])));
-        format!("description: {}\n{kind}use: {}\n{statement}inputs:\n{inputs}{returns}{rest}", sentence(&description), self.adapter,)
+        format!("description: {}\n{kind}use: {}\n{statement}inputs:\n{inputs}{returns}{rest}", sentence(&description), word(self.adapter))
     }
 
     /// The table in words.

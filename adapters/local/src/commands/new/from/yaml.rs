@@ -29,8 +29,8 @@ pub(super) fn sentence(text: &str) -> String {
     if is_plain && !is_word { text.to_owned() } else { quoted(text) }
 }
 
-/// A word in a list or a map within braces.
-pub(super) fn word(text: &str) -> String {
+/// A word, for any place.
+pub(in super::super) fn word(text: &str) -> String {
     const OTHERS: [&str; 9] = ["true", "false", "null", "yes", "no", "on", "off", "y", "n"];
     let is_plain =
         text.starts_with(|c: char| c.is_ascii_alphabetic()) && text.chars().all(|c| c.is_ascii_alphanumeric() || "_-".contains(c));

@@ -1,0 +1,48 @@
+//! A column that a tool searches for what its caller sends, and that its presenter hides: it is found out a letter at a time.
+
+use millrace_core::app::{Execute, PresentedField, UnknownFields};
+
+use super::reader::ToolReader;
+use crate::{
+    Problem, Severity,
+    adapter::Adapters,
+    compiler::Compiler,
+    presenter::{Presenters, is_redacted},
+    statement::{self, Dialect, Searched},
+};
+
+/// Warns of each such column. `presenter` is the place of the one that the tool returns.
+pub(super) fn check(
+    compiler: &mut Compiler<'_>,
+    reading: &ToolReader<'_>,
+    execute: &Execute,
+    (presenters, presenter): (&Presenters, u32),
+    adapters: &Adapters,
+) {
+    let document = reading.document;
+    let adapter = execute.adapter().and_then(|adapter| adapters.list.get(adapter as usize));
+    let connector = adapter.and_then(|adapter| millrace_catalogue::find(&adapter.connector));
+    let Some(dialect) = connector.and_then(|connector| Dialect::of(connector.language)) else { return };
+    let Some(presenter) = presenters.list.get(presenter as usize).filter(|presenter| presenter.unknown != UnknownFields::Keep) else {
+        return;
+    };
+    let (Some(node), Execute::Statement { .. }) = (document.root.at("statement"), execute) else { return };
+    let Some(text) = node.text() else { return };
+    let mut shown = Vec::new();
+    presenter.fields.iter().filter(|field| !is_redacted(presenter, &field.name)).for_each(|field| names(presenters, field, &mut shown));
+    for Searched { column, input, range } in statement::searched(text, dialect, &shown) {
+        let message = format!("the input `{input}` searches `{column}`, which the presenter `{}` does not show", presenter.name);
+        let help = "Whoever may call the tool can find its values out, a letter at a time. Take it out of the condition, or show it.";
+        compiler.findings.problem(document, node, Problem { severity: Severity::Warning, range, message, help: Some(help.to_owned()) });
+    }
+}
+
+/// The names of a field and of what is in it.
+fn names<'p>(presenters: &'p Presenters, field: &'p PresentedField, found: &mut Vec<&'p str>) {
+    found.push(&field.name);
+    field.fields.iter().chain(field.items.as_deref()).for_each(|field| names(presenters, field, found));
+    let embedded = field.returns.and_then(|place| presenters.list.get(place as usize));
+    for field in embedded.iter().flat_map(|embedded| &embedded.fields) {
+        names(presenters, field, found);
+    }
+}

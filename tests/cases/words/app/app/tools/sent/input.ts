@@ -1,0 +1,1 @@
+export default (_: unknown, ctx: any) => ({ n: `a ${ctx.env.SHOWN_WORD}` });
