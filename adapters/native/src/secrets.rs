@@ -79,18 +79,22 @@ impl SecretsChoice {
 pub fn missing(app: &App, variables: &Variables, base: &std::path::Path) -> io::Result<Vec<String>> {
     let choice = SecretsChoice::of(variables).unwrap_or_default();
     let names = app.secret_names();
-    let known = isolate::run(|| async {
-        let clock: Rc<dyn Clock> = Rc::new(SystemClock);
-        let deadline_ms = clock.now_ms().saturating_add(TIMEOUT_MS);
-        let store = choice.open(base, clock)?;
-        let mut known = BTreeSet::new();
-        for name in names {
-            if let Ok(Some(_)) = store.read(name, deadline_ms).await {
-                known.insert(name);
+    let known = match choice {
+        SecretsChoice::Variables => None,
+        _ if names.is_empty() => None,
+        choice => isolate::run(|| async {
+            let clock: Rc<dyn Clock> = Rc::new(SystemClock);
+            let deadline_ms = clock.now_ms().saturating_add(TIMEOUT_MS);
+            let store = choice.open(base, clock)?;
+            let mut known = BTreeSet::new();
+            for name in names {
+                if let Ok(Some(_)) = store.read(name, deadline_ms).await {
+                    known.insert(name);
+                }
             }
-        }
-        Some(known)
-    })?;
+            Some(known)
+        })?,
+    };
     let has_value = |name: &str| known.as_ref().map_or_else(|| variables.var(name).is_some(), |known| known.contains(name));
     Ok(app.missing(variables, Some(&has_value)))
 }
