@@ -110,10 +110,10 @@ pub fn compile<'a>(
         Substitution::Textual => {
             let mut compiled = textual::compile(&pieces, dialect, names)?;
             // Without a value in its text a statement is what it is.
-            if compiled.warnings.is_empty() {
-                if let Ok(bound) = bind(text, pieces, dialect, names, None) {
-                    (compiled.statement.access, compiled.tables, compiled.doubt) = (bound.statement.access, bound.tables, bound.doubt);
-                }
+            if compiled.warnings.is_empty()
+                && let Ok(bound) = bind(text, pieces, dialect, names, None)
+            {
+                (compiled.statement.access, compiled.tables, compiled.doubt) = (bound.statement.access, bound.tables, bound.doubt);
             }
             Ok(compiled)
         }

@@ -101,9 +101,7 @@ impl Unread {
     pub(super) fn help(&self) -> &'static str {
         match self {
             Self::Unclosed { .. } => "close it; a quote inside a literal is written twice",
-            Self::Stray { character, .. } if matches!(character, '\u{2018}'..='\u{201f}') => {
-                "write a quote of ASCII, `'` or `\"`; in a literal it can stay"
-            }
+            Self::Stray { character: '\u{2018}'..='\u{201f}', .. } => "write a quote of ASCII, `'` or `\"`; in a literal it can stay",
             Self::Stray { character: '\u{2212}', .. } => "write `-`; in a literal it can stay",
             Self::Stray { .. } => "write a blank of ASCII or nothing: the database takes it for a part of a name, or for an error",
             Self::Ambiguous { .. } => "put a blank between a number and a quote, and write a text in single quotes",
