@@ -507,10 +507,7 @@ mod tests {
     #[test]
     fn bigints_are_bounded_where_both_may_be_some() {
         check("(a, b) => a * b ** (a << b)", "(a, b) => (L(),V(a * P(b,(a << H(b)))))");
-        check(
-            "(a) => a * 2 + -1 * a + a.length * a + Math.floor(a) * a",
-            "(a) => (L(),a * 2 + -1 * a + a.length * a + Math.floor(a) * a)",
-        );
+        check("(a) => a * 2 + -1 * a + a.length * a + Math.floor(a) * a", "(a) => (L(),a * 2 + -1 * a + a.length * a + Math.floor(a) * a)");
         check("(a) => { a *= 2; a <<= (3); a **= 2 }", "(a) => {L(); a *= 2; a <<= (3); a **= 2 }");
         check("(a, b) => 1n * b ** (a << b)", "(a, b) => (L(),V(1n * P(b,(a << H(b)))))");
         check("(a) => { a *= BigInt(2); a <<= a; a.b **= a }", "(a) => {L(); V(a *= BigInt(2)); a <<= H(a); V(a.b **= P(a)) }");

@@ -180,7 +180,8 @@ fn a_damaged_file_is_an_error_and_stays_as_it_is() {
         drop(store);
         fs::read(folder.path().join("a/state/state.db")).unwrap()
     };
-    let damage: [(&str, fn(&mut Vec<u8>)); 5] = [
+    type Damage = fn(&mut Vec<u8>);
+    let damage: [(&str, Damage); 5] = [
         ("no longer a database", |bytes| bytes[..100].fill(b'x')),
         ("empty", Vec::clear),
         ("cut off", |bytes| bytes.truncate(bytes.len() / 2)),
