@@ -29,11 +29,14 @@ use millrace_core::{
 pub(crate) use call_records::{kept, made_before};
 #[cfg(feature = "tcp")]
 pub(crate) use exact_json::{exact_json, is_json_number};
-pub(crate) use limits::{guarded, max_response_bytes, only_reads, within_limits};
+#[cfg(feature = "tcp")]
+pub(crate) use limits::guarded;
+pub(crate) use limits::{max_response_bytes, only_reads, within_limits};
 #[cfg(feature = "tcp")]
 pub(crate) use moment::utc_text;
 #[cfg(feature = "tcp")]
 pub(crate) use pool::{ANSWER_MS, ASKED_AFTER_MS, Pool, Pooled};
+#[cfg(feature = "tcp")]
 pub(crate) use retry::words;
 pub use retry::{Effect, Execution, Retry, StatementFailure};
 #[cfg(feature = "tcp")]

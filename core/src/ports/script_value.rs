@@ -106,7 +106,7 @@ fn is_typed_array(tag: &str) -> bool {
 /// # Errors
 /// What follows its place, of one that is not finite.
 pub fn number(value: f64) -> Result<Json, &'static str> {
-    if value.fract() == 0.0 && value.abs() <= MAX_WHOLE {
+    if value % 1.0 == 0.0 && value.abs() <= MAX_WHOLE {
         // In range and whole, hence without loss.
         #[expect(clippy::cast_possible_truncation)]
         return Ok(Json::from(value as i64));

@@ -31,6 +31,7 @@ pub(crate) fn only_reads(query: &Query<'_>, effect: Effect) -> Result<()> {
 }
 
 /// The error of a query that is declared as one that only reads, where the database refused it because it writes.
+#[cfg(feature = "tcp")]
 pub(crate) fn guarded(query: &Query<'_>, error: Error) -> Error {
     const WRITES: &str = "the statement writes, and ";
     match error.message.find(WRITES) {
