@@ -128,6 +128,15 @@ impl Expression {
         self.truth(roots, &Evaluation::with(patterns)) == Some(true)
     }
 
+    /// The same, with as many steps as are left of those that several expressions share.
+    #[must_use]
+    pub fn holds_within(&self, roots: &Roots<'_>, patterns: &dyn Patterns, left: &Cell<usize>) -> bool {
+        let evaluation = Evaluation { patterns, left: Cell::new(left.get()) };
+        let holds = self.truth(roots, &evaluation) == Some(true);
+        left.set(evaluation.left.get());
+        holds
+    }
+
     /// The value of the expression; `None` where it is unknown.
     #[must_use]
     pub fn value<'a>(&'a self, roots: &Roots<'a>, patterns: &dyn Patterns) -> Option<Cow<'a, Json>> {

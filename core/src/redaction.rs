@@ -6,13 +6,13 @@
 //! | 4 to 7 bytes | where it stands as a word; `true`, `false` and `null` are no secrets |
 //! | 8 bytes or more | wherever it stands |
 //!
-//! Upper and lower case are the same in every script, and so are letters whose marks are characters of their own; so is a secret in percent
+//! Upper and lower case are the same in every script, and so are European letters whose marks are characters of their own; so is a secret in percent
 //! codes, in the escapes of JSON, in base64 and in hexadecimal digits. Beside a secret itself, what is told apart in it is struck out: a token
 //! after its scheme, the password and the settings of a URL, cookies, long elements of a list or of JSON.
 //!
 //! Millrace's own words stay. They are the same whatever the secrets are, so they tell nothing; what is struck out of them does: a database's
-//! name that is gone from a sentence is its password. So in a text of Millrace's, which has values of others only where these were struck out
-//! before, nothing is struck out that is a word of ASCII letters.
+//! name that is gone from a sentence is its password. So in a text of Millrace's, the words that it is made of stay (`redaction/own_words.rs`).
+//! Any other secret is struck out there, too: values of others get into such texts.
 //!
 //! A log loses every longer run of a secret, too: half of it, but 8 bytes at the least and 16 at the most. A caller's text loses whole
 //! secrets only. There a run would tell more than it hides: a caller whose own words come back to it could send a guess and see whether it is
@@ -28,8 +28,10 @@ use base64::{
 use crate::{Json, hex, sort::sort, url::percent_decoded};
 
 mod folding;
+mod own_words;
 
 use folding::folded;
+use own_words::is_own;
 
 /// What stands in the place of a secret.
 const STRUCK: &str = "[secret]";
@@ -234,9 +236,8 @@ pub fn strike_within<'t>(text: &'t str, words: Words<'_>, lists: &[&Secrets], re
     }
     if !found.is_empty() {
         let own = words.own(text);
-        let is_word = |part: &str| part.bytes().all(|byte| byte.is_ascii_alphabetic());
         found.retain(|(start, stop)| {
-            !(own.iter().any(|(first, last)| first <= start && stop <= last) && text.get(*start..*stop).is_some_and(is_word))
+            !(own.iter().any(|(first, last)| first <= start && stop <= last) && text.get(*start..*stop).is_some_and(is_own))
         });
     }
     if found.is_empty() && end == text.len() {

@@ -48,15 +48,17 @@ pub const DEFAULT_FILE_BYTES: u64 = 512 << 20;
 
 /// The longest record, in bytes.
 const LONGEST_RECORD: usize = 4 << 20;
-/// How long a step waits for those of others, in milliseconds.
+/// How long a step waits for those of others, in milliseconds, whatever the attempts themselves take: one that a call without the store can do
+/// without, and one that it cannot.
+const PATIENCE_TO_COUNT_MS: u64 = 1000;
 const PATIENCE_MS: u64 = 5000;
 /// The longest pause between two attempts.
 const LONGEST_PAUSE_MS: u64 = 8;
 /// How long a file that cannot be used is not tried again, in milliseconds.
 const REST_MS: u64 = 1000;
 /// How many entries whose time is over a new one removes: more than one, so that they become fewer; and one that finds no room.
-const SWEEP: u32 = 16;
-const SWEEP_FOR_ROOM: u32 = 1000;
+const SWEEP: u32 = 4;
+const SWEEP_FOR_ROOM: u32 = 64;
 /// How often a place is given back at once; after that, with a later step.
 const ATTEMPTS_TO_LEAVE: u32 = 20;
 
@@ -104,14 +106,14 @@ impl FileState {
     }
 
     /// Does a step, again and again while another process is at work.
-    async fn patiently<T>(&self, step: impl Fn(&mut StateFile, u64) -> Step<T>) -> Result<T> {
-        let (mut waited_ms, mut pause_ms) = (0, 1);
+    async fn patiently<T>(&self, patience_ms: u64, step: impl Fn(&mut StateFile, u64) -> Step<T>) -> Result<T> {
+        let until_ms = self.clock.now_ms().saturating_add(patience_ms);
+        let mut pause_ms = 1;
         loop {
             match self.attempt(&step) {
                 Ok(done) => return Ok(done),
-                Err(Failure::Locked) if waited_ms < PATIENCE_MS => {
+                Err(Failure::Locked) if self.clock.now_ms() < until_ms => {
                     self.clock.sleep(pause_ms).await;
-                    waited_ms += pause_ms;
                     pause_ms = (pause_ms * 2).min(LONGEST_PAUSE_MS);
                 }
                 Err(failure) => return Err(self.error(failure)),
@@ -183,7 +185,11 @@ impl FileState {
         if let Ok(mut slot) = self.file.try_borrow_mut() {
             *slot = None;
         }
-        *self.failed.borrow_mut() = Some((self.clock.now_ms().saturating_add(REST_MS), error.clone()));
+        // What is told again while it rests must not make the rest longer.
+        let (now_ms, mut failed) = (self.clock.now_ms(), self.failed.borrow_mut());
+        if failed.as_ref().is_none_or(|(until_ms, _)| *until_ms <= now_ms) {
+            *failed = Some((now_ms.saturating_add(REST_MS), error.clone()));
+        }
         error
     }
 
@@ -280,7 +286,7 @@ fn record(connection: &Connection, key: &str, now_ms: u64) -> rusqlite::Result<O
 
 impl StateStore for FileState {
     fn add<'a>(&'a self, key: &'a str, owner: &'a [u8], by: i64, most: i64, ttl_s: u32) -> LocalFuture<'a, Result<Counted>> {
-        Box::pin(self.patiently(move |file, now_ms| {
+        Box::pin(self.patiently(PATIENCE_TO_COUNT_MS, move |file, now_ms| {
             // A total that is too high already, and a question, need no lock.
             let before = total(&file.connection, key, now_ms)?.unwrap_or(0);
             if by == 0 || before.saturating_add(by) > most {
@@ -308,7 +314,7 @@ impl StateStore for FileState {
     fn put_if_absent<'a>(&'a self, key: &'a str, owner: &'a [u8], value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
         Box::pin(async move {
             self.too_long(value)?;
-            self.patiently(|file, now_ms| {
+            self.patiently(PATIENCE_MS, |file, now_ms| {
                 if let Some(there) = record(&file.connection, key, now_ms)? {
                     return Ok(Some(there));
                 }
@@ -326,13 +332,13 @@ impl StateStore for FileState {
     }
 
     fn get<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<Option<Vec<u8>>>> {
-        Box::pin(self.patiently(move |file, now_ms| Ok(record(&file.connection, key, now_ms)?)))
+        Box::pin(self.patiently(PATIENCE_MS, move |file, now_ms| Ok(record(&file.connection, key, now_ms)?)))
     }
 
     fn put<'a>(&'a self, key: &'a str, value: &'a [u8], ttl_s: u32) -> LocalFuture<'a, Result<()>> {
         Box::pin(async move {
             self.too_long(value)?;
-            self.patiently(|file, now_ms| {
+            self.patiently(PATIENCE_MS, |file, now_ms| {
                 let fits = file.change(Durability::Process, |transaction| {
                     let mut query = transaction.prepare_cached("SELECT owner, coalesce(length(value), 0) FROM entries WHERE key = ?1")?;
                     let there = query.query_row([key], |row| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, i64>(1)?))).optional()?;
@@ -355,7 +361,7 @@ impl StateStore for FileState {
     }
 
     fn remove<'a>(&'a self, key: &'a str) -> LocalFuture<'a, Result<()>> {
-        Box::pin(self.patiently(move |file, _| {
+        Box::pin(self.patiently(PATIENCE_MS, move |file, _| {
             file.change(Durability::Process, |transaction| {
                 transaction.prepare_cached("DELETE FROM entries WHERE key = ?1")?.execute([key])?;
                 Ok(())
@@ -382,7 +388,7 @@ impl Places for FileState {
         Box::pin(async move {
             let name = self.name()?;
             let asked = places::Gate { name: gate, max, folder: &self.folder, own: &name };
-            self.patiently(|file, now_ms| {
+            self.patiently(PATIENCE_TO_COUNT_MS, |file, now_ms| {
                 file.change(Durability::Process, |transaction| places::enter(transaction, &asked, queue, now_ms, number(until_ms)))
             })
             .await
@@ -393,7 +399,7 @@ impl Places for FileState {
         Box::pin(async move {
             let name = self.name()?;
             let asked = places::Gate { name: gate, max, folder: &self.folder, own: &name };
-            self.patiently(|file, now_ms| {
+            self.patiently(PATIENCE_TO_COUNT_MS, |file, now_ms| {
                 // Where nothing has changed, no lock is needed.
                 match places::look(&file.connection, &asked, turn, now_ms)? {
                     Some(entered) => Ok(entered),

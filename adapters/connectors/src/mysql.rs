@@ -161,7 +161,7 @@ impl Mysql {
         };
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access.reads(), returns: true };
-        match self.work(query, effect, leaves_traces, &Work::Run(checked)).await.map_err(|error| guarded(query, error))? {
+        match self.work(query, effect, leaves_traces, &Work::Run(checked)).await.map_err(|error| guarded(query, self.read_only, error))? {
             Done::Rows(rows) => Ok(rows),
             Done::Recorded(_) | Done::Prepared => Ok(Rows::default()),
         }

@@ -103,7 +103,7 @@ impl Neon {
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let written = self.written(query).await?;
-        match self.repeat(query, &Work::Run(&written)).await.map_err(|error| guarded(query, error))? {
+        match self.repeat(query, &Work::Run(&written)).await.map_err(|error| guarded(query, self.read_only, error))? {
             RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
             // Said of records only.
             RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),

@@ -119,7 +119,7 @@ impl Planetscale {
         };
         // What the connector writes as a statement that reads is one: its author or the read-only transaction says so.
         let effect = Effect { reads: query.access.reads(), returns: true };
-        match self.work(query, effect, &Work::Run(checked)).await.map_err(|error| guarded(query, error))? {
+        match self.work(query, effect, &Work::Run(checked)).await.map_err(|error| guarded(query, self.read_only, error))? {
             Done::Rows(rows) => Ok(rows),
             Done::Recorded(_) => Ok(Rows::default()),
         }

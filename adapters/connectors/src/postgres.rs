@@ -142,7 +142,7 @@ impl Postgres {
         };
         let attempts = self.retry.run(query, effect, async || self.attempt(query.deadline_ms, &phase, work).await);
         let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
-        outcome.map_err(|error| guarded(query, error))
+        outcome.map_err(|error| guarded(query, self.read_only, error))
     }
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
@@ -171,7 +171,7 @@ impl Postgres {
         };
         let attempts = self.retry.run(query, effect, attempt);
         let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
-        outcome.map_err(|error| guarded(query, error))
+        outcome.map_err(|error| guarded(query, self.read_only, error))
     }
 
     /// Runs a statement that is given lists: they are written as the server takes them in their places.
@@ -187,7 +187,7 @@ impl Postgres {
         };
         let attempts = self.retry.run(query, effect, async || self.attempt(query.deadline_ms, &phase, work).await);
         let outcome = within(&*self.clock, query.deadline_ms, attempts).await.unwrap_or_else(|| Err(self.too_late(phase.get())));
-        outcome.map_err(|error| guarded(query, error))
+        outcome.map_err(|error| guarded(query, self.read_only, error))
     }
 
     async fn write_once(&self, query: &Query<'_>, record: CallRecord<'_>) -> Result<RecordedWrite> {

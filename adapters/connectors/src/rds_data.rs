@@ -207,7 +207,7 @@ impl RdsData {
 
     async fn run(&self, query: &Query<'_>) -> Result<Rows> {
         let work = Work::of(query)?;
-        match self.repeat(query, &work).await.map_err(|error| guarded(query, error))? {
+        match self.repeat(query, &work).await.map_err(|error| guarded(query, self.read_only, error))? {
             RecordedWrite::Made(rows) | RecordedWrite::MadeBefore(rows) => Ok(rows),
             // Said of records only.
             RecordedWrite::MadeBeforeUnknown | RecordedWrite::Running => Ok(Rows::default()),

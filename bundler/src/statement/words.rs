@@ -37,6 +37,43 @@ const ACTS: &[&str] = &[
     "RELEASE_ALL_LOCKS",
     "LOAD_EXTENSION",
     "WRITEFILE",
+    "PG_EXPORT_SNAPSHOT",
+    "PG_IMPORT_SYSTEM_COLLATIONS",
+    "PG_LOG_BACKEND_MEMORY_CONTEXTS",
+    "BRIN_SUMMARIZE_NEW_VALUES",
+    "BRIN_SUMMARIZE_RANGE",
+    "BRIN_DESUMMARIZE_RANGE",
+    "GIN_CLEAN_PENDING_LIST",
+    // These run a text as a statement.
+    "QUERY_TO_XML",
+    "QUERY_TO_XML_AND_XMLSCHEMA",
+    "CURSOR_TO_XML",
+    "TS_STAT",
+    "TS_REWRITE",
+];
+/// How the names of more such functions begin.
+const FAMILIES: &[&str] = &[
+    "pg_advisory",
+    "pg_try_advisory",
+    "pg_create_",
+    "pg_drop_",
+    "pg_copy_",
+    "pg_replication_origin_",
+    "pg_replication_slot_",
+    "pg_logical_slot_get",
+    "pg_stat_reset",
+    "pg_stat_statements_reset",
+    "pg_backup_",
+    "pg_start_backup",
+    "pg_stop_backup",
+    "pg_wal_replay_",
+    "pg_file_",
+    "dblink_",
+    "lo_creat",
+    "lo_from_bytea",
+    "lo_trunc",
+    "lo_write",
+    "lowrite",
 ];
 /// The words that begin what may only read.
 const ASKS: &[&str] = &["SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "SHOW", "DESCRIBE", "DESC", "PRAGMA"];
@@ -144,15 +181,18 @@ fn is_write(tokens: &Tokens<'_>, token: usize) -> bool {
 
 fn is_act(tokens: &Tokens<'_>, token: usize) -> bool {
     let called = tokens.is_sign(tokens.after(token), b'(');
-    let locks = called && tokens.word(Some(token)).is_some_and(|word| word.to_ascii_lowercase().starts_with("pg_advisory"));
-    if locks || tokens.is_any_word(Some(token), ACTS) {
+    let is_of_family = |name: &str| {
+        let name = name.to_ascii_lowercase();
+        FAMILIES.iter().any(|family| name.starts_with(family))
+    };
+    if (called && tokens.word(Some(token)).is_some_and(is_of_family)) || tokens.is_any_word(Some(token), ACTS) {
         return true;
     }
     // A function's name may stand in quotes, and PostgreSQL has names with escapes.
     let text = tokens.text(token);
     let name = text.trim_matches(['`', '"', '[', ']']);
     let is_escaped = text.starts_with(['u', 'U']);
-    let is_named = name.to_ascii_lowercase().starts_with("pg_advisory") || ACTS.iter().any(|act| act.eq_ignore_ascii_case(name));
+    let is_named = is_of_family(name) || ACTS.iter().any(|act| act.eq_ignore_ascii_case(name));
     called && tokens.all[token].kind == Kind::Quoted && (is_escaped || is_named)
 }
 

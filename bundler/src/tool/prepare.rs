@@ -1,7 +1,7 @@
 //! How the statements of a tool are compiled: by the language of its adapter.
 
 use millrace_catalogue::Language;
-use millrace_core::app::{Access, Execute};
+use millrace_core::app::{Access, Execute, ParamStyle};
 
 use super::reader::ToolReader;
 use crate::{
@@ -140,6 +140,13 @@ pub(super) fn finish(
         } else {
             compiler.findings.problem(document, node, doubt.warning);
         }
+    }
+    // What a function of the author's own does is not known. Its author says that it only reads: so the database holds it to that.
+    let is_unknown = compiled.statement.access == Access::Read && compiled.tables.writes == TableSet::All;
+    let is_held = matches!(compiled.statement.style, ParamStyle::NumberedDollar | ParamStyle::Question);
+    if is_unknown && is_held && says_query(document) {
+        compiled.statement.access = Access::Declared;
+        compiled.tables.writes = TableSet::default();
     }
     if named.used.read_only && compiled.statement.access == Access::Write && !is_doubtful {
         let message = format!("the statement writes, or may write, but the adapter `{}` is read only", named.name);

@@ -13,7 +13,7 @@ use crate::{
     field::{Field, Record, Shape},
     names::meant,
     placeholder::is_name,
-    statement::{Names, Substitution, Tables, why_not_counted},
+    statement::{Names, Substitution, TableSet, Tables, why_not_counted},
     yaml::{Entry, Node},
 };
 
@@ -125,6 +125,13 @@ pub(super) fn read(
             }
         }
         names.push(name);
+    }
+    // A transaction is held to reading as a whole, or not at all.
+    if steps.iter().any(|step| step.statement.access == Access::Write) {
+        for step in steps.iter_mut().filter(|step| step.statement.access == Access::Declared) {
+            step.statement.access = Access::Write;
+            tables.writes = TableSet::All;
+        }
     }
     if connector.language == Language::PartiQl && steps.iter().any(|step| step.statement.access != steps[0].statement.access) {
         let message = "a transaction of DynamoDB only reads or only writes, and this one does both";

@@ -231,7 +231,11 @@ impl Reread<'_> {
         let now_ms = secrets.clock.now_ms();
         let pause_ms = self.began_ms.saturating_add(*after_ms).saturating_sub(now_ms);
         if *after_ms > 0 {
-            if now_ms < secrets.hopeless_until_ms.get() || now_ms.saturating_add(pause_ms) >= self.deadline_ms {
+            if now_ms < secrets.hopeless_until_ms.get() {
+                return false;
+            }
+            if now_ms.saturating_add(pause_ms) >= self.deadline_ms {
+                secrets.hopeless_until_ms.set(now_ms.saturating_add(RETRY_MS));
                 return false;
             }
             secrets.clock.sleep(pause_ms).await;

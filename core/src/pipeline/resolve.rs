@@ -18,6 +18,7 @@ use super::{
 use crate::{
     Json,
     app::Tool,
+    expression::MOST_STEPS,
     fault::{Change, Fault, FaultResult, Stage},
     ports::CallStore,
 };
@@ -73,6 +74,7 @@ pub(super) fn begin<'a>(
         record,
         change: Cell::new(Change::None),
         unanswered_writes: Cell::new(0),
+        steps_left: Cell::new(MOST_STEPS),
         sync: PendingSync::default(),
         secrets: OnceCell::new(),
     }

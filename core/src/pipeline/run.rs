@@ -99,6 +99,8 @@ pub(super) struct Run<'a> {
     pub(super) change: Cell<Change>,
     /// How many statements that may change something were sent and have no answer that says whether they did.
     pub(super) unanswered_writes: Cell<u32>,
+    /// How many steps the conditions of the presenter may still make, all together.
+    pub(super) steps_left: Cell<usize>,
     /// What of its changes is still to be noted.
     pub(super) sync: PendingSync,
     /// Made when something is said: most calls that go well say nothing.

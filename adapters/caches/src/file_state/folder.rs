@@ -1,9 +1,10 @@
 //! The folder of the state file: made at the first use, and the file in it whole or not at all.
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, DirBuilder, File, TryLockError},
     io,
     path::{Path, PathBuf},
+    thread,
 };
 
 use millrace_core::{Error, ErrorKind, ports::Random};
@@ -11,7 +12,7 @@ use rusqlite::{Connection, OpenFlags};
 
 use super::{
     holder::{self, UNFINISHED},
-    step::{Failure, StateFile, Step, damaged, remove_file, wait_a_moment},
+    step::{Failure, MOMENT, StateFile, Step, damaged, remove_file, wait_a_moment},
 };
 
 /// The file's name.
@@ -48,18 +49,30 @@ CREATE TRIGGER entry_removed AFTER DELETE ON entries BEGIN
 END;
 CREATE TABLE places (turn INTEGER PRIMARY KEY AUTOINCREMENT, gate TEXT NOT NULL, holder TEXT NOT NULL, runs INTEGER NOT NULL, until_ms INTEGER NOT NULL);
 CREATE INDEX by_gate ON places (gate, runs);
+INSERT INTO sqlite_sequence (name, seq) VALUES ('places', abs(random()) >> 20);
 ";
+
+/// How often the lock of the one who makes the file is tried, with a moment between two.
+const ATTEMPTS_TO_LOCK: i32 = 500;
 
 /// Opens the file in a folder, and makes both where they are absent.
 pub(super) fn open(folder: &Path, capacity: u64, random: &dyn Random) -> Step<StateFile> {
     let path = folder.join(FILE);
-    let prepared = prepare(folder).and_then(|lock| {
-        // One isolate at a time: whoever finds the file finds all of it. Given back when it is closed.
-        lock.lock()?;
-        holder::clear(folder);
-        Ok((lock, path.try_exists()?))
-    });
-    let (lock, exists) = prepared.map_err(|error| Failure::Own(unwritable(folder, &error)))?;
+    let io = |error: io::Error| Failure::Own(unwritable(folder, &error));
+    let lock = prepare(folder).map_err(io)?;
+    // One isolate at a time: whoever finds the file finds all of it. Given back when it is closed. A process that holds it and is stopped must
+    // not stop this one, too.
+    let mut attempts = 0..ATTEMPTS_TO_LOCK;
+    loop {
+        match lock.try_lock() {
+            Ok(()) => break,
+            Err(TryLockError::WouldBlock) if attempts.next().is_some() => thread::sleep(MOMENT),
+            Err(TryLockError::WouldBlock) => return Err(Failure::Locked),
+            Err(TryLockError::Error(error)) => return Err(io(error)),
+        }
+    }
+    holder::clear(folder);
+    let exists = path.try_exists().map_err(io)?;
     if !exists {
         make(folder, &path, random)?;
     }
@@ -102,15 +115,25 @@ fn prepare(folder: &Path) -> io::Result<File> {
     if let Some(parent) = folder.parent() {
         fs::create_dir_all(parent)?;
     }
-    let mut builder = DirBuilder::new();
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    match builder.create(folder) {
+    match private().create(folder) {
         Ok(()) => fs::write(folder.join(".gitignore"), "*\n")?,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
         Err(error) => return Err(error),
     }
     File::options().create(true).truncate(false).write(true).open(folder.join(LOCK))
+}
+
+/// Makes folders that only their user can enter, where the system has that.
+#[cfg(unix)]
+fn private() -> DirBuilder {
+    let mut builder = DirBuilder::new();
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder
+}
+
+#[cfg(not(unix))]
+fn private() -> DirBuilder {
+    DirBuilder::new()
 }
 
 /// Makes the file, and puts it into its place once it is whole.

@@ -6,7 +6,7 @@ use millrace_core::Error;
 use rusqlite::{Connection, ErrorCode, Transaction, TransactionBehavior::Immediate};
 
 /// How long another process's step is waited for on the thread itself: most take less than one of these.
-const MOMENT: Duration = Duration::from_micros(100);
+pub(super) const MOMENT: Duration = Duration::from_micros(100);
 const MOMENTS: i32 = 20;
 
 /// The open file.

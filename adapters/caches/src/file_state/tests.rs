@@ -4,7 +4,7 @@ use futures_util::FutureExt as _;
 
 use super::*;
 
-/// A clock that is set; who sleeps blocks its thread.
+/// A clock that is set, and goes on while somebody sleeps, who blocks the thread.
 struct SetClock(Cell<u64>);
 
 impl Clock for SetClock {
@@ -14,6 +14,7 @@ impl Clock for SetClock {
 
     fn sleep(&self, duration_ms: u64) -> LocalFuture<'static, ()> {
         thread::sleep(Duration::from_millis(duration_ms));
+        self.0.set(self.0.get() + duration_ms);
         Box::pin(ready(()))
     }
 }
@@ -237,6 +238,37 @@ fn a_folder_that_cannot_be_made_is_an_error() {
     let message = refusal(&store);
     assert!(message.contains("a/state` cannot be written; name another one with `MILLRACE_STATE`"), "{message}");
     assert_eq!(store.holder().unwrap_err().message, message);
+}
+
+#[test]
+fn a_file_that_failed_is_tried_again_after_its_rest_however_often_it_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (clock, store) = store_of(folder.path(), 1 << 20);
+    let path = folder.path().join("a/state/state.db");
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(&path, "not a database, however long it is looked at").unwrap();
+    refusal(&store);
+    fs::remove_file(&path).unwrap();
+    for _ in 1..10 {
+        clock.0.set(clock.0.get() + REST_MS / 10);
+        refusal(&store);
+    }
+    clock.0.set(clock.0.get() + REST_MS / 10);
+    assert_eq!(put(&store, "k", "me", b"one").unwrap(), None);
+}
+
+#[test]
+fn a_lock_that_is_never_given_back_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let (clock, store) = store_of(folder.path(), 1 << 20);
+    fs::create_dir_all(folder.path().join("a/state")).unwrap();
+    let lock = fs::File::create(folder.path().join("a/state/.lock")).unwrap();
+    lock.lock().unwrap();
+    let message = put(&store, "k", "me", b"one").unwrap_err().message;
+    assert!(message.contains("is locked by another process for too long"), "{message}");
+    assert!(clock.0.get() <= 1_000 + PATIENCE_MS + LONGEST_PAUSE_MS);
+    drop(lock);
+    assert_eq!(put(&store, "k", "me", b"one").unwrap(), None);
 }
 
 #[test]

@@ -97,6 +97,8 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
     use ErrorKind::{Busy, Configuration, Constraint, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     let unclear = |why: &str| (Syntax, format!("MySQL does not understand the statement: {why}"));
     match said.number {
+        // Of a text for `AGAINST`, which the server reads as a query; of a statement it says more.
+        1064 if said.words.starts_with("syntax error, ") => (Data, refused_value(1210)),
         1065 => (Syntax, "the query contains no statement".to_owned()),
         NO_TABLE | 1051 => unclear("a table is missing"),
         1054 => unclear("a column is missing"),

@@ -18,7 +18,7 @@ use super::{Oid, array};
 /// What each type is to a list: `d` a document, `j` an array of documents, or the sign between the elements of an array.
 macro_rules! form_of_type {
     () => {
-        "CASE WHEN t.typcategory OPERATOR(pg_catalog.<>) 'A' THEN 'd' WHEN e.oid IN (114, 3802) THEN 'j' \
+        "CASE WHEN t.typcategory OPERATOR(pg_catalog.<>) 'A' THEN 'd' WHEN COALESCE(NULLIF(e.typbasetype, 0::pg_catalog.oid), e.oid) IN (114, 3802) THEN 'j' \
          WHEN e.typdelim OPERATOR(pg_catalog.=) ';' THEN ';' ELSE ',' END"
     };
 }

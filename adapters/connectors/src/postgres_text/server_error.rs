@@ -81,6 +81,10 @@ fn explain(said: &ServerError, read_only: bool) -> (ErrorKind, String) {
     use ErrorKind::{Busy, Configuration, Constraint, Data, Denied, Protocol, Syntax, TimedOut, TooLarge, Unavailable};
     let (kind, message) = match said.code.as_str() {
         "42601" if said.routine == "exec_parse_message" => (Syntax, "the query contains more than one statement".to_owned()),
+        // These are said of a value that is read as a query or a path, not of the statement.
+        "42601" if matches!(said.routine.as_str(), "makepol" | "gettoken_query_standard" | "prssyntaxerror" | "jsonpath_yyerror") => {
+            (Data, refused_value("22P02"))
+        }
         "08P01" if said.routine == "exec_bind_message" => (Syntax, "the statement expects a different number of values".to_owned()),
         "42P02" => (Syntax, "the statement expects a different number of values".to_owned()),
         "42P18" => (Syntax, unclear("the type of a value cannot be determined; write a cast, `{{ … }}::text`")),

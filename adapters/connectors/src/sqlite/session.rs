@@ -216,6 +216,7 @@ impl Session {
         let kept = self.known.keep(&self.connection, text, &statement, self.authorizer.searches());
         let searches = kept.unwrap_or_else(|| self.authorizer.searches());
         let outcome = if searches { check_search(values) } else { Ok(()) }.and_then(|()| work(&mut statement));
+        let outcome = outcome.map_err(|error| if searches { sqlite_text::of_search(error) } else { error });
         if kept.is_none() {
             statement.discard();
         }

@@ -2,7 +2,7 @@
 //!
 //! Codes: <https://sqlite.org/rescode.html>.
 
-use millrace_core::ErrorKind;
+use millrace_core::{Error, ErrorKind};
 
 /// What SQLite says when a function refuses a value. Its code is that of a statement that it does not understand.
 const OF_VALUES: [&str; 14] = [
@@ -51,6 +51,13 @@ pub(crate) fn explain(code: &str, text: &str) -> (ErrorKind, String) {
         _ => (ErrorKind::Protocol, "SQLite failed in an unexpected way"),
     };
     (kind, message.to_owned())
+}
+
+/// An error of a statement with `MATCH`: a word of the search that looks like the name of a column is told of as a column that is missing, once the
+/// statement runs.
+pub(crate) fn of_search(error: Error) -> Error {
+    let is_of_search = error.kind == ErrorKind::Syntax && error.source.as_deref().is_some_and(|text| text.starts_with("no such column"));
+    if is_of_search { Error { kind: ErrorKind::Data, message: of_value("fts5: ").to_owned(), ..error } } else { error }
 }
 
 fn of_words(text: &str) -> (ErrorKind, &'static str) {

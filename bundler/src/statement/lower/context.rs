@@ -78,7 +78,12 @@ impl Lowering<'_> {
 
     /// A function of arrays of any type, which PostgreSQL could not find out.
     pub(super) fn takes_any_elements(&self, token: usize) -> bool {
-        self.is_alone_after(token, &["UNNEST", "CARDINALITY"])
+        const FIRST: &[&str] =
+            &["ARRAY_LENGTH", "ARRAY_NDIMS", "ARRAY_DIMS", "ARRAY_UPPER", "ARRAY_LOWER", "ARRAY_TO_STRING", "ARRAY_TO_JSON"];
+        let open = self.tokens.before(token).filter(|&open| self.tokens.is_sign(Some(open), b'('));
+        let ends = [b',', b')'].into_iter().any(|sign| self.tokens.is_sign(self.tokens.after(token), sign));
+        let is_first = ends && open.is_some_and(|open| self.tokens.is_any_word(self.tokens.before(open), FIRST));
+        is_first || self.tokens.is_word(self.tokens.before(token), "VARIADIC") || self.is_alone_after(token, &["UNNEST", "CARDINALITY"])
     }
 
     /// Whether one side of `&&`, which no JSON document can be.

@@ -51,7 +51,16 @@ pub(in crate::pipeline) async fn handle(
     let ttl_s = key.ttl_s.max(u32::try_from(left_s).unwrap_or(u32::MAX));
     let owner = run.identity();
     let put = run.signal.race(ports.state.put_if_absent(&place, owner.as_bytes(), &running, ttl_s)).await;
-    let there = put.map_err(|why| run.interrupted(why, Stage::Execute, false))?.map_err(|error| unavailable(run, error))?;
+    let there = match put {
+        Ok(there) => there.map_err(|error| unavailable(run, error))?,
+        Err(why) => {
+            // Nothing ran. The record may have been made all the same, and nobody could tell it from one of a call that was killed.
+            if matches!(ports.state.get(&place).await, Ok(Some(there)) if there == running) {
+                drop(ports.state.remove(&place).await);
+            }
+            return Err(run.interrupted(why, Stage::Execute, false).into());
+        }
+    };
     // A store that lost the connection may have been asked twice.
     if let Some(there) = there.filter(|there| *there != running) {
         return replay(run, &place, there, Stage::Execute).await;

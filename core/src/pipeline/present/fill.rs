@@ -2,7 +2,7 @@
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 
-use super::inline::push_inline;
+use super::inline::{push_inline, push_mermaid};
 use crate::{
     Json,
     app::{Piece, Root, Source, Template, TemplatePart, ValueTemplate, ValueText},
@@ -45,7 +45,7 @@ impl<'a> Sight<'a> {
         roots.extend(self.item.map(|item| ("item", item)));
         roots.extend(self.run.auth.as_ref().map(|auth| ("auth", auth)));
         let patterns: &dyn Patterns = &self.run.pipeline.patterns;
-        when.holds(&roots, patterns)
+        when.holds_within(&roots, patterns, &self.run.steps_left)
     }
 
     /// The value of a placeholder; `None` where nothing is there.
@@ -86,6 +86,11 @@ impl<'a> Sight<'a> {
     /// The same for Markdown, in which values are text and nothing else.
     pub(super) fn fill_markdown(&self, template: &ValueTemplate) -> Json {
         self.filled(template, Some(|text, value| push_inline(text, &text_of(value))))
+    }
+
+    /// The same for Mermaid.
+    pub(super) fn fill_mermaid(&self, template: &ValueTemplate) -> Json {
+        self.filled(template, Some(|text, value| push_mermaid(text, &text_of(value))))
     }
 
     /// `escape` appends a value to text, where that is not as it is.

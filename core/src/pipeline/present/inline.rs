@@ -1,6 +1,6 @@
-//! Values in an author's Markdown: none of them ends its line, or begins anything but text.
+//! Values in an author's Markdown and Mermaid: none of them ends its line, or begins anything but text.
 
-use alloc::string::String;
+use alloc::{format, string::String};
 
 use crate::pipeline::blocks::one_line;
 
@@ -9,6 +9,20 @@ const ANYWHERE: [char; 6] = ['\\', '`', '[', ']', '<', '|'];
 /// What begins a heading, a list, a quotation, a fence or a rule, or underlines a heading, where a line begins with it; or makes a list of the
 /// digits before it.
 const AT_START: [char; 10] = ['#', '+', '-', '*', '>', '=', '~', '_', '.', ')'];
+
+/// What Mermaid takes for anything but text. It has codes for characters: `#34;` is a quote.
+const IN_MERMAID: [char; 17] = ['"', '#', '%', '&', '(', ')', ';', '<', '>', '[', '\\', ']', '`', '{', '|', '}', ':'];
+
+/// Appends the text of a value to Mermaid.
+pub(super) fn push_mermaid(out: &mut String, text: &str) {
+    for character in one_line(text).chars() {
+        if IN_MERMAID.contains(&character) {
+            out.push_str(&format!("#{};", u32::from(character)));
+        } else {
+            out.push(character);
+        }
+    }
+}
 
 /// Appends the text of a value to Markdown.
 pub(super) fn push_inline(out: &mut String, text: &str) {
@@ -45,6 +59,19 @@ fn starts_line(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_value_is_text_in_mermaid() {
+        for (value, expected) in [
+            ("x]\nclick A href \"https://evil.example\"\nB[y", "x#93; click A href #34;https#58;//evil.example#34; B#91;y"),
+            ("Ann & Bob (2) ; A-->B %% c", "Ann #38; Bob #40;2#41; #59; A--#62;B #37;#37; c"),
+            ("Größe 12.5, a-b", "Größe 12.5, a-b"),
+        ] {
+            let mut text = String::new();
+            push_mermaid(&mut text, value);
+            assert_eq!(text, expected);
+        }
+    }
 
     #[test]
     fn a_value_begins_nothing() {

@@ -137,10 +137,15 @@ pub(in crate::pipeline) fn for_everybody(run: &Run<'_>, data: &Json) -> Json {
         items.truncate(limit.max as usize);
     }
     let mut fitter = Fitter::new(run.pipeline.app());
-    let shown = items.into_iter().map(|item| {
+    let leaves_out = is_list && presenter.on_mismatch == OnMismatch::DropItem;
+    let shown = items.into_iter().filter_map(|item| {
+        let before = fitter.count;
         let mut item = fitter.item(presenter, None, item);
+        if leaves_out && fitter.count > before {
+            return None;
+        }
         redactor.item(presenter, &mut item);
-        item
+        Some(item)
     });
     whole(shown.collect(), is_list, key)
 }

@@ -159,6 +159,7 @@ impl Said {
         }
         let fill = match template.kind.as_str() {
             "markdown" | "table" | "list" | "summary" => Sight::fill_markdown,
+            "mermaid" => Sight::fill_mermaid,
             _ => Sight::fill,
         };
         let value = match template.each {
